@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slow path of memory accesses: look-ups in the table of allocations, and faults.
+// Looks up allocations and builds fault records.
 #include "emulator/exec/access.hpp"
 
 #include <sys/stat.h>
@@ -16,9 +16,9 @@ namespace {
 using memory::range_problem;
 using report::fault_kind;
 
-constexpr std::uint64_t cacheable_alignment = 32;  // offsets then tell about alignment
+constexpr std::uint64_t cacheable_alignment = 32;  // offsets and addresses align alike
 
-bool is_write(access wanted) { return wanted.kind != report::access_kind::load; }
+bool is_write(access requested) { return requested.kind != report::access_kind::load; }
 
 fault_kind kind_of(range_problem problem) {
   switch (problem) {
@@ -67,7 +67,7 @@ std::string hint_for(const report::fault& f, const memory::address_space& space)
   }
 }
 
-// What the bytes at a global or generic address are to one lane.
+// The host address of one lane's access, or its fault.
 struct lane_result {
   std::uint64_t host = 0;
   std::optional<report::fault> fault;
@@ -75,15 +75,15 @@ struct lane_result {
 
 struct generic_access {
   warp& w;
-  const instruction& in;
-  access wanted;
+  const instruction& instr;
+  access requested;
   launch_state& launch = *w.block->launch;
 
   std::optional<memory::access_range> range(std::uint64_t at) const {
     int device = launch.request.entry->owner().device;
-    auto found = launch.space.accessible_range(at, device, is_write(wanted));
-    if (found || launch.options.check_memory) return found;
-    // Without checks any byte of an arena will do.
+    auto match = launch.space.accessible_range(at, device, is_write(requested));
+    if (match || launch.options.check_memory) return match;
+    // Without checks, any byte of an arena is accessible.
     int owner = launch.space.device_of(at);
     if (owner < 0) return std::nullopt;
     std::uint64_t first = launch.space.device_arena_base(owner);
@@ -92,15 +92,15 @@ struct generic_access {
   }
 
   bool is_inside(const memory::access_range& r, std::uint64_t at) const {
-    return at >= r.first && at < r.last && r.last - at >= wanted.bytes;
+    return at >= r.first && at < r.last && r.last - at >= requested.bytes;
   }
 
   report::fault fault_at(int lane, std::uint64_t at, fault_kind kind,
                          report::memory_space space) const {
-    report::fault f = describe_place(w, in, lane);
+    report::fault f = describe_fault(w, instr, lane);
     f.kind = kind;
-    f.access = wanted.kind;
-    f.bytes = wanted.bytes;
+    f.access = requested.kind;
+    f.bytes = requested.bytes;
     f.address = at;
     f.space = space;
     return f;
@@ -108,7 +108,7 @@ struct generic_access {
 
   lane_result in_shared_window(int lane, std::uint64_t at) const {
     std::uint64_t offset = at - launch.space.shared_window();
-    bool fits = offset <= w.shared_bytes && w.shared_bytes - offset >= wanted.bytes;
+    bool fits = offset <= w.shared_bytes && w.shared_bytes - offset >= requested.bytes;
     if (fits) return {reinterpret_cast<std::uint64_t>(w.shared) + offset, {}};
     report::fault f =
         fault_at(lane, offset, fault_kind::out_of_bounds, report::memory_space::shared);
@@ -118,7 +118,7 @@ struct generic_access {
 
   lane_result in_local_window(int lane, std::uint64_t at) const {
     std::uint64_t offset = at - launch.space.local_window();
-    bool fits = offset <= w.stack_top && w.stack_top - offset >= wanted.bytes;
+    bool fits = offset <= w.stack_top && w.stack_top - offset >= requested.bytes;
     std::uint64_t base = reinterpret_cast<std::uint64_t>(w.local);
     if (fits) return {base + static_cast<std::uint64_t>(lane) * w.local_stride + offset, {}};
     report::fault f =
@@ -130,13 +130,13 @@ struct generic_access {
   lane_result locate(int lane, std::uint64_t at) const {
     bool is_shared = at - launch.space.shared_window() < memory::window_bytes;
     bool is_local = at - launch.space.local_window() < memory::window_bytes;
-    if ((is_shared || is_local) && (in.flags & access_flag::global_only)) {
+    if ((is_shared || is_local) && (instr.flags & access_flag::global_only)) {
       report::fault f = fault_at(lane, at, fault_kind::wrong_space, report::memory_space::global);
       f.detail = is_shared ? "the address is in shared memory" : "the address is in local memory";
       f.hint = "the pointer was converted to the global space, but never pointed there";
       return {0, f};
     }
-    if (at % wanted.bytes) {
+    if (at % requested.bytes) {
       report::fault f = fault_at(lane, at, fault_kind::misaligned, report::memory_space::generic);
       f.nearest = launch.space.nearest(at);
       f.hint = hint_for(f, launch.space);
@@ -144,10 +144,10 @@ struct generic_access {
     }
     if (is_shared) return in_shared_window(lane, at);
     if (is_local) return in_local_window(lane, at);
-    auto found = range(at);
-    if (found && is_inside(*found, at)) return {at + found->view_offset, {}};
-    auto problem = launch.space.check(at, wanted.bytes, launch.request.entry->owner().device,
-                                      is_write(wanted));
+    auto match = range(at);
+    if (match && is_inside(*match, at)) return {at + match->view_offset, {}};
+    auto problem = launch.space.check(at, requested.bytes, launch.request.entry->owner().device,
+                                      is_write(requested));
     report::fault f = fault_at(lane, at, problem ? kind_of(problem->problem) : fault_kind::unmapped,
                                report::memory_space::global);
     if (problem) f.nearest = problem->nearest;
@@ -156,38 +156,39 @@ struct generic_access {
   }
 };
 
-// All lanes in one range: remember it. The range counts as addresses of the generic space.
-bool remember(generic_access& a, const std::uint64_t* address, const range_cache& candidate) {
+// Caches a range, in generic addresses, if it contains the accesses of all lanes.
+bool cache_range(generic_access& a, const std::uint64_t* address, const range_cache& candidate) {
   std::uint64_t misaligned = 0;
-  for (lane_mask rest = a.w.active; rest; rest &= rest - 1) {
-    std::uint64_t at = address[__builtin_ctz(rest)] + static_cast<std::uint64_t>(a.in.immediate);
+  for (lane_mask remaining = a.w.active; remaining; remaining &= remaining - 1) {
+    std::uint64_t at =
+        address[__builtin_ctz(remaining)] + static_cast<std::uint64_t>(a.instr.immediate);
     misaligned |= at;
     bool is_inside =
-        at >= candidate.first && at < candidate.last && candidate.last - at >= a.wanted.bytes;
+        at >= candidate.first && at < candidate.last && candidate.last - at >= a.requested.bytes;
     if (!is_inside) return false;
   }
-  if (misaligned % a.wanted.bytes) return false;
-  if (candidate.first % cacheable_alignment == 0) a.w.ranges[a.in.cache] = candidate;
+  if (misaligned % a.requested.bytes) return false;
+  if (candidate.first % cacheable_alignment == 0) a.w.ranges[a.instr.cache] = candidate;
   return true;
 }
 
 std::optional<range_cache> candidate_range(const generic_access& a, std::uint64_t at) {
   const memory::address_space& space = a.launch.space;
   if (at - space.shared_window() < memory::window_bytes) {
-    if (a.in.flags & access_flag::global_only) return std::nullopt;
+    if (a.instr.flags & access_flag::global_only) return std::nullopt;
     std::uint64_t first = space.shared_window();
     return range_cache{first, first + a.w.shared_bytes, 0, true};
   }
-  auto found = a.range(at);
-  if (!found) return std::nullopt;
-  return range_cache{found->first, found->last, found->view_offset, false};
+  auto match = a.range(at);
+  if (!match) return std::nullopt;
+  return range_cache{match->first, match->last, match->view_offset, false};
 }
 
-void count_others(generic_access& a, const std::uint64_t* address, lane_mask rest,
-                  report::fault& first) {
-  for (; rest; rest &= rest - 1) {
-    int lane = __builtin_ctz(rest);
-    std::uint64_t at = address[lane] + static_cast<std::uint64_t>(a.in.immediate);
+void count_other_threads(generic_access& a, const std::uint64_t* address, lane_mask remaining,
+                         report::fault& first) {
+  for (; remaining; remaining &= remaining - 1) {
+    int lane = __builtin_ctz(remaining);
+    std::uint64_t at = address[lane] + static_cast<std::uint64_t>(a.instr.immediate);
     lane_result result = a.locate(lane, at);
     first.other_threads += result.fault && result.fault->kind == first.kind;
   }
@@ -195,21 +196,23 @@ void count_others(generic_access& a, const std::uint64_t* address, lane_mask res
 
 }  // namespace
 
-lane_view find_lanes(warp& w, const instruction& in, const std::uint64_t* address, access wanted) {
-  generic_access a{w, in, wanted};
-  std::uint64_t displacement = static_cast<std::uint64_t>(in.immediate);
+lane_view find_lanes(warp& w, const instruction& instr, const std::uint64_t* address,
+                     access requested) {
+  generic_access a{w, instr, requested};
+  std::uint64_t displacement = static_cast<std::uint64_t>(instr.immediate);
   std::uint64_t first = address[__builtin_ctz(w.active)] + displacement;
-  if (auto candidate = candidate_range(a, first); candidate && remember(a, address, *candidate)) {
+  if (auto candidate = candidate_range(a, first);
+      candidate && cache_range(a, address, *candidate)) {
     std::uint64_t offset = candidate->is_shared
                                ? reinterpret_cast<std::uint64_t>(w.shared) - candidate->first
                                : candidate->view_offset;
     return {address, offset + displacement};
   }
-  for (lane_mask rest = w.active; rest; rest &= rest - 1) {
-    int lane = __builtin_ctz(rest);
+  for (lane_mask remaining = w.active; remaining; remaining &= remaining - 1) {
+    int lane = __builtin_ctz(remaining);
     lane_result result = a.locate(lane, address[lane] + displacement);
     if (result.fault) {
-      count_others(a, address, rest & (rest - 1), *result.fault);
+      count_other_threads(a, address, remaining & (remaining - 1), *result.fault);
       throw kernel_fault{*result.fault};
     }
     w.host_address[lane] = result.host;
@@ -219,24 +222,24 @@ lane_view find_lanes(warp& w, const instruction& in, const std::uint64_t* addres
 
 namespace {
 
-[[noreturn]] void raise_offset_fault(warp& w, const instruction& in, access wanted,
-                                     report::memory_space space, std::uint64_t bytes_there,
+[[noreturn]] void raise_offset_fault(warp& w, const instruction& instr, access requested,
+                                     report::memory_space space, std::uint64_t size,
                                      std::uint64_t (*offset)(warp&, const instruction&, int)) {
   std::optional<report::fault> first;
-  for (lane_mask rest = w.active; rest; rest &= rest - 1) {
-    int lane = __builtin_ctz(rest);
-    std::uint64_t at = offset(w, in, lane);
-    bool is_outside = at > bytes_there || bytes_there - at < wanted.bytes;
-    if (!is_outside && at % wanted.bytes == 0) continue;
+  for (lane_mask remaining = w.active; remaining; remaining &= remaining - 1) {
+    int lane = __builtin_ctz(remaining);
+    std::uint64_t at = offset(w, instr, lane);
+    bool is_outside = at > size || size - at < requested.bytes;
+    if (!is_outside && at % requested.bytes == 0) continue;
     fault_kind kind = is_outside ? fault_kind::out_of_bounds : fault_kind::misaligned;
     if (first) {
       first->other_threads += kind == first->kind;
       continue;
     }
-    first = describe_place(w, in, lane);
+    first = describe_fault(w, instr, lane);
     first->kind = kind;
-    first->access = wanted.kind;
-    first->bytes = wanted.bytes;
+    first->access = requested.kind;
+    first->bytes = requested.bytes;
     first->address = at;
     first->space = space;
   }
@@ -252,14 +255,13 @@ namespace {
     first->hint = hint_for(*first, spaces);
   } else if (space == report::memory_space::shared) {
     std::uint32_t dynamic = launch.request.dynamic_shared_bytes;
-    first->detail = "the block has " + std::to_string(bytes_there) + " bytes of shared memory";
+    first->detail = "the block has " + std::to_string(size) + " bytes of shared memory";
     first->hint = dynamic || launch.code.static_shared_bytes == 0
                       ? "index is beyond the dynamic shared memory size " +
                             std::to_string(dynamic) + " given at launch"
                       : "index is beyond the shared memory that the kernel declares";
   } else {
-    first->detail =
-        "the thread has " + std::to_string(bytes_there) + " bytes of local memory in use";
+    first->detail = "the thread has " + std::to_string(size) + " bytes of local memory in use";
     first->hint = "index is beyond an array of the thread";
   }
   throw kernel_fault{*first};
@@ -267,17 +269,17 @@ namespace {
 
 }  // namespace
 
-void raise_shared_fault(warp& w, const instruction& in, access wanted,
+void raise_shared_fault(warp& w, const instruction& instr, access requested,
                         std::uint64_t (*offset)(warp&, const instruction&, int lane)) {
-  raise_offset_fault(w, in, wanted, report::memory_space::shared, w.shared_bytes, offset);
+  raise_offset_fault(w, instr, requested, report::memory_space::shared, w.shared_bytes, offset);
 }
 
-void raise_local_fault(warp& w, const instruction& in, access wanted,
+void raise_local_fault(warp& w, const instruction& instr, access requested,
                        std::uint64_t (*offset)(warp&, const instruction&, int lane)) {
-  raise_offset_fault(w, in, wanted, report::memory_space::local, w.stack_top, offset);
+  raise_offset_fault(w, instr, requested, report::memory_space::local, w.stack_top, offset);
 }
 
-report::fault describe_place(const warp& w, const instruction& in, int lane) {
+report::fault describe_fault(const warp& w, const instruction& instr, int lane) {
   const block_state& block = *w.block;
   const launch_state& launch = *block.launch;
   const launch_request& request = launch.request;
@@ -290,13 +292,13 @@ report::fault describe_place(const warp& w, const instruction& in, int lane) {
   f.block_index = block.index;
   for (int axis = 0; axis < 3; ++axis) f.thread[axis] = w.thread[axis][lane];
   f.seed = launch.options.seed;
-  set_source(f, *request.entry->owner().source, *w.function->source, in.source);
+  set_source(f, *request.entry->owner().source, *w.function->source, instr.source);
   return f;
 }
 
 namespace {
 
-// Calls are written over several lines.
+// Joins the lines of an instruction, since calls span several lines.
 std::string on_one_line(std::string_view text) {
   std::string line;
   for (char c : text) {
@@ -321,7 +323,7 @@ void set_source(report::fault& f, const ptx::module& owner, const ptx::function&
   if (source.location == ptx::no_index) return;
   const ptx::source_location& location = function.locations[source.location];
   f.source_line = location.line;
-  // A program that was compiled from memory names a file that is not there.
+  // A program that was compiled from memory names a file that does not exist.
   std::string path{owner.file_path(location.file)};
   struct stat facts;
   if (stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode)) f.source_file = std::move(path);

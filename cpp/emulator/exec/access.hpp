@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow path of memory accesses: finding allocations, and saying what is wrong.
+// The slow path of memory accesses: looks up allocations and reports faults.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace halfwarp::emulator::exec {
 
-// The byte of lane l in this process is at address[l] + offset.
+// Locates the lanes' bytes: lane l accesses host address address[l] + offset.
 struct lane_view {
   const std::uint64_t* address = nullptr;
   std::uint64_t offset = 0;
@@ -21,25 +21,26 @@ struct access {
   std::uint32_t bytes = 0;  // of one lane, a power of two
 };
 
-// For global and generic addresses outside the cached range: fills the cache, or gives a host
-// address per lane. Throws kernel_fault.
-lane_view find_lanes(warp& w, const instruction& in, const std::uint64_t* address, access wanted);
+// Looks up global or generic addresses outside the cached range. Fills the cache, or returns one
+// host address per lane. Throws kernel_fault.
+lane_view find_lanes(warp& w, const instruction& instr, const std::uint64_t* address,
+                     access requested);
 
-// Accesses of shared and local memory of which at least one is wrong; `offset` counts from the
-// start of the space.
-[[noreturn]] void raise_shared_fault(warp& w, const instruction& in, access wanted,
+// Raise the fault of shared or local accesses of which at least one is invalid. `offset` returns
+// the offset of a lane's access from the start of the space.
+[[noreturn]] void raise_shared_fault(warp& w, const instruction& instr, access requested,
                                      std::uint64_t (*offset)(warp&, const instruction&, int lane));
-[[noreturn]] void raise_local_fault(warp& w, const instruction& in, access wanted,
+[[noreturn]] void raise_local_fault(warp& w, const instruction& instr, access requested,
                                     std::uint64_t (*offset)(warp&, const instruction&, int lane));
 
-// A fault record with kernel, block, place and options filled in, of the lane.
-report::fault describe_place(const warp& w, const instruction& in, int lane);
+// Returns a fault record with the kernel, block, thread and source location of a lane.
+report::fault describe_fault(const warp& w, const instruction& instr, int lane);
 
-// Line, text and source location of an instruction of a function.
+// Sets the PTX line, text and source location of an instruction.
 void set_source(report::fault& f, const ptx::module& owner, const ptx::function& function,
                 std::uint32_t index);
 
-// Copies bytes at a generic address of one lane to `to`; false when they may not be read.
+// Copies bytes at a generic address of one lane to `to`. Returns false if they are not readable.
 bool read_generic(warp& w, int lane, std::uint64_t address, void* to, std::uint32_t bytes);
 
 }  // namespace halfwarp::emulator::exec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Storage of registers and constants.
+// Resizes the storage of registers and constants.
 #include "emulator/exec/code.hpp"
 
 namespace halfwarp::emulator::exec {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoded functions: what a kernel runs.
+// Decoded functions of a kernel.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@
 
 namespace halfwarp::emulator::exec {
 
-// Bytes with the alignment of a cache line; lane-laid-out values start on one.
+// Byte storage aligned to cache lines. Each value of 32 lanes starts on a line.
 class lane_storage {
  public:
-  void resize(std::size_t bytes);  // keeps what is there, new bytes are zero
+  void resize(std::size_t bytes);  // preserves old bytes; new bytes are zero
   std::byte* data() noexcept { return reinterpret_cast<std::byte*>(lines_.data()); }
   const std::byte* data() const noexcept {
     return reinterpret_cast<const std::byte*>(lines_.data());
@@ -32,18 +32,18 @@ class lane_storage {
   std::vector<line> lines_;
 };
 
-// A parameter on its way between two frames, for the lanes that call or return.
+// Copies a parameter between two frames for the lanes that call or return.
 struct parameter_copy {
   enum class place : std::uint8_t { memory, slot };
   place from_place = place::memory, to_place = place::memory;
-  // In the caller: offset from the first byte of the frame, or operand_slot. In the callee: the
-  // number of the parameter or result.
+  // The caller's side is an offset in the frame or an operand_slot. The callee's side is the index
+  // of the parameter or result.
   std::int32_t from = 0, to = 0;
   std::uint32_t bytes = 0;
 };
 
 struct call_site {
-  bool is_builtin = false;   // arguments stay where they are
+  bool is_builtin = false;   // the handler reads the arguments in place
   bool is_indirect = false;  // operand 0 of the instruction is the address of the function
   std::uint32_t callee = 0;  // index in kernel_code::functions, of a direct call
   std::vector<parameter_copy> arguments, results;
@@ -51,19 +51,19 @@ struct call_site {
 
 struct function_code {
   const ptx::function* source = nullptr;
-  std::uint64_t address = 0;      // what stands for the function where it is a value
+  std::uint64_t address = 0;      // value of a pointer to the function
   std::vector<instruction> code;  // ends with a return
   lane_storage constants;
   std::uint32_t register_bytes = 0;  // all lanes
   std::uint32_t predicates = 1;      // predicate 0 is the carry flag
   std::uint32_t local_bytes = 0;     // .local variables, per thread
   std::uint32_t frame_bytes = 0;     // with parameters and results, per thread
-  // Copy of a kernel's parameters in the frame, for kernels that take their address.
+  // Copy of a kernel's parameters in the frame, for kernels that use their address.
   std::uint32_t parameter_block = 0, parameter_block_bytes = 0;
   std::vector<std::uint32_t> parameter_offsets, result_offsets;  // in the frame
   std::vector<call_site> calls;
   std::vector<texture_site> textures;
-  bool reads_reserved_shared = false;  // takes the address of what the driver keeps for itself
+  bool reads_reserved_shared = false;  // reads the address of the driver's shared memory
 };
 
 struct kernel_code {
@@ -72,8 +72,8 @@ struct kernel_code {
   bool reads_reserved_shared = false;
   std::uint32_t range_caches = 0;
   std::uint32_t local_bytes = 0;  // deepest chain of frames without recursion
-  bool is_recursive = false;      // as far as direct calls tell
-  // The first instruction, in the order of the text, that cannot be run.
+  bool is_recursive = false;      // by direct calls
+  // Fault of the first unsupported instruction in the order of the text.
   std::optional<report::fault> refusal;
 };
 

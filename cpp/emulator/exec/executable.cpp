@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading: variables into device memory, their initialisers, the list of kernels.
+// Loads a module: allocates and initializes variables, lists the kernels.
 #include "emulator/exec/executable.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-// The address of a function is a small number of its own: functions are told apart by it, and a
-// kernel that reads through it gets a fault, since no memory lies there.
+// Each function has a small unique address. It identifies the function, and an access through it
+// raises a fault, because no memory is mapped there.
 constexpr memory::address first_function_address = 0x8;
 constexpr memory::address function_address_step = 0x8;
 
@@ -22,16 +22,16 @@ bool is_placed(const ptx::variable& v) {
   return v.space == ptx::state_space::global || v.space == ptx::state_space::const_;
 }
 
-class placer {
+class variable_loader {
  public:
-  placer(program& owner, const load_options& options) : owner_{owner}, options_{options} {}
+  variable_loader(program& owner, const load_options& options) : owner_{owner}, options_{options} {}
 
   memory::address place(const ptx::variable& v) {
     if (!is_placed(v)) return 0;
     if (v.linkage == ptx::linkage::extern_) {
       throw load_error{load_failure::unresolved_symbol,
                        "the variable '" + std::string(v.name) + "' on PTX line " +
-                           std::to_string(v.line) + " is declared .extern and defined nowhere"};
+                           std::to_string(v.line) + " is declared .extern and not defined"};
     }
     memory::allocation_request request;
     request.size = std::max<std::uint64_t>(v.size, 1);
@@ -44,7 +44,7 @@ class placer {
     request.name = v.name;
     auto base = owner_.space->allocate(request);
     if (!base) {
-      throw load_error{load_failure::out_of_memory, "no memory for the variable '" +
+      throw load_error{load_failure::out_of_memory, "out of memory for the variable '" +
                                                         std::string(v.name) + "' of " +
                                                         std::to_string(v.size) + " bytes"};
     }
@@ -106,10 +106,11 @@ kernel_attributes attributes_of(const program& owner, std::uint32_t index,
     }
   }
   a.max_threads = threads_of(f.directives);
-  // An estimate must not forbid a block that the kernel may have.
+  // The estimate must not exclude a block size that the kernel allows.
   constexpr std::uint32_t all_registers = 65536, warp_group = 128;
-  std::uint32_t most = all_registers / ((a.max_threads + warp_group - 1) / warp_group * warp_group);
-  a.registers = std::min(registers, most);
+  std::uint32_t max_registers =
+      all_registers / ((a.max_threads + warp_group - 1) / warp_group * warp_group);
+  a.registers = std::min(registers, max_registers);
   if (f.directives.maxnreg) a.registers = std::min(a.registers, f.directives.maxnreg);
   if (f.machine_registers) a.registers = f.machine_registers;
   a.maximum_block = f.directives.maxntid.value;
@@ -123,7 +124,7 @@ kernel_attributes attributes_of(const program& owner, std::uint32_t index,
 
 void place_variables(program& owner, const load_options& options) {
   const ptx::module& source = *owner.source;
-  placer p{owner, options};
+  variable_loader p{owner, options};
   for (const ptx::variable& v : source.variables) owner.addresses.push_back(p.place(v));
   for (const ptx::function& f : source.functions) {
     for (const ptx::variable& v : f.variables) {
@@ -136,7 +137,7 @@ void place_variables(program& owner, const load_options& options) {
   for (auto& [v, base] : owner.inner_addresses) p.relocate(*v, base);
 }
 
-void release_variables(program& owner) {
+void free_variables(program& owner) {
   for (memory::address base : owner.addresses) {
     if (base) owner.space->release(base);
   }
@@ -169,13 +170,13 @@ kernel::kernel(const program& owner, std::uint32_t function, kernel_attributes a
 executable::executable(memory::address_space& space, const load_options& options)
     : space_{&space}, options_{options}, program_{std::make_unique<program>()} {}
 
-executable::~executable() { release_variables(*program_); }
+executable::~executable() { free_variables(*program_); }
 
 std::shared_ptr<executable> executable::load(std::shared_ptr<const ptx::module> source,
                                              memory::address_space& space,
                                              const load_options& options) {
-  std::shared_ptr<executable> made{new executable(space, options)};
-  program& owner = *made->program_;
+  std::shared_ptr<executable> result{new executable(space, options)};
+  program& owner = *result->program_;
   owner.source = std::move(source);
   owner.space = &space;
   owner.device = options.device;
@@ -188,11 +189,11 @@ std::shared_ptr<executable> executable::load(std::shared_ptr<const ptx::module> 
   std::vector<std::uint32_t> registers = ptx::estimate_registers(*owner.source);
   for (std::uint32_t i = 0; i < functions.size(); ++i) {
     if (!functions[i].is_entry || !functions[i].is_definition) continue;
-    made->kernels_.push_back(std::make_unique<kernel>(
+    result->kernels_.push_back(std::make_unique<kernel>(
         owner, i,
         attributes_of(owner, i, static_cast<std::uint32_t>(constant_bytes), registers.at(i))));
   }
-  return made;
+  return result;
 }
 
 const kernel* executable::find_kernel(std::string_view name) const noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loaded module: its variables have addresses, its kernels can be launched.
+// A loaded module whose variables have addresses and whose kernels can be launched.
 #pragma once
 
 #include <array>
@@ -29,19 +29,19 @@ struct kernel_attributes {
   std::vector<parameter_layout> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t constant_bytes = 0;  // .const variables of the module
-  std::uint32_t local_bytes = 0;     // per thread, of the deepest frame without recursion
-  std::uint32_t registers = 16;      // per thread; an estimate where only the PTX is known
-  std::uint32_t max_threads = 1024;  // per block
+  std::uint32_t constant_bytes = 0;               // .const variables of the module
+  std::uint32_t local_bytes = 0;                  // per thread, without recursion
+  std::uint32_t registers = 16;                   // per thread; an estimate for PTX
+  std::uint32_t max_threads = 1024;               // per block
   std::array<std::uint32_t, 3> maximum_block{};   // .maxntid; zeros: absent
   std::array<std::uint32_t, 3> required_block{};  // .reqntid; zeros: absent
   std::array<std::uint32_t, 3> cluster{};         // .reqnctapercluster; zeros: absent
   std::uint32_t minimum_blocks = 0;               // .minnctapersm; 0: absent
   int ptx_version = 0;                            // 10 * major + minor of .version
-  int binary_version = 0;                         // of .target: 90 for sm_90
+  int binary_version = 0;                         // from .target: 90 for sm_90
 };
 
-// Borrowed; valid as long as its executable.
+// A kernel of an executable. Valid until the executable is destroyed.
 class kernel {
  public:
   kernel(const program& owner, std::uint32_t function, kernel_attributes attributes);
@@ -67,10 +67,10 @@ struct load_options {
   std::uint64_t context = 0;
 };
 
-// Owns the variables of a module in the memory of one device; releases them when destroyed.
+// Owns the variables of a module in the memory of one device and frees them on destruction.
 class executable {
  public:
-  // Throws load_error when a symbol is missing or memory is used up.
+  // Throws load_error if a symbol is missing or an allocation fails.
   static std::shared_ptr<executable> load(std::shared_ptr<const ptx::module> source,
                                           memory::address_space& space,
                                           const load_options& options);
@@ -89,14 +89,14 @@ class executable {
   memory::address_space* space_;
   load_options options_;
   std::unique_ptr<program> program_;
-  std::vector<std::unique_ptr<kernel>> kernels_;  // in the order of the text
+  std::vector<std::unique_ptr<kernel>> kernels_;  // in text order
 };
 
 enum class load_failure : std::uint8_t { out_of_memory, unresolved_symbol, invalid };
 
 struct load_error {
   load_failure reason;
-  std::string message;  // which symbol, on which PTX line
+  std::string message;  // contains the symbol and its PTX line
 };
 
 }  // namespace halfwarp::emulator::exec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which handlers this machine can run, and finding one of them.
+// Selects the handlers for the host's instruction set and finds them by name.
 #include "emulator/exec/handler_table.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ const family_list& families_of([[maybe_unused]] instruction_set set) {
   return baseline::families;
 }
 
-// All families of one instruction set, built when it is first used.
+// All families of one instruction set, created on first use.
 struct handler_set {
   std::vector<handler_family> families;
   name_map by_name;
@@ -90,8 +90,8 @@ void use_instruction_set(instruction_set set) noexcept { chosen() = set; }
 
 handler find_handler(std::string_view name) noexcept {
   const name_map& names = handlers_of(chosen()).by_name;
-  auto found = names.find(name);
-  return found == names.end() ? nullptr : found->second;
+  auto entry = names.find(name);
+  return entry == names.end() ? nullptr : entry->second;
 }
 
 std::span<const handler_family> handler_families() noexcept {

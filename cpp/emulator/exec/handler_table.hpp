@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handlers of one instruction set of the host, found by name.
+// Tables of handlers by name, one per instruction set of the host.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@
 
 namespace halfwarp::emulator::exec {
 
-// Named like the PTX spelling without what makes no difference ("add.b32" is add.s32 and add.u32).
+// A handler and its name: the PTX mnemonic without irrelevant parts. "add.b32" implements add.s32
+// and add.u32.
 struct handler_entry {
   std::string_view name;
   handler run;
@@ -30,16 +31,16 @@ constexpr bool is_sorted_by_name(handler_family entries) {
 
 enum class instruction_set : unsigned char { baseline, x86_64_v3, x86_64_v4 };
 
-// The best one that this machine has.
+// Returns the widest instruction set that the host supports.
 instruction_set detected_instruction_set() noexcept;
 bool is_available(instruction_set set) noexcept;
-// Chooses the handlers of kernels decoded from now on; for tests and comparisons.
+// Selects the handlers of kernels that are decoded later. For tests and comparisons.
 void use_instruction_set(instruction_set set) noexcept;
 
-// nullptr: there is no handler of that name.
+// Returns nullptr if no handler has that name.
 handler find_handler(std::string_view name) noexcept;
 std::span<const handler_family> handler_families() noexcept;
-// Those of every instruction set that the library has.
+// Returns the families of every instruction set that the library contains.
 std::vector<handler_family> all_handler_families();
 
 }  // namespace halfwarp::emulator::exec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One decoded step of a kernel: what the interpreter's loop reads.
+// A decoded instruction, the unit that the interpreter's loop executes.
 #pragma once
 
 #include <array>
@@ -13,24 +13,24 @@ struct instruction;
 // Executes one instruction for the lanes of warp::active. Throws kernel_fault.
 using handler = void (*)(warp&, const instruction&);
 
-// What the scheduler does; everything but `next` leaves the straight line.
+// Selects what the scheduler does. Every kind but `next` interrupts straight-line code.
 enum class flow : std::uint8_t {
-  next,     // run the handler, go on
+  next,     // run the handler, then the next instruction
   branch,   // target: index of an instruction
   call,     // target: index in function_code::calls
-  builtin,  // target: index in function_code::calls; run the handler, go on
+  builtin,  // target: index in function_code::calls; run the handler, continue
   ret,
   exit,
   barrier,     // immediate: barrier_kind; operands: id, thread count; see schedule/barrier.cpp
-  collective,  // operand `members`: lanes that take part together
-  yield,       // run the handler, then give way to other warps
+  collective,  // operand `members`: lanes that execute together
+  yield,       // run the handler, then let other warps run
 };
 
 inline constexpr std::int32_t no_predicate = -1;
 
-// Where an operand is: a non-negative byte offset in the registers of the frame, or the bitwise
-// complement of a byte offset in the constants of the function. Both hold 32 lanes one after
-// another, so a handler need not know which. Predicate operands are indices of predicates.
+// Locates an operand: a non-negative byte offset in the registers of the frame, or the bitwise
+// complement of a byte offset in the constants of the function. Both store 32 consecutive lanes,
+// so handlers treat them alike. Predicate operands are indices of predicates.
 using operand_slot = std::int32_t;
 
 struct instruction {
@@ -39,7 +39,7 @@ struct instruction {
   std::int32_t guard = no_predicate;
   std::uint32_t guard_flip = 0;  // all ones for @!p
   std::int64_t immediate = 0;    // byte offset of an access; else by handler
-  std::uint32_t target = 0;      // by flow; else a further operand by handler
+  std::uint32_t target = 0;      // by flow; else an additional operand, by handler
   std::uint32_t cache = 0;       // of memory accesses: index of the range cache
   std::uint32_t source = 0;      // index in ptx::function::instructions
   std::uint16_t flags = 0;       // by handler
@@ -55,16 +55,16 @@ inline constexpr std::uint16_t ftz = 4, sat = 8, relu = 16, nan = 32, xorsign_ab
 inline constexpr std::uint16_t satfinite = 128, approx = 256;
 }  // namespace float_flag
 
-// immediate of carry.* instructions: which side of the carry flag the spelling has
+// immediate of carry.* instructions: the accesses of the carry flag that the opcode makes
 namespace carry_use {
-inline constexpr std::int64_t takes = 1, gives = 2;
+inline constexpr std::int64_t reads = 1, writes = 2;
 }  // namespace carry_use
 
 // flags of memory instructions
 namespace access_flag {
 inline constexpr std::uint16_t count = 15;           // mask: elements of a vector access
 inline constexpr std::uint16_t frame_relative = 16;  // local: offset from the frame's first byte
-inline constexpr std::uint16_t global_only = 32;     // the spelling says .global or .const
+inline constexpr std::uint16_t global_only = 32;     // the instruction has .global or .const
 }  // namespace access_flag
 
 }  // namespace halfwarp::emulator::exec

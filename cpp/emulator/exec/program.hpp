@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module with addresses for its symbols, and the decoded form of those kernels that were used.
+// A module with addresses for its symbols, and the decoded form of its used kernels.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ struct program {
   std::shared_ptr<const ptx::module> source;
   memory::address_space* space = nullptr;
   int device = 0;
-  // Of ptx::module::variables, and of the .global and .const variables inside functions.
+  // Addresses of ptx::module::variables, and of .global and .const variables in functions.
   std::vector<memory::address> addresses;
   std::map<const ptx::variable*, memory::address> inner_addresses;
 
-  // Address of a .global or .const variable; 0 for other spaces.
+  // Returns the address of a .global or .const variable, or 0 for other state spaces.
   memory::address address_of(const ptx::variable& v) const;
-  // What stands for a function where its address is taken.
+  // Returns the value of a pointer to the function.
   memory::address function_address(std::uint32_t function) const noexcept;
 
-  // Decoded when first asked for. Thread-safe.
+  // Decodes the kernel on the first call. Thread-safe.
   const kernel_code& code_of(std::uint32_t function) const;
 
-  mutable std::mutex mutex;  // of decoded
+  mutable std::mutex mutex;  // guards decoded
   mutable std::map<std::uint32_t, std::unique_ptr<kernel_code>> decoded;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of special registers.
+// Computes the values of special registers.
 #include "emulator/exec/special.hpp"
 
 #include <chrono>
@@ -10,10 +10,10 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-constexpr std::uint32_t multiprocessors = 4;  // as the device attributes say
+constexpr std::uint32_t multiprocessors = 4;  // equals the device attribute
 
-std::uint32_t axis(const extent& size, int which) {
-  return which == 0 ? size.x : which == 1 ? size.y : size.z;
+std::uint32_t axis(const extent& size, int index) {
+  return index == 0 ? size.x : index == 1 ? size.y : size.z;
 }
 
 std::uint64_t nanoseconds() {
@@ -22,28 +22,29 @@ std::uint64_t nanoseconds() {
       std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-// Position within the cluster, or of the cluster within the grid.
-std::uint32_t within(const block_state& b, int which) {
-  return b.index[which] % axis(b.launch->request.cluster, which);
+// Returns the block's position within its cluster along one axis.
+std::uint32_t cluster_index(const block_state& b, int index) {
+  return b.index[index] % axis(b.launch->request.cluster, index);
 }
 
 std::uint64_t cluster_rank(const block_state& b) {
   const extent& c = b.launch->request.cluster;
-  return within(b, 0) + std::uint64_t{c.x} * (within(b, 1) + std::uint64_t{c.y} * within(b, 2));
+  return cluster_index(b, 0) +
+         std::uint64_t{c.x} * (cluster_index(b, 1) + std::uint64_t{c.y} * cluster_index(b, 2));
 }
 
-// A register with three components.
-std::optional<std::uint64_t> component(const block_state& block, uniform_value which) {
+// Returns the value of a register with three components.
+std::optional<std::uint64_t> component(const block_state& block, uniform_value name) {
   using v = uniform_value;
   const launch_request& request = block.launch->request;
   auto axis_from = [&](v first) {
-    int number = static_cast<int>(which) - static_cast<int>(first);
+    int number = static_cast<int>(name) - static_cast<int>(first);
     return number >= 0 && number < 3 ? std::optional{number} : std::nullopt;
   };
   if (auto a = axis_from(v::ntid_x)) return axis(request.block, *a);
   if (auto a = axis_from(v::ctaid_x)) return block.index[*a];
   if (auto a = axis_from(v::nctaid_x)) return axis(request.grid, *a);
-  if (auto a = axis_from(v::cluster_ctaid_x)) return within(block, *a);
+  if (auto a = axis_from(v::cluster_ctaid_x)) return cluster_index(block, *a);
   if (auto a = axis_from(v::cluster_nctaid_x)) return axis(request.cluster, *a);
   if (auto a = axis_from(v::clusterid_x)) return block.index[*a] / axis(request.cluster, *a);
   if (auto a = axis_from(v::nclusterid_x)) {
@@ -54,13 +55,13 @@ std::optional<std::uint64_t> component(const block_state& block, uniform_value w
 
 }  // namespace
 
-std::uint64_t uniform_special(const warp& w, uniform_value which) noexcept {
+std::uint64_t uniform_special(const warp& w, uniform_value name) noexcept {
   using v = uniform_value;
   const block_state& block = *w.block;
   const launch_state& launch = *block.launch;
   const launch_request& request = launch.request;
-  if (auto value = component(block, which)) return *value;
-  switch (which) {
+  if (auto value = component(block, name)) return *value;
+  switch (name) {
     case v::warpid:
       return w.index;
     case v::nwarpid:

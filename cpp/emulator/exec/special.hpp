@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Special registers whose value all lanes of a warp share.
+// Special registers with one value for all lanes of a warp.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +54,6 @@ enum class uniform_value : std::uint8_t {
   is_explicit_cluster,
 };
 
-std::uint64_t uniform_special(const warp& w, uniform_value which) noexcept;
+std::uint64_t uniform_special(const warp& w, uniform_value name) noexcept;
 
 }  // namespace halfwarp::emulator::exec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of one warp while it runs, as far as handlers see it.
+// State of a running warp that handlers access.
 #pragma once
 
 #include <array>
@@ -17,19 +17,20 @@ inline constexpr lane_mask all_lanes = 0xffff'ffffu;
 struct block_state;
 struct function_code;
 
-// Last allocation that an instruction used: accesses inside it need no look-up.
+// Caches the last allocation that an instruction accessed, so that accesses inside it skip the
+// look-up.
 struct range_cache {
   std::uint64_t first = 1, last = 0;  // empty: no address is inside
-  std::uint64_t view_offset = 0;      // from an address to its byte in this process
-  bool is_shared = false;             // the window of shared memory: the offset is the block's
+  std::uint64_t view_offset = 0;      // added to an address: the host address
+  bool is_shared = false;             // the shared memory window: each block has its own offset
 };
 
-// Two-step execution of an instruction in which lanes read each other, when its lanes arrived
-// in several splits: all give, then all take.
-enum class exchange_step : std::uint8_t { give_and_take, give, take };
+// Steps of an instruction in which lanes read each other. Lanes that arrive in several splits
+// first write to warp::exchange, then read from it.
+enum class exchange_step : std::uint8_t { write_and_read, write, read };
 
 struct warp {
-  // Of the frame that runs.
+  // State of the current frame.
   std::byte* registers = nullptr;
   const std::byte* constants = nullptr;
   lane_mask* predicates = nullptr;
@@ -38,27 +39,27 @@ struct warp {
   std::uint32_t stack_top = 0;   // end of the frame in local memory, bytes
   const function_code* function = nullptr;
 
-  // Of the block and the launch.
+  // State of the block and the launch.
   range_cache* ranges = nullptr;
   std::byte* shared = nullptr;
   std::uint32_t shared_bytes = 0;
-  std::byte* local = nullptr;  // of lane 0; the others follow at local_stride
+  std::byte* local = nullptr;  // of lane 0; next lanes at multiples of local_stride
   std::uint32_t local_stride = 0;
   const std::byte* parameters = nullptr;  // of the kernel
   block_state* block = nullptr;
-  bool notes_changes = false;  // of words by compare-and-swap and exchange: watch/changes.hpp
+  bool records_changes = false;  // records atomic changes of words, see watch/changes.hpp
 
   std::uint32_t index = 0;  // within the block
-  lane_mask existing = 0;   // lanes that the block has threads for
-  lane_mask live = 0;       // of these, not exited
+  lane_mask existing = 0;   // lanes that have a thread of the block
+  lane_mask live = 0;       // existing lanes that have not exited
   std::array<std::array<std::uint32_t, warp_size>, 3> thread{};  // x, y, z of each lane
   std::uint64_t executed = 0;                                    // thread-instructions
 
-  // Collective instructions.
-  exchange_step step = exchange_step::give_and_take;
+  // State of collective instructions.
+  exchange_step step = exchange_step::write_and_read;
   lane_mask participants = 0;
   std::array<std::uint64_t, warp_size> exchange{};
-  // Host addresses of lanes whose accesses touch several allocations.
+  // Host addresses per lane, for accesses to several allocations.
   alignas(64) std::array<std::uint64_t, warp_size> host_address{};
 
   template <class T>

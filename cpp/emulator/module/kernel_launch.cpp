@@ -35,8 +35,8 @@ exec::run_options options_for(driver& d, stream& target) {
     return set_conditional(d, owner, handle, value);
   };
   options.textures = &d.textures;
-  options.cancelled = &owner.cancelled();
-  options.takes_long = [&d, &target] {
+  options.canceled = &owner.cancelled();
+  options.on_long_run = [&d, &target] {
     const std::lock_guard guard{d.lock};
     d.streams.may_wait(target);
   };

@@ -133,7 +133,7 @@ TEST(launch, a_launch_can_be_cancelled) {
       "l: ld.volatile.global.u32 r, [a]; setp.ne.u32 p, r, 0; @p bra l; ret; }");
   memory::address flag = m.upload<std::uint32_t>({0});
   std::atomic<bool> cancelled{false};
-  m.options.cancelled = &cancelled;
+  m.options.canceled = &cancelled;
   std::thread other([&] {
     while (*const_cast<volatile std::uint32_t*>(m.view<std::uint32_t>(flag)) == 0)
       std::this_thread::yield();
@@ -141,7 +141,7 @@ TEST(launch, a_launch_can_be_cancelled) {
   });
   auto result = m.run("k", {1}, {32}, flag);
   other.join();
-  EXPECT_TRUE(result.was_cancelled);
+  EXPECT_TRUE(result.was_canceled);
   EXPECT_FALSE(result.fault);
 }
 

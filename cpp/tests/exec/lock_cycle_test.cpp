@@ -128,10 +128,10 @@ TEST_F(lock_cycles, both_threads_locks_and_lines_are_named) {
   std::string text = report::full_text(fault({2}, {32}, 32, 2));
   for (const char* part :
        {"lock-cycle atomic of 4 bytes at ", "by kernel 'k' block (0,0,0) thread (0,0,0), PTX line",
-        "block (1,0,0) thread (0,0,0) took it on PTX line 11",
+        "block (1,0,0) thread (0,0,0) acquired it on PTX line 11",
         "block (1,0,0) thread (0,0,0) waits for the lock at ",
-        "block (0,0,0) thread (0,0,0) took it on PTX line 11", "0 bytes into the live 16-byte",
-        "nearest: 4 bytes into the live 16-byte", "hint: take locks in one order"}) {
+        "block (0,0,0) thread (0,0,0) acquired it on PTX line 11", "0 bytes into the live 16-byte",
+        "nearest: 4 bytes into the live 16-byte", "hint: acquire locks in one order"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }

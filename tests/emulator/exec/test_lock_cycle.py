@@ -181,7 +181,7 @@ def test_a_cycle_is_a_fault(emulated, kernels, words, name):
     fault = caught.fault
     assert (fault.kernel, fault.block_index, fault.thread) == (name, (0, 0, 0), (0, 0, 0))
     assert fault.source_line > 0
-    assert "took it on source line" in str(fault)
+    assert "acquired it on source line" in str(fault)
     assert "hint: " in str(fault)
 
 

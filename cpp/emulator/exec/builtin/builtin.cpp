@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table of built-in callees; assertions and traps.
+// The table of built-in functions; assertions and traps.
 #include "emulator/exec/builtin/builtin.hpp"
 
 #include <cstring>
@@ -16,9 +16,9 @@ constexpr builtin_function builtins[] = {
     {"vprintf", &run_vprintf, {8, 8}, 4},
 };
 
-[[noreturn]] void raise(warp& w, const instruction& in, report::fault_kind kind, std::string detail,
-                        std::string hint) {
-  report::fault f = describe_place(w, in, __builtin_ctz(w.active));
+[[noreturn]] void raise(warp& w, const instruction& instr, report::fault_kind kind,
+                        std::string detail, std::string hint) {
+  report::fault f = describe_fault(w, instr, __builtin_ctz(w.active));
   f.kind = kind;
   f.other_threads = lanes_in(w.active) - 1;
   f.detail = std::move(detail);
@@ -26,13 +26,14 @@ constexpr builtin_function builtins[] = {
   throw kernel_fault{f};
 }
 
-// Of a call: the lane that it was made by, among those that make it together.
-[[noreturn]] void raise_in(warp& w, const instruction& in, int lane, std::string detail) {
-  report::fault f = describe_place(w, in, lane);
+// Raises the fault of one lane among the lanes of a call.
+[[noreturn]] void raise_for_lane(warp& w, const instruction& instr, int lane, std::string detail) {
+  report::fault f = describe_fault(w, instr, lane);
   f.kind = report::fault_kind::unmapped;
-  f.detail = "cudaGraphSetConditional was given " + std::move(detail);
+  f.detail = "cudaGraphSetConditional received " + std::move(detail);
   f.hint =
-      "a handle is made by cuGraphConditionalHandleCreate, and is set by kernels of its context";
+      "create handles with cuGraphConditionalHandleCreate, and set them in kernels of their "
+      "context";
   throw kernel_fault{f};
 }
 
@@ -46,16 +47,16 @@ const builtin_function* find_builtin(std::string_view name) noexcept {
 }
 
 bool accepts(const builtin_function& callee, const call_site& site) noexcept {
-  std::array<std::uint32_t, 5> given{};
-  if (site.arguments.size() > given.size()) return false;
-  for (std::size_t i = 0; i < site.arguments.size(); ++i) given[i] = site.arguments[i].bytes;
+  std::array<std::uint32_t, 5> sizes{};
+  if (site.arguments.size() > sizes.size()) return false;
+  for (std::size_t i = 0; i < site.arguments.size(); ++i) sizes[i] = site.arguments[i].bytes;
   bool has_result = callee.result_bytes != 0;
-  if (site.results.size() != has_result || given != callee.argument_bytes) return false;
+  if (site.results.size() != has_result || sizes != callee.argument_bytes) return false;
   return !has_result || site.results[0].bytes == callee.result_bytes;
 }
 
-std::uint64_t builtin_argument(warp& w, const instruction& in, int lane, std::size_t n) {
-  const parameter_copy& p = w.function->calls[in.target].arguments.at(n);
+std::uint64_t builtin_argument(warp& w, const instruction& instr, int lane, std::size_t n) {
+  const parameter_copy& p = w.function->calls[instr.target].arguments.at(n);
   const std::byte* from = nullptr;
   if (p.from_place == parameter_copy::place::memory) {
     from = w.local + static_cast<std::size_t>(lane) * w.local_stride + w.frame_base + p.from;
@@ -67,37 +68,40 @@ std::uint64_t builtin_argument(warp& w, const instruction& in, int lane, std::si
   return value;
 }
 
-std::string read_text(warp& w, int lane, std::uint64_t address, std::size_t most) {
+std::string read_text(warp& w, int lane, std::uint64_t address, std::size_t max_bytes) {
   std::string text;
-  for (char c; text.size() < most && read_generic(w, lane, address, &c, 1) && c; ++address) {
+  for (char c; text.size() < max_bytes && read_generic(w, lane, address, &c, 1) && c; ++address) {
     text.push_back(c);
   }
   return text;
 }
 
-void run_trap(warp& w, const instruction& in) {
-  raise(w, in, report::fault_kind::trap, "the kernel executed a trap instruction",
+void run_trap(warp& w, const instruction& instr) {
+  raise(w, instr, report::fault_kind::trap, "the kernel executed a trap instruction",
         "look for __trap(), or for code that the compiler proved to be unreachable");
 }
 
 // cudaGraphSetConditional(handle, value): the highest lane writes last
-void run_set_conditional(warp& w, const instruction& in) {
+void run_set_conditional(warp& w, const instruction& instr) {
   const auto& set = w.block->launch->options.set_conditional;
   if (!set) return;
   for (int lane = 0; lane < warp_size; ++lane) {
     if (!(w.active >> lane & 1)) continue;
-    const auto value = static_cast<std::uint32_t>(builtin_argument(w, in, lane, 1));
-    auto problem = set(builtin_argument(w, in, lane, 0), value);
-    if (!problem.empty()) raise_in(w, in, lane, std::move(problem));
+    const auto value = static_cast<std::uint32_t>(builtin_argument(w, instr, lane, 1));
+    auto problem = set(builtin_argument(w, instr, lane, 0), value);
+    if (!problem.empty()) raise_for_lane(w, instr, lane, std::move(problem));
   }
 }
 
 // __assertfail(message, file, line, function, char size)
-void run_assertfail(warp& w, const instruction& in) {
+void run_assertfail(warp& w, const instruction& instr) {
   int lane = __builtin_ctz(w.active);
-  auto text = [&](std::size_t n) { return read_text(w, lane, builtin_argument(w, in, lane, n)); };
-  std::string line = std::to_string(static_cast<std::uint32_t>(builtin_argument(w, in, lane, 2)));
-  raise(w, in, report::fault_kind::device_assert,
+  auto text = [&](std::size_t n) {
+    return read_text(w, lane, builtin_argument(w, instr, lane, n));
+  };
+  std::string line =
+      std::to_string(static_cast<std::uint32_t>(builtin_argument(w, instr, lane, 2)));
+  raise(w, instr, report::fault_kind::device_assert,
         text(1) + ":" + line + ": " + text(3) + ": Assertion `" + text(0) + "` failed", "");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels call that has no PTX body: vprintf, __assertfail and
-// cudaGraphSetConditional; and the trap instruction.
+// Functions without a PTX body that kernels call: vprintf, __assertfail and
+// cudaGraphSetConditional. Also the trap instruction.
 #pragma once
 
 #include <array>
@@ -22,14 +22,14 @@ struct builtin_function {
 const builtin_function* find_builtin(std::string_view name) noexcept;
 bool accepts(const builtin_function& callee, const call_site& site) noexcept;
 
-void run_trap(warp& w, const instruction& in);
-void run_vprintf(warp& w, const instruction& in);
-void run_assertfail(warp& w, const instruction& in);
-void run_set_conditional(warp& w, const instruction& in);
+void run_trap(warp& w, const instruction& instr);
+void run_vprintf(warp& w, const instruction& instr);
+void run_assertfail(warp& w, const instruction& instr);
+void run_set_conditional(warp& w, const instruction& instr);
 
-// Parameter n of the call, of one lane, as an integer.
-std::uint64_t builtin_argument(warp& w, const instruction& in, int lane, std::size_t n);
-// A text that ends with a zero byte; cut off at `most` bytes.
-std::string read_text(warp& w, int lane, std::uint64_t address, std::size_t most = 4096);
+// Returns argument n of a lane's call as an integer.
+std::uint64_t builtin_argument(warp& w, const instruction& instr, int lane, std::size_t n);
+// Returns a null-terminated string, truncated to `max_bytes` bytes.
+std::string read_text(warp& w, int lane, std::uint64_t address, std::size_t max_bytes = 4096);
 
 }  // namespace halfwarp::emulator::exec

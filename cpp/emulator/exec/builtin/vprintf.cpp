@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// printf of kernels.
+// Implements printf in kernels.
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -12,9 +12,9 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-constexpr std::size_t most_characters = 4096;  // of one converted value
+constexpr std::size_t max_characters = 4096;  // of one converted value
 
-// The arguments that the compiler stored one after another, each aligned to its size.
+// Reads the arguments, which the compiler stored consecutively, each aligned to its size.
 class argument_reader {
  public:
   argument_reader(warp& w, int lane, std::uint64_t address)
@@ -38,7 +38,7 @@ class argument_reader {
   std::uint32_t count_ = 0;
 };
 
-// One conversion: "%-8.3lld" is flags and numbers "%-8.3", 64 bits, conversion 'd'.
+// A conversion specification. "%-8.3lld" has start "%-8.3", 64 bits and letter 'd'.
 struct conversion {
   std::string start = "%";
   bool is_64_bit = false;
@@ -48,7 +48,7 @@ struct conversion {
 
 template <class... Values>
 std::string formatted(const std::string& format, Values... values) {
-  char buffer[most_characters];
+  char buffer[max_characters];
   int length = std::snprintf(buffer, sizeof(buffer), format.c_str(), values...);
   if (length < 0) return {};
   return {buffer, std::min<std::size_t>(static_cast<std::size_t>(length), sizeof(buffer) - 1)};
@@ -75,7 +75,7 @@ class formatter {
  private:
   char peek() const { return at_ < format_.size() ? format_[at_] : '\0'; }
 
-  // A device has no '*' here: it writes such a conversion as it stands.
+  // Devices do not support '*' and print such a conversion unchanged.
   void read_number(conversion& c) {
     while (std::isdigit(static_cast<unsigned char>(peek()))) c.start += format_[at_++];
   }
@@ -127,9 +127,9 @@ class formatter {
       case '%':
         return "%";
       case '\0':
-        return c.start;  // the text ends here
+        return c.start;  // end of the text
       default:
-        return c.start + c.letter;  // as it was written
+        return c.start + c.letter;  // unknown: printed unchanged
     }
   }
 
@@ -162,8 +162,8 @@ class formatter {
   std::size_t at_ = 0;
 };
 
-void give_result(warp& w, const instruction& in, int lane, std::uint32_t value) {
-  for (const parameter_copy& p : w.function->calls[in.target].results) {
+void write_result(warp& w, const instruction& instr, int lane, std::uint32_t value) {
+  for (const parameter_copy& p : w.function->calls[instr.target].results) {
     std::byte* to =
         p.to_place == parameter_copy::place::memory
             ? w.local + static_cast<std::size_t>(lane) * w.local_stride + w.frame_base + p.to
@@ -175,14 +175,14 @@ void give_result(warp& w, const instruction& in, int lane, std::uint32_t value) 
 }  // namespace
 
 // vprintf(format, arguments) -> number of arguments
-void run_vprintf(warp& w, const instruction& in) {
+void run_vprintf(warp& w, const instruction& instr) {
   launch_state& launch = *w.block->launch;
-  for (lane_mask rest = w.active; rest; rest &= rest - 1) {
-    int lane = __builtin_ctz(rest);
-    std::string format = read_text(w, lane, builtin_argument(w, in, lane, 0));
-    formatter f{w, lane, std::move(format), builtin_argument(w, in, lane, 1)};
+  for (lane_mask remaining = w.active; remaining; remaining &= remaining - 1) {
+    int lane = __builtin_ctz(remaining);
+    std::string format = read_text(w, lane, builtin_argument(w, instr, lane, 0));
+    formatter f{w, lane, std::move(format), builtin_argument(w, instr, lane, 1)};
     std::string text = f.run();
-    give_result(w, in, lane, f.count());
+    write_result(w, instr, lane, f.count());
     if (!launch.options.print) continue;
     std::lock_guard lock{launch.mutex};
     launch.options.print(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding of arithmetic: the spelling nearly is the handler's name.
+// Decodes arithmetic instructions. Most handler names equal the mnemonic.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -14,7 +14,7 @@ using ptx::opcode;
 using ptx::qualifier;
 using ptx::scalar_type;
 
-// Widths of result and sources: T that of the type, W twice that, 4 is 32 bits.
+// Widths of result and sources: T is the width of the type, W twice that width, 4 is 32 bits.
 struct operand_shape {
   opcode name;
   std::string_view widths, wide_widths;
@@ -35,20 +35,20 @@ constexpr bool is_before(const operand_shape& a, const operand_shape& b) { retur
 static_assert(std::is_sorted(std::begin(shapes), std::end(shapes), is_before));
 
 std::string_view shape_of(opcode name, bool is_wide) {
-  auto found = std::lower_bound(std::begin(shapes), std::end(shapes), operand_shape{name, {}, {}},
+  auto match = std::lower_bound(std::begin(shapes), std::end(shapes), operand_shape{name, {}, {}},
                                 is_before);
-  bool is_known = found != std::end(shapes) && found->name == name;
+  bool is_known = match != std::end(shapes) && match->name == name;
   std::string_view widths = !is_known ? std::string_view{}
-                            : is_wide ? found->wide_widths
-                                      : found->widths;
+                            : is_wide ? match->wide_widths
+                                      : match->widths;
   if (widths.empty()) throw unsupported{"this form of the instruction"};
   return widths;
 }
 
 int width(char letter, int bits) { return letter == '4' ? 32 : letter == 'W' ? 2 * bits : bits; }
 
-// Fills the operands as the letters say.
-void put_operands(function_decoder& d, std::string_view handler_name, std::string_view widths,
+// Sets the operands according to the width letters.
+void set_operands(function_decoder& d, std::string_view handler_name, std::string_view widths,
                   scalar_type type) {
   int bits = bits_of(type);
   std::array<operand_slot, 5> slots{};
@@ -59,7 +59,7 @@ void put_operands(function_decoder& d, std::string_view handler_name, std::strin
   d.emit(handler_name).operand = slots;
 }
 
-// "mad.hi.sat.s32", else "mul.lo.b32" where the sign makes no difference.
+// Returns "mad.hi.sat.s32", or "mul.lo.b32" if the sign does not affect the result.
 std::string integer_handler(const ptx::mnemonic& m, scalar_type type) {
   std::string name{ptx::spelling(m.opcode)};
   for (qualifier q : m.qualifiers()) name.append(".").append(ptx::spelling(q));
@@ -67,7 +67,7 @@ std::string integer_handler(const ptx::mnemonic& m, scalar_type type) {
   return find_handler(exact) ? exact : name + "." + bits_name(bits_of(type));
 }
 
-// "add.f32", "add.ftz.f32", or "add.general.f32" for everything else.
+// Returns "add.f32", "add.ftz.f32", or "add.general.f32" for all other flags.
 std::string float_handler(opcode name, scalar_type type, std::uint16_t flags) {
   std::string handler{ptx::spelling(name)};
   if (flags & ~(float_flag::ftz | float_flag::approx)) {
@@ -95,7 +95,7 @@ void decode_float(function_decoder& d, opcode name, scalar_type type) {
   } else {
     handler_name = float_handler(name, type, flags);
   }
-  put_operands(d, handler_name, widths, type);
+  set_operands(d, handler_name, widths, type);
   d.last().flags = flags;
 }
 
@@ -127,17 +127,18 @@ void decode_arithmetic(function_decoder& d) {
   scalar_type type = m.type(0);
   if (m.has(qualifier::cc)) return decode_carry(d);
   if (ptx::is_floating(type)) {
-    // mad of floats is fma: devices that the emulator offers have no other.
+    // mad of floats is fma on every device that the emulator supports.
     return decode_float(d, m.opcode == opcode::mad ? opcode::fma : m.opcode, type);
   }
-  put_operands(d, integer_handler(m, type), shape_of(m.opcode, m.has(qualifier::wide)), type);
+  set_operands(d, integer_handler(m, type), shape_of(m.opcode, m.has(qualifier::wide)), type);
 }
 
-// The carry flag is one bit per lane; immediate says whether it is read and written.
+// The carry flag is one bit per lane. The immediate states whether it is read and written.
 void decode_carry(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
-  bool takes = m.opcode == opcode::addc || m.opcode == opcode::subc || m.opcode == opcode::madc;
-  bool gives = m.has(qualifier::cc);
+  bool reads_carry =
+      m.opcode == opcode::addc || m.opcode == opcode::subc || m.opcode == opcode::madc;
+  bool writes_carry = m.has(qualifier::cc);
   scalar_type type = m.type(0);
   bool is_multiplication = m.opcode == opcode::mad || m.opcode == opcode::madc;
   bool is_subtraction = m.opcode == opcode::sub || m.opcode == opcode::subc;
@@ -148,8 +149,9 @@ void decode_carry(function_decoder& d) {
     name += is_multiplication ? "mad.lo." : is_subtraction ? "sub." : "add.";
     name += bits_name(bits_of(type));
   }
-  put_operands(d, name, is_multiplication ? "TTTT" : "TTT", type);
-  d.last().immediate = (takes ? carry_use::takes : 0) | (gives ? carry_use::gives : 0);
+  set_operands(d, name, is_multiplication ? "TTTT" : "TTT", type);
+  d.last().immediate =
+      (reads_carry ? carry_use::reads : 0) | (writes_carry ? carry_use::writes : 0);
 }
 
 void decode_logic(function_decoder& d) {
@@ -157,7 +159,7 @@ void decode_logic(function_decoder& d) {
   std::string name{ptx::spelling(m.opcode)};
   bool is_not = m.opcode == opcode::not_;
   if (m.type(0) != scalar_type::pred) {
-    put_operands(d, name + "." + bits_name(bits_of(m.type(0))), is_not ? "TT" : "TTT", m.type(0));
+    set_operands(d, name + "." + bits_name(bits_of(m.type(0))), is_not ? "TT" : "TTT", m.type(0));
     return;
   }
   operand_slot a = d.predicate_value(d.operand(1));
@@ -169,7 +171,7 @@ void decode_logic(function_decoder& d) {
   }
 }
 
-// lop3.b32 d, a, b, c, table; and with .and/.or: d|p, ..., q, where p = (d != 0) op q.
+// lop3.b32 d, a, b, c, table. With .and or .or: d|p, ..., q, with p = (d != 0) op q.
 void decode_lop3(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   bool has_predicate = m.has(qualifier::and_) || m.has(qualifier::or_);
@@ -193,7 +195,7 @@ void decode_lop3(function_decoder& d) {
 void decode_prmt(function_decoder& d) {
   std::string name = "prmt.b32";
   for (qualifier q : d.spelling().qualifiers()) name.append(".").append(ptx::spelling(q));
-  put_operands(d, name, "TTTT", scalar_type::b32);
+  set_operands(d, name, "TTTT", scalar_type::b32);
 }
 
 void decode_approximate(function_decoder& d) {
@@ -202,7 +204,7 @@ void decode_approximate(function_decoder& d) {
   std::uint16_t flags = float_flags(m);
   std::string name{ptx::spelling(m.opcode)};
   if (type == scalar_type::f64 && (flags & float_flag::ftz)) name += ".upper";
-  put_operands(d, name + "." + std::string(ptx::spelling(type)), "TT", type);
+  set_operands(d, name + "." + std::string(ptx::spelling(type)), "TT", type);
   d.last().flags = flags;
 }
 
@@ -215,7 +217,7 @@ void decode_min_max(function_decoder& d) {
   std::string name{ptx::spelling(m.opcode)};
   if (has_three) name += "3";
   if (type == scalar_type::f32 && (flags || has_three)) name += ".general";
-  put_operands(d, name + "." + std::string(ptx::spelling(type)), has_three ? "TTTT" : "TTT", type);
+  set_operands(d, name + "." + std::string(ptx::spelling(type)), has_three ? "TTTT" : "TTT", type);
   d.last().flags = flags;
 }
 

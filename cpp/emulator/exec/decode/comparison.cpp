@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding of comparisons and selections: setp, set, selp, slct.
+// Decodes comparisons and selections: setp, set, selp, slct.
 #include "emulator/exec/decode/opcodes.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -9,7 +9,8 @@ using ptx::operand_kind;
 using ptx::qualifier;
 using ptx::scalar_type;
 
-// Every comparison is one of five, with sides exchanged or the result inverted.
+// Implements a comparison by one of five base comparisons, with swapped operands or inverted
+// result.
 struct comparison_form {
   qualifier name;
   const char* base;
@@ -41,7 +42,7 @@ const comparison_form& form_of(qualifier name, bool is_float) {
   throw unsupported{"comparison"};
 }
 
-// The comparison and the boolean operation among the qualifiers.
+// The qualifiers for the comparison and the boolean operation.
 struct comparison_words {
   qualifier comparison = qualifier::unknown, operation = qualifier::unknown;
 };
@@ -57,7 +58,7 @@ comparison_words words_of(const ptx::mnemonic& m) {
   return words;
 }
 
-// p = result op q, and the second predicate = not(result) op q; without an operation copies.
+// Sets `to` = result op q, or not(result) op q. Copies the result if there is no operation.
 void combine(function_decoder& d, const comparison_words& words, operand_slot result,
              const ptx::operand* other, operand_slot to, bool inverts) {
   if (words.operation == qualifier::unknown) {
@@ -91,10 +92,10 @@ void emit_comparison(function_decoder& d, qualifier comparison, scalar_type type
     name += (is_signed ? ".s" : ".u") + std::to_string(bits_of(type));
   }
   if (form.swaps) std::swap(a, b);
-  instruction& made = d.emit(name, {predicate, a, b});
-  made.immediate = form.inverts;
-  made.flags = ftz ? float_flag::ftz : 0;
-  made.target = part;
+  instruction& instr = d.emit(name, {predicate, a, b});
+  instr.immediate = form.inverts;
+  instr.flags = ftz ? float_flag::ftz : 0;
+  instr.target = part;
 }
 
 void decode_setp(function_decoder& d) {
@@ -114,8 +115,8 @@ void decode_setp(function_decoder& d) {
   operand_slot compared = d.temporary_predicate();
   emit_comparison(d, words.comparison, type, ftz, compared, a, b);
   if (!is_pair) return combine(d, words, compared, other, d.predicate(target), false);
-  // Of packed halves the second predicate is the upper half's result; else the inverse. Either
-  // result may be the source of the combination, so both are made before they are stored.
+  // For packed halves the second predicate is the result of the upper half, else the inverse. A
+  // destination may also be the source q, so both results are computed before they are stored.
   operand_slot first = d.temporary_predicate(), second = d.temporary_predicate();
   combine(d, words, compared, other, first, false);
   if (is_packed(type)) emit_comparison(d, words.comparison, type, ftz, compared, a, b, 1);
@@ -124,7 +125,7 @@ void decode_setp(function_decoder& d) {
   d.emit("mov.pred", {d.predicate(d.elements(target)[1]), second});
 }
 
-// set.CMP.dtype.stype d, a, b: all ones or 1.0 when true, else 0.
+// set.CMP.dtype.stype d, a, b: d is all ones or 1.0 if true, else 0.
 void decode_set(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   comparison_words words = words_of(m);
@@ -142,13 +143,13 @@ void decode_set(function_decoder& d) {
   operand_slot result = d.result(d.operand(0), bits);
   operand_slot compared = d.temporary_predicate();
   if (is_packed(from)) {
-    operand_slot made = d.temporary(32);
+    operand_slot packed = d.temporary(32);
     for (std::uint32_t part : {0u, 1u}) {
       emit_comparison(d, words.comparison, from, ftz, compared, a, b, part);
       if (other) combine(d, words, compared, other, compared, false);
-      d.emit("selp.half", {made, yes, no, compared}).target = part;
+      d.emit("selp.half", {packed, yes, no, compared}).target = part;
     }
-    d.emit("mov.b32", {result, made});
+    d.emit("mov.b32", {result, packed});
     return;
   }
   emit_comparison(d, words.comparison, from, ftz, compared, a, b);
@@ -164,17 +165,17 @@ void decode_selp(function_decoder& d) {
   d.emit("selp." + bits_name(bits), {d.result(d.operand(0), bits), a, b, p});
 }
 
-// slct.dtype.ctype d, a, b, c: d = c >= 0 ? a : b; NaN chooses b.
+// slct.dtype.ctype d, a, b, c: d = c >= 0 ? a : b. NaN selects b.
 void decode_slct(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   int bits = bits_of(m.type(0));
   operand_slot a = d.value(d.operand(1), bits, m.type(0)),
                b = d.value(d.operand(2), bits, m.type(0));
   operand_slot c = d.value(d.operand(3), 32, m.type(1));
-  operand_slot chooses_a = d.temporary_predicate();
-  emit_comparison(d, qualifier::ge, m.type(1), m.has(qualifier::ftz), chooses_a, c,
+  operand_slot selects_a = d.temporary_predicate();
+  emit_comparison(d, qualifier::ge, m.type(1), m.has(qualifier::ftz), selects_a, c,
                   d.constant(0, 32));
-  d.emit("selp." + bits_name(bits), {d.result(d.operand(0), bits), a, b, chooses_a});
+  d.emit("selp." + bits_name(bits), {d.result(d.operand(0), bits), a, b, selects_a});
 }
 
 }  // namespace halfwarp::emulator::exec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding of branches, calls, returns, traps.
+// Decodes branches, calls, returns and traps.
 #include "emulator/exec/builtin/builtin.hpp"
 #include "emulator/exec/decode/opcodes.hpp"
 
@@ -15,7 +15,7 @@ struct call_operands {
   const ptx::operand* target = nullptr;
 };
 
-// call (results), target, (arguments), prototype: only the target is always there.
+// call (results), target, (arguments), prototype: all but the target are optional.
 call_operands split(const function_decoder& d) {
   call_operands parts;
   for (const ptx::operand& o : d.operands()) {
@@ -33,13 +33,13 @@ call_operands split(const function_decoder& d) {
 
 std::uint32_t bytes_of(const ptx::variable& v) {
   std::uint64_t bytes = v.size ? v.size : ptx::size_in_bytes(v.type);
-  if (bytes > most_frame_bytes)
+  if (bytes > max_frame_bytes)
     throw unsupported{"parameter of " + std::to_string(bytes) + " bytes"};
   return static_cast<std::uint32_t>(bytes);
 }
 
-// One side of a copy: a .param variable in the frame of the caller, or a register.
-void put_actual(function_decoder& d, const ptx::operand& o, bool is_result, std::uint32_t bytes,
+// Sets one side of a copy: a .param variable in the caller's frame, or a register.
+void set_actual(function_decoder& d, const ptx::operand& o, bool is_result, std::uint32_t bytes,
                 place& kind, std::int32_t& at) {
   bool is_variable = o.kind == operand_kind::symbol && o.symbol != symbol_kind::function;
   if (is_variable) {
@@ -55,23 +55,23 @@ void put_actual(function_decoder& d, const ptx::operand& o, bool is_result, std:
   at = is_result ? d.result(o, bits) : d.value(o, bits);
 }
 
-std::vector<parameter_copy> copies(function_decoder& d, std::span<const ptx::operand> actual,
-                                   std::span<const ptx::variable> formal, bool is_result) {
+std::vector<parameter_copy> decode_copies(function_decoder& d, std::span<const ptx::operand> actual,
+                                          std::span<const ptx::variable> formal, bool is_result) {
   if (actual.size() != formal.size()) throw unsupported{"number of parameters of a call"};
-  std::vector<parameter_copy> made;
+  std::vector<parameter_copy> copies;
   for (std::size_t i = 0; i < actual.size(); ++i) {
-    parameter_copy& c = made.emplace_back();
+    parameter_copy& c = copies.emplace_back();
     c.bytes = bytes_of(formal[i]);
     if (formal[i].register_index != ptx::no_index) throw unsupported{"parameter in a register"};
     if (is_result) {
-      put_actual(d, actual[i], true, c.bytes, c.to_place, c.to);
+      set_actual(d, actual[i], true, c.bytes, c.to_place, c.to);
       c.from = static_cast<std::int32_t>(i);
     } else {
-      put_actual(d, actual[i], false, c.bytes, c.from_place, c.from);
+      set_actual(d, actual[i], false, c.bytes, c.from_place, c.from);
       c.to = static_cast<std::int32_t>(i);
     }
   }
-  return made;
+  return copies;
 }
 
 std::uint32_t label_of(const function_decoder& d, const ptx::operand& o) {
@@ -86,7 +86,7 @@ std::uint32_t label_of(const function_decoder& d, const ptx::operand& o) {
 
 void decode_bra(function_decoder& d) { d.branch_to(label_of(d, d.operand(0))); }
 
-// brx.idx index, list: a chain of comparisons.
+// brx.idx index, list: emits one comparison and branch per target.
 void decode_brx(function_decoder& d) {
   const ptx::operand& list = d.operand(1);
   bool is_list = list.kind == operand_kind::symbol && list.symbol == symbol_kind::target_list &&
@@ -94,13 +94,13 @@ void decode_brx(function_decoder& d) {
   if (!is_list) throw unsupported{"list of branch targets"};
   operand_slot index = d.value(d.operand(0), 32);
   const ptx::target_list& targets = d.source().target_lists.at(list.index);
-  operand_slot is_this = d.temporary_predicate();
+  operand_slot is_match = d.temporary_predicate();
   for (std::size_t i = 0; i < targets.indices.size(); ++i) {
     if (targets.indices[i] >= d.source().labels.size()) throw unsupported{"branch target"};
-    d.emit("set.pred", {is_this}).immediate = 0;
-    emit_comparison(d, ptx::qualifier::eq, ptx::scalar_type::b32, false, is_this, index,
+    d.emit("set.pred", {is_match}).immediate = 0;
+    emit_comparison(d, ptx::qualifier::eq, ptx::scalar_type::b32, false, is_match, index,
                     d.constant(i, 32));
-    d.branch_to(targets.indices[i], is_this, false);
+    d.branch_to(targets.indices[i], is_match, false);
   }
 }
 
@@ -115,14 +115,14 @@ void decode_indirect_call(function_decoder& d, const call_operands& parts) {
   const ptx::call_prototype& prototype = d.source().prototypes.at(last.index);
   call_site site;
   site.is_indirect = true;
-  site.arguments = copies(d, parts.arguments, prototype.parameters, false);
-  site.results = copies(d, parts.results, prototype.return_parameters, true);
+  site.arguments = decode_copies(d, parts.arguments, prototype.parameters, false);
+  site.results = decode_copies(d, parts.results, prototype.return_parameters, true);
   operand_slot target = d.value(*parts.target, 64);
   std::uint32_t index = d.call_count();
   d.new_call() = std::move(site);
-  instruction& made = d.emit(nullptr, flow::call);
-  made.target = index;
-  made.operand[0] = target;
+  instruction& instr = d.emit(nullptr, flow::call);
+  instr.target = index;
+  instr.operand[0] = target;
 }
 
 }  // namespace
@@ -136,22 +136,22 @@ void decode_call(function_decoder& d) {
   }
   const ptx::function& callee = d.owner().source->functions[target.index];
   if (callee.is_entry) throw unsupported{"call of a kernel"};
-  const builtin_function* known = callee.is_definition ? nullptr : find_builtin(callee.name);
-  if (!callee.is_definition && !known) {
+  const builtin_function* builtin = callee.is_definition ? nullptr : find_builtin(callee.name);
+  if (!callee.is_definition && !builtin) {
     throw unsupported{"the function '" + std::string(callee.name) + "' is not defined"};
   }
   call_site site;
-  site.arguments = copies(d, parts.arguments, callee.parameters, false);
-  site.results = copies(d, parts.results, callee.return_parameters, true);
-  if (known && !accepts(*known, site)) {
+  site.arguments = decode_copies(d, parts.arguments, callee.parameters, false);
+  site.results = decode_copies(d, parts.results, callee.return_parameters, true);
+  if (builtin && !accepts(*builtin, site)) {
     throw unsupported{"'" + std::string(callee.name) + "' declared with other parameters"};
   }
-  if (!known) site.callee = d.layout().index_of(target.index);
-  site.is_builtin = known != nullptr;
+  if (!builtin) site.callee = d.layout().index_of(target.index);
+  site.is_builtin = builtin != nullptr;
   std::uint32_t index = d.call_count();
   d.new_call() = std::move(site);
-  instruction& made = known ? d.emit(known->run, flow::builtin) : d.emit(nullptr, flow::call);
-  made.target = index;
+  instruction& instr = builtin ? d.emit(builtin->run, flow::builtin) : d.emit(nullptr, flow::call);
+  instr.target = index;
 }
 
 void decode_ret(function_decoder& d) { d.emit(nullptr, d.is_entry() ? flow::exit : flow::ret); }

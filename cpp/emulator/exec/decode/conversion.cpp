@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding of moves and conversions: mov, cvt, cvta, isspacep, special registers.
+// Decodes moves, conversions and reads of special registers: mov, cvt, cvta, isspacep.
 #include <algorithm>
 
 #include "emulator/exec/decode/opcodes.hpp"
@@ -13,7 +13,7 @@ using ptx::qualifier;
 using ptx::scalar_type;
 using ptx::state_space;
 
-// Bits of an element of a register that is packed from them, or unpacked.
+// Returns the bits of one element of a packed register.
 int part_bits_of(std::span<const ptx::operand> parts, int bits) {
   if (parts.size() != 2 && parts.size() != 4) throw unsupported{"vector of this length"};
   return bits / static_cast<int>(parts.size());
@@ -61,9 +61,9 @@ std::string type_name(bool is_signed, int bits) {
 operand_slot extended(function_decoder& d, operand_slot from, bool is_signed, int from_bits,
                       int bits) {
   if (from_bits == bits) return from;
-  operand_slot made = d.temporary(bits);
-  d.emit("extend." + type_name(is_signed, from_bits) + "." + bits_name(bits), {made, from});
-  return made;
+  operand_slot result = d.temporary(bits);
+  d.emit("extend." + type_name(is_signed, from_bits) + "." + bits_name(bits), {result, from});
+  return result;
 }
 
 void integer_to_integer(function_decoder& d, scalar_type to, scalar_type from) {
@@ -71,10 +71,10 @@ void integer_to_integer(function_decoder& d, scalar_type to, scalar_type from) {
   bool is_signed = ptx::is_signed(from);
   operand_slot source = d.value(d.operand(1), from_bits, from);
   if (d.spelling().has(qualifier::sat)) {
-    operand_slot wide = extended(d, source, is_signed, from_bits, 64), made = d.temporary(64);
+    operand_slot wide = extended(d, source, is_signed, from_bits, 64), clamped = d.temporary(64);
     d.emit("clamp." + type_name(is_signed, 64) + "." + std::string(ptx::spelling(to)),
-           {made, wide});
-    source = made;
+           {clamped, wide});
+    source = clamped;
     from_bits = 64;
   }
   operand_slot result = d.result(d.operand(0), to_bits, ptx::is_signed(to));
@@ -91,9 +91,9 @@ void integer_to_integer(function_decoder& d, scalar_type to, scalar_type from) {
 void float_to_integer(function_decoder& d, scalar_type to, scalar_type from, std::uint16_t flags) {
   operand_slot source = d.value(d.operand(1), bits_of(from), from);
   if (is_half(from)) {
-    operand_slot made = d.temporary(32);
-    d.emit("cvt.f32." + std::string(ptx::spelling(from)), {made, source});
-    source = made;
+    operand_slot widened = d.temporary(32);
+    d.emit("cvt.f32." + std::string(ptx::spelling(from)), {widened, source});
+    source = widened;
     from = scalar_type::f32;
   }
   operand_slot result = d.result(d.operand(0), bits_of(to), ptx::is_signed(to));
@@ -118,19 +118,19 @@ void integer_to_float(function_decoder& d, scalar_type to, scalar_type from, std
 void float_to_float(function_decoder& d, scalar_type to, scalar_type from, std::uint16_t flags) {
   operand_slot source = d.value(d.operand(1), bits_of(from), from);
   operand_slot result = d.result(d.operand(0), bits_of(to));
-  if (is_half(from)) {  // exact in f32; the target's rounding then is the only one
+  if (is_half(from)) {  // f32 is exact, so only the final conversion rounds
     bool is_last = to == scalar_type::f32 && !is_integral(d.spelling());
-    operand_slot made = is_last ? result : d.temporary(32);
-    d.emit("cvt.f32." + std::string(ptx::spelling(from)), {made, source}).flags =
+    operand_slot widened = is_last ? result : d.temporary(32);
+    d.emit("cvt.f32." + std::string(ptx::spelling(from)), {widened, source}).flags =
         is_last ? flags : 0;
     if (is_last) return;
-    source = made;
+    source = widened;
     from = scalar_type::f32;
     if (is_half(to) && is_integral(d.spelling())) {
       operand_slot rounded = d.temporary(32);
-      instruction& made_integral = d.emit("cvt.f32.f32", {rounded, source});
-      made_integral.flags = flags & float_flag::rounding;
-      made_integral.immediate = 1;
+      instruction& integral = d.emit("cvt.f32.f32", {rounded, source});
+      integral.flags = flags & float_flag::rounding;
+      integral.immediate = 1;
       source = rounded;
       flags &= static_cast<std::uint16_t>(~float_flag::rounding);
     }
@@ -138,16 +138,16 @@ void float_to_float(function_decoder& d, scalar_type to, scalar_type from, std::
   bool is_plain = flags == 0 && from == scalar_type::f32 && is_half(to);
   std::string name = std::string(is_plain ? "cvt.nearest." : "cvt.") +
                      std::string(ptx::spelling(to)) + "." + std::string(ptx::spelling(from));
-  instruction& made = d.emit(name, {result, source});
-  made.flags = flags;
-  made.immediate = is_integral(d.spelling());
+  instruction& instr = d.emit(name, {result, source});
+  instr.flags = flags;
+  instr.immediate = is_integral(d.spelling());
 }
 
 // ---- special registers
 
 struct uniform_entry {
   ptx::special_register name;
-  uniform_value first;  // of three where the register has components
+  uniform_value first;  // x component, if the register has components
   int bits;
 };
 using special = ptx::special_register;
@@ -193,42 +193,42 @@ int axis_of(const ptx::operand& o) {
   return axis;
 }
 
-void emit_uniform(function_decoder& d, uniform_value which, operand_slot made, int bits) {
-  d.emit("special.uniform." + bits_name(bits), {made}).immediate = static_cast<int>(which);
+void emit_uniform(function_decoder& d, uniform_value value, operand_slot result, int bits) {
+  d.emit("special.uniform." + bits_name(bits), {result}).immediate = static_cast<int>(value);
 }
 
 }  // namespace
 
-void emit_special_register(function_decoder& d, const ptx::operand& o, operand_slot made,
+void emit_special_register(function_decoder& d, const ptx::operand& o, operand_slot result,
                            int bits) {
   if (bits != 32 && bits != 64) throw unsupported{"special register of this width"};
   std::string name{ptx::spelling(o.special)};
   bool is_per_lane =
       o.special == special::tid || o.special == special::laneid || name.starts_with("lanemask_");
   if (is_per_lane) {
-    operand_slot narrow = bits == 32 ? made : d.temporary(32);
+    operand_slot narrow = bits == 32 ? result : d.temporary(32);
     d.emit("special." + name, {narrow}).immediate = axis_of(o);
-    if (bits == 64) d.emit("extend.u32.b64", {made, narrow});
+    if (bits == 64) d.emit("extend.u32.b64", {result, narrow});
     return;
   }
   if (o.special == special::is_explicit_cluster) throw unsupported{"%is_explicit_cluster as value"};
   if (o.special == special::reserved_smem_offset && o.value <= 1) {
     d.use_reserved_shared();
-    auto which = o.value ? uniform_value::reserved_smem_second : uniform_value::reserved_smem_begin;
-    return emit_uniform(d, which, made, bits);
+    auto value = o.value ? uniform_value::reserved_smem_second : uniform_value::reserved_smem_begin;
+    return emit_uniform(d, value, result, bits);
   }
-  // The halves of the address of what blocks of a cooperative launch count their arrivals in.
+  // %envreg1 and %envreg2 are the halves of the address of the grid barrier's counter.
   if (o.special == special::envreg && (o.value == 1 || o.value == 2)) {
-    auto which = o.value == 1 ? uniform_value::envreg1 : uniform_value::envreg2;
-    return emit_uniform(d, which, made, bits);
+    auto value = o.value == 1 ? uniform_value::envreg1 : uniform_value::envreg2;
+    return emit_uniform(d, value, result, bits);
   }
   for (const uniform_entry& entry : uniform_registers) {
     if (entry.name != o.special) continue;
-    auto which = static_cast<uniform_value>(static_cast<int>(entry.first) + axis_of(o));
-    if (which >= uniform_value::reserved_smem_begin && which <= uniform_value::reserved_smem_size) {
+    auto value = static_cast<uniform_value>(static_cast<int>(entry.first) + axis_of(o));
+    if (value >= uniform_value::reserved_smem_begin && value <= uniform_value::reserved_smem_size) {
       d.use_reserved_shared();
     }
-    return emit_uniform(d, which, made, bits);
+    return emit_uniform(d, value, result, bits);
   }
   throw unsupported{"special register " + std::string(o.name)};
 }
@@ -290,7 +290,7 @@ std::uint64_t window_of(const function_decoder& d, state_space space) {
 
 }  // namespace
 
-// Global and constant addresses are generic ones; parameters whose address is taken are local.
+// Global and constant addresses equal generic addresses. Parameters with a used address are local.
 void decode_cvta(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   int bits = bits_of(m.type(0));

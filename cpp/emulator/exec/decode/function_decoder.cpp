@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frame layout, order of decoding, emission, branches.
+// Lays out the frame, decodes each instruction and resolves branches.
 #include "emulator/exec/decode/function_decoder.hpp"
 
 #include <algorithm>
@@ -15,15 +15,15 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// Whether a kernel's parameters are used other than by ld.param of a known offset.
-bool takes_parameter_address(const ptx::module& owner, const ptx::function& f) {
+// Checks whether a kernel accesses its parameters other than by ld.param at a constant offset.
+bool uses_parameter_address(const ptx::module& owner, const ptx::function& f) {
   for (const ptx::instruction& i : f.instructions) {
-    bool is_of_parameters =
+    bool is_parameter_access =
         ptx::without_sub_space(owner.mnemonic_of(i).space()) == ptx::state_space::param;
     for (const ptx::operand& o : f.operands_of(i)) {
       bool is_value =
           o.kind == ptx::operand_kind::symbol && o.symbol == ptx::symbol_kind::parameter;
-      bool is_computed = is_of_parameters && o.kind == ptx::operand_kind::address &&
+      bool is_computed = is_parameter_access && o.kind == ptx::operand_kind::address &&
                          o.base == ptx::address_base::register_;
       if (is_value || is_computed) return true;
     }
@@ -31,12 +31,12 @@ bool takes_parameter_address(const ptx::module& owner, const ptx::function& f) {
   return false;
 }
 
-// Gives variables their places in the frame; once it is full, every place is 0.
+// Assigns frame offsets to variables. Returns offset 0 once the frame is full.
 class frame_layout {
  public:
   std::uint32_t place(std::uint64_t size, std::uint64_t alignment) {
     std::uint64_t at = round_up(end_, std::max<std::uint64_t>(alignment, 1));
-    if (is_full_ || size > most_frame_bytes || at + size > most_frame_bytes) {
+    if (is_full_ || size > max_frame_bytes || at + size > max_frame_bytes) {
       is_full_ = true;
       return 0;
     }
@@ -62,22 +62,22 @@ function_decoder::function_decoder(const program& owner, const ptx::function& so
       range_caches_{range_caches},
       register_slots_(source.registers.size(), -1) {
   out_.source = &source;
-  parameters_in_frame_ = !source.is_entry || takes_parameter_address(*owner.source, source);
+  parameters_in_frame_ = !source.is_entry || uses_parameter_address(*owner.source, source);
 }
 
-void function_decoder::lay_out_frame() {
+void function_decoder::compute_frame_layout() {
   frame_layout frame;
   variable_offsets_.resize(source_.variables.size());
   for (bool is_parameter : {false, true}) {
     for (std::size_t i = 0; i < source_.variables.size(); ++i) {
       ptx::state_space space = ptx::without_sub_space(source_.variables[i].space);
-      ptx::state_space wanted = is_parameter ? ptx::state_space::param : ptx::state_space::local;
-      if (space == wanted) variable_offsets_[i] = frame.place(source_.variables[i]);
+      ptx::state_space expected = is_parameter ? ptx::state_space::param : ptx::state_space::local;
+      if (space == expected) variable_offsets_[i] = frame.place(source_.variables[i]);
     }
     if (!is_parameter) out_.local_bytes = frame.end();
   }
   if (source_.is_entry && parameters_in_frame_) {
-    // The block of a kernel, as it was passed.
+    // Copies the parameter block of the kernel unchanged.
     out_.parameter_block = frame.place(source_.parameter_bytes, 16);
     out_.parameter_block_bytes = static_cast<std::uint32_t>(source_.parameter_bytes);
     for (const ptx::variable& v : source_.parameters) {
@@ -94,12 +94,12 @@ void function_decoder::lay_out_frame() {
   out_.frame_bytes = static_cast<std::uint32_t>(round_up(frame.end(), 16));
   if (frame.is_full()) {
     refused_.push_back({0, "the variables of '" + std::string(source_.name) + "' need more than " +
-                               std::to_string(most_frame_bytes) + " bytes of local memory"});
+                               std::to_string(max_frame_bytes) + " bytes of local memory"});
   }
 }
 
 function_code function_decoder::run() {
-  lay_out_frame();
+  compute_frame_layout();
   std::uint32_t count = static_cast<std::uint32_t>(source_.instructions.size());
   first_of_.reserve(count + 1);
   out_.code.reserve(count + 8);
@@ -118,7 +118,7 @@ function_code function_decoder::run() {
 void function_decoder::decode_one(std::uint32_t index) {
   current_index_ = index;
   current_ = &source_.instructions[index];
-  spelling_ = &owner_.source->mnemonic_of(*current_);
+  mnemonic_ = &owner_.source->mnemonic_of(*current_);
   used_temporaries_ = used_predicates_ = 0;
   std::size_t code_before = out_.code.size();
   try {
@@ -147,15 +147,15 @@ void function_decoder::resolve_branches() {
 }
 
 instruction& function_decoder::emit(handler run, flow kind) {
-  instruction& made = out_.code.emplace_back();
-  made.run = run;
-  made.kind = kind;
-  made.source = current_index_;
+  instruction& instr = out_.code.emplace_back();
+  instr.run = run;
+  instr.kind = kind;
+  instr.source = current_index_;
   if (current_ && current_->guard != ptx::no_index) {
-    made.guard = static_cast<std::int32_t>(predicate_index(current_->guard));
-    made.guard_flip = current_->is_guard_negated ? ~0u : 0u;
+    instr.guard = static_cast<std::int32_t>(predicate_index(current_->guard));
+    instr.guard_flip = current_->is_guard_negated ? ~0u : 0u;
   }
-  return made;
+  return instr;
 }
 
 instruction& function_decoder::emit(std::string_view handler_name) {
@@ -166,9 +166,9 @@ instruction& function_decoder::emit(std::string_view handler_name) {
 
 instruction& function_decoder::emit(std::string_view handler_name,
                                     std::initializer_list<operand_slot> operands) {
-  instruction& made = emit(handler_name);
-  std::copy(operands.begin(), operands.end(), made.operand.begin());
-  return made;
+  instruction& instr = emit(handler_name);
+  std::copy(operands.begin(), operands.end(), instr.operand.begin());
+  return instr;
 }
 
 void function_decoder::extend_afterwards(operand_slot to, operand_slot from, int to_bits,
@@ -211,7 +211,7 @@ const ptx::variable& function_decoder::frame_variable(ptx::symbol_kind kind,
 }
 
 std::uint32_t function_decoder::frame_offset(ptx::symbol_kind kind, std::uint32_t index) const {
-  frame_variable(kind, index);  // throws for what has no offset
+  frame_variable(kind, index);  // throws if the symbol has no offset
   const auto& offsets = kind == ptx::symbol_kind::parameter          ? out_.parameter_offsets
                         : kind == ptx::symbol_kind::return_parameter ? out_.result_offsets
                                                                      : variable_offsets_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the syntax tree of one function to the instructions that the interpreter runs.
+// Decodes the syntax tree of one function to instructions of the interpreter.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,23 @@
 
 namespace halfwarp::emulator::exec {
 
-// Of local memory: what a thread of a device can have.
-inline constexpr std::uint64_t most_frame_bytes = 512 << 10;
+// Limit of local memory per thread on a device.
+inline constexpr std::uint64_t max_frame_bytes = 512 << 10;
 
-// Thrown for an instruction, or a form of one, that the emulator does not run.
+// Thrown for an instruction, or an instruction form, that the emulator does not support.
 struct unsupported {
   std::string why;
 };
 
-// Decodes instruction by instruction; decode_* functions of the other files use it to read
-// operands and to emit. One PTX instruction may become several; they share its guard.
+// Decodes a function, instruction by instruction. The decode_* functions in other files read
+// operands and emit instructions through this class. One PTX instruction may become several, all
+// with its guard.
 class function_decoder {
  public:
   function_decoder(const program& owner, const ptx::function& source, const kernel_layout& layout,
                    std::uint32_t& range_caches);
   function_code run();
-  // In the order of the text: instruction and reason.
+  // An instruction that cannot be decoded, with the reason. Listed in the order of the text.
   struct refused {
     std::uint32_t instruction;
     std::string why;
@@ -41,9 +42,9 @@ class function_decoder {
   const std::vector<refused>& refused_instructions() const noexcept { return refused_; }
 
   // ---- the instruction being decoded
-  const ptx::mnemonic& spelling() const { return *spelling_; }
+  const ptx::mnemonic& spelling() const { return *mnemonic_; }
   std::span<const ptx::operand> operands() const { return source_.operands_of(*current_); }
-  const ptx::operand& operand(std::size_t n) const;  // throws unsupported when absent
+  const ptx::operand& operand(std::size_t n) const;  // throws unsupported if it is missing
   std::span<const ptx::operand> elements(const ptx::operand& o) const {
     return source_.elements_of(o);
   }
@@ -53,30 +54,31 @@ class function_decoder {
   bool is_entry() const { return source_.is_entry; }
 
   // ---- operands
-  // Where a value of so many bits is: a register, a constant, or a temporary that holds the low
-  // part of a wider register. Floats written as literals are converted to `type`.
+  // Returns the slot of a value of `bits` bits: a register, a constant, or a temporary with the low
+  // part of a wider register. Converts literal floats to `type`.
   operand_slot value(const ptx::operand& o, int bits,
                      ptx::scalar_type type = ptx::scalar_type::none);
-  // Where to put a result of so many bits; a wider register gets it extended afterwards.
+  // Returns the slot for a result of `bits` bits. A wider register is extended after the
+  // instruction.
   operand_slot result(const ptx::operand& o, int bits, bool is_signed = false);
   int register_bits(const ptx::operand& o) const;  // 0: not a register
   bool is_predicate(const ptx::operand& o) const;
   bool is_predicate_register(std::uint32_t index) const;
-  operand_slot predicate(const ptx::operand& o);        // a predicate register; a sink: a temporary
-  operand_slot predicate_value(const ptx::operand& o);  // also of a literal; negation resolved
+  operand_slot predicate(const ptx::operand& o);  // a predicate register; a temporary for a sink
+  operand_slot predicate_value(const ptx::operand& o);  // also accepts a literal; resolves negation
   operand_slot constant(std::uint64_t bits, int width);
   operand_slot temporary(int bits);
   operand_slot temporary_predicate();
 
   // ---- output
-  // Throws unsupported when there is no handler of that name.
+  // Throws unsupported if no handler has that name.
   instruction& emit(std::string_view handler_name);
   instruction& emit(std::string_view handler_name, std::initializer_list<operand_slot> operands);
   instruction& emit(handler run, flow kind);
-  instruction& last() { return out_.code.back(); }  // emitted
+  instruction& last() { return out_.code.back(); }  // last emitted instruction
   void extend_afterwards(operand_slot to, operand_slot from, int to_bits, int from_bits,
                          bool is_signed);
-  void branch_to(std::uint32_t label);  // guard as given
+  void branch_to(std::uint32_t label);  // with the guard of the PTX instruction
   void branch_to(std::uint32_t label, operand_slot guard, bool is_negated);
   void use_reserved_shared() { out_.reads_reserved_shared = true; }
   std::uint32_t new_range_cache() { return range_caches_++; }
@@ -88,13 +90,13 @@ class function_decoder {
     bool is_narrow = false;  // shared memory, 32-bit register
     bool is_frame_relative = false;
     std::int64_t displacement = 0;
-    // Of a parameter that is named: an access must lie between these displacements.
+    // Bounds of displacements within a named parameter.
     std::int64_t first = 0, last = std::numeric_limits<std::int64_t>::max();
     bool is_bounded() const { return last != std::numeric_limits<std::int64_t>::max(); }
   };
   address address_of(const ptx::operand& o, ptx::state_space space);
-  // A .local or .param variable, a parameter or a result, and its offset in the frame. Throw
-  // unsupported for all else.
+  // Return a .local or .param variable, a parameter or a result, and its offset in the frame.
+  // Throw unsupported for other symbols.
   const ptx::variable& frame_variable(ptx::symbol_kind kind, std::uint32_t index) const;
   std::uint32_t frame_offset(ptx::symbol_kind kind, std::uint32_t index) const;
   bool parameters_in_frame() const noexcept { return parameters_in_frame_; }
@@ -106,7 +108,7 @@ class function_decoder {
   std::uint32_t call_count() const { return static_cast<std::uint32_t>(out_.calls.size()); }
 
  private:
-  void lay_out_frame();
+  void compute_frame_layout();
   void decode_one(std::uint32_t index);
   void resolve_branches();
   operand_slot register_slot(std::uint32_t index, ptx::component component);
@@ -116,7 +118,7 @@ class function_decoder {
   address parameter_address(const ptx::operand& o, address at) const;
   address variable_address(const ptx::operand& o, address at) const;
   operand_slot special_value(const ptx::operand& o, int bits);
-  operand_slot fitted(operand_slot from, int from_bits, int bits);
+  operand_slot convert_width(operand_slot from, int from_bits, int bits);
   std::uint64_t literal(const ptx::operand& o, ptx::scalar_type type) const;
 
   const program& owner_;
@@ -127,9 +129,9 @@ class function_decoder {
   std::vector<refused> refused_;
 
   const ptx::instruction* current_ = nullptr;
-  const ptx::mnemonic* spelling_ = nullptr;
+  const ptx::mnemonic* mnemonic_ = nullptr;
   std::uint32_t current_index_ = 0;
-  std::vector<std::int64_t> register_slots_;  // of function::registers; -1: not yet
+  std::vector<std::int64_t> register_slots_;  // of function::registers; -1: unassigned
   std::map<std::pair<std::uint64_t, int>, operand_slot> constants_;
   std::vector<operand_slot> temporaries_, temporary_predicates_;
   std::size_t used_temporaries_ = 0, used_predicates_ = 0;

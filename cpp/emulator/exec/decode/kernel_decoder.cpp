@@ -13,20 +13,20 @@ namespace {
 
 constexpr std::uint32_t return_address_bytes = 16;  // as frames are laid out at a call
 
-// The frames of a chain of calls, in bytes; recursion ends the chain. An indirect call may lead to
-// any function.
+// Computes the stack bytes of the deepest call chain. Recursion ends a chain, and an indirect call
+// may reach any function.
 class depth_finder {
  public:
   explicit depth_finder(kernel_code& code)
-      : code_{code}, open_(code.functions.size()), known_(code.functions.size()) {}
+      : code_{code}, is_on_chain_(code.functions.size()), depths_(code.functions.size()) {}
 
   std::uint64_t depth(std::uint32_t function) {
-    if (open_[function]) {
+    if (is_on_chain_[function]) {
       code_.is_recursive = true;
       return 0;
     }
-    if (known_[function]) return *known_[function];
-    open_[function] = true;
+    if (depths_[function]) return *depths_[function];
+    is_on_chain_[function] = true;
     std::uint64_t deepest = 0;
     for (const call_site& site : code_.functions[function].calls) {
       if (site.is_builtin) continue;
@@ -35,15 +35,15 @@ class depth_finder {
         deepest = std::max(deepest, return_address_bytes + depth(i));
       }
     }
-    open_[function] = false;
-    known_[function] = code_.functions[function].frame_bytes + deepest;
-    return *known_[function];
+    is_on_chain_[function] = false;
+    depths_[function] = code_.functions[function].frame_bytes + deepest;
+    return *depths_[function];
   }
 
  private:
   kernel_code& code_;
-  std::vector<bool> open_;
-  std::vector<std::optional<std::uint64_t>> known_;  // so that no function is walked twice
+  std::vector<bool> is_on_chain_;
+  std::vector<std::optional<std::uint64_t>> depths_;  // depth per visited function
 };
 
 report::fault refusal_of(const program& owner, const ptx::function& entry, const ptx::function& f,
@@ -77,14 +77,13 @@ std::unique_ptr<kernel_code> decode_kernel(const program& owner, std::uint32_t e
   }
   if (code->refusal) return code;
   std::uint64_t depth = depth_finder{*code}.depth(0);
-  if (depth > most_frame_bytes) {
+  if (depth > max_frame_bytes) {
     std::string why = "the deepest chain of calls needs " + std::to_string(depth) +
-                      " bytes of local memory, " + std::to_string(most_frame_bytes) +
-                      " is the most";
+                      " bytes of local memory, " + std::to_string(max_frame_bytes) + " is the most";
     const ptx::function& f = owner.source->functions[entry];
     code->refusal = refusal_of(owner, f, f, {0, std::move(why)});
   }
-  code->local_bytes = static_cast<std::uint32_t>(std::min(depth, most_frame_bytes));
+  code->local_bytes = static_cast<std::uint32_t>(std::min(depth, max_frame_bytes));
   return code;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding of a kernel with every function that it can reach.
+// Decodes a kernel and every function that it can reach.
 #pragma once
 
 #include <memory>

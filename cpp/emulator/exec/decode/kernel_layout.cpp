@@ -11,7 +11,7 @@ namespace halfwarp::emulator::exec {
 namespace {
 
 constexpr std::uint64_t dynamic_alignment = 16;  // at least, of extern .shared
-constexpr std::uint64_t most_shared_bytes = 1 << 30;
+constexpr std::uint64_t max_shared_bytes = 1 << 30;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -21,12 +21,12 @@ bool is_shared(const ptx::variable& v) {
   return ptx::without_sub_space(v.space) == ptx::state_space::shared;
 }
 
-// Shared variables that operands of a function name.
+// Appends the shared variables that the operands of a function name.
 void collect_shared(const ptx::module& source, const ptx::function& f,
-                    std::vector<const ptx::variable*>& found) {
+                    std::vector<const ptx::variable*>& variables) {
   auto add = [&](const ptx::variable& v) {
-    if (is_shared(v) && std::find(found.begin(), found.end(), &v) == found.end()) {
-      found.push_back(&v);
+    if (is_shared(v) && std::find(variables.begin(), variables.end(), &v) == variables.end()) {
+      variables.push_back(&v);
     }
   };
   for (const ptx::operand& o : f.operands) {
@@ -48,12 +48,12 @@ bool calls_indirectly(const ptx::function& f) {
 }
 
 void add_function(const ptx::module& source, kernel_layout& layout, std::uint32_t index) {
-  auto found = std::find(layout.functions.begin(), layout.functions.end(), index);
-  bool is_new = found == layout.functions.end() && source.functions[index].is_definition;
+  auto match = std::find(layout.functions.begin(), layout.functions.end(), index);
+  bool is_new = match == layout.functions.end() && source.functions[index].is_definition;
   if (is_new) layout.functions.push_back(index);
 }
 
-// Functions whose address some variable holds, such as a table of virtual functions.
+// Adds functions whose address a variable stores, such as a table of virtual functions.
 void add_functions_of_variables(const ptx::module& source, kernel_layout& layout) {
   for (const ptx::variable& v : source.variables) {
     for (const ptx::relocation& r : v.initialiser.relocations) {
@@ -65,9 +65,9 @@ void add_functions_of_variables(const ptx::module& source, kernel_layout& layout
 }  // namespace
 
 std::uint32_t kernel_layout::index_of(std::uint32_t function) const {
-  auto found = std::find(functions.begin(), functions.end(), function);
-  if (found == functions.end()) throw unsupported{"function that the kernel cannot reach"};
-  return static_cast<std::uint32_t>(found - functions.begin());
+  auto match = std::find(functions.begin(), functions.end(), function);
+  if (match == functions.end()) throw unsupported{"function that the kernel cannot reach"};
+  return static_cast<std::uint32_t>(match - functions.begin());
 }
 
 kernel_layout compute_layout(const ptx::module& source, std::uint32_t entry) {
@@ -91,8 +91,7 @@ kernel_layout compute_layout(const ptx::module& source, std::uint32_t entry) {
     }
     end = round_up(end, std::max(v->alignment, 1u));
     layout.shared_offsets[v] = static_cast<std::uint32_t>(end);
-    end = v->size > most_shared_bytes ? most_shared_bytes
-                                      : std::min(end + v->size, most_shared_bytes);
+    end = v->size > max_shared_bytes ? max_shared_bytes : std::min(end + v->size, max_shared_bytes);
   }
   bool has_dynamic = std::any_of(shared.begin(), shared.end(),
                                  [](const ptx::variable* v) { return v->is_unsized; });
@@ -100,8 +99,8 @@ kernel_layout compute_layout(const ptx::module& source, std::uint32_t entry) {
   for (const ptx::variable* v : shared) {
     if (v->is_unsized) layout.shared_offsets[v] = static_cast<std::uint32_t>(end);
   }
-  // More than any device has, which the launch refuses.
-  layout.static_shared_bytes = static_cast<std::uint32_t>(std::min(end, most_shared_bytes));
+  // max_shared_bytes exceeds the limit of every device, so the launch is refused.
+  layout.static_shared_bytes = static_cast<std::uint32_t>(std::min(end, max_shared_bytes));
   return layout;
 }
 

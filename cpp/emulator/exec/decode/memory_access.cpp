@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding of loads, stores, atomics, fences.
+// Decodes loads, stores, atomic operations and fences.
 #include <algorithm>
 
 #include "emulator/exec/decode/opcodes.hpp"
@@ -14,7 +14,7 @@ using ptx::state_space;
 
 using address = function_decoder::address;
 
-// "global", "shared32", "local", "param": which handlers serve an address.
+// Returns the space in the names of handlers: "global", "shared32", "local" or "param".
 std::string space_name(const function_decoder& d, const address& at) {
   switch (at.space) {
     case state_space::shared:
@@ -28,23 +28,23 @@ std::string space_name(const function_decoder& d, const address& at) {
   }
 }
 
-// `bits`: of one of `count` elements; 0: nothing is accessed.
-void put_address(function_decoder& d, instruction& made, const address& at, std::uint32_t count,
+// Sets the address operand for `count` elements of `bits` bits. 0 bits: nothing is accessed.
+void set_address(function_decoder& d, instruction& instr, const address& at, std::uint32_t count,
                  int bits) {
   std::int64_t bytes = std::int64_t{count} * bits / 8;
   if (at.is_bounded() && (at.displacement < at.first || at.displacement + bytes > at.last)) {
     throw unsupported{"the access is outside the parameters"};
   }
-  made.operand[4] = at.base;
-  made.immediate = at.displacement;
-  made.flags = static_cast<std::uint16_t>(count);
-  if (at.is_frame_relative) made.flags |= access_flag::frame_relative;
+  instr.operand[4] = at.base;
+  instr.immediate = at.displacement;
+  instr.flags = static_cast<std::uint16_t>(count);
+  if (at.is_frame_relative) instr.flags |= access_flag::frame_relative;
   bool is_named = at.space == state_space::global || at.space == state_space::const_;
-  if (is_named) made.flags |= access_flag::global_only;
-  made.cache = d.new_range_cache();
+  if (is_named) instr.flags |= access_flag::global_only;
+  instr.cache = d.new_range_cache();
 }
 
-// The register part of a load or store: one operand, or those of a vector.
+// Returns the registers of a load or store: one operand, or the elements of a vector.
 std::span<const ptx::operand> registers_of(const function_decoder& d, const ptx::operand& o) {
   auto registers = o.kind == operand_kind::vector ? d.elements(o) : std::span{&o, 1};
   if (registers.size() != d.spelling().vector_width) throw unsupported{"vector of another length"};
@@ -57,8 +57,8 @@ int register_width(const function_decoder& d, std::span<const ptx::operand> regi
   return width;
 }
 
-// 4 registers an instruction; .v8 becomes two.
-constexpr std::size_t most_registers = 4;
+// Registers per decoded instruction. A .v8 access becomes two instructions.
+constexpr std::size_t max_registers = 4;
 
 void reject_special_forms(const ptx::mnemonic& m) {
   if (m.space(0) == state_space::shared_cluster) throw unsupported{"shared memory of a cluster"};
@@ -69,8 +69,8 @@ void reject_special_forms(const ptx::mnemonic& m) {
 
 }  // namespace
 
-// Loads and stores are the host's, most of whose kinds reorder them: .acquire and .release take a
-// fence beside them. Atomic operations need none, since theirs are sequentially consistent.
+// Most hosts reorder plain loads and stores, so .acquire and .release add a fence. Atomic
+// operations need none, because they are sequentially consistent.
 void decode_ld(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   reject_special_forms(m);
@@ -82,13 +82,13 @@ void decode_ld(function_decoder& d) {
   bool is_extended = ptx::is_signed(type) && width > bits;
   std::string name = "ld." + space_name(d, at) + (is_extended ? ".s" : ".u") +
                      std::to_string(bits) + "." + bits_name(width);
-  for (std::size_t first = 0; first < registers.size(); first += most_registers) {
-    auto part = registers.subspan(first, std::min(most_registers, registers.size() - first));
+  for (std::size_t first = 0; first < registers.size(); first += max_registers) {
+    auto part = registers.subspan(first, std::min(max_registers, registers.size() - first));
     std::array<operand_slot, 5> slots{};
     for (std::size_t i = 0; i < part.size(); ++i) slots[i] = d.result(part[i], width);
-    instruction& made = d.emit(name);
-    made.operand = slots;
-    put_address(d, made, at, static_cast<std::uint32_t>(part.size()), bits);
+    instruction& instr = d.emit(name);
+    instr.operand = slots;
+    set_address(d, instr, at, static_cast<std::uint32_t>(part.size()), bits);
     at.displacement += static_cast<std::int64_t>(part.size()) * bits / 8;
   }
   if (m.has(qualifier::acquire)) d.emit("fence");
@@ -105,13 +105,13 @@ void decode_st(function_decoder& d) {
   std::string name =
       "st." + space_name(d, at) + ".u" + std::to_string(bits) + "." + bits_name(width);
   if (m.has(qualifier::release)) d.emit("fence");
-  for (std::size_t first = 0; first < registers.size(); first += most_registers) {
-    auto part = registers.subspan(first, std::min(most_registers, registers.size() - first));
+  for (std::size_t first = 0; first < registers.size(); first += max_registers) {
+    auto part = registers.subspan(first, std::min(max_registers, registers.size() - first));
     std::array<operand_slot, 5> slots{};
     for (std::size_t i = 0; i < part.size(); ++i) slots[i] = d.value(part[i], width, type);
-    instruction& made = d.emit(name);
-    made.operand = slots;
-    put_address(d, made, at, static_cast<std::uint32_t>(part.size()), bits);
+    instruction& instr = d.emit(name);
+    instr.operand = slots;
+    set_address(d, instr, at, static_cast<std::uint32_t>(part.size()), bits);
     at.displacement += static_cast<std::int64_t>(part.size()) * bits / 8;
   }
 }
@@ -150,10 +150,10 @@ void decode_atom(function_decoder& d) {
   bool is_in_frame = at.space == state_space::local || at.space == state_space::param;
   if (is_in_frame) throw unsupported{"atomic operation on memory of one thread"};
   const char* space = at.space == state_space::shared ? "shared." : "global.";
-  instruction& made = d.emit(
+  instruction& instr = d.emit(
       std::string("atom.") + space + std::string(ptx::spelling(*operation)) + "." + type_part,
       {result, b, c});
-  put_address(d, made, at, 1, bits);
+  set_address(d, instr, at, 1, bits);
 }
 
 void decode_fence(function_decoder& d) {
@@ -163,7 +163,7 @@ void decode_fence(function_decoder& d) {
 
 void decode_touch(function_decoder& d) {
   address at = d.address_of(d.operand(0), state_space::global);
-  put_address(d, d.emit("touch.global"), at, 1, 0);
+  set_address(d, d.emit("touch.global"), at, 1, 0);
 }
 
 void decode_nothing(function_decoder&) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of instructions.
+// The table of PTX instructions.
 #include "emulator/exec/decode/opcodes.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 using ptx::opcode;
 using ptx::qualifier;
 
-// Dotted words of a spelling beside types and spaces, as a set.
+// A set of qualifiers, without types and state spaces.
 class words {
  public:
   constexpr words(std::initializer_list<qualifier> list) {
@@ -42,7 +42,7 @@ struct count_range {
   constexpr bool has(std::size_t n) const { return n >= least && n <= most; }
 };
 
-// A form of which the emulator knows the meaning; decoding asks nothing else of a spelling.
+// The forms of an opcode that the emulator supports. Decoding checks a mnemonic against them.
 struct opcode_entry {
   opcode name;
   decode_function decode = nullptr;
@@ -324,10 +324,10 @@ void require_form(const function_decoder& d, const opcode_entry& entry) {
 
 void decode_instruction(function_decoder& d, opcode name) {
   if (d.spelling().has_unknown_word) throw unsupported{"unknown qualifier"};
-  auto found = std::lower_bound(std::begin(table), std::end(table), opcode_entry{name}, is_before);
-  if (found == std::end(table) || found->name != name) throw unsupported{"unknown instruction"};
-  require_form(d, *found);
-  found->decode(d);
+  auto entry = std::lower_bound(std::begin(table), std::end(table), opcode_entry{name}, is_before);
+  if (entry == std::end(table) || entry->name != name) throw unsupported{"unknown instruction"};
+  require_form(d, *entry);
+  entry->decode(d);
 }
 
 std::string bits_name(int bits) { return "b" + std::to_string(bits); }

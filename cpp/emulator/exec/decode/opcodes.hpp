@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How each PTX instruction becomes decoded ones.
+// Functions that decode the PTX instructions, by opcode.
 #pragma once
 
 #include "emulator/exec/decode/function_decoder.hpp"
@@ -8,8 +8,9 @@ namespace halfwarp::emulator::exec {
 
 // Throws unsupported.
 void decode_instruction(function_decoder& d, ptx::opcode opcode);
-// made = a special register.
-void emit_special_register(function_decoder& d, const ptx::operand& o, operand_slot made, int bits);
+// Emits the read of a special register into `result`.
+void emit_special_register(function_decoder& d, const ptx::operand& o, operand_slot result,
+                           int bits);
 
 using decode_function = void (*)(function_decoder&);
 
@@ -56,15 +57,15 @@ void decode_suld(function_decoder& d);
 void decode_sust(function_decoder& d);
 void decode_sured(function_decoder& d);
 
-// The comparison `name` (eq, ltu, lo ...) of values of a type into a predicate.
+// Emits a comparison (eq, ltu, lo ...) of two values of `type` with a predicate result.
 void emit_comparison(function_decoder& d, ptx::qualifier comparison, ptx::scalar_type type,
                      bool ftz, operand_slot predicate, operand_slot a, operand_slot b,
                      std::uint32_t part = 0);
 
-// Name of the type of the same width without a sign: "b32".
+// Returns the name of the untyped type of that width, such as "b32".
 std::string bits_name(int bits);
 inline int bits_of(ptx::scalar_type type) { return ptx::info(type).bits; }
-// Rounding, ftz, sat ... of the spelling, as float_flag.
+// Returns rounding, ftz, sat and other qualifiers as float_flag.
 std::uint16_t float_flags(const ptx::mnemonic& m);
 
 }  // namespace halfwarp::emulator::exec

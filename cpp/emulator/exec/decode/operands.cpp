@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where operands are: registers, constants, addresses.
+// Assigns slots to operands: registers, constants and addresses.
 #include <bit>
 
 #include "emulator/exec/decode/function_decoder.hpp"
@@ -82,15 +82,15 @@ operand_slot function_decoder::predicate(const ptx::operand& o) {
 
 operand_slot function_decoder::predicate_value(const ptx::operand& o) {
   if (o.kind == operand_kind::integer) {
-    operand_slot made = temporary_predicate();
-    emit("set.pred", {made}).immediate = o.value != 0;
-    return made;
+    operand_slot slot = temporary_predicate();
+    emit("set.pred", {slot}).immediate = o.value != 0;
+    return slot;
   }
   operand_slot from = predicate(o);
   if (!o.is_negated) return from;
-  operand_slot made = temporary_predicate();
-  emit("mov.pred", {made, from}).immediate = 1;
-  return made;
+  operand_slot slot = temporary_predicate();
+  emit("mov.pred", {slot, from}).immediate = 1;
+  return slot;
 }
 
 operand_slot function_decoder::temporary_predicate() {
@@ -113,8 +113,8 @@ operand_slot function_decoder::constant(std::uint64_t bits, int width) {
     throw unsupported{"value of " + std::to_string(width) + " bits"};
   }
   bits = low_bits(bits, width);
-  auto [found, is_new] = constants_.try_emplace({bits, width}, 0);
-  if (!is_new) return found->second;
+  auto [entry, is_new] = constants_.try_emplace({bits, width}, 0);
+  if (!is_new) return entry->second;
   std::size_t at = out_.constants.size();
   out_.constants.resize(at + lane_bytes(width));
   std::byte* to = out_.constants.data() + at;
@@ -122,7 +122,7 @@ operand_slot function_decoder::constant(std::uint64_t bits, int width) {
   for (int lane = 0; lane < warp_size; ++lane) {
     for (int i = 0; i < bytes; ++i) to[lane * bytes + i] = static_cast<std::byte>(bits >> 8 * i);
   }
-  return found->second = ~static_cast<operand_slot>(at);
+  return entry->second = ~static_cast<operand_slot>(at);
 }
 
 std::uint64_t function_decoder::literal(const ptx::operand& o, scalar_type type) const {
@@ -137,16 +137,16 @@ std::uint64_t function_decoder::literal(const ptx::operand& o, scalar_type type)
   return value;
 }
 
-operand_slot function_decoder::fitted(operand_slot from, int from_bits, int bits) {
+operand_slot function_decoder::convert_width(operand_slot from, int from_bits, int bits) {
   if (from_bits == bits) return from;
-  operand_slot made = temporary(bits);
+  operand_slot slot = temporary(bits);
   std::string widths = ".b" + std::to_string(from_bits) + ".b" + std::to_string(bits);
   if (from_bits > bits) {
-    emit("truncate" + widths, {made, from});
+    emit("truncate" + widths, {slot, from});
   } else {
-    emit("extend.u" + std::to_string(from_bits) + ".b" + std::to_string(bits), {made, from});
+    emit("extend.u" + std::to_string(from_bits) + ".b" + std::to_string(bits), {slot, from});
   }
-  return made;
+  return slot;
 }
 
 operand_slot function_decoder::value(const ptx::operand& o, int bits, scalar_type type) {
@@ -154,7 +154,7 @@ operand_slot function_decoder::value(const ptx::operand& o, int bits, scalar_typ
   switch (o.kind) {
     case operand_kind::register_:
       if (is_predicate(o)) throw unsupported{"a predicate where a value is needed"};
-      return fitted(register_slot(o.index, o.component), register_bits(o), bits);
+      return convert_width(register_slot(o.index, o.component), register_bits(o), bits);
     case operand_kind::integer:
     case operand_kind::float_bits:
     case operand_kind::double_bits:
@@ -176,18 +176,18 @@ operand_slot function_decoder::result(const ptx::operand& o, int bits, bool is_s
     throw unsupported{"a register is needed for the result"};
   }
   operand_slot to = register_slot(o.index, o.component);
-  int has = register_bits(o);
-  if (has == bits) return to;
-  if (has < bits) throw unsupported{"the register is narrower than the result"};
-  operand_slot made = temporary(bits);
-  extend_afterwards(to, made, has, bits, is_signed);
-  return made;
+  int width = register_bits(o);
+  if (width == bits) return to;
+  if (width < bits) throw unsupported{"the register is narrower than the result"};
+  operand_slot slot = temporary(bits);
+  extend_afterwards(to, slot, width, bits, is_signed);
+  return slot;
 }
 
 operand_slot function_decoder::special_value(const ptx::operand& o, int bits) {
-  operand_slot made = temporary(bits);
-  emit_special_register(*this, o, made, bits);
-  return made;
+  operand_slot slot = temporary(bits);
+  emit_special_register(*this, o, slot, bits);
+  return slot;
 }
 
 operand_slot function_decoder::symbol_value(const ptx::operand& o, int bits) {
@@ -198,14 +198,14 @@ operand_slot function_decoder::symbol_value(const ptx::operand& o, int bits) {
   address at = address_of(o, state_space::generic);
   std::uint64_t displacement = static_cast<std::uint64_t>(at.displacement);
   if (at.is_frame_relative && !is_entry()) {
-    operand_slot made = temporary(64);
-    emit("local_address.b64", {made}).immediate = at.displacement;
-    return fitted(made, 64, bits);
+    operand_slot slot = temporary(64);
+    emit("local_address.b64", {slot}).immediate = at.displacement;
+    return convert_width(slot, 64, bits);
   }
   return constant(displacement, bits);
 }
 
-// The address of a symbol is all displacement; the base is then a constant zero, or the address.
+// The displacement is the full address of a symbol, whose base is a constant zero.
 function_decoder::address function_decoder::address_of(const ptx::operand& o, state_space space) {
   if (o.kind != operand_kind::address && o.kind != operand_kind::symbol) {
     throw unsupported{"an address is needed"};
@@ -228,7 +228,7 @@ function_decoder::address function_decoder::register_address(const ptx::operand&
       at.base = register_slot(o.index, o.component);
       int bits = ptx::info(source_.registers[o.index].type).bits;
       at.is_narrow = bits == 32 && at.space == state_space::shared;
-      if (!at.is_narrow) at.base = fitted(at.base, bits, 64);
+      if (!at.is_narrow) at.base = convert_width(at.base, bits, 64);
       return at;
     }
     case ptx::address_base::none:
@@ -240,7 +240,7 @@ function_decoder::address function_decoder::register_address(const ptx::operand&
   }
 }
 
-// Parameters of a kernel lie in one block; those of a called function each on its own.
+// Kernel parameters share one block. Each parameter of a called function is a separate variable.
 function_decoder::address function_decoder::parameter_address(const ptx::operand& o,
                                                               address at) const {
   const ptx::variable& v = frame_variable(o.symbol, o.index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding of texture and surface instructions, of objects: the handle is in a register.
+// Decodes instructions on texture and surface objects, whose handle is in a register.
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +16,7 @@ using texture::geometry;
 
 struct shape {
   qualifier word;
-  geometry of;
+  geometry kind;
   bool is_layered;
 };
 constexpr shape shapes[] = {
@@ -27,14 +27,15 @@ constexpr shape shapes[] = {
 };
 
 const shape& shape_of(const ptx::mnemonic& m) {
-  const auto* const found =
+  const auto* const match =
       std::find_if(std::begin(shapes), std::end(shapes), [&](auto& s) { return m.has(s.word); });
-  if (found == std::end(shapes)) throw unsupported{"this geometry"};
-  return *found;
+  if (match == std::end(shapes)) throw unsupported{"this geometry"};
+  return *match;
 }
 
 template <class Value, std::size_t Count>
-Value chosen(const ptx::mnemonic& m, const std::pair<qualifier, Value> (&choices)[Count]) {
+Value select_by_qualifier(const ptx::mnemonic& m,
+                          const std::pair<qualifier, Value> (&choices)[Count]) {
   for (const auto& [word, value] : choices) {
     if (m.has(word)) return value;
   }
@@ -51,24 +52,24 @@ operand_slot handle_of(function_decoder& d, const ptx::operand& o) {
 }
 
 // [handle, {layer, x, y, z}]
-void take_place(function_decoder& d, texture_site& site, const ptx::operand& o) {
+void set_coordinates(function_decoder& d, texture_site& site, const ptx::operand& o) {
   if (o.kind != operand_kind::address_group) throw unsupported{"an object and coordinates"};
   const auto parts = d.elements(o);
   if (parts.size() != 2) throw unsupported{"a sampler apart from the texture"};
   site.handle = handle_of(d, parts[0]);
-  const auto given = list_of(d, parts[1]);
+  const auto coordinates = list_of(d, parts[1]);
   const auto& form = shape_of(d.spelling());
-  site.shape = form.of;
+  site.shape = form.kind;
   site.has_layer = form.is_layered;
-  const auto axes = static_cast<std::size_t>(texture::coordinates(form.of));
+  const auto axes = static_cast<std::size_t>(texture::coordinates(form.kind));
   std::size_t next = 0;
-  if (given.size() < axes + form.is_layered) throw unsupported{"number of coordinates"};
-  if (form.is_layered) site.layer = d.value(given[next++], 32);
+  if (coordinates.size() < axes + form.is_layered) throw unsupported{"number of coordinates"};
+  if (form.is_layered) site.layer = d.value(coordinates[next++], 32);
   const auto type = site.is_index ? scalar_type::s32 : scalar_type::f32;
-  for (std::size_t i = 0; i < axes; ++i) site.at[i] = d.value(given[next++], 32, type);
+  for (std::size_t i = 0; i < axes; ++i) site.at[i] = d.value(coordinates[next++], 32, type);
 }
 
-void take_results(function_decoder& d, texture_site& site, const ptx::operand& o, int bits) {
+void set_results(function_decoder& d, texture_site& site, const ptx::operand& o, int bits) {
   const ptx::operand& values = o.kind == operand_kind::pair ? d.elements(o)[0] : o;
   const auto list = list_of(d, values);
   if (list.size() > site.value.size()) throw unsupported{"number of results"};
@@ -76,7 +77,7 @@ void take_results(function_decoder& d, texture_site& site, const ptx::operand& o
   for (std::size_t i = 0; i < list.size(); ++i) site.value[i] = d.result(list[i], bits);
 }
 
-// d|p: whether what was read is there. All memory is.
+// d|p: sets p, because all memory of the emulator is resident.
 void emit_residency(function_decoder& d, const ptx::operand& o) {
   if (o.kind != operand_kind::pair) return;
   d.emit("set.pred", {d.predicate(d.elements(o)[1])}).immediate = 1;
@@ -85,9 +86,9 @@ void emit_residency(function_decoder& d, const ptx::operand& o) {
 void emit_site(function_decoder& d, handler run, const texture_site& site,
                bool is_surface = false) {
   const std::uint32_t index = d.add_texture(site);
-  instruction& made = d.emit(run, flow::next);
-  made.target = index;
-  made.immediate = is_surface;
+  instruction& instr = d.emit(run, flow::next);
+  instr.target = index;
+  instr.immediate = is_surface;
 }
 
 texture_site fetch_site(function_decoder& d) {
@@ -97,23 +98,23 @@ texture_site fetch_site(function_decoder& d) {
   site.is_index = m.type(1) == scalar_type::s32;
   if (!site.is_index && m.type(1) != scalar_type::f32)
     throw unsupported{"coordinates of this type"};
-  take_place(d, site, d.operand(1));
+  set_coordinates(d, site, d.operand(1));
   return site;
 }
 
-void take_surface_form(function_decoder& d, texture_site& site, bool is_store) {
+void set_surface_form(function_decoder& d, texture_site& site, bool is_store) {
   const ptx::mnemonic& m = d.spelling();
   site.is_index = true;
-  site.bounds = chosen<surface_bounds>(m, {{qualifier::trap, surface_bounds::trap},
-                                           {qualifier::clamp, surface_bounds::clamp},
-                                           {qualifier::zero, surface_bounds::zero}});
+  site.bounds = select_by_qualifier<surface_bounds>(m, {{qualifier::trap, surface_bounds::trap},
+                                                        {qualifier::clamp, surface_bounds::clamp},
+                                                        {qualifier::zero, surface_bounds::zero}});
   const int bits = bits_of(m.type(0));
   site.element_bytes = static_cast<std::uint8_t>(bits / 8);
   site.register_bytes = static_cast<std::uint8_t>(std::max(bits, 16) / 8);
-  take_place(d, site, d.operand(is_store ? 0 : 1));
+  set_coordinates(d, site, d.operand(is_store ? 0 : 1));
 }
 
-void take_stored(function_decoder& d, texture_site& site) {
+void set_stored_values(function_decoder& d, texture_site& site) {
   const auto list = list_of(d, d.operand(1));
   if (list.size() > site.value.size()) throw unsupported{"number of values"};
   site.values = static_cast<std::uint8_t>(list.size());
@@ -141,16 +142,16 @@ void decode_tex(function_decoder& d) {
     if (steps.size() < axes) throw unsupported{"number of derivatives"};
     site.gradient[i] = d.value(steps[i % axes], 32, scalar_type::f32);
   }
-  take_results(d, site, d.operand(0), 32);
+  set_results(d, site, d.operand(0), 32);
   emit_site(d, &run_texture_fetch, site);
   emit_residency(d, d.operand(0));
 }
 
 void decode_tld4(function_decoder& d) {
   texture_site site = fetch_site(d);
-  site.component = chosen<std::uint8_t>(
+  site.component = select_by_qualifier<std::uint8_t>(
       d.spelling(), {{qualifier::r, 0}, {qualifier::g, 1}, {qualifier::b, 2}, {qualifier::a, 3}});
-  take_results(d, site, d.operand(0), 32);
+  set_results(d, site, d.operand(0), 32);
   emit_site(d, &run_texture_gather, site);
   emit_residency(d, d.operand(0));
 }
@@ -158,15 +159,15 @@ void decode_tld4(function_decoder& d) {
 void decode_txq(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   texture_site site;
-  site.query =
-      chosen<texture_query>(m, {{qualifier::width, texture_query::width},
-                                {qualifier::height, texture_query::height},
-                                {qualifier::depth, texture_query::depth},
-                                {qualifier::array_size, texture_query::array_size},
-                                {qualifier::channel_data_type, texture_query::channel_data_type},
-                                {qualifier::channel_order, texture_query::channel_order},
-                                {qualifier::normalized_coords, texture_query::normalized_coords},
-                                {qualifier::num_mipmap_levels, texture_query::num_mipmap_levels}});
+  site.query = select_by_qualifier<texture_query>(
+      m, {{qualifier::width, texture_query::width},
+          {qualifier::height, texture_query::height},
+          {qualifier::depth, texture_query::depth},
+          {qualifier::array_size, texture_query::array_size},
+          {qualifier::channel_data_type, texture_query::channel_data_type},
+          {qualifier::channel_order, texture_query::channel_order},
+          {qualifier::normalized_coords, texture_query::normalized_coords},
+          {qualifier::num_mipmap_levels, texture_query::num_mipmap_levels}});
   site.handle = handle_of(d, d.operand(1));
   site.has_level = m.has(qualifier::level);
   if (site.has_level) site.level = d.value(d.operand(2), 32);
@@ -177,30 +178,31 @@ void decode_txq(function_decoder& d) {
 
 void decode_suld(function_decoder& d) {
   texture_site site;
-  take_surface_form(d, site, false);
-  take_results(d, site, d.operand(0), site.register_bytes * 8);
+  set_surface_form(d, site, false);
+  set_results(d, site, d.operand(0), site.register_bytes * 8);
   emit_site(d, &run_surface_load, site);
   emit_residency(d, d.operand(0));
 }
 
 void decode_sust(function_decoder& d) {
   texture_site site;
-  take_surface_form(d, site, true);
-  take_stored(d, site);
+  set_surface_form(d, site, true);
+  set_stored_values(d, site);
   emit_site(d, &run_surface_store, site);
 }
 
 void decode_sured(function_decoder& d) {
   texture_site site;
-  take_surface_form(d, site, true);
+  set_surface_form(d, site, true);
   const ptx::mnemonic& m = d.spelling();
-  site.operation = chosen<surface_operation>(m, {{qualifier::add, surface_operation::add},
+  site.operation =
+      select_by_qualifier<surface_operation>(m, {{qualifier::add, surface_operation::add},
                                                  {qualifier::min, surface_operation::min},
                                                  {qualifier::max, surface_operation::max},
                                                  {qualifier::and_, surface_operation::and_},
                                                  {qualifier::or_, surface_operation::or_}});
   site.is_signed = ptx::is_signed(m.type(0));
-  take_stored(d, site);
+  set_stored_values(d, site);
   emit_site(d, &run_surface_reduce, site);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding of barriers and of instructions in which the lanes of a warp take part together.
+// Decodes barriers and instructions that the lanes of a warp execute together.
 #include "emulator/exec/decode/opcodes.hpp"
 #include "emulator/exec/handler_table.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
@@ -11,16 +11,16 @@ using ptx::operand_kind;
 using ptx::qualifier;
 using ptx::scalar_type;
 
-// Emits a collective instruction; forms without a mask are for the lanes that are there.
+// Emits a collective instruction. Forms without a member mask apply to the active lanes.
 instruction& emit_collective(function_decoder& d, std::string_view handler_name,
                              const ptx::operand* members) {
   operand_slot mask = members ? d.value(*members, 32) : 0;
-  instruction& made = d.emit(handler_name);
+  instruction& instr = d.emit(handler_name);
   if (members) {
-    made.kind = flow::collective;
-    made.operand[4] = mask;
+    instr.kind = flow::collective;
+    instr.operand[4] = mask;
   }
-  return made;
+  return instr;
 }
 
 // d|p
@@ -33,11 +33,12 @@ result_pair pair_of(const function_decoder& d, const ptx::operand& o) {
   return {&d.elements(o)[0], &d.elements(o)[1]};
 }
 
-void put_predicate(function_decoder& d, instruction& made, const ptx::operand* p) {
-  if (p && p->kind != operand_kind::sink) made.target = static_cast<std::uint32_t>(d.predicate(*p));
+void set_predicate(function_decoder& d, instruction& instr, const ptx::operand* p) {
+  if (p && p->kind != operand_kind::sink)
+    instr.target = static_cast<std::uint32_t>(d.predicate(*p));
 }
 
-qualifier one_of(const ptx::mnemonic& m, std::initializer_list<qualifier> choices) {
+qualifier first_qualifier(const ptx::mnemonic& m, std::initializer_list<qualifier> choices) {
   for (qualifier q : choices) {
     if (m.has(q)) return q;
   }
@@ -79,10 +80,10 @@ void decode_bar(function_decoder& d) {
   }
   bool is_aligned = m.opcode == ptx::opcode::bar || m.has(qualifier::aligned);
   if (is_aligned) flags |= barrier_flag::aligned;
-  instruction& made = d.emit(find_handler("nothing"), flow::barrier);
-  made.operand = {slots[0], slots[1], slots[2], slots[3], 0};
-  made.flags = flags;
-  made.immediate = static_cast<std::int64_t>(operation);
+  instruction& instr = d.emit(find_handler("nothing"), flow::barrier);
+  instr.operand = {slots[0], slots[1], slots[2], slots[3], 0};
+  instr.flags = flags;
+  instr.immediate = static_cast<std::int64_t>(operation);
 }
 
 void decode_nanosleep(function_decoder& d) { d.emit(find_handler("nothing"), flow::yield); }
@@ -90,31 +91,33 @@ void decode_nanosleep(function_decoder& d) { d.emit(find_handler("nothing"), flo
 // shfl.sync.MODE.b32 d|p, a, b, c, members
 void decode_shfl(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
-  qualifier mode = one_of(m, {qualifier::up, qualifier::down, qualifier::bfly, qualifier::idx});
+  qualifier mode =
+      first_qualifier(m, {qualifier::up, qualifier::down, qualifier::bfly, qualifier::idx});
   result_pair to = pair_of(d, d.operand(0));
   operand_slot a = d.value(d.operand(1), 32), b = d.value(d.operand(2), 32);
   operand_slot c = d.value(d.operand(3), 32), result = d.result(*to.value, 32);
   const ptx::operand* members = m.has(qualifier::sync) ? &d.operand(4) : nullptr;
   if (!members) throw unsupported{"shfl without .sync"};
-  instruction& made =
+  instruction& instr =
       emit_collective(d, "shfl." + std::string(ptx::spelling(mode)) + ".b32", members);
-  operand_slot mask = made.operand[4];
-  made.operand = {result, a, b, c, mask};
-  put_predicate(d, made, to.predicate);
+  operand_slot mask = instr.operand[4];
+  instr.operand = {result, a, b, c, mask};
+  set_predicate(d, instr, to.predicate);
 }
 
 // vote.sync.MODE.TYPE d, p, members
 void decode_vote(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
-  qualifier mode = one_of(m, {qualifier::all, qualifier::any, qualifier::uni, qualifier::ballot});
+  qualifier mode =
+      first_qualifier(m, {qualifier::all, qualifier::any, qualifier::uni, qualifier::ballot});
   if (!m.has(qualifier::sync)) throw unsupported{"vote without .sync"};
   operand_slot source = d.predicate_value(d.operand(1));
   bool is_ballot = mode == qualifier::ballot;
   operand_slot result = is_ballot ? d.result(d.operand(0), 32) : d.predicate(d.operand(0));
   std::string name = "vote." + std::string(ptx::spelling(mode)) + (is_ballot ? ".b32" : ".pred");
-  instruction& made = emit_collective(d, name, &d.operand(2));
-  made.operand[0] = result;
-  made.operand[1] = source;
+  instruction& instr = emit_collective(d, name, &d.operand(2));
+  instr.operand[0] = result;
+  instr.operand[1] = source;
 }
 
 // match.any.sync.TYPE d, a, members; match.all.sync.TYPE d|p, a, members
@@ -124,24 +127,24 @@ void decode_match(function_decoder& d) {
   result_pair to = pair_of(d, d.operand(0));
   operand_slot a = d.value(d.operand(1), bits, m.type(0)), result = d.result(*to.value, 32);
   std::string mode = m.has(qualifier::any) ? "any." : "all.";
-  instruction& made = emit_collective(d, "match." + mode + bits_name(bits), &d.operand(2));
-  made.operand[0] = result;
-  made.operand[1] = a;
-  put_predicate(d, made, to.predicate);
+  instruction& instr = emit_collective(d, "match." + mode + bits_name(bits), &d.operand(2));
+  instr.operand[0] = result;
+  instr.operand[1] = a;
+  set_predicate(d, instr, to.predicate);
 }
 
 void decode_redux(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
-  qualifier operation = one_of(m, {qualifier::add, qualifier::min, qualifier::max, qualifier::and_,
-                                   qualifier::or_, qualifier::xor_});
+  qualifier operation = first_qualifier(m, {qualifier::add, qualifier::min, qualifier::max,
+                                            qualifier::and_, qualifier::or_, qualifier::xor_});
   if (m.type(0) == scalar_type::f32) throw unsupported{"redux of f32"};
   operand_slot a = d.value(d.operand(1), 32), result = d.result(d.operand(0), 32);
-  instruction& made = emit_collective(d,
-                                      "redux." + std::string(ptx::spelling(operation)) + "." +
-                                          std::string(ptx::spelling(m.type(0))),
-                                      &d.operand(2));
-  made.operand[0] = result;
-  made.operand[1] = a;
+  instruction& instr = emit_collective(d,
+                                       "redux." + std::string(ptx::spelling(operation)) + "." +
+                                           std::string(ptx::spelling(m.type(0))),
+                                       &d.operand(2));
+  instr.operand[0] = result;
+  instr.operand[1] = a;
 }
 
 void decode_activemask(function_decoder& d) {
@@ -152,9 +155,9 @@ void decode_activemask(function_decoder& d) {
 void decode_elect(function_decoder& d) {
   result_pair to = pair_of(d, d.operand(0));
   operand_slot result = d.result(*to.value, 32);
-  instruction& made = emit_collective(d, "elect.sync", &d.operand(1));
-  made.operand[0] = result;
-  put_predicate(d, made, to.predicate);
+  instruction& instr = emit_collective(d, "elect.sync", &d.operand(1));
+  instr.operand[0] = result;
+  set_predicate(d, instr, to.predicate);
 }
 
 }  // namespace halfwarp::emulator::exec

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic operations: each is one on the host, sequentially consistent, so that other threads of
-// the process see it.
+// Atomic operations. Each is a sequentially consistent atomic operation of the host, so that other
+// threads of the process observe it.
 #include "emulator/exec/lanes/half.hpp"
 #include "emulator/exec/lanes/location.hpp"
 #include "emulator/exec/watch/changes.hpp"
@@ -47,14 +47,14 @@ struct maximum {
     return b > old ? b : old;
   }
 };
-struct increment {  // back to zero behind b
+struct increment {  // wraps to zero after b
   static u32 of(u32 old, u32 b) { return old >= b ? 0 : old + 1; }
 };
-struct decrement {  // back to b behind zero
+struct decrement {  // wraps to b after zero
   static u32 of(u32 old, u32 b) { return old == 0 || old > b ? b : old - 1; }
 };
 
-// Sums of packed or single 16-bit floats.
+// Adds single or packed 16-bit floats.
 template <class Format, class U>
 struct half_sum {
   static U of(U old, U b) {
@@ -84,13 +84,13 @@ struct unsigned_of<8> {
   using type = u64;
 };
 
-// Operands: result, b, c (of cas), -, address. The result is what was there before.
+// Operands: result, b, c (of cas), -, address. The result is the previous value.
 template <class Operation, class T, class Location>
-void update(warp& w, const instruction& in) {
+void update(warp& w, const instruction& instr) {
   using U = typename unsigned_of<sizeof(T)>::type;
-  auto at = Location::find(w, in, {report::access_kind::atomic, sizeof(T)});
-  U* d = w.at<U>(in.operand[0]);
-  const T* b = w.at<T>(in.operand[1]);
+  auto at = Location::find(w, instr, {report::access_kind::atomic, sizeof(T)});
+  U* d = w.at<U>(instr.operand[0]);
+  const T* b = w.at<T>(instr.operand[1]);
   for_active(w, [&](int l) {
     U* cell = reinterpret_cast<U*>(at.host(l));
     U old = __atomic_load_n(cell, __ATOMIC_RELAXED), changed;
@@ -104,48 +104,50 @@ void update(warp& w, const instruction& in) {
 }
 
 template <class U, class Location>
-void add_integer(warp& w, const instruction& in) {
-  auto at = Location::find(w, in, {report::access_kind::atomic, sizeof(U)});
-  U* d = w.at<U>(in.operand[0]);
-  const U* b = w.at<U>(in.operand[1]);
+void add_integer(warp& w, const instruction& instr) {
+  auto at = Location::find(w, instr, {report::access_kind::atomic, sizeof(U)});
+  U* d = w.at<U>(instr.operand[0]);
+  const U* b = w.at<U>(instr.operand[1]);
   for_active(w, [&](int l) {
     U* cell = reinterpret_cast<U*>(at.host(l));
     d[l] = __atomic_fetch_add(cell, b[l], __ATOMIC_SEQ_CST);
   });
 }
 
-// Exchanges and compare-and-swaps take locks: who made a change is noted.
+// Records the change: kernels acquire locks by exchange and compare-and-swap.
 template <class U>
-[[gnu::always_inline]] inline void note(warp& w, const instruction& in, int lane, const U* cell,
-                                        U before, U after, bool is_cas) {
-  if (!w.notes_changes || before == after) return;
-  note_change(w, in, lane, {reinterpret_cast<uint64_t>(cell), before, after, sizeof(U), is_cas});
+[[gnu::always_inline]] inline void record_if_changed(warp& w, const instruction& instr, int lane,
+                                                     const U* cell, U before, U after,
+                                                     bool is_cas) {
+  if (!w.records_changes || before == after) return;
+  record_change(w, instr, lane,
+                {reinterpret_cast<uint64_t>(cell), before, after, sizeof(U), is_cas});
 }
 
 template <class U, class Location>
-void exchange(warp& w, const instruction& in) {
-  auto at = Location::find(w, in, {report::access_kind::atomic, sizeof(U)});
-  U* d = w.at<U>(in.operand[0]);
-  const U* b = w.at<U>(in.operand[1]);
+void exchange(warp& w, const instruction& instr) {
+  auto at = Location::find(w, instr, {report::access_kind::atomic, sizeof(U)});
+  U* d = w.at<U>(instr.operand[0]);
+  const U* b = w.at<U>(instr.operand[1]);
   for_active(w, [&](int l) {
     U* cell = reinterpret_cast<U*>(at.host(l));
     U old = __atomic_exchange_n(cell, b[l], __ATOMIC_SEQ_CST);
-    note(w, in, l, cell, old, b[l], false);
+    record_if_changed(w, instr, l, cell, old, b[l], false);
     d[l] = old;
   });
 }
 
 template <class U, class Location>
-void compare_and_swap(warp& w, const instruction& in) {
-  auto at = Location::find(w, in, {report::access_kind::atomic, sizeof(U)});
-  U* d = w.at<U>(in.operand[0]);
-  const U *b = w.at<U>(in.operand[1]), *c = w.at<U>(in.operand[2]);
+void compare_and_swap(warp& w, const instruction& instr) {
+  auto at = Location::find(w, instr, {report::access_kind::atomic, sizeof(U)});
+  U* d = w.at<U>(instr.operand[0]);
+  const U *b = w.at<U>(instr.operand[1]), *c = w.at<U>(instr.operand[2]);
   for_active(w, [&](int l) {
     U* cell = reinterpret_cast<U*>(at.host(l));
-    U expected = b[l], wanted = c[l];
-    bool is_equal = __atomic_compare_exchange_n(cell, &expected, wanted, false, __ATOMIC_SEQ_CST,
+    U expected = b[l], desired = c[l];
+    bool is_equal = __atomic_compare_exchange_n(cell, &expected, desired, false, __ATOMIC_SEQ_CST,
                                                 __ATOMIC_SEQ_CST);
-    if (is_equal) note(w, in, l, cell, expected, wanted, true);
+    if (is_equal) record_if_changed(w, instr, l, cell, expected, desired, true);
     d[l] = expected;
   });
 }

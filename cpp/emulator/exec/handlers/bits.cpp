@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bit operations: logic, shifts, fields, counting, permutation of bytes.
+// Bit operations: logic, shifts, bit fields, counts and byte permutation.
 #include "emulator/exec/lanes/numbers.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
@@ -36,13 +36,13 @@ struct logical_not {
   }
 };
 
-// One term for each set bit of the table: bit 4a+2b+c is the result for these three bits.
-void look_up_logic(warp& w, const instruction& in) {
-  u32* d = w.at<u32>(in.operand[0]);
-  const u32 *a = w.at<u32>(in.operand[1]), *b = w.at<u32>(in.operand[2]);
-  const u32* c = w.at<u32>(in.operand[3]);
+// Combines one term per table bit: bit 4a+2b+c is the result for the bits a, b and c.
+void look_up_logic(warp& w, const instruction& instr) {
+  u32* d = w.at<u32>(instr.operand[0]);
+  const u32 *a = w.at<u32>(instr.operand[1]), *b = w.at<u32>(instr.operand[2]);
+  const u32* c = w.at<u32>(instr.operand[3]);
   u32 table[8];
-  for (int i = 0; i < 8; ++i) table[i] = in.immediate >> i & 1 ? ~0u : 0u;
+  for (int i = 0; i < 8; ++i) table[i] = instr.immediate >> i & 1 ? ~0u : 0u;
   assign(w, d, [=](int l) {
     u32 x = a[l], y = b[l], z = c[l];
     u32 without_a =
@@ -53,26 +53,26 @@ void look_up_logic(warp& w, const instruction& in) {
   });
 }
 
-// Shift amounts are 32 bits wide and clamp at the width.
+// Shift amounts are 32 bits wide and clamp at the register width.
 template <class T>
-void shift_left(warp& w, const instruction& in) {
-  T* d = w.at<T>(in.operand[0]);
-  const T* a = w.at<T>(in.operand[1]);
-  const u32* b = w.at<u32>(in.operand[2]);
+void shift_left(warp& w, const instruction& instr) {
+  T* d = w.at<T>(instr.operand[0]);
+  const T* a = w.at<T>(instr.operand[1]);
+  const u32* b = w.at<u32>(instr.operand[2]);
   assign(w, d, [=](int l) {
     T shifted = static_cast<T>(a[l] << (b[l] & (bits_of<T> - 1)));
     return b[l] < bits_of<T> ? shifted : T(0);
   });
 }
 template <class T>
-void shift_right(warp& w, const instruction& in) {
-  T* d = w.at<T>(in.operand[0]);
-  const T* a = w.at<T>(in.operand[1]);
-  const u32* b = w.at<u32>(in.operand[2]);
+void shift_right(warp& w, const instruction& instr) {
+  T* d = w.at<T>(instr.operand[0]);
+  const T* a = w.at<T>(instr.operand[1]);
+  const u32* b = w.at<u32>(instr.operand[2]);
   assign(w, d, [=](int l) {
-    T none_left = is_signed_type<T> && a[l] < 0 ? T(-1) : T(0);
+    T sign_fill = is_signed_type<T> && a[l] < 0 ? T(-1) : T(0);
     T shifted = static_cast<T>(a[l] >> (b[l] & (bits_of<T> - 1)));
-    return b[l] < bits_of<T> ? shifted : none_left;
+    return b[l] < bits_of<T> ? shifted : sign_fill;
   });
 }
 
@@ -93,7 +93,7 @@ struct funnel_right {  // lower half of {b, a} >> c
   }
 };
 
-// Position and length are the low bytes of 32-bit sources.
+// Extracts a bit field. Position and length are the low bytes of 32-bit sources.
 template <class T>
 constexpr T extracted(T a, u32 position, u32 length) {
   using U = bits_type<T>;
@@ -104,26 +104,27 @@ constexpr T extracted(T a, u32 position, u32 length) {
   u32 top = position + length - 1 < width - 1 ? position + length - 1 : width - 1;
   bool is_negative = is_signed_type<T> && (static_cast<U>(a) >> top & 1);
   U field = position < width ? static_cast<U>(a) >> position : U(0);
-  u32 kept = position < width ? top - position + 1 : 0;
-  if (kept < width) {
-    U mask = static_cast<U>((U(1) << kept) - 1);
+  u32 field_bits = position < width ? top - position + 1 : 0;
+  if (field_bits < width) {
+    U mask = static_cast<U>((U(1) << field_bits) - 1);
     field = is_negative ? field | static_cast<U>(~mask) : field & mask;
   }
   return static_cast<T>(field);
 }
 template <class T>
-void extract_field(warp& w, const instruction& in) {
-  T* d = w.at<T>(in.operand[0]);
-  const T* a = w.at<T>(in.operand[1]);
-  const u32 *b = w.at<u32>(in.operand[2]), *c = w.at<u32>(in.operand[3]);
+void extract_field(warp& w, const instruction& instr) {
+  T* d = w.at<T>(instr.operand[0]);
+  const T* a = w.at<T>(instr.operand[1]);
+  const u32 *b = w.at<u32>(instr.operand[2]), *c = w.at<u32>(instr.operand[3]);
   for_active(w, [=](int l) { d[l] = extracted(a[l], b[l], c[l]); });
 }
 
 template <class T>
-void insert_field(warp& w, const instruction& in) {  // d = b with the low bits of a put in
-  T* d = w.at<T>(in.operand[0]);
-  const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]);
-  const u32 *position = w.at<u32>(in.operand[3]), *length = w.at<u32>(in.operand[4]);
+void insert_field(warp& w,
+                  const instruction& instr) {  // d = b with a field replaced by the low bits of a
+  T* d = w.at<T>(instr.operand[0]);
+  const T *a = w.at<T>(instr.operand[1]), *b = w.at<T>(instr.operand[2]);
+  const u32 *position = w.at<u32>(instr.operand[3]), *length = w.at<u32>(instr.operand[4]);
   for_active(w, [=](int l) {
     u32 first = position[l] & 0xff, count = length[l] & 0xff;
     if (first >= bits_of<T>) count = 0;
@@ -133,7 +134,8 @@ void insert_field(warp& w, const instruction& in) {  // d = b with the low bits 
   });
 }
 
-// Highest bit that differs from the sign (from 0 when unsigned); all ones when there is none.
+// Finds the highest bit that differs from the sign, or from 0 if unsigned. Returns all ones if
+// none differs.
 template <bool IsShift>
 struct highest_bit {
   template <class T>
@@ -170,7 +172,7 @@ struct population {
   static u32 of(u64 a) { return of(static_cast<u32>(a)) + of(static_cast<u32>(a >> 32)); }
 };
 
-// Selects four of the eight bytes of {b, a}; bit 3 of a selector spreads the sign instead.
+// Selects four of the eight bytes of {b, a}. Bit 3 of a selector replicates the byte's sign.
 struct byte_permutation {
   static u32 of(u32 a, u32 b, u32 selectors) {
     u64 bytes = u64{b} << 32 | a;
@@ -197,14 +199,14 @@ struct permutation_mode {
   static u32 of(u32 a, u32 b, u32 c) { return byte_permutation::of(a, b, Selectors[c & 3]); }
 };
 
-// Position of the n-th set bit of a from `base` upwards (n > 0) or downwards (n < 0).
+// Finds the n-th set bit of a from `base` upwards (n > 0) or downwards (n < 0).
 struct nth_set_bit {
   static u32 of(u32 a, u32 base, u32 n) {
     i64 offset = static_cast<i32>(n), step = offset < 0 ? -1 : 1;
     if (offset == 0) return base < 32 && (a >> base & 1) ? base : ~0u;
-    i64 left = offset < 0 ? -offset : offset;
+    i64 missing = offset < 0 ? -offset : offset;
     for (i64 i = base; i >= 0 && i < 32; i += step) {
-      if ((a >> i & 1) && --left == 0) return static_cast<u32>(i);
+      if ((a >> i & 1) && --missing == 0) return static_cast<u32>(i);
     }
     return ~0u;
   }

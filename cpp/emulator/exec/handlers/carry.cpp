@@ -1,51 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 // Extended-precision arithmetic through the carry flag: add.cc, addc, sub.cc, subc, mad.cc, madc.
 //
-// The flag is the carry out of the adder. Subtraction adds the complement of b, so its carry is set
-// where nothing was borrowed: addc after sub.cc, as in the division of 128 bits, depends on that.
+// The flag is the carry out of the adder. Subtraction adds the complement of b, so it sets the
+// carry if there is no borrow. Compiled 128-bit division executes addc after sub.cc and depends on
+// this.
 #include "emulator/exec/lanes/numbers.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
 
-// A sum of lane l with the incoming carry, and where its own carry goes. The flag of the warp is
-// predicate 0; immediate says which of the two the spelling has.
+// Reads and writes the carry flag, which is predicate 0 of the warp. The immediate of the
+// instruction (carry_use) enables each access.
 struct carry_flag {
-  lane_mask in, out = 0;
+  lane_mask carry_in, carry_out = 0;
 
-  // `otherwise`: what comes in where the spelling takes no flag.
-  carry_flag(const warp& w, const instruction& in, lane_mask otherwise = 0)
-      : in{in.immediate & carry_use::takes ? w.predicates[0] : otherwise} {}
-  unsigned of(int lane) const { return in >> lane & 1; }
-  void set(int lane, bool value) { out |= static_cast<lane_mask>(value) << lane; }
-  void leave(warp& w, const instruction& in) const {
-    if (in.immediate & carry_use::gives) set_predicate(w, 0, out);
+  // `initial` is the incoming carry of an opcode that does not read the flag.
+  carry_flag(const warp& w, const instruction& instr, lane_mask initial = 0)
+      : carry_in{instr.immediate & carry_use::reads ? w.predicates[0] : initial} {}
+  unsigned of(int lane) const { return carry_in >> lane & 1; }
+  void set(int lane, bool value) { carry_out |= static_cast<lane_mask>(value) << lane; }
+  void store(warp& w, const instruction& instr) const {
+    if (instr.immediate & carry_use::writes) set_predicate(w, 0, carry_out);
   }
 };
 
 // a + b, or a + ~b + 1
 template <class T, bool IsSubtraction>
-void add_carry(warp& w, const instruction& in) {
-  carry_flag carry{w, in, IsSubtraction ? all_lanes : 0};
-  T* d = w.at<T>(in.operand[0]);
-  const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]);
+void add_carry(warp& w, const instruction& instr) {
+  carry_flag carry{w, instr, IsSubtraction ? all_lanes : 0};
+  T* d = w.at<T>(instr.operand[0]);
+  const T *a = w.at<T>(instr.operand[1]), *b = w.at<T>(instr.operand[2]);
   for_active(w, [&](int l) {
     T addend = IsSubtraction ? static_cast<T>(~b[l]) : b[l];
     wide_of<T> sum = static_cast<wide_of<T>>(a[l]) + addend + carry.of(l);
     d[l] = static_cast<T>(sum);
     carry.set(l, sum >> bits_of<T>);
   });
-  carry.leave(w, in);
+  carry.store(w, instr);
 }
 
-// T is signed or not only for the upper half of the product.
+// The signedness of T affects the upper half of the product only.
 template <class T, bool IsHigh>
-void multiply_add_carry(warp& w, const instruction& in) {
+void multiply_add_carry(warp& w, const instruction& instr) {
   using U = bits_type<T>;
-  carry_flag carry{w, in};
-  U* d = w.at<U>(in.operand[0]);
-  const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]);
-  const U* c = w.at<U>(in.operand[3]);
+  carry_flag carry{w, instr};
+  U* d = w.at<U>(instr.operand[0]);
+  const T *a = w.at<T>(instr.operand[1]), *b = w.at<T>(instr.operand[2]);
+  const U* c = w.at<U>(instr.operand[3]);
   for_active(w, [&](int l) {
     wide_of<T> product = static_cast<wide_of<T>>(a[l]) * b[l];
     U half = static_cast<U>(IsHigh ? product >> bits_of<T> : product);
@@ -53,7 +54,7 @@ void multiply_add_carry(warp& w, const instruction& in) {
     d[l] = static_cast<U>(sum);
     carry.set(l, sum >> bits_of<T>);
   });
-  carry.leave(w, in);
+  carry.store(w, instr);
 }
 
 constexpr handler_entry entries[] = {

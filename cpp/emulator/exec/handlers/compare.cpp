@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons into predicates, logic of predicates, selection.
+// Comparisons with predicate results, logic on predicates, and selection.
 #include "emulator/exec/lanes/half.hpp"
 #include "emulator/exec/lanes/numbers.hpp"
 
@@ -24,7 +24,7 @@ struct less_equal {
     return a <= b;
   }
 };
-struct unequal_numbers {  // false when a side is NaN
+struct unequal_numbers {  // false if an operand is NaN
   template <class T>
   static bool of(T a, T b) {
     return (a < b) | (a > b);
@@ -37,40 +37,40 @@ struct both_numbers {
   }
 };
 
-// Predicate operand 0 = comparison of operands 1 and 2; immediate 1 inverts the result.
+// Sets predicate operand 0 to the comparison of operands 1 and 2. Immediate 1 inverts the result.
 template <class Comparison, class T>
-void compare(warp& w, const instruction& in) {
-  const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]);
+void compare(warp& w, const instruction& instr) {
+  const T *a = w.at<T>(instr.operand[1]), *b = w.at<T>(instr.operand[2]);
   lane_mask result = collect([=](int l) { return Comparison::of(a[l], b[l]); });
-  set_predicate(w, in.operand[0], in.immediate ? ~result : result);
+  set_predicate(w, instr.operand[0], instr.immediate ? ~result : result);
 }
 
 template <class Comparison>
-void compare_flushed(warp& w, const instruction& in) {
-  const float *a = w.at<float>(in.operand[1]), *b = w.at<float>(in.operand[2]);
+void compare_flushed(warp& w, const instruction& instr) {
+  const float *a = w.at<float>(instr.operand[1]), *b = w.at<float>(instr.operand[2]);
   lane_mask result = collect([=](int l) { return Comparison::of(flushed(a[l]), flushed(b[l])); });
-  set_predicate(w, in.operand[0], in.immediate ? ~result : result);
+  set_predicate(w, instr.operand[0], instr.immediate ? ~result : result);
 }
 
-// Format is a 16-bit format. Lane 2l + part of a register of `stride` values; flags say ftz.
+// Compares 16-bit values. The target selects the part of a packed register of Stride values.
 template <class Comparison, class Format, int Stride>
-void compare_half(warp& w, const instruction& in) {
-  const u16* a = w.at<u16>(in.operand[1]) + in.target;
-  const u16* b = w.at<u16>(in.operand[2]) + in.target;
-  bool ftz = in.flags & float_flag::ftz;
+void compare_half(warp& w, const instruction& instr) {
+  const u16* a = w.at<u16>(instr.operand[1]) + instr.target;
+  const u16* b = w.at<u16>(instr.operand[2]) + instr.target;
+  bool ftz = instr.flags & float_flag::ftz;
   auto value = [=](u16 bits) { return Format::to_float(ftz ? Format::flushed(bits) : bits); };
   lane_mask result =
       collect([=](int l) { return Comparison::of(value(a[Stride * l]), value(b[Stride * l])); });
-  set_predicate(w, in.operand[0], in.immediate ? ~result : result);
+  set_predicate(w, instr.operand[0], instr.immediate ? ~result : result);
 }
 
-// d = a op b, each side inverted first where bits 0 and 1 of the immediate say so.
+// Sets d = a op b. Bits 0 and 1 of the immediate invert a and b.
 template <class Operation>
-void combine(warp& w, const instruction& in) {
-  lane_mask a = w.predicates[in.operand[1]], b = w.predicates[in.operand[2]];
-  if (in.immediate & 1) a = ~a;
-  if (in.immediate & 2) b = ~b;
-  set_predicate(w, in.operand[0], Operation::of(a, b));
+void combine(warp& w, const instruction& instr) {
+  lane_mask a = w.predicates[instr.operand[1]], b = w.predicates[instr.operand[2]];
+  if (instr.immediate & 1) a = ~a;
+  if (instr.immediate & 2) b = ~b;
+  set_predicate(w, instr.operand[0], Operation::of(a, b));
 }
 struct predicate_and {
   static lane_mask of(lane_mask a, lane_mask b) { return a & b; }
@@ -82,29 +82,29 @@ struct predicate_xor {
   static lane_mask of(lane_mask a, lane_mask b) { return a ^ b; }
 };
 
-void move_predicate(warp& w, const instruction& in) {
-  lane_mask a = w.predicates[in.operand[1]];
-  set_predicate(w, in.operand[0], in.immediate ? ~a : a);
+void move_predicate(warp& w, const instruction& instr) {
+  lane_mask a = w.predicates[instr.operand[1]];
+  set_predicate(w, instr.operand[0], instr.immediate ? ~a : a);
 }
-void set_predicate_constant(warp& w, const instruction& in) {
-  set_predicate(w, in.operand[0], in.immediate ? all_lanes : 0);
+void set_predicate_constant(warp& w, const instruction& instr) {
+  set_predicate(w, instr.operand[0], instr.immediate ? all_lanes : 0);
 }
-// d = p ? a : b, with the predicate in operand 3, inverted when the immediate is 1.
+// Sets d = p ? a : b with the predicate in operand 3. Immediate 1 inverts it.
 template <class T>
-void select(warp& w, const instruction& in) {
-  T* d = w.at<T>(in.operand[0]);
-  const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]);
-  lane_mask p = w.predicates[in.operand[3]];
-  if (in.immediate) p = ~p;
+void select(warp& w, const instruction& instr) {
+  T* d = w.at<T>(instr.operand[0]);
+  const T *a = w.at<T>(instr.operand[1]), *b = w.at<T>(instr.operand[2]);
+  lane_mask p = w.predicates[instr.operand[3]];
+  if (instr.immediate) p = ~p;
   assign(w, d, [=](int l) { return (p & lanes.bit[l]) ? a[l] : b[l]; });
 }
 
-// One half of a packed register: d.half[target] = p ? a.half[target] : b.half[target].
-void select_half(warp& w, const instruction& in) {
-  u16* d = w.at<u16>(in.operand[0]) + in.target;
-  const u16* a = w.at<u16>(in.operand[1]) + in.target;
-  const u16* b = w.at<u16>(in.operand[2]) + in.target;
-  lane_mask p = w.predicates[in.operand[3]];
+// Selects one half of a packed register: d.half[target] = p ? a.half[target] : b.half[target].
+void select_half(warp& w, const instruction& instr) {
+  u16* d = w.at<u16>(instr.operand[0]) + instr.target;
+  const u16* a = w.at<u16>(instr.operand[1]) + instr.target;
+  const u16* b = w.at<u16>(instr.operand[2]) + instr.target;
+  lane_mask p = w.predicates[instr.operand[3]];
   for_active(w, [=](int l) { d[2 * l] = (p >> l & 1) ? a[2 * l] : b[2 * l]; });
 }
 

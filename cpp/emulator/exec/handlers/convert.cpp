@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions between integers and floating-point numbers, and among the latter.
+// Conversions between integers and floating-point numbers, and between floating-point formats.
 //
-// Narrow integers are extended to 32 bits, and 16-bit floats to f32, before they come here; flags
-// give the rounding, or for rni, rzi, rmi, rpi the rounding to an integral value.
+// Narrow integers arrive extended to 32 bits, and 16-bit floats as f32. The flags select the
+// rounding, or for rni, rzi, rmi, rpi the rounding to an integral value.
 #include <math.h>
 
 #include "emulator/exec/lanes/numbers.hpp"
@@ -34,7 +34,7 @@ constexpr T limit_high() {
   return static_cast<T>(~limit_low<T>());
 }
 
-// Saturates. NaN gives 0, or the top bit alone from f64 or to 64 bits.
+// Saturates. NaN becomes 0, or only the top bit for f64 sources or 64-bit results.
 template <class D, class S>
 D saturated(S value) {
   if (value != value) {
@@ -50,11 +50,11 @@ D saturated(S value) {
 }
 
 template <class D, class S>
-void to_integer(warp& w, const instruction& in) {
-  int rounding = in.flags & float_flag::rounding;
-  bool ftz = in.flags & float_flag::ftz;
-  D* d = w.at<D>(in.operand[0]);
-  const S* a = w.at<S>(in.operand[1]);
+void to_integer(warp& w, const instruction& instr) {
+  int rounding = instr.flags & float_flag::rounding;
+  bool ftz = instr.flags & float_flag::ftz;
+  D* d = w.at<D>(instr.operand[0]);
+  const S* a = w.at<S>(instr.operand[1]);
   for_active(w, [=](int l) {
     S value = a[l];
     if constexpr (sizeof(S) == 4) value = ftz ? flushed(value) : value;
@@ -62,10 +62,10 @@ void to_integer(warp& w, const instruction& in) {
   });
 }
 
-// The frequent case: f32 to s32 towards zero.
-void truncate_to_s32(warp& w, const instruction& in) {
-  i32* d = w.at<i32>(in.operand[0]);
-  const float* a = w.at<float>(in.operand[1]);
+// Converts f32 to s32 towards zero, the frequent case.
+void truncate_to_s32(warp& w, const instruction& instr) {
+  i32* d = w.at<i32>(instr.operand[0]);
+  const float* a = w.at<float>(instr.operand[1]);
   assign(w, d, [=](int l) {
     float value = a[l];
     bool is_inside = (value > -0x1p31f) & (value < 0x1p31f);
@@ -80,41 +80,41 @@ T clamped_to_unit(T value) {
   return value > T(0) ? (value < T(1) ? value : T(1)) : T(0);
 }
 
-float finished(float value, const instruction& in) {
-  if (in.flags & float_flag::ftz) value = flushed(value);
-  if (in.flags & float_flag::sat) return clamped_to_unit(value);
+float finished(float value, const instruction& instr) {
+  if (instr.flags & float_flag::ftz) value = flushed(value);
+  if (instr.flags & float_flag::sat) return clamped_to_unit(value);
   return value == value ? value : from_bits(u32{0x7fff'ffff});
 }
-double finished(double value, const instruction& in) {
-  return in.flags & float_flag::sat ? clamped_to_unit(value) : value;
+double finished(double value, const instruction& instr) {
+  return instr.flags & float_flag::sat ? clamped_to_unit(value) : value;
 }
 
 template <class D, class S>
-void from_integer(warp& w, const instruction& in) {
-  rounding_mode rounding{in.flags & float_flag::rounding};
-  D* d = w.at<D>(in.operand[0]);
-  const S* a = w.at<S>(in.operand[1]);
-  if (in.flags & float_flag::sat) {
+void from_integer(warp& w, const instruction& instr) {
+  rounding_mode rounding{instr.flags & float_flag::rounding};
+  D* d = w.at<D>(instr.operand[0]);
+  const S* a = w.at<S>(instr.operand[1]);
+  if (instr.flags & float_flag::sat) {
     for_active(w, [=](int l) { d[l] = clamped_to_unit(static_cast<D>(a[l])); });
   } else {
     assign(w, d, [=](int l) { return static_cast<D>(a[l]); });
   }
 }
 
-// An f64 that rounds into a shorter format as the integer does: what does not fit in 53 bits is
-// kept as a sticky last bit.
+// Returns an f64 that rounds to a shorter format as the integer would. Bits beyond 53 are merged
+// into a sticky last bit.
 double with_sticky_bit(u64 magnitude) {
   if (magnitude >> 53 == 0) return static_cast<double>(magnitude);
   int shift = 64 - __builtin_clzll(magnitude) - 53;
   u64 lost = magnitude & ((u64{1} << shift) - 1);
-  u64 kept = magnitude >> shift << shift;
-  return static_cast<double>(lost ? kept | u64{1} << shift : kept);
+  u64 truncated = magnitude >> shift << shift;
+  return static_cast<double>(lost ? truncated | u64{1} << shift : truncated);
 }
 template <class Format, class S>
-void half_from_integer(warp& w, const instruction& in) {
-  int rounding = in.flags & float_flag::rounding;
-  u16* d = w.at<u16>(in.operand[0]);
-  const S* a = w.at<S>(in.operand[1]);
+void half_from_integer(warp& w, const instruction& instr) {
+  int rounding = instr.flags & float_flag::rounding;
+  u16* d = w.at<u16>(instr.operand[0]);
+  const S* a = w.at<S>(instr.operand[1]);
   for_active(w, [=](int l) {
     bool is_negative = a[l] < 0;
     u64 magnitude = is_negative ? 0 - static_cast<u64>(a[l]) : static_cast<u64>(a[l]);
@@ -123,31 +123,31 @@ void half_from_integer(warp& w, const instruction& in) {
   });
 }
 
-// f32 to f32 and f64 to f64: integral when the spelling has rni, rzi, rmi or rpi.
+// Converts f32 to f32 or f64 to f64. rni, rzi, rmi and rpi round to an integral value.
 template <class T>
-void same_type(warp& w, const instruction& in) {
-  int rounding = in.flags & float_flag::rounding;
-  bool is_integral = in.immediate;
-  T* d = w.at<T>(in.operand[0]);
-  const T* a = w.at<T>(in.operand[1]);
+void same_type(warp& w, const instruction& instr) {
+  int rounding = instr.flags & float_flag::rounding;
+  bool is_integral = instr.immediate;
+  T* d = w.at<T>(instr.operand[0]);
+  const T* a = w.at<T>(instr.operand[1]);
   for_active(w, [&](int l) {
     T value = a[l];
-    if constexpr (sizeof(T) == 4) value = in.flags & float_flag::ftz ? flushed(value) : value;
+    if constexpr (sizeof(T) == 4) value = instr.flags & float_flag::ftz ? flushed(value) : value;
     if (is_integral) value = integral(value, rounding);
-    d[l] = finished(value, in);
+    d[l] = finished(value, instr);
   });
 }
 
-void double_to_float(warp& w, const instruction& in) {
-  rounding_mode rounding{in.flags & float_flag::rounding};
-  float* d = w.at<float>(in.operand[0]);
-  const double* a = w.at<double>(in.operand[1]);
-  assign(w, d, [&](int l) { return finished(static_cast<float>(a[l]), in); });
+void double_to_float(warp& w, const instruction& instr) {
+  rounding_mode rounding{instr.flags & float_flag::rounding};
+  float* d = w.at<float>(instr.operand[0]);
+  const double* a = w.at<double>(instr.operand[1]);
+  assign(w, d, [&](int l) { return finished(static_cast<float>(a[l]), instr); });
 }
-void float_to_double(warp& w, const instruction& in) {
-  bool ftz = in.flags & float_flag::ftz, sat = in.flags & float_flag::sat;
-  double* d = w.at<double>(in.operand[0]);
-  const float* a = w.at<float>(in.operand[1]);
+void float_to_double(warp& w, const instruction& instr) {
+  bool ftz = instr.flags & float_flag::ftz, sat = instr.flags & float_flag::sat;
+  double* d = w.at<double>(instr.operand[0]);
+  const float* a = w.at<float>(instr.operand[1]);
   assign(w, d, [=](int l) {
     double value = static_cast<double>(ftz ? flushed(a[l]) : a[l]);
     return sat ? clamped_to_unit(value) : value;
@@ -171,42 +171,42 @@ u16 finished_half(u16 value, std::uint16_t flags) {
 
 // S is float or double.
 template <class Format, class S>
-void to_half(warp& w, const instruction& in) {
-  int rounding = in.flags & float_flag::rounding;
-  u16* d = w.at<u16>(in.operand[0]);
-  const S* a = w.at<S>(in.operand[1]);
+void to_half(warp& w, const instruction& instr) {
+  int rounding = instr.flags & float_flag::rounding;
+  u16* d = w.at<u16>(instr.operand[0]);
+  const S* a = w.at<S>(instr.operand[1]);
   for_active(w, [&](int l) {
     double value = static_cast<double>(a[l]);
-    if constexpr (sizeof(S) == 4) value = in.flags & float_flag::ftz ? flushed(a[l]) : a[l];
-    d[l] = finished_half<Format>(rounded_to<Format>(value, rounding), in.flags);
+    if constexpr (sizeof(S) == 4) value = instr.flags & float_flag::ftz ? flushed(a[l]) : a[l];
+    d[l] = finished_half<Format>(rounded_to<Format>(value, rounding), instr.flags);
   });
 }
-// Round to nearest even and nothing else.
+// Rounds to nearest even without other modifiers.
 template <class Format>
-void to_half_nearest(warp& w, const instruction& in) {
-  u16* d = w.at<u16>(in.operand[0]);
-  const float* a = w.at<float>(in.operand[1]);
+void to_half_nearest(warp& w, const instruction& instr) {
+  u16* d = w.at<u16>(instr.operand[0]);
+  const float* a = w.at<float>(instr.operand[1]);
   assign(w, d, [=](int l) { return nearest<Format>(a[l]); });
 }
-// Two values into one register: operand 1 becomes the upper half.
+// Packs two values into one register. Operand 1 becomes the upper half.
 template <class Format>
-void to_half_pair(warp& w, const instruction& in) {
-  int rounding = in.flags & float_flag::rounding;
-  u32* d = w.at<u32>(in.operand[0]);
-  const float *a = w.at<float>(in.operand[1]), *b = w.at<float>(in.operand[2]);
+void to_half_pair(warp& w, const instruction& instr) {
+  int rounding = instr.flags & float_flag::rounding;
+  u32* d = w.at<u32>(instr.operand[0]);
+  const float *a = w.at<float>(instr.operand[1]), *b = w.at<float>(instr.operand[2]);
   auto convert = [&](float value) {
     return finished_half<Format>(rounded_to<Format>(static_cast<double>(value), rounding),
-                                 in.flags);
+                                 instr.flags);
   };
   for_active(w, [&](int l) { d[l] = u32{convert(a[l])} << 16 | convert(b[l]); });
 }
 
 template <class Format>
-void from_half(warp& w, const instruction& in) {
-  float* d = w.at<float>(in.operand[0]);
-  const u16* a = w.at<u16>(in.operand[1]);
-  if (in.flags & (float_flag::ftz | float_flag::sat)) {
-    for_active(w, [&](int l) { d[l] = finished(Format::to_float(a[l]), in); });
+void from_half(warp& w, const instruction& instr) {
+  float* d = w.at<float>(instr.operand[0]);
+  const u16* a = w.at<u16>(instr.operand[1]);
+  if (instr.flags & (float_flag::ftz | float_flag::sat)) {
+    for_active(w, [&](int l) { d[l] = finished(Format::to_float(a[l]), instr); });
   } else {
     assign(w, d, [=](int l) {
       float value = Format::to_float(a[l]);
@@ -215,7 +215,7 @@ void from_half(warp& w, const instruction& in) {
   }
 }
 
-// Integers of 64 bits into the range of a narrower type.
+// Clamps 64-bit integers to the range of a narrower type.
 template <class S, class D>
 struct clamp_to {
   static S of(S value) {

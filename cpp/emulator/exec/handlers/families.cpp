@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of handlers: compiled for each instruction set, as the files beside this one.
+// Lists the families of handlers. Compiled once per instruction set, like all files here.
 #include "emulator/exec/lanes/lanes.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {

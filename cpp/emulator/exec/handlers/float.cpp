@@ -46,7 +46,7 @@ struct square_root {
   static double of(double a) { return __builtin_sqrt(a); }
 };
 
-// Rounded to nearest even, subnormal numbers kept.
+// Rounds to nearest even and preserves subnormal numbers.
 struct plain {
   static float before(float value) { return value; }
   static double before(double value) { return value; }
@@ -59,32 +59,33 @@ struct flushing {
 };
 
 template <class Operation, class T, class Mode>
-void one(warp& w, const instruction& in) {
-  T* d = w.at<T>(in.operand[0]);
-  const T* a = w.at<T>(in.operand[1]);
+void unary_float(warp& w, const instruction& instr) {
+  T* d = w.at<T>(instr.operand[0]);
+  const T* a = w.at<T>(instr.operand[1]);
   assign(w, d, [=](int l) { return Mode::after(Operation::of(Mode::before(a[l]))); });
 }
 template <class Operation, class T, class Mode>
-void two(warp& w, const instruction& in) {
-  T* d = w.at<T>(in.operand[0]);
-  const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]);
+void binary_float(warp& w, const instruction& instr) {
+  T* d = w.at<T>(instr.operand[0]);
+  const T *a = w.at<T>(instr.operand[1]), *b = w.at<T>(instr.operand[2]);
   assign(w, d,
          [=](int l) { return Mode::after(Operation::of(Mode::before(a[l]), Mode::before(b[l]))); });
 }
 template <class Operation, class T, class Mode>
-void three(warp& w, const instruction& in) {
-  T* d = w.at<T>(in.operand[0]);
-  const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]), *c = w.at<T>(in.operand[3]);
+void ternary_float(warp& w, const instruction& instr) {
+  T* d = w.at<T>(instr.operand[0]);
+  const T *a = w.at<T>(instr.operand[1]), *b = w.at<T>(instr.operand[2]),
+          *c = w.at<T>(instr.operand[3]);
   assign(w, d, [=](int l) {
     return Mode::after(Operation::of(Mode::before(a[l]), Mode::before(b[l]), Mode::before(c[l])));
   });
 }
 
-// Any combination of rounding, ftz and sat; flags of the instruction say which.
+// Supports any combination of rounding, ftz and sat in the flags of the instruction.
 struct general_mode {
   bool ftz, sat;
-  explicit general_mode(const instruction& in)
-      : ftz{(in.flags & float_flag::ftz) != 0}, sat{(in.flags & float_flag::sat) != 0} {}
+  explicit general_mode(const instruction& instr)
+      : ftz{(instr.flags & float_flag::ftz) != 0}, sat{(instr.flags & float_flag::sat) != 0} {}
   template <class T>
   T before(T value) const {
     if constexpr (sizeof(T) == 4) return ftz ? flushed(value) : value;
@@ -99,28 +100,29 @@ struct general_mode {
 };
 
 template <class Operation, class T>
-void one_general(warp& w, const instruction& in) {
-  general_mode mode{in};
-  rounding_mode rounding{in.flags & float_flag::rounding};
-  T* d = w.at<T>(in.operand[0]);
-  const T* a = w.at<T>(in.operand[1]);
+void unary_general(warp& w, const instruction& instr) {
+  general_mode mode{instr};
+  rounding_mode rounding{instr.flags & float_flag::rounding};
+  T* d = w.at<T>(instr.operand[0]);
+  const T* a = w.at<T>(instr.operand[1]);
   for_active(w, [=](int l) { d[l] = mode.after(Operation::of(mode.before(a[l]))); });
 }
 template <class Operation, class T>
-void two_general(warp& w, const instruction& in) {
-  general_mode mode{in};
-  rounding_mode rounding{in.flags & float_flag::rounding};
-  T* d = w.at<T>(in.operand[0]);
-  const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]);
+void binary_general(warp& w, const instruction& instr) {
+  general_mode mode{instr};
+  rounding_mode rounding{instr.flags & float_flag::rounding};
+  T* d = w.at<T>(instr.operand[0]);
+  const T *a = w.at<T>(instr.operand[1]), *b = w.at<T>(instr.operand[2]);
   for_active(
       w, [=](int l) { d[l] = mode.after(Operation::of(mode.before(a[l]), mode.before(b[l]))); });
 }
 template <class Operation, class T>
-void three_general(warp& w, const instruction& in) {
-  general_mode mode{in};
-  rounding_mode rounding{in.flags & float_flag::rounding};
-  T* d = w.at<T>(in.operand[0]);
-  const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]), *c = w.at<T>(in.operand[3]);
+void ternary_general(warp& w, const instruction& instr) {
+  general_mode mode{instr};
+  rounding_mode rounding{instr.flags & float_flag::rounding};
+  T* d = w.at<T>(instr.operand[0]);
+  const T *a = w.at<T>(instr.operand[1]), *b = w.at<T>(instr.operand[2]),
+          *c = w.at<T>(instr.operand[3]);
   for_active(w, [=](int l) {
     d[l] = mode.after(Operation::of(mode.before(a[l]), mode.before(b[l]), mode.before(c[l])));
   });
@@ -137,43 +139,44 @@ template <class T>
     return from_bits(uint64_t{0x7fff'ffff'ffff'ffff});
 }
 
-// The side that is a number; of zeros the negative one is smaller.
+// Returns the operand that is a number if the other is NaN. -0 is smaller than +0.
 struct minimum {
   template <class T>
   static T of(T a, T b) {
-    bool takes_a = (a < b) | ((a == b) & (bits(a) >= sign_bit<T>)) | (b != b);
-    T chosen = takes_a ? a : b;
+    bool selects_a = (a < b) | ((a == b) & (bits(a) >= sign_bit<T>)) | (b != b);
+    T chosen = selects_a ? a : b;
     return chosen == chosen ? chosen : canonical_nan<T>();
   }
 };
 struct maximum {
   template <class T>
   static T of(T a, T b) {
-    bool takes_a = (a > b) | ((a == b) & (bits(a) < sign_bit<T>)) | (b != b);
-    T chosen = takes_a ? a : b;
+    bool selects_a = (a > b) | ((a == b) & (bits(a) < sign_bit<T>)) | (b != b);
+    T chosen = selects_a ? a : b;
     return chosen == chosen ? chosen : canonical_nan<T>();
   }
 };
 template <class Operation, class T>
-void extreme(warp& w, const instruction& in) {
-  T* d = w.at<T>(in.operand[0]);
-  const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]);
+void extreme(warp& w, const instruction& instr) {
+  T* d = w.at<T>(instr.operand[0]);
+  const T *a = w.at<T>(instr.operand[1]), *b = w.at<T>(instr.operand[2]);
   assign(w, d, [=](int l) { return Operation::of(a[l], b[l]); });
 }
-// With .ftz, .NaN, .xorsign.abs, or three sources.
+// Implements .ftz, .NaN, .xorsign.abs and three sources.
 template <class Operation, int Sources>
-void extreme_general(warp& w, const instruction& in) {
-  general_mode mode{in};
-  bool keeps_nan = in.flags & float_flag::nan, xors = in.flags & float_flag::xorsign_abs;
-  float* d = w.at<float>(in.operand[0]);
-  const float *a = w.at<float>(in.operand[1]), *b = w.at<float>(in.operand[2]);
-  const float* c = w.at<float>(in.operand[Sources]);
+void extreme_general(warp& w, const instruction& instr) {
+  general_mode mode{instr};
+  bool returns_nan = instr.flags & float_flag::nan,
+       xors_sign = instr.flags & float_flag::xorsign_abs;
+  float* d = w.at<float>(instr.operand[0]);
+  const float *a = w.at<float>(instr.operand[1]), *b = w.at<float>(instr.operand[2]);
+  const float* c = w.at<float>(instr.operand[Sources]);
   auto combined = [=](float x, float y) {
     x = mode.before(x);
     y = mode.before(y);
     uint32_t sign = (bits(x) ^ bits(y)) & sign_bit<float>;
-    if (keeps_nan && (x != x || y != y)) return canonical_nan<float>();
-    if (!xors) return Operation::of(x, y);
+    if (returns_nan && (x != x || y != y)) return canonical_nan<float>();
+    if (!xors_sign) return Operation::of(x, y);
     float chosen = Operation::of(__builtin_fabsf(x), __builtin_fabsf(y));
     return chosen == chosen ? from_bits(bits(chosen) | sign) : chosen;
   };
@@ -245,32 +248,32 @@ struct is_subnormal {
   }
 };
 template <class Property, class T>
-void test(warp& w, const instruction& in) {
-  const T* a = w.at<T>(in.operand[1]);
-  set_predicate(w, in.operand[0], collect([=](int l) { return Property::of(a[l]); }));
+void test(warp& w, const instruction& instr) {
+  const T* a = w.at<T>(instr.operand[1]);
+  set_predicate(w, instr.operand[0], collect([=](int l) { return Property::of(a[l]); }));
 }
 
 constexpr handler_entry entries[] = {
     {"abs.f32", &unary<magnitude, float>},
     {"abs.f64", &unary<magnitude, double>},
     {"abs.ftz.f32", &unary<flushed_magnitude, float>},
-    {"add.f32", &two<addition, float, plain>},
-    {"add.f64", &two<addition, double, plain>},
-    {"add.ftz.f32", &two<addition, float, flushing>},
-    {"add.general.f32", &two_general<addition, float>},
-    {"add.general.f64", &two_general<addition, double>},
+    {"add.f32", &binary_float<addition, float, plain>},
+    {"add.f64", &binary_float<addition, double, plain>},
+    {"add.ftz.f32", &binary_float<addition, float, flushing>},
+    {"add.general.f32", &binary_general<addition, float>},
+    {"add.general.f64", &binary_general<addition, double>},
     {"copysign.f32", &binary<sign_copy, float>},
     {"copysign.f64", &binary<sign_copy, double>},
-    {"div.f32", &two<division, float, plain>},
-    {"div.f64", &two<division, double, plain>},
-    {"div.ftz.f32", &two<division, float, flushing>},
-    {"div.general.f32", &two_general<division, float>},
-    {"div.general.f64", &two_general<division, double>},
-    {"fma.f32", &three<fused_multiply_add, float, plain>},
-    {"fma.f64", &three<fused_multiply_add, double, plain>},
-    {"fma.ftz.f32", &three<fused_multiply_add, float, flushing>},
-    {"fma.general.f32", &three_general<fused_multiply_add, float>},
-    {"fma.general.f64", &three_general<fused_multiply_add, double>},
+    {"div.f32", &binary_float<division, float, plain>},
+    {"div.f64", &binary_float<division, double, plain>},
+    {"div.ftz.f32", &binary_float<division, float, flushing>},
+    {"div.general.f32", &binary_general<division, float>},
+    {"div.general.f64", &binary_general<division, double>},
+    {"fma.f32", &ternary_float<fused_multiply_add, float, plain>},
+    {"fma.f64", &ternary_float<fused_multiply_add, double, plain>},
+    {"fma.ftz.f32", &ternary_float<fused_multiply_add, float, flushing>},
+    {"fma.general.f32", &ternary_general<fused_multiply_add, float>},
+    {"fma.general.f64", &ternary_general<fused_multiply_add, double>},
     {"max.f32", &extreme<maximum, float>},
     {"max.f64", &extreme<maximum, double>},
     {"max.general.f32", &extreme_general<maximum, 2>},
@@ -279,29 +282,29 @@ constexpr handler_entry entries[] = {
     {"min.f64", &extreme<minimum, double>},
     {"min.general.f32", &extreme_general<minimum, 2>},
     {"min3.general.f32", &extreme_general<minimum, 3>},
-    {"mul.f32", &two<multiplication, float, plain>},
-    {"mul.f64", &two<multiplication, double, plain>},
-    {"mul.ftz.f32", &two<multiplication, float, flushing>},
-    {"mul.general.f32", &two_general<multiplication, float>},
-    {"mul.general.f64", &two_general<multiplication, double>},
+    {"mul.f32", &binary_float<multiplication, float, plain>},
+    {"mul.f64", &binary_float<multiplication, double, plain>},
+    {"mul.ftz.f32", &binary_float<multiplication, float, flushing>},
+    {"mul.general.f32", &binary_general<multiplication, float>},
+    {"mul.general.f64", &binary_general<multiplication, double>},
     {"neg.f32", &unary<negation, float>},
     {"neg.f64", &unary<negation, double>},
     {"neg.ftz.f32", &unary<flushed_negation, float>},
-    {"rcp.f32", &one<reciprocal, float, plain>},
-    {"rcp.f64", &one<reciprocal, double, plain>},
-    {"rcp.ftz.f32", &one<reciprocal, float, flushing>},
-    {"rcp.general.f32", &one_general<reciprocal, float>},
-    {"rcp.general.f64", &one_general<reciprocal, double>},
-    {"sqrt.f32", &one<square_root, float, plain>},
-    {"sqrt.f64", &one<square_root, double, plain>},
-    {"sqrt.ftz.f32", &one<square_root, float, flushing>},
-    {"sqrt.general.f32", &one_general<square_root, float>},
-    {"sqrt.general.f64", &one_general<square_root, double>},
-    {"sub.f32", &two<subtraction, float, plain>},
-    {"sub.f64", &two<subtraction, double, plain>},
-    {"sub.ftz.f32", &two<subtraction, float, flushing>},
-    {"sub.general.f32", &two_general<subtraction, float>},
-    {"sub.general.f64", &two_general<subtraction, double>},
+    {"rcp.f32", &unary_float<reciprocal, float, plain>},
+    {"rcp.f64", &unary_float<reciprocal, double, plain>},
+    {"rcp.ftz.f32", &unary_float<reciprocal, float, flushing>},
+    {"rcp.general.f32", &unary_general<reciprocal, float>},
+    {"rcp.general.f64", &unary_general<reciprocal, double>},
+    {"sqrt.f32", &unary_float<square_root, float, plain>},
+    {"sqrt.f64", &unary_float<square_root, double, plain>},
+    {"sqrt.ftz.f32", &unary_float<square_root, float, flushing>},
+    {"sqrt.general.f32", &unary_general<square_root, float>},
+    {"sqrt.general.f64", &unary_general<square_root, double>},
+    {"sub.f32", &binary_float<subtraction, float, plain>},
+    {"sub.f64", &binary_float<subtraction, double, plain>},
+    {"sub.ftz.f32", &binary_float<subtraction, float, flushing>},
+    {"sub.general.f32", &binary_general<subtraction, float>},
+    {"sub.general.f64", &binary_general<subtraction, double>},
     {"testp.finite.f32", &test<is_finite, float>},
     {"testp.finite.f64", &test<is_finite, double>},
     {"testp.infinite.f32", &test<is_infinite, float>},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Approximate functions: rsqrt, ex2, lg2, sin, cos, tanh, and the short reciprocals of f64.
 //
-// Each f32 result is that of the f64 function rounded once: the value nearest to the true one but
-// for ties that double precision cannot tell apart.
+// Each f32 result is the f64 result rounded once. It is the value nearest to the exact result,
+// except for ties that double precision cannot resolve.
 #include <math.h>
 
 #include "emulator/exec/lanes/half.hpp"
@@ -31,10 +31,10 @@ struct hyperbolic_tangent {
 };
 
 template <class Function>
-void approximate(warp& w, const instruction& in) {
-  bool ftz = in.flags & float_flag::ftz;
-  float* d = w.at<float>(in.operand[0]);
-  const float* a = w.at<float>(in.operand[1]);
+void approximate(warp& w, const instruction& instr) {
+  bool ftz = instr.flags & float_flag::ftz;
+  float* d = w.at<float>(instr.operand[0]);
+  const float* a = w.at<float>(instr.operand[1]);
   for_active(w, [=](int l) {
     float result = static_cast<float>(Function::of(ftz ? flushed(a[l]) : a[l]));
     if (ftz) result = flushed(result);
@@ -43,10 +43,10 @@ void approximate(warp& w, const instruction& in) {
 }
 
 template <class Function, class Format, int Parts>
-void approximate_half(warp& w, const instruction& in) {
-  bool ftz = in.flags & float_flag::ftz;
-  uint16_t* d = w.at<uint16_t>(in.operand[0]);
-  const uint16_t* a = w.at<uint16_t>(in.operand[1]);
+void approximate_half(warp& w, const instruction& instr) {
+  bool ftz = instr.flags & float_flag::ftz;
+  uint16_t* d = w.at<uint16_t>(instr.operand[0]);
+  const uint16_t* a = w.at<uint16_t>(instr.operand[1]);
   for_active(w, [=](int l) {
     for (int i = l * Parts; i < (l + 1) * Parts; ++i) {
       uint16_t source = ftz ? Format::flushed(a[i]) : a[i];
@@ -56,12 +56,12 @@ void approximate_half(warp& w, const instruction& in) {
   });
 }
 
-// Only the upper half of the source is read and only that of the result is given.
+// Reads only the upper half of the source and writes only the upper half of the result.
 template <class Function>
-void upper_half(warp& w, const instruction& in) {
+void upper_half(warp& w, const instruction& instr) {
   constexpr uint64_t upper = 0xffff'ffff'0000'0000u;
-  double* d = w.at<double>(in.operand[0]);
-  const double* a = w.at<double>(in.operand[1]);
+  double* d = w.at<double>(instr.operand[0]);
+  const double* a = w.at<double>(instr.operand[1]);
   auto flush = [](double value) {
     return bits(value) & 0x7ff0'0000'0000'0000u ? value
                                                 : from_bits(bits(value) & 0x8000'0000'0000'0000u);

@@ -15,8 +15,8 @@ struct multiplication {
   static float of(float a, float b) { return a * b; }
 };
 
-// Products and sums of two 11-bit fractions, rounded to f32 first, round to the same result:
-// f32 has more than twice as many bits. Not so for three sources, hence f64 there.
+// Products and sums of two 11-bit fractions can be rounded to f32 first without changing the
+// result, because f32 has more than twice as many bits. Three sources need f64.
 struct options {
   bool ftz, sat, relu;
   explicit options(uint16_t flags)
@@ -42,7 +42,7 @@ u16 after(u16 value, const options& o) {
   return o.relu && is_negative && !is_nan ? 0 : value;
 }
 
-// result[i] = f(i) for each part of the active lanes.
+// Sets result[i] = f(i) for each part of the active lanes.
 template <int Parts, class F>
 void assign_parts(warp& w, u16* result, F f) {
   if constexpr (Parts == 1)
@@ -52,17 +52,17 @@ void assign_parts(warp& w, u16* result, F f) {
 }
 
 template <class Operation, class Format, int Parts>
-void binary_half(warp& w, const instruction& in) {
-  u16* d = w.at<u16>(in.operand[0]);
-  const u16 *a = w.at<u16>(in.operand[1]), *b = w.at<u16>(in.operand[2]);
+void binary_half(warp& w, const instruction& instr) {
+  u16* d = w.at<u16>(instr.operand[0]);
+  const u16 *a = w.at<u16>(instr.operand[1]), *b = w.at<u16>(instr.operand[2]);
   constexpr unsigned modifiers = float_flag::ftz | float_flag::sat | float_flag::relu;
-  if ((in.flags & modifiers) == 0) {
+  if ((instr.flags & modifiers) == 0) {
     assign_parts<Parts>(w, d, [=](int i) {
       return nearest<Format>(Operation::of(Format::to_float(a[i]), Format::to_float(b[i])));
     });
     return;
   }
-  options o{in.flags};
+  options o{instr.flags};
   assign_parts<Parts>(w, d, [=](int i) {
     float x = Format::to_float(before<Format>(a[i], o));
     float y = Format::to_float(before<Format>(b[i], o));
@@ -70,52 +70,52 @@ void binary_half(warp& w, const instruction& in) {
   });
 }
 
-// The exact sum of a product and an addend needs more bits than f64 has when they are far apart:
-// then the smaller one only decides the direction of rounding, so it is kept as a sticky bit.
-double exact_enough_sum(double product, double addend) {
+// Adds a product and an addend whose exact sum may need more bits than f64 has. The smaller operand
+// then only affects the direction of rounding, so a sticky bit replaces it.
+double add_round_to_odd(double product, double addend) {
   double sum = product + addend;
   double part = sum - product;
   double error = (product - (sum - part)) + (addend - part);
   uint64_t raw = bits(sum);
   bool is_finite = (raw >> 52 & 0x7ff) != 0x7ff;
   if (error == 0 || error != error || !is_finite || (raw & 1)) return sum;
-  // Round to odd: an even result moves to its odd neighbour on the side of the error.
+  // Round to odd: replace an even result by its odd neighbor on the side of the error.
   bool grows = (error > 0) == (sum > 0);
   return from_bits(grows ? raw + 1 : raw - 1);
 }
 
 template <class Format, int Parts>
-void fused_half(warp& w, const instruction& in) {
-  options o{in.flags};
-  u16* d = w.at<u16>(in.operand[0]);
-  const u16 *a = w.at<u16>(in.operand[1]), *b = w.at<u16>(in.operand[2]);
-  const u16* c = w.at<u16>(in.operand[3]);
+void fused_half(warp& w, const instruction& instr) {
+  options o{instr.flags};
+  u16* d = w.at<u16>(instr.operand[0]);
+  const u16 *a = w.at<u16>(instr.operand[1]), *b = w.at<u16>(instr.operand[2]);
+  const u16* c = w.at<u16>(instr.operand[3]);
   assign_parts<Parts>(w, d, [=](int i) {
     double x = Format::to_float(before<Format>(a[i], o));
     double y = Format::to_float(before<Format>(b[i], o));
     double z = Format::to_float(before<Format>(c[i], o));
-    return after<Format>(rounded_to<Format>(exact_enough_sum(x * y, z), to_nearest), o);
+    return after<Format>(rounded_to<Format>(add_round_to_odd(x * y, z), to_nearest), o);
   });
 }
 
 template <class Format, int Parts>
-void negate_half(warp& w, const instruction& in) {
-  options o{in.flags};
-  u16* d = w.at<u16>(in.operand[0]);
-  const u16* a = w.at<u16>(in.operand[1]);
+void negate_half(warp& w, const instruction& instr) {
+  options o{instr.flags};
+  u16* d = w.at<u16>(instr.operand[0]);
+  const u16* a = w.at<u16>(instr.operand[1]);
   assign_parts<Parts>(w, d,
                       [=](int i) { return static_cast<u16>(before<Format>(a[i], o) ^ 0x8000); });
 }
 template <class Format, int Parts>
-void magnitude_half(warp& w, const instruction& in) {
-  options o{in.flags};
-  u16* d = w.at<u16>(in.operand[0]);
-  const u16* a = w.at<u16>(in.operand[1]);
+void magnitude_half(warp& w, const instruction& instr) {
+  options o{instr.flags};
+  u16* d = w.at<u16>(instr.operand[0]);
+  const u16* a = w.at<u16>(instr.operand[1]);
   assign_parts<Parts>(w, d,
                       [=](int i) { return static_cast<u16>(before<Format>(a[i], o) & 0x7fff); });
 }
 
-// Bits of a number as an integer that orders like it, -0 below +0.
+// Maps a number to an integer with the same order, -0 below +0.
 int ordered(u16 value) { return value & 0x8000 ? -(value & 0x7fff) - 1 : value; }
 
 template <class Format, bool IsMaximum>
@@ -137,15 +137,15 @@ u16 extreme(u16 a, u16 b, uint16_t flags) {
   }
   if (a_is_nan) return b | sign;
   if (b_is_nan) return a | sign;
-  bool takes_a = IsMaximum ? ordered(a) > ordered(b) : ordered(a) < ordered(b);
-  return (takes_a ? a : b) | sign;
+  bool selects_a = IsMaximum ? ordered(a) > ordered(b) : ordered(a) < ordered(b);
+  return (selects_a ? a : b) | sign;
 }
 
 template <class Format, int Parts, bool IsMaximum>
-void extreme_half(warp& w, const instruction& in) {
-  uint16_t flags = in.flags;
-  u16* d = w.at<u16>(in.operand[0]);
-  const u16 *a = w.at<u16>(in.operand[1]), *b = w.at<u16>(in.operand[2]);
+void extreme_half(warp& w, const instruction& instr) {
+  uint16_t flags = instr.flags;
+  u16* d = w.at<u16>(instr.operand[0]);
+  const u16 *a = w.at<u16>(instr.operand[1]), *b = w.at<u16>(instr.operand[2]);
   assign_parts<Parts>(w, d, [=](int i) { return extreme<Format, IsMaximum>(a[i], b[i], flags); });
 }
 

@@ -5,7 +5,7 @@
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
 
-// 16-bit factors are promoted to int, whose overflow is undefined: widen them without sign first.
+// Widens 16-bit operands to u32, because their promotion to int makes overflow undefined.
 constexpr u32 wrapping(u16 value) { return value; }
 constexpr u32 wrapping(u32 value) { return value; }
 constexpr u64 wrapping(u64 value) { return value; }
@@ -76,7 +76,7 @@ struct saturating_product_high {
   static i32 of(i32 a, i32 b, i32 c) { return saturated(i64{product_high::of(a, b)} + c); }
 };
 
-// The low 24 bits of a source, with sign if T has one.
+// Returns the low 24 bits of a source, sign-extended if T is signed.
 template <class T>
 constexpr wide_of<T> low24(T value) {
   return static_cast<T>(static_cast<u32>(value) << 8) >> 8;
@@ -96,7 +96,7 @@ struct saturating_product24_high {
   static i32 of(i32 a, i32 b, i32 c) { return saturated(i64{product24<true>::of(a, b)} + c); }
 };
 
-// Division by zero gives all ones; the lowest value divided by -1 wraps.
+// Division by zero returns all ones. The lowest value divided by -1 wraps.
 template <class T>
 constexpr bool overflows([[maybe_unused]] T a, T b) {
   if constexpr (is_signed_type<T>) return a == lowest_of<T> && b == T(-1);
@@ -153,9 +153,9 @@ struct absolute_difference {
 };
 
 template <class Operation, class T>
-void packed_binary(warp& w, const instruction& in) {
-  T* d = w.at<T>(in.operand[0]);
-  const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]);
+void packed_binary(warp& w, const instruction& instr) {
+  T* d = w.at<T>(instr.operand[0]);
+  const T *a = w.at<T>(instr.operand[1]), *b = w.at<T>(instr.operand[2]);
   assign_packed(w, d, [=](int l) { return Operation::of(a[l], b[l]); });
 }
 

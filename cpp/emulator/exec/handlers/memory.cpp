@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores of every space.
+// Loads and stores of every state space.
 #include "emulator/exec/lanes/location.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
@@ -16,7 +16,7 @@ template <class M>
   __builtin_memcpy(reinterpret_cast<void*>(at), &value, sizeof(M));
 }
 
-// The registers of a vector access may be those of its addresses: keep the addresses.
+// Copies the addresses, because a vector load may overwrite the registers that store them.
 template <class A>
 struct address_copy {
   alignas(64) A address[warp_size];
@@ -26,7 +26,7 @@ struct address_copy {
   }
 };
 
-// D register <- M in memory, extended as M says.
+// Loads an M from memory into a D register, extended by the signedness of M.
 template <class M, class D, class A>
 [[gnu::always_inline]] inline void load_half(D* d, const located<A>& from, int half) {
   int first = half * half_warp;
@@ -37,7 +37,7 @@ template <class M, class D, class A>
     D value = static_cast<D>(load_one<M>(from.host(first)));
     for (int l = first; l < first + half_warp; ++l) d[l] = value;
   } else {
-#pragma GCC unroll 4  // unrolled in full, these loops were a quarter of the library
+#pragma GCC unroll 4  // full unrolling made these loops a quarter of the library's size
     for (int l = first; l < first + half_warp; ++l) {
       d[l] = static_cast<D>(load_one<M>(from.host(l)));
     }
@@ -55,15 +55,15 @@ template <class M, class D, class A>
 }
 
 template <class M, class D, class Location>
-void load(warp& w, const instruction& in) {
-  uint32_t count = in.flags & access_flag::count;
-  access wanted{report::access_kind::load, static_cast<uint32_t>(count * sizeof(M))};
-  auto from = Location::find(w, in, wanted);
-  if (count == 1) return load_lanes<M>(w, w.at<D>(in.operand[0]), from);
-  address_copy kept{from};
+void load(warp& w, const instruction& instr) {
+  uint32_t count = instr.flags & access_flag::count;
+  access requested{report::access_kind::load, static_cast<uint32_t>(count * sizeof(M))};
+  auto from = Location::find(w, instr, requested);
+  if (count == 1) return load_lanes<M>(w, w.at<D>(instr.operand[0]), from);
+  address_copy copy{from};
   from.is_contiguous = false;
   for (uint32_t i = 0; i < count; ++i, from.base += sizeof(M)) {
-    load_lanes<M>(w, w.at<D>(in.operand[i]), from);
+    load_lanes<M>(w, w.at<D>(instr.operand[i]), from);
   }
 }
 
@@ -80,13 +80,13 @@ template <class M, class S, class A>
 }
 
 template <class M, class S, class Location>
-void store(warp& w, const instruction& in) {
-  uint32_t count = in.flags & access_flag::count;
-  access wanted{report::access_kind::store, static_cast<uint32_t>(count * sizeof(M))};
-  auto to = Location::find(w, in, wanted);
+void store(warp& w, const instruction& instr) {
+  uint32_t count = instr.flags & access_flag::count;
+  access requested{report::access_kind::store, static_cast<uint32_t>(count * sizeof(M))};
+  auto to = Location::find(w, instr, requested);
   if (count > 1) to.is_contiguous = false;
   for (uint32_t i = 0; i < count; ++i, to.base += sizeof(M)) {
-    const S* s = w.at<S>(in.operand[i]);
+    const S* s = w.at<S>(instr.operand[i]);
     if (w.active == all_lanes) {
 #pragma GCC unroll 1
       for (int half = 0; half < 2; ++half) store_half<M>(s, to, half);
@@ -96,26 +96,26 @@ void store(warp& w, const instruction& in) {
   }
 }
 
-// Parameters of the kernel are the same for all threads; the offset is known when decoding.
+// Kernel parameters are equal for all threads, and the decoder knows the offset.
 template <class M, class D>
-void load_parameter(warp& w, const instruction& in) {
-  uint32_t count = in.flags & access_flag::count;
-  uint64_t from = reinterpret_cast<uint64_t>(w.parameters) + static_cast<uint64_t>(in.immediate);
+void load_parameter(warp& w, const instruction& instr) {
+  uint32_t count = instr.flags & access_flag::count;
+  uint64_t from = reinterpret_cast<uint64_t>(w.parameters) + static_cast<uint64_t>(instr.immediate);
   for (uint32_t i = 0; i < count; ++i) {
     D value = static_cast<D>(load_one<M>(from + i * sizeof(M)));
-    assign(w, w.at<D>(in.operand[i]), [=](int) { return value; });
+    assign(w, w.at<D>(instr.operand[i]), [=](int) { return value; });
   }
 }
 
-// Address checks alone: prefetch, discard.
-void touch(warp& w, const instruction& in) {
-  global_location::find(w, in, {report::access_kind::load, 1});
+// Only checks the address: prefetch, discard.
+void touch(warp& w, const instruction& instr) {
+  global_location::find(w, instr, {report::access_kind::load, 1});
 }
 
 // d = a + first byte of the frame in local memory (a variable of a called function)
-void local_address(warp& w, const instruction& in) {
-  uint64_t* d = w.at<uint64_t>(in.operand[0]);
-  uint64_t address = static_cast<uint64_t>(in.immediate) + w.frame_base;
+void local_address(warp& w, const instruction& instr) {
+  uint64_t* d = w.at<uint64_t>(instr.operand[0]);
+  uint64_t address = static_cast<uint64_t>(instr.immediate) + w.frame_base;
   assign(w, d, [=](int) { return address; });
 }
 
@@ -132,7 +132,8 @@ using in_local = local_location;
 using in_shared32 = shared_location<uint32_t>;
 using in_shared64 = shared_location<uint64_t>;
 
-// ld.SPACE.MEMORY.REGISTER and st.SPACE.MEMORY.REGISTER: the type in memory, bits of the register
+// Names: ld.SPACE.MEMORY.REGISTER and st.SPACE.MEMORY.REGISTER, with the type in memory and the
+// register's bits
 constexpr handler_entry entries[] = {
     {"ld.global.s16.b32", &load<s16, s32, in_global>},
     {"ld.global.s16.b64", &load<s16, s64, in_global>},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Special registers.
+// Reads special registers.
 #include "emulator/exec/special.hpp"
 
 #include "emulator/exec/lanes/lanes.hpp"
@@ -7,13 +7,13 @@
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
 
-// immediate: the axis
-void thread_index(warp& w, const instruction& in) {
-  const uint32_t* index = w.thread[in.immediate].data();
-  assign(w, w.at<uint32_t>(in.operand[0]), [=](int l) { return index[l]; });
+// The immediate is the axis.
+void thread_index(warp& w, const instruction& instr) {
+  const uint32_t* index = w.thread[instr.immediate].data();
+  assign(w, w.at<uint32_t>(instr.operand[0]), [=](int l) { return index[l]; });
 }
-void lane_index(warp& w, const instruction& in) {
-  assign(w, w.at<uint32_t>(in.operand[0]), [](int l) { return static_cast<uint32_t>(l); });
+void lane_index(warp& w, const instruction& instr) {
+  assign(w, w.at<uint32_t>(instr.operand[0]), [](int l) { return static_cast<uint32_t>(l); });
 }
 
 struct mask_equal {
@@ -31,16 +31,16 @@ struct mask_greater {
 struct mask_greater_equal {
   static lane_mask of(int l) { return ~(lanes.bit[l] - 1); }
 };
-template <class Which>
-void lane_mask_of(warp& w, const instruction& in) {
-  assign(w, w.at<uint32_t>(in.operand[0]), [](int l) { return Which::of(l); });
+template <class Mask>
+void lane_mask_of(warp& w, const instruction& instr) {
+  assign(w, w.at<uint32_t>(instr.operand[0]), [](int l) { return Mask::of(l); });
 }
 
-// The same for all lanes; immediate: uniform_value.
+// Reads a value that all lanes share. The immediate is its uniform_value.
 template <class T>
-void uniform(warp& w, const instruction& in) {
-  T value = static_cast<T>(uniform_special(w, static_cast<uniform_value>(in.immediate)));
-  assign(w, w.at<T>(in.operand[0]), [=](int) { return value; });
+void uniform(warp& w, const instruction& instr) {
+  T value = static_cast<T>(uniform_special(w, static_cast<uniform_value>(instr.immediate)));
+  assign(w, w.at<T>(instr.operand[0]), [=](int) { return value; });
 }
 
 constexpr handler_entry entries[] = {

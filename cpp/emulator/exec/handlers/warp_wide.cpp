@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions in which lanes see each other: shfl, vote, match, redux, activemask, elect.
+// Instructions that exchange values between lanes: shfl, vote, match, redux, activemask, elect.
 #include "emulator/exec/lanes/numbers.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
 
-// Lanes may arrive in several splits with registers of their own: each first gives its values
-// to warp::exchange, and takes its result when all have.
+// Lanes may arrive in several splits with separate registers. Each split first writes its values
+// to warp::exchange and reads its result once all splits have written. Returns true if the caller
+// should compute the result.
 template <class T>
-bool give(warp& w, const T* source) {
-  if (w.step == exchange_step::take) return true;
+bool publish(warp& w, const T* source) {
+  if (w.step == exchange_step::read) return true;
   if (w.active == all_lanes) {
     for (int l = 0; l < warp_size; ++l) w.exchange[l] = static_cast<bits_type<T>>(source[l]);
   } else {
     for_active(w, [&](int l) { w.exchange[l] = static_cast<bits_type<T>>(source[l]); });
   }
-  return w.step != exchange_step::give;
+  return w.step != exchange_step::write;
 }
 
-// A predicate travels as bit 0 of its lane.
-bool give_predicate(warp& w, operand_slot slot, bool is_negated) {
-  if (w.step == exchange_step::take) return true;
+// Writes a predicate as bit 0 of its lane.
+bool publish_predicate(warp& w, operand_slot slot, bool is_negated) {
+  if (w.step == exchange_step::read) return true;
   lane_mask value = w.predicates[slot];
   if (is_negated) value = ~value;
   for_active(w, [&](int l) { w.exchange[l] = value >> l & 1; });
-  return w.step != exchange_step::give;
+  return w.step != exchange_step::write;
 }
-lane_mask given_predicates(const warp& w) {
+lane_mask published_predicates(const warp& w) {
   lane_mask result = 0;
-  for (lane_mask rest = w.participants; rest; rest &= rest - 1) {
-    int lane = __builtin_ctz(rest);
+  for (lane_mask remaining = w.participants; remaining; remaining &= remaining - 1) {
+    int lane = __builtin_ctz(remaining);
     result |= static_cast<lane_mask>(w.exchange[lane] & 1) << lane;
   }
   return result;
@@ -37,12 +38,12 @@ lane_mask given_predicates(const warp& w) {
 
 enum class direction { up, down, bfly, idx };
 
-// Operands: d, a, b, c, members; target is the predicate of `d|p`, 0 when there is none.
+// Operands: d, a, b, c, members. The target is the predicate of `d|p`, or 0.
 template <direction Direction>
-void shuffle(warp& w, const instruction& in) {
-  if (!give(w, w.at<u32>(in.operand[1]))) return;
-  u32* d = w.at<u32>(in.operand[0]);
-  const u32 *b = w.at<u32>(in.operand[2]), *c = w.at<u32>(in.operand[3]);
+void shuffle(warp& w, const instruction& instr) {
+  if (!publish(w, w.at<u32>(instr.operand[1]))) return;
+  u32* d = w.at<u32>(instr.operand[0]);
+  const u32 *b = w.at<u32>(instr.operand[2]), *c = w.at<u32>(instr.operand[3]);
   u32 result[warp_size];
   lane_mask is_inside = 0;
   for (i32 l = 0; l < warp_size; ++l) {
@@ -68,54 +69,55 @@ void shuffle(warp& w, const instruction& in) {
     is_inside |= static_cast<lane_mask>(inside) << l;
   }
   assign(w, d, [&](int l) { return result[l]; });
-  if (in.target) set_predicate(w, static_cast<operand_slot>(in.target), is_inside);
+  if (instr.target) set_predicate(w, static_cast<operand_slot>(instr.target), is_inside);
 }
 
-// Operands: d, source predicate, -, -, members; immediate 1: the source is inverted.
-void vote_ballot(warp& w, const instruction& in) {
-  if (!give_predicate(w, in.operand[1], in.immediate)) return;
-  u32 ballot = given_predicates(w);
-  assign(w, w.at<u32>(in.operand[0]), [=](int) { return ballot; });
+// Operands: d, source predicate, -, -, members. Immediate 1 inverts the source.
+void vote_ballot(warp& w, const instruction& instr) {
+  if (!publish_predicate(w, instr.operand[1], instr.immediate)) return;
+  u32 ballot = published_predicates(w);
+  assign(w, w.at<u32>(instr.operand[0]), [=](int) { return ballot; });
 }
-void vote_all(warp& w, const instruction& in) {
-  if (!give_predicate(w, in.operand[1], in.immediate)) return;
-  set_predicate(w, in.operand[0], given_predicates(w) == w.participants ? all_lanes : 0);
+void vote_all(warp& w, const instruction& instr) {
+  if (!publish_predicate(w, instr.operand[1], instr.immediate)) return;
+  set_predicate(w, instr.operand[0], published_predicates(w) == w.participants ? all_lanes : 0);
 }
-void vote_any(warp& w, const instruction& in) {
-  if (!give_predicate(w, in.operand[1], in.immediate)) return;
-  set_predicate(w, in.operand[0], given_predicates(w) ? all_lanes : 0);
+void vote_any(warp& w, const instruction& instr) {
+  if (!publish_predicate(w, instr.operand[1], instr.immediate)) return;
+  set_predicate(w, instr.operand[0], published_predicates(w) ? all_lanes : 0);
 }
-void vote_uniform(warp& w, const instruction& in) {
-  if (!give_predicate(w, in.operand[1], in.immediate)) return;
-  lane_mask given = given_predicates(w);
-  set_predicate(w, in.operand[0], given == 0 || given == w.participants ? all_lanes : 0);
+void vote_uniform(warp& w, const instruction& instr) {
+  if (!publish_predicate(w, instr.operand[1], instr.immediate)) return;
+  lane_mask ballot = published_predicates(w);
+  set_predicate(w, instr.operand[0], ballot == 0 || ballot == w.participants ? all_lanes : 0);
 }
 
 template <class T>
-void match_any(warp& w, const instruction& in) {
-  if (!give(w, w.at<T>(in.operand[1]))) return;
-  u32* d = w.at<u32>(in.operand[0]);
+void match_any(warp& w, const instruction& instr) {
+  if (!publish(w, w.at<T>(instr.operand[1]))) return;
+  u32* d = w.at<u32>(instr.operand[0]);
   for_active(w, [&](int l) {
     u32 equal = 0;
-    for (lane_mask rest = w.participants; rest; rest &= rest - 1) {
-      int other = __builtin_ctz(rest);
+    for (lane_mask remaining = w.participants; remaining; remaining &= remaining - 1) {
+      int other = __builtin_ctz(remaining);
       equal |= static_cast<u32>(w.exchange[other] == w.exchange[l]) << other;
     }
     d[l] = equal;
   });
 }
-// target: the predicate of `d|p`, 0 when there is none
+// The target is the predicate of `d|p`, or 0.
 template <class T>
-void match_all(warp& w, const instruction& in) {
-  if (!give(w, w.at<T>(in.operand[1]))) return;
+void match_all(warp& w, const instruction& instr) {
+  if (!publish(w, w.at<T>(instr.operand[1]))) return;
   u64 first = w.exchange[__builtin_ctz(w.participants)];
   bool is_same = true;
-  for (lane_mask rest = w.participants; rest; rest &= rest - 1) {
-    is_same &= w.exchange[__builtin_ctz(rest)] == first;
+  for (lane_mask remaining = w.participants; remaining; remaining &= remaining - 1) {
+    is_same &= w.exchange[__builtin_ctz(remaining)] == first;
   }
   u32 result = is_same ? w.participants : 0;
-  assign(w, w.at<u32>(in.operand[0]), [=](int) { return result; });
-  if (in.target) set_predicate(w, static_cast<operand_slot>(in.target), is_same ? all_lanes : 0);
+  assign(w, w.at<u32>(instr.operand[0]), [=](int) { return result; });
+  if (instr.target)
+    set_predicate(w, static_cast<operand_slot>(instr.target), is_same ? all_lanes : 0);
 }
 
 struct sum {
@@ -146,26 +148,26 @@ struct exclusive_or {
   static u32 of(u32 a, u32 b) { return a ^ b; }
 };
 template <class Operation, class T>
-void reduce(warp& w, const instruction& in) {
-  if (!give(w, w.at<T>(in.operand[1]))) return;
-  lane_mask rest = w.participants;
-  T result = static_cast<T>(w.exchange[__builtin_ctz(rest)]);
-  for (rest &= rest - 1; rest; rest &= rest - 1) {
-    result = Operation::of(result, static_cast<T>(w.exchange[__builtin_ctz(rest)]));
+void reduce(warp& w, const instruction& instr) {
+  if (!publish(w, w.at<T>(instr.operand[1]))) return;
+  lane_mask remaining = w.participants;
+  T result = static_cast<T>(w.exchange[__builtin_ctz(remaining)]);
+  for (remaining &= remaining - 1; remaining; remaining &= remaining - 1) {
+    result = Operation::of(result, static_cast<T>(w.exchange[__builtin_ctz(remaining)]));
   }
-  assign(w, w.at<T>(in.operand[0]), [=](int) { return result; });
+  assign(w, w.at<T>(instr.operand[0]), [=](int) { return result; });
 }
 
-void active_mask(warp& w, const instruction& in) {
+void active_mask(warp& w, const instruction& instr) {
   u32 active = w.active;
-  assign(w, w.at<u32>(in.operand[0]), [=](int) { return active; });
+  assign(w, w.at<u32>(instr.operand[0]), [=](int) { return active; });
 }
 
-// target: the predicate that is true for the leader, the lowest lane
-void elect_leader(warp& w, const instruction& in) {
+// The target is the predicate that becomes true for the leader, the lowest lane.
+void elect_leader(warp& w, const instruction& instr) {
   u32 leader = static_cast<u32>(__builtin_ctz(w.participants));
-  assign(w, w.at<u32>(in.operand[0]), [=](int) { return leader; });
-  if (in.target) set_predicate(w, static_cast<operand_slot>(in.target), 1u << leader);
+  assign(w, w.at<u32>(instr.operand[0]), [=](int) { return leader; });
+  if (instr.target) set_predicate(w, static_cast<operand_slot>(instr.target), 1u << leader);
 }
 
 void nothing(warp&, const instruction&) {}

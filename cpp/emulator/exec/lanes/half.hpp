@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 16-bit floating-point formats, and rounding into them: exact, in integers, without branches
-// where the compiler shall vectorise.
+// 16-bit floating-point formats and exact rounding to them in integer arithmetic. Functions that
+// the compiler must vectorize have no branches.
 #pragma once
 
 #include "emulator/exec/lanes/numbers.hpp"
@@ -10,7 +10,7 @@ namespace halfwarp::emulator::exec::HALFWARP_ISA {
 // Numeric values of float_flag::rounding.
 inline constexpr int to_nearest = 0, to_zero = 1, down = 2, up = 3;
 
-// Subnormal numbers become zero of the same sign.
+// Replaces a subnormal number by zero of the same sign.
 [[gnu::always_inline]] inline float flushed(float value) noexcept {
   return (bits(value) & 0x7f80'0000u) ? value : from_bits(bits(value) & 0x8000'0000u);
 }
@@ -50,11 +50,12 @@ struct bfloat {
   static uint16_t flushed(uint16_t value) noexcept { return value; }
 };
 
-// Whether a magnitude that lies between two numbers of a format moves to the upper one.
-// `rest` is what is cut off, `unit` the distance between the two; `is_odd`: the lower one is odd.
-constexpr bool rounds_up(int rounding, bool is_negative, bool is_odd, uint64_t rest,
+// Checks whether a magnitude between two adjacent numbers of a format rounds to the upper number.
+// `remainder` is the part below the lower number, `unit` the distance of the two numbers, and
+// `is_odd` the last bit of the lower number.
+constexpr bool rounds_up(int rounding, bool is_negative, bool is_odd, uint64_t remainder,
                          uint64_t unit) {
-  if (rest == 0) return false;
+  if (remainder == 0) return false;
   switch (rounding) {
     case to_zero:
       return false;
@@ -63,11 +64,11 @@ constexpr bool rounds_up(int rounding, bool is_negative, bool is_odd, uint64_t r
     case up:
       return !is_negative;
     default:
-      return rest > unit / 2 || (rest == unit / 2 && is_odd);
+      return remainder > unit / 2 || (remainder == unit / 2 && is_odd);
   }
 }
 
-// A double rounded once into a 16-bit format; NaN becomes the canonical one.
+// Rounds a double to a 16-bit format in one step. NaN becomes the canonical NaN.
 template <class Format>
 inline uint16_t rounded_to(double value, int rounding) noexcept {
   uint64_t raw = bits(value);
@@ -84,11 +85,11 @@ inline uint16_t rounded_to(double value, int rounding) noexcept {
     fraction = 1;
     shift = 54;
   }
-  uint64_t kept = fraction >> shift, unit = 1ull << shift, rest = fraction & (unit - 1);
-  kept += rounds_up(rounding, sign, kept & 1, rest, unit);
+  uint64_t truncated = fraction >> shift, unit = 1ull << shift, remainder = fraction & (unit - 1);
+  truncated += rounds_up(rounding, sign, truncated & 1, remainder, unit);
   // The hidden bit of a normal number adds one to the exponent below it; so does a carry.
   int biased = power < Format::minimum_exponent ? 0 : power - Format::minimum_exponent;
-  uint64_t result = kept + (static_cast<uint64_t>(biased) << Format::fraction_bits);
+  uint64_t result = truncated + (static_cast<uint64_t>(biased) << Format::fraction_bits);
   if (result >= Format::exponent_mask) {
     bool is_infinite = rounds_up(rounding, sign, true, 3, 4);
     return sign | (is_infinite ? Format::exponent_mask : Format::highest);
@@ -96,7 +97,7 @@ inline uint16_t rounded_to(double value, int rounding) noexcept {
   return sign | static_cast<uint16_t>(result);
 }
 
-// A float rounded to nearest even, for vectorised loops; NaN becomes the canonical one.
+// Rounds a float to nearest even, for vectorized loops. NaN becomes the canonical NaN.
 template <class Format>
 [[gnu::always_inline]] inline uint16_t nearest(float value) noexcept;
 
@@ -104,7 +105,7 @@ template <>
 [[gnu::always_inline]] inline uint16_t nearest<half>(float value) noexcept {
   uint32_t raw = bits(value), magnitude = raw & 0x7fff'ffffu;
   uint32_t sign = raw >> 16 & 0x8000;
-  // Normal: rebias, then add half a unit less one, plus one when the kept part is odd.
+  // Normal: rebias, then add half a unit less one, plus one when the truncated value is odd.
   uint32_t odd = magnitude >> 13 & 1;
   uint32_t normal = (magnitude - ((127u - 15u) << 23) + 0xfffu + odd) >> 13;
   // Subnormal: adding 0.5 puts the unit of the result at the last bit of the sum.

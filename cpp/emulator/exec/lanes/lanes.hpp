@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over the lanes of a warp, in the form that the compiler turns into vector instructions.
+// Loops over the lanes of a warp, written so that the compiler vectorizes them.
 //
-// Handler files are compiled once per instruction set, each time into a namespace of its own.
-// Whatever such a file uses must be in that namespace or be inlined without fail: a function with
-// external linkage compiled for a newer processor could replace its twin everywhere.
+// Handler files are compiled once per instruction set, each time in a separate namespace.
+// Functions that they use must be in that namespace or always inlined. The linker could otherwise
+// select the copy for a newer processor for the whole library.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ constexpr lane_bits make_lane_bits() {
 }
 inline constexpr lane_bits lanes = make_lane_bits();
 
-// result[l] = f(l) for active lanes. f must be pure: it may be evaluated for the others too.
+// Sets result[l] = f(l) for active lanes. f must be pure: inactive lanes may evaluate it too.
 template <class D, class F>
 [[gnu::always_inline]] inline void assign(warp& w, D* result, F f) {
   if (w.active == all_lanes) {
@@ -52,7 +52,7 @@ template <class D, class F>
   }
 }
 
-// Two values packed in each register, lane 2l and 2l+1.
+// Sets the two values in each register, at 2l and 2l+1.
 template <class D, class F>
 [[gnu::always_inline]] inline void assign_packed(warp& w, D* result, F f) {
   lane_mask active = w.active;
@@ -66,13 +66,14 @@ template <class D, class F>
   }
 }
 
-// f(l) for each active lane, ascending.
+// Calls f(l) for each active lane in ascending order.
 template <class F>
 [[gnu::always_inline]] inline void for_active(const warp& w, F f) {
-  for (lane_mask rest = w.active; rest; rest &= rest - 1) f(__builtin_ctz(rest));
+  for (lane_mask remaining = w.active; remaining; remaining &= remaining - 1)
+    f(__builtin_ctz(remaining));
 }
 
-// Bits of f(l), for all lanes.
+// Returns a mask of the lanes for which f(l) is true.
 template <class F>
 [[gnu::always_inline]] inline lane_mask collect(F f) {
   uint32_t part[warp_size];
@@ -88,28 +89,28 @@ template <class F>
   p = (p & ~w.active) | (value & w.active);
 }
 
-// Handlers whose operands 0, 1, 2, 3 are the result and the sources, all of type T.
+// Handlers with the result in operand 0 of type D and sources in operands 1 to 3.
 template <class Operation, class D, class S = D>
-void unary(warp& w, const instruction& in) {
-  D* d = w.at<D>(in.operand[0]);
-  const S* a = w.at<S>(in.operand[1]);
+void unary(warp& w, const instruction& instr) {
+  D* d = w.at<D>(instr.operand[0]);
+  const S* a = w.at<S>(instr.operand[1]);
   assign(w, d, [=](int l) { return static_cast<D>(Operation::of(a[l])); });
 }
 
 template <class Operation, class D, class S = D>
-void binary(warp& w, const instruction& in) {
-  D* d = w.at<D>(in.operand[0]);
-  const S* a = w.at<S>(in.operand[1]);
-  const S* b = w.at<S>(in.operand[2]);
+void binary(warp& w, const instruction& instr) {
+  D* d = w.at<D>(instr.operand[0]);
+  const S* a = w.at<S>(instr.operand[1]);
+  const S* b = w.at<S>(instr.operand[2]);
   assign(w, d, [=](int l) { return static_cast<D>(Operation::of(a[l], b[l])); });
 }
 
 template <class Operation, class D, class S = D>
-void ternary(warp& w, const instruction& in) {
-  D* d = w.at<D>(in.operand[0]);
-  const S* a = w.at<S>(in.operand[1]);
-  const S* b = w.at<S>(in.operand[2]);
-  const D* c = w.at<D>(in.operand[3]);
+void ternary(warp& w, const instruction& instr) {
+  D* d = w.at<D>(instr.operand[0]);
+  const S* a = w.at<S>(instr.operand[1]);
+  const S* b = w.at<S>(instr.operand[2]);
+  const D* c = w.at<D>(instr.operand[3]);
   assign(w, d, [=](int l) { return static_cast<D>(Operation::of(a[l], b[l], c[l])); });
 }
 

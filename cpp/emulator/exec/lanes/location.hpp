@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the address operand of an access to host addresses, with every check: the fast path.
+// Converts the address operand of an access to host addresses and checks it: the fast path.
 #pragma once
 
 #include "emulator/exec/access.hpp"
@@ -7,16 +7,16 @@
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 
-// Where the bytes of each lane are in this process. Addresses of 32 bits wrap as they do on a
-// device, so they are added up before they are widened.
+// Host addresses of the lanes' bytes. 32-bit addresses wrap as on a device, so the sum is computed
+// before it is widened.
 template <class A>
 struct located {
   const A* address = nullptr;
   A displacement = 0;
   uint64_t base = 0;
-  // Of each half of a warp, whose lanes are all active: tiles are often 16 wide.
-  bool is_contiguous = false;  // one after another
-  bool is_uniform = false;     // all the same
+  // Properties of each half of a fully active warp, because tiles are often 16 wide.
+  bool is_contiguous = false;  // consecutive addresses
+  bool is_uniform = false;     // equal addresses
 
   [[gnu::always_inline]] uint64_t host(int lane) const {
     return base + static_cast<A>(address[lane] + displacement);
@@ -25,7 +25,7 @@ struct located {
 
 inline constexpr int half_warp = warp_size / 2;
 
-// What the lanes' addresses have in common; a check failed when `wrong` is not zero.
+// Common properties of the lanes' addresses. A nonzero `wrong` means that a check failed.
 struct address_summary {
   uint64_t wrong = 0;
   bool is_contiguous = false, is_uniform = false;
@@ -36,9 +36,9 @@ struct full_summary {
   A wrong = 0, gaps = 0, differences = 0;
 };
 
-// Loops without other control flow, so that they become vector code; as few reductions as can be.
+// The loops have no other control flow and few reductions, so that the compiler vectorizes them.
 template <class A>
-[[gnu::always_inline]] inline full_summary<A> summarise_all(const A* address, A displacement,
+[[gnu::always_inline]] inline full_summary<A> summarize_all(const A* address, A displacement,
                                                             A limit, A bytes) {
   constexpr A sign = A(1) << (8 * sizeof(A) - 1);
   const A* upper = address + half_warp;
@@ -56,14 +56,13 @@ template <class A>
   return {wrong, gaps, differences};
 }
 
-// Lane l accesses `bytes` bytes at address[l] + displacement, allowed from 0 to `limit`, the last
-// allowed start. Differences are compared through their signs: vector code has no unsigned
-// comparison of 64 bits.
+// Checks accesses of `bytes` bytes at address[l] + displacement, which must lie in [0, limit].
+// Differences are compared by their signs, since vector units have no unsigned 64-bit comparison.
 template <class A>
-[[gnu::always_inline]] inline address_summary summarise(const A* address, A displacement, A limit,
+[[gnu::always_inline]] inline address_summary summarize(const A* address, A displacement, A limit,
                                                         A bytes, lane_mask active) {
   if (active == all_lanes) {
-    full_summary<A> all = summarise_all(address, displacement, limit, bytes);
+    full_summary<A> all = summarize_all(address, displacement, limit, bytes);
     return {all.wrong, all.gaps == 0, all.differences == 0};
   }
   A outside = 0, misaligned = 0;
@@ -78,55 +77,58 @@ template <class A>
 }
 
 struct global_location {
-  [[gnu::noinline]] static located<uint64_t> find(warp& w, const instruction& in, access wanted) {
-    const uint64_t* address = w.at<uint64_t>(in.operand[4]);
-    const range_cache& known = w.ranges[in.cache];
-    uint64_t bytes = wanted.bytes;
-    // The base of an allocation is aligned, so offsets tell about alignment as addresses do.
-    uint64_t displacement = static_cast<uint64_t>(in.immediate) - known.first;
-    uint64_t limit = known.last - known.first - bytes;
-    address_summary summary = summarise(address, displacement, limit, bytes, w.active);
+  [[gnu::noinline]] static located<uint64_t> find(warp& w, const instruction& instr,
+                                                  access requested) {
+    const uint64_t* address = w.at<uint64_t>(instr.operand[4]);
+    const range_cache& cached = w.ranges[instr.cache];
+    uint64_t bytes = requested.bytes;
+    // The base of a cached range is aligned, so offsets and addresses have the same alignment.
+    uint64_t displacement = static_cast<uint64_t>(instr.immediate) - cached.first;
+    uint64_t limit = cached.last - cached.first - bytes;
+    address_summary summary = summarize(address, displacement, limit, bytes, w.active);
     if (__builtin_expect(summary.wrong != 0, 0)) {
-      lane_view found = find_lanes(w, in, address, wanted);
-      return {found.address, 0, found.offset, false, false};
+      lane_view view = find_lanes(w, instr, address, requested);
+      return {view.address, 0, view.offset, false, false};
     }
     uint64_t offset =
-        known.is_shared ? reinterpret_cast<uint64_t>(w.shared) - known.first : known.view_offset;
-    return {address, 0, offset + static_cast<uint64_t>(in.immediate), summary.is_contiguous,
+        cached.is_shared ? reinterpret_cast<uint64_t>(w.shared) - cached.first : cached.view_offset;
+    return {address, 0, offset + static_cast<uint64_t>(instr.immediate), summary.is_contiguous,
             summary.is_uniform};
   }
 };
 
 template <class A>
 struct shared_location {
-  static uint64_t offset_of(warp& w, const instruction& in, int lane) {
-    return static_cast<A>(w.at<A>(in.operand[4])[lane] + static_cast<A>(in.immediate));
+  static uint64_t offset_of(warp& w, const instruction& instr, int lane) {
+    return static_cast<A>(w.at<A>(instr.operand[4])[lane] + static_cast<A>(instr.immediate));
   }
-  [[gnu::noinline]] static located<A> find(warp& w, const instruction& in, access wanted) {
-    const A* address = w.at<A>(in.operand[4]);
-    A displacement = static_cast<A>(in.immediate);
-    A limit = static_cast<A>(w.shared_bytes) - static_cast<A>(wanted.bytes);
+  [[gnu::noinline]] static located<A> find(warp& w, const instruction& instr, access requested) {
+    const A* address = w.at<A>(instr.operand[4]);
+    A displacement = static_cast<A>(instr.immediate);
+    A limit = static_cast<A>(w.shared_bytes) - static_cast<A>(requested.bytes);
     address_summary summary =
-        summarise(address, displacement, limit, static_cast<A>(wanted.bytes), w.active);
-    if (__builtin_expect(summary.wrong != 0, 0)) raise_shared_fault(w, in, wanted, &offset_of);
+        summarize(address, displacement, limit, static_cast<A>(requested.bytes), w.active);
+    if (__builtin_expect(summary.wrong != 0, 0))
+      raise_shared_fault(w, instr, requested, &offset_of);
     return {address, displacement, reinterpret_cast<uint64_t>(w.shared), summary.is_contiguous,
             summary.is_uniform};
   }
 };
 
 struct local_location {
-  static uint64_t offset_of(warp& w, const instruction& in, int lane) {
-    uint64_t base = in.flags & access_flag::frame_relative ? w.frame_base : 0;
-    return w.at<uint64_t>(in.operand[4])[lane] + static_cast<uint64_t>(in.immediate) + base;
+  static uint64_t offset_of(warp& w, const instruction& instr, int lane) {
+    uint64_t base = instr.flags & access_flag::frame_relative ? w.frame_base : 0;
+    return w.at<uint64_t>(instr.operand[4])[lane] + static_cast<uint64_t>(instr.immediate) + base;
   }
-  [[gnu::noinline]] static located<uint64_t> find(warp& w, const instruction& in, access wanted) {
-    const uint64_t* address = w.at<uint64_t>(in.operand[4]);
-    uint64_t base = in.flags & access_flag::frame_relative ? w.frame_base : 0;
-    uint64_t displacement = static_cast<uint64_t>(in.immediate) + base;
-    uint64_t limit = uint64_t{w.stack_top} - wanted.bytes;
+  [[gnu::noinline]] static located<uint64_t> find(warp& w, const instruction& instr,
+                                                  access requested) {
+    const uint64_t* address = w.at<uint64_t>(instr.operand[4]);
+    uint64_t base = instr.flags & access_flag::frame_relative ? w.frame_base : 0;
+    uint64_t displacement = static_cast<uint64_t>(instr.immediate) + base;
+    uint64_t limit = uint64_t{w.stack_top} - requested.bytes;
     address_summary summary =
-        summarise(address, displacement, limit, uint64_t{wanted.bytes}, w.active);
-    if (__builtin_expect(summary.wrong != 0, 0)) raise_local_fault(w, in, wanted, &offset_of);
+        summarize(address, displacement, limit, uint64_t{requested.bytes}, w.active);
+    if (__builtin_expect(summary.wrong != 0, 0)) raise_local_fault(w, instr, requested, &offset_of);
     uint64_t* host = w.host_address.data();
     uint64_t stride = w.local_stride;
     for (int l = 0; l < warp_size; ++l) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short names of integers, integers of twice the width, and the bits of floating-point numbers.
+// Short names of integer types, double-width types, and bit casts of floating-point numbers.
 #pragma once
 
 #include "emulator/exec/lanes/lanes.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 
-// For tables of handlers, which name a type in each line.
+// Short names for the tables of handlers, which name a type in each row.
 using i8 = int8_t;
 using i16 = int16_t;
 using i32 = int32_t;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Directed rounding by the host's own arithmetic.
+// Directed rounding through the floating-point mode of the host.
 #pragma once
 
 #include <cfenv>
@@ -8,8 +8,8 @@
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 
-// The host's rounding mode while one instruction runs. The calls that set it are opaque to the
-// compiler, so that it keeps the loads and stores of the loop between them.
+// Sets the host's rounding mode for one instruction. The calls are opaque to the compiler, which
+// therefore does not move loads and stores across them.
 class rounding_mode {
  public:
   [[gnu::always_inline]] explicit rounding_mode(int rounding)

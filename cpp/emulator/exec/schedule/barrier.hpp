@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers of a block.
+// Barriers of a thread block.
 #pragma once
 
 #include "emulator/exec/schedule/state.hpp"
@@ -14,11 +14,11 @@ namespace barrier_flag {
 inline constexpr std::uint16_t aligned = 1, has_count = 2, negated_source = 4;
 }
 
-// The split of that index, whose `next` is a barrier instruction, arrives. Its frame is active.
-void arrive(warp_state& w, std::size_t index, const instruction& in);
-// The split of that index, which has waited for its warp before an aligned barrier, arrives.
-void arrive_in_part(warp_state& w, std::size_t index);
-// Some threads have exited: what waited for them may go on.
-void threads_exited(warp_state& w);
+// Makes a split arrive at the barrier instruction that it executes next. Its frame must be active.
+void arrive(warp_state& w, std::size_t index, const instruction& instr);
+// Makes a split arrive that waits for its warp before an aligned barrier.
+void arrive_without_warp(warp_state& w, std::size_t index);
+// Call after threads have exited: completes what waited for them.
+void update_after_exit(warp_state& w);
 
 }  // namespace halfwarp::emulator::exec

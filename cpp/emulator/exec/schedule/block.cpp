@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warps of a block, one after another; what to say when none can move.
+// Runs the warps of a block in turn and reports a fault when no warp can run.
 #include "emulator/exec/schedule/block.hpp"
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-constexpr std::uint64_t warp_budget = 1u << 9;  // warp instructions until the next warp's turn
-constexpr int passes_per_round = 64;            // over all warps, between two counts of steps
+constexpr std::uint64_t warp_budget = 1u << 9;  // warp instructions per turn
+constexpr int passes_per_round = 64;            // passes over all warps between two counts of steps
 
 void number_threads(warp& view, const extent& size) {
   std::uint64_t threads = size.count();
@@ -30,12 +30,12 @@ void number_threads(warp& view, const extent& size) {
   }
 }
 
-void fill_fresh(lane_storage& memory, std::uint64_t seed, std::uint64_t number) {
+void fill_pattern(lane_storage& memory, std::uint64_t seed, std::uint64_t number) {
   auto* words = reinterpret_cast<std::uint32_t*>(memory.data());
   std::fill_n(words, memory.size() / sizeof(*words), memory::fresh_pattern(seed, number));
 }
 
-// For kernels that take the address of a parameter: each thread has a copy in local memory.
+// Copies the parameters to each thread's local memory, for kernels that use their address.
 void copy_parameters(block_state& block, const function_code& entry) {
   if (entry.parameter_block_bytes == 0) return;
   for (warp_state& w : block.warps) {
@@ -51,12 +51,12 @@ bool has_ready(const warp_state& w) {
                      [](const warp_split& f) { return f.state == split_state::ready; });
 }
 
-const char* what_it_waits_for(split_state state) {
+const char* wait_text(split_state state) {
   switch (state) {
     case split_state::at_barrier:
       return "waits at the barrier on PTX line ";
     case split_state::before_aligned:
-      return "waits for the rest of its warp before the barrier on PTX line ";
+      return "waits for the other threads of its warp before the barrier on PTX line ";
     case split_state::at_collective:
       return "waits for the other threads of its mask on PTX line ";
     case split_state::ready:
@@ -67,14 +67,14 @@ const char* what_it_waits_for(split_state state) {
 }
 
 std::string describe_group(const warp_state& w, const warp_split& f) {
-  const ptx::function& source = *f.in->function->source;
-  std::uint32_t index = f.in->function->code[f.next].source;
+  const ptx::function& source = *f.top_frame->function->source;
+  std::uint32_t index = f.top_frame->function->code[f.next].source;
   std::uint32_t line = index < source.instructions.size() ? source.instructions[index].line : 0;
   return "warp " + std::to_string(w.view.index) + " lanes " + report::hexadecimal(f.lanes) + " " +
-         what_it_waits_for(f.state) + std::to_string(line);
+         wait_text(f.state) + std::to_string(line);
 }
 
-// Nothing in the block can move. What waits in the most telling way gives the fault its kind.
+// Raises the fault of a block that cannot run. The most specific wait determines its kind.
 [[noreturn]] void raise_stuck(block_state& block) {
   constexpr std::pair<split_state, report::fault_kind> kinds[] = {
       {split_state::at_collective, report::fault_kind::member_mask},
@@ -93,13 +93,13 @@ std::string describe_group(const warp_state& w, const warp_split& f) {
     for (warp_state& w : block.warps) {
       for (const warp_split& f : w.splits) {
         if (f.state != state) continue;
-        activate(w.view, *f.in);
-        const instruction& in = f.in->function->code[f.next];
-        report::fault fault = describe_place(w.view, in, __builtin_ctz(f.lanes));
+        activate(w.view, *f.top_frame);
+        const instruction& instr = f.top_frame->function->code[f.next];
+        report::fault fault = describe_fault(w.view, instr, __builtin_ctz(f.lanes));
         fault.kind = kind;
         fault.other_threads = lanes_in(f.lanes) - 1;
         fault.detail = groups;
-        fault.hint = "every thread that a barrier or a mask counts on must reach it";
+        fault.hint = "every thread that a barrier or a mask includes must reach it";
         throw kernel_fault{fault};
       }
     }
@@ -107,14 +107,14 @@ std::string describe_group(const warp_state& w, const warp_split& f) {
   throw std::logic_error("a block without waiting threads is stuck");
 }
 
-// Without the check, parts of a warp may stand at different aligned barriers, as if each were the
-// form for single threads.
-bool let_parts_arrive(block_state& block) {
+// Without check_sync, parts of a warp may wait at different aligned barriers, as if the barriers
+// were of the unaligned form. Returns true if a part arrived.
+bool arrive_partial_warp(block_state& block) {
   if (block.launch->options.check_sync) return false;
   for (warp_state& w : block.warps) {
     for (std::size_t i = 0; i < w.splits.size(); ++i) {
       if (w.splits[i].state != split_state::before_aligned) continue;
-      arrive_in_part(w, i);
+      arrive_without_warp(w, i);
       return true;
     }
   }
@@ -133,7 +133,7 @@ void prepare(block_state& block, launch_state& launch, range_cache* ranges) {
   for (std::uint32_t i = 0; i < block.warps.size(); ++i) {
     warp& view = block.warps[i].view;
     view.block = &block;
-    view.notes_changes = launch.is_watched;
+    view.records_changes = launch.is_watched;
     view.ranges = ranges;
     view.index = i;
     view.shared = block.shared.data();
@@ -155,10 +155,11 @@ void begin(block_state& block, std::uint64_t number) {
                  static_cast<std::uint32_t>(number / grid.x / grid.y)};
   block.barriers.fill({});
   block.live_threads = static_cast<std::uint32_t>(launch.request.block.count());
-  fill_fresh(block.shared, seed, 2 * number);
-  fill_fresh(block.local, seed, 2 * number + 1);
+  fill_pattern(block.shared, seed, 2 * number);
+  fill_pattern(block.local, seed, 2 * number + 1);
   for (std::uint32_t i = 0; i < block.order.size(); ++i) {
-    block.order[i] = static_cast<std::uint32_t>(shuffled(i, block.order.size(), seed, number));
+    block.order[i] =
+        static_cast<std::uint32_t>(shuffled_index(i, block.order.size(), seed, number));
   }
   copy_parameters(block, launch.code.functions.front());
   for (warp_state& w : block.warps) {
@@ -173,7 +174,7 @@ void begin(block_state& block, std::uint64_t number) {
     entry->users = 1;
     warp_split start;
     start.lanes = w.view.live;
-    start.in = entry;
+    start.top_frame = entry;
     w.splits.add(start);
   }
 }
@@ -182,15 +183,15 @@ block_progress run_round(block_state& block) {
   bool has_yielded = false;
   for (int pass = 0; !has_yielded; ++pass) {
     if (pass == passes_per_round) return block_progress::paused;
-    bool has_moved = false;
+    bool has_run = false;
     for (std::uint32_t index : block.order) {
       warp_state& w = block.warps[index];
       if (!has_ready(w)) continue;
-      has_moved = true;
+      has_run = true;
       has_yielded |= run_warp(w, warp_budget) == warp_progress::yielded;
     }
     if (block.live_threads == 0) return block_progress::finished;
-    if (!has_moved && !let_parts_arrive(block)) raise_stuck(block);
+    if (!has_run && !arrive_partial_warp(block)) raise_stuck(block);
   }
   return block_progress::yielded;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running one block.
+// Runs one thread block.
 #pragma once
 
 #include "emulator/exec/schedule/state.hpp"
@@ -8,15 +8,15 @@ namespace halfwarp::emulator::exec {
 
 enum class block_progress : std::uint8_t {
   finished,
-  paused,   // only so that its steps are counted
-  yielded,  // waits for what another block may do, or had its share
+  paused,   // returned to let the caller count its steps
+  yielded,  // may wait for another block, or has used its budget
 };
 
-// Memory for blocks of a launch, used for one block after another.
+// Allocates memory that blocks of a launch use in turn.
 void prepare(block_state& block, launch_state& launch, range_cache* ranges);
-// Begins block `number`: threads at the entry, barriers empty, fresh shared and local memory.
+// Starts block `number`: resets threads and barriers, fills shared and local memory.
 void begin(block_state& block, std::uint64_t number);
-// Runs every warp that can move once. Throws kernel_fault.
+// Runs each ready warp in turn. Throws kernel_fault.
 block_progress run_round(block_state& block);
 
 }  // namespace halfwarp::emulator::exec

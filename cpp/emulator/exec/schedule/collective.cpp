@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathering the members of collective instructions from the splits of a warp.
+// Collects the members of collective instructions from the splits of a warp.
 #include "emulator/exec/schedule/collective.hpp"
 
 #include "emulator/exec/access.hpp"
@@ -9,27 +9,26 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-[[noreturn]] void raise_member_fault(const warp& view, const instruction& in, int lane,
+[[noreturn]] void raise_member_fault(const warp& view, const instruction& instr, int lane,
                                      std::string detail, std::string hint) {
-  report::fault f = describe_place(view, in, lane);
+  report::fault f = describe_fault(view, instr, lane);
   f.kind = report::fault_kind::member_mask;
   f.detail = std::move(detail);
   f.hint = std::move(hint);
   throw kernel_fault{f};
 }
 
-// Lanes of `lanes` with the same mask as the lowest of them. Lanes that have exited, or that the
-// block has no thread for, need not come.
+// Lanes with the same member mask. `required` excludes lanes that have exited or have no thread.
 struct member_group {
   lane_mask lanes = 0, required = 0;
 };
 
-member_group first_group(warp& view, const instruction& in, lane_mask lanes) {
-  const std::uint32_t* members = view.at<std::uint32_t>(in.operand[4]);
+member_group first_group(warp& view, const instruction& instr, lane_mask lanes) {
+  const std::uint32_t* members = view.at<std::uint32_t>(instr.operand[4]);
   int first = __builtin_ctz(lanes);
   member_group group{lanes, members[first] & view.live};
-  for (lane_mask rest = lanes; rest; rest &= rest - 1) {
-    int lane = __builtin_ctz(rest);
+  for (lane_mask remaining = lanes; remaining; remaining &= remaining - 1) {
+    int lane = __builtin_ctz(remaining);
     if (members[lane] != members[first]) group.lanes &= ~(1u << lane);
   }
   if (!view.block->launch->options.check_sync) {
@@ -38,31 +37,31 @@ member_group first_group(warp& view, const instruction& in, lane_mask lanes) {
   }
   if (lane_mask strangers = group.lanes & ~members[first]) {
     raise_member_fault(
-        view, in, __builtin_ctz(strangers),
-        "the thread is not in the mask " + report::hexadecimal(members[first]) + " that it names",
-        "compute the mask before the branch, from all threads that take part");
+        view, instr, __builtin_ctz(strangers),
+        "the thread is not in its own member mask " + report::hexadecimal(members[first]),
+        "compute the mask before the branch, from all participating threads");
   }
   return group;
 }
 
-// The group is complete: its waiting splits execute, and go on.
+// Executes the instruction for the splits of a complete group and makes them ready.
 void run_waiting(warp_state& w, std::vector<warp_split> together) {
   auto run_step = [&](exchange_step step) {
     w.view.step = step;
     for (const warp_split& f : together) {
-      activate(w.view, *f.in);
+      activate(w.view, *f.top_frame);
       w.view.active = f.lanes;
       w.view.participants = f.members;
-      const instruction& in = f.in->function->code[f.next];
-      in.run(w.view, in);
+      const instruction& instr = f.top_frame->function->code[f.next];
+      instr.run(w.view, instr);
     }
   };
   if (together.size() == 1) {
-    run_step(exchange_step::give_and_take);
+    run_step(exchange_step::write_and_read);
   } else {
-    run_step(exchange_step::give);
-    run_step(exchange_step::take);
-    w.view.step = exchange_step::give_and_take;
+    run_step(exchange_step::write);
+    run_step(exchange_step::read);
+    w.view.step = exchange_step::write_and_read;
   }
   for (warp_split& f : together) {
     ++f.next;
@@ -72,7 +71,7 @@ void run_waiting(warp_state& w, std::vector<warp_split> together) {
 
 bool waits_with(const warp_split& f, lane_mask required, handler run) {
   return f.state == split_state::at_collective && f.members == required &&
-         f.in->function->code[f.next].run == run;
+         f.top_frame->function->code[f.next].run == run;
 }
 
 void run_if_complete(warp_state& w, lane_mask required, handler run) {
@@ -94,46 +93,46 @@ void run_if_complete(warp_state& w, lane_mask required, handler run) {
 
 }  // namespace
 
-bool run_together(warp_state& w, const instruction& in, lane_mask lanes) {
+bool run_together(warp_state& w, const instruction& instr, lane_mask lanes) {
   warp& view = w.view;
-  member_group whole = first_group(view, in, lanes);
+  member_group whole = first_group(view, instr, lanes);
   if (whole.lanes == lanes) {
     if (whole.required != lanes) return false;
     view.active = view.participants = lanes;
-    in.run(view, in);
+    instr.run(view, instr);
     return true;
   }
-  for (lane_mask rest = lanes; rest;) {
-    member_group group = first_group(view, in, rest);
+  for (lane_mask remaining = lanes; remaining;) {
+    member_group group = first_group(view, instr, remaining);
     if (group.required != group.lanes) return false;
-    rest &= ~group.lanes;
+    remaining &= ~group.lanes;
   }
-  // A result register may hold the masks: find the groups before the first one executes.
+  // The result register may store the masks, so all groups are computed before the first executes.
   std::vector<lane_mask> groups;
-  for (lane_mask rest = lanes; rest; rest &= ~groups.back()) {
-    groups.push_back(first_group(view, in, rest).lanes);
+  for (lane_mask remaining = lanes; remaining; remaining &= ~groups.back()) {
+    groups.push_back(first_group(view, instr, remaining).lanes);
   }
   for (lane_mask group : groups) {
     view.active = view.participants = group;
-    in.run(view, in);
+    instr.run(view, instr);
   }
   return true;
 }
 
-void join_collective(warp_state& w, std::size_t index, const instruction& in) {
+void join_collective(warp_state& w, std::size_t index, const instruction& instr) {
   warp_split f = w.splits.take(index);
   std::vector<warp_split> parts;
-  for (lane_mask rest = f.lanes; rest; rest &= ~parts.back().lanes) {
-    member_group group = first_group(w.view, in, rest);
+  for (lane_mask remaining = f.lanes; remaining; remaining &= ~parts.back().lanes) {
+    member_group group = first_group(w.view, instr, remaining);
     warp_split part = f;
     part.lanes = group.lanes;
     part.members = group.required;
     part.state = split_state::at_collective;
     parts.push_back(part);
   }
-  f.in->users += static_cast<std::uint32_t>(parts.size()) - 1;
+  f.top_frame->users += static_cast<std::uint32_t>(parts.size()) - 1;
   for (const warp_split& part : parts) w.splits.add(part);
-  for (const warp_split& part : parts) run_if_complete(w, part.members, in.run);
+  for (const warp_split& part : parts) run_if_complete(w, part.members, instr.run);
 }
 
 void check_members(warp_state& w) {
@@ -144,7 +143,7 @@ void check_members(warp_state& w) {
     waiting.push_back(f);
   }
   for (const warp_split& f : waiting) {
-    run_if_complete(w, f.members, f.in->function->code[f.next].run);
+    run_if_complete(w, f.members, f.top_frame->function->code[f.next].run);
   }
 }
 

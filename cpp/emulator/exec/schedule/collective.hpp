@@ -7,12 +7,13 @@
 
 namespace halfwarp::emulator::exec {
 
-// Executes the instruction if all members of each lane's mask are among the lanes.
-bool run_together(warp_state& w, const instruction& in, lane_mask lanes);
-// The split of that index, whose `next` is a collective instruction, waits until the other
-// members have come, or executes with them when they are there already.
-void join_collective(warp_state& w, std::size_t index, const instruction& in);
-// Some threads have exited: others that wait for them as members wait no longer.
+// Executes the instruction if `lanes` contains all members of each lane's mask. Returns whether it
+// did.
+bool run_together(warp_state& w, const instruction& instr, lane_mask lanes);
+// Makes a split wait at its collective instruction until the other members arrive. Executes the
+// instruction if all have arrived.
+void join_collective(warp_state& w, std::size_t index, const instruction& instr);
+// Call after threads have exited: removes them from the masks that other splits wait for.
 void check_members(warp_state& w);
 
 }  // namespace halfwarp::emulator::exec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames: allocation, parameter passing, and the check for stack overflow.
+// Allocates frames, passes parameters and checks for stack overflow.
 #include "emulator/exec/schedule/frame.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-constexpr std::uint32_t return_address_bytes = 16;  // what a call costs beside the frame itself
+constexpr std::uint32_t return_address_bytes = 16;  // overhead of a call
 constexpr std::uint32_t line = 64;
 
 std::uint32_t register_file_bytes(const function_code& f) {
@@ -18,17 +18,18 @@ std::uint32_t register_file_bytes(const function_code& f) {
 }
 
 struct place {
-  frame* in;
+  frame* owner;
   parameter_copy::place kind;
   std::int32_t at;  // offset in the frame, or operand_slot
 };
 
 std::byte* address_of(warp& view, const place& p, int lane, std::uint32_t bytes) {
   if (p.kind == parameter_copy::place::memory) {
-    return view.local + static_cast<std::size_t>(lane) * view.local_stride + p.in->base + p.at;
+    return view.local + static_cast<std::size_t>(lane) * view.local_stride + p.owner->base + p.at;
   }
-  std::byte* first = p.at >= 0 ? p.in->values.data() + p.at
-                               : const_cast<std::byte*>(p.in->function->constants.data()) + ~p.at;
+  std::byte* first = p.at >= 0
+                         ? p.owner->values.data() + p.at
+                         : const_cast<std::byte*>(p.owner->function->constants.data()) + ~p.at;
   return first + static_cast<std::size_t>(lane) * bytes;
 }
 
@@ -40,9 +41,9 @@ void copy_parameter(warp& view, const place& from, const place& to, std::uint32_
   }
 }
 
-[[noreturn]] void raise_stack_overflow(const warp& view, const instruction& in, lane_mask lanes,
+[[noreturn]] void raise_stack_overflow(const warp& view, const instruction& instr, lane_mask lanes,
                                        std::uint32_t depth) {
-  report::fault f = describe_place(view, in, __builtin_ctz(lanes));
+  report::fault f = describe_fault(view, instr, __builtin_ctz(lanes));
   f.kind = report::fault_kind::stack_overflow;
   f.other_threads = lanes_in(lanes) - 1;
   f.detail = "call depth " + std::to_string(depth) + " needs more than the " +
@@ -62,9 +63,9 @@ bool accepts(const function_code& callee, const call_site& site) {
          fits(callee.source->return_parameters, site.results.size(), site.results);
 }
 
-[[noreturn]] void raise_bad_target(const warp& view, const instruction& in, lane_mask lanes,
+[[noreturn]] void raise_bad_target(const warp& view, const instruction& instr, lane_mask lanes,
                                    std::uint64_t target, bool is_function) {
-  report::fault f = describe_place(view, in, __builtin_ctz(lanes));
+  report::fault f = describe_fault(view, instr, __builtin_ctz(lanes));
   f.kind = report::fault_kind::bad_call_target;
   f.other_threads = lanes_in(lanes) - 1;
   f.detail = report::hexadecimal(target) +
@@ -75,59 +76,59 @@ bool accepts(const function_code& callee, const call_site& site) {
 
 }  // namespace
 
-const function_code& callee_of(warp_state& w, const warp_split& caller, const instruction& in,
+const function_code& callee_of(warp_state& w, const warp_split& caller, const instruction& instr,
                                lane_mask& lanes) {
   const kernel_code& code = w.view.block->launch->code;
-  const call_site& site = caller.in->function->calls[in.target];
+  const call_site& site = caller.top_frame->function->calls[instr.target];
   if (!site.is_indirect) return code.functions[site.callee];
-  const std::uint64_t* targets = w.view.at<std::uint64_t>(in.operand[0]);
+  const std::uint64_t* targets = w.view.at<std::uint64_t>(instr.operand[0]);
   std::uint64_t target = targets[__builtin_ctz(lanes)];
-  for (lane_mask rest = lanes; rest; rest &= rest - 1) {
-    int lane = __builtin_ctz(rest);
+  for (lane_mask remaining = lanes; remaining; remaining &= remaining - 1) {
+    int lane = __builtin_ctz(remaining);
     if (targets[lane] != target) lanes &= ~(1u << lane);
   }
   for (const function_code& f : code.functions) {
     if (f.address != target || f.source->is_entry) continue;
-    if (!accepts(f, site)) raise_bad_target(w.view, in, lanes, target, true);
+    if (!accepts(f, site)) raise_bad_target(w.view, instr, lanes, target, true);
     return f;
   }
-  raise_bad_target(w.view, in, lanes, target, false);
+  raise_bad_target(w.view, instr, lanes, target, false);
 }
 
 frame* make_frame(warp_state& w, const function_code& function) {
-  std::unique_ptr<frame> made;
+  std::unique_ptr<frame> result;
   for (auto& unused : w.unused_frames) {
     if (unused->function != &function) continue;
-    made = std::move(unused);
+    result = std::move(unused);
     unused = std::move(w.unused_frames.back());
     w.unused_frames.pop_back();
     break;
   }
-  if (!made) made = std::make_unique<frame>();
+  if (!result) result = std::make_unique<frame>();
   std::size_t bytes = register_file_bytes(function) + function.predicates * sizeof(lane_mask);
-  if (made->values.size() < bytes) made->values.resize(bytes);
-  made->function = &function;
-  made->users = 0;
-  w.frames.push_back(std::move(made));
+  if (result->values.size() < bytes) result->values.resize(bytes);
+  result->function = &function;
+  result->users = 0;
+  w.frames.push_back(std::move(result));
   return w.frames.back().get();
 }
 
-void drop_frame(warp_state& w, frame* left) {
-  while (left && --left->users == 0) {
-    frame* parent = left->parent;
+void release_frame(warp_state& w, frame* released) {
+  while (released && --released->users == 0) {
+    frame* parent = released->parent;
     for (auto& owned : w.frames) {
-      if (owned.get() != left) continue;
+      if (owned.get() != released) continue;
       w.unused_frames.push_back(std::move(owned));
       owned = std::move(w.frames.back());
       w.frames.pop_back();
       break;
     }
-    left = parent;
+    released = parent;
   }
 }
 
 void reclaim_frames(warp_state& w) {
-  for (auto& left : w.frames) w.unused_frames.push_back(std::move(left));
+  for (auto& released : w.frames) w.unused_frames.push_back(std::move(released));
   w.frames.clear();
 }
 
@@ -141,13 +142,13 @@ void activate(warp& view, frame& f) {
   view.stack_top = f.base + f.function->frame_bytes;
 }
 
-void enter_function(warp_state& w, warp_split& caller, const instruction& in,
+void enter_function(warp_state& w, warp_split& caller, const instruction& instr,
                     const function_code& callee) {
-  frame* from = caller.in;
-  const call_site& site = from->function->calls[in.target];
+  frame* from = caller.top_frame;
+  const call_site& site = from->function->calls[instr.target];
   std::uint32_t base = from->base + from->function->frame_bytes + return_address_bytes;
   if (base + callee.frame_bytes > w.view.block->launch->stack_bytes) {
-    raise_stack_overflow(w.view, in, caller.lanes, from->depth + 1);
+    raise_stack_overflow(w.view, instr, caller.lanes, from->depth + 1);
   }
   frame* to = make_frame(w, callee);
   to->parent = from;
@@ -161,21 +162,21 @@ void enter_function(warp_state& w, warp_split& caller, const instruction& in,
     copy_parameter(w.view, {from, p.from_place, p.from}, {to, p.to_place, offset}, p.bytes,
                    caller.lanes);
   }
-  caller.in = to;
+  caller.top_frame = to;
   caller.next = 0;
 }
 
 void leave_function(warp_state& w, warp_split& f) {
-  frame* from = f.in;
+  frame* from = f.top_frame;
   frame* to = from->parent;
   for (const parameter_copy& p : from->site->results) {
     auto offset = static_cast<std::int32_t>(from->function->result_offsets[p.from]);
     copy_parameter(w.view, {from, p.from_place, offset}, {to, p.to_place, p.to}, p.bytes, f.lanes);
   }
-  f.in = to;
+  f.top_frame = to;
   f.next = from->return_index;
   ++to->users;
-  drop_frame(w, from);
+  release_frame(w, from);
 }
 
 }  // namespace halfwarp::emulator::exec

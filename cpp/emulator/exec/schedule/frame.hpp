@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entering and leaving functions.
+// Enters and leaves functions of a kernel.
 #pragma once
 
 #include "emulator/exec/schedule/state.hpp"
 
 namespace halfwarp::emulator::exec {
 
-// A frame of the warp for a function; its registers hold what the last user left, at first zero.
+// Returns a frame for a function. A reused frame contains the registers of its last user, a new
+// frame zeros.
 frame* make_frame(warp_state& w, const function_code& function);
-// One split, or one called frame, has left it; unused frames go back to the warp.
-void drop_frame(warp_state& w, frame* left);
-// Takes back the frames of a block that ended by a fault.
+// Releases one use of a frame by a split or a called frame. The warp reuses unused frames.
+void release_frame(warp_state& w, frame* released);
+// Returns all frames to the warp after a fault ended the block.
 void reclaim_frames(warp_state& w);
-// Makes the frame the one that handlers see.
+// Sets the frame that handlers access.
 void activate(warp& view, frame& f);
 
-// What `in` calls. Of an indirect call the function of the lowest lane; `lanes` are then only those
-// that call it too.
-const function_code& callee_of(warp_state& w, const warp_split& caller, const instruction& in,
+// Returns the callee of `instr`. For an indirect call, returns the callee of the lowest lane and
+// reduces `lanes` to the lanes with that callee.
+const function_code& callee_of(warp_state& w, const warp_split& caller, const instruction& instr,
                                lane_mask& lanes);
-// The lanes of `caller` enter the function; the split becomes one of the callee.
-void enter_function(warp_state& w, warp_split& caller, const instruction& in,
+// Enters the function with the lanes of `caller`, which becomes a split of the callee.
+void enter_function(warp_state& w, warp_split& caller, const instruction& instr,
                     const function_code& callee);
-// The split goes on behind the call that entered its frame. Depth must not be 0.
+// Returns the split to the instruction after its call. The depth must not be 0.
 void leave_function(warp_state& w, warp_split& f);
 
 }  // namespace halfwarp::emulator::exec

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter's loop, and which split of a warp runs next.
+// The interpreter's loop, and the choice of the split that runs next.
 //
-// The deepest call, and in it the lowest instruction, comes first; it runs until it reaches the
-// position of another split of its frame. Lanes that diverged so meet again where the compiler
-// put the code that follows. Since a split could wait for ever on one behind it, after 256
-// backward branches the one that has waited longest runs.
+// The split with the deepest call and the lowest instruction runs first, until it reaches the
+// position of another split of its frame. Diverged lanes therefore reconverge at the code that
+// follows the branch. A split could wait for one behind it without end, so after 256 backward
+// branches the split that has waited longest runs.
 #include "emulator/exec/schedule/interpret.hpp"
 
 #include <optional>
@@ -22,13 +22,13 @@ constexpr std::uint32_t no_stop = ~0u;
 constexpr std::uint32_t fair_backward_branches = 256;
 
 enum class leave_reason : std::uint8_t {
-  reselect,  // the split was given back, or split, or it ended
-  rotate,    // another split shall run
-  yield,     // the warp shall pause
+  reselect,  // the split was returned to the list, was divided, or ended
+  rotate,    // another split must run
+  yield,     // the warp must pause
 };
 
-// Runs one split. It stays in the warp's list meanwhile, to which others are only appended.
-// Observed runs are compiled apart, so that the others have nothing of it.
+// Runs one split. It stays in the warp's list while it runs, and new splits are only appended.
+// Observed runs are compiled separately, so that normal runs have no overhead.
 template <bool is_observed>
 class split_run {
  public:
@@ -41,27 +41,27 @@ class split_run {
         has_others_{has_others},
         budget_{budget} {
     f_.state = split_state::running;
-    activate(w.view, *f_.in);
-    code_ = f_.in->function->code.data();
+    activate(w.view, *f_.top_frame);
+    code_ = f_.top_frame->function->code.data();
     position_ = segment_ = code_ + f_.next;
   }
 
   leave_reason run() {
     warp& view = w_.view;
     for (;;) {
-      const instruction& in = *position_;
+      const instruction& instr = *position_;
       lane_mask active = f_.lanes;
-      if (in.guard >= 0) active &= view.predicates[in.guard] ^ in.guard_flip;
-      if (!in.needs_attention) [[likely]] {
+      if (instr.guard >= 0) active &= view.predicates[instr.guard] ^ instr.guard_flip;
+      if (!instr.needs_attention) [[likely]] {
         if (active) {
           view.active = active;
-          execute(in, active);
+          execute(instr, active);
         }
         ++position_;
         continue;
       }
-      if (index() >= stop_) return give_back();
-      if (auto reason = attend(in, active)) return *reason;
+      if (index() >= stop_) return return_split();
+      if (auto reason = dispatch(instr, active)) return *reason;
     }
   }
 
@@ -70,41 +70,41 @@ class split_run {
  private:
   using result = std::optional<leave_reason>;
 
-  [[gnu::always_inline]] void execute(const instruction& in, lane_mask active) {
-    observe(in, active);
-    in.run(w_.view, in);
+  [[gnu::always_inline]] void execute(const instruction& instr, lane_mask active) {
+    observe(instr, active);
+    instr.run(w_.view, instr);
   }
-  [[gnu::always_inline]] void observe(const instruction& in, lane_mask active) {
-    if constexpr (is_observed) w_.view.block->launch->observed_by->note(w_.view, in, active);
+  [[gnu::always_inline]] void observe(const instruction& instr, lane_mask active) {
+    if constexpr (is_observed) w_.view.block->launch->observed_by->record(w_.view, instr, active);
   }
 
-  result attend(const instruction& in, lane_mask active) {
+  result dispatch(const instruction& instr, lane_mask active) {
     warp& view = w_.view;
     view.active = active;
-    switch (in.kind) {
+    switch (instr.kind) {
       case flow::next:
-        if (active) execute(in, active);
+        if (active) execute(instr, active);
         ++position_;
         return {};
       case flow::branch:
-        return branch(in, active);
+        return branch(instr, active);
       case flow::call:
-        return active ? call(in, active) : advance();
+        return active ? call(instr, active) : advance();
       case flow::builtin:
-        if (active) in.run(view, in);
+        if (active) instr.run(view, instr);
         return advance();
       case flow::ret:
-        return active ? leave(active, f_.in->depth == 0) : advance();
+        return active ? leave(active, f_.top_frame->depth == 0) : advance();
       case flow::exit:
         return active ? leave(active, true) : advance();
       case flow::barrier:
-        return active ? barrier(in, active) : advance();
+        return active ? barrier(instr, active) : advance();
       case flow::collective:
-        return active ? collective(in, active) : advance();
+        return active ? collective(instr, active) : advance();
       case flow::yield:
-        if (active) in.run(view, in);
+        if (active) instr.run(view, instr);
         ++position_;
-        give_back();
+        return_split();
         return leave_reason::yield;
     }
     return {};
@@ -115,7 +115,7 @@ class split_run {
     return {};
   }
 
-  // Counts what was executed up to, not including, `end`.
+  // Counts the instructions executed before `end`.
   void account(const instruction* end) {
     std::uint64_t steps = static_cast<std::uint64_t>(end - segment_);
     used_ += steps;
@@ -124,68 +124,68 @@ class split_run {
   }
   std::uint32_t index() const { return static_cast<std::uint32_t>(position_ - code_); }
 
-  leave_reason give_back() {
+  leave_reason return_split() {
     f_.next = index();
     account(position_);
     make_ready(w_, self_);
     return leave_reason::reselect;
   }
 
-  // Lanes that become a split of their own.
+  // Moves lanes to a new split.
   void split_off(lane_mask lanes, std::uint32_t next) {
     warp_split other;
     other.lanes = lanes;
-    other.in = f_.in;
+    other.top_frame = f_.top_frame;
     other.next = next;
-    ++f_.in->users;
+    ++f_.top_frame->users;
     f_.lanes &= ~lanes;
     add_ready(w_, other);
   }
 
-  result branch(const instruction& in, lane_mask taken) {
+  result branch(const instruction& instr, lane_mask taken) {
     if (!taken) return advance();
-    bool is_backward = code_ + in.target <= position_;
+    bool is_backward = code_ + instr.target <= position_;
     account(position_ + 1);
     if (taken != f_.lanes) {
-      split_off(taken, in.target);
+      split_off(taken, instr.target);
       ++position_;
-      give_back();
+      return_split();
       return is_backward && is_unfair() ? leave_reason::rotate : leave_reason::reselect;
     }
-    position_ = segment_ = code_ + in.target;
+    position_ = segment_ = code_ + instr.target;
     if (!is_backward) return {};
-    bool gives_way = has_others_ && is_unfair();
-    if (!gives_way && used_ < budget_) return {};
-    give_back();
-    return gives_way ? leave_reason::rotate : leave_reason::yield;
+    bool must_rotate = has_others_ && is_unfair();
+    if (!must_rotate && used_ < budget_) return {};
+    return_split();
+    return must_rotate ? leave_reason::rotate : leave_reason::yield;
   }
 
-  // Counts a backward branch that others of the warp have to wait for.
+  // Counts a backward branch for which other splits wait. Returns true if one of them must run.
   bool is_unfair() {
     if (++w_.backward_branches <= fair_backward_branches) return false;
     w_.backward_branches = 0;
     return true;
   }
 
-  // The split is at an instruction that ends its run, and only for these lanes.
-  void stop_at(lane_mask active) {
+  // Ends the run at this instruction for the active lanes. Other lanes become a new split.
+  void end_run_at(lane_mask active) {
     account(position_ + 1);
     f_.next = index();
     if (active != f_.lanes) split_off(f_.lanes & ~active, f_.next + 1);
   }
 
-  result call(const instruction& in, lane_mask active) {
+  result call(const instruction& instr, lane_mask active) {
     lane_mask together = active;
-    const function_code& callee = callee_of(w_, f_, in, together);
-    stop_at(active);
+    const function_code& callee = callee_of(w_, f_, instr, together);
+    end_run_at(active);
     if (together != active) split_off(active & ~together, f_.next);
-    enter_function(w_, f_, in, callee);
+    enter_function(w_, f_, instr, callee);
     make_ready(w_, self_);
     return leave_reason::reselect;
   }
 
   result leave(lane_mask active, bool is_exit) {
-    stop_at(active);
+    end_run_at(active);
     if (is_exit) {
       exit_threads();
     } else {
@@ -196,45 +196,45 @@ class split_run {
   }
 
   void exit_threads() {
-    warp_split gone = w_.splits.take(self_);
-    w_.view.live &= ~gone.lanes;
-    w_.view.block->live_threads -= lanes_in(gone.lanes);
-    drop_frame(w_, gone.in);
-    threads_exited(w_);
+    warp_split ended = w_.splits.take(self_);
+    w_.view.live &= ~ended.lanes;
+    w_.view.block->live_threads -= lanes_in(ended.lanes);
+    release_frame(w_, ended.top_frame);
+    update_after_exit(w_);
   }
 
-  result barrier(const instruction& in, lane_mask active) {
-    observe(in, active);
-    stop_at(active);
-    arrive(w_, self_, in);
+  result barrier(const instruction& instr, lane_mask active) {
+    observe(instr, active);
+    end_run_at(active);
+    arrive(w_, self_, instr);
     return leave_reason::reselect;
   }
 
-  result collective(const instruction& in, lane_mask active) {
-    observe(in, active);
-    if (run_together(w_, in, active)) return advance();
-    stop_at(active);
-    join_collective(w_, self_, in);
+  result collective(const instruction& instr, lane_mask active) {
+    observe(instr, active);
+    if (run_together(w_, instr, active)) return advance();
+    end_run_at(active);
+    join_collective(w_, self_, instr);
     return leave_reason::reselect;
   }
 
   warp_state& w_;
   warp_split& f_;
-  std::size_t self_;  // its place in the list
+  std::size_t self_;  // index in the list
   const instruction* code_;
   const instruction* position_;
-  const instruction* segment_;  // since when executed instructions were not counted yet
+  const instruction* segment_;  // first instruction that is not counted yet
   std::uint32_t stop_;
   bool has_others_;
   std::uint64_t budget_, used_ = 0;
 };
 
 bool is_before(const warp_split& a, const warp_split& b) {
-  if (a.in->depth != b.in->depth) return a.in->depth > b.in->depth;
+  if (a.top_frame->depth != b.top_frame->depth) return a.top_frame->depth > b.top_frame->depth;
   return a.next < b.next;
 }
 
-// A split that gives way goes to the end, so the first ready one has waited longest.
+// A split that yields moves to the end, so the first ready split has waited longest.
 std::size_t choose(const warp_state& w, bool is_rotating) {
   std::size_t best = w.splits.size();
   for (std::size_t i = 0; i < w.splits.size(); ++i) {
@@ -245,24 +245,25 @@ std::size_t choose(const warp_state& w, bool is_rotating) {
   return best;
 }
 
-// Where a split must stop because another of its frame waits there.
+// Returns the instruction at which another split of the same frame waits.
 std::uint32_t stop_of(const warp_state& w, const warp_split& f, bool& has_others) {
   std::uint32_t stop = no_stop;
   for (const warp_split& other : w.splits) {
     if (&other == &f || other.state != split_state::ready) continue;
     has_others = true;
-    if (other.in == f.in && other.next > f.next && other.next < stop) stop = other.next;
+    if (other.top_frame == f.top_frame && other.next > f.next && other.next < stop)
+      stop = other.next;
   }
   return stop;
 }
 
-// Another ready split of equal position and frame, or the end of the list.
+// Finds another ready split at the same position and frame; else returns the size of the list.
 std::size_t find_convergent(const warp_state& w, std::size_t self) {
   const warp_split& f = w.splits[self];
   for (std::size_t i = 0; i < w.splits.size(); ++i) {
     const warp_split& other = w.splits[i];
-    bool is_convergent =
-        i != self && other.state == split_state::ready && other.next == f.next && other.in == f.in;
+    bool is_convergent = i != self && other.state == split_state::ready && other.next == f.next &&
+                         other.top_frame == f.top_frame;
     if (is_convergent) return i;
   }
   return w.splits.size();
@@ -281,9 +282,9 @@ bool make_ready(warp_state& w, std::size_t index) {
   std::size_t other = find_convergent(w, index);
   if (other == w.splits.size()) return false;
   w.splits[other].lanes |= f.lanes;
-  frame* left = f.in;
+  frame* released = f.top_frame;
   w.splits.remove(index);
-  drop_frame(w, left);
+  release_frame(w, released);
   return true;
 }
 
@@ -317,7 +318,7 @@ warp_progress run_splits(warp_state& w, std::uint64_t budget) {
   }
 }
 
-// Apart from run_warp, whose loop would otherwise be laid out for both.
+// A separate function, so that the compiler lays out the loop of run_warp for one case only.
 [[gnu::noinline, gnu::cold]] warp_progress run_observed(warp_state& w, std::uint64_t budget) {
   return run_splits<true>(w, budget);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a grid: host threads take blocks, each keeps some resident, faults end the launch.
+// Runs a grid: each host thread runs several resident blocks, and a fault ends the launch.
 #include "emulator/exec/schedule/run.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-// Default rounding, denormals kept, nothing trapped: another library may have chosen otherwise.
+// Sets the default floating-point environment, since another library may have changed it.
 class floating_point_defaults {
  public:
   floating_point_defaults() {
@@ -36,7 +36,7 @@ class floating_point_defaults {
   fenv_t saved_;
 };
 
-report::fault out_of_memory(const launch_request& request, const std::string& what) {
+report::fault out_of_memory(const launch_request& request, const std::string& purpose) {
   report::fault f;
   f.kind = report::fault_kind::stack_overflow;
   f.kernel = request.entry->name();
@@ -44,18 +44,18 @@ report::fault out_of_memory(const launch_request& request, const std::string& wh
   f.stream = request.stream;
   f.grid = {request.grid.x, request.grid.y, request.grid.z};
   f.block = {request.block.x, request.block.y, request.block.z};
-  f.detail = "there is no memory for " + what;
+  f.detail = "out of memory for " + purpose;
   return f;
 }
 
-constexpr std::uint64_t long_rounds = 256;  // without an end of a block
+constexpr std::uint64_t long_rounds = 256;  // rounds in which no block ends
 
 struct resident_block {
   block_state block;
-  std::uint64_t position = 0;  // in the order in which blocks start
+  std::uint64_t position = 0;  // in the start order of blocks
 };
 
-// One host thread's share of a launch.
+// Runs blocks of a launch on one host thread.
 class worker {
  public:
   worker(launch_state& launch, std::uint64_t resident_limit)
@@ -68,33 +68,33 @@ class worker {
     try {
       run_blocks();
     } catch (const std::bad_alloc&) {
-      keep(out_of_memory(launch_.request, "the blocks, each thread with " +
-                                              std::to_string(launch_.stack_bytes) +
-                                              " bytes of local memory"),
-           0);
+      record_fault(out_of_memory(launch_.request, "the blocks, each thread with " +
+                                                      std::to_string(launch_.stack_bytes) +
+                                                      " bytes of local memory"),
+                   0);
     }
   }
 
  private:
   void run_blocks() {
     floating_point_defaults defaults;
-    while (may_go_on()) {
-      bool wants_more = resident_.size() < limit_ &&
-                        (resident_.empty() || all_yielded_ || launch_.request.is_cooperative);
-      if (wants_more && start_block()) {
+    while (may_continue()) {
+      bool can_add_block = resident_.size() < limit_ &&
+                           (resident_.empty() || all_yielded_ || launch_.request.is_cooperative);
+      if (can_add_block && start_block()) {
         if (launch_.request.is_cooperative) continue;
       } else if (resident_.empty()) {
         return;
       }
       run_round_of_all();
-      if (launch_.is_watched) watch_for_locks();
+      if (launch_.is_watched) check_lock_cycles();
     }
   }
 
-  bool may_go_on() {
-    const auto* cancelled = launch_.options.cancelled;
-    if (cancelled && cancelled->load(std::memory_order_relaxed)) launch_.was_cancelled = true;
-    return !launch_.was_cancelled.load(std::memory_order_relaxed);
+  bool may_continue() {
+    const auto* canceled = launch_.options.canceled;
+    if (canceled && canceled->load(std::memory_order_relaxed)) launch_.was_canceled = true;
+    return !launch_.was_canceled.load(std::memory_order_relaxed);
   }
 
   bool start_block() {
@@ -110,16 +110,17 @@ class worker {
       unused_.pop_back();
     }
     started->position = position;
-    begin(started->block, shuffled(position, count, launch_.options.seed, launch_.request.grid_id));
+    begin(started->block,
+          shuffled_index(position, count, launch_.options.seed, launch_.request.grid_id));
     resident_.push_back(std::move(started));
     watch_.restart();
     return true;
   }
 
   void run_round_of_all() {
-    if (++rounds_ == long_rounds && launch_.options.takes_long &&
-        !launch_.takes_long.exchange(true)) {
-      launch_.options.takes_long();
+    if (++rounds_ == long_rounds && launch_.options.on_long_run &&
+        !launch_.has_run_long.exchange(true)) {
+      launch_.options.on_long_run();
     }
     all_yielded_ = true;
     for (std::size_t i = 0; i < resident_.size();) {
@@ -137,26 +138,26 @@ class worker {
     }
   }
 
-  // No block can end when threads of some wait for locks of each other, so all end with the fault.
-  void watch_for_locks() {
+  // Ends all resident blocks with a fault if their threads wait for each other's locks.
+  void check_lock_cycles() {
     if (!watch_.is_due()) return;
     blocks_.clear();
-    for (const auto& one : resident_) blocks_.push_back(&one->block);
+    for (const auto& resident : resident_) blocks_.push_back(&resident->block);
     auto fault = watch_.after_round(blocks_);
     if (!fault) return;
-    keep(*fault, 0);
+    record_fault(*fault, 0);
     resident_.clear();
   }
 
-  block_progress run_one(resident_block& one) {
-    if (one.position > launch_.last_block) return block_progress::finished;
+  block_progress run_one(resident_block& resident) {
+    if (resident.position > launch_.last_block) return block_progress::finished;
     try {
-      block_progress progress = run_round(one.block);
-      count_steps(one.block);
+      block_progress progress = run_round(resident.block);
+      count_steps(resident.block);
       return progress;
     } catch (const kernel_fault& fault) {
-      keep(fault.record, one.position);
-      count(one.block);
+      record_fault(fault.record, resident.position);
+      count(resident.block);
       return block_progress::finished;
     }
   }
@@ -178,9 +179,9 @@ class worker {
     if (count(block) <= launch_.options.step_limit) return;
     for (warp_state& w : block.warps) {
       for (const warp_split& f : w.splits) {
-        activate(w.view, *f.in);
-        const instruction& in = f.in->function->code[f.next];
-        report::fault fault = describe_place(w.view, in, __builtin_ctz(f.lanes));
+        activate(w.view, *f.top_frame);
+        const instruction& instr = f.top_frame->function->code[f.next];
+        report::fault fault = describe_fault(w.view, instr, __builtin_ctz(f.lanes));
         fault.kind = report::fault_kind::step_limit;
         fault.detail = "more than " + std::to_string(launch_.options.step_limit) +
                        " instructions were executed by all threads";
@@ -190,7 +191,7 @@ class worker {
     }
   }
 
-  void keep(const report::fault& fault, std::uint64_t position) {
+  void record_fault(const report::fault& fault, std::uint64_t position) {
     std::lock_guard lock{launch_.mutex};
     if (position >= launch_.faulting_block) return;
     launch_.fault = fault;
@@ -204,30 +205,30 @@ class worker {
   std::uint64_t generation_ = 0;
   std::vector<std::unique_ptr<resident_block>> resident_, unused_;
   bool all_yielded_ = false;
-  std::uint64_t rounds_ = 0;  // since a block has ended
+  std::uint64_t rounds_ = 0;  // since the last block ended
   lock_watch watch_;
-  std::vector<block_state*> blocks_;  // the resident ones, for the watch
+  std::vector<block_state*> blocks_;  // resident blocks, for the watch
 };
 
-// The two words in which the blocks of a cooperative launch count their arrivals.
+// Allocates the two words in which blocks of a cooperative launch count arrivals.
 class grid_workspace {
  public:
   grid_workspace(memory::address_space& space, const launch_request& request) : space_{space} {
     if (!request.is_cooperative) return;
-    memory::allocation_request wanted;
-    wanted.size = workspace_bytes;
-    wanted.device = request.entry->owner().device;
-    wanted.is_internal = true;
-    wanted.name = "workspace of the cooperative launch";
-    auto made = space_.allocate(wanted);
-    if (!made) return;
-    std::memset(space_.view(*made), 0, workspace_bytes);
-    base_ = *made;
+    memory::allocation_request allocation;
+    allocation.size = workspace_bytes;
+    allocation.device = request.entry->owner().device;
+    allocation.is_internal = true;
+    allocation.name = "workspace of the cooperative launch";
+    auto words = space_.allocate(allocation);
+    if (!words) return;
+    std::memset(space_.view(*words), 0, workspace_bytes);
+    base_ = *words;
   }
   ~grid_workspace() {
     if (base_) space_.release(base_);
   }
-  grid_workspace(const grid_workspace&) = delete;  // gives its memory back once
+  grid_workspace(const grid_workspace&) = delete;  // frees its memory once
   grid_workspace& operator=(const grid_workspace&) = delete;
   memory::address base() const { return base_; }
 
@@ -280,15 +281,15 @@ outcome run(memory::address_space& space, const launch_request& request,
   std::uint64_t resident = request.is_cooperative ? blocks : request.resident_blocks;
   std::uint64_t limit = std::max<std::uint64_t>(1, (resident + threads - 1) / threads);
   launch.is_watched = options.check_sync && threads == 1;
-  std::vector<std::thread> others;
+  std::vector<std::thread> helpers;
   auto work = [&] { worker{launch, limit}.run(); };
-  for (std::uint64_t i = 1; i < threads; ++i) others.emplace_back(work);
+  for (std::uint64_t i = 1; i < threads; ++i) helpers.emplace_back(work);
   work();
-  for (std::thread& other : others) other.join();
+  for (std::thread& helper : helpers) helper.join();
 
   result.fault = launch.fault;
   result.instructions = launch.executed;
-  result.was_cancelled = launch.was_cancelled;
+  result.was_canceled = launch.was_canceled;
   return result;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running one kernel over its whole grid.
+// Runs one kernel over its whole grid.
 #pragma once
 
 #include <atomic>
@@ -31,44 +31,44 @@ struct launch_request {
   extent grid, block;  // sizes in blocks, in threads
   extent cluster;      // in blocks
   std::uint32_t dynamic_shared_bytes = 0;
-  std::span<const std::byte> parameters;  // laid out as attributes().parameters says
+  std::span<const std::byte> parameters;  // with the layout of attributes().parameters
   bool is_cooperative = false;            // all blocks must be resident together
-  std::uint32_t resident_blocks = 4;      // together, if not cooperative; occupancy limit
-  std::uint64_t stream = 0, grid_id = 0;  // named in reports, %gridid
+  std::uint32_t resident_blocks = 4;      // occupancy limit, if not cooperative
+  std::uint64_t stream = 0, grid_id = 0;  // for reports and %gridid
 };
 
 struct run_options {
-  unsigned threads = 1;                   // of the host, per kernel
+  unsigned threads = 1;                   // host threads per kernel
   std::uint64_t seed = 0;                 // 0: ascending order of blocks, warps, splits
   std::uint64_t step_limit = 1ull << 36;  // thread-instructions
-  std::uint32_t stack_bytes = 1024;       // per thread, where recursion hides the need
+  std::uint32_t stack_bytes = 1024;       // per thread, for recursive kernels
   bool check_memory = true, check_sync = true;
-  // Receives the text of device printf, whole records; called from the threads that run the kernel,
-  // one at a time. Absent: the text is dropped.
+  // Receives the text of each device printf call. Called by one host thread at a time. If null, the
+  // text is discarded.
   std::function<void(std::string_view)> print;
-  // Sets the value behind a conditional handle of a graph; says what is wrong with the handle, or
-  // nothing. Absent: nothing is set.
+  // Sets the value of a conditional handle of a graph. Returns an error message for an invalid
+  // handle, else an empty string. If null, nothing is set.
   std::function<std::string(std::uint64_t handle, std::uint32_t value)> set_conditional;
-  // What the handles of textures and surfaces name. Absent: nothing.
+  // Objects of texture and surface handles. If null, every handle is invalid.
   const texture::binding_table* textures = nullptr;
-  // Called once when the blocks have given way so often that they may be waiting for memory that
-  // something else writes. Depends on what was executed, not on time.
-  std::function<void()> takes_long;
-  const std::atomic<bool>* cancelled = nullptr;  // set: the run ends soon, its result is void
+  // Called once after many rounds without an end of a block: the blocks may wait for memory that
+  // other work writes. Depends on executed instructions, not on time.
+  std::function<void()> on_long_run;
+  const std::atomic<bool>* canceled = nullptr;  // true ends the run soon, with an invalid result
 };
 
 struct outcome {
   std::optional<report::fault> fault;
   std::uint64_t instructions = 0;  // thread-instructions executed
-  bool was_cancelled = false;
+  bool was_canceled = false;
 };
 
-// Refusal that is known before anything runs: the kernel can reach an instruction which the
-// emulator does not have. Call it when the launch is enqueued. Remembered per kernel.
+// Returns a fault if the kernel can reach an instruction that the emulator does not support. Call
+// it when the launch is enqueued. The result is cached per kernel.
 std::optional<report::fault> refusal(const kernel& entry);
 
-// Runs to the end on the calling thread (and threads - 1 more). The executable and the parameter
-// bytes must stay alive meanwhile. Reentrant: several kernels may run at once.
+// Runs the kernel on the calling thread and threads - 1 more host threads, until it ends. The
+// executable and the parameter bytes must outlive the call. Several kernels may run concurrently.
 outcome run(memory::address_space& space, const launch_request& request,
             const run_options& options);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of a launch while it runs: frames, splits, warps, blocks.
+// State of a running launch: frames, splits, warps and blocks.
 #pragma once
 
 #include <array>
@@ -20,12 +20,12 @@ namespace halfwarp::emulator::exec {
 
 class observer;
 
-// Thrown by handlers and the scheduler; ends the launch.
+// Thrown by handlers and the scheduler. Ends the launch.
 struct kernel_fault {
   report::fault record;
 };
 
-// Registers and local memory of one activation of a function, for the lanes that made the call.
+// Registers and local memory of one function call, for the lanes that made the call.
 struct frame {
   const function_code* function = nullptr;
   frame* parent = nullptr;
@@ -33,7 +33,7 @@ struct frame {
   std::uint32_t return_index = 0;   // instruction of the parent
   std::uint32_t depth = 0;          // 0: the kernel
   std::uint32_t base = 0;           // in local memory of each thread
-  std::uint32_t users = 0;          // splits in it, and frames called from it
+  std::uint32_t users = 0;          // splits in the frame, and frames called from it
   lane_storage values;              // registers, then predicates
 };
 
@@ -41,14 +41,14 @@ struct warp_state {
   warp view;
   warp_splits splits;
   std::vector<std::unique_ptr<frame>> frames, unused_frames;
-  std::uint32_t backward_branches = 0;  // while others were ready, since the last rotation
+  std::uint32_t backward_branches = 0;  // with other splits ready, since the last rotation
   bool is_rotating = false;             // the split that has waited longest runs next
 };
 
 struct barrier_state {
   std::uint32_t arrived = 0;           // threads
-  std::uint32_t expected = 0;          // 0: all that have not exited
-  lane_mask any = 0, all = all_lanes;  // of bar.red, as 0 or all ones
+  std::uint32_t expected = 0;          // 0: all live threads
+  lane_mask any = 0, all = all_lanes;  // results of bar.red, 0 or all ones
   std::uint32_t count = 0;             // of true predicates
   bool is_reduction = false;
 };
@@ -81,17 +81,17 @@ struct launch_state {
       : space{s}, request{r}, options{o}, code{c} {}
 
   std::uint32_t shared_bytes = 0;      // of a block
-  std::uint32_t reserved_shared = 0;   // offset of what the driver keeps, behind all else
-  memory::address grid_workspace = 0;  // of a cooperative launch: two words, at first zero
+  std::uint32_t reserved_shared = 0;   // offset of the driver's part, after all variables
+  memory::address grid_workspace = 0;  // two words of a cooperative launch, initially zero
   std::uint32_t stack_bytes = 0;       // local memory of a thread
   std::uint32_t warps_per_block = 0;
-  bool is_watched = false;                // for cycles of locks; only where one host thread runs it
-  std::unique_ptr<change_table> changes;  // of a watched launch, since the first change
-  observer* observed_by = nullptr;        // of a watched launch, for some rounds
+  bool is_watched = false;                // for lock cycles; only with one host thread
+  std::unique_ptr<change_table> changes;  // of a watched launch, after the first change
+  observer* observed_by = nullptr;        // of a watched launch, during some rounds
   std::atomic<std::uint64_t> next_block{0}, executed{0};
-  std::atomic<std::uint64_t> last_block{~0ull};  // blocks after it need not run: a fault is known
-  std::atomic<bool> was_cancelled{false}, takes_long{false};
-  std::mutex mutex;  // of what follows, and of options.print
+  std::atomic<std::uint64_t> last_block{~0ull};  // a fault makes later blocks unnecessary
+  std::atomic<bool> was_canceled{false}, has_run_long{false};
+  std::mutex mutex;  // guards fault, faulting_block and calls of options.print
   std::optional<report::fault> fault;
   std::uint64_t faulting_block = ~0ull;
 };

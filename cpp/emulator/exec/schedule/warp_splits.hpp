@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The splits of one warp: lanes that go the same way since they diverged from the others.
+// The splits of one warp: groups of lanes that execute together after divergence.
 #pragma once
 
 #include <array>
@@ -14,23 +14,23 @@ struct frame;
 
 enum class split_state : std::uint8_t {
   ready,
-  running,         // at most one of the warp; its place is in the list all the same
-  at_barrier,      // arrived; the barrier opens later
-  before_aligned,  // waits for the rest of the warp before it arrives
+  running,         // at most one per warp; stays in the list
+  at_barrier,      // arrived at a barrier that is not open
+  before_aligned,  // waits for the other lanes of the warp before it arrives
   at_collective,   // waits for the other members
 };
 
-// Lanes of a warp that go the same way.
+// Lanes of a warp that execute together.
 struct warp_split {
   std::uint32_t next = 0;  // instruction
   lane_mask lanes = 0;
-  frame* in = nullptr;
+  frame* top_frame = nullptr;
   split_state state = split_state::ready;
   std::uint32_t barrier = 0;
-  lane_mask members = 0;  // of a collective, without lanes that the block has no thread for
+  lane_mask members = 0;  // of a collective, only lanes with a thread
 };
 
-// In order of insertion. Lanes of splits are disjoint, so there are never more than lanes.
+// Splits in order of insertion. Their lanes are disjoint, so a warp has at most warp_size splits.
 class warp_splits {
  public:
   warp_split* begin() noexcept { return items_.data(); }
@@ -58,7 +58,7 @@ class warp_splits {
   std::size_t count_ = 0;
 };
 
-// __builtin_popcount is a function call where the processor is not known to have the instruction.
+// Counts lanes. __builtin_popcount is a function call unless the target has the instruction.
 inline std::uint32_t lanes_in(lane_mask lanes) noexcept {
   if (lanes == all_lanes) return warp_size;
   lanes -= lanes >> 1 & 0x5555'5555u;

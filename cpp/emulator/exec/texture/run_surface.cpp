@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// suld, sust and sured: bytes of an array, with what happens outside of it.
+// suld, sust and sured: access bytes of an array, with handling of out-of-bounds accesses.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -13,10 +13,11 @@ namespace {
 
 template <class Visit>
 void for_each_lane(const warp& w, Visit&& visit) {
-  for (lane_mask rest = w.active; rest; rest &= rest - 1) visit(std::countr_zero(rest));
+  for (lane_mask remaining = w.active; remaining; remaining &= remaining - 1)
+    visit(std::countr_zero(remaining));
 }
 
-// Where a lane's access goes; null: nowhere.
+// Returns the bytes that a lane accesses; null if the access has no effect.
 std::byte* find_bytes(warp& w, const texture_site& site, bound_image& image, int lane) {
   const texture::image& of = image.of(lane, w.at<std::uint64_t>(site.handle)[lane]).image;
   const std::uint32_t size = std::uint32_t{site.element_bytes} * site.values;
@@ -35,9 +36,9 @@ std::byte* find_bytes(warp& w, const texture_site& site, bound_image& image, int
     at[1] = std::clamp<std::int64_t>(at[1], 0, level.height - 1);
     at[2] = std::clamp<std::int64_t>(at[2], 0, level.depth - 1);
   }
-  const auto* const found = texture::find_surface_bytes(of, image.bytes(), at, size);
-  if (!found && site.bounds == surface_bounds::trap) image.raise_outside(lane, size);
-  return const_cast<std::byte*>(found);
+  const auto* const data = texture::find_surface_bytes(of, image.bytes(), at, size);
+  if (!data && site.bounds == surface_bounds::trap) image.raise_outside(lane, size);
+  return const_cast<std::byte*>(data);
 }
 
 std::byte* register_of(warp& w, const texture_site& site, unsigned value, int lane) {
@@ -45,8 +46,8 @@ std::byte* register_of(warp& w, const texture_site& site, unsigned value, int la
 }
 
 template <class T>
-T combined(surface_operation how, T old, T with) {
-  switch (how) {
+T combined(surface_operation operation, T old, T with) {
+  switch (operation) {
     case surface_operation::add:
       return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) +
                             static_cast<std::make_unsigned_t<T>>(with));
@@ -65,20 +66,20 @@ T combined(surface_operation how, T old, T with) {
 }
 
 template <class T>
-void reduce(surface_operation how, std::byte* at, const std::byte* with) {
-  T given;
-  std::memcpy(&given, with, sizeof given);
+void reduce(surface_operation operation, std::byte* at, const std::byte* with) {
+  T operand;
+  std::memcpy(&operand, with, sizeof operand);
   std::atomic_ref<T> target{*reinterpret_cast<T*>(at)};
   T old = target.load();
-  while (!target.compare_exchange_weak(old, combined(how, old, given))) {
+  while (!target.compare_exchange_weak(old, combined(operation, old, operand))) {
   }
 }
 
 }  // namespace
 
-void run_surface_load(warp& w, const instruction& in) {
-  const texture_site& site = site_of(w, in);
-  bound_image image{w, in, true, report::access_kind::load};
+void run_surface_load(warp& w, const instruction& instr) {
+  const texture_site& site = site_of(w, instr);
+  bound_image image{w, instr, true, report::access_kind::load};
   std::array<const std::byte*, warp_size> from{};
   for_each_lane(w, [&](int l) { from[l] = find_bytes(w, site, image, l); });
   for_each_lane(w, [&](int l) {
@@ -90,9 +91,9 @@ void run_surface_load(warp& w, const instruction& in) {
   });
 }
 
-void run_surface_store(warp& w, const instruction& in) {
-  const texture_site& site = site_of(w, in);
-  bound_image image{w, in, true, report::access_kind::store};
+void run_surface_store(warp& w, const instruction& instr) {
+  const texture_site& site = site_of(w, instr);
+  bound_image image{w, instr, true, report::access_kind::store};
   for_each_lane(w, [&](int l) {
     std::byte* const to = find_bytes(w, site, image, l);
     for (unsigned i = 0; to && i < site.values; ++i) {
@@ -101,9 +102,9 @@ void run_surface_store(warp& w, const instruction& in) {
   });
 }
 
-void run_surface_reduce(warp& w, const instruction& in) {
-  const texture_site& site = site_of(w, in);
-  bound_image image{w, in, true, report::access_kind::atomic};
+void run_surface_reduce(warp& w, const instruction& instr) {
+  const texture_site& site = site_of(w, instr);
+  bound_image image{w, instr, true, report::access_kind::atomic};
   for_each_lane(w, [&](int l) {
     std::byte* const at = find_bytes(w, site, image, l);
     if (!at) return;

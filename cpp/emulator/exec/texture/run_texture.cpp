@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tex, tld4, txq and suq: lane by lane.
+// Executes tex, tld4, txq and suq for each lane.
 #include <bit>
 
 #include "emulator/exec/schedule/state.hpp"
@@ -10,7 +10,8 @@ namespace {
 
 template <class Visit>
 void for_each_lane(const warp& w, Visit&& visit) {
-  for (lane_mask rest = w.active; rest; rest &= rest - 1) visit(std::countr_zero(rest));
+  for (lane_mask remaining = w.active; remaining; remaining &= remaining - 1)
+    visit(std::countr_zero(remaining));
 }
 
 texture::fetch_point point_of(warp& w, const texture_site& site, int lane) {
@@ -35,12 +36,12 @@ texture::fetch_point point_of(warp& w, const texture_site& site, int lane) {
   return point;
 }
 
-// All lanes read before one writes: registers of results may be those of coordinates.
+// All lanes read before any lane writes, because result registers may contain coordinates.
 template <class Read>
-void read_all(warp& w, const instruction& in, Read&& read) {
-  const texture_site& site = site_of(w, in);
+void read_all(warp& w, const instruction& instr, Read&& read) {
+  const texture_site& site = site_of(w, instr);
   std::array<texture::texel, warp_size> result;
-  bound_image image{w, in, false, report::access_kind::load};
+  bound_image image{w, instr, false, report::access_kind::load};
   for_each_lane(w, [&](int l) {
     const auto& from = image.of(l, w.at<std::uint64_t>(site.handle)[l]);
     result[l] = read(from, image.bytes(), point_of(w, site, l));
@@ -51,12 +52,12 @@ void read_all(warp& w, const instruction& in, Read&& read) {
   }
 }
 
-// As the headers of PTX number the orders R, RG and RGBA.
+// The PTX constants for the channel orders R, RG and RGBA.
 std::uint32_t channel_order(unsigned channels) {
   return channels == 1 ? 0x10B0 : channels == 2 ? 0x10B2 : 0x10B5;
 }
 
-std::uint32_t answer_to(texture_query query, const texture::binding& of, std::uint32_t at) {
+std::uint32_t query_result(texture_query query, const texture::binding& of, std::uint32_t at) {
   if (at >= of.image.levels.size()) return 0;
   const auto& level = of.image.levels[at];
   switch (query) {
@@ -82,24 +83,24 @@ std::uint32_t answer_to(texture_query query, const texture::binding& of, std::ui
 
 }  // namespace
 
-void run_texture_fetch(warp& w, const instruction& in) { read_all(w, in, texture::fetch); }
+void run_texture_fetch(warp& w, const instruction& instr) { read_all(w, instr, texture::fetch); }
 
-void run_texture_gather(warp& w, const instruction& in) {
-  const unsigned component = site_of(w, in).component;
-  read_all(w, in, [=](const auto& from, const std::byte* bytes, const auto& point) {
+void run_texture_gather(warp& w, const instruction& instr) {
+  const unsigned component = site_of(w, instr).component;
+  read_all(w, instr, [=](const auto& from, const std::byte* bytes, const auto& point) {
     return texture::gather(from, bytes, point, component);
   });
 }
 
-// immediate: whether a surface is asked
-void run_texture_query(warp& w, const instruction& in) {
-  const texture_site& site = site_of(w, in);
-  bound_image image{w, in, in.immediate != 0, report::access_kind::load};
+// A nonzero immediate queries a surface.
+void run_texture_query(warp& w, const instruction& instr) {
+  const texture_site& site = site_of(w, instr);
+  bound_image image{w, instr, instr.immediate != 0, report::access_kind::load};
   auto* const to = w.at<std::uint32_t>(site.value[0]);
   for_each_lane(w, [&](int l) {
     const auto& of = image.of(l, w.at<std::uint64_t>(site.handle)[l]);
     const auto level = site.has_level ? w.at<std::uint32_t>(site.level)[l] : 0;
-    to[l] = answer_to(site.query, of, level);
+    to[l] = query_result(site.query, of, level);
   });
 }
 

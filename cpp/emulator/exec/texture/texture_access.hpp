@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the handle in a register to the image, with the fault when it names none.
+// Looks up the image of a handle in a register, and raises a fault for an invalid handle.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace halfwarp::emulator::exec {
 
-// What one lane's handle names, looked up again only where the next lane has another one.
+// Caches the object of the last handle, so that only a different handle needs a look-up.
 class bound_image {
  public:
-  bound_image(warp& w, const instruction& in, bool is_surface, report::access_kind kind)
-      : w_{w}, in_{in}, is_surface_{is_surface}, kind_{kind} {}
+  bound_image(warp& w, const instruction& instr, bool is_surface, report::access_kind kind)
+      : w_{w}, instr_{instr}, is_surface_{is_surface}, kind_{kind} {}
 
-  // Throws kernel_fault for a handle of something else, and for an image whose memory is gone.
+  // Throws kernel_fault for an invalid handle, and for an image whose memory was freed.
   const texture::binding& of(int lane, std::uint64_t handle);
   const std::byte* bytes() const noexcept { return bytes_; }
   [[noreturn]] void raise_outside(int lane, std::uint32_t size) const;
@@ -26,14 +26,14 @@ class bound_image {
                           std::string hint) const;
 
   warp& w_;
-  const instruction& in_;
+  const instruction& instr_;
   bool is_surface_;
   report::access_kind kind_;
   std::uint64_t handle_ = 0;
-  std::shared_ptr<const texture::binding> found_;
+  std::shared_ptr<const texture::binding> binding_;
   const std::byte* bytes_ = nullptr;
 };
 
-const texture_site& site_of(const warp& w, const instruction& in) noexcept;
+const texture_site& site_of(const warp& w, const instruction& instr) noexcept;
 
 }  // namespace halfwarp::emulator::exec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One decoded texture or surface instruction: more operands than an instruction has places for.
+// Operands of a texture or surface instruction, which exceed the operands of an instruction.
 #pragma once
 
 #include <array>
@@ -40,15 +40,15 @@ struct texture_site {
   operand_slot layer = 0, level = 0;
   std::array<operand_slot, 3> at{};
   std::array<operand_slot, 6> gradient{};
-  std::array<operand_slot, 4> value{};  // results, or what is stored
+  std::array<operand_slot, 4> value{};  // results or stored values
 };
 
-// Handlers; `target` is the index of the site in function_code::textures.
-void run_texture_fetch(warp& w, const instruction& in);
-void run_texture_gather(warp& w, const instruction& in);
-void run_texture_query(warp& w, const instruction& in);
-void run_surface_load(warp& w, const instruction& in);
-void run_surface_store(warp& w, const instruction& in);
-void run_surface_reduce(warp& w, const instruction& in);
+// Handlers. The `target` of the instruction is the index of the site in function_code::textures.
+void run_texture_fetch(warp& w, const instruction& instr);
+void run_texture_gather(warp& w, const instruction& instr);
+void run_texture_query(warp& w, const instruction& instr);
+void run_surface_load(warp& w, const instruction& instr);
+void run_surface_store(warp& w, const instruction& instr);
+void run_surface_reduce(warp& w, const instruction& instr);
 
 }  // namespace halfwarp::emulator::exec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of accesses, read off the names of the handlers.
+// Derives the memory accesses of instructions from the names of their handlers.
 #include "emulator/exec/watch/access_shape.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-// "atom", "global", "cas", "b32"
+// Splits a handler name at its dots: "atom", "global", "cas", "b32".
 std::vector<std::string_view> parts_of(std::string_view name) {
   std::vector<std::string_view> parts;
   for (std::size_t first = 0; first <= name.size();) {
@@ -28,7 +28,7 @@ std::vector<std::string_view> parts_of(std::string_view name) {
   return parts;
 }
 
-// "u16": 2, "bf16x2": 4
+// Returns the size of a type: 2 for "u16", 4 for "bf16x2".
 std::uint8_t bytes_of(std::string_view type) {
   std::size_t first = type.find_first_of("0123456789");
   int bits = 0;
@@ -60,42 +60,44 @@ access_shape shape_of_name(std::string_view name) {
 
 using shape_map = std::unordered_map<handler, access_shape>;
 
-// A kernel keeps the handlers that it was decoded with, so it has to be all instruction sets.
+// Includes all instruction sets, because decoded kernels keep their handlers when the set changes.
 const shape_map& shapes() {
   static const shape_map all = [] {
-    shape_map made;
+    shape_map result;
     for (const handler_family& family : all_handler_families()) {
-      for (const handler_entry& entry : family) made.emplace(entry.run, shape_of_name(entry.name));
+      for (const handler_entry& entry : family)
+        result.emplace(entry.run, shape_of_name(entry.name));
     }
-    return made;
+    return result;
   }();
   return all;
 }
 
-bool is_clock(const instruction& in) {
-  return in.immediate >= static_cast<std::int64_t>(uniform_value::clock) &&
-         in.immediate <= static_cast<std::int64_t>(uniform_value::globaltimer_hi);
+bool is_clock(const instruction& instr) {
+  return instr.immediate >= static_cast<std::int64_t>(uniform_value::clock) &&
+         instr.immediate <= static_cast<std::int64_t>(uniform_value::globaltimer_hi);
 }
 
 }  // namespace
 
-access_shape shape_of(const instruction& in) {
-  auto found = shapes().find(in.run);
-  if (found == shapes().end()) return {.use = memory_use::unknown};
-  access_shape shape = found->second;
-  if (shape.use == memory_use::clock && !is_clock(in)) shape.use = memory_use::none;
+access_shape shape_of(const instruction& instr) {
+  auto match = shapes().find(instr.run);
+  if (match == shapes().end()) return {.use = memory_use::unknown};
+  access_shape shape = match->second;
+  if (shape.use == memory_use::clock && !is_clock(instr)) shape.use = memory_use::none;
   return shape;
 }
 
-std::uint32_t elements_of(const instruction& in, const access_shape& shape) {
+std::uint32_t elements_of(const instruction& instr, const access_shape& shape) {
   bool is_vector = shape.use == memory_use::load || shape.use == memory_use::store;
-  return is_vector ? in.flags & access_flag::count : 1;
+  return is_vector ? instr.flags & access_flag::count : 1;
 }
 
-std::optional<shared_word> word_of(warp& w, const instruction& in, const access_shape& shape,
+std::optional<shared_word> word_of(warp& w, const instruction& instr, const access_shape& shape,
                                    int lane, std::uint32_t n) {
-  std::uint64_t displacement = static_cast<std::uint64_t>(in.immediate) + n * shape.bytes;
-  std::uint64_t at = read_register(w, in.operand[4], lane, shape.is_narrow ? 4 : 8) + displacement;
+  std::uint64_t displacement = static_cast<std::uint64_t>(instr.immediate) + n * shape.bytes;
+  std::uint64_t at =
+      read_register(w, instr.operand[4], lane, shape.is_narrow ? 4 : 8) + displacement;
   if (shape.is_narrow) at = static_cast<std::uint32_t>(at);
   const launch_state& launch = *w.block->launch;
   const memory::address_space& space = launch.space;

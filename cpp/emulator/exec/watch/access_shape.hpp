@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a decoded instruction does to memory, told by its handler.
+// Describes the memory access of a decoded instruction.
 #pragma once
 
 #include <cstdint>
@@ -17,35 +17,35 @@ enum class memory_use : std::uint8_t {
   exch,
   update,
   clock,
-  chance,   // what depends on which lanes happen to go together
-  unknown,  // what is not followed here: textures, surfaces
+  chance,   // depends on the lanes that happen to be active
+  unknown,  // not tracked: textures, surfaces
 };
 
 struct access_shape {
-  memory_use use = memory_use::none;  // of memory that threads share
-  bool is_shared = false;             // the space is named
+  memory_use use = memory_use::none;  // of memory shared by threads
+  bool is_shared = false;             // the instruction has .shared
   bool is_narrow = false;             // the address has 32 bits
   std::uint8_t bytes = 0;             // of one element, in memory
   std::uint8_t register_bytes = 0;    // of one element, in a register
 };
 
-access_shape shape_of(const instruction& in);
+access_shape shape_of(const instruction& instr);
 
-// A word of memory that threads share, as one thread names it.
+// A word of memory shared by threads, as addressed by one thread.
 struct shared_word {
-  std::uint64_t cell = 0;     // its place in this process
-  std::uint64_t address = 0;  // in shared memory: offset from the start
+  std::uint64_t cell = 0;     // host address
+  std::uint64_t address = 0;  // for shared memory: offset from its start
   bool is_shared = false;
 };
 
-// Element `n` of the access of a lane; nothing: local memory, or it may not be accessed.
-std::optional<shared_word> word_of(warp& w, const instruction& in, const access_shape& shape,
+// Returns element `n` of a lane's access; nullopt for local or inaccessible memory.
+std::optional<shared_word> word_of(warp& w, const instruction& instr, const access_shape& shape,
                                    int lane, std::uint32_t n = 0);
-// How many elements one access has.
-std::uint32_t elements_of(const instruction& in, const access_shape& shape);
+// Returns the number of elements of one access.
+std::uint32_t elements_of(const instruction& instr, const access_shape& shape);
 
 std::uint64_t read_word(std::uint64_t cell, std::uint32_t bytes) noexcept;
-// The value of one lane of a register or constant.
+// Reads one lane of a register or constant.
 std::uint64_t read_register(warp& w, operand_slot slot, int lane, std::uint32_t bytes) noexcept;
 void write_register(warp& w, operand_slot slot, int lane, std::uint32_t bytes,
                     std::uint64_t value) noexcept;

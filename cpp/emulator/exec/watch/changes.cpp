@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filling the table of changes, which most launches never have.
+// Records changes in a table that is created on the first change.
 #include "emulator/exec/watch/changes.hpp"
 
 #include "emulator/exec/program.hpp"
@@ -8,8 +8,8 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-// The same in each run of a program, whatever addresses the system gives it: which changes push out
-// which depends on it.
+// Returns a key that does not depend on host addresses, so that each run of a program overwrites
+// the same entries.
 std::uint64_t key_of(const block_state& block, std::uint64_t cell) {
   const launch_state& launch = *block.launch;
   std::uint64_t offset = cell - reinterpret_cast<std::uint64_t>(block.shared.data());
@@ -20,17 +20,17 @@ std::uint64_t key_of(const block_state& block, std::uint64_t cell) {
 
 }  // namespace
 
-void note_change(warp& w, const instruction& in, int lane, const changed_word& word) {
+void record_change(warp& w, const instruction& instr, int lane, const changed_word& word) {
   launch_state& launch = *w.block->launch;
   if (!launch.changes) launch.changes = std::make_unique<change_table>();
-  change made;
-  made.word = word;
-  made.block = w.block->number;
-  made.warp = w.index;
-  made.lane = static_cast<std::uint32_t>(lane);
-  made.function = w.function;
-  made.at = &in;
-  launch.changes->note(key_of(*w.block, word.cell), made);
+  change entry;
+  entry.word = word;
+  entry.block = w.block->number;
+  entry.warp = w.index;
+  entry.lane = static_cast<std::uint32_t>(lane);
+  entry.function = w.function;
+  entry.at = &instr;
+  launch.changes->record(key_of(*w.block, word.cell), entry);
 }
 
 const change* last_change(const block_state& block, std::uint64_t cell) {

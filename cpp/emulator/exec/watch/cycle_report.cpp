@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of a cycle: who waits for which lock, and who took it where.
+// Formats a lock cycle: the lock that each thread waits for, and where its holder acquired it.
 #include <algorithm>
 #include <string>
 
@@ -11,19 +11,19 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-constexpr std::size_t most_listed = 8;
+constexpr std::size_t max_listed = 8;
 
-// The place of a thread at an instruction of a function.
+// Returns the location of a thread at an instruction of a function.
 report::fault place_of(const waiting_thread& t, const function_code& function,
                        const instruction& at) {
   warp view = t.warp->view;
   view.function = &function;
-  return describe_place(view, at, static_cast<int>(t.id.lane));
+  return describe_fault(view, at, static_cast<int>(t.id.lane));
 }
 
 report::fault waiting_place(const waiting_thread& t, const awaited_lock* lock) {
   if (lock) return place_of(t, *lock->seen->function, *lock->seen->at);
-  const function_code& function = *t.split->in->function;
+  const function_code& function = *t.split->top_frame->function;
   return place_of(t, function, function.code[t.split->next]);
 }
 
@@ -49,10 +49,10 @@ std::string thread_text(const report::fault& f) {
   return "block " + report::triple(f.block_index) + " thread " + report::triple(f.thread);
 }
 
-// "block (1,0,0) thread (0,0,0) took it on PTX line 9"
-std::string taken_text(const wait_graph& graph, const awaited_lock& lock) {
+// Returns "block (1,0,0) thread (0,0,0) acquired it on PTX line 9".
+std::string holder_text(const wait_graph& graph, const awaited_lock& lock) {
   report::fault f = place_of(graph.thread(lock.holder), *lock.taken->function, *lock.taken->at);
-  return thread_text(f) + " took it on " + report::place_text(f);
+  return thread_text(f) + " acquired it on " + report::place_text(f);
 }
 
 std::string link_text(const wait_graph& graph, const wait_link& link, bool is_first) {
@@ -66,7 +66,7 @@ std::string link_text(const wait_graph& graph, const wait_link& link, bool is_fi
   set_lock(f, waiter, *link.lock);
   text += " for the lock at " + lock_text(f);
   if (!is_first) text += " on " + report::place_text(f);
-  return text + ", and " + taken_text(graph, *link.lock);
+  return text + ", and " + holder_text(graph, *link.lock);
 }
 
 }  // namespace
@@ -77,16 +77,16 @@ report::fault describe_cycle(const wait_graph& graph, std::span<const wait_link>
   report::fault f = waiting_place(waiter, first.lock);
   f.kind = report::fault_kind::lock_cycle;
   if (first.lock) set_lock(f, waiter, *first.lock);
-  for (std::size_t i = 0; i < std::min(cycle.size(), most_listed); ++i) {
+  for (std::size_t i = 0; i < std::min(cycle.size(), max_listed); ++i) {
     f.detail += (i ? "; " : "") + link_text(graph, cycle[i], i == 0);
   }
-  if (cycle.size() > most_listed) {
-    f.detail += "; and " + std::to_string(cycle.size() - most_listed) + " more threads";
+  if (cycle.size() > max_listed) {
+    f.detail += "; and " + std::to_string(cycle.size() - max_listed) + " more threads";
   }
   f.hint = cycle.size() == 1
-               ? "the thread waits for a lock that it holds: give it back before taking it again"
-               : "take locks in one order everywhere, for example that of their addresses, and "
-                 "hold none at a barrier";
+               ? "the thread waits for a lock that it holds: release it before acquiring it again"
+               : "acquire locks in one order everywhere, for example by address, and hold none "
+                 "at a barrier";
   return f;
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Digests of blocks.
+// Computes digests of blocks.
 //
-// What only one instruction uses (active lanes, caches, exchanged values) is left out: between two
-// rounds it means nothing. So is what decides which split runs next, and with it their order:
-// threads that change no memory do the same in any order, and that order alone takes long to come
-// back.
+// Digests exclude state that a single instruction uses (active lanes, caches, exchanged values),
+// which is meaningless between rounds. They also exclude the order of splits: threads that change
+// no memory behave alike in any order, and the order alone recurs only after many rounds.
 #include "emulator/exec/watch/fingerprint.hpp"
 
 #include <algorithm>
@@ -14,15 +13,15 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-// Frames by their place in the order in which they are met: their addresses mean nothing.
+// Numbers frames in the order of their first visit, since their addresses are arbitrary.
 class frame_order {
  public:
-  // A frame that is met for the first time is added with all below it.
+  // On the first visit, adds the frame and all its parents.
   void add(digest& to, const frame* f) {
-    auto found = std::find(met_.begin(), met_.end(), f);
-    to.add(static_cast<std::uint64_t>(found - met_.begin()));
-    if (found != met_.end() || !f) return;
-    met_.push_back(f);
+    auto match = std::find(visited_.begin(), visited_.end(), f);
+    to.add(static_cast<std::uint64_t>(match - visited_.begin()));
+    if (match != visited_.end() || !f) return;
+    visited_.push_back(f);
     to.add(reinterpret_cast<std::uint64_t>(f->function));
     to.add(std::uint64_t{f->return_index} << 32 | f->users);
     to.add(std::uint64_t{f->base} << 32 | f->depth);
@@ -31,7 +30,7 @@ class frame_order {
   }
 
  private:
-  std::vector<const frame*> met_;
+  std::vector<const frame*> visited_;
 };
 
 void add_barriers(digest& to, const block_state& block) noexcept {
@@ -43,13 +42,13 @@ void add_barriers(digest& to, const block_state& block) noexcept {
 }
 
 std::uint64_t position_of(const warp_split& f) noexcept {
-  digest made;
-  made.add(std::uint64_t{f.next} << 32 | f.lanes);
-  made.add(std::uint64_t{f.members} << 32 | f.barrier << 8 | static_cast<unsigned>(f.state));
-  return made.value();
+  digest result;
+  result.add(std::uint64_t{f.next} << 32 | f.lanes);
+  result.add(std::uint64_t{f.members} << 32 | f.barrier << 8 | static_cast<unsigned>(f.state));
+  return result.value();
 }
 
-// The splits of a warp by their lowest lane.
+// Returns the splits of a warp, ordered by lowest lane.
 std::vector<const warp_split*> in_order_of_lanes(const warp_state& w) {
   std::vector<const warp_split*> ordered;
   for (const warp_split& f : w.splits) ordered.push_back(&f);
@@ -61,7 +60,7 @@ std::vector<const warp_split*> in_order_of_lanes(const warp_state& w) {
 
 }  // namespace
 
-// Four sums side by side: one after another, each step would wait for the last.
+// Computes four independent sums, so that their multiplications overlap.
 void digest::add(const lane_storage& bytes) noexcept {
   std::uint64_t sum[4] = {1, 2, 3, 4};
   for (std::size_t at = 0; at < bytes.size(); at += sizeof(sum)) {
@@ -88,7 +87,7 @@ void add_contents(digest& to, const block_state& block) {
   add_barriers(to, block);
   for (const warp_state& w : block.warps) {
     frame_order frames;
-    for (const warp_split* f : in_order_of_lanes(w)) frames.add(to, f->in);
+    for (const warp_split* f : in_order_of_lanes(w)) frames.add(to, f->top_frame);
   }
   to.add(block.shared);
   to.add(block.local);

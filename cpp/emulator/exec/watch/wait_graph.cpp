@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building the graph, taking out who may go on, and finding a cycle in what is left.
+// Builds the graph, removes threads that may continue, and finds a cycle among the others.
 #include "emulator/exec/watch/wait_graph.hpp"
 
 #include <algorithm>
@@ -7,9 +7,10 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-constexpr std::uint64_t pointer_reach = 4096;  // bytes of an object behind a pointer to it
+constexpr std::uint64_t pointer_reach =
+    4096;  // maximum offset of a lock from a pointer to its object
 
-// A word that holds the address of another one that the thread looks at: a pointer to the lock.
+// Checks whether a word is a pointer to another word that the thread reads, such as the lock.
 bool is_pointer(const seen_thread& by, const seen_word& word) {
   if (word.use != memory_use::load || word.bytes != 8) return false;
   return std::any_of(by.words.begin(), by.words.end(), [&](const auto& other) {
@@ -36,9 +37,9 @@ wait_graph::wait_graph(std::span<block_state* const> blocks, const observer& see
 
 void wait_graph::add_block(block_state& block) {
   for (warp_state& w : block.warps) {
-    for (lane_mask rest = w.view.live; rest; rest &= rest - 1) {
+    for (lane_mask remaining = w.view.live; remaining; remaining &= remaining - 1) {
       waiting_thread t;
-      t.id = {block.number, w.view.index, static_cast<std::uint32_t>(__builtin_ctz(rest))};
+      t.id = {block.number, w.view.index, static_cast<std::uint32_t>(__builtin_ctz(remaining))};
       t.warp = &w;
       t.split = split_of(w, t.id.lane);
       t.seen = observed_.find(t.id);
@@ -49,13 +50,14 @@ void wait_graph::add_block(block_state& block) {
 }
 
 template <class Belongs>
-std::vector<std::uint32_t> wait_graph::those(std::uint64_t block, Belongs belongs) const {
-  std::vector<std::uint32_t> found;
+std::vector<std::uint32_t> wait_graph::matching_threads(std::uint64_t block,
+                                                        Belongs belongs) const {
+  std::vector<std::uint32_t> threads;
   for (auto i = index_.lower_bound({block, 0, 0}); i != index_.end(); ++i) {
     if (i->first.block != block) break;
-    if (belongs(threads_[i->second])) found.push_back(i->second);
+    if (belongs(threads_[i->second])) threads.push_back(i->second);
   }
-  return found;
+  return threads;
 }
 
 void wait_graph::add_group(waiting_thread& of, std::vector<std::uint32_t> members) {
@@ -64,19 +66,19 @@ void wait_graph::add_group(waiting_thread& of, std::vector<std::uint32_t> member
   groups_.push_back(std::move(members));
 }
 
-// It has stood at one place: what has not come there yet is what it waits for.
+// Adds the threads that a parked thread waits for: those that have not arrived.
 void wait_graph::add_parked(waiting_thread& t) {
-  const warp_split& mine = *t.split;
-  add_group(t, those(t.id.block, [&](const waiting_thread& other) {
+  const warp_split& own = *t.split;
+  add_group(t, matching_threads(t.id.block, [&](const waiting_thread& other) {
               const warp_split& f = *other.split;
               bool is_in_warp = other.warp == t.warp;
-              switch (mine.state) {
+              switch (own.state) {
                 case split_state::at_barrier:
-                  return f.state != split_state::at_barrier || f.barrier != mine.barrier;
+                  return f.state != split_state::at_barrier || f.barrier != own.barrier;
                 case split_state::before_aligned:
-                  return is_in_warp && &f != &mine;
+                  return is_in_warp && &f != &own;
                 case split_state::at_collective:
-                  return is_in_warp && &f != &mine && (mine.members >> other.id.lane & 1) != 0;
+                  return is_in_warp && &f != &own && (own.members >> other.id.lane & 1) != 0;
                 default:
                   return false;
               }
@@ -86,11 +88,12 @@ void wait_graph::add_parked(waiting_thread& t) {
 void wait_graph::add_observed(waiting_thread& t) {
   if (t.seen->may_end_by_itself) t.is_stuck = false;
   if (t.seen->has_passed_barrier) {
-    auto [known, is_new] = whole_blocks_.try_emplace(t.id.block, groups_.size());
-    if (is_new) groups_.push_back(those(t.id.block, [](const waiting_thread&) { return true; }));
-    t.groups.push_back(known->second);
+    auto [entry, is_new] = whole_blocks_.try_emplace(t.id.block, groups_.size());
+    if (is_new)
+      groups_.push_back(matching_threads(t.id.block, [](const waiting_thread&) { return true; }));
+    t.groups.push_back(entry->second);
   }
-  add_group(t, those(t.id.block, [&](const waiting_thread& other) {
+  add_group(t, matching_threads(t.id.block, [&](const waiting_thread& other) {
               return other.warp == t.warp && (t.seen->partners >> other.id.lane & 1) != 0;
             }));
   for (const auto& [cell, word] : t.seen->words) add_word(t, cell, word);
@@ -99,9 +102,9 @@ void wait_graph::add_observed(waiting_thread& t) {
 void wait_graph::add_word(waiting_thread& t, std::uint64_t cell, const seen_word& word) {
   if (const change* taken = held(t, word, cell)) {
     auto holder = index_.find({taken->block, taken->warp, taken->lane});
-    // A thread may take a message out of a word again and again by exchange, without holding it.
-    bool counts = holder != index_.end() && (holder->first != t.id || taken->word.is_cas);
-    if (counts) {
+    // A thread may repeatedly fetch a message from a word by exchange, without holding it.
+    bool is_lock = holder != index_.end() && (holder->first != t.id || taken->word.is_cas);
+    if (is_lock) {
       t.locks.push_back({&word, taken, holder->second});
       return;
     }
@@ -109,7 +112,7 @@ void wait_graph::add_word(waiting_thread& t, std::uint64_t cell, const seen_word
   if (!is_pointer(*t.seen, word)) t.is_stuck = false;
 }
 
-// The last change of a word that only threads of this launch are expected to change.
+// Returns the last change of a word if only threads of this launch can change it, else null.
 const change* wait_graph::held(const waiting_thread& t, const seen_word& word,
                                std::uint64_t cell) const {
   const block_state& block = *t.warp->view.block;
@@ -123,28 +126,28 @@ const change* wait_graph::held(const waiting_thread& t, const seen_word& word,
 }
 
 bool wait_graph::is_stuck(const waiting_thread& t) const {
-  auto stands = [&](std::uint32_t index) { return threads_[index].is_stuck; };
+  auto is_thread_stuck = [&](std::uint32_t index) { return threads_[index].is_stuck; };
   if (!t.is_stuck || (t.locks.empty() && t.groups.empty())) return false;
   for (const awaited_lock& lock : t.locks) {
-    if (!stands(lock.holder)) return false;
+    if (!is_thread_stuck(lock.holder)) return false;
   }
   return std::all_of(t.groups.begin(), t.groups.end(), [&](std::uint32_t group) {
-    return std::all_of(groups_[group].begin(), groups_[group].end(), stands);
+    return std::all_of(groups_[group].begin(), groups_[group].end(), is_thread_stuck);
   });
 }
 
-void wait_graph::settle() {
-  for (bool has_changed = true; has_changed;) {
-    has_changed = false;
+void wait_graph::remove_runnable() {
+  for (bool has_removed = true; has_removed;) {
+    has_removed = false;
     for (waiting_thread& t : threads_) {
       if (!t.is_stuck || is_stuck(t)) continue;
       t.is_stuck = false;
-      has_changed = true;
+      has_removed = true;
     }
   }
 }
 
-// A lock before all else, since only locks make a cycle one of locks.
+// Prefers a lock, because a lock cycle needs at least one.
 wait_link wait_graph::link_of(std::uint32_t waiter) const {
   const waiting_thread& t = threads_[waiter];
   if (!t.locks.empty()) return {waiter, t.locks.front().holder, &t.locks.front()};
@@ -169,7 +172,7 @@ std::vector<wait_link> wait_graph::cycle_from(std::uint32_t first) const {
 }
 
 std::vector<wait_link> wait_graph::find_cycle() {
-  settle();
+  remove_runnable();
   for (std::uint32_t i = 0; i < threads_.size(); ++i) {
     if (!threads_[i].is_stuck) continue;
     std::vector<wait_link> cycle = cycle_from(i);

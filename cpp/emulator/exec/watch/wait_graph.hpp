@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which threads wait for which, in a launch whose state goes round.
+// The graph of threads that wait for each other, in a launch whose state recurs.
 //
-// A thread stands still for ever when all that could end its loop is up to threads that stand still
-// for ever: each word that it reads is held by one of them, and each thread that it meets at
-// barriers and in collective instructions is one of them.
+// A thread is stuck if only stuck threads could end its loop: they hold each word that it reads,
+// and they are its partners at barriers and in collective instructions.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@
 
 namespace halfwarp::emulator::exec {
 
-// A word that a thread reads again and again, and the change that it waits to see taken back.
+// A word that a thread polls, and the change whose reversal it waits for.
 struct awaited_lock {
   const seen_word* seen = nullptr;
   const change* taken = nullptr;
@@ -27,27 +26,27 @@ struct waiting_thread {
   thread_id id;
   warp_state* warp = nullptr;
   const warp_split* split = nullptr;
-  const seen_thread* seen = nullptr;  // null: it executed nothing
+  const seen_thread* seen = nullptr;  // null: executed nothing
   std::vector<awaited_lock> locks;
-  std::vector<std::uint32_t> groups;  // of threads without which it cannot go on
+  std::vector<std::uint32_t> groups;  // of threads that it waits for
   bool is_stuck = true;
 };
 
-// One thread of a cycle and the next one.
+// A thread of a cycle and its successor.
 struct wait_link {
   std::uint32_t waiter = 0, next = 0;
-  const awaited_lock* lock = nullptr;  // null: it waits at a barrier or with other lanes
+  const awaited_lock* lock = nullptr;  // null: waits at a barrier or collective
 };
 
 class wait_graph {
  public:
-  // `since`: how many changes there were when the observer began.
+  // `since` is the number of changes when the observation started.
   wait_graph(std::span<block_state* const> blocks, const observer& seen, std::uint64_t since);
 
   const waiting_thread& thread(std::uint32_t index) const { return threads_[index]; }
-  // Nothing that the thread waits for counts from now on.
+  // Removes a thread from the graph, as one that can continue.
   void release(std::uint32_t index) { threads_[index].is_stuck = false; }
-  // A cycle with a lock in it, the first thread of the grid first; empty: there is none.
+  // Returns a cycle with at least one lock, starting at its first thread in the grid; else empty.
   std::vector<wait_link> find_cycle();
 
  private:
@@ -58,9 +57,9 @@ class wait_graph {
   void add_word(waiting_thread& t, std::uint64_t cell, const seen_word& word);
   const change* held(const waiting_thread& t, const seen_word& word, std::uint64_t cell) const;
   template <class Belongs>
-  std::vector<std::uint32_t> those(std::uint64_t block, Belongs belongs) const;
+  std::vector<std::uint32_t> matching_threads(std::uint64_t block, Belongs belongs) const;
   bool is_stuck(const waiting_thread& t) const;
-  void settle();
+  void remove_runnable();
   wait_link link_of(std::uint32_t waiter) const;
   std::vector<wait_link> cycle_from(std::uint32_t first) const;
 
@@ -69,10 +68,10 @@ class wait_graph {
   std::vector<waiting_thread> threads_;  // in the order of the grid
   std::map<thread_id, std::uint32_t> index_;
   std::vector<std::vector<std::uint32_t>> groups_;
-  std::map<std::uint64_t, std::uint32_t> whole_blocks_;  // by number: their group
+  std::map<std::uint64_t, std::uint32_t> whole_blocks_;  // block number to group
 };
 
-// A cycle as a fault (cycle_report.cpp).
+// Describes a cycle as a fault. Defined in cycle_report.cpp.
 report::fault describe_cycle(const wait_graph& graph, std::span<const wait_link> cycle);
 
 }  // namespace halfwarp::emulator::exec
