@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays in an order of the device's own, and the textures and surfaces that kernels use them by.
+"""CUDA arrays, and the textures and surfaces through which kernels access them.
 
-Every name is loaded when it is first used.
+A name is imported when it is first used.
 """
 
 from importlib import import_module

@@ -17,9 +17,9 @@ cdef int copy_array(OpaqueArray array, object other, Stream stream, bint is_fill
     cdef bint is_buffer = isinstance(other, Buffer)
     cdef buffer_fields memory
     array.native.check_open(array)
-    keeper = memory_for_copy(other, not is_filled, stream, &memory)
+    owner = memory_for_copy(other, not is_filled, stream, &memory)
     require_size(array, memory.size, is_buffer)
-    # Making memory of the argument ran code of others.
+    # Converting the argument may have run user code that closed the array.
     cdef borrowed_array native = array.native.borrow_open(array)
     cdef CUDA_MEMCPY3D copy
     memset(&copy, 0, sizeof(copy))
@@ -42,11 +42,11 @@ cdef int copy_array(OpaqueArray array, object other, Stream stream, bint is_fill
     check(code, b"cuMemcpy3DAsync")
     if captures_under_way():
         keep_in_capture(order, share_array(array))
-    return keep_after_copy(keeper, stream)
+    return keep_after_copy(owner, stream)
 
 
 cdef object share_array(OpaqueArray array):
-    """What keeps the array of an open one, also when that is closed."""
+    """Return an object that retains the CUDA array after `array` is closed."""
     cdef array_handle native = array.native.share(array)
     if not native.is_open():
         return array

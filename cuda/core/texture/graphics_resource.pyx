@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# GraphicsResource: a buffer or image of OpenGL that kernels use while it is mapped.
+# GraphicsResource: an OpenGL buffer or image that kernels can access while it is mapped.
 
 cdef dict REGISTER_FLAGS = {
     "none": 0, "read_only": 1, "write_discard": 2, "surface_load_store": 4, "texture_gather": 8,
 }
 
 
-cdef unsigned register_flags(object given) except? 0xFFFFFFFF:
+cdef unsigned register_flags(object value) except? 0xFFFFFFFF:
     cdef unsigned flags = 0
-    if given is None:
+    if value is None:
         return 0
-    for name in (given,) if isinstance(given, str) else given:
+    for name in (value,) if isinstance(value, str) else value:
         if name not in REGISTER_FLAGS:
             raise ValueError(f"Unknown register flag {name!r}. Valid flags: "
                              f"{', '.join(sorted(REGISTER_FLAGS))}")
@@ -18,30 +18,30 @@ cdef unsigned register_flags(object given) except? 0xFFFFFFFF:
     return flags
 
 
-cdef unsigned graphics_name(str what, object given) except? 0xFFFFFFFF:
-    number = PyNumber_Index(given)
+cdef unsigned graphics_name(str label, object value) except? 0xFFFFFFFF:
+    number = PyNumber_Index(value)
     if not 0 <= number <= 0xFFFFFFFF:
-        raise ValueError(f"{what} must be from 0 to {0xFFFFFFFF}, got {number}")
+        raise ValueError(f"{label} must be from 0 to {0xFFFFFFFF}, got {number}")
     return number
 
 
 @cython.final
 cdef class _Mapping(MemoryResource):
-    """A mapping of a graphics resource, undone once: by the Buffer, the array, or the resource."""
+    """A mapping of a graphics resource. The Buffer, the array or the resource unmaps it, once."""
 
     _is_hidden = True  # Buffer.memory_resource is None
 
     cdef graphics_handle native  # set once
-    cdef Stream order            # a wrapper of the stream that it was mapped on, never closed
-    cdef object seen             # a weak reference to the Buffer, or to the last array
+    cdef Stream order            # own wrapper of the mapping stream, never closed
+    cdef object view             # weak reference to the Buffer, or to the last array
     cdef bint is_mapped
 
     def deallocate(self, ptr, size, *, stream):
         self.undo(stream)
 
     cdef int undo(self, object stream) except -1:
-        cdef Stream given = self.order if stream is None else accept_stream(stream)
-        cdef borrowed_stream order = given.native.borrow_open(given)
+        cdef Stream target = self.order if stream is None else accept_stream(stream)
+        cdef borrowed_stream order = target.native.borrow_open(target)
         with cython.critical_section(self):
             if not self.is_mapped:
                 return 0
@@ -64,7 +64,7 @@ cdef class _Mapping(MemoryResource):
         cdef borrowed_stream order
         cdef CUresult code
         if not self.is_mapped or self.order is None:
-            return  # to unregister it unmaps it as well
+            return  # unregistering the resource unmaps it
         order = self.order.native.borrow(self.order)
         code = unmap_graphics(self.native, order)
         if code != CUDA_SUCCESS:
@@ -72,12 +72,13 @@ cdef class _Mapping(MemoryResource):
 
 
 cdef class GraphicsResource:
-    """A buffer or image of OpenGL, registered to be used by kernels.
+    """An OpenGL buffer or image that is registered for access by kernels.
 
-    It comes from `from_gl_buffer` or `from_gl_image`, with a context of OpenGL current on the
-    thread. OpenGL must leave it alone while it is mapped. It owns the registration: closing it
-    unmaps and unregisters. ``with`` closes it at the end; given a stream when it was registered,
-    it is mapped on that and gives the Buffer, else it gives itself.
+    `from_gl_buffer` and `from_gl_image` create it while an OpenGL context is current on the thread.
+    OpenGL must not access the resource while it is mapped. The object owns the registration:
+    `close` unmaps and unregisters it. A ``with`` block closes the resource at its end. If
+    `from_gl_buffer` received a stream, the block maps the resource on that stream and returns the
+    Buffer; otherwise it returns the resource.
     """
 
     def __init__(self, *args, **kwargs):
@@ -87,19 +88,19 @@ cdef class GraphicsResource:
 
     @classmethod
     def from_gl_buffer(cls, gl_buffer, *, flags=None, stream=None):
-        """Register a buffer of OpenGL.
+        """Register an OpenGL buffer.
 
         Host only.
 
         Parameters
         ----------
         gl_buffer : int
-            The name that ``glGenBuffers`` gave.
+            Name of the buffer, from ``glGenBuffers``.
         flags : str or sequence of str, optional
-            How it is used: "none", "read_only", "write_discard", "surface_load_store",
+            Intended use: "none", "read_only", "write_discard", "surface_load_store",
             "texture_gather".
         stream : Stream or GraphBuilder, optional
-            What ``with`` maps it on.
+            Stream on which a ``with`` block maps the buffer.
 
         Returns
         -------
@@ -108,36 +109,36 @@ cdef class GraphicsResource:
         Raises
         ------
         ValueError
-            If a flag is none of these.
+            If a flag is unknown.
         CUDAError
-            If no context of OpenGL is current, or it has no such buffer.
+            If no OpenGL context is current, or the buffer does not exist in it.
 
         See Also
         --------
         cuGraphicsGLRegisterBuffer : the driver function.
         """
         cdef unsigned name = graphics_name("gl_buffer", gl_buffer)
-        cdef unsigned how = register_flags(flags)
+        cdef unsigned registration = register_flags(flags)
         entered_on = None if stream is None else accept_stream(stream)
-        cdef graphics_handle made
+        cdef graphics_handle native
         with nogil:
-            made = register_graphics_buffer(name, how)
-        return wrap_graphics(made, entered_on)
+            native = register_graphics_buffer(name, registration)
+        return wrap_graphics(native, entered_on)
 
     @classmethod
     def from_gl_image(cls, image, target, *, flags=None):
-        """Register a texture or a renderbuffer of OpenGL.
+        """Register an OpenGL texture or renderbuffer.
 
         Host only.
 
         Parameters
         ----------
         image : int
-            The name that OpenGL gave.
+            Name of the image in OpenGL.
         target : int
-            What it is, for instance ``GL_TEXTURE_2D``.
+            Target of the image, for example ``GL_TEXTURE_2D``.
         flags : str or sequence of str, optional
-            As of `from_gl_buffer`.
+            Flags as in `from_gl_buffer`.
 
         Returns
         -------
@@ -146,9 +147,9 @@ cdef class GraphicsResource:
         Raises
         ------
         ValueError
-            If a flag is none that there is.
+            If a flag is unknown.
         CUDAError
-            If no context of OpenGL is current, or it has no such image.
+            If no OpenGL context is current, or the image does not exist in it.
 
         See Also
         --------
@@ -156,34 +157,34 @@ cdef class GraphicsResource:
         """
         cdef unsigned name = graphics_name("image", image)
         cdef unsigned kind = graphics_name("target", target)
-        cdef unsigned how = register_flags(flags)
-        cdef graphics_handle made
+        cdef unsigned registration = register_flags(flags)
+        cdef graphics_handle native
         with nogil:
-            made = register_graphics_image(name, kind, how)
-        return wrap_graphics(made, None)
+            native = register_graphics_image(name, kind, registration)
+        return wrap_graphics(native, None)
 
     @cython.binding(True)
     def map(self, stream=NOT_GIVEN):
-        """Let kernels use the buffer.
+        """Map the buffer for access by kernels.
 
-        Stream-ordered, after what OpenGL was given before.
+        Stream-ordered, after earlier OpenGL commands.
 
         Parameters
         ----------
         stream : Stream or GraphBuilder
-            What orders the mapping and, unless another one is given then, its end.
+            Stream that orders the mapping, and the unmapping unless that call passes a stream.
 
         Returns
         -------
         Buffer
-            The memory. Closing it, or letting it go, unmaps.
+            The mapped memory. Closing or destroying the Buffer unmaps it.
 
         Raises
         ------
         RuntimeError
-            If it is mapped already, or closed.
+            If the resource is already mapped, or closed.
         CUDAError
-            If it is an image, which has no address: use `map_array`.
+            If the resource is an image, which has no address: use `map_array`.
 
         See Also
         --------
@@ -198,68 +199,68 @@ cdef class GraphicsResource:
         except BaseException:
             mapping.undo(None)
             raise
-        mapping.seen = weak_reference(buffer)
+        mapping.view = weak_reference(buffer)
         return buffer
 
     def map_array(self, *, level=0, layer=0, stream):
-        """Let kernels use an image, as an array.
+        """Map an image as an array for access by kernels.
 
-        Stream-ordered, after what OpenGL was given before.
+        Stream-ordered, after earlier OpenGL commands.
 
         Parameters
         ----------
         level : int, optional
-            Of the mipmap.
+            Level of the mipmap.
         layer : int, optional
-            Of a layered image, or the face of a cubemap.
+            Layer of a layered image, or face of a cubemap.
         stream : Stream or GraphBuilder
-            What orders the mapping and, unless another one is given then, its end.
+            Stream that orders the mapping, and the unmapping unless that call passes a stream.
 
         Returns
         -------
         OpaqueArray
-            A view, for textures, surfaces and copies until `unmap`.
+            A view that textures, surfaces and copies can use until `unmap`.
 
         Raises
         ------
         RuntimeError
-            If it is mapped already, or closed.
+            If the resource is already mapped, or closed.
         CUDAError
-            If it is a buffer: use `map`.
+            If the resource is a buffer: use `map`.
 
         See Also
         --------
         cuGraphicsMapResources, cuGraphicsSubResourceGetMappedArray : the driver functions.
         """
-        cdef CUDA_ARRAY3D_DESCRIPTOR shape
-        cdef array_handle found
+        cdef CUDA_ARRAY3D_DESCRIPTOR descriptor
+        cdef array_handle native
         cdef unsigned at_level = graphics_name("level", level)
         cdef unsigned at_layer = graphics_name("layer", layer)
         cdef _Mapping mapping = begin_mapping(self, accept_stream(stream))
         try:
-            found = array_of(mapping.native, at_layer, at_level, &shape)
-            array = wrap_array(found, extents_of(&shape), format_of(<int>shape.Format),
-                               shape.NumChannels, shape.Flags & SURFACE_LOAD_STORE)
+            native = array_of(mapping.native, at_layer, at_level, &descriptor)
+            array = wrap_array(native, extents_of(&descriptor), format_of(<int>descriptor.Format),
+                               descriptor.NumChannels, descriptor.Flags & SURFACE_LOAD_STORE)
         except BaseException:
             mapping.undo(None)
             raise
-        mapping.seen = weak_reference(array)
+        mapping.view = weak_reference(array)
         return array
 
     def unmap(self, *, stream=None):
-        """End the mapping: the Buffer, or the array, is closed.
+        """Unmap the resource and close its Buffer or array.
 
         Stream-ordered.
 
         Parameters
         ----------
         stream : Stream or GraphBuilder, optional
-            What orders it; that of the mapping if None.
+            Stream that orders the call; the stream of the mapping if None.
 
         Raises
         ------
         RuntimeError
-            If it is not mapped.
+            If the resource is not mapped.
 
         See Also
         --------
@@ -272,14 +273,14 @@ cdef class GraphicsResource:
         end_mapping(mapping, None if stream is None else accept_stream(stream))
 
     def close(self, stream=None):
-        """Unmap it if it is mapped, and unregister it.
+        """Unmap the resource if it is mapped, and unregister it.
 
         Host only. Closing twice is harmless.
 
         Parameters
         ----------
         stream : Stream or GraphBuilder, optional
-            What orders the end of a mapping; that of the mapping if None.
+            Stream that orders the unmapping; the stream of the mapping if None.
 
         See Also
         --------
@@ -293,12 +294,12 @@ cdef class GraphicsResource:
         finally:
             self.mapping = None
             if mapping is not None:
-                forget_graphics(mapping)
+                release_registration(mapping)
             self.native.close(self)
 
     @property
     def is_mapped(self):
-        """Whether kernels may use it now. Host only."""
+        """Whether the resource is mapped. Host only."""
         cdef _Mapping mapping = self.mapping
         return mapping is not None and mapping.is_mapped
 
@@ -309,12 +310,12 @@ cdef class GraphicsResource:
 
     @property
     def handle(self):
-        """The ``CUgraphicsResource``, as a number; 0 when closed. Host only."""
+        """Value of the ``CUgraphicsResource``; 0 if the resource is closed. Host only."""
         return self.identity if self.native.is_open(self) else 0
 
     @property
     def resource_handle(self):
-        """The same as `handle`. Host only."""
+        """Alias of `handle`. Host only."""
         return self.handle
 
     def __enter__(self):
@@ -329,62 +330,62 @@ cdef class GraphicsResource:
         return f"<GraphicsResource handle={self.handle:#x}{state}>"
 
 
-cdef object weak_reference(object of):
+cdef object weak_reference(object target):
     from weakref import ref
 
-    return ref(of)
+    return ref(target)
 
 
-cdef _Mapping begin_mapping(GraphicsResource of, Stream stream):
+cdef _Mapping begin_mapping(GraphicsResource resource, Stream stream):
     cdef _Mapping mapping = _Mapping.__new__(_Mapping)
     cdef stream_handle shared = stream.native.share_open(stream)
     cdef borrowed_stream order = stream.native.borrow_open(stream)
     mapping.order = Stream.__new__(Stream)
     mapping.order.identity = stream.identity
     mapping.order.native.hold(mapping.order, shared.take())
-    with cython.critical_section(of):
-        mapping.native = of.native.share_open(of)
-        if of.mapping is not None and (<_Mapping>of.mapping).is_mapped:
+    with cython.critical_section(resource):
+        mapping.native = resource.native.share_open(resource)
+        if resource.mapping is not None and (<_Mapping>resource.mapping).is_mapped:
             raise RuntimeError("GraphicsResource is already mapped")
-        of.mapping = mapping
+        resource.mapping = mapping
         map_graphics(mapping.native, order)
         mapping.is_mapped = True
     return mapping
 
 
 cdef int end_mapping(_Mapping mapping, object stream) except -1:
-    seen = mapping.seen() if mapping.seen is not None else None
-    if isinstance(seen, Buffer):
-        seen.close(stream)
-    elif seen is not None:
-        seen.close()
-    mapping.undo(stream)  # of an array; or the memory has another owner, a part of the buffer
+    view = mapping.view() if mapping.view is not None else None
+    if isinstance(view, Buffer):
+        view.close(stream)
+    elif view is not None:
+        view.close()
+    mapping.undo(stream)  # for an array, or if a slice of the Buffer still owns the memory
     return 0
 
 
-cdef int forget_graphics(_Mapping mapping) except -1:
-    """Let go of the registration, unless the end of the mapping failed."""
+cdef int release_registration(_Mapping mapping) except -1:
+    """Release the registration, unless unmapping failed."""
     if not mapping.is_mapped:
         mapping.native = graphics_handle()
     return 0
 
 
 cdef GraphicsResource wrap_graphics(graphics_handle& native, object entered_on):
-    cdef GraphicsResource made = GraphicsResource.__new__(GraphicsResource)
-    made.identity = <uintptr_t>native.raw()
-    made.entered_on = entered_on
-    made.native.hold(made, native.take())
-    return made
+    cdef GraphicsResource resource = GraphicsResource.__new__(GraphicsResource)
+    resource.identity = <uintptr_t>native.raw()
+    resource.entered_on = entered_on
+    resource.native.hold(resource, native.take())
+    return resource
 
 
-cdef tuple extents_of(const CUDA_ARRAY3D_DESCRIPTOR* shape):
-    extents = (shape.Width, shape.Height, shape.Depth)
+cdef tuple extents_of(const CUDA_ARRAY3D_DESCRIPTOR* descriptor):
+    extents = (descriptor.Width, descriptor.Height, descriptor.Depth)
     return tuple([extent for extent in extents if extent])
 
 
 cdef object format_of(int number):
     module = import_module("cuda.core.texture.options")
-    for name, (known, _) in module.FORMATS.items():
-        if known == number:
+    for name, (format_number, _) in module.FORMATS.items():
+        if format_number == number:
             return module.ArrayFormatType(name)
-    raise ValueError(f"the image has format {number}, which textures of cuda.core do not have")
+    raise ValueError(f"the image has format {number}, which cuda.core textures do not support")

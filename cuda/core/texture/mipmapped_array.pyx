@@ -3,9 +3,9 @@
 
 
 cdef class MipmappedArray:
-    """An array and its halves: level after level, each with half the extents.
+    """A sequence of array levels; each level has half of the previous level's extents.
 
-    It comes from `Device.create_mipmapped_array` and owns the memory of all levels.
+    `Device.create_mipmapped_array` creates it. The array owns the memory of all levels.
     """
 
     def __init__(self, *args, **kwargs):
@@ -13,9 +13,9 @@ cdef class MipmappedArray:
                            "Device.create_mipmapped_array().")
 
     def close(self):
-        """Give the levels back, unless one of them, a texture or a graph still needs them.
+        """Destroy the array once no level, texture or graph references it.
 
-        Blocks the host until the work of the context is done. Closing twice is harmless.
+        Blocks the host until all work of the context completes. Closing twice is harmless.
 
         See Also
         --------
@@ -30,48 +30,48 @@ cdef class MipmappedArray:
 
     @property
     def handle(self):
-        """The ``CUmipmappedArray``, as a number; 0 when closed. Host only."""
+        """Value of the ``CUmipmappedArray``; 0 if the array is closed. Host only."""
         return self.identity if self.native.is_open(self) else 0
 
     @property
     def shape(self):
-        """The extents of level 0 in elements, the fastest axis first. Host only."""
+        """Extents of level 0 in elements, the fastest axis first. Host only."""
         return self.extents
 
     @property
     def format(self):
-        """The `ArrayFormatType` of the components. Host only."""
+        """Format of the components, an `ArrayFormatType`. Host only."""
         return self.kind
 
     @property
     def num_channels(self):
-        """The components of an element. Host only."""
+        """Number of components of an element. Host only."""
         return self.channels
 
     @property
     def num_levels(self):
-        """How many levels there are. Host only."""
+        """Number of levels. Host only."""
         return self.levels
 
     @property
     def is_surface_load_store(self):
-        """Whether surface objects may be made of the levels. Host only."""
+        """Whether surface objects can be created from the levels. Host only."""
         return self.has_surfaces
 
     @property
     def device(self):
-        """The `Device` of the array. Host only."""
+        """Device that holds the array. Host only."""
         return device_of_ordinal(self.ordinal)
 
     def get_level(self, level):
-        """One level, as an array that keeps this one alive.
+        """Return a level as an array, which retains this mipmapped array.
 
         Host only.
 
         Parameters
         ----------
         level : int
-            From 0, the largest.
+            Index of the level; level 0 is the largest.
 
         Returns
         -------
@@ -80,7 +80,7 @@ cdef class MipmappedArray:
         Raises
         ------
         ValueError
-            If there is no such level.
+            If the level does not exist.
 
         See Also
         --------
@@ -92,9 +92,9 @@ cdef class MipmappedArray:
         if number >= self.levels:
             raise ValueError(f"level ({number}) must be < num_levels ({self.levels})")
         cdef borrowed_mipmapped_array native = self.native.borrow_open(self)
-        cdef array_handle found = level_of(native, <unsigned>number)
+        cdef array_handle level_native = level_of(native, <unsigned>number)
         shape = tuple([max(extent >> number, 1) for extent in self.extents])
-        return wrap_array(found, shape, self.kind, self.channels, self.has_surfaces)
+        return wrap_array(level_native, shape, self.kind, self.channels, self.has_surfaces)
 
     def __enter__(self):
         self.native.check_open(self)
@@ -109,20 +109,20 @@ cdef class MipmappedArray:
 
 
 def create_mipmapped(device, options):
-    """What `Device.create_mipmapped_array` does. Host only."""
-    cdef CUDA_ARRAY3D_DESCRIPTOR shape
-    chosen = texture_options("MipmappedArrayOptions", options, "MipmappedArray options")
-    describe(&shape, chosen)
-    cdef unsigned levels = min(chosen.num_levels, 0xFFFFFFFF)
+    """Implement `Device.create_mipmapped_array`. Host only."""
+    cdef CUDA_ARRAY3D_DESCRIPTOR descriptor
+    checked = texture_options("MipmappedArrayOptions", options, "MipmappedArray options")
+    fill_array_descriptor(&descriptor, checked)
+    cdef unsigned levels = min(checked.num_levels, 0xFFFFFFFF)
     cdef context_handle context = context_of_device(device)
     cdef mipmapped_array_handle native
     with nogil:
-        native = create_mipmapped_array(context.take(), shape, levels)
-    cdef MipmappedArray made = MipmappedArray.__new__(MipmappedArray)
-    made.identity = <uintptr_t>native.raw()
-    made.ordinal = native.parent().context().facts().device
-    made.extents, made.kind = chosen.shape, chosen.format
-    made.channels, made.levels = chosen.num_channels, levels
-    made.has_surfaces = shape.Flags != 0
-    made.native.hold(made, native.take())
-    return made
+        native = create_mipmapped_array(context.take(), descriptor, levels)
+    cdef MipmappedArray array = MipmappedArray.__new__(MipmappedArray)
+    array.identity = <uintptr_t>native.raw()
+    array.ordinal = native.parent().context().facts().device
+    array.extents, array.kind = checked.shape, checked.format
+    array.channels, array.levels = checked.num_channels, levels
+    array.has_surfaces = descriptor.Flags != 0
+    array.native.hold(array, native.take())
+    return array

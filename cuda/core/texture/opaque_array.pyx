@@ -2,18 +2,19 @@
 # OpaqueArray: a CUDA array, whose element layout is private to the device.
 
 
-cdef object texture_options(str name, object given, str what):
+cdef object texture_options(str name, object value, str label):
+    """Return `value` as an instance of the options class `name`."""
     cls = getattr(import_module("cuda.core.texture.options"), name)
-    return cls() if given is None else as_options(given, cls, what)
+    return cls() if value is None else as_options(value, cls, label)
 
 
 cdef tuple format_facts(object format):
-    """The driver's number, and the bytes of a component."""
+    """Return the driver's number of the format and the bytes of a component."""
     return import_module("cuda.core.texture.options").FORMATS[format]
 
 
-cdef int describe(CUDA_ARRAY3D_DESCRIPTOR* into, object chosen) except -1:
-    cdef tuple shape = chosen.shape
+cdef int fill_array_descriptor(CUDA_ARRAY3D_DESCRIPTOR* into, object options) except -1:
+    cdef tuple shape = options.shape
     memset(into, 0, sizeof(CUDA_ARRAY3D_DESCRIPTOR))
     try:
         into.Width = shape[0]
@@ -21,14 +22,14 @@ cdef int describe(CUDA_ARRAY3D_DESCRIPTOR* into, object chosen) except -1:
         into.Depth = shape[2] if len(shape) > 2 else 0
     except OverflowError:
         raise ValueError(f"the shape {shape} is larger than any memory") from None
-    into.Format = <CUarray_format><int>format_facts(chosen.format)[0]
-    into.NumChannels = chosen.num_channels
-    into.Flags = SURFACE_LOAD_STORE if chosen.is_surface_load_store else 0
+    into.Format = <CUarray_format><int>format_facts(options.format)[0]
+    into.NumChannels = options.num_channels
+    into.Flags = SURFACE_LOAD_STORE if options.is_surface_load_store else 0
     return 0
 
 
 cdef context_handle context_of_device(Device device) except *:
-    """The context to make an object in, which must be current."""
+    """Return the device's context; raise if the device is not current."""
     cdef context_handle context = device.context_to_use()
     if current_ordinal() != device.ordinal:
         raise RuntimeError(f"Device {device.ordinal} is not current: call its set_current() first")
@@ -36,12 +37,12 @@ cdef context_handle context_of_device(Device device) except *:
 
 
 cdef class OpaqueArray:
-    """Elements in an order of the device's own, for textures and surfaces.
+    """A CUDA array for textures and surfaces; its element layout is private to the device.
 
-    It comes from `Device.create_opaque_array`, or `MipmappedArray.get_level`, and owns its memory:
-    closing it gives that back, once no texture or surface object needs it. It keeps its context
-    alive. Data outside of it are rows, densely packed: a C-contiguous NumPy array of shape
-    (height, width) fits the shape (width, height).
+    `Device.create_opaque_array` and `MipmappedArray.get_level` create it. The array owns its
+    memory: `close` frees it once no texture or surface object references it. The array retains
+    its context. Copies use densely packed rows in C order: a C-contiguous NumPy array of shape
+    (height, width) matches an array of shape (width, height).
     """
 
     def __init__(self, *args, **kwargs):
@@ -49,10 +50,10 @@ cdef class OpaqueArray:
                            "Device.create_opaque_array().")
 
     def close(self):
-        """Give the array back, unless a texture, a surface or a graph still needs it.
+        """Destroy the array once no texture, surface or graph references it.
 
-        Blocks the host until the work of the context is done. Of a level, only this view goes.
-        Closing twice is harmless.
+        Blocks the host until all work of the context completes. Closing a level of a
+        `MipmappedArray` releases this view only. Closing twice is harmless.
 
         See Also
         --------
@@ -67,37 +68,37 @@ cdef class OpaqueArray:
 
     @property
     def handle(self):
-        """The ``CUarray``, as a number; 0 when closed. Host only."""
+        """Value of the ``CUarray``; 0 if the array is closed. Host only."""
         return self.identity if self.native.is_open(self) else 0
 
     @property
     def shape(self):
-        """The extents in elements, the fastest axis first. Host only."""
+        """Extents in elements, the fastest axis first. Host only."""
         return self.extents
 
     @property
     def format(self):
-        """The `ArrayFormatType` of the components. Host only."""
+        """Format of the components, an `ArrayFormatType`. Host only."""
         return self.kind
 
     @property
     def num_channels(self):
-        """The components of an element. Host only."""
+        """Number of components of an element. Host only."""
         return self.channels
 
     @property
     def is_surface_load_store(self):
-        """Whether a surface object may be made of it. Host only."""
+        """Whether a surface object can be created from the array. Host only."""
         return self.has_surfaces
 
     @property
     def element_bytes(self):
-        """The size of an element. Host only."""
+        """Size of an element in bytes. Host only."""
         return format_facts(self.kind)[1] * self.channels
 
     @property
     def size_bytes(self):
-        """The size of all elements, densely packed. Host only."""
+        """Size of all elements in bytes, densely packed. Host only."""
         size = self.element_bytes
         for extent in self.extents:
             size *= extent
@@ -105,27 +106,27 @@ cdef class OpaqueArray:
 
     @property
     def device(self):
-        """The `Device` of the array. Host only."""
+        """Device that holds the array. Host only."""
         return device_of_ordinal(self.ordinal)
 
     def copy_from(self, src, *, stream):
-        """Fill the array.
+        """Copy data to the whole array.
 
         Stream-ordered. Pageable memory is read before the call returns.
 
         Parameters
         ----------
         src : Buffer or array
-            At least `size_bytes`, C-contiguous; what is beyond is left.
+            C-contiguous data of at least `size_bytes`; excess bytes are ignored.
         stream : Stream or GraphBuilder
-            What orders the copy.
+            Stream that orders the copy.
 
         Raises
         ------
         ValueError
             If `src` is too small, or not contiguous.
         TypeError
-            If it is neither a Buffer nor has the buffer protocol.
+            If `src` is neither a Buffer nor an object with the buffer protocol.
 
         See Also
         --------
@@ -134,16 +135,16 @@ cdef class OpaqueArray:
         copy_array(self, src, accept_stream(stream), True)
 
     def copy_to(self, dst, *, stream):
-        """Copy the whole array out.
+        """Copy the whole array to memory.
 
         Stream-ordered. Pageable memory is written before the call returns.
 
         Parameters
         ----------
         dst : Buffer or array
-            At least `size_bytes`, C-contiguous and writable.
+            C-contiguous, writable memory of at least `size_bytes`.
         stream : Stream or GraphBuilder
-            What orders the copy.
+            Stream that orders the copy.
 
         Returns
         -------
@@ -155,9 +156,9 @@ cdef class OpaqueArray:
         ValueError
             If `dst` is too small, or not contiguous.
         BufferError
-            If it is read-only.
+            If `dst` is read-only.
         TypeError
-            If it is neither a Buffer nor has the buffer protocol.
+            If `dst` is neither a Buffer nor an object with the buffer protocol.
 
         See Also
         --------
@@ -180,22 +181,23 @@ cdef class OpaqueArray:
 
 cdef OpaqueArray wrap_array(array_handle& native, tuple shape, object format, int channels,
                             bint has_surfaces):
-    cdef OpaqueArray made = OpaqueArray.__new__(OpaqueArray)
-    made.identity = <uintptr_t>native.raw()
-    made.ordinal = native.parent().context().facts().device
-    made.extents, made.kind, made.channels = shape, format, channels
-    made.has_surfaces = has_surfaces
-    made.native.hold(made, native.take())
-    return made
+    cdef OpaqueArray array = OpaqueArray.__new__(OpaqueArray)
+    array.identity = <uintptr_t>native.raw()
+    array.ordinal = native.parent().context().facts().device
+    array.extents, array.kind, array.channels = shape, format, channels
+    array.has_surfaces = has_surfaces
+    array.native.hold(array, native.take())
+    return array
 
 
 def create_opaque_array(device, options):
-    """What `Device.create_opaque_array` does. Host only."""
-    cdef CUDA_ARRAY3D_DESCRIPTOR shape
-    chosen = texture_options("OpaqueArrayOptions", options, "OpaqueArray options")
-    describe(&shape, chosen)
+    """Implement `Device.create_opaque_array`. Host only."""
+    cdef CUDA_ARRAY3D_DESCRIPTOR descriptor
+    checked = texture_options("OpaqueArrayOptions", options, "OpaqueArray options")
+    fill_array_descriptor(&descriptor, checked)
     cdef context_handle context = context_of_device(device)
-    cdef array_handle made
+    cdef array_handle native
     with nogil:
-        made = create_array(context.take(), shape)
-    return wrap_array(made, chosen.shape, chosen.format, chosen.num_channels, shape.Flags != 0)
+        native = create_array(context.take(), descriptor)
+    return wrap_array(native, checked.shape, checked.format, checked.num_channels,
+                      descriptor.Flags != 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of arrays and textures, checked and normalised when they are made."""
+"""Options of arrays and textures, checked and normalized on construction."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ def _listed(values: Any) -> str:
     return "{" + ", ".join(repr(str(value)) for value in values) + "}"
 
 
-def member(name: str, given: object, cls: type[StrEnum]) -> Any:
-    """The member of a string enum that an option names: itself, or its value."""
-    if isinstance(given, str) and given in list(cls):
-        return cls(given)
-    raise ValueError(f"{name} must be a {cls.__name__} or one of {_listed(cls)}, got {given!r}")
+def member(name: str, value: object, cls: type[StrEnum]) -> Any:
+    """Return the member of a string enum for an option: a member or its value."""
+    if isinstance(value, str) and value in list(cls):
+        return cls(value)
+    raise ValueError(f"{name} must be a {cls.__name__} or one of {_listed(cls)}, got {value!r}")
 
 
-def array_format(given: Any) -> ArrayFormatType:
-    """The format that is meant: a member, its name, or what NumPy makes a dtype of."""
-    if isinstance(given, str):
-        if given in FORMATS:
-            return ArrayFormatType(given)
+def array_format(value: Any) -> ArrayFormatType:
+    """Return the format of a member, its name, or an argument of ``numpy.dtype``."""
+    if isinstance(value, str):
+        if value in FORMATS:
+            return ArrayFormatType(value)
         raise ValueError(
-            f"format must be an ArrayFormatType or one of {_listed(FORMATS)}, got {given!r}"
+            f"format must be an ArrayFormatType or one of {_listed(FORMATS)}, got {value!r}"
         )
     try:
-        dtype = import_module("numpy").dtype(given)
+        dtype = import_module("numpy").dtype(value)
     except TypeError:
         raise ValueError(
-            f"format must be an ArrayFormatType, str, or NumPy dtype, got {given!r}"
+            f"format must be an ArrayFormatType, str, or NumPy dtype, got {value!r}"
         ) from None
     if dtype.name not in FORMATS or not dtype.isnative:
         raise ValueError(
@@ -57,19 +57,19 @@ def array_format(given: Any) -> ArrayFormatType:
     return ArrayFormatType(dtype.name)
 
 
-def channel_count(given: Any) -> int:
-    """1, 2 or 4."""
-    if isinstance(given, bool) or given not in (1, 2, 4):
-        raise ValueError(f"num_channels must be 1, 2, or 4, got {given!r}")
-    return int(given)
+def channel_count(value: Any) -> int:
+    """Return the number of channels: 1, 2 or 4."""
+    if isinstance(value, bool) or value not in (1, 2, 4):
+        raise ValueError(f"num_channels must be 1, 2, or 4, got {value!r}")
+    return int(value)
 
 
-def array_shape(given: Any) -> tuple[int, ...]:
-    """One to three extents, the fastest axis first."""
+def array_shape(value: Any) -> tuple[int, ...]:
+    """Return one to three extents, the fastest axis first."""
     try:
-        extents = tuple(int(extent) for extent in given)
+        extents = tuple(int(extent) for extent in value)
     except TypeError:
-        raise TypeError(f"shape must be a tuple of ints, got {type(given).__name__}") from None
+        raise TypeError(f"shape must be a tuple of ints, got {type(value).__name__}") from None
     if not 1 <= len(extents) <= 3:
         raise ValueError(f"shape rank must be 1, 2, or 3, got {len(extents)}")
     for axis, extent in enumerate(extents):
@@ -80,28 +80,28 @@ def array_shape(given: Any) -> tuple[int, ...]:
 
 @dataclass
 class OpaqueArrayOptions:
-    """What a CUDA array is like.
+    """Properties of a CUDA array.
 
     Host only.
 
     Parameters
     ----------
     shape
-        The extents in elements, the fastest axis first: (width,), (width, height) or
-        (width, height, depth). A NumPy array of shape (height, width) fits (width, height).
+        Extents in elements, the fastest axis first: (width,), (width, height) or
+        (width, height, depth). A NumPy array of shape (height, width) matches (width, height).
     format
-        An `ArrayFormatType`, its name, or what ``numpy.dtype()`` takes.
+        An `ArrayFormatType`, its name, or an argument that ``numpy.dtype()`` accepts.
     num_channels
-        The components of an element: 1, 2 or 4.
+        Number of components of an element: 1, 2 or 4.
     is_surface_load_store
-        Whether a surface object may be made of it.
+        Whether a surface object can be created from the array.
 
     Raises
     ------
     TypeError
-        If the shape is no sequence.
+        If the shape is not a sequence.
     ValueError
-        If an extent, the format or the number of channels is none that there is.
+        If an extent, the format or the number of channels is invalid.
     """
 
     shape: tuple[int, ...]
@@ -117,23 +117,23 @@ class OpaqueArrayOptions:
 
 @dataclass
 class MipmappedArrayOptions:
-    """What a mipmapped array is like: an array, and halves of it.
+    """Properties of a mipmapped array.
 
     Host only.
 
     Parameters
     ----------
     shape, format, num_channels
-        Of level 0, as in `OpaqueArrayOptions`.
+        Properties of level 0, as in `OpaqueArrayOptions`.
     num_levels
-        How many levels there are; each has half of the extents of the one before.
+        Number of levels; each level has half of the previous level's extents.
     is_surface_load_store
-        Whether surface objects may be made of the levels.
+        Whether surface objects can be created from the levels.
 
     Raises
     ------
     ValueError
-        If the number of levels is below 1; and as `OpaqueArrayOptions`.
+        If the number of levels is below 1, or for the reasons of `OpaqueArrayOptions`.
     """
 
     shape: tuple[int, ...]
@@ -153,40 +153,41 @@ class MipmappedArrayOptions:
 
 @dataclass
 class TextureObjectOptions:
-    """How a texture is read.
+    """Options for reading a texture.
 
     Host only.
 
     Parameters
     ----------
     address_mode
-        What is outside: "wrap", "clamp", "mirror" or "border", or up to three of them, one for each
-        axis. "wrap" and "mirror" are of normalised coordinates; others are clamped.
+        Mode for coordinates outside the image: "wrap", "clamp", "mirror" or "border", or up to
+        three modes, one for each axis. "wrap" and "mirror" need normalized coordinates;
+        without them, coordinates are clamped.
     filter_mode
-        "point": the nearest element; "linear": a mix of those around, of floats only.
+        "point" reads the nearest element; "linear" interpolates neighboring elements of floats.
     read_mode
-        "element_type", or "normalized_float": integers as fractions of the largest.
+        "element_type", or "normalized_float", which reads integers as fractions of the maximum.
     normalized_coords
-        Whether coordinates are from 0 to 1 rather than in elements.
+        Whether coordinates range from 0 to 1 instead of counting elements.
     srgb
-        Whether 8-bit colors are sRGB, to be read as brightness.
+        Whether 8-bit components are sRGB and are converted to linear values when read.
     disable_trilinear_optimization
-        Whether two levels are mixed wherever the filter says so.
+        Whether the driver must not optimize trilinear filtering.
     seamless_cubemap
-        Whether a filter mixes the faces of a cubemap.
+        Whether filtering interpolates across the faces of a cubemap.
     max_anisotropy
-        Of how many elements along a slope is mixed at most.
+        Maximum ratio of anisotropic filtering.
     mipmap_filter_mode
-        "point": the nearest level; "linear": a mix of two.
+        "point" reads the nearest level; "linear" interpolates two levels.
     mipmap_level_bias, min_mipmap_level_clamp, max_mipmap_level_clamp
-        What is added to the level, and its bounds. The defaults stay on level 0.
+        Offset added to the level, and the level's bounds. The defaults select level 0.
     border_color
         Four floats; zeros if None.
 
     Raises
     ------
     ValueError
-        If a filter or the read mode is none that there is.
+        If a filter mode or the read mode is unknown.
     """
 
     address_mode: AddressModeType | str | tuple[AddressModeType | str, ...] = AddressModeType.CLAMP
@@ -211,46 +212,46 @@ class TextureObjectOptions:
         )
 
 
-def address_modes(given: Any) -> list[int]:
-    """The driver's number for each of three axes; missing ones are as the last one."""
-    names = {"address_mode": given}
-    if isinstance(given, tuple | list):
-        if not 1 <= len(given) <= 3:
-            raise ValueError(f"address_mode tuple must have 1-3 entries, got {len(given)}")
-        names = {f"address_mode[{axis}]": each for axis, each in enumerate(given)}
-    elif not isinstance(given, str):
+def address_modes(value: Any) -> list[int]:
+    """Return the driver's numbers for three axes; the last mode fills missing axes."""
+    names = {"address_mode": value}
+    if isinstance(value, tuple | list):
+        if not 1 <= len(value) <= 3:
+            raise ValueError(f"address_mode tuple must have 1-3 entries, got {len(value)}")
+        names = {f"address_mode[{axis}]": each for axis, each in enumerate(value)}
+    elif not isinstance(value, str):
         raise TypeError("address_mode must be an AddressModeType or a tuple of AddressModeType")
     modes = [ADDRESS_MODES[member(*each, AddressModeType)] for each in names.items()]
     return modes + [modes[-1]] * (3 - len(modes))
 
 
-def border(given: Any) -> list[float]:
-    """Four components."""
-    if given is None:
+def border(value: Any) -> list[float]:
+    """Return the four components of the border color."""
+    if value is None:
         return [0.0] * 4
-    color = [float(each) for each in given]
+    color = [float(each) for each in value]
     if len(color) != 4:
         raise ValueError(f"border_color must have 4 elements, got {len(color)}")
     return color
 
 
-def anisotropy(given: Any) -> int:
-    """Not negative, and within what the driver's type holds."""
-    value = int(given)
-    if value < 0:
+def anisotropy(value: Any) -> int:
+    """Return the maximum anisotropy after a range check."""
+    number = int(value)
+    if number < 0:
         raise ValueError("max_anisotropy must be >= 0")
-    if value > 0xFFFFFFFF:
-        raise ValueError(f"max_anisotropy must be at most {0xFFFFFFFF}, got {value}")
-    return value
+    if number > 0xFFFFFFFF:
+        raise ValueError(f"max_anisotropy must be at most {0xFFFFFFFF}, got {number}")
+    return number
 
 
-def flags(of: TextureObjectOptions) -> int:
-    """The CU_TRSF_... flags."""
+def flags(options: TextureObjectOptions) -> int:
+    """Return the CU_TRSF_... flags of the options."""
     rows = (
-        (of.read_mode == "element_type", 1),
-        (of.normalized_coords, 2),
-        (of.srgb, 16),
-        (of.disable_trilinear_optimization, 32),
-        (of.seamless_cubemap, 64),
+        (options.read_mode == "element_type", 1),
+        (options.normalized_coords, 2),
+        (options.srgb, 16),
+        (options.disable_trilinear_optimization, 32),
+        (options.seamless_cubemap, 64),
     )
     return sum(bit for is_set, bit in rows if is_set)

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-# ResourceDescriptor: what a texture or surface is of.
+# ResourceDescriptor: the memory that a texture or surface accesses.
 
 
-cdef int require_buffer(object given) except -1:
-    if not isinstance(given, Buffer):
-        raise TypeError(f"buffer must be a Buffer, got {type(given).__name__}")
-    return check_open((<Buffer>given).fields.is_open, "Buffer")
+cdef int require_buffer(object value) except -1:
+    if not isinstance(value, Buffer):
+        raise TypeError(f"buffer must be a Buffer, got {type(value).__name__}")
+    return check_open((<Buffer>value).fields.is_open, "Buffer")
 
 
-cdef int require_resource(object given) except -1:
-    if not isinstance(given, ResourceDescriptor):
-        raise TypeError(f"resource must be a ResourceDescriptor, got {type(given).__name__}")
+cdef int require_resource(object value) except -1:
+    if not isinstance(value, ResourceDescriptor):
+        raise TypeError(f"resource must be a ResourceDescriptor, got {type(value).__name__}")
     return 0
 
 
 cdef class ResourceDescriptor:
-    """What a texture or surface is of: an array, a mipmapped array, or memory in rows.
+    """The memory that a texture or surface accesses: an array, a mipmapped array or a buffer.
 
-    It comes from one of the ``from_`` methods, and keeps what it is of alive.
+    The ``from_`` methods create it. The descriptor retains the array or buffer.
     """
 
     def __init__(self, *args, **kwargs):
@@ -26,7 +26,7 @@ cdef class ResourceDescriptor:
 
     @classmethod
     def from_opaque_array(cls, array):
-        """Of an array.
+        """Create a descriptor of an array.
 
         Host only.
 
@@ -45,7 +45,7 @@ cdef class ResourceDescriptor:
 
     @classmethod
     def from_mipmapped_array(cls, mipmapped_array):
-        """Of all levels of a mipmapped array.
+        """Create a descriptor of all levels of a mipmapped array.
 
         Host only.
 
@@ -65,20 +65,20 @@ cdef class ResourceDescriptor:
 
     @classmethod
     def from_linear(cls, buffer, *, format, num_channels, size_bytes=None):
-        """Of memory as one row, read element by element without a filter.
+        """Create a descriptor of linear memory, which textures read without filtering.
 
         Host only.
 
         Parameters
         ----------
         buffer : Buffer
-            Aligned to 512 bytes, or as the device asks for.
+            Memory aligned to 512 bytes, or to the device's texture alignment.
         format : object
-            An `ArrayFormatType`, its name, or what ``numpy.dtype()`` takes.
+            An `ArrayFormatType`, its name, or an argument that ``numpy.dtype()`` accepts.
         num_channels : int
-            The components of an element: 1, 2 or 4.
+            Number of components of an element: 1, 2 or 4.
         size_bytes : int, optional
-            A multiple of the size of an element; the whole buffer if None.
+            Size in bytes, a multiple of the element size; the whole buffer if None.
 
         Returns
         -------
@@ -87,7 +87,8 @@ cdef class ResourceDescriptor:
         Raises
         ------
         ValueError
-            If the size is no multiple, below one element, or more than the buffer has.
+            If the size is no multiple of the element size, below one element, or above the
+            buffer size.
         """
         require_buffer(buffer)
         module = import_module("cuda.core.texture.options")
@@ -102,28 +103,29 @@ cdef class ResourceDescriptor:
         if size % width:
             raise ValueError(f"size_bytes ({size}) must be a multiple of element size ({width} "
                              f"bytes for {element.name} x {channels})")
-        cdef ResourceDescriptor made = make_descriptor("linear", buffer)
-        made.element, made.channels, made.bytes = element, channels, size
-        return made
+        cdef ResourceDescriptor resource = make_descriptor("linear", buffer)
+        resource.element, resource.channels, resource.bytes = element, channels, size
+        return resource
 
     @classmethod
     def from_pitch2d(cls, buffer, *, format, num_channels, width, height, pitch_bytes):
-        """Of memory in rows that begin at equal distances.
+        """Create a descriptor of pitched two-dimensional memory.
 
         Host only.
 
         Parameters
         ----------
         buffer : Buffer
-            Aligned to 512 bytes, or as the device asks for.
+            Memory aligned to 512 bytes, or to the device's texture alignment.
         format : object
-            An `ArrayFormatType`, its name, or what ``numpy.dtype()`` takes.
+            An `ArrayFormatType`, its name, or an argument that ``numpy.dtype()`` accepts.
         num_channels : int
-            The components of an element: 1, 2 or 4.
+            Number of components of an element: 1, 2 or 4.
         width, height : int
-            The extents in elements.
+            Extents in elements.
         pitch_bytes : int
-            From one row to the next: a multiple of 32, or as the device asks for.
+            Distance between rows in bytes: a multiple of 32, or of the device's texture pitch
+            alignment.
 
         Returns
         -------
@@ -132,7 +134,7 @@ cdef class ResourceDescriptor:
         Raises
         ------
         ValueError
-            If an extent is below 1, or the rows do not fit the pitch or the buffer.
+            If an extent is below 1, a row exceeds the pitch, or the rows exceed the buffer.
         """
         require_buffer(buffer)
         module = import_module("cuda.core.texture.options")
@@ -149,52 +151,53 @@ cdef class ResourceDescriptor:
         if pitch * extents[1] > buffer.size:
             raise ValueError(f"pitch_bytes * height ({pitch * extents[1]}) exceeds buffer.size "
                              f"({buffer.size})")
-        cdef ResourceDescriptor made = make_descriptor("pitch2d", buffer)
-        made.element, made.channels, made.extents, made.pitch = element, channels, extents, pitch
-        return made
+        cdef ResourceDescriptor resource = make_descriptor("pitch2d", buffer)
+        resource.element, resource.channels = element, channels
+        resource.extents, resource.pitch = extents, pitch
+        return resource
 
     @property
     def kind(self):
-        """"array", "mipmapped_array", "linear" or "pitch2d". Host only."""
-        return self.what
+        """Kind of memory: "array", "mipmapped_array", "linear" or "pitch2d". Host only."""
+        return self.memory_kind
 
     @property
     def source(self):
-        """The array or the Buffer. Host only."""
-        return self.of
+        """The array or Buffer that the descriptor retains. Host only."""
+        return self.owner
 
     @property
     def format(self):
-        """The `ArrayFormatType` of memory; None of arrays, which have one. Host only."""
+        """Format of a Buffer's components, an `ArrayFormatType`; None for arrays. Host only."""
         return self.element
 
     @property
     def num_channels(self):
-        """The components of an element of memory; None of arrays. Host only."""
+        """Number of components of a Buffer's element; None for arrays. Host only."""
         return self.channels
 
     @property
     def size_bytes(self):
-        """The size of linear memory when it was described; else None. Host only."""
+        """Size of linear memory in bytes; otherwise None. Host only."""
         return self.bytes
 
     @property
     def width(self):
-        """The elements of a row of pitched memory; else None. Host only."""
+        """Number of elements in a row of pitched memory; otherwise None. Host only."""
         return None if self.extents is None else self.extents[0]
 
     @property
     def height(self):
-        """The rows of pitched memory; else None. Host only."""
+        """Number of rows of pitched memory; otherwise None. Host only."""
         return None if self.extents is None else self.extents[1]
 
     @property
     def pitch_bytes(self):
-        """From one row of pitched memory to the next, in bytes; else None. Host only."""
+        """Distance between rows of pitched memory in bytes; otherwise None. Host only."""
         return self.pitch
 
     def __repr__(self):
-        text = f"ResourceDescriptor(kind={self.what!r}"
+        text = f"ResourceDescriptor(kind={self.memory_kind!r}"
         if self.element is not None:
             text += f", format={self.element.name}, num_channels={self.channels}"
         if self.bytes is not None:
@@ -205,40 +208,43 @@ cdef class ResourceDescriptor:
         return text + ")"
 
 
-cdef ResourceDescriptor make_descriptor(str what, object of):
-    cdef ResourceDescriptor made = ResourceDescriptor.__new__(ResourceDescriptor)
-    made.what, made.of = what, of
-    return made
+cdef ResourceDescriptor make_descriptor(str memory_kind, object owner):
+    cdef ResourceDescriptor resource = ResourceDescriptor.__new__(ResourceDescriptor)
+    resource.memory_kind, resource.owner = memory_kind, owner
+    return resource
 
 
-cdef object fill_resource(CUDA_RESOURCE_DESC* into, ResourceDescriptor of, bound_facts* kept):
-    """As the driver takes it, with shares of what it names; what keeps the memory of a Buffer."""
+cdef object fill_resource(CUDA_RESOURCE_DESC* into, ResourceDescriptor resource, bound_facts* refs):
+    """Fill the driver's descriptor and share its array handles in `refs`.
+
+    Return the object that retains the memory of a Buffer; None for arrays.
+    """
     cdef Buffer buffer
     memset(into, 0, sizeof(CUDA_RESOURCE_DESC))
-    if of.what == "array":
-        kept.array = (<OpaqueArray>of.of).native.share_open(of.of)
+    if resource.memory_kind == "array":
+        refs.array = (<OpaqueArray>resource.owner).native.share_open(resource.owner)
         into.resType = CU_RESOURCE_TYPE_ARRAY
-        into.res.array.hArray = kept.array.raw()
+        into.res.array.hArray = refs.array.raw()
         return None
-    if of.what == "mipmapped_array":
-        kept.levels = (<MipmappedArray>of.of).native.share_open(of.of)
+    if resource.memory_kind == "mipmapped_array":
+        refs.levels = (<MipmappedArray>resource.owner).native.share_open(resource.owner)
         into.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
-        into.res.mipmap.hMipmappedArray = kept.levels.raw()
+        into.res.mipmap.hMipmappedArray = refs.levels.raw()
         return None
-    buffer = of.of
-    number = <int>format_facts(of.element)[0]
+    buffer = resource.owner
+    number = <int>format_facts(resource.element)[0]
     check_open(buffer.fields.is_open, "Buffer")
-    if of.what == "linear":
+    if resource.memory_kind == "linear":
         into.resType = CU_RESOURCE_TYPE_LINEAR
         into.res.linear.devPtr = buffer.fields.pointer
         into.res.linear.format = <CUarray_format><int>number
-        into.res.linear.numChannels = of.channels
-        into.res.linear.sizeInBytes = of.bytes
+        into.res.linear.numChannels = resource.channels
+        into.res.linear.sizeInBytes = resource.bytes
     else:
         into.resType = CU_RESOURCE_TYPE_PITCH2D
         into.res.pitch2D.devPtr = buffer.fields.pointer
         into.res.pitch2D.format = <CUarray_format><int>number
-        into.res.pitch2D.numChannels = of.channels
-        into.res.pitch2D.width, into.res.pitch2D.height = of.extents
-        into.res.pitch2D.pitchInBytes = of.pitch
+        into.res.pitch2D.numChannels = resource.channels
+        into.res.pitch2D.width, into.res.pitch2D.height = resource.extents
+        into.res.pitch2D.pitchInBytes = resource.pitch
     return memory_to_keep(buffer)

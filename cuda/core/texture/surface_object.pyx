@@ -3,10 +3,10 @@
 
 
 cdef class SurfaceObject:
-    """A number through which kernels read and write the elements of an array as they are.
+    """A handle through which kernels read and write array elements without conversion.
 
-    It comes from `Device.create_surface_object`, and keeps the array. `launch` passes it to a
-    parameter ``cudaSurfaceObject_t``. In kernels the x coordinate is in bytes.
+    `Device.create_surface_object` creates it. The surface retains its array. `launch` passes the
+    surface to a parameter of type ``cudaSurfaceObject_t``. In kernels the x coordinate is in bytes.
     """
 
     def __init__(self, *args, **kwargs):
@@ -14,16 +14,16 @@ cdef class SurfaceObject:
                            "Device.create_surface_object().")
 
     def close(self):
-        """Destroy the object, and let go of the array.
+        """Destroy the surface and release its array.
 
-        Host only. Kernels that use it must be done. Closing twice is harmless.
+        Host only. Kernels that use the surface must have completed. Closing twice is harmless.
 
         See Also
         --------
         cuSurfObjectDestroy : the driver function.
         """
         self.native.close(self)
-        self.of = None
+        self.source = None
 
     @property
     def is_closed(self):
@@ -32,17 +32,17 @@ cdef class SurfaceObject:
 
     @property
     def handle(self):
-        """The ``CUsurfObject``, as a number; 0 when closed. Host only."""
+        """Value of the ``CUsurfObject``; 0 if the surface is closed. Host only."""
         return self.identity if self.native.is_open(self) else 0
 
     @property
     def resource(self):
-        """The `ResourceDescriptor` that it was made of; None when closed. Host only."""
-        return self.of
+        """The `ResourceDescriptor` of the surface's array; None if closed. Host only."""
+        return self.source
 
     @property
     def device(self):
-        """The `Device` of the object. Host only."""
+        """Device of the surface. Host only."""
         return device_of_ordinal(self.ordinal)
 
     def __cuda_kernel_arg__(self):
@@ -61,9 +61,9 @@ cdef class SurfaceObject:
 
 
 def create_surface_object(device, resource):
-    """What `Device.create_surface_object` does. Host only."""
-    cdef CUDA_RESOURCE_DESC what
-    cdef bound_facts kept
+    """Implement `Device.create_surface_object`. Host only."""
+    cdef CUDA_RESOURCE_DESC resource_desc
+    cdef bound_facts refs
     require_resource(resource)
     if resource.kind != "array":
         raise ValueError("SurfaceObject requires an array-backed ResourceDescriptor, got "
@@ -72,12 +72,12 @@ def create_surface_object(device, resource):
         raise ValueError("OpaqueArray must be created with is_surface_load_store=True to be bound "
                          "as a SurfaceObject")
     cdef context_handle context = context_of_device(device)
-    cdef SurfaceObject made = SurfaceObject.__new__(SurfaceObject)
-    fill_resource(&what, resource, &kept)
+    cdef SurfaceObject surface = SurfaceObject.__new__(SurfaceObject)
+    fill_resource(&resource_desc, resource, &refs)
     cdef surface_handle native
     with nogil:
-        native = create_surface(context.take(), what, kept)
-    made.identity, made.ordinal = native.raw(), (<Device>device).ordinal
-    made.of = resource
-    made.native.hold(made, native.take())
-    return made
+        native = create_surface(context.take(), resource_desc, refs)
+    surface.identity, surface.ordinal = native.raw(), (<Device>device).ordinal
+    surface.source = resource
+    surface.native.hold(surface, native.take())
+    return surface

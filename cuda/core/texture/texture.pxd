@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Arrays, what textures are of, and the objects through which kernels reach them.
+# CUDA arrays, resource descriptors, and the texture and surface objects that kernels use.
 
 cdef class OpaqueArray:
     cdef held_array native
-    cdef uintptr_t identity      # the handle, also of a closed one
+    cdef uintptr_t identity      # the handle value, kept after close
     cdef int ordinal
     cdef tuple extents
     cdef object kind             # ArrayFormatType
@@ -25,9 +25,9 @@ cdef class MipmappedArray:
 
 
 cdef class ResourceDescriptor:
-    cdef str what                # "array", "mipmapped_array", "linear" or "pitch2d"
-    cdef object of               # the array or Buffer that was given
-    cdef object element          # ArrayFormatType; None: that of the array
+    cdef str memory_kind         # "array", "mipmapped_array", "linear" or "pitch2d"
+    cdef object owner            # the array or Buffer
+    cdef object element          # ArrayFormatType; None for arrays
     cdef object channels, bytes, extents, pitch
     cdef object __weakref__
 
@@ -36,9 +36,9 @@ cdef class TextureObject:
     cdef held_texture native
     cdef object identity
     cdef int ordinal
-    cdef object of               # ResourceDescriptor
-    cdef object how              # TextureObjectOptions
-    cdef object memory           # of a Buffer, as long as the object is open
+    cdef object source           # ResourceDescriptor
+    cdef object settings         # TextureObjectOptions
+    cdef object memory           # owner of a Buffer's memory while the texture is open
     cdef object __weakref__
 
 
@@ -46,13 +46,13 @@ cdef class SurfaceObject:
     cdef held_surface native
     cdef object identity
     cdef int ordinal
-    cdef object of
+    cdef object source           # ResourceDescriptor
     cdef object __weakref__
 
 
 cdef class GraphicsResource:
     cdef held_graphics native
     cdef uintptr_t identity
-    cdef object mapping          # the _Mapping that was made last, or None
-    cdef object entered_on       # the Stream that `with` maps on, or None
+    cdef object mapping          # the last _Mapping, or None
+    cdef object entered_on       # the Stream on which `with` maps, or None
     cdef object __weakref__

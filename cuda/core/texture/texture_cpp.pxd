@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Arrays, textures, surfaces and graphics resources of cpp/core, and how objects hold them.
+# Array, texture, surface and graphics handles of cpp/core, and their holders in Cython objects.
 
 from cuda.bindings.cydriver cimport (
     CU_MEMORYTYPE_ARRAY,

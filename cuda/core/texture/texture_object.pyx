@@ -3,10 +3,11 @@
 
 
 cdef class TextureObject:
-    """A number through which kernels read an image, with filters and modes of addressing.
+    """A handle through which kernels read an image with filtering and addressing modes.
 
-    It comes from `Device.create_texture_object`, and keeps what it is of: an array that is closed
-    meanwhile is destroyed after it. `launch` passes it to a parameter ``cudaTextureObject_t``.
+    `Device.create_texture_object` creates it. The texture retains its memory: an array that is
+    closed first is destroyed after the texture. `launch` passes the texture to a parameter of type
+    ``cudaTextureObject_t``.
     """
 
     def __init__(self, *args, **kwargs):
@@ -14,16 +15,16 @@ cdef class TextureObject:
                            "Device.create_texture_object().")
 
     def close(self):
-        """Destroy the object, and let go of what it is of.
+        """Destroy the texture and release its memory.
 
-        Host only. Kernels that use it must be done. Closing twice is harmless.
+        Host only. Kernels that use the texture must have completed. Closing twice is harmless.
 
         See Also
         --------
         cuTexObjectDestroy : the driver function.
         """
         self.native.close(self)
-        self.memory = self.of = None
+        self.memory = self.source = None
 
     @property
     def is_closed(self):
@@ -32,22 +33,22 @@ cdef class TextureObject:
 
     @property
     def handle(self):
-        """The ``CUtexObject``, as a number; 0 when closed. Host only."""
+        """Value of the ``CUtexObject``; 0 if the texture is closed. Host only."""
         return self.identity if self.native.is_open(self) else 0
 
     @property
     def resource(self):
-        """The `ResourceDescriptor` that it was made of; None when closed. Host only."""
-        return self.of
+        """The `ResourceDescriptor` of the texture's memory; None if closed. Host only."""
+        return self.source
 
     @property
     def options(self):
-        """The `TextureObjectOptions` that it was made with. Host only."""
-        return self.how
+        """The `TextureObjectOptions` of the texture. Host only."""
+        return self.settings
 
     @property
     def device(self):
-        """The `Device` of the object. Host only."""
+        """Device of the texture. Host only."""
         return device_of_ordinal(self.ordinal)
 
     def __cuda_kernel_arg__(self):
@@ -65,40 +66,40 @@ cdef class TextureObject:
         return f"TextureObject(handle={self.handle:#x})"
 
 
-cdef int fill_texture(CUDA_TEXTURE_DESC* into, object chosen) except -1:
+cdef int fill_texture(CUDA_TEXTURE_DESC* into, object options) except -1:
     module = import_module("cuda.core.texture.options")
     memset(into, 0, sizeof(CUDA_TEXTURE_DESC))
-    modes = module.address_modes(chosen.address_mode)
-    color = module.border(chosen.border_color)
+    modes = module.address_modes(options.address_mode)
+    color = module.border(options.border_color)
     for axis in range(3):
         into.addressMode[axis] = <CUaddress_mode><int>modes[axis]
     for channel in range(4):
         into.borderColor[channel] = color[channel]
-    into.filterMode = <CUfilter_mode><int>(chosen.filter_mode == "linear")
-    into.mipmapFilterMode = <CUfilter_mode><int>(chosen.mipmap_filter_mode == "linear")
-    into.flags = module.flags(chosen)
-    into.maxAnisotropy = module.anisotropy(chosen.max_anisotropy)
-    into.mipmapLevelBias = chosen.mipmap_level_bias
-    into.minMipmapLevelClamp = chosen.min_mipmap_level_clamp
-    into.maxMipmapLevelClamp = chosen.max_mipmap_level_clamp
+    into.filterMode = <CUfilter_mode><int>(options.filter_mode == "linear")
+    into.mipmapFilterMode = <CUfilter_mode><int>(options.mipmap_filter_mode == "linear")
+    into.flags = module.flags(options)
+    into.maxAnisotropy = module.anisotropy(options.max_anisotropy)
+    into.mipmapLevelBias = options.mipmap_level_bias
+    into.minMipmapLevelClamp = options.min_mipmap_level_clamp
+    into.maxMipmapLevelClamp = options.max_mipmap_level_clamp
     return 0
 
 
 def create_texture_object(device, resource, options):
-    """What `Device.create_texture_object` does. Host only."""
-    cdef CUDA_RESOURCE_DESC what
-    cdef CUDA_TEXTURE_DESC how
-    cdef bound_facts kept
+    """Implement `Device.create_texture_object`. Host only."""
+    cdef CUDA_RESOURCE_DESC resource_desc
+    cdef CUDA_TEXTURE_DESC texture_desc
+    cdef bound_facts refs
     require_resource(resource)
-    chosen = texture_options("TextureObjectOptions", options, "TextureObject options")
-    fill_texture(&how, chosen)
+    checked = texture_options("TextureObjectOptions", options, "TextureObject options")
+    fill_texture(&texture_desc, checked)
     cdef context_handle context = context_of_device(device)
-    cdef TextureObject made = TextureObject.__new__(TextureObject)
-    made.memory = fill_resource(&what, resource, &kept)
+    cdef TextureObject texture = TextureObject.__new__(TextureObject)
+    texture.memory = fill_resource(&resource_desc, resource, &refs)
     cdef texture_handle native
     with nogil:
-        native = create_texture(context.take(), what, how, kept)
-    made.identity, made.ordinal = native.raw(), (<Device>device).ordinal
-    made.of, made.how = resource, chosen
-    made.native.hold(made, native.take())
-    return made
+        native = create_texture(context.take(), resource_desc, texture_desc, refs)
+    texture.identity, texture.ordinal = native.raw(), (<Device>device).ordinal
+    texture.source, texture.settings = resource, checked
+    texture.native.hold(texture, native.take())
+    return texture
