@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bindings of the CUDA driver API and the libraries around it, one module per library.
+"""Bindings of the CUDA driver API and related libraries, one module per library.
 
-``__version__`` states the level of the API provided.
+``__version__`` is the version of the provided API.
 """
 
 from os.path import exists as _exists
@@ -17,7 +17,7 @@ def __getattr__(name):
     raise AttributeError(f"module 'cuda.bindings' has no attribute {name!r}")
 
 
-# Folders that only NVIDIA's wheels have.
+# Folders that exist only in NVIDIA's wheels.
 for _path in (f"{__path__[0]}/_lib", f"{__path__[0]}/../core/cu13"):
     if _exists(_path):
         from cuda.bindings._internal import _mixed_installation

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The function tables, for the other extensions that are compiled as C."""
+"""Function tables, for the other extensions that are compiled as C."""
 
 from cpython.pycapsule cimport PyCapsule_Import
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # cython: binding=False
-# (functions without code objects: a tenth of the time of the import)
-"""What ``cuda.bindings.driver`` and its siblings offer, from tables, and the libraries behind it.
+# (functions without code objects save a tenth of the import time)
+"""Modules of ``cuda.bindings`` from tables, and the loader of the libraries.
 
-One extension has both, so that importing any of them opens one file.
+Both are in one extension, so that importing any module opens one file.
 """
 
 import atexit
@@ -27,36 +27,36 @@ cdef extern from "bindings/module/low.hpp":
 
 
 def fill(str module_name not None):
-    """Make the module of a library, which must be imported or being imported, find its names.
+    """Fill the module of a library, which must be in ``sys.modules``, from its tables.
 
-    Host only. Each function is made when it is asked for; classes, enumerations and constants all
-    when the first of them is.
+    Host only. Each function is created on first use; all classes, enumerations and constants when
+    the first of them is used.
     """
     low_fill(sys.modules[module_name])
 
 
 def struct_from_bytes(cls, contents):
-    """Make a struct object with the given contents. Host only. Used by ``pickle``."""
+    """Create a struct object from its bytes. Host only. Used by ``pickle``."""
     return low_struct_from_bytes(cls, contents)
 
 
 def native_handle(obj):
-    """Value of an opaque handle object as an int; None for anything else. Host only."""
+    """Value of an opaque handle object as an int; None for any other object. Host only."""
     return low_native_handle(obj)
 
 
 def fast_enum():
-    """The base class of all enumerations, and its metaclass. Host only."""
+    """Base class of all enumerations, and its metaclass. Host only."""
     return low_fast_enum(), low_fast_enum_metaclass()
 
 
 def close_exit_gate():
-    """Wait for callbacks and compilations that run, and let no more begin. Blocks the host."""
+    """Wait for running callbacks and compilations, and admit no new ones. Blocks the host."""
     low_close_exit_gate()
 
 
 def after_fork():
-    """Let go of what other threads held when the process was forked. Host only."""
+    """Reset, in a forked child process, the locks of other threads of the parent. Host only."""
     low_after_fork()
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of the CUDA runtime, from NVIDIA's static library.
+"""Functions of the CUDA runtime, from NVIDIA's static library.
 
-The loader imports this module at the first call of one of them.
+The loader imports this module at the first call of a runtime function.
 """
 
 from cpython.pycapsule cimport PyCapsule_New

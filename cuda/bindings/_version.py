@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The level of the API provided, under the names that other packages import."""
+"""Version of the provided API, under the names that other packages import."""
 
 from cuda.bindings import __version__
 
@@ -14,4 +14,4 @@ __all__ = [
 
 version = __version__
 __version_tuple__ = version_tuple = tuple(int(part) for part in __version__.split("."))
-__commit_id__ = commit_id = None  # a level is no state of a repository
+__commit_id__ = commit_id = None  # an API version has no commit

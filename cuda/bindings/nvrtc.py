@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVRTC, the run-time compiler of CUDA C++: functions return the result code, then the outputs.
+"""NVRTC, the run-time compiler of CUDA C++: functions return a tuple of result code and outputs.
 
-A function is made when it is first used; all classes, enumerations and constants when the first is.
+Functions are created on first use; classes, enumerations and constants when the first of them is
+used.
 """
 
 from cuda.bindings._low import fill as _fill

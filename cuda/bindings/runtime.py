@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA runtime API: functions return the result code, then the outputs.
+"""The CUDA runtime API: every function returns a tuple of the result code and the outputs.
 
-A function is made when it is first used; all classes, enumerations and constants when the first is.
+Functions are created on first use; classes, enumerations and constants when the first of them is
+used.
 """
 
 from cuda.bindings._low import fill as _fill

@@ -226,14 +226,14 @@ def test_set_backend_comes_before_the_variable_and_after_nothing_else():
         HALFWARP_BACKEND="driver",
     )
     assert lines[0] == "0 emulator"
-    assert lines[1].startswith("RuntimeError: the backend cannot become 'driver'")
+    assert lines[1].startswith("RuntimeError: the backend cannot change to 'driver'")
     assert lines[2] == "ValueError: backend must be 'driver' or 'emulator', got 'gpu'"
 
 
 def test_a_real_driver_in_use_refuses_the_emulator(tmp_path):
     (tmp_path / "libcuda.so.1").symlink_to(EMULATOR)
     (line,) = run('call("cuInit", 0); print(message(_low.set_backend, "emulator"))', tmp_path)
-    assert line.startswith("RuntimeError: the backend cannot become 'emulator'")
+    assert line.startswith("RuntimeError: the backend cannot change to 'emulator'")
     assert "'driver' already" in line
 
 
@@ -255,7 +255,7 @@ def test_a_function_that_the_driver_lacks_is_named_with_the_version_it_needs():
     )
     message = (
         "FunctionNotFoundError: cuStreamGetCtx_v2 is not in the CUDA driver, "
-        "which is of CUDA 12.0: it needs a driver of CUDA 12.5 or newer"
+        "which supports CUDA 12.0: it needs a driver of CUDA 12.5 or newer"
     )
     assert lines == ["0", message, message, "0 1", "0", "True"]
 
@@ -310,8 +310,8 @@ def test_an_older_variant_of_the_same_types_stands_in_for_a_newer_one():
 
 def test_a_driver_of_cuda_11_is_refused_with_what_to_do(small_driver):
     (line,) = run('print(message(call, "cuInit", 0))', small_driver(version=11080))
-    assert line.startswith("NotSupportedError: cuInit() needs a CUDA driver of CUDA 12.0 or newer")
-    assert "is of CUDA 11.8" in line
+    assert line.startswith("NotSupportedError: cuInit() needs a driver of CUDA 12.0 or newer")
+    assert "supports CUDA 11.8" in line
     assert "HALFWARP_BACKEND=emulator" in line
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Private names of the low layer that existing code uses.
 
-``_internal.<library>`` gives the addresses of a library's functions. There is no file of that name:
+``_internal.<library>`` returns the addresses of a library's functions. These modules have no files:
 all are rows of one table.
 """
 
@@ -32,6 +32,6 @@ sys.meta_path.append(
         __name__,
         dict.fromkeys(LIBRARIES, "_inspect_function_pointer _inspect_function_pointers"),
         _resolve,
-        "Addresses of a library's functions, under the names that existing code asks for.",
+        "Addresses of a library's functions, under the names that existing code uses.",
     )
 )

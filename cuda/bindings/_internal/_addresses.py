@@ -14,20 +14,20 @@ def _names(library):
 
 
 def _inspect_function_pointer(module):
-    """The function of that name for the library that a module of `_internal` is named after."""
+    """Create the function of that name for the library with the name of a module of `_internal`."""
     library = module.rpartition(".")[2]
 
     def _inspect_function_pointer(name):
-        """Address of ``"__"`` + C name as an int; 0 when the library lacks the function.
+        """Address of ``"__"`` + C name as an int; 0 if the library lacks the function.
 
-        Blocks the host: opens the library if that has not happened.
+        Blocks the host: opens the library if it is not open yet.
 
         Raises
         ------
         TypeError
-            If the name is no text.
+            If the name is no str.
         KeyError
-            If no library of that kind has such a function.
+            If the API of the library has no such function.
         DynamicLibNotFoundError
             If the library cannot be opened.
         """
@@ -46,13 +46,13 @@ def _inspect_function_pointer(module):
 
 
 def _inspect_function_pointers(module):
-    """The function of that name for the library that a module of `_internal` is named after."""
+    """Create the function of that name for the library with the name of a module of `_internal`."""
     library = module.rpartition(".")[2]
 
     def _inspect_function_pointers():
-        """Address of every function, by ``"__"`` + C name; 0 for those that the library lacks.
+        """Address of every function, by ``"__"`` + C name; 0 for functions that the library lacks.
 
-        Blocks the host: opens the library if that has not happened.
+        Blocks the host: opens the library if it is not open yet.
 
         Raises
         ------

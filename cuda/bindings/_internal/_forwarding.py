@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules that exist as a row of a table only: made on demand, each name looked up when used."""
+"""Modules without files: a table lists their names, and each name is looked up on first use."""
 
 from importlib import import_module
 from importlib.machinery import ModuleSpec
@@ -7,7 +7,7 @@ from types import ModuleType
 
 
 class ForwardingModule(ModuleType):
-    """A module whose names are those of its row, `__all__`, and the modules below it."""
+    """Module whose names are listed in its row, `__all__`, and the submodules of its row."""
 
     def __getattr__(self, name):
         if f"{self.__name__}.{name}" in self.__loader__.rows:
@@ -23,16 +23,16 @@ class ForwardingModule(ModuleType):
 
 
 class ForwardingTable:
-    """Finds and loads the modules of a table; for the end of `sys.meta_path`.
+    """Finder and loader of the modules of a table, for the end of `sys.meta_path`.
 
     Parameters
     ----------
     package : str
-        The package that all rows are below.
+        Parent package of all rows.
     rows : dict
-        Path below the package -> its names, separated by spaces.
+        Path below the package -> names of the module, separated by spaces.
     resolve : callable
-        ``resolve(module, name)`` gives the object that a name of a module stands for.
+        ``resolve(module, name)`` returns the object behind a name of a module.
     doc : str
         The docstring of the modules.
     """
@@ -54,4 +54,4 @@ class ForwardingTable:
         return module
 
     def exec_module(self, module):
-        """Nothing to run: names are looked up when they are used."""
+        """Do nothing: names are looked up on first use."""

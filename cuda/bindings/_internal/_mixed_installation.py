@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The warning for NVIDIA's files among ours; imported only where there are some."""
+"""Warns of files of NVIDIA's packages in our folders; imported only if there are any."""
 
 import os
 import sys
 import warnings
 
-IMPORTING = ("cuda.", "importlib", "_frozen_importlib")  # what is between a user and this
-_is_told = False
+IMPORTING = ("cuda.", "importlib", "_frozen_importlib")  # modules between user code and this one
+_is_warned = False
 
 
 def warn(path):
-    """Say, once in a process, that another package was installed into these folders."""
-    global _is_told
-    if _is_told:
+    """Warn, once per process, that another package was installed into these folders."""
+    global _is_warned
+    if _is_warned:
         return
-    _is_told = True
+    _is_warned = True
     importer = sys._getframe(1)
     while importer.f_back and importer.f_globals.get("__name__", "").startswith(IMPORTING):
         importer = importer.f_back

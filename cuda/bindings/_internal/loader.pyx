@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the driver (or the emulator) and each other library at first use, and fills its table.
+"""Loader: opens the driver (or the emulator) and each library at first use, and fills its table.
 
-The work is done in C++ (`cpp/driver/loader`), without the interpreter; this file puts failures
-into words, asks ``cuda.pathfinder`` for libraries, and shows the outside what was found.
+The C++ code in `cpp/driver/loader` does this without Python. This file raises its failures as
+exceptions, finds libraries with ``cuda.pathfinder``, and returns the state of the loader.
 """
 
 from cpython.pycapsule cimport PyCapsule_Import, PyCapsule_New
@@ -72,9 +72,9 @@ cdef dict BACKENDS = {"driver": BACKEND_DRIVER, "emulator": BACKEND_EMULATOR}
 
 
 def backend():
-    """Which library answers the driver's functions: ``"driver"`` or ``"emulator"``.
+    """Name of the library that provides the driver's functions: ``"driver"`` or ``"emulator"``.
 
-    Host only. None before the first driver call, which is when the choice is made.
+    Host only. None before the first driver call, which selects the backend.
     """
     cdef backend_id used = loader_backend()
     for name, value in BACKENDS.items():
@@ -84,22 +84,22 @@ def backend():
 
 
 def is_emulated():
-    """Whether driver calls go, or will go, to the emulator.
+    """Whether the emulator executes driver calls, or will execute them.
 
-    Host only. Opens a library only if ``HALFWARP_BACKEND=auto`` leaves the choice to it.
+    Host only. Opens a library only if ``HALFWARP_BACKEND=auto`` makes the choice depend on it.
     """
     if loader_backend() == BACKEND_NONE and loader_selected_backend() == BACKEND_NONE:
         try:
             load("driver")
-        except RuntimeError:  # neither can be opened: the first driver call says so
+        except RuntimeError:  # neither can be opened: the first driver call reports it
             return False
     return (loader_backend() or loader_selected_backend()) == BACKEND_EMULATOR
 
 
 def set_backend(str name not None):
-    """Choose the backend from code, in place of ``HALFWARP_BACKEND``.
+    """Select the backend from code, instead of with ``HALFWARP_BACKEND``.
 
-    Host only. To ask for the backend that is in use already does nothing.
+    Host only. Selecting the backend that is in use does nothing.
 
     Parameters
     ----------
@@ -111,18 +111,18 @@ def set_backend(str name not None):
     ValueError
         For another name.
     RuntimeError
-        If the other backend has been used in this process: it cannot change any more.
+        If this process has used the other backend: the backend cannot change any more.
     """
     if name not in BACKENDS:
         raise ValueError(f"backend must be 'driver' or 'emulator', got {name!r}")
     if not loader_request_backend(BACKENDS[name]):
         raise RuntimeError(
-            f"the backend cannot become {name!r}: this process has used {backend()!r} already; "
-            f"choose before the first driver call, or set HALFWARP_BACKEND={name}")
+            f"the backend cannot change to {name!r}: this process has used {backend()!r} already; "
+            f"select it before the first driver call, or set HALFWARP_BACKEND={name}")
 
 
 def load(str library not None):
-    """Open a library and fill its table now rather than at the first call.
+    """Open a library and fill its table now instead of at the first call.
 
     Blocks the host.
 
@@ -140,9 +140,9 @@ def load(str library not None):
 
 
 def inspect_function_pointer(str library not None, str name not None):
-    """Address that calls of a C function go to, as an int; 0 when the library lacks the function.
+    """Address of a C function in its table, as an int; 0 if the library lacks the function.
 
-    Blocks the host: opens the library if that has not happened.
+    Blocks the host: opens the library if it is not open yet.
 
     Parameters
     ----------
@@ -161,34 +161,34 @@ def inspect_function_pointer(str library not None, str name not None):
 
 
 def emulator_function(str name not None):
-    """Address of a function of the emulator beyond the driver's API, as an int; 0 on a driver.
+    """Address of a function of the emulator beyond the driver API, as an int; 0 with a driver.
 
-    Blocks the host: opens the library if that has not happened.
+    Blocks the host: opens the library if it is not open yet.
 
     Parameters
     ----------
     name
-        As in ``cpp/emulator/control/control.h``.
+        Name in ``cpp/emulator/control/control.h``.
     """
     load("driver")
     return <size_t>loader_emulator_symbol(name.encode())
 
 
 def exported_names(str library not None):
-    """Exported names of all functions of a library's table, in its order.
+    """Exported names of all functions of a library, in the order of its table.
 
     Host only.
     """
-    cdef library_id which = library_of(library)
+    cdef library_id number = library_of(library)
     cdef const char* name
     names = []
-    while (name := loader_exported_name(which, len(names))) is not NULL:
+    while (name := loader_exported_name(number, len(names))) is not NULL:
         names.append(name.decode())
     return names
 
 
 def _answer_as_driver_of(int version):
-    """For tests: start again, as a driver of that CUDA version (12020) answers; 0: as it is."""
+    """For tests: reset the loader; imitate a driver for that CUDA version (12020), 0: none."""
     loader_reset(version)
 
 
@@ -217,7 +217,7 @@ cdef str search_path():
 cdef str library_message(const loader_failure* failure, str caller, str detail):
     if failure.backend == BACKEND_EMULATOR:
         return (f"{caller} needs the emulator of the CUDA driver, which cannot be opened: "
-                f"{detail}; it is part of halfwarp and lies beside cuda/bindings: reinstall the "
+                f"{detail}; it is part of halfwarp, in the folder of cuda/bindings: reinstall the "
                 "package, or set HALFWARP_BACKEND=driver to use a GPU")
     return (f"{caller} needs the CUDA driver, which cannot be opened: {detail}. Looked in: "
             f"{search_path()}. Install the NVIDIA driver, or run without a GPU on the CPU "
@@ -227,18 +227,18 @@ cdef str library_message(const loader_failure* failure, str caller, str detail):
 cdef str function_message(const loader_failure* failure, str name):
     if failure.library != HALFWARP_DRIVER:
         library = loader_library_name(failure.library).decode()
-        return (f"{name} is not in the {library} library that was found: it is too old; install "
+        return (f"{name} is not in the {library} library that was loaded: it is too old; install "
                 f"a newer {loader_package(failure.library).decode()}")
     required = "another driver"
     if failure.required_version:
         required = f"a driver of CUDA {version_text(failure.required_version)} or newer"
-    return (f"{name} is not in the CUDA driver, which is of CUDA "
+    return (f"{name} is not in the CUDA driver, which supports CUDA "
             f"{version_text(failure.driver_version)}: it needs {required}")
 
 
 cdef str age_message(const loader_failure* failure, str caller):
-    return (f"{caller} needs a CUDA driver of CUDA {version_text(failure.required_version)} or "
-            "newer; the one that is installed is of CUDA "
+    return (f"{caller} needs a driver of CUDA {version_text(failure.required_version)} or "
+            "newer; the installed driver supports CUDA "
             f"{version_text(failure.driver_version)}. Install a newer NVIDIA driver, or run "
             "without a GPU on the CPU emulator: HALFWARP_BACKEND=emulator (or auto)")
 
@@ -263,36 +263,36 @@ cdef int raise_failure(const loader_failure* failure) except -1 with gil:
         library_message(failure, f"{name}()" if name else "cuda.bindings", detail))
 
 
-cdef str without_listings(str why):
-    """What the pathfinder says, with the folders that it looked in but not what lies in them."""
-    first, *rest = why.splitlines() or [""]
-    folders = [line.split('"')[1] for line in rest if line.lstrip().startswith('listdir("')]
-    return f"{first}. Looked in: {', '.join(dict.fromkeys(folders))}" if folders else why
+cdef str without_listings(str message):
+    """Shorten a message of the pathfinder: keep the searched folders, omit their contents."""
+    first, *lines = message.splitlines() or [""]
+    folders = [line.split('"')[1] for line in lines if line.lstrip().startswith('listdir("')]
+    return f"{first}. Looked in: {', '.join(dict.fromkeys(folders))}" if folders else message
 
 
-cdef void forget_searches():
-    """Let the pathfinder look again at the next call.
+cdef void clear_search_caches():
+    """Make the pathfinder search again at the next call.
 
-    It remembers the folders that it found and the variables that it read, so that it would not see
-    a package that is installed, or a toolkit that is named, while the process runs.
+    It caches folders and environment variables, and so would not find a package that is installed,
+    or a toolkit that is named, while the process runs.
     """
     for name in [name for name in sys.modules if name.startswith("cuda.pathfinder._utils.")]:
         for value in vars(sys.modules[name]).values():
-            forget = getattr(value, "cache_clear", None)
-            if forget is not None:
-                forget()
+            cache_clear = getattr(value, "cache_clear", None)
+            if cache_clear is not None:
+                cache_clear()
 
 
-cdef void tell_opened(str name, object what) noexcept:
-    """To who listens (`halfwarp.logs`); what that raises is printed."""
+cdef void log_opened(str name, object path) noexcept:
+    """Log an opened library with `halfwarp.logs`; an exception in it is printed."""
     if "logging" in sys.modules:
         from halfwarp.logs import note_library
 
-        note_library(name, what)
+        note_library(name, path)
 
 
 cdef void on_backend_opened(backend_id used) noexcept with gil:
-    tell_opened("driver", "the emulator" if used == BACKEND_EMULATOR else "libcuda.so.1")
+    log_opened("driver", "the emulator" if used == BACKEND_EMULATOR else "libcuda.so.1")
 
 
 cdef void* open_library(library_id library, const char* function) except NULL with gil:
@@ -300,20 +300,20 @@ cdef void* open_library(library_id library, const char* function) except NULL wi
 
     name = loader_source(library).decode()
     try:
-        found = load_nvidia_dynamic_lib(name)
-        tell_opened(name, found.abs_path)
-        return <void*><size_t>found._handle_uint
+        loaded = load_nvidia_dynamic_lib(name)
+        log_opened(name, loaded.abs_path)
+        return <void*><size_t>loaded._handle_uint
     except DynamicLibNotFoundError as error:
-        forget_searches()
-        why = without_listings(str(error)).rstrip(". \n")
+        clear_search_caches()
+        message = without_listings(str(error)).rstrip(". \n")
         caller = f"{function.decode()}()" if function is not NULL else "cuda.bindings"
         raise DynamicLibNotFoundError(
-            f"{caller} needs the library {name}, which cannot be found: {why}. "
+            f"{caller} needs the library {name}, which cannot be found: {message}. "
             f"{loader_remedy(library).decode()}") from error
 
 
 cdef int fill_from_module(library_id library) except -1 with gil:
-    """Fill the table of a library from the extension that holds it."""
+    """Fill the table of a library from the extension that contains it."""
     cdef unsigned slot = 0
     cdef const char* name
     from importlib import import_module

@@ -5,11 +5,11 @@ __all__ = ["FunctionNotFoundError", "NotSupportedError", "get_c_compiler"]
 
 
 class FunctionNotFoundError(RuntimeError):
-    """The library is there, but too old (or too new) to have the function."""
+    """The library was found, but is too old (or too new) to have the function."""
 
 
 class NotSupportedError(RuntimeError):
-    """The library or the platform cannot do what was asked."""
+    """The library or the platform does not support the request."""
 
 
 def get_c_compiler():

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The low layer in Python's ways, under a provisional name: values come back, failures raise."""
+"""Pythonic bindings, under a provisional name: functions return values and raise on failure."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA driver API in Python's ways: functions return their outputs and raise where they fail.
+"""The CUDA driver API, Pythonic: functions return their outputs and raise on failure.
 
-Handles, addresses and enumerators are ints. The package's name is provisional.
+Handles, addresses and enumerators are ints. The name of the package is provisional.
 """
 
 from cuda.bindings._low import fill as _fill

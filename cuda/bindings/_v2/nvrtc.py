@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runtime compiler in Python's ways: functions return their outputs and raise where they fail.
+"""The run-time compiler, Pythonic: functions return their outputs and raise on failure.
 
-Handles and addresses are ints, source and options bytes. The package's name is provisional.
+Handles and addresses are ints, source and options are bytes. The package name is provisional.
 """
 
 from cuda.bindings._low import fill as _fill

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small services around the bindings: native handles, PTX versions, options of NVVM, old drivers.
+"""Utilities for the bindings: native handles, PTX versions, options of NVVM, old drivers.
 
-Importing this imports nothing but its own two files: each function does so when it is called.
+Importing this package imports its own two files only; each function imports the rest when called.
 """
 
 from cuda.bindings.utils._envvar import envvar_bool
 from cuda.bindings.utils._version_check import warn_if_cuda_major_version_mismatch
 
-TYPE_CHECKING = False  # as type checkers read it; `typing` is not imported for that
+TYPE_CHECKING = False  # type checkers treat it as True; avoids importing `typing`
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
@@ -23,7 +23,7 @@ __all__ = [
 
 _getters: "dict[type, Callable[[Any], int]]" = {}
 
-# First CUDA release that takes each PTX version, where the numbers say nothing about each other.
+# First CUDA release that supports each PTX version, if the two numbers are unrelated.
 _CUDA_OF_PTX = {
     "1.0": "1.0", "1.1": "1.1", "1.2": "2.0", "1.3": "2.1", "1.4": "2.2",
     "2.0": "3.0", "2.1": "3.1", "2.2": "3.2", "2.3": "4.0",
@@ -32,10 +32,10 @@ _CUDA_OF_PTX = {
     "6.0": "9.0", "6.1": "9.1", "6.2": "9.2", "6.3": "10.0", "6.4": "10.1", "6.5": "10.2",
     "8.6": "12.7", "8.7": "12.8", "8.8": "12.9",
 }  # fmt: skip
-# and where the release follows: PTX major -> (CUDA major, last minor)
+# If the minor versions are equal: PTX major -> (CUDA major, last minor).
 _CUDA_IN_STEP = {"7": ("11", 8), "8": ("12", 5), "9": ("13", 5)}
 
-# An empty kernel in a form that every dialect of NVVM IR accepts: no pointer type in it.
+# Empty kernel without pointer types, which every dialect of NVVM IR accepts.
 _EMPTY_KERNEL = """\
 target triple = "nvptx64-nvidia-cuda"
 target datalayout = "\
@@ -55,7 +55,7 @@ def get_cuda_native_handle(obj: "Any") -> int:
     Raises
     ------
     TypeError
-        If the type of `obj` is not a handle of the C API, nor registered as one.
+        If the type of `obj` is no handle of the C API and is not registered.
     """
     getter = _getters.get(type(obj))
     if getter is not None:
@@ -69,12 +69,12 @@ def get_cuda_native_handle(obj: "Any") -> int:
 
 
 def _add_cuda_native_handle_getter(t: type, getter: "Callable[[Any], int]") -> None:
-    """Register how the handle of an object of type `t` is found; a second registration replaces."""
+    """Register the function that returns the handle of a `t` object; replaces an earlier one."""
     _getters[t] = getter
 
 
 def get_ptx_ver(ptx: str) -> str:
-    """Version that a PTX text states, as in ``"8.8"``. Host only.
+    """Version of a PTX text, as in ``"8.8"``. Host only.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def get_ptx_ver(ptx: str) -> str:
 
 
 def get_minimal_required_cuda_ver_from_ptx_ver(ptx_version: str) -> int:
-    """First CUDA version whose driver takes a PTX version: ``"8.8"`` -> 12090. Host only.
+    """First CUDA version whose driver accepts a PTX version: ``"8.8"`` -> 12090. Host only.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def get_minimal_required_cuda_ver_from_ptx_ver(ptx_version: str) -> int:
 
 
 def check_nvvm_compiler_options(options: "Sequence[str]") -> bool:
-    """Whether the NVVM library takes these options, which it is asked by compiling an empty kernel.
+    """Whether the NVVM library accepts these options; compiles an empty kernel with them.
 
     Blocks the host.
 
@@ -123,16 +123,16 @@ def check_nvvm_compiler_options(options: "Sequence[str]") -> bool:
     Returns
     -------
     bool
-        False when an option is not understood, or the library is too old to be asked.
+        False if the library does not know an option, or is too old to report it.
 
     Raises
     ------
     DynamicLibNotFoundError
-        If there is no NVVM library.
+        If the NVVM library is missing.
     nvvmError
         If the compilation fails for another reason.
     TypeError
-        If `options` is a single string, or no sequence.
+        If `options` is a str or no sequence.
     """
     if isinstance(options, (str, bytes)) or not hasattr(options, "__iter__"):
         raise TypeError(f"options must be a sequence of str, got {options!r}")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Switches in the environment."""
+"""Boolean environment variables."""
 
 
 def envvar_bool(name: str, default: bool = False) -> bool:
-    """Whether an environment variable is switched on. Host only.
+    """Whether an environment variable is true. Host only.
 
-    Off are: empty, 0, ``false``, ``no`` and ``off`` in any case. All else is on.
+    Empty, 0, ``false``, ``no`` and ``off`` in any case are false. Any other value is true.
     """
     import os
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the driver is as new as the bindings. The flag has the name that other packages reset."""
+"""Compares the driver with the bindings. Other packages reset the flag by its name."""
 
 from cuda.bindings.utils._envvar import envvar_bool
 
@@ -7,14 +7,14 @@ _major_version_compatibility_checked = False
 
 
 def warn_if_cuda_major_version_mismatch() -> None:
-    """Warn, once, when the driver is of an older CUDA major version than the bindings. Host only.
+    """Warn, once, if the CUDA major version of the driver is older than the bindings. Host only.
 
-    ``CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING=1`` silences it.
+    ``CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING=1`` disables the warning.
 
     Raises
     ------
     RuntimeError
-        If the driver cannot be asked for its version.
+        If the driver version cannot be queried.
     """
     global _major_version_compatibility_checked
     if _major_version_compatibility_checked or envvar_bool(

@@ -91,9 +91,7 @@ def test_what_has_no_contiguous_buffer_is_a_value_error(data):
 
 
 def test_a_buffer_of_another_size_than_stated_is_a_value_error():
-    with pytest.raises(
-        ValueError, match="4 bytes, the value of the size argument, got 3"
-    ):
+    with pytest.raises(ValueError, match="4 bytes, the value of the size argument, got 3"):
         link.add_data(1, 2, b"abc", 4, "name")
 
 

@@ -98,7 +98,7 @@ except RuntimeError as error:
     words = on_driver(12020, code)
     assert words[:2] == ["FunctionNotFoundError", "cuCtxGetDevResource"]
     assert " ".join(words).endswith(
-        "which is of CUDA 12.2: it needs a driver of CUDA 12.4 or newer"
+        "which supports CUDA 12.2: it needs a driver of CUDA 12.4 or newer"
     )
 
 
@@ -113,7 +113,7 @@ for call in (lambda: graph.create_condition(1), graph.empty):
         print(error)
 """
     text = (
-        "{} is not in the CUDA driver, which is of CUDA 12.2: "
+        "{} is not in the CUDA driver, which supports CUDA 12.2: "
         "it needs a driver of CUDA 12.3 or newer"
     )
     words = on_driver(12020, code)
@@ -158,6 +158,6 @@ for call in (lambda: driver.cuInit(0), lambda: Device(0).set_current()):
     lines = run_python(code).splitlines()
     assert len(lines) == 2
     for line in lines:
-        assert "needs a CUDA driver of CUDA 12.0 or newer" in line
-        assert f"is of CUDA {version // 1000}.{version % 1000 // 10}" in line
+        assert "needs a driver of CUDA 12.0 or newer" in line
+        assert f"supports CUDA {version // 1000}.{version % 1000 // 10}" in line
         assert "HALFWARP_BACKEND=emulator" in line
