@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices: how many, which one this thread uses, its flags, and access between two.
+// Devices: count, selection, flags and peer access.
 #include <climits>
 
 #include "emulated_runtime/api.hpp"
@@ -13,36 +13,36 @@ namespace {
 constexpr unsigned settable_flags =
     cudaDeviceScheduleMask | cudaDeviceMapHost | cudaDeviceLmemResizeToMax | cudaDeviceSyncMemops;
 
-// Memory of the host is always mapped in the runtime's contexts; the driver does that unasked.
+// The runtime's contexts always map host memory; the driver does that without the flag.
 cudaError_t set_flags(int device, unsigned flags) {
   if (flags & ~settable_flags) return cudaErrorInvalidValue;
   return forward(table->cuDevicePrimaryCtxSetFlags, device, flags & ~unsigned{cudaDeviceMapHost});
 }
 
-// What a device lacks of the wanted properties; 0 when it has them all.
-int lacking(const cudaDeviceProp& has, const cudaDeviceProp& wanted) {
+// Returns the number of requested properties that a device lacks.
+int count_deficits(const cudaDeviceProp& available, const cudaDeviceProp& requested) {
   const int differences[] = {
-      has.major * 10 + has.minor < wanted.major * 10 + wanted.minor,
-      has.totalGlobalMem < wanted.totalGlobalMem,
-      has.sharedMemPerBlock < wanted.sharedMemPerBlock,
-      has.regsPerBlock < wanted.regsPerBlock,
-      has.maxThreadsPerBlock < wanted.maxThreadsPerBlock,
-      has.multiProcessorCount < wanted.multiProcessorCount,
+      available.major * 10 + available.minor < requested.major * 10 + requested.minor,
+      available.totalGlobalMem < requested.totalGlobalMem,
+      available.sharedMemPerBlock < requested.sharedMemPerBlock,
+      available.regsPerBlock < requested.regsPerBlock,
+      available.maxThreadsPerBlock < requested.maxThreadsPerBlock,
+      available.multiProcessorCount < requested.multiProcessorCount,
   };
   int count = 0;
   for (const int each : differences) count += each;
   return count;
 }
 
-// The peer's primary context, for functions that name a device by its context.
+// Calls a function with the primary context of the peer.
 template <class... Params>
-cudaError_t with_peer(CUresult (*function)(CUcontext, Params...), int peer, Params... rest) {
+cudaError_t with_peer(CUresult (*function)(CUcontext, Params...), int peer, Params... arguments) {
   int device = 0;
   if (const cudaError_t code = current_device(&device)) return code;
   if (device == peer) return cudaErrorInvalidDevice;
   CUcontext context = nullptr;
   if (const cudaError_t code = retain_primary(peer, &context)) return code;
-  return forward(function, context, rest...);
+  return forward(function, context, arguments...);
 }
 
 }  // namespace
@@ -92,14 +92,14 @@ cudaError_t cudaGetDeviceFlags(unsigned int* flags) noexcept {
 
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* prop) noexcept {
   if (!device || !prop) return cudaErrorInvalidValue;
-  int count = 0, least = INT_MAX;
+  int count = 0, min_deficits = INT_MAX;
   if (const cudaError_t code = api::cudaGetDeviceCount(&count)) return code;
   for (int each = 0; each < count; ++each) {
-    cudaDeviceProp has;
-    if (const cudaError_t code = api::cudaGetDeviceProperties(&has, each)) return code;
-    const int lacks = lacking(has, *prop);
-    if (lacks < least) *device = each;
-    if (lacks < least) least = lacks;
+    cudaDeviceProp available;
+    if (const cudaError_t code = api::cudaGetDeviceProperties(&available, each)) return code;
+    const int deficits = count_deficits(available, *prop);
+    if (deficits < min_deficits) *device = each;
+    if (deficits < min_deficits) min_deficits = deficits;
   }
   return cudaSuccess;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cudaDeviceProp: what the driver says of a device, in the fields of one struct.
+// Fills cudaDeviceProp from driver queries.
 #include <cstring>
 
 #include "emulated_runtime/api.hpp"
@@ -8,19 +8,19 @@
 namespace halfwarp::emulated_runtime::api {
 namespace {
 
-// An int of the struct, or one of an array in it, and the attribute that fills it.
+// An int field, or an element of an array field, and its attribute.
 struct int_field {
   std::size_t offset;
   cudaDeviceAttr attribute;
 };
 
-// A size_t that the driver states as an int.
+// A size_t field whose attribute is an int.
 struct size_field {
   std::size_t cudaDeviceProp::*field;
   cudaDeviceAttr attribute;
 };
 
-constexpr std::size_t at(std::size_t field, std::size_t index) {
+constexpr std::size_t element_offset(std::size_t field, std::size_t index) {
   return field + index * sizeof(int);
 }
 
@@ -30,12 +30,12 @@ constexpr int_field int_fields[] = {
     {offsetof(prop, regsPerBlock), cudaDevAttrMaxRegistersPerBlock},
     {offsetof(prop, warpSize), cudaDevAttrWarpSize},
     {offsetof(prop, maxThreadsPerBlock), cudaDevAttrMaxThreadsPerBlock},
-    {at(offsetof(prop, maxThreadsDim), 0), cudaDevAttrMaxBlockDimX},
-    {at(offsetof(prop, maxThreadsDim), 1), cudaDevAttrMaxBlockDimY},
-    {at(offsetof(prop, maxThreadsDim), 2), cudaDevAttrMaxBlockDimZ},
-    {at(offsetof(prop, maxGridSize), 0), cudaDevAttrMaxGridDimX},
-    {at(offsetof(prop, maxGridSize), 1), cudaDevAttrMaxGridDimY},
-    {at(offsetof(prop, maxGridSize), 2), cudaDevAttrMaxGridDimZ},
+    {element_offset(offsetof(prop, maxThreadsDim), 0), cudaDevAttrMaxBlockDimX},
+    {element_offset(offsetof(prop, maxThreadsDim), 1), cudaDevAttrMaxBlockDimY},
+    {element_offset(offsetof(prop, maxThreadsDim), 2), cudaDevAttrMaxBlockDimZ},
+    {element_offset(offsetof(prop, maxGridSize), 0), cudaDevAttrMaxGridDimX},
+    {element_offset(offsetof(prop, maxGridSize), 1), cudaDevAttrMaxGridDimY},
+    {element_offset(offsetof(prop, maxGridSize), 2), cudaDevAttrMaxGridDimZ},
     {offsetof(prop, major), cudaDevAttrComputeCapabilityMajor},
     {offsetof(prop, minor), cudaDevAttrComputeCapabilityMinor},
     {offsetof(prop, multiProcessorCount), cudaDevAttrMultiProcessorCount},
@@ -43,43 +43,47 @@ constexpr int_field int_fields[] = {
     {offsetof(prop, canMapHostMemory), cudaDevAttrCanMapHostMemory},
     {offsetof(prop, maxTexture1D), cudaDevAttrMaxTexture1DWidth},
     {offsetof(prop, maxTexture1DMipmap), cudaDevAttrMaxTexture1DMipmappedWidth},
-    {at(offsetof(prop, maxTexture2D), 0), cudaDevAttrMaxTexture2DWidth},
-    {at(offsetof(prop, maxTexture2D), 1), cudaDevAttrMaxTexture2DHeight},
-    {at(offsetof(prop, maxTexture2DMipmap), 0), cudaDevAttrMaxTexture2DMipmappedWidth},
-    {at(offsetof(prop, maxTexture2DMipmap), 1), cudaDevAttrMaxTexture2DMipmappedHeight},
-    {at(offsetof(prop, maxTexture2DLinear), 0), cudaDevAttrMaxTexture2DLinearWidth},
-    {at(offsetof(prop, maxTexture2DLinear), 1), cudaDevAttrMaxTexture2DLinearHeight},
-    {at(offsetof(prop, maxTexture2DLinear), 2), cudaDevAttrMaxTexture2DLinearPitch},
-    {at(offsetof(prop, maxTexture2DGather), 0), cudaDevAttrMaxTexture2DGatherWidth},
-    {at(offsetof(prop, maxTexture2DGather), 1), cudaDevAttrMaxTexture2DGatherHeight},
-    {at(offsetof(prop, maxTexture3D), 0), cudaDevAttrMaxTexture3DWidth},
-    {at(offsetof(prop, maxTexture3D), 1), cudaDevAttrMaxTexture3DHeight},
-    {at(offsetof(prop, maxTexture3D), 2), cudaDevAttrMaxTexture3DDepth},
-    {at(offsetof(prop, maxTexture3DAlt), 0), cudaDevAttrMaxTexture3DWidthAlt},
-    {at(offsetof(prop, maxTexture3DAlt), 1), cudaDevAttrMaxTexture3DHeightAlt},
-    {at(offsetof(prop, maxTexture3DAlt), 2), cudaDevAttrMaxTexture3DDepthAlt},
+    {element_offset(offsetof(prop, maxTexture2D), 0), cudaDevAttrMaxTexture2DWidth},
+    {element_offset(offsetof(prop, maxTexture2D), 1), cudaDevAttrMaxTexture2DHeight},
+    {element_offset(offsetof(prop, maxTexture2DMipmap), 0), cudaDevAttrMaxTexture2DMipmappedWidth},
+    {element_offset(offsetof(prop, maxTexture2DMipmap), 1), cudaDevAttrMaxTexture2DMipmappedHeight},
+    {element_offset(offsetof(prop, maxTexture2DLinear), 0), cudaDevAttrMaxTexture2DLinearWidth},
+    {element_offset(offsetof(prop, maxTexture2DLinear), 1), cudaDevAttrMaxTexture2DLinearHeight},
+    {element_offset(offsetof(prop, maxTexture2DLinear), 2), cudaDevAttrMaxTexture2DLinearPitch},
+    {element_offset(offsetof(prop, maxTexture2DGather), 0), cudaDevAttrMaxTexture2DGatherWidth},
+    {element_offset(offsetof(prop, maxTexture2DGather), 1), cudaDevAttrMaxTexture2DGatherHeight},
+    {element_offset(offsetof(prop, maxTexture3D), 0), cudaDevAttrMaxTexture3DWidth},
+    {element_offset(offsetof(prop, maxTexture3D), 1), cudaDevAttrMaxTexture3DHeight},
+    {element_offset(offsetof(prop, maxTexture3D), 2), cudaDevAttrMaxTexture3DDepth},
+    {element_offset(offsetof(prop, maxTexture3DAlt), 0), cudaDevAttrMaxTexture3DWidthAlt},
+    {element_offset(offsetof(prop, maxTexture3DAlt), 1), cudaDevAttrMaxTexture3DHeightAlt},
+    {element_offset(offsetof(prop, maxTexture3DAlt), 2), cudaDevAttrMaxTexture3DDepthAlt},
     {offsetof(prop, maxTextureCubemap), cudaDevAttrMaxTextureCubemapWidth},
-    {at(offsetof(prop, maxTexture1DLayered), 0), cudaDevAttrMaxTexture1DLayeredWidth},
-    {at(offsetof(prop, maxTexture1DLayered), 1), cudaDevAttrMaxTexture1DLayeredLayers},
-    {at(offsetof(prop, maxTexture2DLayered), 0), cudaDevAttrMaxTexture2DLayeredWidth},
-    {at(offsetof(prop, maxTexture2DLayered), 1), cudaDevAttrMaxTexture2DLayeredHeight},
-    {at(offsetof(prop, maxTexture2DLayered), 2), cudaDevAttrMaxTexture2DLayeredLayers},
-    {at(offsetof(prop, maxTextureCubemapLayered), 0), cudaDevAttrMaxTextureCubemapLayeredWidth},
-    {at(offsetof(prop, maxTextureCubemapLayered), 1), cudaDevAttrMaxTextureCubemapLayeredLayers},
+    {element_offset(offsetof(prop, maxTexture1DLayered), 0), cudaDevAttrMaxTexture1DLayeredWidth},
+    {element_offset(offsetof(prop, maxTexture1DLayered), 1), cudaDevAttrMaxTexture1DLayeredLayers},
+    {element_offset(offsetof(prop, maxTexture2DLayered), 0), cudaDevAttrMaxTexture2DLayeredWidth},
+    {element_offset(offsetof(prop, maxTexture2DLayered), 1), cudaDevAttrMaxTexture2DLayeredHeight},
+    {element_offset(offsetof(prop, maxTexture2DLayered), 2), cudaDevAttrMaxTexture2DLayeredLayers},
+    {element_offset(offsetof(prop, maxTextureCubemapLayered), 0),
+     cudaDevAttrMaxTextureCubemapLayeredWidth},
+    {element_offset(offsetof(prop, maxTextureCubemapLayered), 1),
+     cudaDevAttrMaxTextureCubemapLayeredLayers},
     {offsetof(prop, maxSurface1D), cudaDevAttrMaxSurface1DWidth},
-    {at(offsetof(prop, maxSurface2D), 0), cudaDevAttrMaxSurface2DWidth},
-    {at(offsetof(prop, maxSurface2D), 1), cudaDevAttrMaxSurface2DHeight},
-    {at(offsetof(prop, maxSurface3D), 0), cudaDevAttrMaxSurface3DWidth},
-    {at(offsetof(prop, maxSurface3D), 1), cudaDevAttrMaxSurface3DHeight},
-    {at(offsetof(prop, maxSurface3D), 2), cudaDevAttrMaxSurface3DDepth},
-    {at(offsetof(prop, maxSurface1DLayered), 0), cudaDevAttrMaxSurface1DLayeredWidth},
-    {at(offsetof(prop, maxSurface1DLayered), 1), cudaDevAttrMaxSurface1DLayeredLayers},
-    {at(offsetof(prop, maxSurface2DLayered), 0), cudaDevAttrMaxSurface2DLayeredWidth},
-    {at(offsetof(prop, maxSurface2DLayered), 1), cudaDevAttrMaxSurface2DLayeredHeight},
-    {at(offsetof(prop, maxSurface2DLayered), 2), cudaDevAttrMaxSurface2DLayeredLayers},
+    {element_offset(offsetof(prop, maxSurface2D), 0), cudaDevAttrMaxSurface2DWidth},
+    {element_offset(offsetof(prop, maxSurface2D), 1), cudaDevAttrMaxSurface2DHeight},
+    {element_offset(offsetof(prop, maxSurface3D), 0), cudaDevAttrMaxSurface3DWidth},
+    {element_offset(offsetof(prop, maxSurface3D), 1), cudaDevAttrMaxSurface3DHeight},
+    {element_offset(offsetof(prop, maxSurface3D), 2), cudaDevAttrMaxSurface3DDepth},
+    {element_offset(offsetof(prop, maxSurface1DLayered), 0), cudaDevAttrMaxSurface1DLayeredWidth},
+    {element_offset(offsetof(prop, maxSurface1DLayered), 1), cudaDevAttrMaxSurface1DLayeredLayers},
+    {element_offset(offsetof(prop, maxSurface2DLayered), 0), cudaDevAttrMaxSurface2DLayeredWidth},
+    {element_offset(offsetof(prop, maxSurface2DLayered), 1), cudaDevAttrMaxSurface2DLayeredHeight},
+    {element_offset(offsetof(prop, maxSurface2DLayered), 2), cudaDevAttrMaxSurface2DLayeredLayers},
     {offsetof(prop, maxSurfaceCubemap), cudaDevAttrMaxSurfaceCubemapWidth},
-    {at(offsetof(prop, maxSurfaceCubemapLayered), 0), cudaDevAttrMaxSurfaceCubemapLayeredWidth},
-    {at(offsetof(prop, maxSurfaceCubemapLayered), 1), cudaDevAttrMaxSurfaceCubemapLayeredLayers},
+    {element_offset(offsetof(prop, maxSurfaceCubemapLayered), 0),
+     cudaDevAttrMaxSurfaceCubemapLayeredWidth},
+    {element_offset(offsetof(prop, maxSurfaceCubemapLayered), 1),
+     cudaDevAttrMaxSurfaceCubemapLayeredLayers},
     {offsetof(prop, concurrentKernels), cudaDevAttrConcurrentKernels},
     {offsetof(prop, ECCEnabled), cudaDevAttrEccEnabled},
     {offsetof(prop, pciBusID), cudaDevAttrPciBusId},
@@ -148,10 +152,10 @@ constexpr size_field size_fields[] = {
     {&prop::reservedSharedMemPerBlock, cudaDevAttrReservedSharedMemoryPerBlock},
 };
 
-// An attribute that the driver is too old for, or refuses, is absent: 0.
-int attribute(int device, cudaDeviceAttr which) {
+// Returns 0 for an attribute that the driver does not support.
+int attribute(int device, cudaDeviceAttr id) {
   int value = 0;
-  return forward(table->cuDeviceGetAttribute, &value, which, device) == cudaSuccess ? value : 0;
+  return forward(table->cuDeviceGetAttribute, &value, id, device) == cudaSuccess ? value : 0;
 }
 
 void fill_from_attributes(cudaDeviceProp& out, int device) {
@@ -168,14 +172,16 @@ void fill_from_attributes(cudaDeviceProp& out, int device) {
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) noexcept {
   if (!prop) return cudaErrorInvalidValue;
-  cudaDeviceProp made{};
-  if (const auto code = forward(table->cuDeviceGetName, made.name, int{sizeof made.name}, device)) {
+  cudaDeviceProp result{};
+  if (const auto code =
+          forward(table->cuDeviceGetName, result.name, int{sizeof result.name}, device)) {
     return code;
   }
-  if (const auto code = forward(table->cuDeviceGetUuid, &made.uuid, device)) return code;
-  if (const auto code = forward(table->cuDeviceTotalMem, &made.totalGlobalMem, device)) return code;
-  fill_from_attributes(made, device);
-  *prop = made;
+  if (const auto code = forward(table->cuDeviceGetUuid, &result.uuid, device)) return code;
+  if (const auto code = forward(table->cuDeviceTotalMem, &result.totalGlobalMem, device))
+    return code;
+  fill_from_attributes(result, device);
+  *prop = result;
   return cudaSuccess;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the gate must know about each runtime function, by its index.
+// The properties of runtime functions that the gate needs, by function index.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ namespace halfwarp::emulated_runtime::api {
 
 enum class needs : std::uint8_t {
   nothing,
-  driver,   // started
-  context,  // one current in this thread
+  driver,   // an initialized driver
+  context,  // a current context in this thread
 };
 
 namespace detail {
@@ -25,15 +25,15 @@ constexpr bool is_one_of(std::string_view name, std::initializer_list<std::strin
   return false;
 }
 
-// Answers of the library itself, and what never runs: a refusal takes no device up.
-constexpr bool asks_nobody(std::string_view name) {
+// Functions of the library itself, and unsupported ones: a refusal must not retain a device.
+constexpr bool needs_nothing(std::string_view name) {
   return is_one_of(name, {"cudaGetLastError", "cudaPeekAtLastError", "cudaDriverGetVersion",
                           "cudaRuntimeGetVersion", "cudaGetDriverEntryPoint",
                           "cudaGetDriverEntryPointByVersion", "cudaGetExportTable"});
 }
 
-// Questions about devices, which a program asks before it chooses one, and the choice.
-constexpr bool asks_the_driver_only(std::string_view name) {
+// Queries of devices, which precede the selection of a device, and the selection itself.
+constexpr bool needs_driver_only(std::string_view name) {
   if (name.starts_with("cudaLogs")) return true;
   return is_one_of(
       name, {"cudaGetDeviceCount", "cudaGetDevice", "cudaSetDevice", "cudaInitDevice",
@@ -46,8 +46,8 @@ constexpr bool asks_the_driver_only(std::string_view name) {
 }
 
 constexpr needs needs_of(std::string_view name) {
-  if (asks_nobody(name)) return needs::nothing;
-  return asks_the_driver_only(name) ? needs::driver : needs::context;
+  if (needs_nothing(name)) return needs::nothing;
+  return needs_driver_only(name) ? needs::driver : needs::context;
 }
 
 }  // namespace detail
@@ -58,8 +58,8 @@ inline constexpr auto needs_of = [] {
   return list;
 }();
 
-// What these two answer is an error already noted, or already forgotten.
-constexpr bool tells_of_last_error(unsigned index) {
+// Returns whether the function returns the last error, which must not be recorded again.
+constexpr bool returns_last_error(unsigned index) {
   return index == index_of("cudaGetLastError") || index == index_of("cudaPeekAtLastError");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place where a call gets its context, and where its failure is noted.
+// Prepares the context of each call and records its error.
 #include "emulated_runtime/api/gate.hpp"
 
 #include "emulated_runtime/api/function_policy.hpp"
@@ -14,7 +14,7 @@ cudaError_t prepare(unsigned function_index) noexcept {
     case needs::nothing:
       return cudaSuccess;
     case needs::driver:
-      return initialise();
+      return initialize();
     case needs::context:
       return make_context_current();
   }
@@ -30,7 +30,7 @@ gate::gate(unsigned function_index) noexcept : index_{function_index} {
 }
 
 cudaError_t gate::leave(cudaError_t result) noexcept {
-  if (result != cudaSuccess && !tells_of_last_error(index_)) this_thread.last_error = result;
+  if (result != cudaSuccess && !returns_last_error(index_)) this_thread.last_error = result;
   return code = result;
 }
 

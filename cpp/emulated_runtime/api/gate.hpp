@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every exported runtime function passes through before and after its body.
+// The prologue and epilogue of every exported runtime function.
 #pragma once
 
 #include <driver_types.h>
 
 namespace halfwarp::emulated_runtime::api {
 
-// An exported symbol is generated as
+// A generated function has the form
 //
 //   cudaError_t cudaX(args...) {
 //     gate entry{INDEX};
-//     <the code of the gate, if it is blocked, else of entry.leave(api::cudaX(args...))>
+//     <returns the code of the gate if it is blocked, else entry.leave(api::cudaX(args...))>
 //   }
 //
-// where INDEX is the function's position in `function_names` of the generated api.hpp. The gate
-// starts the driver and finds the call a context, as far as the function needs them; a failure,
-// its own or the body's, is the thread's last error.
+// INDEX is the position in `function_names` of the generated api.hpp. The gate initializes the
+// driver and sets a current context as the function needs. An error of the gate or the body becomes
+// the thread's last error.
 struct gate {
   explicit gate(unsigned function_index) noexcept;
   gate(const gate&) = delete;  // one call, one gate

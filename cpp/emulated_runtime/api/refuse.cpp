@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of a runtime function that is not translated.
+// The result of runtime functions that are not translated.
 #include "emulated_runtime/api/refuse.hpp"
 
 #include "emulated_runtime/api.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of a runtime function that is not translated.
+// The result of runtime functions that are not translated.
 #pragma once
 
 #include <driver_types.h>
 
 namespace halfwarp::emulated_runtime::api {
 
-// cudaErrorNotSupported; says so on standard error at the first call of each function.
+// Returns cudaErrorNotSupported; reports the first call of each function on standard error.
 cudaError_t refuse(unsigned function_index) noexcept;
 
 }  // namespace halfwarp::emulated_runtime::api

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and events, as far as the driver's functions take more than the runtime's.
+// Streams and events, where the driver's functions have other parameters than the runtime's.
 #include <memory>
 #include <new>
 
@@ -9,7 +9,7 @@
 namespace halfwarp::emulated_runtime::api {
 namespace {
 
-// A callback that is told the driver's code where the program's takes the runtime's.
+// Calls the program's callback with the runtime's code for the driver's code.
 struct callback {
   cudaStreamCallback_t function;
   void* data;
@@ -29,11 +29,11 @@ cudaError_t cudaStreamCreate(cudaStream_t* pStream) noexcept {
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function,
                                   void* userData, unsigned int flags) noexcept {
   if (!function) return cudaErrorInvalidValue;
-  std::unique_ptr<callback> made{new (std::nothrow) callback{function, userData}};
-  if (!made) return cudaErrorMemoryAllocation;
+  std::unique_ptr<callback> created{new (std::nothrow) callback{function, userData}};
+  if (!created) return cudaErrorMemoryAllocation;
   const cudaError_t code =
-      forward(table->cuStreamAddCallback, stream, &callback::run, made.get(), flags);
-  if (code == cudaSuccess) static_cast<void>(made.release());  // the driver runs it once
+      forward(table->cuStreamAddCallback, stream, &callback::run, created.get(), flags);
+  if (code == cudaSuccess) static_cast<void>(created.release());  // the driver calls it once
   return code;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library as a whole: its version, its errors, and the driver's functions by name.
+// The version and errors of the library, and the driver's entry points.
 #include "emulated_runtime/api.hpp"
 #include "emulated_runtime/process/forward.hpp"
 #include "emulated_runtime/process/thread.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* unknown_error = "unrecognized error code";
 
-// What the driver calls these states is in the same order.
+// Converts the query result of the driver, whose enumerators are in the same order.
 cudaDriverEntryPointQueryResult state_of(CUdriverProcAddressQueryResult status) {
   return static_cast<cudaDriverEntryPointQueryResult>(status);
 }
@@ -40,7 +40,7 @@ const char* cudaGetErrorString(cudaError_t error) noexcept {
   return entry ? entry->text : unknown_error;
 }
 
-// A name that is not found is an answer, not a failure.
+// An unknown name is reported in `driverStatus`, not as an error.
 cudaError_t cudaGetDriverEntryPointByVersion(
     const char* symbol, void** funcPtr, unsigned int cudaVersion, unsigned long long flags,
     cudaDriverEntryPointQueryResult* driverStatus) noexcept {
@@ -59,7 +59,7 @@ cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** funcPtr, unsigned
                                                driverStatus);
 }
 
-// As in the driver: there are no undocumented tables.
+// Like the driver, the library has no undocumented tables.
 cudaError_t cudaGetExportTable(const void** ppExportTable,
                                const cudaUUID_t* pExportTableId) noexcept {
   if (!ppExportTable || !pExportTableId) return cudaErrorInvalidValue;

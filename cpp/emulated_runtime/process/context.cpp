@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which context a runtime call works in: the one that is current, else a primary context.
+// Selects the context of a runtime call: the current context, else a primary context.
 #include "emulated_runtime/process/context.hpp"
 
 #include <atomic>
@@ -13,20 +13,21 @@
 namespace halfwarp::emulated_runtime {
 namespace {
 
-constinit std::atomic<bool> is_initialised = false;
+constinit std::atomic<bool> is_initialized = false;
 
-// Retained by the runtime, by device. Never destroyed: threads may outlive the exit handlers.
+// Primary contexts retained by the runtime. Never destroyed, since threads may outlive exit
+// handlers.
 struct retained_contexts {
   std::mutex lock;
   std::map<int, CUcontext> by_device;
 };
 
 retained_contexts& retained() {
-  static auto* const made = new retained_contexts;
-  return *made;
+  static auto* const contexts = new retained_contexts;
+  return *contexts;
 }
 
-// A reset ends a primary context without asking who retained it.
+// A reset deactivates a primary context regardless of its retain count.
 bool is_active(int device) noexcept {
   unsigned flags = 0;
   int active = 0;
@@ -34,13 +35,13 @@ bool is_active(int device) noexcept {
   return code == CUDA_SUCCESS && active;
 }
 
-// The driver tells a primary context by retaining it, and in no other way.
-bool is_primary(CUcontext asked, int device) noexcept {
-  if (asked == this_thread.bound) return true;
+// A primary context can only be identified by retaining it.
+bool is_primary(CUcontext context, int device) noexcept {
+  if (context == this_thread.bound) return true;
   CUcontext primary = nullptr;
   if (!is_active(device) || table->cuDevicePrimaryCtxRetain(&primary, device)) return false;
   table->cuDevicePrimaryCtxRelease(device);
-  return primary == asked;
+  return primary == context;
 }
 
 bool is_usable(CUcontext current) noexcept {
@@ -50,18 +51,18 @@ bool is_usable(CUcontext current) noexcept {
 
 }  // namespace
 
-cudaError_t initialise() noexcept {
-  if (is_initialised.load(std::memory_order_acquire)) return cudaSuccess;
+cudaError_t initialize() noexcept {
+  if (is_initialized.load(std::memory_order_acquire)) return cudaSuccess;
   if (!table) return cudaErrorInsufficientDriver;
   const CUresult code = table->cuInit(0);
-  // The table's answer when there is no driver to ask.
+  // The table returns this code if there is no driver.
   if (code == CUDA_ERROR_NOT_FOUND) return cudaErrorInsufficientDriver;
-  if (code == CUDA_SUCCESS) is_initialised.store(true, std::memory_order_release);
+  if (code == CUDA_SUCCESS) is_initialized.store(true, std::memory_order_release);
   return from_driver(code);
 }
 
 cudaError_t make_context_current() noexcept {
-  if (const cudaError_t code = initialise()) return code;
+  if (const cudaError_t code = initialize()) return code;
   CUcontext current = nullptr;
   if (const CUresult code = table->cuCtxGetCurrent(&current)) return from_driver(code);
   return is_usable(current) ? cudaSuccess : bind_device(this_thread.device);
@@ -80,9 +81,9 @@ cudaError_t current_device(int* device) noexcept {
 cudaError_t retain_primary(int device, CUcontext* primary) noexcept {
   auto& all = retained();
   const std::scoped_lock guard{all.lock};
-  const auto found = all.by_device.find(device);
-  if (found != all.by_device.end() && is_active(device)) {
-    *primary = found->second;
+  const auto match = all.by_device.find(device);
+  if (match != all.by_device.end() && is_active(device)) {
+    *primary = match->second;
     return cudaSuccess;
   }
   const CUresult code = table->cuDevicePrimaryCtxRetain(primary, device);
@@ -104,7 +105,7 @@ cudaError_t reset_device() noexcept {
   CUcontext current = nullptr;
   if (const cudaError_t code = current_device(&device)) return code;
   if (const CUresult code = table->cuCtxGetCurrent(&current)) return from_driver(code);
-  // Of a context that the program made itself, the runtime has nothing to clear.
+  // The runtime has no resources in a context that the program created.
   if (current && !is_primary(current, device)) return cudaSuccess;
   auto& all = retained();
   const std::scoped_lock guard{all.lock};

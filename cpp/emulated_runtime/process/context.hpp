@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which context a runtime call works in: the one that is current, else a primary context.
+// Selects the context of a runtime call: the current context, else a primary context.
 #pragma once
 
 #include <cuda.h>
@@ -7,24 +7,24 @@
 
 namespace halfwarp::emulated_runtime {
 
-// cuInit, until it succeeds.
-cudaError_t initialise() noexcept;
+// Calls cuInit until it succeeds once.
+cudaError_t initialize() noexcept;
 
-// A context is current in this thread afterwards. One that the program set through the driver's
-// API stays; otherwise it is the primary context of the thread's device, which the runtime retains
-// once for the process and takes up again after a reset.
+// Ensures that a context is current in this thread. A context that the program set by the driver
+// API is unchanged; otherwise the primary context of the thread's device becomes current. The
+// runtime retains it once per process, and again after a reset.
 cudaError_t make_context_current() noexcept;
 
-// The device of the current context, or the one that would be used.
+// Returns the device of the current context, or the device that the next call would use.
 cudaError_t current_device(int* device) noexcept;
 
-// Makes the primary context of a device current in this thread, whatever was before.
+// Makes the primary context of a device current in this thread, replacing any other.
 cudaError_t bind_device(int device) noexcept;
 
-// The primary context of a device, retained; current nowhere on that account.
+// Retains the primary context of a device without making it current.
 cudaError_t retain_primary(int device, CUcontext* primary) noexcept;
 
-// Everything in the primary context of the current device is gone; the next call begins anew.
+// Resets the primary context of the current device; the next call retains it again.
 cudaError_t reset_device() noexcept;
 
 }  // namespace halfwarp::emulated_runtime

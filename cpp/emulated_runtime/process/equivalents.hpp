@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of the runtime that are types of the driver under another name.
+// Runtime types that equal driver types of another name.
 #pragma once
 
 #include <cuda.h>
@@ -7,7 +7,7 @@
 
 namespace halfwarp::emulated_runtime {
 
-// Enums with the same values, structs with the same fields, names of the same opaque type.
+// True for enums with equal values, structs with equal fields, and names of one opaque type.
 template <class Runtime, class Driver>
 inline constexpr bool are_equivalent = false;
 

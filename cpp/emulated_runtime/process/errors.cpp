@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime's error codes: from the driver's, and by number.
+// Converts driver error codes and looks up runtime error codes.
 #include "emulated_runtime/process/errors.hpp"
 
 #include <algorithm>
@@ -8,12 +8,12 @@ namespace halfwarp::emulated_runtime {
 
 const error_entry* find_error(cudaError_t code) noexcept {
   const auto entries = error_entries();
-  const auto found = std::ranges::lower_bound(entries, code, {}, &error_entry::code);
-  return found != entries.end() && found->code == code ? &*found : nullptr;
+  const auto match = std::ranges::lower_bound(entries, code, {}, &error_entry::code);
+  return match != entries.end() && match->code == code ? &*match : nullptr;
 }
 
-// A number that both enums have means the same in both. What the driver alone has
-// (CONTEXT_ALREADY_CURRENT, MULTICAST_RESOURCE_FULL, KEY_ROTATION) no runtime function is about.
+// A code that both enums contain has one meaning. Codes of the driver alone
+// (CONTEXT_ALREADY_CURRENT, MULTICAST_RESOURCE_FULL, KEY_ROTATION) concern no runtime function.
 cudaError_t from_driver(CUresult code) noexcept {
   const auto same = static_cast<cudaError_t>(code);
   return code == CUDA_SUCCESS || find_error(same) ? same : cudaErrorUnknown;

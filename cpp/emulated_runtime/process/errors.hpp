@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime's error codes: from the driver's, their names and texts.
+// The runtime's error codes: conversion from driver codes, names and texts.
 #pragma once
 
 #include <cuda.h>
@@ -15,13 +15,13 @@ struct error_entry {
   const char* text;
 };
 
-// Sorted by code. Generated from the API's enum.
+// Returns the entries sorted by code. Generated from the API's enum.
 std::span<const error_entry> error_entries() noexcept;
 
-// Null when the runtime has no such code.
+// Returns null if the runtime has no such code.
 const error_entry* find_error(cudaError_t code) noexcept;
 
-// What the runtime answers when the driver answers this.
+// Returns the runtime's code for a driver code.
 cudaError_t from_driver(CUresult code) noexcept;
 
 }  // namespace halfwarp::emulated_runtime

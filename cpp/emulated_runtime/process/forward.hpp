@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passing the arguments of a runtime call on to the driver function that does the same.
+// Forwards the arguments of a runtime call to the equivalent driver function.
 #pragma once
 
 #include <bit>
@@ -14,9 +14,9 @@ namespace halfwarp::emulated_runtime {
 template <class T>
 concept is_complete = requires { sizeof(T); };
 
-// Whether memory that holds the one may be read and written as the other.
+// Returns whether memory that holds `From` can be accessed as `To`.
 template <class From, class To>
-constexpr bool may_be_seen_as() {
+constexpr bool can_alias() {
   using from = std::remove_cv_t<From>;
   using to = std::remove_cv_t<To>;
   if constexpr (std::is_same_v<from, to>) {
@@ -25,7 +25,7 @@ constexpr bool may_be_seen_as() {
     if constexpr (is_complete<from> && is_complete<to>) static_assert(sizeof(from) == sizeof(to));
     return true;
   } else if constexpr (std::is_pointer_v<from> && std::is_pointer_v<to>) {
-    return may_be_seen_as<std::remove_pointer_t<from>, std::remove_pointer_t<to>>();
+    return can_alias<std::remove_pointer_t<from>, std::remove_pointer_t<to>>();
   } else if constexpr (std::is_same_v<from, void*>) {
     return std::is_same_v<to, CUdeviceptr>;
   } else if constexpr (std::is_integral_v<from> && std::is_integral_v<to>) {
@@ -35,7 +35,7 @@ constexpr bool may_be_seen_as() {
   }
 }
 
-// An argument as the driver function takes it. A pair of types without a rule does not compile.
+// Converts an argument to the parameter type. A pair of types without a rule does not compile.
 template <class To, class From>
 To as_driver(From value) noexcept {
   if constexpr (std::is_convertible_v<From, To> && !std::is_enum_v<From>) {
@@ -44,10 +44,10 @@ To as_driver(From value) noexcept {
     static_assert(std::is_void_v<std::remove_pointer_t<From>>);
     return reinterpret_cast<CUdeviceptr>(value);
   } else if constexpr (std::is_pointer_v<From>) {
-    static_assert(may_be_seen_as<From, To>());
+    static_assert(can_alias<From, To>());
     return reinterpret_cast<To>(value);
   } else {
-    static_assert(may_be_seen_as<From, To>());
+    static_assert(can_alias<From, To>());
     return std::bit_cast<To>(value);
   }
 }

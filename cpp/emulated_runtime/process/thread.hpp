@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runtime keeps for each thread of the program.
+// The runtime's state of a thread.
 #pragma once
 
 #include <cuda.h>
@@ -9,9 +9,9 @@ namespace halfwarp::emulated_runtime {
 
 struct thread_state {
   cudaError_t last_error = cudaSuccess;
-  int device = 0;             // the one that the next primary context is taken of
-  CUcontext bound = nullptr;  // the primary context that the runtime made current here
-  int bound_device = 0;       // and whose it is
+  int device = 0;             // the device whose primary context the next call uses
+  CUcontext bound = nullptr;  // the primary context that the runtime made current
+  int bound_device = 0;       // the device of `bound`
 };
 
 inline constinit thread_local thread_state this_thread{};

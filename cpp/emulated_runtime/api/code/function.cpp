@@ -8,13 +8,13 @@
 namespace halfwarp::emulated_runtime::api {
 namespace {
 
-// Runs a driver function that takes the function first.
+// Calls a driver function whose first parameter is the function.
 template <class... Params, class... Arguments>
-cudaError_t of_function(CUresult (*ask)(CUfunction, Params...), const void* func,
-                        Arguments... arguments) {
-  CUfunction found = nullptr;
-  if (const cudaError_t code = find_function(func, &found)) return code;
-  return forward(ask, found, arguments...);
+cudaError_t forward_for_function(CUresult (*query)(CUfunction, Params...), const void* func,
+                                 Arguments... arguments) {
+  CUfunction function = nullptr;
+  if (const cudaError_t code = find_function(func, &function)) return code;
+  return forward(query, function, arguments...);
 }
 
 struct size_field {
@@ -27,35 +27,36 @@ struct int_field {
   CUfunction_attribute attribute;
 };
 
-using told = cudaFuncAttributes;
+using attributes = cudaFuncAttributes;
 
 constexpr size_field size_fields[] = {
-    {&told::sharedSizeBytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES},
-    {&told::constSizeBytes, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES},
-    {&told::localSizeBytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES},
+    {&attributes::sharedSizeBytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES},
+    {&attributes::constSizeBytes, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES},
+    {&attributes::localSizeBytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES},
 };
 
 constexpr int_field int_fields[] = {
-    {&told::maxThreadsPerBlock, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
-    {&told::numRegs, CU_FUNC_ATTRIBUTE_NUM_REGS},
-    {&told::ptxVersion, CU_FUNC_ATTRIBUTE_PTX_VERSION},
-    {&told::binaryVersion, CU_FUNC_ATTRIBUTE_BINARY_VERSION},
-    {&told::cacheModeCA, CU_FUNC_ATTRIBUTE_CACHE_MODE_CA},
-    {&told::maxDynamicSharedSizeBytes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES},
-    {&told::preferredShmemCarveout, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT},
-    {&told::clusterDimMustBeSet, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET},
-    {&told::requiredClusterWidth, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH},
-    {&told::requiredClusterHeight, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT},
-    {&told::requiredClusterDepth, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH},
-    {&told::clusterSchedulingPolicyPreference,
+    {&attributes::maxThreadsPerBlock, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
+    {&attributes::numRegs, CU_FUNC_ATTRIBUTE_NUM_REGS},
+    {&attributes::ptxVersion, CU_FUNC_ATTRIBUTE_PTX_VERSION},
+    {&attributes::binaryVersion, CU_FUNC_ATTRIBUTE_BINARY_VERSION},
+    {&attributes::cacheModeCA, CU_FUNC_ATTRIBUTE_CACHE_MODE_CA},
+    {&attributes::maxDynamicSharedSizeBytes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES},
+    {&attributes::preferredShmemCarveout, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT},
+    {&attributes::clusterDimMustBeSet, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET},
+    {&attributes::requiredClusterWidth, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH},
+    {&attributes::requiredClusterHeight, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT},
+    {&attributes::requiredClusterDepth, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH},
+    {&attributes::clusterSchedulingPolicyPreference,
      CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE},
-    {&told::nonPortableClusterSizeAllowed, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED},
+    {&attributes::nonPortableClusterSizeAllowed,
+     CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED},
 };
 
-// What this driver does not tell of a function is 0.
-int attribute(CUfunction of, CUfunction_attribute which) {
+// Returns 0 for attributes that the driver does not support.
+int attribute(CUfunction function_handle, CUfunction_attribute id) {
   int value = 0;
-  return table->cuFuncGetAttribute(&value, which, of) == CUDA_SUCCESS ? value : 0;
+  return table->cuFuncGetAttribute(&value, id, function_handle) == CUDA_SUCCESS ? value : 0;
 }
 
 }  // namespace
@@ -67,45 +68,45 @@ cudaError_t find_function(const void* func, CUfunction* out) {
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attr, const void* func) noexcept {
-  CUfunction found = nullptr;
+  CUfunction function = nullptr;
   if (!attr) return cudaErrorInvalidValue;
-  if (const cudaError_t code = find_function(func, &found)) return code;
+  if (const cudaError_t code = find_function(func, &function)) return code;
   *attr = {};
   for (const auto& each : size_fields) {
-    attr->*each.field = static_cast<size_t>(attribute(found, each.attribute));
+    attr->*each.field = static_cast<size_t>(attribute(function, each.attribute));
   }
-  for (const auto& each : int_fields) attr->*each.field = attribute(found, each.attribute);
+  for (const auto& each : int_fields) attr->*each.field = attribute(function, each.attribute);
   return cudaSuccess;
 }
 
 cudaError_t cudaFuncSetAttribute(const void* func, cudaFuncAttribute attr, int value) noexcept {
-  return of_function(table->cuFuncSetAttribute, func, attr, value);
+  return forward_for_function(table->cuFuncSetAttribute, func, attr, value);
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void* func, cudaFuncCache cacheConfig) noexcept {
-  return of_function(table->cuFuncSetCacheConfig, func, cacheConfig);
+  return forward_for_function(table->cuFuncSetCacheConfig, func, cacheConfig);
 }
 
 cudaError_t cudaFuncSetSharedMemConfig(const void* func, cudaSharedMemConfig config) noexcept {
-  return of_function(table->cuFuncSetSharedMemConfig, func, config);
+  return forward_for_function(table->cuFuncSetSharedMemConfig, func, config);
 }
 
 cudaError_t cudaFuncGetParamInfo(const void* func, size_t paramIndex, size_t* paramOffset,
                                  size_t* paramSize) noexcept {
-  return of_function(table->cuFuncGetParamInfo, func, paramIndex, paramOffset, paramSize);
+  return forward_for_function(table->cuFuncGetParamInfo, func, paramIndex, paramOffset, paramSize);
 }
 
 cudaError_t cudaFuncGetParamCount(const void* func, size_t* paramCount) noexcept {
-  return of_function(table->cuFuncGetParamCount, func, paramCount);
+  return forward_for_function(table->cuFuncGetParamCount, func, paramCount);
 }
 
 cudaError_t cudaFuncGetName(const char** name, const void* func) noexcept {
-  CUfunction found = nullptr;
-  if (const cudaError_t code = find_function(func, &found)) return code;
-  return forward(table->cuFuncGetName, name, found);
+  CUfunction function = nullptr;
+  if (const cudaError_t code = find_function(func, &function)) return code;
+  return forward(table->cuFuncGetName, name, function);
 }
 
-// Of symbols of compiled programs only.
+// Finds kernels of symbols of compiled programs only, which do not exist here.
 cudaError_t cudaGetKernel(cudaKernel_t* kernelPtr, const void*) noexcept {
   return kernelPtr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidValue;
 }

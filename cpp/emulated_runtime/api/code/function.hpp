@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The function behind what a runtime call is given as one.
+// Conversion of the runtime's function arguments to driver functions.
 #pragma once
 
 #include <cuda.h>
@@ -7,10 +7,10 @@
 
 namespace halfwarp::emulated_runtime::api {
 
-// `func` is a cudaKernel_t. Symbols of compiled programs, which the runtime takes first of all,
-// there are none: no program registers its kernels with this library. For null
-// cudaErrorInvalidDeviceFunction; cudaErrorInvalidResourceHandle for anything else, so for a
-// cudaFunction_t as well.
+// `func` must be a cudaKernel_t. Symbols of compiled programs, which the runtime accepts too, do
+// not exist: no program registers its kernels with this library. Returns
+// cudaErrorInvalidDeviceFunction for null and cudaErrorInvalidResourceHandle for other values,
+// including a cudaFunction_t.
 cudaError_t find_function(const void* func, CUfunction* out);
 
 }  // namespace halfwarp::emulated_runtime::api

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many blocks of a kernel run at once.
+// Queries of the number of resident blocks of a kernel.
 #include "emulated_runtime/api.hpp"
 #include "emulated_runtime/api/code/function.hpp"
 #include "emulated_runtime/process/forward.hpp"
@@ -8,11 +8,11 @@ namespace halfwarp::emulated_runtime::api {
 namespace {
 
 template <class Out, class... Params, class... Arguments>
-cudaError_t ask(CUresult (*question)(Out*, CUfunction, Params...), Out* out, const void* func,
-                Arguments... arguments) {
-  CUfunction found = nullptr;
-  if (const cudaError_t code = find_function(func, &found)) return code;
-  return forward(question, out, found, arguments...);
+cudaError_t query(CUresult (*driver_query)(Out*, CUfunction, Params...), Out* out, const void* func,
+                  Arguments... arguments) {
+  CUfunction function = nullptr;
+  if (const cudaError_t code = find_function(func, &function)) return code;
+  return forward(driver_query, out, function, arguments...);
 }
 
 }  // namespace
@@ -20,22 +20,22 @@ cudaError_t ask(CUresult (*question)(Out*, CUfunction, Params...), Out* out, con
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, const void* func,
                                                           int blockSize,
                                                           size_t dynamicSMemSize) noexcept {
-  return ask(table->cuOccupancyMaxActiveBlocksPerMultiprocessor, numBlocks, func, blockSize,
-             dynamicSMemSize);
+  return query(table->cuOccupancyMaxActiveBlocksPerMultiprocessor, numBlocks, func, blockSize,
+               dynamicSMemSize);
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, const void* func,
                                                                    int blockSize,
                                                                    size_t dynamicSMemSize,
                                                                    unsigned int flags) noexcept {
-  return ask(table->cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, numBlocks, func,
-             blockSize, dynamicSMemSize, flags);
+  return query(table->cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, numBlocks, func,
+               blockSize, dynamicSMemSize, flags);
 }
 
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, const void* func,
                                                       int numBlocks, int blockSize) noexcept {
-  return ask(table->cuOccupancyAvailableDynamicSMemPerBlock, dynamicSmemSize, func, numBlocks,
-             blockSize);
+  return query(table->cuOccupancyAvailableDynamicSMemPerBlock, dynamicSmemSize, func, numBlocks,
+               blockSize);
 }
 
 }  // namespace halfwarp::emulated_runtime::api

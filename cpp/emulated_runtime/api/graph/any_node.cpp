@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of any type, by the one struct that has the parameters of all.
+// Nodes of any type, by the union of all parameter structs.
 #include <cstring>
 
 #include "emulated_runtime/api.hpp"
@@ -13,74 +13,75 @@ namespace {
 
 static_assert(sizeof(cudaGraphNodeParams) == sizeof(CUgraphNodeParams));
 
-// Kernels and copies are described differently; the other types have the same fields in both.
-bool is_described_differently(cudaGraphNodeType type) {
+// Returns whether the two structs differ. For types other than kernels and copies they are equal.
+bool has_different_layout(cudaGraphNodeType type) {
   return type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeMemcpy;
 }
 
-// Where the driver has a context, the runtime has an execution context; null is the current one.
-CUcontext* context_in(CUgraphNodeParams& of) {
-  switch (of.type) {
+// Returns the context field of the driver's parameters. The runtime has an execution context
+// instead, whose null is the current context.
+CUcontext* context_in(CUgraphNodeParams& params) {
+  switch (params.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-      return &of.kernel.ctx;
+      return &params.kernel.ctx;
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-      return &of.memcpy.copyCtx;
+      return &params.memcpy.copyCtx;
     case CU_GRAPH_NODE_TYPE_MEMSET:
-      return &of.memset.ctx;
+      return &params.memset.ctx;
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-      return &of.conditional.ctx;
+      return &params.conditional.ctx;
     default:
       return nullptr;
   }
 }
 
-cudaError_t write(const cudaGraphNodeParams& from, CUgraphNodeParams* to) {
-  *to = {};
-  to->type = as_driver<CUgraphNodeType>(from.type);
-  if (from.type == cudaGraphNodeTypeKernel) {
-    if (from.kernel.ctx) return cudaErrorNotSupported;
-    write_launch(from.kernel, &to->kernel);
-  } else if (from.type == cudaGraphNodeTypeMemcpy) {
+cudaError_t write(const cudaGraphNodeParams& source, CUgraphNodeParams* result) {
+  *result = {};
+  result->type = as_driver<CUgraphNodeType>(source.type);
+  if (source.type == cudaGraphNodeTypeKernel) {
+    if (source.kernel.ctx) return cudaErrorNotSupported;
+    write_launch(source.kernel, &result->kernel);
+  } else if (source.type == cudaGraphNodeTypeMemcpy) {
     pitched_copy copy;
-    if (from.memcpy.ctx) return cudaErrorNotSupported;
-    if (const cudaError_t code = read_parameters(from.memcpy.copyParams, &copy)) return code;
-    to->memcpy.flags = from.memcpy.flags;
-    to->memcpy.copyParams = for_driver(copy);
+    if (source.memcpy.ctx) return cudaErrorNotSupported;
+    if (const cudaError_t code = read_parameters(source.memcpy.copyParams, &copy)) return code;
+    result->memcpy.flags = source.memcpy.flags;
+    result->memcpy.copyParams = for_driver(copy);
   } else {
-    std::memcpy(static_cast<void*>(to), &from, sizeof from);
+    std::memcpy(static_cast<void*>(result), &source, sizeof source);
   }
-  CUcontext* const context = context_in(*to);
-  if (context && *context) return cudaErrorNotSupported;  // of green contexts there are none
+  CUcontext* const context = context_in(*result);
+  if (context && *context) return cudaErrorNotSupported;  // green contexts do not exist here
   if (context) *context = current_context();
   return cudaSuccess;
 }
 
-cudaError_t read(CUgraphNodeParams from, cudaGraphNodeParams* to) {
-  if (CUcontext* const context = context_in(from)) *context = nullptr;
-  *to = {};
-  to->type = static_cast<cudaGraphNodeType>(from.type);
-  if (to->type == cudaGraphNodeTypeKernel) {
-    read_launch(from.kernel, &to->kernel);
-    to->kernel.functionType =
-        from.kernel.kern ? cudaKernelFunctionTypeKernel : cudaKernelFunctionTypeFunction;
+cudaError_t read(CUgraphNodeParams source, cudaGraphNodeParams* result) {
+  if (CUcontext* const context = context_in(source)) *context = nullptr;
+  *result = {};
+  result->type = static_cast<cudaGraphNodeType>(source.type);
+  if (result->type == cudaGraphNodeTypeKernel) {
+    read_launch(source.kernel, &result->kernel);
+    result->kernel.functionType =
+        source.kernel.kern ? cudaKernelFunctionTypeKernel : cudaKernelFunctionTypeFunction;
     return cudaSuccess;
   }
-  if (to->type == cudaGraphNodeTypeMemcpy) {
-    to->memcpy.flags = from.memcpy.flags;
-    return read_driver(from.memcpy.copyParams, &to->memcpy.copyParams);
+  if (result->type == cudaGraphNodeTypeMemcpy) {
+    result->memcpy.flags = source.memcpy.flags;
+    return read_driver(source.memcpy.copyParams, &result->memcpy.copyParams);
   }
-  std::memcpy(static_cast<void*>(to), &from, sizeof from);
+  std::memcpy(static_cast<void*>(result), &source, sizeof source);
   return cudaSuccess;
 }
 
-// Calls with the driver's form of the parameters, then hands back what the driver filled in.
+// Converts the parameters, calls the driver, and converts the values that the driver returned.
 template <class Call>
-cudaError_t with_parameters(cudaGraphNodeParams* given, Call call) {
+cudaError_t with_parameters(cudaGraphNodeParams* runtime_params, Call call) {
   CUgraphNodeParams request;
-  if (!given) return cudaErrorInvalidValue;
-  if (const cudaError_t code = write(*given, &request)) return code;
+  if (!runtime_params) return cudaErrorInvalidValue;
+  if (const cudaError_t code = write(*runtime_params, &request)) return code;
   if (const cudaError_t code = call(&request)) return code;
-  return is_described_differently(given->type) ? cudaSuccess : read(request, given);
+  return has_different_layout(runtime_params->type) ? cudaSuccess : read(request, runtime_params);
 }
 
 }  // namespace
@@ -109,10 +110,11 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_
 }
 
 cudaError_t cudaGraphNodeGetParams(cudaGraphNode_t node, cudaGraphNodeParams* nodeParams) noexcept {
-  CUgraphNodeParams told{};
+  CUgraphNodeParams driver_params{};
   if (!nodeParams) return cudaErrorInvalidValue;
-  if (const cudaError_t code = forward(table->cuGraphNodeGetParams, node, &told)) return code;
-  return read(told, nodeParams);
+  if (const cudaError_t code = forward(table->cuGraphNodeGetParams, node, &driver_params))
+    return code;
+  return read(driver_params, nodeParams);
 }
 
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* pHandle_out,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The context that a node runs in where the runtime does not name one.
+// The context of a node if the runtime names none.
 #pragma once
 
 #include "emulated_runtime/process/connection.hpp"
 
 namespace halfwarp::emulated_runtime::api {
 
-// There is one: the gate saw to it.
+// Returns the current context, which the gate has set.
 inline CUcontext current_context() noexcept {
   CUcontext current = nullptr;
   table->cuCtxGetCurrent(&current);

@@ -7,11 +7,11 @@
 namespace halfwarp::emulated_runtime::api {
 namespace {
 
-cudaError_t read_request(const cudaKernelNodeParams* from, CUDA_KERNEL_NODE_PARAMS* to) {
-  if (!from) return cudaErrorInvalidValue;
-  if (!from->func) return cudaErrorInvalidDeviceFunction;
-  *to = {};
-  write_launch(*from, to);
+cudaError_t read_request(const cudaKernelNodeParams* source, CUDA_KERNEL_NODE_PARAMS* result) {
+  if (!source) return cudaErrorInvalidValue;
+  if (!source->func) return cudaErrorInvalidDeviceFunction;
+  *result = {};
+  write_launch(*source, result);
   return cudaSuccess;
 }
 
@@ -28,12 +28,12 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* pGraphNode, cudaGraph_t grap
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
                                          cudaKernelNodeParams* pNodeParams) noexcept {
-  CUDA_KERNEL_NODE_PARAMS told{};
+  CUDA_KERNEL_NODE_PARAMS driver_params{};
   if (!pNodeParams) return cudaErrorInvalidValue;
-  if (const cudaError_t code = forward(table->cuGraphKernelNodeGetParams, node, &told)) {
+  if (const cudaError_t code = forward(table->cuGraphKernelNodeGetParams, node, &driver_params)) {
     return code;
   }
-  return cudaErrorInvalidDeviceFunction;  // its kernel is no symbol of a compiled program
+  return cudaErrorInvalidDeviceFunction;  // the kernel is not a symbol of a compiled program
 }
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of kernel nodes: the runtime's grids as the driver's numbers, and back.
+// Converts the parameters of kernel nodes between the runtime and the driver.
 #pragma once
 
 #include <cuda.h>
@@ -9,44 +9,44 @@
 
 namespace halfwarp::emulated_runtime::api {
 
-// A handle that is no kernel goes as a function; the driver knows one.
+// Writes a kernel handle as a kernel, and any other handle as a function, which the driver checks.
 template <class Driver>
-void write_kernel(const void* func, Driver* to) {
-  CUfunction found = nullptr;
+void write_kernel(const void* func, Driver* result) {
+  CUfunction function = nullptr;
   const auto kernel = static_cast<CUkernel>(const_cast<void*>(func));
-  const bool is_kernel = table->cuKernelGetFunction(&found, kernel) == CUDA_SUCCESS;
-  to->kern = is_kernel ? kernel : nullptr;
-  to->func = is_kernel ? nullptr : static_cast<CUfunction>(const_cast<void*>(func));
+  const bool is_kernel = table->cuKernelGetFunction(&function, kernel) == CUDA_SUCCESS;
+  result->kern = is_kernel ? kernel : nullptr;
+  result->func = is_kernel ? nullptr : static_cast<CUfunction>(const_cast<void*>(func));
 }
 
 template <class Driver>
-void* read_kernel(const Driver& from) {
-  return from.kern ? static_cast<void*>(from.kern) : static_cast<void*>(from.func);
+void* read_kernel(const Driver& source) {
+  return source.kern ? static_cast<void*>(source.kern) : static_cast<void*>(source.func);
 }
 
 // Runtime: cudaKernelNodeParams or its V2. Driver: CUDA_KERNEL_NODE_PARAMS or its v3.
 template <class Runtime, class Driver>
-void write_launch(const Runtime& from, Driver* to) {
-  write_kernel(from.func, to);
-  to->gridDimX = from.gridDim.x;
-  to->gridDimY = from.gridDim.y;
-  to->gridDimZ = from.gridDim.z;
-  to->blockDimX = from.blockDim.x;
-  to->blockDimY = from.blockDim.y;
-  to->blockDimZ = from.blockDim.z;
-  to->sharedMemBytes = from.sharedMemBytes;
-  to->kernelParams = from.kernelParams;
-  to->extra = from.extra;
+void write_launch(const Runtime& source, Driver* result) {
+  write_kernel(source.func, result);
+  result->gridDimX = source.gridDim.x;
+  result->gridDimY = source.gridDim.y;
+  result->gridDimZ = source.gridDim.z;
+  result->blockDimX = source.blockDim.x;
+  result->blockDimY = source.blockDim.y;
+  result->blockDimZ = source.blockDim.z;
+  result->sharedMemBytes = source.sharedMemBytes;
+  result->kernelParams = source.kernelParams;
+  result->extra = source.extra;
 }
 
 template <class Driver, class Runtime>
-void read_launch(const Driver& from, Runtime* to) {
-  to->func = read_kernel(from);
-  to->gridDim = {from.gridDimX, from.gridDimY, from.gridDimZ};
-  to->blockDim = {from.blockDimX, from.blockDimY, from.blockDimZ};
-  to->sharedMemBytes = from.sharedMemBytes;
-  to->kernelParams = from.kernelParams;
-  to->extra = from.extra;
+void read_launch(const Driver& source, Runtime* result) {
+  result->func = read_kernel(source);
+  result->gridDim = {source.gridDimX, source.gridDimY, source.gridDimZ};
+  result->blockDim = {source.blockDimX, source.blockDimY, source.blockDimZ};
+  result->sharedMemBytes = source.sharedMemBytes;
+  result->kernelParams = source.kernelParams;
+  result->extra = source.extra;
 }
 
 }  // namespace halfwarp::emulated_runtime::api

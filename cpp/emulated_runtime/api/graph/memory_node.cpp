@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that copy, fill and free memory. The driver wants a context where the runtime has none.
+// Nodes that copy, fill and free memory. The driver's functions need a context.
 #include "emulated_runtime/api.hpp"
 #include "emulated_runtime/api/graph/current_context.hpp"
 #include "emulated_runtime/api/memory/pitched_copy.hpp"
@@ -8,22 +8,22 @@
 namespace halfwarp::emulated_runtime::api {
 namespace {
 
-cudaError_t read_request(const cudaMemcpy3DParms* from, CUDA_MEMCPY3D* to) {
+cudaError_t read_request(const cudaMemcpy3DParms* source, CUDA_MEMCPY3D* result) {
   pitched_copy copy;
-  if (!from) return cudaErrorInvalidValue;
-  if (const cudaError_t code = read_parameters(*from, &copy)) return code;
-  *to = for_driver(copy);
+  if (!source) return cudaErrorInvalidValue;
+  if (const cudaError_t code = read_parameters(*source, &copy)) return code;
+  *result = for_driver(copy);
   return cudaSuccess;
 }
 
-// One row of bytes.
+// Describes a copy of contiguous bytes as one row.
 cudaMemcpy3DParms one_row(void* dst, const void* src, size_t count, cudaMemcpyKind kind) {
-  cudaMemcpy3DParms made{};
-  made.srcPtr = {const_cast<void*>(src), count, count, 1};
-  made.dstPtr = {dst, count, count, 1};
-  made.extent = {count, 1, 1};
-  made.kind = kind;
-  return made;
+  cudaMemcpy3DParms result{};
+  result.srcPtr = {const_cast<void*>(src), count, count, 1};
+  result.dstPtr = {dst, count, count, 1};
+  result.extent = {count, 1, 1};
+  result.kind = kind;
+  return result;
 }
 
 }  // namespace
@@ -47,12 +47,12 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* pGraphNode, cudaGraph_t gr
 
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
                                          cudaMemcpy3DParms* pNodeParams) noexcept {
-  CUDA_MEMCPY3D told{};
+  CUDA_MEMCPY3D driver_params{};
   if (!pNodeParams) return cudaErrorInvalidValue;
-  if (const cudaError_t code = forward(table->cuGraphMemcpyNodeGetParams, node, &told)) {
+  if (const cudaError_t code = forward(table->cuGraphMemcpyNodeGetParams, node, &driver_params)) {
     return code;
   }
-  return read_driver(told, pNodeParams);
+  return read_driver(driver_params, pNodeParams);
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,

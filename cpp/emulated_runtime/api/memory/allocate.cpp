@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device and host memory: plain, in rows, in slices, and giving it back.
+// Allocates and frees device and host memory: linear, pitched and 3D.
 #include "emulated_runtime/api.hpp"
 #include "emulated_runtime/process/forward.hpp"
 
 namespace halfwarp::emulated_runtime::api {
 namespace {
 
-// Rows are aligned for any element type that a kernel loads at once.
-constexpr unsigned widest_element = 16;
+// Rows are aligned for the largest element type that a kernel loads at once.
+constexpr unsigned max_element_bytes = 16;
 
 }  // namespace
 
-// No bytes are no allocation.
+// A size of 0 allocates nothing.
 cudaError_t cudaMalloc(void** devPtr, size_t size) noexcept {
   if (!devPtr) return cudaErrorInvalidValue;
   if (size == 0) *devPtr = nullptr;
@@ -31,15 +31,15 @@ cudaError_t cudaMallocPitch(void** devPtr, size_t* pitch, size_t width, size_t h
     *pitch = 0;
     return cudaSuccess;
   }
-  return forward(table->cuMemAllocPitch, devPtr, pitch, width, height, widest_element);
+  return forward(table->cuMemAllocPitch, devPtr, pitch, width, height, max_element_bytes);
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitchedDevPtr, cudaExtent extent) noexcept {
   if (!pitchedDevPtr) return cudaErrorInvalidValue;
-  cudaPitchedPtr made{nullptr, 0, extent.width, extent.height};
+  cudaPitchedPtr result{nullptr, 0, extent.width, extent.height};
   const cudaError_t code =
-      api::cudaMallocPitch(&made.ptr, &made.pitch, extent.width, extent.height * extent.depth);
-  if (code == cudaSuccess) *pitchedDevPtr = made;
+      api::cudaMallocPitch(&result.ptr, &result.pitch, extent.width, extent.height * extent.depth);
+  if (code == cudaSuccess) *pitchedDevPtr = result;
   return code;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of one range, between devices, and of many ranges at once.
+// Copies of one range, between devices, and batches.
 #include "emulated_runtime/api.hpp"
 #include "emulated_runtime/process/context.hpp"
 #include "emulated_runtime/process/forward.hpp"
@@ -11,14 +11,14 @@ struct peers {
   CUcontext to, from;
 };
 
-cudaError_t find_peers(int to, int from, peers* found) {
-  if (const cudaError_t code = retain_primary(to, &found->to)) return code;
-  return retain_primary(from, &found->from);
+cudaError_t find_peers(int to, int from, peers* result) {
+  if (const cudaError_t code = retain_primary(to, &result->to)) return code;
+  return retain_primary(from, &result->from);
 }
 
 }  // namespace
 
-// The driver works out what the addresses are only where the program leaves that open.
+// Only cudaMemcpyDefault makes the driver infer the memory types from the addresses.
 cudaError_t cudaMemcpy(void* dst, const void* src, size_t count, cudaMemcpyKind kind) noexcept {
   switch (kind) {
     case cudaMemcpyHostToDevice:
@@ -52,19 +52,19 @@ cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t count, cudaMemcpy
 
 cudaError_t cudaMemcpyPeer(void* dst, int dstDevice, const void* src, int srcDevice,
                            size_t count) noexcept {
-  peers between{};
-  if (const cudaError_t code = find_peers(dstDevice, srcDevice, &between)) return code;
-  return forward(table->cuMemcpyPeer, dst, between.to, src, between.from, count);
+  peers contexts{};
+  if (const cudaError_t code = find_peers(dstDevice, srcDevice, &contexts)) return code;
+  return forward(table->cuMemcpyPeer, dst, contexts.to, src, contexts.from, count);
 }
 
 cudaError_t cudaMemcpyPeerAsync(void* dst, int dstDevice, const void* src, int srcDevice,
                                 size_t count, cudaStream_t stream) noexcept {
-  peers between{};
-  if (const cudaError_t code = find_peers(dstDevice, srcDevice, &between)) return code;
-  return forward(table->cuMemcpyPeerAsync, dst, between.to, src, between.from, count, stream);
+  peers contexts{};
+  if (const cudaError_t code = find_peers(dstDevice, srcDevice, &contexts)) return code;
+  return forward(table->cuMemcpyPeerAsync, dst, contexts.to, src, contexts.from, count, stream);
 }
 
-// The driver reads the lists, and does not say so in its types.
+// The driver does not write to the lists, although its parameter types are not const.
 cudaError_t cudaMemcpyBatchAsync(void* const* dsts, const void* const* srcs, const size_t* sizes,
                                  size_t count, cudaMemcpyAttributes* attrs, size_t* attrsIdxs,
                                  size_t numAttrs, cudaStream_t stream) noexcept {

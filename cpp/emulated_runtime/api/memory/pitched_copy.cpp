@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of rows and slices, in the one form that the driver takes them in.
+// Converts copies of rows and slices to the driver's struct.
 #include "emulated_runtime/api/memory/pitched_copy.hpp"
 
 #include "emulated_runtime/api/texture/format.hpp"
@@ -17,82 +17,85 @@ bool writes_host(cudaMemcpyKind kind) {
 }
 
 endpoint memory_end(const void* memory, size_t pitch, cudaMemcpyKind kind, bool is_host) {
-  endpoint made;
-  if (kind != cudaMemcpyDefault) made.type = is_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-  made.memory = memory;
-  made.pitch = pitch;
-  return made;
+  endpoint result;
+  if (kind != cudaMemcpyDefault) result.type = is_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+  result.memory = memory;
+  result.pitch = pitch;
+  return result;
 }
 
-endpoint array_end(cudaArray_const_t array, const cudaPos& at, size_t element) {
-  endpoint made = in_array(array, at.x * element, at.y);
-  made.at.z = at.z;
-  return made;
+endpoint array_end(cudaArray_const_t array, const cudaPos& position, size_t element) {
+  endpoint result = in_array(array, position.x * element, position.y);
+  result.at.z = position.z;
+  return result;
 }
 
-endpoint place(endpoint made, const cudaPitchedPtr& of, const cudaPos& at) {
-  made.at = at;
-  made.rows = of.ysize;
-  return made;
+endpoint at_position(endpoint result, const cudaPitchedPtr& pointer, const cudaPos& position) {
+  result.at = position;
+  result.rows = pointer.ysize;
+  return result;
 }
 
-// Bytes in an element of whichever array takes part; 1 when none does.
-cudaError_t element_size(cudaArray_const_t one, cudaArray_const_t other, size_t* bytes) {
+// Returns the element size of the arrays in bytes, or 1 if no array takes part.
+cudaError_t element_size(cudaArray_const_t a, cudaArray_const_t b, size_t* bytes) {
   size_t sizes[] = {0, 0};
-  if (one) {
-    if (const cudaError_t code = bytes_of_element(one, &sizes[0])) return code;
+  if (a) {
+    if (const cudaError_t code = bytes_of_element(a, &sizes[0])) return code;
   }
-  if (other) {
-    if (const cudaError_t code = bytes_of_element(other, &sizes[1])) return code;
+  if (b) {
+    if (const cudaError_t code = bytes_of_element(b, &sizes[1])) return code;
   }
-  if (one && other && sizes[0] != sizes[1]) return cudaErrorInvalidValue;
-  *bytes = one ? sizes[0] : other ? sizes[1] : 1;
+  if (a && b && sizes[0] != sizes[1]) return cudaErrorInvalidValue;
+  *bytes = a ? sizes[0] : b ? sizes[1] : 1;
   return cudaSuccess;
 }
 
-// Parameters of both kinds have these fields.
+// Both kinds of parameters have these fields.
 template <class Parameters>
-cudaError_t read(const Parameters& given, cudaMemcpyKind kind, pitched_copy* out) {
-  if ((given.srcArray && given.srcPtr.ptr) || (given.dstArray && given.dstPtr.ptr)) {
+cudaError_t read(const Parameters& params, cudaMemcpyKind kind, pitched_copy* out) {
+  if ((params.srcArray && params.srcPtr.ptr) || (params.dstArray && params.dstPtr.ptr)) {
     return cudaErrorInvalidValue;
   }
   size_t element = 1;
-  if (const cudaError_t code = element_size(given.srcArray, given.dstArray, &element)) return code;
-  const auto& [src, dst] = std::pair{given.srcPtr, given.dstPtr};
-  out->from = given.srcArray ? array_end(given.srcArray, given.srcPos, element)
-                             : place(source_memory(src.ptr, src.pitch, kind), src, given.srcPos);
-  out->to = given.dstArray ? array_end(given.dstArray, given.dstPos, element)
-                           : place(target_memory(dst.ptr, dst.pitch, kind), dst, given.dstPos);
-  out->extent = {given.extent.width * element, given.extent.height, given.extent.depth};
+  if (const cudaError_t code = element_size(params.srcArray, params.dstArray, &element))
+    return code;
+  const auto& [src, dst] = std::pair{params.srcPtr, params.dstPtr};
+  out->from = params.srcArray
+                  ? array_end(params.srcArray, params.srcPos, element)
+                  : at_position(source_memory(src.ptr, src.pitch, kind), src, params.srcPos);
+  out->to = params.dstArray
+                ? array_end(params.dstArray, params.dstPos, element)
+                : at_position(target_memory(dst.ptr, dst.pitch, kind), dst, params.dstPos);
+  out->extent = {params.extent.width * element, params.extent.height, params.extent.depth};
   return cudaSuccess;
 }
 
 // Both driver structs have these fields.
 template <class Copy>
-Copy write(const pitched_copy& from) {
-  Copy made{};
-  made.srcXInBytes = from.from.at.x;
-  made.srcY = from.from.at.y;
-  made.srcZ = from.from.at.z;
-  made.srcMemoryType = from.from.type;
-  made.srcHost = from.from.memory;
-  made.srcDevice = as_driver<CUdeviceptr>(from.from.memory);
-  made.srcArray = as_driver<CUarray>(const_cast<cudaArray_t>(from.from.array));
-  made.srcPitch = from.from.pitch;
-  made.srcHeight = from.from.rows;
-  made.dstXInBytes = from.to.at.x;
-  made.dstY = from.to.at.y;
-  made.dstZ = from.to.at.z;
-  made.dstMemoryType = from.to.type;
-  made.dstHost = const_cast<void*>(from.to.memory);
-  made.dstDevice = as_driver<CUdeviceptr>(from.to.memory);
-  made.dstArray = as_driver<CUarray>(const_cast<cudaArray_t>(from.to.array));
-  made.dstPitch = from.to.pitch;
-  made.dstHeight = from.to.rows;
-  made.WidthInBytes = from.extent.width;
-  made.Height = from.extent.height;
-  made.Depth = from.extent.depth;
-  return made;
+Copy write(const pitched_copy& copy) {
+  Copy result{};
+  result.srcXInBytes = copy.from.at.x;
+  result.srcY = copy.from.at.y;
+  result.srcZ = copy.from.at.z;
+  result.srcMemoryType = copy.from.type;
+  result.srcHost = copy.from.memory;
+  result.srcDevice = as_driver<CUdeviceptr>(copy.from.memory);
+  result.srcArray = as_driver<CUarray>(const_cast<cudaArray_t>(copy.from.array));
+  result.srcPitch = copy.from.pitch;
+  result.srcHeight = copy.from.rows;
+  result.dstXInBytes = copy.to.at.x;
+  result.dstY = copy.to.at.y;
+  result.dstZ = copy.to.at.z;
+  result.dstMemoryType = copy.to.type;
+  result.dstHost = const_cast<void*>(copy.to.memory);
+  result.dstDevice = as_driver<CUdeviceptr>(copy.to.memory);
+  result.dstArray = as_driver<CUarray>(const_cast<cudaArray_t>(copy.to.array));
+  result.dstPitch = copy.to.pitch;
+  result.dstHeight = copy.to.rows;
+  result.WidthInBytes = copy.extent.width;
+  result.Height = copy.extent.height;
+  result.Depth = copy.extent.depth;
+  return result;
 }
 
 void* memory_of(CUmemorytype type, const void* host, CUdeviceptr device) {
@@ -118,22 +121,22 @@ endpoint target_memory(const void* memory, size_t pitch, cudaMemcpyKind kind) {
 }
 
 endpoint in_array(cudaArray_const_t array, size_t x_in_bytes, size_t row) {
-  endpoint made;
-  made.type = CU_MEMORYTYPE_ARRAY;
-  made.array = array;
-  made.at = {x_in_bytes, row, 0};
-  return made;
+  endpoint result;
+  result.type = CU_MEMORYTYPE_ARRAY;
+  result.array = array;
+  result.at = {x_in_bytes, row, 0};
+  return result;
 }
 
-cudaError_t read_parameters(const cudaMemcpy3DParms& given, pitched_copy* out) {
-  if (given.kind < cudaMemcpyHostToHost || given.kind > cudaMemcpyDefault) {
+cudaError_t read_parameters(const cudaMemcpy3DParms& params, pitched_copy* out) {
+  if (params.kind < cudaMemcpyHostToHost || params.kind > cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;
   }
-  return read(given, given.kind, out);
+  return read(params, params.kind, out);
 }
 
-cudaError_t read_parameters(const cudaMemcpy3DPeerParms& given, pitched_copy* out) {
-  return read(given, cudaMemcpyDeviceToDevice, out);
+cudaError_t read_parameters(const cudaMemcpy3DPeerParms& params, pitched_copy* out) {
+  return read(params, cudaMemcpyDeviceToDevice, out);
 }
 
 CUDA_MEMCPY3D for_driver(const pitched_copy& copy) { return write<CUDA_MEMCPY3D>(copy); }
@@ -142,27 +145,32 @@ CUDA_MEMCPY3D_PEER for_driver_between_peers(const pitched_copy& copy) {
   return write<CUDA_MEMCPY3D_PEER>(copy);
 }
 
-cudaError_t read_driver(const CUDA_MEMCPY3D& told, cudaMemcpy3DParms* out) {
-  cudaMemcpy3DParms made{};
-  made.kind = kind_of(told.srcMemoryType, told.dstMemoryType);
-  const bool from_array = told.srcMemoryType == CU_MEMORYTYPE_ARRAY;
-  const bool to_array = told.dstMemoryType == CU_MEMORYTYPE_ARRAY;
-  if (from_array) made.srcArray = reinterpret_cast<cudaArray_t>(told.srcArray);
-  if (to_array) made.dstArray = reinterpret_cast<cudaArray_t>(told.dstArray);
+cudaError_t read_driver(const CUDA_MEMCPY3D& driver_copy, cudaMemcpy3DParms* out) {
+  cudaMemcpy3DParms result{};
+  result.kind = kind_of(driver_copy.srcMemoryType, driver_copy.dstMemoryType);
+  const bool from_array = driver_copy.srcMemoryType == CU_MEMORYTYPE_ARRAY;
+  const bool to_array = driver_copy.dstMemoryType == CU_MEMORYTYPE_ARRAY;
+  if (from_array) result.srcArray = reinterpret_cast<cudaArray_t>(driver_copy.srcArray);
+  if (to_array) result.dstArray = reinterpret_cast<cudaArray_t>(driver_copy.dstArray);
   size_t element = 1;
-  if (const cudaError_t code = element_size(made.srcArray, made.dstArray, &element)) return code;
-  made.srcPos = {told.srcXInBytes / (from_array ? element : 1), told.srcY, told.srcZ};
-  made.dstPos = {told.dstXInBytes / (to_array ? element : 1), told.dstY, told.dstZ};
+  if (const cudaError_t code = element_size(result.srcArray, result.dstArray, &element))
+    return code;
+  result.srcPos = {driver_copy.srcXInBytes / (from_array ? element : 1), driver_copy.srcY,
+                   driver_copy.srcZ};
+  result.dstPos = {driver_copy.dstXInBytes / (to_array ? element : 1), driver_copy.dstY,
+                   driver_copy.dstZ};
   if (!from_array) {
-    made.srcPtr = {memory_of(told.srcMemoryType, told.srcHost, told.srcDevice), told.srcPitch,
-                   told.WidthInBytes, told.srcHeight};
+    result.srcPtr = {
+        memory_of(driver_copy.srcMemoryType, driver_copy.srcHost, driver_copy.srcDevice),
+        driver_copy.srcPitch, driver_copy.WidthInBytes, driver_copy.srcHeight};
   }
   if (!to_array) {
-    made.dstPtr = {memory_of(told.dstMemoryType, told.dstHost, told.dstDevice), told.dstPitch,
-                   told.WidthInBytes, told.dstHeight};
+    result.dstPtr = {
+        memory_of(driver_copy.dstMemoryType, driver_copy.dstHost, driver_copy.dstDevice),
+        driver_copy.dstPitch, driver_copy.WidthInBytes, driver_copy.dstHeight};
   }
-  made.extent = {told.WidthInBytes / element, told.Height, told.Depth};
-  *out = made;
+  result.extent = {driver_copy.WidthInBytes / element, driver_copy.Height, driver_copy.Depth};
+  *out = result;
   return cudaSuccess;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of rows and slices, in the one form that the driver takes them in.
+// Copies of rows and slices in the single form of the driver.
 #pragma once
 
 #include <cuda.h>
@@ -7,17 +7,17 @@
 
 namespace halfwarp::emulated_runtime::api {
 
-// One end of a copy; offsets and pitch in bytes, rows and slices.
+// An end of a copy; offset and pitch in bytes, rows and slices.
 struct endpoint {
   CUmemorytype type = CU_MEMORYTYPE_UNIFIED;
   const void* memory = nullptr;
   cudaArray_const_t array = nullptr;
   cudaPos at{};
   size_t pitch = 0;
-  size_t rows = 0;  // of a slice
+  size_t rows = 0;  // per slice
 };
 
-// Memory as the kind of a copy says it is.
+// Describes memory, whose type follows from the kind of the copy.
 endpoint source_memory(const void* memory, size_t pitch, cudaMemcpyKind kind);
 endpoint target_memory(const void* memory, size_t pitch, cudaMemcpyKind kind);
 endpoint in_array(cudaArray_const_t array, size_t x_in_bytes, size_t row);
@@ -27,15 +27,15 @@ struct pitched_copy {
   cudaExtent extent{};  // width in bytes
 };
 
-// From the runtime's parameters, whose widths are in elements where an array takes part.
-cudaError_t read_parameters(const cudaMemcpy3DParms& given, pitched_copy* out);
-cudaError_t read_parameters(const cudaMemcpy3DPeerParms& given, pitched_copy* out);
+// Reads the runtime's parameters, whose widths are in elements if an array takes part.
+cudaError_t read_parameters(const cudaMemcpy3DParms& params, pitched_copy* out);
+cudaError_t read_parameters(const cudaMemcpy3DPeerParms& params, pitched_copy* out);
 
-// As the driver takes it: CUDA_MEMCPY3D, or CUDA_MEMCPY3D_PEER without its contexts.
+// Returns the driver's struct; CUDA_MEMCPY3D_PEER without its contexts.
 CUDA_MEMCPY3D for_driver(const pitched_copy& copy);
 CUDA_MEMCPY3D_PEER for_driver_between_peers(const pitched_copy& copy);
 
-// And back, as a graph node tells it.
-cudaError_t read_driver(const CUDA_MEMCPY3D& told, cudaMemcpy3DParms* out);
+// Converts the driver's struct of a graph node to the runtime's parameters.
+cudaError_t read_driver(const CUDA_MEMCPY3D& driver_copy, cudaMemcpy3DParms* out);
 
 }  // namespace halfwarp::emulated_runtime::api

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filling memory with a byte: ranges, rows, slices.
+// Fills ranges, rows and slices of memory with a byte.
 #include "emulated_runtime/api.hpp"
 #include "emulated_runtime/process/forward.hpp"
 
@@ -8,13 +8,13 @@ namespace {
 
 unsigned char byte_of(int value) { return static_cast<unsigned char>(value); }
 
-// Slices whose rows are all filled are rows of one area.
+// Fills slices. If all rows of the slices are filled, they are the rows of one area.
 template <class Fill>
-cudaError_t fill_slices(const cudaPitchedPtr& to, const cudaExtent& extent, Fill fill) {
+cudaError_t fill_slices(const cudaPitchedPtr& target, const cudaExtent& extent, Fill fill) {
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return cudaSuccess;
-  if (extent.height == to.ysize) return fill(to.ptr, extent.height * extent.depth);
+  if (extent.height == target.ysize) return fill(target.ptr, extent.height * extent.depth);
   for (size_t slice = 0; slice < extent.depth; ++slice) {
-    void* const first = static_cast<char*>(to.ptr) + slice * to.pitch * to.ysize;
+    void* const first = static_cast<char*>(target.ptr) + slice * target.pitch * target.ysize;
     if (const cudaError_t code = fill(first, extent.height)) return code;
   }
   return cudaSuccess;

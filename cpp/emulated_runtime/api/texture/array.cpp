@@ -54,15 +54,16 @@ cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* levelArray,
 
 cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* desc, cudaExtent* extent, unsigned int* flags,
                              cudaArray_t array) noexcept {
-  CUDA_ARRAY3D_DESCRIPTOR told{};
+  CUDA_ARRAY3D_DESCRIPTOR descriptor{};
   cudaChannelFormatDesc channels{};
-  if (const cudaError_t code = describe(array, &told)) return code;
-  if (const cudaError_t code = to_descriptor({told.Format, told.NumChannels}, &channels)) {
+  if (const cudaError_t code = describe(array, &descriptor)) return code;
+  if (const cudaError_t code =
+          to_descriptor({descriptor.Format, descriptor.NumChannels}, &channels)) {
     return code;
   }
   if (desc) *desc = channels;
-  if (extent) *extent = {told.Width, told.Height, told.Depth};
-  if (flags) *flags = told.Flags;
+  if (extent) *extent = {descriptor.Width, descriptor.Height, descriptor.Depth};
+  if (flags) *flags = descriptor.Flags;
   return cudaSuccess;
 }
 

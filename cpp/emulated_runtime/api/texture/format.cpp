@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime's channel descriptors, and the formats that the driver names instead.
+// Converts between the runtime's channel descriptors and the driver's formats.
 #include "emulated_runtime/api/texture/format.hpp"
 
 #include "emulated_runtime/process/forward.hpp"
@@ -12,7 +12,7 @@ enum class element : bool { is_whole, is_part_of_a_block };
 struct row {
   CUarray_format format;
   cudaChannelFormatKind kind;
-  int bits;  // of the first channel
+  int bits;  // width of the first channel
   element size = element::is_whole;
 };
 
@@ -81,13 +81,14 @@ const row* find_row(CUarray_format format) {
   return nullptr;
 }
 
-constexpr int alpha_bits = 2;  // of the one format whose channels differ in width
+constexpr int alpha_bits = 2;  // of UNORM_INT_101010_2, whose channels differ in width
 
-int bits_of_channel(const row& of, unsigned channel) {
-  return of.format == CU_AD_FORMAT_UNORM_INT_101010_2 && channel == 3 ? alpha_bits : of.bits;
+int bits_of_channel(const row& format_row, unsigned channel) {
+  return format_row.format == CU_AD_FORMAT_UNORM_INT_101010_2 && channel == 3 ? alpha_bits
+                                                                              : format_row.bits;
 }
 
-// Channels are given from the first on, each as wide as the format has it.
+// Returns whether the widths match the format: its channels from the first on, then zeros.
 bool matches(const row& each, const int (&widths)[4], unsigned channels) {
   for (unsigned i = 0; i < 4; ++i) {
     if (widths[i] != (i < channels ? bits_of_channel(each, i) : 0)) return false;
@@ -110,11 +111,11 @@ cudaError_t to_format(const cudaChannelFormatDesc& desc, element_format* out) {
 }
 
 cudaError_t to_descriptor(const element_format& format, cudaChannelFormatDesc* out) {
-  const row* const found = find_row(format.format);
-  if (!found || format.channels > 4) return cudaErrorInvalidChannelDescriptor;
+  const row* const format_row = find_row(format.format);
+  if (!format_row || format.channels > 4) return cudaErrorInvalidChannelDescriptor;
   int widths[4] = {};
-  for (unsigned i = 0; i < format.channels; ++i) widths[i] = bits_of_channel(*found, i);
-  *out = {widths[0], widths[1], widths[2], widths[3], found->kind};
+  for (unsigned i = 0; i < format.channels; ++i) widths[i] = bits_of_channel(*format_row, i);
+  *out = {widths[0], widths[1], widths[2], widths[3], format_row->kind};
   return cudaSuccess;
 }
 
@@ -124,13 +125,14 @@ cudaError_t describe(cudaArray_const_t array, CUDA_ARRAY3D_DESCRIPTOR* out) {
 }
 
 cudaError_t bytes_of_element(cudaArray_const_t array, size_t* bytes) {
-  CUDA_ARRAY3D_DESCRIPTOR told{};
-  if (const cudaError_t code = describe(array, &told)) return code;
-  const row* const found = find_row(told.Format);
-  if (!found || found->size != element::is_whole) return cudaErrorInvalidChannelDescriptor;
+  CUDA_ARRAY3D_DESCRIPTOR descriptor{};
+  if (const cudaError_t code = describe(array, &descriptor)) return code;
+  const row* const format_row = find_row(descriptor.Format);
+  if (!format_row || format_row->size != element::is_whole)
+    return cudaErrorInvalidChannelDescriptor;
   size_t bits = 0;
-  for (unsigned i = 0; i < told.NumChannels; ++i) {
-    bits += static_cast<size_t>(bits_of_channel(*found, i));
+  for (unsigned i = 0; i < descriptor.NumChannels; ++i) {
+    bits += static_cast<size_t>(bits_of_channel(*format_row, i));
   }
   *bytes = bits / 8;
   return cudaSuccess;

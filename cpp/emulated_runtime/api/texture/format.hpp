@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime's channel descriptors, and the formats that the driver names instead.
+// Converts between the runtime's channel descriptors and the driver's formats.
 #pragma once
 
 #include <cuda.h>
@@ -12,11 +12,11 @@ struct element_format {
   unsigned channels;
 };
 
-// cudaErrorInvalidChannelDescriptor for a descriptor that no format is for.
+// Returns cudaErrorInvalidChannelDescriptor if the descriptor matches no format.
 cudaError_t to_format(const cudaChannelFormatDesc& desc, element_format* out);
 cudaError_t to_descriptor(const element_format& format, cudaChannelFormatDesc* out);
 
-// Of an array: how many bytes its elements have; for formats of whole elements only.
+// Returns the element size of an array in bytes; fails for formats that are stored in blocks.
 cudaError_t bytes_of_element(cudaArray_const_t array, size_t* bytes);
 
 cudaError_t describe(cudaArray_const_t array, CUDA_ARRAY3D_DESCRIPTOR* out);

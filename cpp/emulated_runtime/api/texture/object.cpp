@@ -9,118 +9,119 @@
 namespace halfwarp::emulated_runtime::api {
 namespace {
 
-cudaError_t write_resource(const cudaResourceDesc& from, CUDA_RESOURCE_DESC* to) {
+cudaError_t write_resource(const cudaResourceDesc& source, CUDA_RESOURCE_DESC* result) {
   element_format format{};
-  *to = {};
-  to->resType = static_cast<CUresourcetype>(from.resType);
-  to->flags = from.flags;
-  switch (from.resType) {
+  *result = {};
+  result->resType = static_cast<CUresourcetype>(source.resType);
+  result->flags = source.flags;
+  switch (source.resType) {
     case cudaResourceTypeArray:
-      to->res.array.hArray = as_driver<CUarray>(from.res.array.array);
+      result->res.array.hArray = as_driver<CUarray>(source.res.array.array);
       return cudaSuccess;
     case cudaResourceTypeMipmappedArray:
-      to->res.mipmap.hMipmappedArray = as_driver<CUmipmappedArray>(from.res.mipmap.mipmap);
+      result->res.mipmap.hMipmappedArray = as_driver<CUmipmappedArray>(source.res.mipmap.mipmap);
       return cudaSuccess;
     case cudaResourceTypeLinear: {
-      const auto& linear = from.res.linear;
+      const auto& linear = source.res.linear;
       if (const cudaError_t code = to_format(linear.desc, &format)) return code;
-      to->res.linear = {as_driver<CUdeviceptr>(linear.devPtr), format.format, format.channels,
-                        linear.sizeInBytes};
+      result->res.linear = {as_driver<CUdeviceptr>(linear.devPtr), format.format, format.channels,
+                            linear.sizeInBytes};
       return cudaSuccess;
     }
     case cudaResourceTypePitch2D: {
-      const auto& rows = from.res.pitch2D;
+      const auto& rows = source.res.pitch2D;
       if (const cudaError_t code = to_format(rows.desc, &format)) return code;
-      to->res.pitch2D = {as_driver<CUdeviceptr>(rows.devPtr),
-                         format.format,
-                         format.channels,
-                         rows.width,
-                         rows.height,
-                         rows.pitchInBytes};
+      result->res.pitch2D = {as_driver<CUdeviceptr>(rows.devPtr),
+                             format.format,
+                             format.channels,
+                             rows.width,
+                             rows.height,
+                             rows.pitchInBytes};
       return cudaSuccess;
     }
   }
   return cudaErrorInvalidValue;
 }
 
-cudaError_t read_resource(const CUDA_RESOURCE_DESC& from, cudaResourceDesc* to) {
-  *to = {};
-  to->resType = static_cast<cudaResourceType>(from.resType);
-  to->flags = from.flags;
-  switch (to->resType) {
+cudaError_t read_resource(const CUDA_RESOURCE_DESC& source, cudaResourceDesc* result) {
+  *result = {};
+  result->resType = static_cast<cudaResourceType>(source.resType);
+  result->flags = source.flags;
+  switch (result->resType) {
     case cudaResourceTypeArray:
-      to->res.array.array = reinterpret_cast<cudaArray_t>(from.res.array.hArray);
+      result->res.array.array = reinterpret_cast<cudaArray_t>(source.res.array.hArray);
       return cudaSuccess;
     case cudaResourceTypeMipmappedArray:
-      to->res.mipmap.mipmap =
-          reinterpret_cast<cudaMipmappedArray_t>(from.res.mipmap.hMipmappedArray);
+      result->res.mipmap.mipmap =
+          reinterpret_cast<cudaMipmappedArray_t>(source.res.mipmap.hMipmappedArray);
       return cudaSuccess;
     case cudaResourceTypeLinear: {
-      const auto& linear = from.res.linear;
-      to->res.linear.devPtr = reinterpret_cast<void*>(linear.devPtr);
-      to->res.linear.sizeInBytes = linear.sizeInBytes;
-      return to_descriptor({linear.format, linear.numChannels}, &to->res.linear.desc);
+      const auto& linear = source.res.linear;
+      result->res.linear.devPtr = reinterpret_cast<void*>(linear.devPtr);
+      result->res.linear.sizeInBytes = linear.sizeInBytes;
+      return to_descriptor({linear.format, linear.numChannels}, &result->res.linear.desc);
     }
     case cudaResourceTypePitch2D: {
-      const auto& rows = from.res.pitch2D;
-      to->res.pitch2D.devPtr = reinterpret_cast<void*>(rows.devPtr);
-      to->res.pitch2D.width = rows.width;
-      to->res.pitch2D.height = rows.height;
-      to->res.pitch2D.pitchInBytes = rows.pitchInBytes;
-      return to_descriptor({rows.format, rows.numChannels}, &to->res.pitch2D.desc);
+      const auto& rows = source.res.pitch2D;
+      result->res.pitch2D.devPtr = reinterpret_cast<void*>(rows.devPtr);
+      result->res.pitch2D.width = rows.width;
+      result->res.pitch2D.height = rows.height;
+      result->res.pitch2D.pitchInBytes = rows.pitchInBytes;
+      return to_descriptor({rows.format, rows.numChannels}, &result->res.pitch2D.desc);
     }
   }
   return cudaErrorUnknown;
 }
 
-unsigned flag(unsigned which, bool is_set) { return is_set ? which : 0; }
+unsigned flag(unsigned bits, bool is_set) { return is_set ? bits : 0; }
 
-CUDA_TEXTURE_DESC write_texture(const cudaTextureDesc& from) {
-  CUDA_TEXTURE_DESC to{};
-  std::ranges::transform(from.addressMode, to.addressMode,
+CUDA_TEXTURE_DESC write_texture(const cudaTextureDesc& source) {
+  CUDA_TEXTURE_DESC result{};
+  std::ranges::transform(source.addressMode, result.addressMode,
                          [](auto mode) { return as_driver<CUaddress_mode>(mode); });
-  to.filterMode = as_driver<CUfilter_mode>(from.filterMode);
-  to.flags = flag(CU_TRSF_READ_AS_INTEGER, from.readMode == cudaReadModeElementType) |
-             flag(CU_TRSF_NORMALIZED_COORDINATES, from.normalizedCoords) |
-             flag(CU_TRSF_SRGB, from.sRGB) |
-             flag(CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION, from.disableTrilinearOptimization) |
-             flag(CU_TRSF_SEAMLESS_CUBEMAP, from.seamlessCubemap);
-  to.maxAnisotropy = from.maxAnisotropy;
-  to.mipmapFilterMode = as_driver<CUfilter_mode>(from.mipmapFilterMode);
-  to.mipmapLevelBias = from.mipmapLevelBias;
-  to.minMipmapLevelClamp = from.minMipmapLevelClamp;
-  to.maxMipmapLevelClamp = from.maxMipmapLevelClamp;
-  std::ranges::copy(from.borderColor, to.borderColor);
-  return to;
+  result.filterMode = as_driver<CUfilter_mode>(source.filterMode);
+  result.flags = flag(CU_TRSF_READ_AS_INTEGER, source.readMode == cudaReadModeElementType) |
+                 flag(CU_TRSF_NORMALIZED_COORDINATES, source.normalizedCoords) |
+                 flag(CU_TRSF_SRGB, source.sRGB) |
+                 flag(CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION, source.disableTrilinearOptimization) |
+                 flag(CU_TRSF_SEAMLESS_CUBEMAP, source.seamlessCubemap);
+  result.maxAnisotropy = source.maxAnisotropy;
+  result.mipmapFilterMode = as_driver<CUfilter_mode>(source.mipmapFilterMode);
+  result.mipmapLevelBias = source.mipmapLevelBias;
+  result.minMipmapLevelClamp = source.minMipmapLevelClamp;
+  result.maxMipmapLevelClamp = source.maxMipmapLevelClamp;
+  std::ranges::copy(source.borderColor, result.borderColor);
+  return result;
 }
 
-cudaTextureDesc read_texture(const CUDA_TEXTURE_DESC& from) {
-  cudaTextureDesc to{};
-  std::ranges::transform(from.addressMode, to.addressMode,
+cudaTextureDesc read_texture(const CUDA_TEXTURE_DESC& source) {
+  cudaTextureDesc result{};
+  std::ranges::transform(source.addressMode, result.addressMode,
                          [](auto mode) { return static_cast<cudaTextureAddressMode>(mode); });
-  to.filterMode = static_cast<cudaTextureFilterMode>(from.filterMode);
-  to.readMode =
-      from.flags & CU_TRSF_READ_AS_INTEGER ? cudaReadModeElementType : cudaReadModeNormalizedFloat;
-  to.normalizedCoords = (from.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
-  to.sRGB = (from.flags & CU_TRSF_SRGB) != 0;
-  to.disableTrilinearOptimization = (from.flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION) != 0;
-  to.seamlessCubemap = (from.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
-  to.maxAnisotropy = from.maxAnisotropy;
-  to.mipmapFilterMode = static_cast<cudaTextureFilterMode>(from.mipmapFilterMode);
-  to.mipmapLevelBias = from.mipmapLevelBias;
-  to.minMipmapLevelClamp = from.minMipmapLevelClamp;
-  to.maxMipmapLevelClamp = from.maxMipmapLevelClamp;
-  std::ranges::copy(from.borderColor, to.borderColor);
-  return to;
+  result.filterMode = static_cast<cudaTextureFilterMode>(source.filterMode);
+  result.readMode = source.flags & CU_TRSF_READ_AS_INTEGER ? cudaReadModeElementType
+                                                           : cudaReadModeNormalizedFloat;
+  result.normalizedCoords = (source.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+  result.sRGB = (source.flags & CU_TRSF_SRGB) != 0;
+  result.disableTrilinearOptimization =
+      (source.flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION) != 0;
+  result.seamlessCubemap = (source.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
+  result.maxAnisotropy = source.maxAnisotropy;
+  result.mipmapFilterMode = static_cast<cudaTextureFilterMode>(source.mipmapFilterMode);
+  result.mipmapLevelBias = source.mipmapLevelBias;
+  result.minMipmapLevelClamp = source.minMipmapLevelClamp;
+  result.maxMipmapLevelClamp = source.maxMipmapLevelClamp;
+  std::ranges::copy(source.borderColor, result.borderColor);
+  return result;
 }
 
 template <class Object>
-cudaError_t resource_of(CUresult (*ask)(CUDA_RESOURCE_DESC*, Object), Object object,
+cudaError_t resource_of(CUresult (*query)(CUDA_RESOURCE_DESC*, Object), Object object,
                         cudaResourceDesc* out) {
-  CUDA_RESOURCE_DESC told{};
+  CUDA_RESOURCE_DESC descriptor{};
   if (!out) return cudaErrorInvalidValue;
-  if (const cudaError_t code = forward(ask, &told, object)) return code;
-  return read_resource(told, out);
+  if (const cudaError_t code = forward(query, &descriptor, object)) return code;
+  return read_resource(descriptor, out);
 }
 
 }  // namespace
@@ -143,12 +144,12 @@ cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* pResDesc,
 
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* pTexDesc,
                                             cudaTextureObject_t texObject) noexcept {
-  CUDA_TEXTURE_DESC told{};
+  CUDA_TEXTURE_DESC descriptor{};
   if (!pTexDesc) return cudaErrorInvalidValue;
-  if (const cudaError_t code = forward(table->cuTexObjectGetTextureDesc, &told, texObject)) {
+  if (const cudaError_t code = forward(table->cuTexObjectGetTextureDesc, &descriptor, texObject)) {
     return code;
   }
-  *pTexDesc = read_texture(told);
+  *pTexDesc = read_texture(descriptor);
   return cudaSuccess;
 }
 
