@@ -18,7 +18,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
-sys.path.insert(0, str(ROOT))  # a build front end need not have done it
+sys.path.insert(0, str(ROOT))  # build front ends do not always add it
 from build_support import headers, included_files  # noqa: E402
 from build_support.make import make  # noqa: E402
 from halfwarp import archive  # noqa: E402
@@ -26,16 +26,16 @@ from halfwarp.progress import progress  # noqa: E402
 
 GENERATED = ROOT / "build" / "generated"
 CUDA = "13.5"  # the level of generator/api
-# No modules: libraries with the C names of the driver, of the runtime and of NVML, and one that
-# stands before others.
+# Libraries instead of modules: with the C names of the driver, the runtime and NVML, and one to be
+# preloaded.
 EMULATOR, RUNTIME = "cuda.bindings.libcuda_emulated", "cuda.bindings.libcudart_emulated"
 MANAGEMENT = "cuda.bindings.libnvml_emulated"
 PRELOAD = "cuda.bindings.libcuda_preload"  # for programs that bring their own NVRTC
 LIBRARIES = (EMULATOR, RUNTIME, MANAGEMENT, PRELOAD)
 CC, CXX = (shlex.split(os.environ.get(v, c)) for v, c in (("CC", "gcc"), ("CXX", "g++")))
-# What the environment asks for comes behind our own flags, and before those of single parts.
+# Flags of the environment follow our general flags and precede those of single parts.
 FLAGS = ("CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS")
-WANTED = {name: shlex.split(os.environ.get(name, "")) for name in FLAGS}
+ENV_FLAGS = {name: shlex.split(os.environ.get(name, "")) for name in FLAGS}
 DEBUG = os.environ.get("DEBUG") == "1"
 SANITIZE = os.environ.get("HALFWARP_SANITIZE", "")  # "address,undefined": docs/design/robustness.md
 COMMON = ["-fPIC", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-Wall"]
@@ -45,12 +45,12 @@ NULLS = "null,nonnull-attribute,returns-nonnull-attribute"
 CHECKED += [f"-fno-sanitize=enum,{NULLS}"] if SANITIZE else []
 COMMON += ["-O0", "-g"] if DEBUG else ["-O1", "-g1"] if SANITIZE else ["-O2", "-g0", "-DNDEBUG"]
 COMMON += CHECKED
-# no warnings: the tables name every function
+# without deprecation warnings, because the tables name every function
 COMMON += ["-DCUDA_ENABLE_DEPRECATED", "-Wno-deprecated-declarations"]
 FLOATS = ("-ffp-contract=off", "-fno-math-errno")
 C_ONLY = shlex.split("-fno-exceptions -fno-rtti -fno-threadsafe-statics")
-# What nothing throws through needs no tables for it: a twentieth of the size.
-TABLES = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]  # ARM has both by default
+# C++ without exceptions needs no unwind tables, which are a twentieth of the size.
+TABLES = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]  # ARM enables both by default
 FRAMES = [] if DEBUG or SANITIZE else TABLES
 LINK = ["-shared", "-Wl,--gc-sections", "-Wl,--as-needed", "-Wl,--exclude-libs,ALL"]
 EXPORTED = ROOT / "cpp" / "exported.map"
@@ -58,8 +58,8 @@ LINK += [f"-Wl,--version-script={EXPORTED}"]
 LINK += ["-Wl,-z,noseparate-code"]  # no page of padding between code and data
 LINK += [] if DEBUG or SANITIZE else ["-s"]
 LINK += CHECKED
-# Methods as CPython's own are made: faster to call, and they check their `self`. They tell their
-# signature in the docstring; a function whose defaults are more than literals needs `binding`.
+# Creates methods like CPython's own: faster to call, and they check `self`. The docstring states
+# the signature; a function with defaults other than literals needs `binding`.
 OFF = ("auto_pickle", "allow_none_for_extension_args", "binding")
 DIRECTIVES = {"freethreading_compatible": True, **dict.fromkeys(OFF, False)}
 DIRECTIVES |= {"embedsignature": True, "embedsignature.format": "clinic"}
@@ -67,17 +67,17 @@ DIRECTIVES |= {"embedsignature": True, "embedsignature.format": "clinic"}
 
 @dataclass(frozen=True)
 class Part:
-    """One shared object: the `.pyx` of its name, if any, and all C++ below its folders."""
+    """A shared object: the `.pyx` of its name, if any, and all C++ below its folders."""
 
     name: str
-    folders: str = ""  # below the root, or of what the generator writes
+    folders: str = ""  # relative to the root or to the generated sources
     is_c: bool = False  # links no C++ runtime, so that it imports faster
     libraries: str = ""
-    archives: str = ""  # static libraries that lie beside the CUDA headers
+    archives: str = ""  # static libraries beside the CUDA headers
     flags: tuple = ()
-    variants: tuple = ()  # (glob, suffix, flags): one more object of each match
-    small: str = ""  # folders and files that are made for size, the others for speed
-    modules: str = ""  # more of them in the same object, which share what its C++ keeps
+    variants: tuple = ()  # (glob, suffix, flags): an additional object for each match
+    small: str = ""  # folders and files that are optimized for size instead of speed
+    modules: str = ""  # further modules in the same object, which share its C++ state
 
     def pyx(self):
         names = [] if self.name in LIBRARIES else [self.name, *self.modules.split()]
@@ -85,9 +85,9 @@ class Part:
 
     def sources(self):
         suffix = ".c" if self.is_c else ".cpp"
-        made = [(ROOT / name).with_suffix(suffix) for name in self.pyx()]
+        cython_sources = [(ROOT / name).with_suffix(suffix) for name in self.pyx()]
         paths = [ROOT / f if "/" in f else GENERATED / f for f in self.folders.split()]
-        return made + sorted(p for path in paths for p in path.rglob("*.cpp"))
+        return cython_sources + sorted(p for path in paths for p in path.rglob("*.cpp"))
 
     def optimization(self, source):
         is_small = not set(self.small.split()).isdisjoint(source.relative_to(ROOT).parts)
@@ -98,13 +98,13 @@ class Part:
         return ROOT / "build" / f"objects{SANITIZE and '-sanitized'}" / abi / self.name
 
 
-# The emulator's inner loops once more for wider vector units, picked when it runs.
+# The emulator's inner loops, also compiled for wider vector units and selected at run time.
 HANDLERS = "exec/handlers/*.cpp"
 VECTORS = ("v3", "v4") if sysconfig.get_platform().endswith("x86_64") else ()
 WIDER = [(HANDLERS, v, f"-march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}") for v in VECTORS]
-# What Cython writes is full of jumps that are hardly ever taken: a twentieth of it is padding.
+# Cython's output has many rarely taken jumps, whose padding would be a twentieth of the size.
 UNPADDED = ("-falign-jumps=1", "-falign-loops=1")
-RARELY = " handlers" if VECTORS else ""  # few machines still have no wider vector units
+BASELINE_HANDLERS = " handlers" if VECTORS else ""  # few machines lack wider vector units
 CUDART = "libcudart_static.a"
 PARTS = [
     Part(
@@ -128,7 +128,7 @@ PARTS = [
     Part(
         "cuda.core._core",
         "cpp/core cpp/python",
-        libraries="pthread",  # of its own before glibc 2.34
+        libraries="pthread",  # a separate library before glibc 2.34
         flags=UNPADDED,
         modules="cuda.core._graph cuda.core._texture cuda.core._sharing",
         small="_texture.cpp _sharing.cpp texture attachments.cpp reuse.cpp launch_plan.cpp "
@@ -146,7 +146,7 @@ PARTS = [
         variants=WIDER,
         small="api builtin control decode device driver graph image link module object "
         "observation ptx report settings sharing stream work cycle_report.cpp executable.cpp "
-        "exports.cpp wait_graph.cpp" + RARELY,
+        "exports.cpp wait_graph.cpp" + BASELINE_HANDLERS,
     ),
     Part(RUNTIME, "cpp/emulated_runtime emulated_runtime", small="emulated_runtime"),
     Part(MANAGEMENT, "cpp/emulated_nvml emulated_nvml", True, "dl pthread"),
@@ -156,7 +156,7 @@ PARTS = [
 
 @contextmanager
 def generated_sources():
-    """What the generator writes is there, and nobody else builds this tree."""
+    """Run the generator, and lock the tree against other builds."""
     (ROOT / "build").mkdir(exist_ok=True)
     with open(ROOT / "build" / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -165,7 +165,7 @@ def generated_sources():
 
 
 class CollectFiles(build_py):
-    """Collects what is there after the generator ran, and nothing of an earlier build."""
+    """Collects files after the generator ran, without files of an earlier build."""
 
     def run(self):
         with generated_sources():
@@ -186,16 +186,18 @@ class Build(build_ext):
     def build(self, parts):
         from Cython.Build import cythonize
 
-        made = [(name, "c" if p.is_c else "c++") for p in parts for name in p.pyx()]
-        pyx = [Extension(n[:-4].replace("/", "."), [n], language=which) for n, which in made]
+        languages = [(name, "c" if p.is_c else "c++") for p in parts for name in p.pyx()]
+        pyx = [
+            Extension(n[:-4].replace("/", "."), [n], language=language) for n, language in languages
+        ]
         cythonize(pyx, include_path=["."], language_level=3, compiler_directives=DIRECTIVES)
         for part in parts:
-            for written in part.sources()[: len(part.pyx())]:
-                included_files.tell_apart(written)  # what Cython wrote
+            for output in part.sources()[: len(part.pyx())]:
+                included_files.distinguish_files(output)
         cuda = headers.collect(CUDA, ROOT / "build" / "cuda")
         folders = ("cpp", "cpp/driver/foreign", "cpp/runtime/headers", ".")
-        own = (*(ROOT / f for f in folders), GENERATED)
-        self.includes = [f"-I{folder}" for folder in (*own, cuda)]
+        project_folders = (*(ROOT / f for f in folders), GENERATED)
+        self.includes = [f"-I{folder}" for folder in (*project_folders, cuda)]
         todo = [(p, list(self.jobs(p))) for p in parts]
         total = sum(len(jobs) for _, jobs in todo)
         with ThreadPoolExecutor(os.cpu_count()) as pool, progress("compiled", total) as counted:
@@ -211,8 +213,8 @@ class Build(build_ext):
 
     def jobs(self, part):
         yield from ((s, "", part.optimization(s)) for s in part.sources())
-        # Last: of an inline function in several objects, the linker keeps the first, which any
-        # processor must be able to run.
+        # Variants come last: the linker keeps the first copy of an inline function, which must run
+        # on any processor.
         for glob, suffix, flags in part.variants:
             yield from ((s, f".{suffix}", flags) for s in part.sources() if s.match(glob))
 
@@ -222,12 +224,13 @@ class Build(build_ext):
         command = [*CC, "-std=gnu17"] if is_c else [*CXX, "-std=c++20"]
         command += COMMON + (C_ONLY if part.is_c and not is_c else [])
         command += FRAMES if part.is_c else []
-        command += WANTED["CPPFLAGS"] + WANTED["CFLAGS"] + ([] if is_c else WANTED["CXXFLAGS"])
+        command += ENV_FLAGS["CPPFLAGS"] + ENV_FLAGS["CFLAGS"]
+        command += [] if is_c else ENV_FLAGS["CXXFLAGS"]
         command += [*part.flags, *flags.split(), *self.includes]
         command += [f"-I{sysconfig.get_path('include')}"] if part.pyx() else []
         command += ["-MMD", "-MF", str(dep), "-c", str(source)]
-        made_of = dep.read_text().replace("\\\n", " ") if dep.exists() else f":{source}"
-        make(obj, [Path(name) for name in made_of.split(":", 1)[1].split()], command)
+        dependencies = dep.read_text().replace("\\\n", " ") if dep.exists() else f":{source}"
+        make(obj, [Path(name) for name in dependencies.split(":", 1)[1].split()], command)
         return obj
 
     def link(self, part, objects):
@@ -237,8 +240,8 @@ class Build(build_ext):
         command = (CC if part.is_c else CXX) + LINK + ([] if part.pyx() else ["-Wl,-z,defs"])
         inputs = [*objects, *(headers.archive(name, CUDA) for name in part.archives.split())]
         command += [*map(str, inputs), *(f"-l{name}" for name in part.libraries.split())]
-        command += WANTED["LDFLAGS"]
-        if not self.inplace:  # build_py copies libraries that were linked for the tree
+        command += ENV_FLAGS["LDFLAGS"]
+        if not self.inplace:  # build_py copies libraries linked in the tree
             target.unlink(missing_ok=True)
         make(target, [*inputs, EXPORTED], command, record=part.objects() / "link.cmd")
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What setup.py builds with: steps that run where something changed, and the CUDA headers."""
+"""Build steps of setup.py, which run only if something changed, and the CUDA headers."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the CUDA headers: a toolkit that the environment names, or the header packages of PyPI."""
+"""Finds the CUDA headers: in a toolkit that the environment names, or in PyPI's header packages."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import os
 import re
 from pathlib import Path
 
-# What declares the functions of the driver and of the runtime.
-WANTED = (
+# The headers that declare the functions of the driver and the runtime.
+HEADERS = (
     "cuda",
     "cudaProfiler",
     "cudaEGL",
@@ -25,30 +25,30 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.M)
 
 
 def find(version: str = "") -> Path | None:
-    """The folder whose cuda.h states that version ("13.5"); without one, the newest there is."""
-    found = {folder: stated_version(folder) for folder in candidates()}
+    """Return the folder whose cuda.h declares that version ("13.5"); by default the newest."""
+    versions = {folder: stated_version(folder) for folder in candidates()}
     if version:
-        return next((f for f, stated in found.items() if stated == version), None)
-    newest = sorted((tuple(map(int, v.split("."))), str(f)) for f, v in found.items() if v)
+        return next((f for f, stated in versions.items() if stated == version), None)
+    newest = sorted((tuple(map(int, v.split("."))), str(f)) for f, v in versions.items() if v)
     return Path(newest[-1][1]) if newest else None
 
 
 def collect(version: str, target: Path) -> Path:
-    """Copies of those headers in `target`, whose time stamps change only with their bytes.
+    """Copy those headers to `target`; time stamps change only if the content does.
 
-    Builds take the copies: an isolated build finds the headers in another folder each time.
+    Builds use the copies, because an isolated build finds the headers in a new folder each time.
     """
     source = find(version)
     if source is None:
-        looked = ", ".join(map(str, candidates()))
-        raise SystemExit(f"no headers of CUDA {version}; looked in: {looked}")
-    pending = [f"{name}.h" for name in WANTED]
-    done: set[str] = set()
+        folders = ", ".join(map(str, candidates()))
+        raise SystemExit(f"no headers of CUDA {version}; looked in: {folders}")
+    pending = [f"{name}.h" for name in HEADERS]
+    copied: set[str] = set()
     while pending:
         name = pending.pop()
-        if name in done or not (source / name).is_file():
+        if name in copied or not (source / name).is_file():
             continue
-        done.add(name)
+        copied.add(name)
         data, copy = (source / name).read_bytes(), target / name
         if not copy.exists() or copy.read_bytes() != data:
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -58,19 +58,19 @@ def collect(version: str, target: Path) -> Path:
 
 
 def archive(name: str, version: str) -> Path:
-    """A static library ("libcudart_static.a") that lies beside the headers of that version."""
+    """Return a static library ("libcudart_static.a") beside the headers of that version."""
     source = find(version)
-    looked = (
+    paths = (
         [source.parent / folder / name for folder in ("lib", "lib64", "lib/x64")] if source else []
     )
-    for path in looked:
+    for path in paths:
         if path.is_file():
             return path
-    raise SystemExit(f"no {name} of CUDA {version}; looked for: {', '.join(map(str, looked))}")
+    raise SystemExit(f"no {name} of CUDA {version}; looked for: {', '.join(map(str, paths))}")
 
 
 def candidates() -> list[Path]:
-    """In order of preference. A toolkit of another version may be set for other programs' sake."""
+    """Return the folders in order of preference. A toolkit may have another version."""
     roots = [os.environ.get(name) for name in ("CUDA_PATH", "CUDA_HOME")]
     spec = importlib.util.find_spec("nvidia")
     packages = spec.submodule_search_locations if spec else None
@@ -84,5 +84,5 @@ def stated_version(folder: Path) -> str:
     header = folder / "cuda.h"
     if not header.exists():
         return ""
-    found = re.search(r"#define CUDA_VERSION (\d+)", header.read_text("utf-8", "replace"))
-    return f"{int(found[1]) // 1000}.{int(found[1]) % 1000 // 10}" if found else ""
+    match = re.search(r"#define CUDA_VERSION (\d+)", header.read_text("utf-8", "replace"))
+    return f"{int(match[1]) // 1000}.{int(match[1]) % 1000 // 10}" if match else ""

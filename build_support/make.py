@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a command of the build where its result is missing or out of date."""
+"""Runs a build command if its result is missing or out of date."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pathlib import Path
 def make(
     target: Path, inputs: Sequence[Path], command: Sequence[str], record: Path | None = None
 ) -> None:
-    """Run a command unless its target is newer than the inputs and was made by the same command."""
+    """Run a command unless its target is newer than the inputs and has the same command."""
     record = record or target.with_name(target.name + ".cmd")
-    text = shlex.join(part for part in command if part != "ccache")  # which changes no result
+    text = shlex.join(part for part in command if part != "ccache")  # ccache changes no result
     if target.exists() and record.exists() and record.read_text() == text:
-        made = target.stat().st_mtime
-        if all(p.exists() and p.stat().st_mtime <= made for p in inputs):
+        time_of_target = target.stat().st_mtime
+        if all(p.exists() and p.stat().st_mtime <= time_of_target for p in inputs):
             return
     record.parent.mkdir(parents=True, exist_ok=True)
     target.parent.mkdir(parents=True, exist_ok=True)
     new, start = target.with_name(target.name + ".new"), time.time()
     subprocess.run([*command, "-o", str(new)], check=True)
-    os.utime(new, (start, start))  # an input that changes meanwhile is newer
-    os.replace(new, target)  # a process that has the old one loaded keeps it
+    os.utime(new, (start, start))  # an input changed during the build is newer
+    os.replace(new, target)  # a process that loaded the old file keeps it
     record.write_text(text)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is halfwarp's own: its version, the command ``halfwarp``, the pytest plugin, the repair.
+"""The project's own package: version, ``halfwarp`` command, pytest plugin and repair.
 
-No other distribution installs files here. Nothing of ``cuda.*`` is imported until it is asked for,
-so that all of it works where those packages are damaged.
+No other distribution installs files here. ``cuda.*`` is imported only when needed, so that this
+package works even if those packages are damaged.
 """
 
 __version__ = "0.1.0"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m halfwarp``: the command where the folder of scripts is not on the search path."""
+"""``python -m halfwarp``: the command for when the script folder is not on the search path."""
 
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``halfwarp``, which is ``python -m halfwarp`` and ``python -m cuda.core`` as well."""
+"""The command ``halfwarp``, also ``python -m halfwarp`` and ``python -m cuda.core``."""
 
 import argparse
 import sys
@@ -11,10 +11,10 @@ from halfwarp import __version__
 
 @dataclass(frozen=True)
 class Command:
-    """One command: what it does, the function that runs it, the arguments that it takes.
+    """A command: its help text, the function that runs it, and its arguments.
 
-    ``function`` is ``module:name`` below `halfwarp`; it takes the parsed arguments and returns the
-    exit status. Without ``arguments``, it gets the list of what follows it, as it is written.
+    ``function`` is ``module:name`` below `halfwarp`. It receives the parsed arguments and returns
+    the exit status. Without ``arguments``, it receives the list of unparsed arguments.
     """
 
     does: str
@@ -24,28 +24,28 @@ class Command:
 
 COMMANDS = {
     "doctor": Command(
-        "examine the installation, the driver and each library; a remedy for each problem",
+        "examine the installation, the driver and each library; suggest remedies",
         "doctor.command:doctor",
         {"--json": {"action": "store_true", "help": "print all that was found as JSON"}},
     ),
     "repair": Command(
-        "put the files of halfwarp back that another package has overwritten or removed",
+        "restore files of halfwarp that another package overwrote or removed",
         "repair:main",
-        {"--dry-run": {"action": "store_true", "help": "say what would be done, and do nothing"}},
+        {"--dry-run": {"action": "store_true", "help": "print the actions without executing them"}},
     ),
     "shims": Command(
-        "stand in for NVIDIA's packages where others require them",
+        "install stand-ins for NVIDIA's packages that other packages require",
         "shims:main",
         {
             "folder": {"nargs": "?", "metavar": "DIR", "help": "write the wheels there"},
             "--here": {
                 "action": "store_true",
-                "help": "install them beside halfwarp; uninstalling halfwarp takes them along",
+                "help": "install them beside halfwarp; uninstalling halfwarp removes them too",
             },
         },
     ),
     "cache": Command(
-        "show what a folder of compiled programs has, or make it smaller",
+        "show or shrink a folder of compiled programs",
         "forwarded:cache",
         {
             "folder": {
@@ -55,14 +55,14 @@ COMMANDS = {
             },
             "--prune": {
                 "metavar": "BYTES",
-                "help": "remove what was not used for the longest time, until no more than BYTES "
+                "help": "remove the least recently used programs, until no more than BYTES "
                 "are left; 200K, 50M and 2G are understood",
             },
             "--clear": {"action": "store_true", "help": "remove all programs"},
         },
     ),
     "replay": Command(
-        "make the calls of an allocation log once more, on any memory resource and settings",
+        "repeat the calls of an allocation log on any memory resource and settings",
         "replay.command:main",
         {
             "log": {
@@ -94,31 +94,31 @@ COMMANDS = {
         "measure; the arguments of python -m benchmarks (in a source tree)", "forwarded:bench"
     ),
 }
-BRIEF = Command("what is installed, in a few lines", "doctor.command:brief")
+BRIEF = Command("summarize the installation", "doctor.command:brief")
 
 
 def main(arguments=None):
-    """Run one command; its exit status. Without a command: what is installed, in a few lines."""
+    """Run a command and return its exit status. Without a command, summarize the installation."""
     arguments = sys.argv[1:] if arguments is None else arguments
     command = COMMANDS.get(arguments[0]) if arguments else BRIEF
     if command is not None and command.arguments is None:
-        given = arguments[1:]
+        parsed = arguments[1:]
     else:
-        given = parser().parse_args(arguments)
-        command = COMMANDS[given.command]
+        parsed = parser().parse_args(arguments)
+        command = COMMANDS[parsed.command]
     module, _, name = command.function.partition(":")
-    return getattr(import_module(f"halfwarp.{module}"), name)(given)
+    return getattr(import_module(f"halfwarp.{module}"), name)(parsed)
 
 
 def parser():
-    """All commands, with the help that each of them prints."""
+    """Return the parser of all commands."""
     top = argparse.ArgumentParser(
-        prog="halfwarp", description="Without a command: what is installed, in a few lines."
+        prog="halfwarp", description="Without a command: summarizes the installation."
     )
     top.add_argument("--version", action="version", version=f"halfwarp {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, command in COMMANDS.items():
-        one = commands.add_parser(name, help=command.does, description=command.does)
-        for argument, how in (command.arguments or {}).items():
-            one.add_argument(argument, **how)
+        subparser = commands.add_parser(name, help=command.does, description=command.does)
+        for argument, settings in (command.arguments or {}).items():
+            subparser.add_argument(argument, **settings)
     return top

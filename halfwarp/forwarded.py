@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands that are programs of their own, run as ``python -m`` runs them."""
+"""Commands that run other programs, like ``python -m`` does."""
 
 import runpy
 import sys
@@ -13,12 +13,12 @@ def emulate(arguments):
 
 
 def bench(arguments):
-    """``python -m benchmarks``, which no wheel contains."""
+    """``python -m benchmarks``, which is not part of a wheel."""
     root = installation.package_root()
     if not (root / "benchmarks" / "budget.toml").exists():
         print(
             f"halfwarp bench: no benchmarks in {root}: they are part of the source tree, so run "
-            "it from an editable installation of that",
+            "it from an editable installation of the source tree",
             file=sys.stderr,
         )
         return 1
@@ -26,15 +26,15 @@ def bench(arguments):
     return run("benchmarks", arguments)
 
 
-def cache(given):
-    """Show a program cache, or make it smaller."""
+def cache(arguments):
+    """Show or shrink a program cache."""
     from cuda.core.compile.cache.command import main
 
-    return main(given.folder, given.prune, given.clear)
+    return main(arguments.folder, arguments.prune, arguments.clear)
 
 
 def run(module, arguments):
-    """Run a module as the main program; its exit status."""
+    """Run a module as the main program and return its exit status."""
     sys.argv[1:] = arguments
     runpy.run_module(module, run_name="__main__", alter_sys=True)
     return 0

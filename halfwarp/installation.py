@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installed distributions: which is ours, which files each has recorded, which of ours differ."""
+"""Installed distributions: which is ours, their recorded files, and our files that differ."""
 
 import base64
 import csv
@@ -10,43 +10,43 @@ from importlib import metadata
 from pathlib import Path
 
 OUR_NAME = "halfwarp"
-FOLDERS = ("cuda/bindings/", "cuda/core/")  # where NVIDIA's wheels install files as well
+FOLDERS = ("cuda/bindings/", "cuda/core/")  # NVIDIA's wheels install files here too
 
-NAMED = 5  # so many files of a list are named in a message
+NAMED = 5  # number of files that a message names
 
 
 def package_root():
-    """The folder that `halfwarp` lies in."""
+    """Return the folder that contains `halfwarp`."""
     return Path(__file__).parents[1]
 
 
 def normal_name(name):
-    """A distribution's name as pip compares it."""
+    """Return a distribution's name in pip's normalized form."""
     return re.sub(r"[-_.]+", "-", name or "").lower()
 
 
 def installed():
-    """The first distribution of each name on the path, by normalised name."""
-    found = {}
+    """Map each normalized name to its first distribution on the path."""
+    distributions = {}
     for distribution in metadata.distributions():
-        name = (distribution.metadata or {}).get("Name")  # none: remains of an installation
-        found.setdefault(normal_name(name), distribution)
-    return found
+        name = (distribution.metadata or {}).get("Name")  # None: remains of an installation
+        distributions.setdefault(normal_name(name), distribution)
+    return distributions
 
 
 def record(distribution):
-    """Path -> hash, of the files that a distribution has recorded; empty without a RECORD."""
+    """Map each recorded file of a distribution to its hash; empty without a RECORD."""
     rows = csv.reader((distribution.read_text("RECORD") or "").splitlines())
     return {row[0]: row[1] for row in rows if len(row) > 1}
 
 
 def is_beside_us(distribution):
-    """Whether a distribution is installed in the folder that we are in."""
+    """Return whether a distribution is installed in the folder that contains this package."""
     return Path(distribution.locate_file("")).resolve() == package_root().resolve()
 
 
 def our_wheel(distributions):
-    """Our distribution if the package that runs is what it installed, else None."""
+    """Return our distribution if it installed the running package, else None."""
     ours = distributions.get(OUR_NAME)
     if ours is not None and is_beside_us(ours) and "halfwarp/__init__.py" in record(ours):
         return ours
@@ -54,7 +54,7 @@ def our_wheel(distributions):
 
 
 def kind_of_installation(distributions):
-    """``"wheel"``, ``"editable"`` or ``"source tree"``."""
+    """Return ``"wheel"``, ``"editable"`` or ``"source tree"``."""
     if our_wheel(distributions):
         return "wheel"
     ours = distributions.get(OUR_NAME)
@@ -65,24 +65,24 @@ def kind_of_installation(distributions):
 
 
 def hash_of(data):
-    """The hash of some bytes, as a RECORD states it."""
+    """Return a hash in the form of a RECORD."""
     digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest())
     return f"sha256={digest.decode().rstrip('=')}"
 
 
 def changed_files(root, recorded):
-    """The recorded files that are there with other content; those without a hash cannot be."""
-    there = [path for path, expected in recorded.items() if expected and (root / path).exists()]
-    return [path for path in there if hash_of((root / path).read_bytes()) != recorded[path]]
+    """Return the recorded files with other content; files without a hash are not checked."""
+    present = [path for path, expected in recorded.items() if expected and (root / path).exists()]
+    return [path for path in present if hash_of((root / path).read_bytes()) != recorded[path]]
 
 
 def missing_files(root, recorded):
-    """The recorded files that are gone; compiled Python files are made anew when they are."""
+    """Return the recorded files that are missing, without files that Python recompiles."""
     return [name for name in recorded if recorded[name] and not (root / name).exists()]
 
 
 def sharing_distributions(distributions):
-    """The other distributions that have recorded files in our folders, by name."""
+    """Map names to the other distributions with recorded files in our folders."""
     return {
         name: distribution
         for name, distribution in sorted(distributions.items())
@@ -91,11 +91,11 @@ def sharing_distributions(distributions):
 
 
 def files_among_ours(distribution):
-    """The files of a distribution that lie in our folders."""
+    """Return the files of a distribution that are in our folders."""
     return [path for path in record(distribution) if path.startswith(FOLDERS)]
 
 
-def some(names):
-    """A list of files, shortened for a message."""
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+def shortened(names):
+    """Join file names, shortened for a message."""
+    remaining = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {remaining} more" if remaining > 0 else "")

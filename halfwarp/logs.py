@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the package does now and then, for `logging`, under the name ``halfwarp``.
+"""Log messages about occasional events, for `logging`, under the name ``halfwarp``.
 
-A program that has not imported `logging` cannot listen, so it is not imported here.
+Does not import `logging`: a program that has not imported it has no handler.
 """
 
 import sys
 
-DEBUG, INFO = 10, 20  # as `logging` has them
+DEBUG, INFO = 10, 20  # levels of `logging`
 
 
 def listener(level):
-    """The logger, where somebody listens at this level; else None."""
+    """Return the logger if this level is enabled, else None."""
     logging = sys.modules.get("logging")
     if logging is None:
         return None
@@ -19,7 +19,7 @@ def listener(level):
 
 
 def note(level, text, *values):
-    """One line, if somebody listens; `values` are put into `text` then."""
+    """Log one line if the level is enabled; only then `values` are formatted into `text`."""
     logger = listener(level)
     if logger is not None:
         logger.log(level, text, *values, stacklevel=3)
@@ -34,13 +34,13 @@ def note_linked(count, target, seconds, size):
 
 
 def note_cache(cache, key, is_hit):
-    what = "found in" if is_hit else "not found in"
-    note(DEBUG, "%s %s %s", key.hex()[:16], what, type(cache).__name__)
+    outcome = "found in" if is_hit else "not found in"
+    note(DEBUG, "%s %s %s", key.hex()[:16], outcome, type(cache).__name__)
 
 
 def note_pool(device, size, held):
     note(DEBUG, "pool of device %d grew by %d bytes to %d", device, size, held)
 
 
-def note_library(library, what):
-    note(INFO, "%s: opened %s", library, what)
+def note_library(library, path):
+    note(INFO, "%s: opened %s", library, path)

@@ -1,61 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A line that says how far long work has come, on a terminal only."""
+"""A progress line for long work, on a terminal only."""
 
 import sys
 from contextlib import contextmanager
 from time import monotonic
 
-PAUSE = 0.2  # seconds between two lines
-PATIENCE = 1.0  # seconds before the first one: short work says nothing
+INTERVAL = 0.2  # seconds between two updates
+DELAY = 1.0  # seconds before the first line: short work shows none
 CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """Counts steps; `total` may be None where nobody knows it."""
+    """Counts steps; `total` is None if unknown."""
 
-    def __init__(self, what, total, stream):
-        self.what, self.total, self.stream = what, total, stream
+    def __init__(self, unit, total, stream):
+        self.unit, self.total, self.stream = unit, total, stream
         self.done, self.begin = 0, monotonic()
-        self.next, self.is_shown = self.begin + PATIENCE, False
+        self.next, self.is_shown = self.begin + DELAY, False
 
     def step(self, count=1):
-        """So many steps more are done."""
+        """Count completed steps."""
         self.done += count
         if self.stream is not None and monotonic() >= self.next:
             self.show()
 
     def show(self):
         now = monotonic()
-        self.next, self.is_shown = now + PAUSE, True
-        text = f"{self.what}: {self.done:,}"
+        self.next, self.is_shown = now + INTERVAL, True
+        text = f"{self.unit}: {self.done:,}"
         if self.total:
-            left = (now - self.begin) / max(1, self.done) * (self.total - self.done)
+            remaining = (now - self.begin) / max(1, self.done) * (self.total - self.done)
             part = 100 * self.done // self.total
-            text += f" of {self.total:,} ({part} %), {left:.0f} s left"
+            text += f" of {self.total:,} ({part} %), {remaining:.0f} s left"
         self.stream.write(f"{CLEAR}{text}")
         self.stream.flush()
 
     def end(self):
-        """Take the line away."""
+        """Remove the line."""
         if self.is_shown:
             self.stream.write(CLEAR)
             self.stream.flush()
 
 
 @contextmanager
-def progress(what, total=None, stream=None):
-    """A `Progress` for the block. Nothing is written where stderr is no terminal, or there is none.
+def progress(unit, total=None, stream=None):
+    """Show a `Progress` during the block. Writes nothing if stderr is no terminal or is missing.
 
     Parameters
     ----------
-    what : str
-        Of what the steps are, as in ``"calls"``.
+    unit : str
+        Name of the steps, such as ``"calls"``.
     total : int, optional
-        How many steps there will be.
+        Expected number of steps.
     """
     stream = sys.stderr if stream is None else stream
     is_terminal = stream is not None and stream.isatty()
-    counted = Progress(what, total, stream if is_terminal else None)
+    counted = Progress(unit, total, stream if is_terminal else None)
     try:
         yield counted
     finally:

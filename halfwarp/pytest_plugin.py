@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """pytest plugin: run a test suite on the emulated driver, and fail tests that break or leak.
 
-Loaded in every pytest run where the package is installed, so it imports nothing of ``cuda.*``
-before one of its options, or HALFWARP_BACKEND, asks for the emulator; and it lies where no other
-package installs files, so that pytest starts whatever has happened to those folders.
+Loaded in every pytest run of an environment with this package, so it imports ``cuda.*`` only if one
+of its options or HALFWARP_BACKEND selects the emulator. No other package installs files in its
+folder, so that pytest starts even if ``cuda.*`` is damaged.
 """
 
 import os
 
 import pytest
 
-from halfwarp.damage import sign_of_damage
+from halfwarp.damage import find_damage
 
-_OPTIONS = {  # option of pytest -> option of the emulator
+_OPTIONS = {  # pytest option -> emulator option
     "--cuda-mode": ("mode", "when queued work runs: eager, async or adversarial"),
     "--cuda-seed": ("seed", "drives every choice that the emulator is free to make"),
     "--cuda-check": ("check", "set of memory, sync, leak; all; none"),
@@ -32,35 +32,35 @@ def pytest_addoption(parser):
 
 
 def pytest_load_initial_conftests(early_config):
-    _choose(early_config.known_args_namespace)
+    _select_emulator(early_config.known_args_namespace)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
     config.addinivalue_line(
         "markers",
-        "cuda_expect_fault(kind, ...): the test makes these mistakes on purpose, and each of them",
+        "cuda_expect_fault(kind, ...): the test must cause faults of each of these kinds",
     )
-    _choose(config.option)
+    _select_emulator(config.option)
 
 
-def _choose(given):
-    """Select the emulator before anything makes a driver call."""
-    if not getattr(given, "cuda_emulate", False):
+def _select_emulator(options):
+    """Select the emulator before any driver call."""
+    if not getattr(options, "cuda_emulate", False):
         return
     try:
         from cuda.core import emulation
     except ImportError as error:
         raise pytest.UsageError(f"--cuda-emulate: {error}; see `halfwarp doctor`") from error
-    chosen = {name: getattr(given, f"cuda_{name}", None) for name, _ in _OPTIONS.values()}
+    settings = {name: getattr(options, f"cuda_{name}", None) for name, _ in _OPTIONS.values()}
     try:
-        emulation.enable(**{name: value for name, value in chosen.items() if value is not None})
+        emulation.enable(**{name: value for name, value in settings.items() if value is not None})
     except (RuntimeError, ValueError) as error:
         raise pytest.UsageError(str(error)) from error
 
 
 def _emulation():
-    """The module, when the emulator has been used in this process; else None."""
+    """Return the module if this process used the emulator, else None."""
     import sys
 
     loader = sys.modules.get("cuda.bindings._low")
@@ -71,17 +71,17 @@ def _emulation():
     return emulation
 
 
-def _is_asked_for(config):
+def _is_requested(config):
     return (
         config.getoption("cuda_emulate", False) or os.environ.get("HALFWARP_BACKEND") == "emulator"
     )
 
 
 def pytest_report_header(config):
-    damage = sign_of_damage(os.path.dirname(os.path.dirname(__file__)))
+    damage = find_damage(os.path.dirname(os.path.dirname(__file__)))
     if damage:
-        return f"cuda: {damage}; `halfwarp doctor` says more, `halfwarp repair` mends it"
-    if not _is_asked_for(config):
+        return f"cuda: {damage}; run `halfwarp doctor` for details, `halfwarp repair` to fix it"
+    if not _is_requested(config):
         return None
     from cuda.core import emulation
 
@@ -111,29 +111,29 @@ def pytest_runtest_teardown(item):
     return outcome
 
 
-def _require_no_fault(where, expected=()):
-    """Fail for a fault that broke a context or used what was destroyed; repair the context."""
+def _require_no_fault(origin, expected=()):
+    """Fail for faults that broke a context or used destroyed objects; repair the context."""
     emulation = _emulation()
     if emulation is None:
         return
-    found = emulation.faults()
-    if found:  # else a repair would hide one that arises at this moment
+    faults = emulation.faults()
+    if faults:  # otherwise a repair could hide a fault that occurs at this moment
         emulation.repair()
-    missing = set(expected) - {fault.kind for fault in found}
+    missing = set(expected) - {fault.kind for fault in faults}
     if missing:
         pytest.fail(f"expected faults of kind {', '.join(sorted(missing))}", pytrace=False)
     fatal = [
         fault
-        for fault in found
+        for fault in faults
         if (fault.is_sticky or fault.is_of_lifetime) and fault.kind not in expected
     ]
     if fatal:
-        pytest.fail(f"a fault arose {where}:\n" + "\n".join(map(str, fatal)), pytrace=False)
+        pytest.fail(f"a fault occurred {origin}:\n" + "\n".join(map(str, fatal)), pytrace=False)
 
 
 @pytest.fixture
 def cuda_no_leaks():
-    """Fail when the test leaves driver objects or memory behind."""
+    """Fail if the test leaves driver objects or memory behind."""
     emulation = _emulation()
     if emulation is None:
         from cuda.core import emulation
@@ -146,9 +146,9 @@ def cuda_no_leaks():
 
     gc.collect()
     emulation.settle()
-    left = [leak for leak in emulation.leaks() if (leak.kind, leak.id) not in before]
-    if left:
-        pytest.fail("the test left behind:\n" + "\n".join(map(str, left)), pytrace=False)
+    leaks = [leak for leak in emulation.leaks() if (leak.kind, leak.id) not in before]
+    if leaks:
+        pytest.fail("the test left behind:\n" + "\n".join(map(str, leaks)), pytrace=False)
 
 
 @pytest.fixture

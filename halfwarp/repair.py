@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``halfwarp repair``: put our files back where another package overwrote or removed them.
+"""``halfwarp repair``: restores our files that another package overwrote or removed.
 
-Works from `archive`, so without pip and without a network. NVIDIA's packages that share our folders
-are uninstalled by their own RECORD, because what of them is left would be imported in place of ours
-(``cuda/core/_stream*.so``); stand-ins take their places, so that what requires them stays
-satisfied. Everything is read before anything is written.
+Restores from `archive`, without pip and network. Uninstalls NVIDIA's packages that share our
+folders by their RECORD, because their remaining files would be imported in place of ours
+(``cuda/core/_stream*.so``). Stand-ins replace them, so that the requirements of other packages
+remain satisfied. Everything is read before anything is written.
 """
 
 import sys
@@ -19,40 +19,40 @@ REINSTALL = f"pip install --force-reinstall --no-deps halfwarp=={__version__}"
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be done with an installation."""
+    """The actions that repair an installation."""
 
     ours: object  # the distribution
-    others: dict  # name -> distribution, of those that share our folders
+    sharing: dict  # name -> distribution that shares our folders
     restored: dict  # path -> bytes
-    lost: list  # paths that nothing here has a copy of
+    lost: list  # paths without a copy in the archive
 
     @property
     def stand_ins(self):
-        return [each for each in shims.STAND_INS if each.name in self.others]
+        return [each for each in shims.STAND_INS if each.name in self.sharing]
 
 
-def main(given):
-    """Repair the installation; 1 if something is left to do."""
+def main(arguments):
+    """Repair the installation; return 1 if something remains to be done."""
     distributions = installation.installed()
     ours = installation.our_wheel(distributions)
     if ours is None:
         return explain_source_tree(distributions)
-    plan = make_plan(ours, distributions)
+    plan = create_plan(ours, distributions)
     try:
-        return carry_out(plan, given.dry_run)
+        return carry_out(plan, arguments.dry_run)
     except OSError as error:
-        print(f"halfwarp repair: {error}; run it again when that is mended", file=sys.stderr)
+        print(f"halfwarp repair: {error}; fix this and run it again", file=sys.stderr)
         return 1
 
 
 def explain_source_tree(distributions):
-    """What to do where our files are not those of a wheel."""
+    """Print instructions for an installation without a wheel's files."""
     kind = installation.kind_of_installation(distributions)
     names = [each.name for each in shims.STAND_INS if is_nvidias(distributions.get(each.name))]
     print(f"halfwarp repair: the files in {installation.package_root()} are of a {kind}:")
-    print("  git status, and python setup.py build_ext --inplace, put them right")
+    print("  use git status, and python setup.py build_ext --inplace, to restore them")
     if names:
-        print(f"  pip uninstall -y {' '.join(names)}: what is installed there is imported first")
+        print(f"  pip uninstall -y {' '.join(names)}: Python imports these packages first")
     return 1
 
 
@@ -60,7 +60,7 @@ def is_nvidias(distribution):
     return distribution is not None and shims.LABEL not in distribution.version
 
 
-def make_plan(ours, distributions):
+def create_plan(ours, distributions):
     root, recorded = installation.package_root(), installation.record(ours)
     differing = {
         *installation.changed_files(root, recorded),
@@ -70,45 +70,45 @@ def make_plan(ours, distributions):
     restored = {
         path: copies[path]
         for path in sorted(differing)
-        # a repaired wheel's libraries may be others than those that were packed
+        # a repaired wheel's libraries may differ from the archived ones
         if path in copies and installation.hash_of(copies[path]) == recorded[path]
     }
-    others = installation.sharing_distributions(distributions)
-    return Plan(ours, others, restored, sorted(differing.difference(restored)))
+    sharing = installation.sharing_distributions(distributions)
+    return Plan(ours, sharing, restored, sorted(differing.difference(restored)))
 
 
-def carry_out(plan, is_only_told):
-    will = "would be " if is_only_told else ""
-    for name, distribution in plan.others.items():
+def carry_out(plan, is_dry_run):
+    will = "would be " if is_dry_run else ""
+    for name, distribution in plan.sharing.items():
         print(f"{will}uninstalled: {name} {distribution.version}")
     for stand_in in plan.stand_ins:
         print(f"{will}installed: {stand_in.name} {stand_in.level}{shims.LABEL}, which stands in")
-    print(f"{will}put back: {len(plan.restored)} files")
-    if not is_only_told:
+    print(f"{will}restored: {len(plan.restored)} files")
+    if not is_dry_run:
         apply(plan)
     if plan.lost:
-        shown = installation.some(plan.lost)
+        shown = installation.shortened(plan.lost)
         print(f"no copy of {len(plan.lost)} files: {shown}; run: {REINSTALL}", file=sys.stderr)
-    return 1 if plan.lost or (is_only_told and (plan.restored or plan.others)) else 0
+    return 1 if plan.lost or (is_dry_run and (plan.restored or plan.sharing)) else 0
 
 
 def apply(plan):
-    """Ours first: it works from then on, whatever happens to the rest."""
+    """Restore our files first, so that they work even if a later step fails."""
     root = installation.package_root()
     for path, data in plan.restored.items():
         shims.replace(root / path, data)
-    for distribution in plan.others.values():
-        uninstall(distribution, kept=installation.record(plan.ours))
+    for distribution in plan.sharing.values():
+        uninstall(distribution, protected=installation.record(plan.ours))
     shims.install(plan.stand_ins, plan.ours)
 
 
-def uninstall(distribution, kept):
-    """Remove what a distribution has recorded but for files of ours, its RECORD last."""
+def uninstall(distribution, protected):
+    """Remove the recorded files of a distribution except ours, its RECORD last."""
     paths = sorted(installation.record(distribution), key=lambda path: path.endswith("/RECORD"))
     folders = set()
     for name in paths:
         path = Path(distribution.locate_file(name))
-        if name not in kept:
+        if name not in protected:
             path.unlink(missing_ok=True)
             folders.add(path.parent)
     for folder in sorted(folders, key=lambda each: len(each.parts), reverse=True):
@@ -116,8 +116,8 @@ def uninstall(distribution, kept):
 
 
 def remove_empty(folder):
-    """Remove a folder and those above it as far as they are empty."""
-    with suppress(OSError):  # not empty: it stays
+    """Remove a folder and its parents as long as they are empty."""
+    with suppress(OSError):  # raised for a folder that is not empty
         while folder != installation.package_root():
             folder.rmdir()
             folder = folder.parent

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """``halfwarp shims``: distributions that stand in for NVIDIA's.
 
-They hold metadata only, each requires halfwarp. pip counts an installed distribution by its name:
-with these installed, a package that requires ``cuda-bindings`` is satisfied and keeps ours.
+They contain only metadata, and require halfwarp. pip identifies an installed distribution by its
+name, so with them a requirement of ``cuda-bindings`` is satisfied without NVIDIA's files.
 
-As wheels (``DIR``) they can go into an index, and stay when halfwarp is uninstalled; installed
-beside halfwarp (``--here``) they are files of its own RECORD, so that they go when it goes.
+As wheels (``DIR``) they can be put into an index, and remain when halfwarp is uninstalled.
+Installed beside halfwarp (``--here``) they are files of its RECORD, and are uninstalled with it.
 """
 
 import os
@@ -18,18 +18,18 @@ from pathlib import Path
 
 from halfwarp import installation
 
-# What `cuda.bindings` and `cuda.core` state as their versions, without importing them.
+# The versions of `cuda.bindings` and `cuda.core`, without importing them.
 BINDINGS_LEVEL, CORE_LEVEL = "13.5.0", "1.2.2"
-LABEL = "+halfwarp"  # the local version, which tells them from NVIDIA's
+LABEL = "+halfwarp"  # local version, which distinguishes them from NVIDIA's
 TAG = "py3-none-any"
 WHEEL = f"Wheel-Version: 1.0\nGenerator: halfwarp\nRoot-Is-Purelib: true\nTag: {TAG}\n"
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes whenever they are written
+EPOCH = (1980, 1, 1, 0, 0, 0)  # for reproducible archives
 REGULAR_FILE = 0o100644 << 16
 
 
 @dataclass(frozen=True)
 class StandIn:
-    """One distribution by its name, and the extras that may be asked of it."""
+    """A distribution: name, version, and the extras that others may require."""
 
     name: str
     level: str
@@ -37,7 +37,7 @@ class StandIn:
 
     @property
     def stem(self):
-        """Name and version, as file names start with."""
+        """Name and version in the form of file names."""
         return f"{self.name.replace('-', '_')}-{self.level}{LABEL}"
 
     def metadata(self):
@@ -57,7 +57,7 @@ class StandIn:
         return "\n".join(lines) + "\n"
 
     def files(self):
-        """Path -> text, of all that it installs; the last is the RECORD of the others."""
+        """Map the path of each installed file to its text; the RECORD is last."""
         info = f"{self.stem}.dist-info"
         files = {f"{info}/METADATA": self.metadata(), f"{info}/WHEEL": WHEEL}
         rows = [record_row(name, text) for name, text in files.items()]
@@ -72,13 +72,13 @@ STAND_INS = [
 ]
 
 
-def main(given):
+def main(arguments):
     """Write the wheels and print how to install them, or install them here."""
-    if given.here == bool(given.folder):
-        print("halfwarp shims: give a folder, or --here", file=sys.stderr)
+    if arguments.here == bool(arguments.folder):
+        print("halfwarp shims: pass a folder, or --here", file=sys.stderr)
         return 2
     try:
-        return install_here() if given.here else write_wheels(Path(given.folder))
+        return install_here() if arguments.here else write_wheels(Path(arguments.folder))
     except OSError as error:
         print(f"halfwarp shims: {error}", file=sys.stderr)
         return 1
@@ -92,7 +92,7 @@ def write_wheels(folder):
 
 
 def write(stand_in, folder):
-    """Write one wheel; its path."""
+    """Write one wheel and return its path."""
     path = folder / f"{stand_in.stem}-{TAG}.whl"
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in stand_in.files().items():
@@ -109,11 +109,11 @@ def install_here():
         print("halfwarp shims: halfwarp is not installed here, so use DIR", file=sys.stderr)
         return 1
     for stand_in in STAND_INS:
-        there = distributions.get(stand_in.name)
-        if there is not None and LABEL not in there.version:
+        distribution = distributions.get(stand_in.name)
+        if distribution is not None and LABEL not in distribution.version:
             print(
-                f"halfwarp shims: {stand_in.name} {there.version} is installed; `halfwarp repair` "
-                "puts a stand-in in its place",
+                f"halfwarp shims: {stand_in.name} {distribution.version} is installed; "
+                "`halfwarp repair` replaces it with a stand-in",
                 file=sys.stderr,
             )
             return 1
@@ -127,25 +127,25 @@ def install_here():
 def install(stand_ins, ours):
     """Write stand-ins beside a distribution, as files of its RECORD.
 
-    Without hashes there: pip may replace a stand-in, and that damages nothing of ours.
+    Their rows have no hashes, because pip may replace a stand-in without damage to our files.
     """
     files = {name: text for each in stand_ins for name, text in each.files().items()}
     for name, text in files.items():
         replace(Path(ours.locate_file(name)), text.encode())
     recorded = installation.record(ours)
-    (own,) = (path for path in recorded if re.fullmatch(r"halfwarp-[^/]*/RECORD", path))
+    (own_record,) = (path for path in recorded if re.fullmatch(r"halfwarp-[^/]*/RECORD", path))
     rows = [f"{name},,\n" for name in files if name not in recorded]
     text = ours.read_text("RECORD").rstrip("\n") + "\n" + "".join(rows)
-    replace(Path(ours.locate_file(own)), text.encode())
+    replace(Path(ours.locate_file(own_record)), text.encode())
 
 
 def record_row(name, text):
-    """What a RECORD says of one file."""
+    """Return the row of a file in a RECORD."""
     return f"{name},{installation.hash_of(text.encode())},{len(text.encode())}"
 
 
 def replace(path, data):
-    """Write a file in one step, so that nobody sees half of it."""
+    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     fresh.write_bytes(data)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wheels for systems older than the one that builds them, with its own compiler.
+"""Wheels for systems older than the build system, with its own compiler.
 
-`libraries` writes what to link with; `missing.c` and `missing.cpp` are what the older system lacks.
+`libraries` writes libraries to link with; `missing.c` and `missing.cpp` define functions that the
+older system lacks.
 """

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of newer C libraries that what we compile asks for, made of those that glibc 2.28 has.
-// Linked statically and hidden; only a wheel for an older system has them.
+// Functions of newer C libraries that our code calls, implemented with functions of glibc 2.28.
+// Linked statically and hidden, into wheels for older systems only.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -12,13 +12,13 @@
 
 enum { nanoseconds = 1000000000 };
 
-// 2.32: false, there may be other threads. libstdc++ then counts references atomically.
+// 2.32: false, so libstdc++ assumes other threads and counts references atomically.
 const char __libc_single_threaded = 0;
 
 // 2.30
 pid_t gettid(void) { return (pid_t)syscall(SYS_gettid); }
 
-// 2.33: before it these were static functions, around entries with the version of the structure.
+// 2.33: before, these were static functions that passed the version of the structure.
 #ifdef __x86_64__
 enum { stat_version = 1 };
 #else
@@ -29,8 +29,8 @@ int __xstat(int version, const char* path, struct stat* to);
 int fstat(int file, struct stat* to) { return __fxstat(stat_version, file, to); }
 int stat(const char* path, struct stat* to) { return __xstat(stat_version, path, to); }
 
-// 2.38: its headers turn strtol into __isoc23_strtol, which reads 0b101 as well. The old functions
-// by their own names, for here too the headers would.
+// 2.38: its headers redirect strtol to __isoc23_strtol, which also parses 0b101. The old functions
+// are declared by symbol name, because the headers would redirect them here too.
 long old_strtol(const char*, char**, int) __asm__("strtol");
 unsigned long old_strtoul(const char*, char**, int) __asm__("strtoul");
 long long old_strtoll(const char*, char**, int) __asm__("strtoll");
@@ -54,23 +54,23 @@ int __isoc23_sscanf(const char* text, const char* format, ...) {
   return count;
 }
 
-// 2.30: that of the system, where there is one. Else the same moment by the clock of the day, as
-// libstdc++ did it: callers look at their own clock again when they wake up.
+// 2.30: calls the system's function if there is one. Otherwise converts the deadline to the
+// real-time clock, as libstdc++ did: callers check their own clock when they wake up.
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                            const struct timespec* until) {
   typedef int waits(pthread_cond_t*, pthread_mutex_t*, clockid_t, const struct timespec*);
-  waits* const own = (waits*)dlsym(RTLD_DEFAULT, "pthread_cond_clockwait");
-  if (own) return own(condition, mutex, clock, until);
+  waits* const system_function = (waits*)dlsym(RTLD_DEFAULT, "pthread_cond_clockwait");
+  if (system_function) return system_function(condition, mutex, clock, until);
   struct timespec now, day;
   clock_gettime(clock, &now);
   clock_gettime(CLOCK_REALTIME, &day);
-  long long rest = until->tv_nsec - now.tv_nsec + day.tv_nsec;  // -1 to 2 seconds
-  day.tv_sec += until->tv_sec - now.tv_sec + rest / nanoseconds;
-  rest %= nanoseconds;
-  if (rest < 0) {
-    rest += nanoseconds;
+  long long remainder = until->tv_nsec - now.tv_nsec + day.tv_nsec;  // -1 to 2 seconds
+  day.tv_sec += until->tv_sec - now.tv_sec + remainder / nanoseconds;
+  remainder %= nanoseconds;
+  if (remainder < 0) {
+    remainder += nanoseconds;
     --day.tv_sec;
   }
-  day.tv_nsec = rest;
+  day.tv_nsec = remainder;
   return pthread_cond_timedwait(condition, mutex, &day);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of newer C++ libraries that headers of libstdc++ call, or the compiler by itself.
+// Functions of newer C++ libraries that headers of libstdc++, or the compiler itself, call.
 #include <cxxabi.h>
 
 #include <cstdio>
@@ -12,14 +12,14 @@ namespace std {
 
 void __throw_bad_array_new_length() { throw bad_array_new_length{}; }  // GCC 11
 
-// GCC 12: of what a build with assertions found.
+// GCC 12: reports a failed assertion of a build with assertions.
 [[noreturn]] void __glibcxx_assert_fail(const char* file, int line, const char* function,
                                         const char* condition) noexcept {
   fprintf(stderr, "%s:%d: %s: Assertion '%s' failed.\n", file, line, function, condition);
   abort();
 }
 
-// GCC 13: its headers expect them to be in the library.
+// GCC 13: its headers expect these in the library.
 template bool string::starts_with(string_view) const noexcept;
 template bool string::starts_with(const char*) const;
 template bool string::ends_with(string_view) const noexcept;
@@ -31,7 +31,7 @@ template void string::_M_replace_cold(char*, size_t, const char*, size_t, size_t
 
 }  // namespace std
 
-// GCC 14: what was thrown leaves a function that is noexcept.
+// GCC 14: an exception left a noexcept function.
 extern "C" [[noreturn]] void __cxa_call_terminate(void* thrown) noexcept {
   if (thrown) __cxxabiv1::__cxa_begin_catch(thrown);
   std::terminate();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wheels and the sdist as they are released: built, repaired, checked and tried.
+"""Builds, repairs, checks and tests the sdist and wheels of a release.
 
-``python -m build_support.wheels`` does all of it; each module here is one of its steps.
+``python -m build_support.wheels`` runs all steps; each module here is one step.
 """

@@ -3,10 +3,10 @@
     [--no-isolation] [--twice]
 
 Builds the sdist and a wheel for each interpreter, repairs the wheels with auditwheel, writes them
-so that the same sources give the same bytes, checks them, and runs them in an empty environment.
-Needs a package index, and what `pip install --group release` brings. SOURCE_DATE_EPOCH is the time
-of the last commit, unless it is set. With --platform manylinux_2_28_x86_64 the wheels are linked
-for a system as old as that; the compiler is that of this one.
+reproducibly, checks them, and tests them in an empty environment. Needs a package index, and the
+packages of `pip install --group release`. SOURCE_DATE_EPOCH defaults to the time of the last
+commit. With --platform manylinux_2_28_x86_64 the wheels are linked for a system as old as that,
+with the compiler of this system.
 """
 
 import argparse
@@ -27,14 +27,14 @@ def main() -> None:
         root, arguments.to.resolve(), build.epoch_of(root), isolated, arguments.platform
     )
     sdist = builder.sdist()
-    say(sdist)
+    report(sdist)
     wheels = []
     for python in arguments.python or [Path(sys.executable)]:
         wheel = builder.wheel(python)
-        say(wheel)
-        wrong = check.problems(wheel, root)
-        if wrong:
-            raise SystemExit("\n".join(wrong))
+        report(wheel)
+        problems = check.problems(wheel, root)
+        if problems:
+            raise SystemExit("\n".join(problems))
         print("   ", trial.try_out(wheel, python))
         wheels.append(wheel)
         if arguments.twice:
@@ -54,7 +54,7 @@ def parsed() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def say(path: Path) -> None:
+def report(path: Path) -> None:
     data = path.read_bytes()
     line = f"{path.name}  {len(data):,} bytes  sha256 {hashlib.sha256(data).hexdigest()[:16]}"
     if path.suffix == ".whl":
@@ -63,14 +63,16 @@ def say(path: Path) -> None:
 
 
 def build_again(builder: build.Builder, sdist: Path, wheel: Path, python: Path) -> None:
-    """From the sdist, in another folder: the same bytes, or which files differ."""
+    """Build from the sdist in another folder; exit with the files that differ, if any."""
     with tempfile.TemporaryDirectory(dir=builder.root / "build") as folder:
-        again = builder.elsewhere(sdist, Path(folder)).wheel(python)
-        if again.read_bytes() == wheel.read_bytes():
+        rebuilt = builder.elsewhere(sdist, Path(folder)).wheel(python)
+        if rebuilt.read_bytes() == wheel.read_bytes():
             print("    built again from the sdist: the same bytes")
             return
-        one, two = normal.read_wheel(wheel), normal.read_wheel(again)
-        names = [name for name in sorted(one.keys() | two) if one.get(name) != two.get(name)]
+        first, second = normal.read_wheel(wheel), normal.read_wheel(rebuilt)
+        names = [
+            name for name in sorted(first.keys() | second) if first.get(name) != second.get(name)
+        ]
         raise SystemExit(f"built again from the sdist, these differ: {', '.join(names) or 'none'}")
 
 

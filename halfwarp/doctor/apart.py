@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs each probe in a process of its own, so that one which crashes or hangs is only reported."""
+"""Runs each probe in its own process, so that a crash or hang is only reported."""
 
 import json
 import os
@@ -10,27 +10,27 @@ from concurrent.futures import ThreadPoolExecutor
 from halfwarp.doctor.findings import Findings
 from halfwarp.doctor.probes.libraries import present_here
 
-TIME_LIMIT = 60  # seconds; a driver that starts many devices takes ten
+TIME_LIMIT = 60  # seconds; a driver with many devices needs ten to start
 START = (
     "import sys; sys.path[:] = sys.argv[2:]; "
     "from halfwarp.doctor.inside import answer; answer(sys.argv[1])"
 )
-WITHOUT_OURS = ("python", "packages", "files")  # work whatever is wrong with our files
+WITHOUT_OURS = ("python", "packages", "files")  # work even if our files are damaged
 WITH_OURS = ("environment", "driver", "backend")
-# What is installed is asked, whatever is chosen.
+# The probe examines the installed driver, whatever backend is selected.
 VARIABLES = {"driver": {"HALFWARP_BACKEND": "driver"}}
 
 
 def examine_all():
-    """Probe -> `Findings`, of all probes; those of libraries are named ``libraries:nvrtc``.
+    """Map each probe to its `Findings`; probes of libraries are named like ``libraries:nvrtc``.
 
-    Where our files are damaged, probes that import them would find nothing but consequences.
+    If our files are damaged, probes that import them are skipped: they would only find effects.
     """
-    found = examine_these(WITHOUT_OURS)
-    others = [*WITH_OURS, *(f"libraries:{name}" for name in present_here())]
-    if found["files"].facts.get("is_damaged"):
-        return found | {probe: Findings() for probe in others}
-    return found | examine_these(others)
+    findings = examine_these(WITHOUT_OURS)
+    remaining = [*WITH_OURS, *(f"libraries:{name}" for name in present_here())]
+    if findings["files"].facts.get("is_damaged"):
+        return findings | {probe: Findings() for probe in remaining}
+    return findings | examine_these(remaining)
 
 
 def examine_these(probes):
@@ -39,7 +39,7 @@ def examine_these(probes):
 
 
 def examine(probe, time_limit=TIME_LIMIT):
-    """The `Findings` of one probe, made in a fresh process."""
+    """Run a probe in a new process and return its `Findings`."""
     command = [sys.executable, "-c", START, probe, *sys.path]
     environment = {**os.environ, **VARIABLES.get(probe, {})}
     try:
@@ -61,17 +61,17 @@ def examine(probe, time_limit=TIME_LIMIT):
 
 
 def ending(done):
-    """How a process ended that gave no answer."""
+    """Describe how a process without a result ended."""
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    how = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
-    return f"ended with {how}" + (f": {lines[-1]}" if lines else "")
+    status = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
+    return f"ended with {status}" + (f": {lines[-1]}" if lines else "")
 
 
-def failed(probe, how):
-    """The findings of a probe that found nothing."""
+def failed(probe, reason):
+    """Return the findings of a probe that did not complete."""
     findings = Findings()
     findings.problem(
-        f"the examination of {probe!r} {how}",
+        f"the examination of {probe!r} {reason}",
         "run `python -X faulthandler -c 'from halfwarp.doctor.inside import answer; "
         f'answer("{probe}")\'` to see where, and report it with the output',
     )

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands ``doctor`` and, without a command, the same in brief."""
+"""The command ``doctor``, and the summary that is printed without a command."""
 
 import json
 
 from halfwarp.doctor import report, text
 
 
-def doctor(given):
-    """Examine everything; 1 if there is a problem."""
-    found = report.examine()
-    print(json.dumps(found, indent=2) if given.json else text.page(found))
-    return 0 if found["is_healthy"] else 1
+def doctor(arguments):
+    """Examine everything and print the record; return 1 if there is a problem."""
+    record = report.examine()
+    print(json.dumps(record, indent=2) if arguments.json else text.page(record))
+    return 0 if record["is_healthy"] else 1
 
 
 def brief(_):
-    """A few lines of it; 1 if there is a problem."""
-    found = report.examine()
-    print(text.brief(found))
-    return 0 if found["is_healthy"] else 1
+    """Print a summary; return 1 if there is a problem."""
+    record = report.examine()
+    print(text.brief(record))
+    return 0 if record["is_healthy"] else 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a probe found: facts, and what is wrong with a remedy for each."""
+"""The findings of a probe: facts, and problems with a remedy for each."""
 
 REPAIR = "halfwarp repair"
 REINSTALL = "pip install --force-reinstall --no-deps halfwarp"
@@ -7,17 +7,17 @@ REBUILD = "python setup.py build_ext --inplace, in the source tree"
 
 
 class Findings:
-    """Filled by one probe. ``vars()`` of it can be written as JSON."""
+    """Filled by one probe; ``vars()`` of an instance can be written as JSON."""
 
     def __init__(self, facts=None, problems=None, warnings=None):
         self.facts = facts or {}
         self.problems = problems or []
         self.warnings = warnings or []
 
-    def problem(self, what, remedy):
-        """Something does not work: the exit status becomes 1."""
-        self.problems.append({"what": what, "remedy": remedy})
+    def problem(self, text, remedy):
+        """Add a problem, which makes the exit status 1."""
+        self.problems.append({"what": text, "remedy": remedy})
 
-    def warning(self, what, remedy):
-        """Something works less well than it could, or may be a mistake."""
-        self.warnings.append({"what": what, "remedy": remedy})
+    def warning(self, text, remedy):
+        """Add a warning about a limitation or a possible mistake."""
+        self.warnings.append({"what": text, "remedy": remedy})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs in the process of a probe."""
+"""Functions that run in the process of a probe."""
 
 import json
 import os
@@ -9,17 +9,17 @@ from halfwarp.doctor.findings import REINSTALL, Findings
 
 
 def answer(probe):
-    """Write the findings of a probe to stdout, and nothing else."""
+    """Write the findings of a probe, and nothing else, to stdout."""
     with os.fdopen(os.dup(1), "w") as answers:
-        os.dup2(2, 1)  # what a library prints must not get among them
+        os.dup2(2, 1)  # redirects output of libraries to stderr
         json.dump(vars(run(probe)), answers)
 
 
 def run(probe):
-    """The findings of a probe, in this process."""
+    """Run a probe in this process and return its findings."""
     name, _, subject = probe.partition(":")
     arguments = [subject] if subject else []
-    return guarded(probe, lambda found: load(name).probe(found, *arguments))
+    return guarded(probe, lambda findings: load(name).probe(findings, *arguments))
 
 
 def load(name):
@@ -27,11 +27,11 @@ def load(name):
 
 
 def guarded(probe, function):
-    """The findings that a function fills; its failure is one of them."""
+    """Return the findings that a function adds; report its failure as a problem."""
     findings = Findings()
     try:
         function(findings)
     except Exception as error:
-        what = f"the examination of {probe!r} failed: {type(error).__name__}: {error}"
-        findings.problem(what, f"{REINSTALL}; if that does not help, report this line")
+        text = f"the examination of {probe!r} failed: {type(error).__name__}: {error}"
+        findings.problem(text, f"{REINSTALL}; if that does not help, report this line")
     return findings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a library was loaded from, or where it was looked for."""
+"""Finds where a library was loaded from, or where it was searched for."""
 
 import os
 import re
@@ -9,7 +9,7 @@ MAPS = Path("/proc/self/maps")
 
 
 def mapped_file(address):
-    """The file whose code is at an address, with links resolved; None if that is not known."""
+    """Return the file mapped at an address, with links resolved, or None if unknown."""
     if not MAPS.exists():
         return None
     for line in MAPS.read_text("utf-8", "replace").splitlines():
@@ -21,7 +21,7 @@ def mapped_file(address):
 
 
 def searched(error):
-    """The folders that the message about a library names; a driver's has none but the system's."""
+    """Return the folders named in a library's error message, plus those of the system."""
     folders = re.findall(r'listdir\("([^"]+)"\)', str(error))
     path = os.environ.get("LD_LIBRARY_PATH")
     system = f"LD_LIBRARY_PATH ({path or 'not set'}), the cache of ldconfig, /lib and /usr/lib"
@@ -29,5 +29,5 @@ def searched(error):
 
 
 def first_line(error):
-    """What a message begins with: the pathfinder's go on with the content of every folder."""
+    """Return the first line of a message; the pathfinder appends the content of every folder."""
     return next(iter(str(error).splitlines()), "")

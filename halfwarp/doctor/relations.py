@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What two findings mean together: a driver that is needed and not there, versions that differ."""
+"""Checks that combine several findings: a missing driver that is needed, versions that differ."""
 
 from halfwarp.doctor.findings import REBUILD, REINSTALL
 
@@ -8,24 +8,24 @@ INSTALL_DRIVER = (
     "install an NVIDIA driver of CUDA 12.0 or newer (525 or newer), or set HALFWARP_BACKEND="
     "emulator to run on the CPU"
 )
-# What cuInit answers -> what helps
+# error code of cuInit -> remedy
 REMEDIES = {
     "CUDA_ERROR_NO_DEVICE": "check CUDA_VISIBLE_DEVICES; in a container, pass the devices in "
     "(docker run --gpus all)",
     "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH": "restart the machine: the kernel module is of another "
     "release than the driver's library",
     "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE": "remove the compat folder from LD_LIBRARY_PATH: "
-    "this device does not take a newer driver's library",
+    "this device does not support a newer driver's library",
     "CUDA_ERROR_SYSTEM_NOT_READY": "start the fabric manager (nvidia-fabricmanager)",
     "CUDA_ERROR_OPERATING_SYSTEM": "check the permissions of /dev/nvidia*",
     "CUDA_ERROR_UNKNOWN": "load the module nvidia_uvm (nvidia-modprobe -u); after a suspend, "
-    "load it anew",
-    "CUDA_ERROR_STUB_LIBRARY": "take the folder of stubs off LD_LIBRARY_PATH: it is for linking",
+    "reload it",
+    "CUDA_ERROR_STUB_LIBRARY": "remove the folder of stubs from LD_LIBRARY_PATH: it is for linking",
 }
 
 
 def compare(findings, facts):
-    """Add what follows from the facts of all probes."""
+    """Add the problems that follow from the facts of all probes."""
     driver, backend, libraries = (facts[name] for name in ("driver", "backend", "libraries"))
     judge_backend(findings, driver, backend)
     if driver.get("is_found"):
@@ -45,7 +45,7 @@ def judge_backend(findings, driver, backend):
     elif setting == "emulator":
         remedy = f"{REINSTALL}, or {REBUILD}"
     elif "error_name" in backend:
-        remedy = REMEDIES.get(backend["error_name"], "see what nvidia-smi and dmesg say")
+        remedy = REMEDIES.get(backend["error_name"], "check the output of nvidia-smi and dmesg")
     elif driver.get("has_device_node") or driver.get("kernel_module"):
         remedy = (
             "the kernel module runs, but its library libcuda.so.1 is not on the search path: "
@@ -53,7 +53,7 @@ def judge_backend(findings, driver, backend):
         )
     else:
         remedy = INSTALL_DRIVER
-    findings.problem(error.partition(". Install")[0], remedy)  # ours is the better advice
+    findings.problem(error.partition(". Install")[0], remedy)  # this advice is more specific
 
 
 def judge_driver(findings, driver):
@@ -64,11 +64,11 @@ def judge_driver(findings, driver):
         findings.warning(
             f"the driver is of CUDA {version}, our API of CUDA {driver['api_version']}: "
             f"{len(driver['missing_functions'])} of {driver['functions']} functions are missing, "
-            "and those of cuda.bindings.runtime answer cudaErrorInsufficientDriver",
+            "and functions of cuda.bindings.runtime may return cudaErrorInsufficientDriver",
             "update the driver if one of them is needed",
         )
     module, release = driver.get("kernel_module"), driver.get("release")
-    # A library newer than the module is what the compat packages install on purpose.
+    # Compat packages intentionally install a library newer than the kernel module.
     if module and release and "compat" not in driver["library"] and module != release:
         findings.problem(
             f"the kernel module is of release {module}, the driver's library of {release}",
@@ -77,25 +77,26 @@ def judge_driver(findings, driver):
 
 
 def judge_compiler(findings, driver, nvrtc):
-    made, taken = nvrtc.get("version"), driver["version"]
-    if made and numbers(made) > numbers(taken):
+    compiler, supported = nvrtc.get("version"), driver["version"]
+    if compiler and numbers(compiler) > numbers(supported):
         findings.warning(
-            f"NVRTC is of CUDA {made}, the driver of CUDA {taken}: the driver may refuse its PTX "
-            "(CUDA_ERROR_UNSUPPORTED_PTX_VERSION)",
-            f"compile to cubin, update the driver, or pip install 'nvidia-cuda-nvrtc=={taken}.*'",
+            f"NVRTC is of CUDA {compiler}, the driver of CUDA {supported}: the driver may refuse "
+            "its PTX (CUDA_ERROR_UNSUPPORTED_PTX_VERSION)",
+            "compile to cubin, update the driver, or "
+            f"pip install 'nvidia-cuda-nvrtc=={supported}.*'",
         )
 
 
 def judge_linker(findings, nvrtc, linker):
-    made, linked = nvrtc.get("version"), linker.get("version")
-    if made and linked and numbers(made) > numbers(linked):
+    compiler, linker_version = nvrtc.get("version"), linker.get("version")
+    if compiler and linker_version and numbers(compiler) > numbers(linker_version):
         findings.warning(
-            f"NVRTC is of CUDA {made}, nvJitLink of CUDA {linked}: it cannot link what a newer "
-            "NVRTC made",
-            f"pip install 'nvidia-nvjitlink=={made}.*'",
+            f"NVRTC is of CUDA {compiler}, nvJitLink of CUDA {linker_version}: it cannot link the "
+            "output of a newer NVRTC",
+            f"pip install 'nvidia-nvjitlink=={compiler}.*'",
         )
 
 
 def numbers(version):
-    """``"13.5"`` -> ``(13, 5)``."""
+    """Convert ``"13.5"`` to ``(13, 5)``."""
     return tuple(map(int, version.split(".")[:2]))

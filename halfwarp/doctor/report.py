@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All that the doctor found, as one record. `SCHEMA` grows when a key changes its meaning."""
+"""The doctor's findings as one record. Increment `SCHEMA` when a key changes its meaning."""
 
 from halfwarp.doctor.apart import examine_all
 from halfwarp.doctor.inside import guarded
@@ -9,21 +9,25 @@ SCHEMA = 1
 
 
 def examine():
-    """The record that ``--json`` prints.
+    """Run all probes and return the record that ``--json`` prints.
 
-    ``schema``; ``is_healthy``: no problem; ``problems`` and ``warnings``: lists of ``probe``,
-    ``what`` and ``remedy``; ``facts``: what each probe found, by its name. Keys are added, never
-    removed, within one schema.
+    Keys: ``schema``; ``is_healthy``: no problems; ``problems`` and ``warnings``: lists of
+    ``probe``, ``what`` and ``remedy``; ``facts``: the facts of each probe, by its name. Within one
+    schema keys are added, never removed.
     """
     results = examine_all()
     facts = {"libraries": {}}
     for probe, findings in results.items():
         name, _, subject = probe.partition(":")
         (facts[name] if subject else facts)[subject or name] = findings.facts
-    results["relations"] = guarded("relations", lambda found: compare(found, facts))
+    results["relations"] = guarded("relations", lambda findings: compare(findings, facts))
     problems, warnings = (
-        [{"probe": probe, **each} for probe, found in results.items() for each in found_in(found)]
-        for found_in in (lambda found: found.problems, lambda found: found.warnings)
+        [
+            {"probe": probe, **each}
+            for probe, findings in results.items()
+            for each in entries_of(findings)
+        ]
+        for entries_of in (lambda findings: findings.problems, lambda findings: findings.warnings)
     )
     return {
         "schema": SCHEMA,

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The doctor's record as a page of text, and as a few lines."""
+"""Formats the doctor's record as a page of text, and as a summary."""
 
 GIGABYTE = 1 << 30
 
 
 def page(report):
-    """The whole record."""
+    """Format the whole record."""
     facts = report["facts"]
     sections = {
         "Python": python_lines(facts["python"]),
@@ -25,15 +25,15 @@ def page(report):
 
 
 def brief(report):
-    """Versions, backend, devices, and the first problem."""
+    """Format versions, backend, devices and the first problem."""
     facts = report["facts"]
     python = facts["python"].get("version", "unknown")
     lines = [f"{versions(facts['packages'])}, Python {python}", *backend_lines(facts["backend"])]
     problems = report["problems"]
     if problems:
-        others = f"; {len(problems) - 1} more" if len(problems) > 1 else ""
+        remaining = f"; {len(problems) - 1} more" if len(problems) > 1 else ""
         lines += [f"problem: {problems[0]['what']}", f"remedy: {problems[0]['remedy']}"]
-        lines.append(f"`halfwarp doctor` shows all that was found{others}")
+        lines.append(f"`halfwarp doctor` shows all findings{remaining}")
     return "\n".join(lines)
 
 
@@ -83,27 +83,27 @@ def driver_lines(driver):
 
 def library_lines(libraries):
     lines = []
-    for name, found in libraries.items():
-        if "is_found" not in found:
+    for name, library in libraries.items():
+        if "is_found" not in library:
             lines.append(f"{name:9} could not be examined")
-        elif found.get("is_found"):
-            package = found["package_version"]
-            origin = f"{found['package']} {package}" if package else found["found_by"]
-            lines.append(f"{name:9} {found.get('version', '?'):8} {found['path']} ({origin})")
+        elif library.get("is_found"):
+            package = library["package_version"]
+            origin = f"{library['package']} {package}" if package else library["found_by"]
+            lines.append(f"{name:9} {library.get('version', '?'):8} {library['path']} ({origin})")
         else:
-            lines += [f"{name:9} not found", *(f"{'':9} {line}" for line in searched(found))]
+            lines += [f"{name:9} not found", *(f"{'':9} {line}" for line in searched(library))]
     return lines
 
 
-def searched(found):
-    return [f"looked in {place}" for place in found.get("searched", [])]
+def searched(facts):
+    return [f"looked in {folder}" for folder in facts.get("searched", [])]
 
 
 def backend_lines(backend):
     if not backend:
         return ["backend: unknown"]
-    chosen = f" (HALFWARP_BACKEND={backend['setting']})" if backend.get("is_set", True) else ""
-    lines = [f"backend: {backend['backend'] or 'none'}{chosen}"]
+    setting = f" (HALFWARP_BACKEND={backend['setting']})" if backend.get("is_set", True) else ""
+    lines = [f"backend: {backend['backend'] or 'none'}{setting}"]
     for device in backend.get("devices", ()):
         lines.append(
             f"device {device['ordinal']}: {device['name']}, compute capability "
@@ -118,6 +118,6 @@ def variable_lines(environment):
 
 def finding_lines(findings):
     lines = []
-    for number, found in enumerate(findings, 1):
-        lines += [f"{number}. {found['what']}", f"   remedy: {found['remedy']}"]
+    for number, finding in enumerate(findings, 1):
+        lines += [f"{number}. {finding['what']}", f"   remedy: {finding['remedy']}"]
     return lines

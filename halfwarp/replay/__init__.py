@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``halfwarp replay``: the calls of an allocation log once more, on any resource and settings."""
+"""``halfwarp replay``: repeats the calls of an allocation log on any resource and settings."""

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which settings would have helped, from what a replay measured."""
+"""Advice on settings, derived from the measurements of a replay."""
 
 from halfwarp.replay.text import percent, size_text, time_text
 
-MUCH = 0.1  # of the reserved memory, or of the time
+MUCH = 0.1  # fraction of the reserved memory or of the time
 
 
 def advise(kind, outcome):
-    """A line for each thing that can be better."""
-    found = [rule(kind, outcome) for rule in RULES]
-    return [line for line in found if line]
+    """Return a line for each possible improvement."""
+    advice = [rule(kind, outcome) for rule in RULES]
+    return [line for line in advice if line]
 
 
 def about_failures(kind, outcome):
@@ -23,28 +23,28 @@ def about_failures(kind, outcome):
 
 
 def about_growth(kind, outcome):
-    """What upstream was asked for again and again could be taken at once."""
+    """Suggest to allocate at once what the pool allocated upstream in several steps."""
     growing = outcome.statistics.get("upstream_allocs", 0)
     if kind != "pool" or growing < 2 or not outcome.allocate_ns:
         return None
-    slowest = sum(sorted(outcome.allocate_ns)[-growing:]) / sum(outcome.allocate_ns)
+    share = sum(sorted(outcome.allocate_ns)[-growing:]) / sum(outcome.allocate_ns)
     return (
         f"the pool grew {growing} times; the slowest {growing} allocations took "
-        f"{percent(slowest)} of the time of all: initial_size={outcome.peak_reserved} takes the "
+        f"{percent(share)} of the time of all: initial_size={outcome.peak_reserved} takes the "
         "memory at once"
     )
 
 
-def about_giving_back(kind, outcome):
-    """Memory that was given back and taken again."""
+def about_repeated_growth(kind, outcome):
+    """Suggest a threshold if memory was freed upstream and allocated again."""
     grown = outcome.samples[0][2]
     for before, after in zip(outcome.samples, outcome.samples[1:], strict=False):
         grown += max(0, after[2] - before[2])
-    again = grown - outcome.peak_reserved
-    if kind == "virtual" or again <= MUCH * outcome.peak_reserved:
+    regrown = grown - outcome.peak_reserved
+    if kind == "virtual" or regrown <= MUCH * outcome.peak_reserved:
         return None
     return (
-        f"{size_text(again)} were given back and taken again: "
+        f"{size_text(regrown)} were freed upstream and allocated again: "
         f"release_threshold={outcome.peak_reserved} keeps them"
     )
 
@@ -54,7 +54,7 @@ def about_fragmentation(kind, outcome):
         return None
     wasted = size_text(outcome.peak_reserved - outcome.peak_in_use)
     remedy = {
-        "pool": "try upstream=virtual, and allocate what lives long before what does not",
+        "pool": "try upstream=virtual, and allocate long-lived memory before short-lived memory",
         "driver": "try --resource pool",
         "virtual": "each allocation is rounded up to a page of the device: try --resource pool "
         "--option upstream=virtual",
@@ -83,18 +83,18 @@ def about_streams(kind, outcome):
 
 
 def about_leaks(kind, outcome):
-    if not outcome.left:
+    if not outcome.unfreed:
         return None
     return (
-        f"{outcome.left} allocations, {size_text(outcome.in_use)}, are not freed in the log: a "
-        "TrackingMemoryResource tells where they are made"
+        f"{outcome.unfreed} allocations, {size_text(outcome.in_use)}, are not freed in the log: a "
+        "TrackingMemoryResource reports where they are allocated"
     )
 
 
 RULES = (
     about_failures,
     about_growth,
-    about_giving_back,
+    about_repeated_growth,
     about_fragmentation,
     about_mapping,
     about_streams,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the calls of a log in their order, each on a thread and a stream of its own."""
+"""Repeats the calls of a log in order, on one thread and stream per logged thread and stream."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -7,34 +7,34 @@ from time import perf_counter_ns
 
 from halfwarp.progress import progress
 
-PER_THREAD = 2  # what the driver calls its default streams; 0 and 1 are the legacy one
+PER_THREAD = 2  # raw value of the per-thread default stream; 0 and 1 are the legacy one
 
 
 @dataclass
 class Outcome:
-    """What a replay found. Sizes in bytes, times in nanoseconds."""
+    """The result of a replay. Sizes in bytes, times in nanoseconds."""
 
     allocate_ns: list = field(default_factory=list)
     free_ns: list = field(default_factory=list)
     samples: list = field(default_factory=list)  # (time in the log, in use, reserved) after a call
     failures: list = field(default_factory=list)  # (call, text of the error)
-    recovered: int = 0  # allocations that failed when they were logged, and do not here
+    recovered: int = 0  # allocations that failed in the log and succeed here
     in_use: int = 0  # at the end
-    left: int = 0  # allocations that the log does not free
+    unfreed: int = 0  # allocations that the log does not free
     peak_in_use: int = 0
     peak_reserved: int = 0
     statistics: dict = field(default_factory=dict)
 
     @property
     def fragmentation(self):
-        """The part of the peak of what was reserved that the peak in use had no need of."""
+        """The fraction of the peak reserved memory that exceeds the peak in use."""
         if not self.peak_reserved:
             return 0.0
         return max(0.0, 1 - self.peak_in_use / self.peak_reserved)
 
 
 class Replay:
-    """The state between two calls."""
+    """The state of a replay."""
 
     def __init__(self, under_test, device):
         self.under_test = under_test
@@ -45,21 +45,21 @@ class Replay:
         self.threads = {}
 
     def stream(self, logged):
-        """The stream that stands for a logged one: a default stream for itself, else a new one."""
+        """Return the stream for a logged one: the same default stream, else a new stream."""
         if logged not in self.streams:
             from cuda.core import LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM
 
             if logged > PER_THREAD:
                 self.streams[logged] = self.device.create_stream()
             else:
-                is_own = logged == PER_THREAD
+                is_per_thread = logged == PER_THREAD
                 self.streams[logged] = (
-                    PER_THREAD_DEFAULT_STREAM if is_own else LEGACY_DEFAULT_STREAM
+                    PER_THREAD_DEFAULT_STREAM if is_per_thread else LEGACY_DEFAULT_STREAM
                 )
         return self.streams[logged]
 
-    def make(self, call):
-        """One call, on the thread that stands for its thread."""
+    def execute(self, call):
+        """Execute a call on the thread for its logged thread."""
         if call.thread not in self.threads:
             start = self.device.set_current
             self.threads[call.thread] = ThreadPoolExecutor(1, initializer=start)
@@ -87,25 +87,25 @@ class Replay:
         if call.action == "fail":
             self.outcome.recovered += 1
             buffer.close()
-        elif call.address == 0:  # nothing is freed by that address
+        elif call.address == 0:  # the log has no free of this address
             buffer.close()
         else:
             self.buffers[call.address] = buffer, call.size, call.stream
             self.outcome.in_use += call.size
 
     def free(self, call):
-        if call.address not in self.buffers:  # it could not be allocated here, or is empty
+        if call.address not in self.buffers:  # the allocation failed here, or is empty
             return
-        buffer, size, allocated_on = self.buffers.pop(call.address)
-        stream = None if call.stream == allocated_on else self.stream(call.stream)
+        buffer, size, allocation_stream = self.buffers.pop(call.address)
+        stream = None if call.stream == allocation_stream else self.stream(call.stream)
         start = perf_counter_ns()
         buffer.close(stream)
         self.outcome.free_ns.append(perf_counter_ns() - start)
         self.outcome.in_use -= size
 
     def end(self):
-        """Give everything back, and tell what was found."""
-        self.outcome.left = len(self.buffers)
+        """Free everything and return the outcome."""
+        self.outcome.unfreed = len(self.buffers)
         self.outcome.statistics = dict(self.under_test.statistics())
         for buffer, _, _ in self.buffers.values():
             buffer.close()
@@ -119,12 +119,12 @@ class Replay:
 
 
 def replay(calls, under_test, device):
-    """Make the calls; what was found."""
+    """Execute the calls and return the outcome."""
     state = Replay(under_test, device)
     try:
         with progress("calls", len(calls)) as counted:
             for call in calls:
-                state.make(call)
+                state.execute(call)
                 counted.step()
     finally:
         outcome = state.end()

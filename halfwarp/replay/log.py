@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what a LoggingMemoryResource wrote, and refuses what it cannot have written."""
+"""Reads a log of LoggingMemoryResource, and rejects damaged logs."""
 
 import gzip
 import zlib
@@ -11,12 +11,12 @@ ACTIONS = ("allocate", "free", "fail")
 
 
 class LogError(ValueError):
-    """A log that is damaged; the text names the file and the line."""
+    """Raised for a damaged log; the message names the file and the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One line: `address` and `stream` as numbers, `size` in bytes."""
+    """A line of a log: `address` and `stream` as numbers, `size` in bytes."""
 
     line: int
     time_ns: int
@@ -28,12 +28,12 @@ class Call:
 
 
 def read(path):
-    """The calls of a log, also of one compressed by gzip.
+    """Return the calls of a log, which may be compressed by gzip.
 
     Raises
     ------
     LogError
-        If a line is none of a log, or what it says cannot follow the lines before.
+        If a line is malformed, or contradicts earlier lines.
     OSError
         If the file cannot be read.
     """
@@ -69,7 +69,7 @@ def text_of(path):
 
 
 def parse(number, line):
-    """The call of one line; ValueError says what is wrong with it."""
+    """Return the call of a line; raise ValueError if it is malformed."""
     fields = line.split(",")
     if len(fields) != 6:
         raise ValueError(f"{len(fields)} fields instead of 6: {line!r}")
@@ -101,8 +101,8 @@ def number_of(name, text, base):
 
 
 def follow(live, call):
-    """Keep the addresses that are in use; ValueError for a call that cannot come now."""
-    if call.address == 0:  # of empty buffers, as many as there are
+    """Track the addresses in use; raise ValueError for a call that contradicts them."""
+    if call.address == 0:  # shared by all empty buffers
         return
     if call.action == "allocate":
         if call.address in live:
@@ -110,4 +110,4 @@ def follow(live, call):
             raise ValueError(f"{call.address:#x} is in use since line {first}, and not freed")
         live[call.address] = call.line
     elif call.action == "free" and live.pop(call.address, None) is None:
-        raise ValueError(f"{call.address:#x} is freed and was not in use")
+        raise ValueError(f"{call.address:#x} is freed but was not in use")

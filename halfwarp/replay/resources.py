@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The resources that a log can be replayed on, and their settings."""
+"""The resources for a replay, and their settings."""
 
 import re
 
@@ -8,10 +8,10 @@ WORDS = {"true": True, "false": False, "none": None}
 
 
 def setting(text):
-    """The pair of ``NAME=VALUE``: 64M and 2G are sizes, true, false and none what they say."""
+    """Parse ``NAME=VALUE``: sizes such as 64M and 2G, true, false, none, or text."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
-        raise ValueError(f"--option takes NAME=VALUE, got {text!r}")
+        raise ValueError(f"--option needs NAME=VALUE, got {text!r}")
     if number := re.fullmatch(r"(\d+)([KMGT]?)", value):
         return name, int(number[1]) * UNITS[number[2]]
     return name, WORDS.get(value.lower(), value)
@@ -32,7 +32,7 @@ class PoolUnderTest:
         self.resource = PoolMemoryResource(device, **options)
 
     def reserved(self):
-        """Bytes now, and at most."""
+        """Return the current and peak number of reserved bytes."""
         figures = self.resource.statistics()
         return figures["reserved_bytes.current"], figures["reserved_bytes.peak"]
 
@@ -44,7 +44,7 @@ class PoolUnderTest:
 
 
 class DriverPoolUnderTest:
-    """A `DeviceMemoryResource` with a pool of its own; ``release_threshold`` may be set too."""
+    """A `DeviceMemoryResource` with its own pool; ``release_threshold`` may be set too."""
 
     def __init__(self, device, options):
         from cuda.core import DeviceMemoryResource
@@ -92,15 +92,15 @@ RESOURCES = {
 }
 
 
-def make(kind, options, device):
-    """The resource of a kind, with settings as `setting` gives them.
+def create(kind, options, device):
+    """Create a resource of a kind, with settings from `setting`.
 
     Raises
     ------
     ValueError
-        If the resource has no such setting, or not that value.
+        If the resource does not support a setting or its value.
     """
     try:
         return RESOURCES[kind](device, options)
     except TypeError as error:
-        raise ValueError(f"the resource {kind} does not take {options}: {error}") from None
+        raise ValueError(f"the resource {kind} does not accept {options}: {error}") from None

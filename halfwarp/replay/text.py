@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes, times and the report in words."""
+"""Formats sizes, times and the report as text."""
 
 
 def size_text(size):
-    """1536 -> 1.5 KiB."""
+    """Format 1536 as 1.5 KiB."""
     if size < 1024:
         return f"{size} bytes"
     for unit in ("KiB", "MiB", "GiB"):
@@ -14,7 +14,7 @@ def size_text(size):
 
 
 def time_text(nanoseconds):
-    """1500 -> 1.5 us."""
+    """Format 1500 as 1.5 us."""
     for unit in ("ns", "us", "ms"):
         if nanoseconds < 1000:
             return f"{nanoseconds:.3g} {unit}"
@@ -26,27 +26,27 @@ def percent(part):
     return f"{100 * part:.1f} %"
 
 
-def times_of(found):
-    """How many calls, their median, 99th percentile and maximum in nanoseconds."""
-    ordered = sorted(found) or [0]
+def times_of(times):
+    """Return the number of calls, and their median, 99th percentile and maximum in nanoseconds."""
+    ordered = sorted(times) or [0]
     return {
-        "calls": len(found),
+        "calls": len(times),
         "median_ns": ordered[len(ordered) // 2],
         "p99_ns": ordered[len(ordered) * 99 // 100],
         "max_ns": ordered[-1],
     }
 
 
-def times_text(found):
-    times = times_of(found)
+def times_text(nanoseconds):
+    times = times_of(nanoseconds)
     if not times["calls"]:
         return "no calls"
-    median, p99, most = (time_text(times[key]) for key in ("median_ns", "p99_ns", "max_ns"))
-    return f"{times['calls']} calls, median {median}, 99 % within {p99}, at most {most}"
+    median, p99, maximum = (time_text(times[key]) for key in ("median_ns", "p99_ns", "max_ns"))
+    return f"{times['calls']} calls, median {median}, 99 % within {p99}, at most {maximum}"
 
 
 def report(log, calls, resource, outcome, advice):
-    """All that the command prints."""
+    """Return the text that the command prints."""
     threads = len({call.thread for call in calls})
     streams = len({call.stream for call in calls})
     rows = [
@@ -60,5 +60,5 @@ def report(log, calls, resource, outcome, advice):
     ]
     if outcome.recovered:
         rows.append(("recovered", f"{outcome.recovered} allocations that failed then do not here"))
-    rows += [("advice", line) for line in advice or ["none: nothing stands out"]]
+    rows += [("advice", line) for line in advice or ["none"]]
     return "\n".join(f"{name:<14} {text}" for name, text in rows)

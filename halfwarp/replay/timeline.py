@@ -7,39 +7,39 @@ from halfwarp.replay.text import size_text, time_text
 
 WIDTH, HEIGHT = 960, 360
 LEFT, TOP, RIGHT, BOTTOM = 90, 40, 20, 40
-POINTS = 800  # as many steps as pixels can show
+POINTS = 800  # about one step per pixel
 RESERVED, IN_USE = "#c0ccd8", "#1f6fb4"
 
 
 def thinned(samples):
-    """At most `POINTS` samples: of each stretch, the highest."""
+    """Reduce the samples to at most `POINTS`, taking the maximum of each interval."""
     if len(samples) <= POINTS:
         return samples
-    found = []
+    result = []
     for i in range(POINTS):
         part = samples[i * len(samples) // POINTS : (i + 1) * len(samples) // POINTS]
-        found.append((part[0][0], max(s[1] for s in part), max(s[2] for s in part)))
-    return [*found, samples[-1]]
+        result.append((part[0][0], max(s[1] for s in part), max(s[2] for s in part)))
+    return [*result, samples[-1]]
 
 
 def steps(points):
-    """A path that holds each value until the next one."""
+    """Return a path that holds each value until the next one."""
     text = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
     return text + "".join([f"H{x:.1f}V{y:.1f}" for x, y in points[1:]])
 
 
 def draw(title, samples):
-    """The text of the picture. `samples`: (time in ns, bytes in use, bytes reserved)."""
+    """Return the SVG text. `samples`: (time in ns, bytes in use, bytes reserved)."""
     samples = thinned(samples)
     begin, end = samples[0][0], samples[-1][0]
-    most = max(max(sample[1:]) for sample in samples) or 1
+    highest = max(max(sample[1:]) for sample in samples) or 1
     width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 
     def x(time):
         return LEFT + width * (time - begin) / max(1, end - begin)
 
     def y(value):
-        return TOP + height * (1 - value / most)
+        return TOP + height * (1 - value / highest)
 
     reserved = steps([(x(s[0]), y(s[2])) for s in samples])
     in_use = steps([(x(s[0]), y(s[1])) for s in samples])
@@ -51,7 +51,7 @@ def draw(title, samples):
         f"<title>{escape(title)}</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         f'<text x="{LEFT}" y="22" font-size="14">{escape(title)}</text>',
-        *grid(most, y),
+        *grid(highest, y),
         f'<path d="{area}" fill="{RESERVED}"/>',
         f'<path d="{in_use}" fill="none" stroke="{IN_USE}" stroke-width="1.5"/>',
         f'<path d="M{LEFT} {TOP}V{bottom}H{WIDTH - RIGHT}" fill="none" stroke="black"/>',
@@ -64,16 +64,16 @@ def draw(title, samples):
     return "\n".join(lines) + "\n"
 
 
-def grid(most, y):
-    """A line and a label at each quarter of the highest value."""
+def grid(highest, y):
+    """Yield a line and a label at each quarter of the maximum."""
     for quarter in range(5):
-        value = most * quarter // 4
+        value = highest * quarter // 4
         height = f"{y(value):.1f}"
         yield f'<path d="M{LEFT} {height}H{WIDTH - RIGHT}" stroke="#e4e4e4"/>'
         yield f'<text x="{LEFT - 6}" y="{height}" text-anchor="end">{size_text(value)}</text>'
 
 
 def legend():
-    for at, colour, name in ((WIDTH - 200, IN_USE, "in use"), (WIDTH - 120, RESERVED, "reserved")):
-        yield f'<rect x="{at}" y="14" width="10" height="10" fill="{colour}"/>'
-        yield f'<text x="{at + 16}" y="23">{name}</text>'
+    for left, color, name in ((WIDTH - 200, IN_USE, "in use"), (WIDTH - 120, RESERVED, "reserved")):
+        yield f'<rect x="{left}" y="14" width="10" height="10" fill="{color}"/>'
+        yield f'<text x="{left + 16}" y="23">{name}</text>'

@@ -128,7 +128,7 @@ PLANTED = [
     (f"{INFO}/WHEEL", b"Tag: cp311-cp311-linux_x86_64\n", "its metadata has the tags linux_x86_64"),
     (f"{INFO}/METADATA", METADATA.replace("Author", "Nobody").encode(), "no Author"),
     (f"{INFO}/METADATA", METADATA.replace("cu12", "cu11").encode(), "no extra cu12"),
-    (f"{INFO}/licenses/more", b"", "licence files"),
+    (f"{INFO}/licenses/more", b"", "license files"),
     (f"{INFO}/licenses/NOTICE", b"nothing", "says nothing of libcudart_static.a"),
 ]
 
@@ -214,8 +214,8 @@ def test_auditwheel_knows_the_platforms_of_each_processor(tmp_path, processor):
 
 
 def test_the_licence_of_what_is_linked_is_added(tmp_path, monkeypatch):
-    monkeypatch.setattr(build, "licence_of_linked", lambda: b"its licence")
-    files = build.with_licence(SOUND)
+    monkeypatch.setattr(build, "license_of_linked", lambda: b"its licence")
+    files = build.with_license(SOUND)
     assert files[f"{INFO}/licenses/nvidia-cuda-runtime/License.txt"] == b"its licence"
     assert found(tmp_path, files) == []
 
@@ -223,7 +223,7 @@ def test_the_licence_of_what_is_linked_is_added(tmp_path, monkeypatch):
 def test_a_licence_that_is_not_to_be_had_ends_the_build(monkeypatch):
     monkeypatch.setattr(build, "LINKED", "no-such-package-as-this")
     with pytest.raises(SystemExit, match="pip install no-such-package-as-this"):
-        build.licence_of_linked()
+        build.license_of_linked()
 
 
 def test_the_time_is_that_of_the_variable_or_of_the_commit(tmp_path, monkeypatch):

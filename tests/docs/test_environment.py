@@ -70,4 +70,4 @@ def test_the_doctor_knows_the_ones_of_ours():
 
     ours = {n for n in shown() if n.startswith("HALFWARP_") and "EMULATOR" not in n}
     of_build = {"HALFWARP_EXTENSIONS", "HALFWARP_SANITIZE"}
-    assert {n for n in ours - of_build if environment.what_is_wrong(n, "")} == set()
+    assert {n for n in ours - of_build if environment.objection_to(n, "")} == set()

@@ -7,7 +7,7 @@ from halfwarp import archive
 
 
 @pytest.mark.parametrize(
-    ("name", "is_kept"),
+    ("name", "is_archived"),
     [
         ("cuda/core/__init__.py", True),
         ("cuda/bindings/cydriver.pxd", True),
@@ -21,5 +21,5 @@ from halfwarp import archive
         ("cuda/core/__pycache__/__init__.cpython-311.pyc", False),
     ],
 )
-def test_what_is_kept_has_the_name_of_a_file_of_others(name, is_kept):
-    assert archive.is_kept(name) == is_kept
+def test_what_is_kept_has_the_name_of_a_file_of_others(name, is_archived):
+    assert archive.is_archived(name) == is_archived

@@ -9,5 +9,5 @@ from halfwarp import installation
 @pytest.mark.parametrize("more", [0, 1, 2])
 def test_a_long_list_is_shortened_and_a_list_of_that_length_is_not(more):
     names = [f"file{i}" for i in range(installation.NAMED + more)]
-    text = installation.some(names)
+    text = installation.shortened(names)
     assert text == ", ".join(names[: installation.NAMED]) + (f" and {more} more" if more else "")

@@ -90,7 +90,7 @@ def test_b_fine():
         "--cuda-emulate",
     )
     assert "1 failed, 1 passed" in output
-    assert "a fault arose in the test:" in output
+    assert "a fault occurred in the test:" in output
     assert "trap by kernel 'k'" in output
 
 
@@ -98,7 +98,7 @@ def test_a_fault_that_nobody_waited_for_is_found_at_the_end_of_the_test(run_pyte
     output = run_pytest(
         TRAP + "def test_it():\n    trap()\ndef test_fine():\n    pass", "--cuda-emulate"
     )
-    assert "a fault arose in" in output
+    assert "a fault occurred in" in output
     assert re.search(r"\d (error|failed)", output)
 
 

@@ -27,14 +27,14 @@ def test_the_copies_are_what_others_may_have_under_the_same_name(packed):
 
 def test_a_whole_installation_is_left_alone(packed, capsys):
     assert repair.main(DO) == 0
-    assert capsys.readouterr().out == "put back: 0 files\n"
+    assert capsys.readouterr().out == "restored: 0 files\n"
 
 
 def test_what_changed_and_what_is_gone_comes_back(packed, capsys):
     packed.write("cuda/core/__init__.py", "# edited\n")
     (packed.folder / "cuda/bindings/__init__.py").unlink()
     assert repair.main(DO) == 0
-    assert capsys.readouterr().out == "put back: 2 files\n"
+    assert capsys.readouterr().out == "restored: 2 files\n"
     for name in ("cuda/core/__init__.py", "cuda/bindings/__init__.py"):
         assert (packed.folder / name).read_text() == "# halfwarp\n"
 
@@ -64,7 +64,7 @@ def test_theirs_is_removed_but_for_what_is_ours(packed, capsys):
     assert capsys.readouterr().out.splitlines() == [
         "uninstalled: cuda-core 1.2.2",
         "installed: cuda-core 1.2.2+halfwarp, which stands in",
-        "put back: 1 files",
+        "restored: 1 files",
     ]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What answers driver calls in this environment, and the devices that it has."""
+"""The backend that executes driver calls in this environment, and its devices."""
 
 import os
 
@@ -18,7 +18,7 @@ def probe(findings):
     }
     try:
         (status,) = driver.cuInit(0)
-    except RuntimeError as error:  # no driver, or a setting that is not understood
+    except RuntimeError as error:  # no driver, or an invalid setting
         facts["error"] = str(error)
         return
     facts["backend"] = _low.backend()
@@ -33,11 +33,11 @@ def probe(findings):
 
 def describe(driver, status):
     _, text = driver.cuGetErrorString(status)
-    return f"cuInit answers {status.name}" + (f": {text.decode()}" if text else "")
+    return f"cuInit returns {status.name}" + (f": {text.decode()}" if text else "")
 
 
 def devices(driver):
-    """One record of each device; no context is made."""
+    """Return a record of each device, without creating a context."""
     _, count = driver.cuDeviceGetCount()
     return [describe_device(driver, ordinal) for ordinal in range(count)]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA driver of this machine: its library, its kernel module, what it lacks of our API."""
+"""The CUDA driver of this machine: library, kernel module, and functions that it lacks."""
 
 import re
 from pathlib import Path
@@ -39,22 +39,22 @@ def probe(findings):
 
 
 def version_text(version):
-    """13050 -> ``"13.5"``."""
+    """Convert 13050 to ``"13.5"``."""
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
 def release_of(library):
-    """The driver's release that the name of its library ends with: ``"580.159.03"``."""
-    found = re.search(r"\.so\.(\d+\.\d+(\.\d+)?)$", library or "")
-    return found[1] if found else None
+    """Return the driver's release from its library's name: ``"580.159.03"``."""
+    match = re.search(r"\.so\.(\d+\.\d+(\.\d+)?)$", library or "")
+    return match[1] if match else None
 
 
 def kernel_module():
-    """The release of the kernel module that runs."""
+    """Return the release of the loaded kernel module."""
     if not KERNEL_MODULE.exists():
         return None
-    found = re.search(
+    match = re.search(
         r"(?:Kernel Module|Open Kernel Module).*?(\d+\.\d+(\.\d+)?)\s",
         KERNEL_MODULE.read_text("utf-8", "replace"),
     )
-    return found[1] if found else None
+    return match[1] if match else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environment variables, ours and CUDA's: which are set, and what is not understood of them."""
+"""Environment variables of halfwarp and CUDA: which are set, and which have invalid values."""
 
 import os
 import re
@@ -12,7 +12,7 @@ SHOWN = re.compile(r"(HALFWARP|CUDA|NVIDIA|CUPY|NUMBA_CUDA)_|LD_LIBRARY_PATH$|LD
 
 
 def one_of(*values):
-    """The values of a switch; empty is the same as not set."""
+    """Return a check for a fixed set of values; an empty value counts as not set."""
     return lambda text: None if text in ("", *values) else f"it may be {', '.join(values)}"
 
 
@@ -30,7 +30,7 @@ def devices(text):
     return None if is_list else "it may be a list of ordinals or of names like GPU-8932f937"
 
 
-# variable -> a function that says what is wrong with a value, or None
+# variable -> a function that returns the objection to a value, or None
 CHECKS = {
     "HALFWARP_BACKEND": one_of("driver", "emulator", "auto"),
     "HALFWARP_LAUNCH_CHECKS": one_of("0", "1"),
@@ -57,7 +57,7 @@ CHECKS = {
 def probe(findings):
     variables = []
     for name in sorted(filter(SHOWN.match, os.environ)):
-        objection = what_is_wrong(name, os.environ[name])
+        objection = objection_to(name, os.environ[name])
         variables.append({"name": name, "value": os.environ[name], "is_understood": not objection})
         if objection:
             findings.warning(
@@ -66,29 +66,29 @@ def probe(findings):
     findings.facts["variables"] = variables
 
 
-def what_is_wrong(name, value):
-    """What is wrong with a variable, or None."""
+def objection_to(name, value):
+    """Return the objection to a variable's value, or None."""
     if name in CHECKS:
         return CHECKS[name](value)
     if name.startswith(EMULATOR):
-        return refused_by_emulator(name, value)
+        return emulator_objection(name, value)
     return unknown(name) if name.startswith(OWN) else None
 
 
-def refused_by_emulator(name, value):
-    """The emulator knows its options best; it is not started for that."""
+def emulator_objection(name, value):
+    """Return the emulator's objection to one of its options, without starting it."""
     from cuda.core.emulation import library as emulator_library
 
     try:
         emulator_library.check_option(name.removeprefix(EMULATOR).lower(), value)
     except ValueError as error:
         return str(error)
-    except (RuntimeError, OSError):  # no emulator: another probe says so
+    except (RuntimeError, OSError):  # no emulator: another probe reports this
         return None
     return None
 
 
 def unknown(name):
     similar = get_close_matches(name, CHECKS, n=1)
-    meant = f"; {similar[0]} is meant, perhaps" if similar else ""
-    return f"halfwarp does not read a variable of that name{meant}"
+    suggestion = f"; did you mean {similar[0]}?" if similar else ""
+    return f"halfwarp does not read a variable of that name{suggestion}"

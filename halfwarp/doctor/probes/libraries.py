@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries around the driver: where each is and its version, or where it was looked for."""
+"""The libraries around the driver: path and version of each, or where it was searched for."""
 
 import platform
 from collections import namedtuple
@@ -8,12 +8,12 @@ from importlib import import_module, metadata
 from halfwarp.doctor.places import first_line, searched
 
 
-class Library(namedtuple("Library", "name ask package use", defaults=[""])):
-    """One library, and how its version is asked of the module of `cuda.bindings` for it.
+class Library(namedtuple("Library", "name version_function package use", defaults=[""])):
+    """A library, and how to query its version through its module of `cuda.bindings`.
 
-    ``name``: as the pathfinder knows it. ``ask``: the function of the module. ``package``: the
-    distribution that has it; empty for one that comes with the driver. ``use``: what of `cuda.core`
-    does not work without it.
+    ``name``: as in the pathfinder. ``version_function``: a function of the module. ``package``: the
+    distribution that contains it; empty if it comes with the driver. ``use``: the part of
+    `cuda.core` that needs it.
     """
 
     @property
@@ -31,12 +31,12 @@ LIBRARIES = [
     Library("cudart", "getLocalRuntimeVersion", "nvidia-cuda-runtime"),
     Library("cudla", "get_version", "nvidia-cudla"),
 ]
-EXTRA = ("nvrtc", "nvJitLink", "nvvm")  # what halfwarp[cu13] installs
+EXTRA = ("nvrtc", "nvJitLink", "nvvm")  # installed by halfwarp[cu13]
 BY_NAME = {library.name: library for library in LIBRARIES}
 
 
 def present_here():
-    """Names of the libraries that exist for machines like this one."""
+    """Return the names of the libraries that exist for this machine's processor."""
     is_known = {"cudla": platform.machine() == "aarch64"}
     return [name for name in BY_NAME if is_known.get(name, True)]
 
@@ -65,13 +65,13 @@ def probe(findings, name):
 def warn_of_absence(findings, library):
     package = "halfwarp[cu13]" if library.name in EXTRA else library.package
     findings.warning(
-        f"{library.name} is not found: {library.use} will fail",
+        f"{library.name} was not found: {library.use} will fail",
         f"pip install '{package}', or set CUDA_PATH to a CUDA toolkit",
     )
 
 
 def package_version(library, path):
-    """The version of the distribution that a library is part of; None for one of a toolkit."""
+    """Return the version of the library's distribution; None for a library of a toolkit."""
     if not library.package or "site-packages" not in (path or ""):
         return None
     try:
@@ -81,21 +81,21 @@ def package_version(library, path):
 
 
 def version_of(library):
-    """What the library says of itself, as text."""
+    """Return the version that the library reports, as text."""
     module = import_module(f"cuda.bindings.{library.module}")
     if library.name == "nvml":
         module.init_v2()
-    answer = getattr(module, library.ask)()
+    version = getattr(module, library.version_function)()
     if library.module in ("nvrtc", "runtime"):
-        status, *answer = answer
+        status, *version = version
         if int(status) != 0:
-            raise RuntimeError(f"{library.ask} answers {status!r}")
-        answer = answer[0] if len(answer) == 1 else answer
-    if isinstance(answer, str):
-        return answer
-    return ".".join(map(str, answer)) if not isinstance(answer, int) else split(answer)
+            raise RuntimeError(f"{library.version_function} returns {status!r}")
+        version = version[0] if len(version) == 1 else version
+    if isinstance(version, str):
+        return version
+    return ".".join(map(str, version)) if not isinstance(version, int) else split(version)
 
 
 def split(version):
-    """13050 -> ``"13.5"``."""
+    """Convert 13050 to ``"13.5"``."""
     return f"{version // 1000}.{version % 1000 // 10}"

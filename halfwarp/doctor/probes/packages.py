@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our version, those of the packages around us, and what these require."""
+"""The versions of halfwarp and related packages, and their requirements."""
 
 import re
 
 from halfwarp import __version__ as release
-from halfwarp import installation as found
+from halfwarp import installation
 from halfwarp.shims import BINDINGS_LEVEL, CORE_LEVEL, STAND_INS
 
 RELATED = re.compile(r"cuda-|nvidia-|cupy|numba|numpy$|nvmath|torch$|jax|rmm|cccl|triton$")
@@ -13,18 +13,18 @@ REQUIREMENT = re.compile(r"\s*([A-Za-z0-9._-]+)\s*(\[[^\]]*\])?([^;]*)(;.*)?")
 
 
 def probe(findings):
-    installed = found.installed()
+    installed = installation.installed()
     findings.facts |= {
         "halfwarp": release,
         "cuda.bindings": BINDINGS_LEVEL,
         "cuda.core": CORE_LEVEL,
-        "location": str(found.package_root()),
-        "installed_as": found.kind_of_installation(installed),
+        "location": str(installation.package_root()),
+        "installed_as": installation.kind_of_installation(installed),
         "related": {
             name: installed[name].version for name in sorted(installed) if RELATED.match(name)
         },
     }
-    ours = installed.get(found.OUR_NAME)
+    ours = installed.get(installation.OUR_NAME)
     if ours is not None:
         check_own_requirements(findings, ours, installed)
     check_requirements_of_others(findings, installed)
@@ -35,10 +35,10 @@ def check_own_requirements(findings, ours, installed):
         name, _, bounds, condition = REQUIREMENT.match(text).groups()
         if condition:
             continue
-        there = installed.get(found.normal_name(name))
+        distribution = installed.get(installation.normal_name(name))
         lowest = re.search(r">=\s*([\d.]+)", bounds)
-        if there is None or (lowest and numbers(there.version) < numbers(lowest[1])):
-            has = f"{there.version} is installed" if there else "it is not installed"
+        if distribution is None or (lowest and numbers(distribution.version) < numbers(lowest[1])):
+            has = f"{distribution.version} is installed" if distribution else "it is not installed"
             findings.problem(
                 f"halfwarp needs {name}{bounds.strip()}, but {has}",
                 f"pip install '{name}{bounds.strip()}'",
@@ -46,21 +46,21 @@ def check_own_requirements(findings, ours, installed):
 
 
 def check_requirements_of_others(findings, installed):
-    """Packages that ask for NVIDIA's by name: pip would install these over ours."""
+    """Warn of packages that require NVIDIA's by name: pip would install those over ours."""
     for name, distribution in sorted(installed.items()):
-        wanted = {
-            found.normal_name(REQUIREMENT.match(text)[1])
+        requirements = {
+            installation.normal_name(REQUIREMENT.match(text)[1])
             for text in distribution.requires or ()
             if "extra ==" not in text
         }
-        for missing in sorted(wanted.intersection(STANDS_FOR).difference(installed)):
+        for missing in sorted(requirements.intersection(STANDS_FOR).difference(installed)):
             findings.warning(
-                f"{name} requires {missing}, which pip does not know to be provided by halfwarp: "
+                f"{name} requires {missing}, which halfwarp provides without pip knowing: "
                 "the next pip install may put NVIDIA's files over ours",
                 "halfwarp shims --here",
             )
 
 
 def numbers(version):
-    """The leading numbers of a version, to be compared."""
+    """Return the leading numbers of a version, for comparison."""
     return tuple(map(int, re.match(r"\d+(\.\d+)*", version)[0].split(".")))

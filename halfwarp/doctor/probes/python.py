@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interpreter, and the machine it runs on."""
+"""The interpreter, and the machine that it runs on."""
 
 import platform
 import sys

@@ -37,7 +37,7 @@ REFUSED = [
     ("HALFWARP_FLIGHT_RECORDER", "many", "a number"),
     ("HALFWARP_EMULATOR_DEVICES", "zero", "devices"),
     ("HALFWARP_EMULATOR_DEVICE", "1", "device"),
-    ("HALFWARP_BACKENDS", "driver", "HALFWARP_BACKEND is meant, perhaps"),
+    ("HALFWARP_BACKENDS", "driver", "did you mean HALFWARP_BACKEND?"),
     ("HALFWARP_QQQ", "1", "does not read a variable of that name"),
     ("CUDA_VISIBLE_DEVICES", "all", "ordinals"),
     ("CUDA_DEVICE_ORDER", "pci", "FASTEST_FIRST, PCI_BUS_ID"),

@@ -49,7 +49,7 @@ def test_an_error_of_cuinit_is_stated_by_name(monkeypatch):
     monkeypatch.setattr(low, "cuInit", lambda flags: (status,))
     facts = run("backend").facts
     assert facts["error_name"] == "CUDA_ERROR_SYSTEM_NOT_READY"
-    assert facts["error"].startswith("cuInit answers CUDA_ERROR_SYSTEM_NOT_READY: ")
+    assert facts["error"].startswith("cuInit returns CUDA_ERROR_SYSTEM_NOT_READY: ")
     assert "devices" not in facts
 
 

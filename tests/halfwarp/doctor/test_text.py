@@ -109,7 +109,7 @@ def test_the_first_problem_is_among_them(report):
     assert lines[-3:] == [
         "problem: a file is gone",
         "remedy: reinstall",
-        "`halfwarp doctor` shows all that was found; 1 more",
+        "`halfwarp doctor` shows all findings; 1 more",
     ]
 
 

@@ -41,8 +41,8 @@ def test_a_compressed_log(tmp_path):
         ([HEADER, "5,1,allocate,0xzz,8,0x1"], 2, "address must be a hexadecimal number"),
         ([HEADER, "5,1,allocate,0x10,-8,0x1"], 2, "size must not be negative, got '-8'"),
         ([HEADER, GOOD[0], GOOD[0]], 3, "0x10 is in use since line 2"),
-        ([HEADER, GOOD[2]], 2, "0x10 is freed and was not in use"),
-        ([HEADER, *GOOD, GOOD[2]], 5, "0x10 is freed and was not in use"),
+        ([HEADER, GOOD[2]], 2, "0x10 is freed but was not in use"),
+        ([HEADER, *GOOD, GOOD[2]], 5, "0x10 is freed but was not in use"),
     ],
 )
 def test_the_line_that_is_wrong_is_named(tmp_path, lines, number, text):

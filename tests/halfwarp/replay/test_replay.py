@@ -114,7 +114,7 @@ def test_threads_and_streams_are_mapped_one_to_one(device, tmp_path):
     ]
     outcome = calls.replay(found, UnderTest, device)
     assert [each[2] for each in seen] == list(range(1, 9))
-    assert outcome.left == 8
+    assert outcome.unfreed == 8
     for position, values in (
         (0, [each[0] for each in logged]),
         (1, [0x10, 0x20, 0x10, 0x20, 0x10]),
@@ -147,7 +147,7 @@ def test_an_allocation_that_fails_here_is_told_and_the_rest_goes_on(recorded, ca
     ("arguments", "said"),
     [
         (["--option", "max_size"], "--option takes NAME=VALUE, got 'max_size'"),
-        (["--option", "nonsense=1"], "the resource driver does not take {'nonsense': 1}"),
+        (["--option", "nonsense=1"], "the resource driver does not accept {'nonsense': 1}"),
         (["--json", "/nowhere/file"], "No such file"),
     ],
 )
@@ -243,7 +243,10 @@ class TestAdvice:
     def test_memory_that_comes_and_goes(self, outcome, kind):
         outcome.samples = [(0, 5, 10), (1, 0, 0), (2, 5, 10), (3, 0, 0), (4, 10, 10)]
         (line,) = advice.advise(kind, outcome)
-        assert line == "20 bytes were given back and taken again: release_threshold=10 keeps them"
+        assert (
+            line
+            == "20 bytes were freed upstream and allocated again: release_threshold=10 keeps them"
+        )
 
     @pytest.mark.parametrize("kind", ["pool", "driver", "virtual"])
     def test_fragmentation(self, outcome, kind):
