@@ -169,7 +169,7 @@ def choose(options):
     load()
     _low.set_backend("emulator")
     if context := sys.modules.get("cuda.core.system._nvml_context"):
-        context.forget()
+        context.reset()
     for name, value in options.items():
         os.environ[PREFIX + name.upper()] = value
     if "site" in options.get("trace", os.environ.get(PREFIX + "TRACE", "")):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine: its drivers, and its devices as the management library (NVML) knows them.
+"""Information about the machine's drivers and devices from the management library (NVML).
 
-Nothing here makes a context. NVML is opened at the first call that needs it; every name is loaded
-when it is first used.
+No function creates a context. The first call that needs NVML opens it; a name is imported when it
+is first used.
 """
 
 from importlib import import_module
 
-CUDA_BINDINGS_NVML_IS_COMPATIBLE = True  # the low layer is of this package
+CUDA_BINDINGS_NVML_IS_COMPATIBLE = True  # both come in one package
 
 _HOMES = {
     "_system": (
@@ -43,7 +43,7 @@ def __getattr__(name):
         return value
     if name in _SUBMODULES or name in _PRIVATE_MODULES:
         return import_module(f"{__name__}.{name}")
-    return import_module(f"{__name__}._old_spellings").of_module(name)
+    return import_module(f"{__name__}._old_spellings").resolve_old_name(name)
 
 
 def __dir__():

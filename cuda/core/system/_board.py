@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a board is: its place on the bus, its links, its parts, and what it keeps of itself."""
+"""Properties of a board: PCI address, links, components and the InfoROM."""
 
 import warnings
 
@@ -28,7 +28,7 @@ _TX, _RX = 0, 1  # NVML_PCIE_UTIL_..._BYTES
     ),
 )
 class PciInfo(OfDevice):
-    """A device on the PCI bus: what it is there, and how fast its link is."""
+    """PCI properties of a device: address, identification and link speed."""
 
     __slots__ = ("_info",)
 
@@ -41,92 +41,92 @@ class PciInfo(OfDevice):
 
     @property
     def domain(self) -> int:
-        """The domain of the bus. Host only."""
+        """Domain of the bus. Host only."""
         return self._info.domain
 
     @property
     def bus(self) -> int:
-        """The number of the bus in its domain. Host only."""
+        """Number of the bus in its domain. Host only."""
         return self._info.bus
 
     @property
     def device(self) -> int:
-        """The number of the device at the bus. Host only."""
+        """Number of the device on the bus. Host only."""
         return self._info.device_
 
     @property
     def bus_id(self) -> str:
-        """The whole address: ``domain:bus:device.function``, in hexadecimal. Host only."""
+        """PCI address ``domain:bus:device.function`` in hexadecimal. Host only."""
         return self._info.bus_id
 
     @property
     def vendor_id(self) -> int:
-        """The maker's number; NVIDIA's is 0x10DE. Host only."""
+        """PCI vendor id; NVIDIA's is 0x10DE. Host only."""
         return self._info.pci_device_id & 0xFFFF
 
     @property
     def device_id(self) -> int:
-        """The maker's number of the chip. Host only."""
+        """PCI device id of the chip. Host only."""
         return self._info.pci_device_id >> 16
 
     @property
     def subsystem_id(self) -> int:
-        """The number of the board, with its maker's in the lower half. Host only."""
+        """PCI subsystem id of the board; the lower half is its vendor id. Host only."""
         return self._info.pci_sub_system_id
 
     @property
     def base_class(self) -> int:
-        """The class of the device; 3 is a display controller. Host only."""
+        """PCI base class of the device; 3 is a display controller. Host only."""
         return self._info.base_class
 
     @property
     def sub_class(self) -> int:
-        """The class within the base class. Host only."""
+        """PCI class within the base class. Host only."""
         return self._info.sub_class
 
     @property
     def link_generation(self) -> int:
-        """The highest generation of PCI Express that device and machine have. Host only."""
+        """Highest PCI Express generation that device and machine support. Host only."""
         return nvml.device_get_max_pcie_link_generation(self._handle)
 
     @property
     def max_link_generation(self) -> int:
-        """The highest generation of PCI Express that the device has. Host only."""
+        """Highest PCI Express generation that the device supports. Host only."""
         return nvml.device_get_gpu_max_pcie_link_generation(self._handle)
 
     @property
     def max_link_width(self) -> int:
-        """The most lanes that device and machine have. Host only."""
+        """Maximum number of lanes that device and machine support. Host only."""
         return nvml.device_get_max_pcie_link_width(self._handle)
 
     @property
     def current_link_generation(self) -> int:
-        """The generation of PCI Express that is used now. Host only."""
+        """Current PCI Express generation of the link. Host only."""
         return nvml.device_get_curr_pcie_link_generation(self._handle)
 
     @property
     def current_link_width(self) -> int:
-        """The lanes that are used now. Host only."""
+        """Current number of lanes of the link. Host only."""
         return nvml.device_get_curr_pcie_link_width(self._handle)
 
     @property
     def rx_throughput(self) -> int:
-        """What the device receives, in KB/s over the last 20 ms. Blocks the host that long."""
+        """Receive throughput in KB/s over 20 ms. Blocks the host that long."""
         return nvml.device_get_pcie_throughput(self._handle, _RX)
 
     @property
     def tx_throughput(self) -> int:
-        """What the device sends, in KB/s over the last 20 ms. Blocks the host that long."""
+        """Transmit throughput in KB/s over 20 ms. Blocks the host that long."""
         return nvml.device_get_pcie_throughput(self._handle, _TX)
 
     @property
     def replay_counter(self) -> int:
-        """How often something was sent again because it came with errors. Host only."""
+        """Number of PCI Express replays after transmission errors. Host only."""
         return nvml.device_get_pcie_replay_counter(self._handle)
 
 
 class _MaxLinks(Hiding):
-    """Has the class attribute `max_links`, which is deprecated."""
+    """A metaclass with the deprecated class attribute `max_links`."""
 
     @property
     def max_links(cls):
@@ -135,11 +135,11 @@ class _MaxLinks(Hiding):
             DeprecationWarning,
             stacklevel=2,
         )
-        return 18  # what it was when this was in use
+        return 18  # value from releases that had this attribute
 
 
 class NvlinkInfo(OfDevice, metaclass=_MaxLinks):
-    """One NVLink of a device, by the number `link`; each question asks the device."""
+    """An NVLink of a device, with the number `link`; each access queries the device."""
 
     __slots__ = ("_link",)
 
@@ -152,12 +152,12 @@ class NvlinkInfo(OfDevice, metaclass=_MaxLinks):
 
     @property
     def version(self) -> tuple[int, int]:
-        """The version of NVLink, as (major, minor). Host only.
+        """Version of NVLink as (major, minor). Host only.
 
         Raises
         ------
         RuntimeError
-            If NVML's answer is no version, or one that this release does not know.
+            If NVML returns no version, or a version unknown to this release.
         """
         number = nvml.device_get_nvlink_version(self._handle, self._link)
         if number == 0:
@@ -169,136 +169,136 @@ class NvlinkInfo(OfDevice, metaclass=_MaxLinks):
 
     @property
     def state(self) -> bool:
-        """Whether the link works. Host only."""
+        """Whether the link is active. Host only."""
         return bool(nvml.device_get_nvlink_state(self._handle, self._link))
 
 
 class DeviceAttributes(Record):
-    """What a device, or a part of one, is made of."""
+    """Resources of a device or MIG device."""
 
     __slots__ = ()
 
     @property
     def multiprocessor_count(self) -> int:
-        """How many multiprocessors. Host only."""
+        """Number of multiprocessors. Host only."""
         return self._data.multiprocessor_count
 
     @property
     def shared_copy_engine_count(self) -> int:
-        """How many copy engines, perhaps shared with other parts. Host only."""
+        """Number of copy engines; MIG devices may share them. Host only."""
         return self._data.shared_copy_engine_count
 
     @property
     def shared_decoder_count(self) -> int:
-        """How many video decoders, perhaps shared with other parts. Host only."""
+        """Number of video decoders; MIG devices may share them. Host only."""
         return self._data.shared_decoder_count
 
     @property
     def shared_encoder_count(self) -> int:
-        """How many video encoders, perhaps shared with other parts. Host only."""
+        """Number of video encoders; MIG devices may share them. Host only."""
         return self._data.shared_encoder_count
 
     @property
     def shared_jpeg_count(self) -> int:
-        """How many JPEG decoders, perhaps shared with other parts. Host only."""
+        """Number of JPEG decoders; MIG devices may share them. Host only."""
         return self._data.shared_jpeg_count
 
     @property
     def shared_ofa_count(self) -> int:
-        """How many optical flow units, perhaps shared with other parts. Host only."""
+        """Number of optical flow units; MIG devices may share them. Host only."""
         return self._data.shared_ofa_count
 
     @property
     def gpu_instance_slice_count(self) -> int:
-        """How many slices of the memory. Host only."""
+        """Number of memory slices. Host only."""
         return self._data.gpu_instance_slice_count
 
     @property
     def compute_instance_slice_count(self) -> int:
-        """How many slices of the multiprocessors. Host only."""
+        """Number of compute slices. Host only."""
         return self._data.compute_instance_slice_count
 
     @property
     def memory_size_mb(self) -> int:
-        """How much memory, in MiB. Host only."""
+        """Memory size in MiB. Host only."""
         return self._data.memory_size_mb
 
 
 class RepairStatus(Record):
-    """What of the memory is to be repaired at the next reset."""
+    """Memory repairs that the next reset performs."""
 
     __slots__ = ()
 
     @property
     def channel_repair_pending(self) -> bool:
-        """Whether a channel is. Host only."""
+        """Whether a channel repair is pending. Host only."""
         return bool(self._data.b_channel_repair_pending)
 
     @property
     def tpc_repair_pending(self) -> bool:
-        """Whether a cluster of multiprocessors is. Host only."""
+        """Whether a repair of a multiprocessor cluster (TPC) is pending. Host only."""
         return bool(self._data.b_tpc_repair_pending)
 
 
 class InforomInfo(OfDevice):
-    """The memory in which a board keeps what it knows of itself; each question asks the device."""
+    """The InfoROM, a board's memory for its own data; each access queries the device."""
 
     __slots__ = ()
 
     def get_version(self, inforom: "InforomObject | str") -> str:
-        """The version of one part of it. Host only.
+        """Return the version of an InfoROM object. Host only.
 
         Parameters
         ----------
         inforom
-            The part.
+            The object.
 
         Raises
         ------
         ValueError
-            For another part.
+            If the object is unknown.
         NotSupportedError
-            If the board does not have it.
+            If the board does not have the object.
         """
         number = INFOROM_OBJECT.number(inforom)
         return nvml.device_get_inforom_version(self._handle, number)
 
     @property
     def image_version(self) -> str:
-        """The version of the whole. Host only."""
+        """Version of the InfoROM image. Host only."""
         return nvml.device_get_inforom_image_version(self._handle)
 
     @property
     def configuration_checksum(self) -> int:
-        """A checksum of the configuration that is kept there. Host only."""
+        """Checksum of the stored configuration. Host only."""
         return nvml.device_get_inforom_configuration_checksum(self._handle)
 
     def validate(self) -> None:
-        """See that all of it can be read and has the right checksum. Host only.
+        """Check that the InfoROM is readable and its checksum is correct. Host only.
 
         Raises
         ------
         CorruptedInforomError
-            If it has not.
+            If it is not.
         """
         nvml.device_validate_inforom(self._handle)
 
     @property
     def bbx_flush_time(self) -> tuple[int, int]:
-        """When the log of the board was last written, and how long that took. Host only.
+        """Time and duration of the last flush of the board's log. Host only.
 
-        In microseconds: since the beginning of 1970, and of duration.
+        Both are in microseconds; the time counts from the Unix epoch.
         """
         return nvml.device_get_last_bbx_flush_time(self._handle)
 
     @property
     def board_part_number(self) -> str:
-        """The part number of the board. Host only."""
+        """Part number of the board. Host only."""
         return nvml.device_get_board_part_number(self._handle)
 
 
 class MigInfo(OfDevice):
-    """The parts (MIG devices) that a device is divided into."""
+    """The MIG devices into which a device is partitioned."""
 
     __slots__ = ("_device_of",)
 
@@ -308,15 +308,15 @@ class MigInfo(OfDevice):
 
     @property
     def is_mig_device(self) -> bool:
-        """Whether the device is such a part itself. Host only."""
+        """Whether the device is a MIG device. Host only."""
         return bool(nvml.device_is_mig_device_handle(self._handle))
 
     @property
     def mode(self) -> bool:
-        """Whether the device can be divided now; may be set.
+        """Whether MIG mode is enabled; settable.
 
-        Host only. To set it needs the rights of an administrator, and perhaps a reset of the
-        device, until when `pending_mode` has the new value.
+        Host only. Setting it requires administrator rights. Some devices apply the new value at
+        the next reset only; until then `pending_mode` returns it.
         """
         return bool(nvml.device_get_mig_mode(self._handle)[0])
 
@@ -326,44 +326,44 @@ class MigInfo(OfDevice):
 
     @property
     def pending_mode(self) -> bool:
-        """Whether the device can be divided after the next reset. Host only."""
+        """Whether MIG mode is enabled after the next reset. Host only."""
         return bool(nvml.device_get_mig_mode(self._handle)[1])
 
     @property
     def device_count(self) -> int:
-        """How many parts there can be at most. Host only."""
+        """Maximum number of MIG devices. Host only."""
         return nvml.device_get_max_mig_device_count(self._handle)
 
     @property
     def parent(self) -> "cuda.core.system.Device":
-        """The device that this one is a part of. Host only."""
+        """Parent device of this MIG device. Host only."""
         return self._device_of(nvml.device_get_device_handle_from_mig_device_handle(self._handle))
 
     def get_device_by_index(self, index: int) -> "cuda.core.system.Device":
-        """One of the parts. Host only.
+        """Return a MIG device by its index. Host only.
 
         Parameters
         ----------
         index
-            Its number, below `device_count`; not every number has a part.
+            The index, below `device_count`; indices can have gaps.
 
         Raises
         ------
         NotFoundError
-            If there is no part of that number.
+            If no MIG device has the index.
         NotSupportedError
-            If the device cannot be divided.
+            If the device does not support MIG.
         """
         number = integer(index, "index")
         return self._device_of(nvml.device_get_mig_device_handle_by_index(self._handle, number))
 
     def get_all_devices(self) -> "Iterator[cuda.core.system.Device]":
-        """All parts that there are. Host only."""
+        """Iterate over all existing MIG devices. Host only."""
         for index in range(self.device_count):
             try:
                 part = self.get_device_by_index(index)
             except nvml.NotFoundError:
-                continue  # numbers have gaps
+                continue  # indices have gaps
             yield part
 
 
@@ -381,22 +381,22 @@ class ProcessInfo(Record):
 
     @property
     def pid(self) -> int:
-        """The process. Host only."""
+        """Id of the process. Host only."""
         return self._data.pid
 
     @property
     def used_gpu_memory(self) -> int:
-        """The memory of the device that it has, in bytes. Host only."""
+        """Device memory of the process in bytes. Host only."""
         return self._data.used_gpu_memory
 
     @property
     def gpu_instance_id(self) -> int:
-        """The part of the memory that it runs on, of a MIG device. Host only."""
+        """GPU instance of the process on a MIG device. Host only."""
         return self._of_part(self._data.gpu_instance_id)
 
     @property
     def compute_instance_id(self) -> int:
-        """The part of the multiprocessors that it runs on, of a MIG device. Host only."""
+        """Compute instance of the process on a MIG device. Host only."""
         return self._of_part(self._data.compute_instance_id)
 
     def _of_part(self, number):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A device as NVML knows it."""
+"""Devices as seen by NVML."""
 
 import os
 
@@ -85,27 +85,27 @@ __all__ = [
     "Utilization",
 ]
 
-# Of what monitors ask for in each round: half the time of a call of the class.
+# Halves the cost of creating the records that monitors query in each round.
 _new = object.__new__
 _UNKNOWN_STATE = 32  # NVML_PSTATE_UNKNOWN
 _LINK_COUNT = 91  # NVML_FI_DEV_NVLINK_LINK_COUNT
 _NOT_SUPPORTED = 3
 
 
-def _text(given, name):
-    if isinstance(given, bytes):
-        return given.decode()
-    if not isinstance(given, str):
-        raise TypeError(f"{name} must be a str or bytes, got {type(given).__name__}")
-    return given
+def _text(value, name):
+    if isinstance(value, bytes):
+        return value.decode()
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str or bytes, got {type(value).__name__}")
+    return value
 
 
-def _handle_of_uuid(given):
-    uuid = _text(given, "uuid")
+def _handle_of_uuid(value):
+    uuid = _text(value, "uuid")
     if uuid.startswith(("GPU-", "MIG-")):
         return nvml.device_get_handle_by_uuid(uuid)
     try:
-        return nvml.device_get_handle_by_uuid(f"GPU-{uuid}")  # as CUDA tells it
+        return nvml.device_get_handle_by_uuid(f"GPU-{uuid}")  # CUDA omits the prefix
     except nvml.NotFoundError:
         return nvml.device_get_handle_by_uuid(uuid)
 
@@ -118,9 +118,9 @@ def _find(index, uuid, pci_bus_id):
             return _handle_of_uuid(uuid)
         return nvml.device_get_handle_by_pci_bus_id_v2(_text(pci_bus_id, "pci_bus_id"))
     except nvml.NvmlError as error:
-        given = next(each for each in (index, uuid, pci_bus_id) if each is not None)
+        requested = next(each for each in (index, uuid, pci_bus_id) if each is not None)
         count = nvml.device_get_count_v2()
-        error.add_note(f"NVML has no device {given!r}: it has {count}, with indices from 0")
+        error.add_note(f"NVML has no device {requested!r}; it has {count}, with indices from 0")
         raise
 
 
@@ -139,25 +139,25 @@ def _from_uuid(uuid):
 class Device(Listed):
     """A device of the machine, found by its index, UUID or PCI address.
 
-    Host only. NVML sees all devices, in the order of the PCI bus, whatever
-    ``CUDA_VISIBLE_DEVICES`` says: its index is not the device id of CUDA. What a device does not
-    have raises `NotSupportedError`.
+    Host only. NVML lists all devices in the order of the PCI bus and ignores
+    ``CUDA_VISIBLE_DEVICES``: an NVML index is not a CUDA device id. A query that the device does
+    not support raises `NotSupportedError`.
 
     Parameters
     ----------
     index : int, optional
-        Its number.
+        NVML index.
     uuid : str or bytes, optional
-        With its prefix, ``"GPU-"`` or ``"MIG-"``, or without it.
+        UUID with or without its prefix, ``"GPU-"`` or ``"MIG-"``.
     pci_bus_id : str or bytes, optional
-        Its address, as ``domain:bus:device.function``.
+        PCI address ``domain:bus:device.function``.
 
     Raises
     ------
     ValueError
-        Unless exactly one of them is given.
+        If the number of arguments is not one.
     NotFoundError, InvalidArgumentError
-        If there is no such device.
+        If no device matches.
     """
 
     __slots__ = ("__weakref__", "_handle")
@@ -169,10 +169,10 @@ class Device(Listed):
         uuid: str | bytes | None = None,
         pci_bus_id: str | bytes | None = None,
     ) -> None:
-        given = (index is not None) + (uuid is not None) + (pci_bus_id is not None)
-        if given > 1:
+        count = (index is not None) + (uuid is not None) + (pci_bus_id is not None)
+        if count > 1:
             raise ValueError("Handle requires only one of `index`, `uuid`, or `pci_bus_id`.")
-        if not given:
+        if not count:
             raise ValueError("Handle requires either a device `index`, `uuid`, or `pci_bus_id`.")
         initialize()
         self._handle = _find(index, uuid, pci_bus_id)
@@ -189,43 +189,43 @@ class Device(Listed):
     def __repr__(self):
         try:
             return f"<system.Device {self.index} ({self.name})>"
-        except nvml.NvmlError as error:  # lost, or a part, which has no index
-            return f"<system.Device (its name is not known: {error})>"
+        except nvml.NvmlError as error:  # a lost device, or a MIG device without an index
+            return f"<system.Device (name unavailable: {error})>"
 
-    # --- which devices there are ---
+    # --- device lookup ---
 
     @classmethod
     def get_device_count(cls) -> int:
-        """How many devices the machine has. Host only."""
+        """Return the number of devices of the machine. Host only."""
         initialize()
         return nvml.device_get_count_v2()
 
     @classmethod
     def get_all_devices(cls) -> "Iterator[Device]":
-        """All devices of the machine, in the order of their indices. Host only."""
+        """Iterate over all devices of the machine in index order. Host only."""
         for index in range(cls.get_device_count()):
             yield cls(index=index)
 
     @classmethod
     def get_all_devices_with_cpu_affinity(cls, cpu_index: int) -> "Iterator[Device]":
-        """The devices that are near to a processor. Host only; Linux.
+        """Iterate over the devices with affinity to a processor. Host only; Linux.
 
         Parameters
         ----------
         cpu_index
-            The number of the processor.
+            Number of the processor.
         """
         number = integer(cpu_index, "cpu_index")
         initialize()
         return map(cls._of, nvml.system_get_topology_gpu_set(number))
 
     def to_cuda_device(self) -> "cuda.core.Device":
-        """The same device for CUDA, found by its UUID. Host only.
+        """Return the CUDA device with the same UUID. Host only.
 
         Raises
         ------
         RuntimeError
-            If CUDA does not see it, for instance because of ``CUDA_VISIBLE_DEVICES``.
+            If the device is not visible to CUDA, for example due to ``CUDA_VISIBLE_DEVICES``.
         """
         from cuda.core import Device as CudaDevice
 
@@ -235,97 +235,97 @@ class Device(Listed):
                 return device
         raise RuntimeError("No corresponding CUDA device found for this NVML device.")
 
-    # --- which device it is ---
+    # --- identification ---
 
     @property
     def index(self) -> int:
-        """Its number among the devices of the machine. Host only."""
+        """NVML index of the device. Host only."""
         return nvml.device_get_index(self._handle)
 
     @property
     def uuid(self) -> str:
-        """What no other device has, with the prefix ``"GPU-"`` or ``"MIG-"``. Host only."""
+        """UUID of the device with the prefix ``"GPU-"`` or ``"MIG-"``. Host only."""
         return nvml.device_get_uuid(self._handle)
 
     @property
     def uuid_without_prefix(self) -> str:
-        """The same as `cuda.core.Device.uuid` tells it. Host only."""
+        """UUID in the format of `cuda.core.Device.uuid`. Host only."""
         return self.uuid[4:]
 
     @property
     def pci_bus_id(self) -> str:
-        """Its address: ``domain:bus:device.function``. Host only."""
+        """PCI address ``domain:bus:device.function``. Host only."""
         return nvml.device_get_pci_info_v3(self._handle).bus_id
 
     @property
     def minor_number(self) -> int:
-        """The number in the name of its file, ``/dev/nvidia0``. Host only; Linux."""
+        """Minor number N of the device file ``/dev/nvidiaN``. Host only; Linux."""
         return nvml.device_get_minor_number(self._handle)
 
     @property
     def module_id(self) -> int:
-        """The number of its place on the board. Host only."""
+        """Number of the device's position on the board. Host only."""
         return nvml.device_get_module_id(self._handle)
 
     @property
     def numa_node_id(self) -> int:
-        """The number that its memory has as a NUMA node. Host only; Linux."""
+        """NUMA node of the device's memory. Host only; Linux."""
         return nvml.device_get_numa_node_id(self._handle)
 
     @property
     def name(self) -> str:
-        """The name of the product. Host only."""
+        """Name of the product. Host only."""
         return nvml.device_get_name(self._handle)
 
     @property
     def brand(self) -> str:
-        """The product line, for instance ``"GeForce"``. Host only."""
+        """Product line, for example ``"GeForce"``. Host only."""
         return brand_name(nvml.device_get_brand(self._handle))
 
     @property
     def serial(self) -> str:
-        """The number on the board. Host only."""
+        """Serial number of the board. Host only."""
         return nvml.device_get_serial(self._handle)
 
     @property
     def pci_info(self) -> PciInfo:
-        """What it is on the PCI bus. Host only.
+        """PCI properties of the device. Host only.
 
         Raises
         ------
         RuntimeError
-            If it is not on such a bus.
+            If the device is not on a PCI bus.
         """
         try:
             return PciInfo(self._handle, nvml.device_get_pci_info_ext(self._handle))
         except nvml.NotSupportedError as error:
             raise RuntimeError("This device does not have PCI attributes") from error
 
-    # --- what it is ---
+    # --- properties ---
 
     @property
     def arch(self) -> "DeviceArch":
-        """Its architecture; UNKNOWN for one that this release does not know. Host only."""
+        """Architecture; UNKNOWN if this release does not know it. Host only."""
         return ARCHITECTURE.member(nvml.device_get_architecture(self._handle))
 
     @property
     def cuda_compute_capability(self) -> tuple[int, int]:
-        """Its compute capability, as (major, minor). Host only."""
+        """Compute capability as (major, minor). Host only."""
         return nvml.device_get_cuda_compute_capability(self._handle)
 
     @property
     def attributes(self) -> DeviceAttributes:
-        """What it is made of; of MIG devices. Host only."""
+        """Resources of a MIG device. Host only."""
         return DeviceAttributes(nvml.device_get_attributes_v2(self._handle))
 
     @property
     def addressing_mode(self) -> "AddressingMode | None":
-        """How it reaches memory that was allocated without CUDA; None if it does not. Host only."""
+        """Addressing mode for system memory; None if unsupported. Host only."""
         return ADDRESSING_MODE.member(nvml.device_get_addressing_mode(self._handle).value)
 
     @property
     def is_c2c_enabled(self) -> bool:
-        """Whether it is connected to the processor chip to chip. Host only."""
+        """Whether a chip-to-chip link connects the device to the CPU. Host only."""
         return bool(nvml.device_get_c2c_mode_info_v(self._handle).is_c2c_enabled)
 
     @property
@@ -340,9 +340,9 @@ class Device(Listed):
 
     @property
     def is_persistence_mode_enabled(self) -> bool:
-        """Whether the driver stays loaded while no program uses the device; may be set.
+        """Whether the driver stays loaded while no program uses the device; settable.
 
-        Host only; Linux. To set it needs the rights of an administrator (NoPermissionError).
+        Host only; Linux. Setting it requires administrator rights (NoPermissionError).
         """
         return bool(nvml.device_get_persistence_mode(self._handle))
 
@@ -352,75 +352,75 @@ class Device(Listed):
 
     @property
     def mig(self) -> MigInfo:
-        """The parts that it is divided into. Host only."""
+        """MIG state and MIG devices. Host only."""
         return MigInfo(self)
 
     @property
     def inforom(self) -> InforomInfo:
-        """What the board keeps of itself. Host only."""
+        """InfoROM of the board. Host only."""
         return InforomInfo(self._handle)
 
     @property
     def repair_status(self) -> RepairStatus:
-        """What of its memory is to be repaired. Host only."""
+        """Pending memory repairs. Host only."""
         return RepairStatus(nvml.device_get_repair_status(self._handle))
 
-    # --- how it fares ---
+    # --- measurements ---
 
     @property
     def memory_info(self) -> MemoryInfo:
-        """Its memory, as it is now. Host only."""
+        """Current memory sizes. Host only."""
         info = _new(MemoryInfo)
         info._data = nvml.device_get_memory_info_v2(self._handle)
         return info
 
     @property
     def bar1_memory_info(self) -> BAR1MemoryInfo:
-        """The memory that other devices can reach, as it is now. Host only."""
+        """Current sizes of the BAR1 window. Host only."""
         return BAR1MemoryInfo(nvml.device_get_bar1_memory_info(self._handle))
 
     @property
     def utilization(self) -> Utilization:
-        """How busy it was in the last interval of measuring. Host only."""
+        """Utilization in the last sampling interval. Host only."""
         info = _new(Utilization)
         info._data = nvml.device_get_utilization_rates(self._handle)
         return info
 
     @property
     def compute_running_processes(self) -> list[ProcessInfo]:
-        """The processes that have a CUDA context on it. Host only."""
-        found = nvml.device_get_compute_running_processes_v3(self._handle)
-        return [ProcessInfo(self, each) for each in found]
+        """Processes with a CUDA context on the device. Host only."""
+        processes = nvml.device_get_compute_running_processes_v3(self._handle)
+        return [ProcessInfo(self, each) for each in processes]
 
     @property
     def temperature(self) -> Temperature:
-        """Its temperatures. Host only."""
+        """Temperatures of the device. Host only."""
         info = _new(Temperature)
         info._handle = self._handle
         return info
 
     @property
     def cooler(self) -> CoolerInfo:
-        """How it is cooled. Host only."""
+        """Cooler of the device. Host only."""
         return CoolerInfo(nvml.device_get_cooler_info(self._handle))
 
     @property
     def num_fans(self) -> int:
-        """How many fans it has. Host only."""
+        """Number of fans. Host only."""
         return nvml.device_get_num_fans(self._handle)
 
     def get_fan(self, fan: int = 0) -> FanInfo:
-        """One of its fans. Host only.
+        """Return a fan. Host only.
 
         Parameters
         ----------
         fan
-            Its number, below `num_fans`.
+            Number of the fan, below `num_fans`.
 
         Raises
         ------
         ValueError
-            If there is no fan of that number.
+            If the fan does not exist.
         """
         count = self.num_fans
         number = integer(fan, "fan")
@@ -428,73 +428,73 @@ class Device(Listed):
         return FanInfo(self._handle, integer(number, "fan", below=count, text=text))
 
     def get_clock(self, clock_type: "ClockType | str") -> ClockInfo:
-        """One of its clocks. Host only.
+        """Return a clock. Host only.
 
         Parameters
         ----------
         clock_type
-            What the clock drives.
+            Type of the clock.
 
         Raises
         ------
         ValueError
-            For another clock.
+            If the clock type is unknown.
         """
         return ClockInfo(self._handle, CLOCK_TYPE.number(clock_type))
 
     @property
     def is_auto_boosted_clocks_enabled(self) -> tuple[bool, bool]:
-        """Whether clocks are raised by themselves: now, and as a rule. Host only."""
-        now, usual = nvml.device_get_auto_boosted_clocks_enabled(self._handle)
-        return bool(now), bool(usual)
+        """Whether clock boost is automatic: currently, and by default. Host only."""
+        current, default = nvml.device_get_auto_boosted_clocks_enabled(self._handle)
+        return bool(current), bool(default)
 
     @property
     def current_clock_event_reasons(self) -> "list[ClocksEventReasons]":
-        """Why its clocks are lower than they could be. Host only."""
+        """Reasons for the current reduction of the clocks. Host only."""
         mask = nvml.device_get_current_clocks_event_reasons(self._handle)
         return CLOCK_REASON.members_of_mask(mask)
 
     @property
     def supported_clock_event_reasons(self) -> "list[ClocksEventReasons]":
-        """All reasons that it can tell. Host only."""
+        """All clock reduction reasons that the device can report. Host only."""
         mask = nvml.device_get_supported_clocks_event_reasons(self._handle)
         return CLOCK_REASON.members_of_mask(mask)
 
     @property
     def performance_state(self) -> int | None:
-        """Its performance state: 0, the fastest, to 15; None if it is not known. Host only."""
+        """Performance state from 0, the fastest, to 15; None if unknown. Host only."""
         state = nvml.device_get_performance_state(self._handle)
         return None if state == _UNKNOWN_STATE else int(state)
 
     @property
     def supported_pstates(self) -> list[int]:
-        """All performance states that it can have. Host only."""
+        """All performance states of the device. Host only."""
         states = nvml.device_get_supported_performance_states(self._handle)
         return [int(each) for each in states if each != _UNKNOWN_STATE]
 
     @property
     def dynamic_pstates_info(self) -> GpuDynamicPstatesInfo:
-        """How busy its parts are, by which its clocks are set. Host only."""
+        """Utilization of the components, which controls the clocks. Host only."""
         return GpuDynamicPstatesInfo(nvml.device_get_dynamic_pstates_info(self._handle))
 
     def get_field_values(self, field_ids: "Iterable[int | tuple[int, int]]") -> FieldValues:
-        """Values by their numbers, all read in one call. Host only.
+        """Query several fields in one call. Host only.
 
         Parameters
         ----------
         field_ids
-            Members of `FieldId`, or tuples of one and the number of what it is asked of.
+            Members of `FieldId`, or tuples of a member and its scope id.
 
         Returns
         -------
         FieldValues
-            In the order of the numbers. One that the device does not have raises when its
-            `value` is read; the others stay readable.
+            The values in the order of `field_ids`. An unsupported field raises when its `value` is
+            read; the other values stay readable.
 
         Raises
         ------
         ValueError
-            For an entry that is neither.
+            If an entry is neither.
 
         See Also
         --------
@@ -503,12 +503,12 @@ class Device(Listed):
         return FieldValues(nvml.device_get_field_values(self._handle, as_list(field_ids)))
 
     def clear_field_values(self, field_ids: "Iterable[int | tuple[int, int]]") -> None:
-        """Set counters back to zero. Host only.
+        """Reset counters to zero. Host only.
 
         Parameters
         ----------
         field_ids
-            As `get_field_values` takes them.
+            Fields as in `get_field_values`.
 
         See Also
         --------
@@ -518,10 +518,10 @@ class Device(Listed):
         if fields:
             nvml.device_clear_field_values(self._handle, fields)
 
-    # --- what happens to it ---
+    # --- events ---
 
     def get_supported_event_types(self) -> "list[EventType]":
-        """The events that can be waited for. Host only; Linux."""
+        """Return the event types that the device supports. Host only; Linux."""
         types = nvml.device_get_supported_event_types(self._handle)
         known = EVENT_TYPE.mask(EVENT_TYPE.members(), "EventType")
         return EVENT_TYPE.members_of_mask(types & known)
@@ -529,26 +529,26 @@ class Device(Listed):
     def register_events(
         self, events: "EventType | str | Iterable[EventType | str]"
     ) -> DeviceEvents:
-        """Ask to be told of events. Host only; Linux.
+        """Register for events of the device. Host only; Linux.
 
         Parameters
         ----------
         events
-            One, or several of them.
+            One event type, or an iterable of event types.
 
         Returns
         -------
         DeviceEvents
-            To wait for them.
+            The set that waits for the events.
 
         Raises
         ------
         TypeError
-            For what is neither.
+            If `events` is neither.
         ValueError
-            For an event that there is not.
+            If an event type is unknown.
         NotSupportedError
-            If the device does not tell of one of them.
+            If the device does not support an event type.
 
         See Also
         --------
@@ -556,20 +556,20 @@ class Device(Listed):
         """
         return DeviceEvents(self, EVENT_TYPE.mask(events, "EventType"))
 
-    # --- what it is near to ---
+    # --- topology ---
 
     def get_cpu_affinity(self, scope: "AffinityScope | str" = "node") -> list[int]:
-        """The processors that are near to it. Host only; Linux.
+        """Return the processors with affinity to the device. Host only; Linux.
 
         Parameters
         ----------
         scope
-            What they have in common with it.
+            The scope of affinity.
 
         Raises
         ------
         ValueError
-            For another scope.
+            If the scope is unknown.
         """
         number = AFFINITY_SCOPE.number(scope)
         return indices_of_bits(
@@ -577,64 +577,64 @@ class Device(Listed):
         )
 
     def get_memory_affinity(self, scope: "AffinityScope | str" = "node") -> list[int]:
-        """The NUMA nodes that are near to it. Host only; Linux.
+        """Return the NUMA nodes with affinity to the device. Host only; Linux.
 
         Parameters
         ----------
         scope
-            What they have in common with it.
+            The scope of affinity.
 
         Raises
         ------
         ValueError
-            For another scope.
+            If the scope is unknown.
         """
         number = AFFINITY_SCOPE.number(scope)
         return indices_of_bits(nvml.device_get_memory_affinity(self._handle, _words(), number))
 
     def set_cpu_affinity(self) -> None:
-        """Let the calling thread run on processors near to it only. Host only; Linux."""
+        """Bind the calling thread to processors near the device. Host only; Linux."""
         nvml.device_set_cpu_affinity(self._handle)
 
     def clear_cpu_affinity(self) -> None:
-        """Let the calling thread run on all processors. Host only; Linux."""
+        """Remove the processor binding of the calling thread. Host only; Linux."""
         nvml.device_clear_cpu_affinity(self._handle)
 
     def get_topology_nearest_gpus(self, level: "GpuTopologyLevel | str") -> "Iterator[Device]":
-        """The devices that have just that much between them and this one. Host only; Linux.
+        """Iterate over the devices at a topology level from this device. Host only; Linux.
 
         Parameters
         ----------
         level
-            What lies between them.
+            The topology level.
 
         Raises
         ------
         ValueError
-            For another level.
+            If the level is unknown.
         """
         number = TOPOLOGY_LEVEL.number(level)
         return map(Device._of, nvml.device_get_topology_nearest_gpus(self._handle, number))
 
     def get_nvlink_count(self) -> int:
-        """How many NVLinks it has. Host only."""
-        (found,) = nvml.device_get_field_values(self._handle, [_LINK_COUNT])
-        if found.nvml_return == _NOT_SUPPORTED:
+        """Return the number of NVLinks. Host only."""
+        (data,) = nvml.device_get_field_values(self._handle, [_LINK_COUNT])
+        if data.nvml_return == _NOT_SUPPORTED:
             return 0
-        return FieldValue(found).value
+        return FieldValue(data).value
 
     def get_nvlink(self, link: int) -> NvlinkInfo:
-        """One of its NVLinks. Host only.
+        """Return an NVLink. Host only.
 
         Parameters
         ----------
         link
-            Its number, below `get_nvlink_count`.
+            Number of the link, below `get_nvlink_count`.
 
         Raises
         ------
         ValueError
-            If there is no link of that number.
+            If the link does not exist.
         """
         count = self.get_nvlink_count()
         number = integer(link, "link")
@@ -642,11 +642,11 @@ class Device(Listed):
         return NvlinkInfo(self, integer(number, "link", below=count, text=text))
 
     def get_nvlinks(self) -> "Iterator[NvlinkInfo]":
-        """All its NVLinks. Host only."""
+        """Iterate over all NVLinks. Host only."""
         for link in range(self.get_nvlink_count()):
             yield NvlinkInfo(self, link)
 
 
 def _words():
-    """Words of 64 bits with a bit for each processor of the machine."""
+    """Return the number of 64-bit words that hold a bit for each processor."""
     return -(-(os.cpu_count() or 1) // 64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waiting for what happens to a device."""
+"""Events of devices, and waiting for them."""
 
 import os
 import time
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
     import cuda.core.system
     from cuda.core.system.typing import EventType
 
-_SLICE = 200  # milliseconds; in between, signals are seen to
+_SLICE = 200  # milliseconds; signals are handled between slices
 _LONGEST = 0xFFFF_FFFF
 
 
-def wait_for(ask, timeout_ms):
-    """What `ask(milliseconds)` gives, asked for a while at a time; 0 waits for ever."""
+def wait_for(wait, timeout_ms):
+    """Call `wait(milliseconds)` in short slices until it returns; 0 waits without limit."""
     total = integer(timeout_ms, "timeout_ms")
     if not 0 <= total <= _LONGEST:
         raise OverflowError(f"timeout_ms must be 0 to {_LONGEST}, got {total}")
     end = time.monotonic() + total / 1000
     while True:
-        left = _SLICE if total == 0 else round(1000 * (end - time.monotonic()))
+        remaining = _SLICE if total == 0 else round(1000 * (end - time.monotonic()))
         try:
-            return ask(min(max(left, 1), _SLICE))
+            return wait(min(max(remaining, 1), _SLICE))
         except nvml.NvmlTimeoutError:
             if total and time.monotonic() >= end:
                 raise
 
 
 class EventData:
-    """Something that happened to a device."""
+    """An event of a device."""
 
     __slots__ = ("_data", "_device_of")
 
@@ -41,33 +41,33 @@ class EventData:
 
     @property
     def device(self) -> "cuda.core.system.Device":
-        """The device that it happened to. Host only."""
+        """Device of the event. Host only."""
         return self._device_of(self._data.device_)
 
     @property
     def event_type(self) -> "EventType":
-        """What happened. Host only."""
+        """Type of the event. Host only."""
         return EVENT_TYPE.member(self._data.event_type)
 
     @property
     def event_data(self) -> int:
-        """The number of the Xid error. Host only.
+        """Number of the Xid error. Host only.
 
         Raises
         ------
         ValueError
-            If it was no Xid critical error, as for the two members below.
+            If the event is no Xid critical error.
         """
         return self._of_error("event_data")
 
     @property
     def gpu_instance_id(self) -> int:
-        """The part of the memory that the Xid error is of, on a MIG device. Host only."""
+        """GPU instance of the Xid error on a MIG device. Host only."""
         return self._of_error("gpu_instance_id")
 
     @property
     def compute_instance_id(self) -> int:
-        """The part of the multiprocessors that the Xid error is of, on a MIG device. Host only."""
+        """Compute instance of the Xid error on a MIG device. Host only."""
         return self._of_error("compute_instance_id")
 
     def _of_error(self, name):
@@ -80,7 +80,7 @@ class EventData:
 
 
 class DeviceEvents:
-    """What is waited for. Made by `Device.register_events`; freed when it is collected."""
+    """A set of registered events, created by `Device.register_events`."""
 
     __slots__ = ("__weakref__", "_device_of", "_process", "_set")
 
@@ -97,25 +97,25 @@ class DeviceEvents:
         return "<DeviceEvents>"
 
     def wait(self, timeout_ms: int = 0) -> EventData:
-        """Wait until one of the events happens.
+        """Wait until one of the events occurs.
 
-        Blocks the host; other threads go on, and Ctrl-C ends it.
+        Blocks the host; other threads continue to run, and Ctrl-C interrupts the wait.
 
         Parameters
         ----------
         timeout_ms
-            For how long, in milliseconds; 0 waits for ever.
+            Timeout in milliseconds; 0 waits without limit.
 
         Raises
         ------
         TimeoutError
-            NVML's one: if nothing has happened by then.
+            If no event occurs before the timeout; the class is `exceptions.TimeoutError`.
         GpuIsLostError
-            If a device cannot be reached any more.
+            If a device is no longer accessible.
 
         See Also
         --------
         nvmlEventSetWait_v2 : the NVML function.
         """
-        found = wait_for(lambda ms: nvml.event_set_wait_v2(self._set, ms), timeout_ms)
-        return EventData(found, self._device_of)
+        data = wait_for(lambda ms: nvml.event_set_wait_v2(self._set, ms), timeout_ms)
+        return EventData(data, self._device_of)

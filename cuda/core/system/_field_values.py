@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that are asked for by the number of a field, many in one call."""
+"""Values of NVML fields, many queried in one call."""
 
 from cuda.core.system._numbers import integer
 from cuda.core.system._nvml_context import nvml
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
     from cuda.core.system.typing import FieldId
 
-# By nvmlValueType_t.
+# Members of nvmlValue_t, indexed by nvmlValueType_t.
 _MEMBERS = ("d_val", "ui_val", "ul_val", "ull_val", "sll_val", "si_val", "us_val")
 
 
 def as_list(field_ids):
-    """The fields that are asked for, as the low layer takes them."""
+    """Return the requested fields in the form that the low layer accepts."""
     if isinstance(field_ids, (str, bytes)) or not hasattr(field_ids, "__iter__"):
         raise TypeError(
             "field_ids must be a list of field IDs or of tuples (field ID, scope ID), got "
@@ -25,7 +25,7 @@ def as_list(field_ids):
 
 
 class FieldValue:
-    """One field as it was at one moment."""
+    """Value of a field at one moment."""
 
     __slots__ = ("_data",)
 
@@ -34,47 +34,47 @@ class FieldValue:
 
     @property
     def field_id(self) -> "FieldId":
-        """The field. Host only."""
+        """The queried field. Host only."""
         return nvml.FieldId(self._data.field_id)
 
     @property
     def scope_id(self) -> int:
-        """Which of several things the field was asked of, for instance a link. Host only."""
+        """Scope of the field, for example the number of a link. Host only."""
         return self._data.scope_id
 
     @property
     def timestamp(self) -> int:
-        """When it was read, in microseconds since the beginning of 1970. Host only."""
+        """Time of the query in microseconds since the Unix epoch. Host only."""
         return self._data.timestamp
 
     @property
     def latency_usec(self) -> int:
-        """How long reading took, in microseconds. Host only."""
+        """Duration of the query in microseconds. Host only."""
         return self._data.latency_usec
 
     @property
     def value(self) -> int | float:
-        """The value. Host only.
+        """Value of the field. Host only.
 
         Raises
         ------
         NvmlError
-            What NVML says of this field; NotSupportedError if the device does not have it.
+            If NVML reports an error for this field; NotSupportedError if the device lacks it.
         """
         nvml.check_status(self._data.nvml_return)
         kind = self._data.value_type
         if not 0 <= kind < len(_MEMBERS):
-            raise RuntimeError(f"NVML gives a value of type {kind}, which is not known here")
+            raise RuntimeError(f"NVML returned a value of unknown type {kind}")
         return getattr(self._data.value, _MEMBERS[kind])[0]
 
     def __repr__(self):
         failure = self._data.nvml_return
-        what = f"status={failure}" if failure else f"value={self.value}"
-        return f"<FieldValue {self._data.field_id} {what}>"
+        state = f"status={failure}" if failure else f"value={self.value}"
+        return f"<FieldValue {self._data.field_id} {state}>"
 
 
 class FieldValues:
-    """Several fields as they were at one moment: a sequence of `FieldValue`."""
+    """Values of several fields at one moment: a sequence of `FieldValue`."""
 
     __slots__ = ("_data",)
 
@@ -97,22 +97,22 @@ class FieldValues:
         return f"<FieldValues of {len(self)}>"
 
     def validate(self) -> None:
-        """Raise the first error of a field, if there is one. Host only.
+        """Raise the first error of a field, if any. Host only.
 
         Raises
         ------
         NvmlError
-            What NVML says of that field.
+            If NVML reports an error for a field.
         """
         for each in self._data:
             nvml.check_status(each.nvml_return)
 
     def get_all_values(self) -> list[int | float]:
-        """The values of all fields. Host only.
+        """Return the values of all fields. Host only.
 
         Raises
         ------
         NvmlError
-            What NVML says of the first field that it cannot give.
+            If NVML reports an error for a field; the first error is raised.
         """
         return [each.value for each in self]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments and answers as NVML's numbers: string enums, bit masks, indices."""
+"""Conversions between Python values and NVML's numbers: string enums, masks, indices."""
 
 import operator
 import warnings
@@ -9,91 +9,91 @@ from cuda.core.system._nvml_context import nvml
 
 
 class Mapping:
-    """One string enum, and the numbers that NVML has for its members.
+    """The mapping between a string enum and NVML's numbers.
 
     Parameters
     ----------
     name : str
-        Of the enum in `cuda.core.system.typing`.
+        Name of the enum in `cuda.core.system.typing`.
     numbers : str
-        Of the enumeration in `cuda.bindings.nvml`.
-    what : str
-        The enum in words, as errors have it.
+        Name of the enumeration in `cuda.bindings.nvml`.
+    label : str
+        Description of the enum for error messages.
     prefix : str
-        What the names of NVML's members begin with.
+        Prefix of the names of NVML's members.
     otherwise : str, optional
-        Name of the member for numbers that no other one has; None where the enum has no such
-        member. Without it they are an error.
+        Name of the member for unknown numbers; they become None if the enum lacks that member.
+        Without it, unknown numbers are an error.
     **renames
-        Members whose names differ: this one = NVML's, with its prefix.
+        Members with different names: ours = NVML's, including its prefix.
     """
 
-    def __init__(self, name, numbers, what, prefix="", otherwise=None, **renames):
-        self.name, self.numbers, self.what = name, numbers, what
+    def __init__(self, name, numbers, label, prefix="", otherwise=None, **renames):
+        self.name, self.numbers, self.label = name, numbers, label
         self.prefix, self.otherwise, self.renames = prefix, otherwise, renames
-        self.to = self.back = None  # read when they are needed: the enums take long to make
+        self.to = self.back = None  # read on first use: the enums are slow to create
 
     def _read(self):
         members = getattr(import_module("cuda.core.system.typing"), self.name)
         named = getattr(nvml, self.numbers).__members__
         names = {m: self.renames.get(m.name, self.prefix + m.name) for m in members}
         to = {m: int(named[name]) for m, name in names.items()}
-        # of two members with one number, the first
+        # the first of two members with one number wins
         self.to, self.back = to, {number: m for m, number in reversed(to.items())}
 
     def members(self):
-        """All members, in their order."""
+        """Return all members in order."""
         if self.to is None:
             self._read()
         return list(self.to)
 
-    def number(self, given):
-        """NVML's number for a member, or for its string; ValueError for anything else."""
+    def number(self, value):
+        """Return NVML's number of a member or its string; raise ValueError otherwise."""
         if self.to is None:
             self._read()
-        if isinstance(given, str) and given in self.to:
-            return self.to[given]
-        if isinstance(given, int) and not isinstance(given, bool) and int(given) in self.back:
+        if isinstance(value, str) and value in self.to:
+            return self.to[value]
+        if isinstance(value, int) and not isinstance(value, bool) and int(value) in self.back:
             warnings.warn(
-                f"a number for the {self.what} is deprecated: use {self.back[int(given)]!r}",
+                f"a number for the {self.label} is deprecated: use {self.back[int(value)]!r}",
                 DeprecationWarning,
                 stacklevel=3,
             )
-            return int(given)
-        raise ValueError(f"Invalid {self.what}: {given}. Must be one of {list(self.to)}")
+            return int(value)
+        raise ValueError(f"Invalid {self.label}: {value}. Must be one of {list(self.to)}")
 
     def member(self, number):
-        """The member for NVML's number."""
+        """Return the member for NVML's number."""
         if self.to is None:
             self._read()
         if number in self.back:
             return self.back[number]
         if self.otherwise is None:
-            raise ValueError(f"Unknown {self.what} {number}, which this version does not know")
+            raise ValueError(f"Unknown {self.label} {number} in this version of halfwarp")
         return next((m for m in self.to if m.name == self.otherwise), None)
 
     def members_of_mask(self, mask):
-        """The members whose bits are set, the lowest first; ValueError for an unknown bit."""
+        """Return the members of the set bits, lowest first; raise ValueError for unknown bits."""
         if self.to is None:
             self._read()
         bits = [1 << i for i in range(mask.bit_length()) if mask >> i & 1]
         for bit in bits:
             if bit not in self.back:
-                raise ValueError(f"Unknown {self.what} bit: {bit}")
+                raise ValueError(f"Unknown {self.label} bit: {bit}")
         return [self.back[bit] for bit in bits]
 
-    def mask(self, given, name):
-        """The bits of one member, or of an iterable of them."""
-        if isinstance(given, str):
-            return self.number(given)
+    def mask(self, value, name):
+        """Return the bits of a member, or of an iterable of members."""
+        if isinstance(value, str):
+            return self.number(value)
         try:
-            several = None if isinstance(given, bytes) else list(given)
+            several = None if isinstance(value, bytes) else list(value)
         except TypeError:
             several = None
         if several is None:
             raise TypeError(
                 f"events must be an {name}, str, or list of {name} or str; "
-                f"got {type(given).__name__}"
+                f"got {type(value).__name__}"
             )
         mask = 0
         for each in several:
@@ -161,30 +161,30 @@ BRANDS = (
     ("NVIDIA_VGAMEDEV", "NVIDIA vGameDev"),
     ("NVIDIA_NPU", "NVIDIA NPU"),
 )
-_brands = {}  # by NVML's numbers, read when they are needed
+_brands = {}  # keyed by NVML's numbers; filled on first use
 
 
 def brand_name(number):
-    """The product line as it is written on the box."""
+    """Return the name of a product line."""
     if not _brands:
         _brands.update((int(getattr(nvml.BrandType, name)), text) for name, text in BRANDS)
     return _brands.get(number, "Unknown")
 
 
-def integer(given, name, *, below=None, text=None):
-    """An argument that is an int, or can stand for one; within [0, below) where that is given."""
+def integer(arg, name, *, below=None, text=None):
+    """Return an argument as an int, checked against [0, below) unless `below` is None."""
     try:
-        value = operator.index(given)
+        value = operator.index(arg)
     except TypeError:
-        raise TypeError(f"{name} must be an int, got {type(given).__name__}") from None
+        raise TypeError(f"{name} must be an int, got {type(arg).__name__}") from None
     if below is not None and not 0 <= value < below:
         raise ValueError(text or f"{name} {value} is out of range [0, {below})")
     return value
 
 
-def performance_state(given):
-    """The number of a performance state."""
-    value = integer(given, "pstate")
+def performance_state(arg):
+    """Return the number of a performance state after a range check."""
+    value = integer(arg, "pstate")
     return integer(
         value,
         "pstate",
@@ -194,11 +194,11 @@ def performance_state(given):
 
 
 def indices_of_bits(words):
-    """The numbers of the bits that are set in words of 64 bits, in their order."""
-    found = []
+    """Return the positions of the set bits in words of 64 bits, in ascending order."""
+    positions = []
     for i, word in enumerate(words):
         while word:
             lowest = word & -word
-            found.append(64 * i + lowest.bit_length() - 1)
+            positions.append(64 * i + lowest.bit_length() - 1)
             word ^= lowest
-    return found
+    return positions

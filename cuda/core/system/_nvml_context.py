@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVML in this process: opened, and told to begin, when it is first needed."""
+"""NVML in this process, opened and initialized on first use."""
 
 import os
 import sys
-from _thread import allocate_lock  # what `threading` is made of, which takes longer to import
+from _thread import allocate_lock  # faster to import than `threading`
 from importlib import import_module
 
 __all__ = ["initialize", "is_initialized", "nvml", "validate"]
 
 
 class _Nvml:
-    """`cuda.bindings.nvml`, imported when the first of its names is used."""
+    """A proxy of `cuda.bindings.nvml` that imports the module on first use."""
 
     def __getattr__(self, name):
         value = getattr(import_module("cuda.bindings.nvml"), name)
@@ -24,57 +24,57 @@ if TYPE_CHECKING:
 else:
     nvml = _Nvml()
 _lock = allocate_lock()
-_begun_in = None  # process
+_initialized_in = None  # process id
 
 
-def _forget_locks():
-    """In the child of a fork, where the thread that held the lock is not there to give it back."""
+def _replace_lock():
+    """Replace the lock in a forked child, where its owner thread does not exist."""
     global _lock
     _lock = allocate_lock()
 
 
-os.register_at_fork(after_in_child=_forget_locks)
+os.register_at_fork(after_in_child=_replace_lock)
 
 
 def is_initialized():
-    """Whether NVML has begun in this process for this package. Host only."""
-    return _begun_in == os.getpid()
+    """Return whether this package initialized NVML in this process. Host only."""
+    return _initialized_in == os.getpid()
 
 
 def initialize():
-    """Let NVML begin, unless it has: once in a process, and again in the child of a fork.
+    """Initialize NVML once per process, and again in a forked child.
 
-    Host only. A failure is not remembered: the next call tries again.
+    Host only. The next call after a failure tries again.
 
     Raises
     ------
     DynamicLibNotFoundError
-        If there is no NVML.
+        If the NVML library is not installed.
     NvmlError
-        If NVML cannot begin, for instance because the driver is not loaded.
+        If initialization fails, for example because the driver is not loaded.
     """
-    global _begun_in
+    global _initialized_in
     if is_initialized():
         return
     with _lock:
         if not is_initialized():
             nvml.init_v2()
-            _begun_in = os.getpid()
+            _initialized_in = os.getpid()
 
 
-def forget():
-    """NVML is another one from now on, where the program has chosen the emulator. Host only."""
-    global _begun_in
-    _begun_in = None
+def reset():
+    """Mark NVML as uninitialized after the program selected the emulator. Host only."""
+    global _initialized_in
+    _initialized_in = None
 
 
 def validate():
-    """Let NVML begin, and see that it knows of a device. Host only.
+    """Initialize NVML and check that it lists a device. Host only.
 
     Raises
     ------
     NotFoundError
-        If it knows of none.
+        If NVML lists no device.
     """
     initialize()
     if not nvml.device_get_count_v2():
@@ -82,7 +82,7 @@ def validate():
 
 
 def release(free, handle, process):
-    """Free what NVML made, unless it is the parent's; a failure is one line on stderr."""
+    """Free an NVML object that this process created; report a failure on stderr."""
     if process != os.getpid() or sys.is_finalizing():
         return
     try:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that `cuda.core.system` had before release 1.0."""
+"""Deprecated names of `cuda.core.system` from before release 1.0."""
 
 import warnings
 from importlib import import_module
 
 _ROOT = "cuda.core.system"
-# Enums and helper classes that once were listed; silent, since they are the same objects.
+# Enums and helper classes that moved. They are the same objects, so no warning is needed.
 _MOVED = {
     "typing": (
         "AddressingMode AffinityScope ClockId ClockType ClocksEventReasons CoolerControl "
@@ -33,7 +33,7 @@ def _driver_version():
 
 
 def _num_devices():
-    return _system()._ask_driver("cuDeviceGetCount")
+    return _system()._query_driver("cuDeviceGetCount")
 
 
 def _devices():
@@ -43,7 +43,7 @@ def _devices():
 
 
 def get_driver_version(kernel_mode=False):
-    """The version of the driver: of CUDA, or with `kernel_mode` that in the kernel. Host only."""
+    """Return the driver's CUDA version, or its kernel-mode version. Host only."""
     system = _system()
     return (
         system.get_kernel_mode_driver_version()
@@ -53,7 +53,7 @@ def get_driver_version(kernel_mode=False):
 
 
 def get_driver_version_full(kernel_mode=False):
-    """The same in three numbers. Host only."""
+    """Return the version of `get_driver_version` as three numbers. Host only."""
     return (*get_driver_version(kernel_mode), 0, 0)[:3]
 
 
@@ -69,8 +69,8 @@ _VALUES = {
 _VERSIONS = "get_user_mode_driver_version() or get_kernel_mode_driver_version()"
 
 
-def of_module(name):
-    """What an old name of the module stands for; AttributeError for any other."""
+def resolve_old_name(name):
+    """Return the object of a deprecated module attribute; raise AttributeError otherwise."""
     if name in _HOME_OF:
         return getattr(import_module(f"{_ROOT}.{_HOME_OF[name]}"), name)
     if name in _FUNCTIONS:

@@ -1,41 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the classes of `cuda.core.system` have in common."""
+"""Base classes and deprecated members of `cuda.core.system`."""
 
 import operator
 import warnings
 
 
 class Old:
-    """A member under its name of an earlier release: found, with a DeprecationWarning."""
+    """A deprecated member name; access warns and forwards to the new name."""
 
-    def __init__(self, name, new, remake):
-        self.name, self.new, self.remake = name, new, remake
+    def __init__(self, name, new, adapt):
+        self.name, self.new, self.adapt = name, new, adapt
 
     def _warn(self, cls):
-        of = f"cuda.core.system.{cls.__name__}"
-        text = f"{of}.{self.name} is deprecated: use {of}.{self.new}"
+        owner = f"cuda.core.system.{cls.__name__}"
+        text = f"{owner}.{self.name} is deprecated: use {owner}.{self.new}"
         warnings.warn(text, DeprecationWarning, stacklevel=3)
 
-    def __get__(self, thing, cls):
-        if thing is None:
+    def __get__(self, instance, cls):
+        if instance is None:
             return self
         self._warn(cls)
-        return getattr(thing, self.new) if self.remake is None else self.remake(thing)
+        return getattr(instance, self.new) if self.adapt is None else self.adapt(instance)
 
-    def __set__(self, thing, value):
-        self._warn(type(thing))
-        setattr(thing, self.new, value)
+    def __set__(self, instance, value):
+        self._warn(type(instance))
+        setattr(instance, self.new, value)
 
 
 class Hiding(type):
-    """Does not list the old members of a class."""
+    """A metaclass that hides deprecated members from `dir` of the class."""
 
     def __dir__(cls):
         return [name for name in super().__dir__() if not isinstance(vars(cls).get(name), Old)]
 
 
 class Listed(metaclass=Hiding):
-    """An object that does not list them either."""
+    """A base class that hides deprecated members from `dir` of its objects."""
 
     __slots__ = ()
 
@@ -45,30 +45,30 @@ class Listed(metaclass=Hiding):
 
 
 def method_of(name):
-    """What makes, of an object, the method that a property of that name was once."""
-    return lambda thing: lambda: getattr(thing, name)
+    """Return an adapter that presents the property `name` as a method."""
+    return lambda instance: lambda: getattr(instance, name)
 
 
-def with_old_members(names, **remade):
-    """For a class: members under their names of earlier releases.
+def with_old_members(names, **adapters):
+    """Return a class decorator that adds deprecated member names.
 
-    `names` has old = new; with brackets, a method that is a property now. `remade` has what makes
-    the old member of an object where the new one is of another form.
+    `names` lists ``old=new``; an old name with parentheses is a method that became a property.
+    `adapters` maps an old name to a function that returns its value for an object.
     """
 
     def add(cls):
         for row in names.split():
             old, new = row.split("=")
-            remake = method_of(new) if old.endswith("()") else remade.get(old)
+            adapt = method_of(new) if old.endswith("()") else adapters.get(old)
             old = old.removesuffix("()")
-            setattr(cls, old, Old(old, new, remake))
+            setattr(cls, old, Old(old, new, adapt))
         return cls
 
     return add
 
 
 class Record(Listed):
-    """Something that NVML filled in at one moment."""
+    """A structure that NVML filled at one moment."""
 
     __slots__ = ("_data",)
 
@@ -82,10 +82,10 @@ class Record(Listed):
 
 
 class Records(Listed):
-    """A sequence of what NVML filled in at one moment; no slices, nothing from the end."""
+    """A sequence that NVML filled at one moment; without slices and negative indices."""
 
     __slots__ = ("_data",)
-    _what = ""
+    _label = ""
 
     def __init__(self, data):
         self._data = data
@@ -105,7 +105,7 @@ class Records(Listed):
         except TypeError:
             raise TypeError(f"an index must be an int, got {type(idx).__name__}") from None
         if not 0 <= index < self._length():
-            raise IndexError(f"{self._what} index out of range")
+            raise IndexError(f"{self._label} index out of range")
         return self._item(index)
 
     def __repr__(self):
@@ -113,7 +113,7 @@ class Records(Listed):
 
 
 class OfDevice(Listed):
-    """A part of a device, which each question asks."""
+    """A component of a device; each access queries the device."""
 
     __slots__ = ("_handle",)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured: memory, utilization, temperatures, clocks, fans, performance states."""
+"""Measurements: memory, utilization, temperatures, clocks, fans, performance states."""
 
 import warnings
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         ThermalTarget,
     )
 
-# The first architecture that has these thresholds as field values instead.
+# The first architecture that reports these thresholds as field values instead.
 _ADA = 8
 _NOW = "current"  # a ClockId
 _HIGHEST = ("shutdown", "slowdown", "mem_max", "gpu_max")
@@ -43,98 +43,98 @@ class MemoryInfo(Record):
 
     @property
     def free(self) -> int:
-        """What can be allocated, in bytes. Host only."""
+        """Free memory in bytes. Host only."""
         return self._data.free
 
     @property
     def total(self) -> int:
-        """All of it, in bytes. Host only."""
+        """Total memory in bytes. Host only."""
         return self._data.total
 
     @property
     def used(self) -> int:
-        """What is allocated, in bytes. Host only."""
+        """Allocated memory in bytes. Host only."""
         return self._data.used
 
     @property
     def reserved(self) -> int:
-        """What the driver keeps for itself, in bytes. Host only."""
+        """Memory reserved by the driver in bytes. Host only."""
         return self._data.reserved
 
 
 class BAR1MemoryInfo(Record):
-    """The part of the memory that other devices of the machine can reach, in bytes."""
+    """The BAR1 window, through which other devices access the memory, in bytes."""
 
     __slots__ = ()
 
     @property
     def free(self) -> int:
-        """What can be mapped, in bytes. Host only."""
+        """Unmapped size in bytes. Host only."""
         return self._data.bar1_free
 
     @property
     def total(self) -> int:
-        """All of it, in bytes. Host only."""
+        """Total size in bytes. Host only."""
         return self._data.bar1_total
 
     @property
     def used(self) -> int:
-        """What is mapped, in bytes. Host only."""
+        """Mapped size in bytes. Host only."""
         return self._data.bar1_used
 
 
 class Utilization(Record):
-    """How busy a device was in the last interval of measuring, in percent."""
+    """Utilization of a device in the last sampling interval, in percent."""
 
     __slots__ = ()
 
     @property
     def gpu(self) -> int:
-        """The part of the time in which a kernel ran, in percent. Host only."""
+        """Fraction of the time with a kernel executing, in percent. Host only."""
         return self._data.gpu
 
     @property
     def memory(self) -> int:
-        """The part of the time in which memory was read or written, in percent. Host only."""
+        """Fraction of the time with memory accesses, in percent. Host only."""
         return self._data.memory
 
 
 class ThermalSensor(Record):
-    """One sensor of a `ThermalSettings`; temperatures are in degrees Celsius."""
+    """A sensor of a `ThermalSettings`; temperatures are in degrees Celsius."""
 
     __slots__ = ()
 
     @property
     def controller(self) -> "ThermalController":
-        """The part that measures. Host only."""
+        """The controller that measures. Host only."""
         return THERMAL_CONTROLLER.member(self._data.controller)
 
     @property
     def target(self) -> "ThermalTarget":
-        """What is measured. Host only."""
+        """The measured target. Host only."""
         return THERMAL_TARGET.member(self._data.target)
 
     @property
     def current_temp(self) -> int:
-        """The temperature, in degrees Celsius. Host only."""
+        """Current temperature in degrees Celsius. Host only."""
         return self._data.current_temp
 
     @property
     def default_min_temp(self) -> int:
-        """The least that is measured, in degrees Celsius. Host only."""
+        """Lowest temperature of the sensor's range in degrees Celsius. Host only."""
         return self._data.default_min_temp
 
     @property
     def default_max_temp(self) -> int:
-        """The most that is measured, in degrees Celsius. Host only."""
+        """Highest temperature of the sensor's range in degrees Celsius. Host only."""
         return self._data.default_max_temp
 
 
 class ThermalSettings(Records):
-    """The sensors of one target: a sequence of `ThermalSensor`."""
+    """The sensors of a target: a sequence of `ThermalSensor`."""
 
     __slots__ = ()
-    _what = "Thermal sensor"
+    _label = "Thermal sensor"
 
     def _length(self):
         return self._data.count
@@ -148,12 +148,12 @@ class ThermalSettings(Records):
     sensor=lambda temperature: lambda sensor=0: temperature.get_sensor(),
 )
 class Temperature(OfDevice):
-    """The temperatures of a device, in degrees Celsius; each question asks the device."""
+    """Temperatures of a device in degrees Celsius; each access queries the device."""
 
     __slots__ = ()
 
     def get_sensor(self) -> int:
-        """The temperature of the chip, in degrees Celsius. Host only.
+        """Return the temperature of the chip in degrees Celsius. Host only.
 
         See Also
         --------
@@ -162,19 +162,19 @@ class Temperature(OfDevice):
         return nvml.device_get_temperature_v(self._handle, 0)
 
     def get_threshold(self, threshold_type: "TemperatureThresholds | str") -> int:
-        """A temperature at which something happens, in degrees Celsius. Host only.
+        """Return a temperature threshold in degrees Celsius. Host only.
 
         Parameters
         ----------
         threshold_type
-            Which one. Those of the chip and its memory are field values from Ada on.
+            The threshold. From Ada on, field values report the chip and memory thresholds.
 
         Raises
         ------
         ValueError
-            For another threshold.
+            If the threshold is unknown.
         NotSupportedError
-            If the device has none of that kind.
+            If the device does not have the threshold.
 
         See Also
         --------
@@ -194,11 +194,11 @@ class Temperature(OfDevice):
 
     @property
     def margin(self) -> int:
-        """How much hotter it may become before it slows down, in degrees Celsius. Host only."""
+        """Margin to the slowdown temperature in degrees Celsius. Host only."""
         return nvml.device_get_margin_temperature(self._handle)
 
     def get_thermal_settings(self, sensor_index: "ThermalTarget | str") -> ThermalSettings:
-        """The sensors of a target, as they are now. Host only.
+        """Return the current state of a target's sensors. Host only.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class Temperature(OfDevice):
         Raises
         ------
         ValueError
-            For another target.
+            If the target is unknown.
 
         See Also
         --------
@@ -219,28 +219,28 @@ class Temperature(OfDevice):
 
 
 class ClockOffsets(Record):
-    """By how much a clock is, and can be, moved; in MHz."""
+    """Offset of a clock and its limits in MHz."""
 
     __slots__ = ()
 
     @property
     def clock_offset_mhz(self) -> int:
-        """The offset now, in MHz. Host only."""
+        """Current offset in MHz. Host only."""
         return self._data.clock_offset_m_hz
 
     @property
     def max_offset_mhz(self) -> int:
-        """The highest offset, in MHz. Host only."""
+        """Maximum offset in MHz. Host only."""
         return self._data.max_clock_offset_m_hz
 
     @property
     def min_offset_mhz(self) -> int:
-        """The lowest offset, in MHz. Host only."""
+        """Minimum offset in MHz. Host only."""
         return self._data.min_clock_offset_m_hz
 
 
 class ClockInfo(OfDevice):
-    """One clock of a device; each question asks the device."""
+    """A clock of a device; each access queries the device."""
 
     __slots__ = ("_type",)
 
@@ -252,17 +252,17 @@ class ClockInfo(OfDevice):
         return f"<ClockInfo {str(CLOCK_TYPE.member(self._type))!r}>"
 
     def get_current_mhz(self, clock_id: "ClockId | str" = _NOW) -> int:
-        """The frequency, in MHz. Host only.
+        """Return the frequency in MHz. Host only.
 
         Parameters
         ----------
         clock_id
-            The frequency now, or the highest that a user may choose.
+            Selects the current frequency or the highest frequency that a user may set.
 
         Raises
         ------
         ValueError
-            For another value of a clock.
+            If the clock id is unknown.
 
         See Also
         --------
@@ -272,15 +272,15 @@ class ClockInfo(OfDevice):
         return nvml.device_get_clock(self._handle, self._type, number)
 
     def get_max_mhz(self) -> int:
-        """The highest frequency, in MHz. Host only."""
+        """Return the maximum frequency in MHz. Host only."""
         return nvml.device_get_max_clock_info(self._handle, self._type)
 
     def get_max_customer_boost_mhz(self) -> int:
-        """The highest frequency that a user may choose, in MHz. Host only."""
+        """Return the highest frequency that a user may set in MHz. Host only."""
         return nvml.device_get_max_customer_boost_clock(self._handle, self._type)
 
     def get_min_max_clock_of_pstate_mhz(self, pstate: int) -> tuple[int, int]:
-        """The lowest and the highest frequency of a performance state, in MHz. Host only.
+        """Return the minimum and maximum frequency of a performance state in MHz. Host only.
 
         Parameters
         ----------
@@ -290,15 +290,15 @@ class ClockInfo(OfDevice):
         Raises
         ------
         ValueError
-            For another number.
+            If the number is out of range.
         NotSupportedError
-            If the device does not have that state.
+            If the device does not have the state.
         """
         state = performance_state(pstate)
         return nvml.device_get_min_max_clock_of_p_state(self._handle, self._type, state)
 
     def get_offsets(self, pstate: int) -> ClockOffsets:
-        """By how much the clock is moved in a performance state. Host only.
+        """Return the clock's offsets in a performance state. Host only.
 
         Parameters
         ----------
@@ -308,9 +308,9 @@ class ClockInfo(OfDevice):
         Raises
         ------
         ValueError
-            For another number.
+            If the number is out of range.
         NotSupportedError
-            If the device does not have that state, or no offsets.
+            If the device does not have the state, or no offsets.
         """
         state = performance_state(pstate)
         return ClockOffsets(nvml.device_get_clock_offsets(self._handle, self._type, state))
@@ -318,7 +318,7 @@ class ClockInfo(OfDevice):
 
 @with_old_members("set_default_fan_speed=set_default_speed")
 class FanInfo(OfDevice):
-    """One fan of a device; each question asks the device."""
+    """A fan of a device; each access queries the device."""
 
     __slots__ = ("_fan",)
 
@@ -331,9 +331,9 @@ class FanInfo(OfDevice):
 
     @property
     def speed(self) -> int:
-        """The speed that the fan is meant to have, in percent of the highest; may be set.
+        """Intended speed in percent of the maximum; settable.
 
-        Host only. To set it needs the rights of an administrator and makes control manual.
+        Host only. Setting it requires administrator rights and switches to manual control.
         """
         return nvml.device_get_fan_speed_v2(self._handle, self._fan)
 
@@ -343,82 +343,82 @@ class FanInfo(OfDevice):
 
     @property
     def speed_rpm(self) -> int:
-        """The speed that is measured, in rotations per minute. Host only."""
+        """Measured speed in rotations per minute. Host only."""
         return nvml.device_get_fan_speed_rpm(self._handle, self._fan)
 
     @property
     def target_speed(self) -> int:
-        """The speed that the driver aims at, in percent of the highest. Host only."""
+        """Target speed of the driver in percent of the maximum. Host only."""
         return nvml.device_get_target_fan_speed(self._handle, self._fan)
 
     @property
     def min_max_speed(self) -> tuple[int, int]:
-        """The lowest and the highest speed that may be set, in percent. Host only."""
+        """Minimum and maximum settable speed in percent. Host only."""
         return nvml.device_get_min_max_fan_speed(self._handle)
 
     @property
     def control_policy(self) -> "FanControlPolicy":
-        """What sets the speed. Host only."""
+        """Policy that controls the speed. Host only."""
         return FAN_POLICY.member(nvml.device_get_fan_control_policy_v2(self._handle, self._fan))
 
     def set_default_speed(self) -> None:
-        """Let the driver set the speed again, by the temperature. Host only.
+        """Restore the driver's control of the speed by temperature. Host only.
 
         Raises
         ------
         NoPermissionError
-            Without the rights of an administrator.
+            Without administrator rights.
         """
         nvml.device_set_default_fan_speed_v2(self._handle, self._fan)
 
 
 class CoolerInfo(Record):
-    """How a device is cooled."""
+    """The cooler of a device."""
 
     __slots__ = ()
 
     @property
     def signal_type(self) -> "CoolerControl | None":
-        """How the cooler is driven; None for a cooler that is not. Host only."""
+        """Control signal of the cooler; None for a cooler without control. Host only."""
         return COOLER_CONTROL.member(self._data.signal_type)
 
     @property
     def target(self) -> "list[CoolerTarget]":
-        """What it cools. Host only."""
+        """Components that the cooler cools. Host only."""
         return COOLER_TARGET.members_of_mask(self._data.target)
 
 
 class GpuDynamicPstatesUtilization(Record):
-    """How busy a part of a device is, and when its clocks are changed for that; in percent."""
+    """Utilization of a component and the thresholds that change its clocks, in percent."""
 
     __slots__ = ()
 
     @property
     def is_present(self) -> bool:
-        """Whether the device has that part. Host only."""
+        """Whether the device has the component. Host only."""
         return bool(self._data.b_is_present)
 
     @property
     def percentage(self) -> int:
-        """How busy it was in the last second, in percent. Host only."""
+        """Utilization over the last second in percent. Host only."""
         return self._data.percentage
 
     @property
     def inc_threshold(self) -> int:
-        """Busier than that, its clocks are raised; in percent. Host only."""
+        """Utilization above which the clocks rise, in percent. Host only."""
         return self._data.inc_threshold
 
     @property
     def dec_threshold(self) -> int:
-        """Less busy than that, its clocks are lowered; in percent. Host only."""
+        """Utilization below which the clocks fall, in percent. Host only."""
         return self._data.dec_threshold
 
 
 class GpuDynamicPstatesInfo(Records):
-    """How busy the parts of a device are: graphics, memory, video, bus, and four more."""
+    """Utilization of a device's components: graphics, memory, video, bus and four more."""
 
     __slots__ = ()
-    _what = "GPU dynamic P-states"
+    _label = "GPU dynamic P-states"
 
     def _length(self):
         return len(self._data.utilization)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The versions of what drives the devices, how many there are, and the names of processes."""
+"""Versions of the drivers, the number of devices, and process names."""
 
 from cuda.core.system import CUDA_BINDINGS_NVML_IS_COMPATIBLE
 from cuda.core.system._numbers import integer
@@ -17,7 +17,7 @@ __all__ = [
 
 
 def _has_nvml():
-    """Whether NVML can be asked: it may be missing where CUDA's driver is there."""
+    """Return whether NVML is usable; it can be missing although a CUDA driver exists."""
     if is_initialized():
         return True
     from cuda.pathfinder import DynamicLibNotFoundError
@@ -31,18 +31,18 @@ def _has_nvml():
     return True
 
 
-def _ask_driver(function):
-    """What a function of CUDA's driver answers, or 0 where there is none."""
+def _query_driver(function):
+    """Return the result of a CUDA driver function, or 0 without a driver."""
     from cuda.bindings import driver
     from cuda.pathfinder import DynamicLibNotFoundError
 
     try:
         if function != "cuDriverGetVersion":
             driver.cuInit(0)
-        status, answer = getattr(driver, function)()
+        status, value = getattr(driver, function)()
     except DynamicLibNotFoundError:
         return 0
-    return answer if status == driver.CUresult.CUDA_SUCCESS else 0
+    return value if status == driver.CUresult.CUDA_SUCCESS else 0
 
 
 def _numbers(text):
@@ -50,36 +50,36 @@ def _numbers(text):
 
 
 def get_user_mode_driver_version() -> tuple[int, int]:
-    """The CUDA version of the driver, as (major, minor). Host only.
+    """Return the driver's CUDA version as (major, minor). Host only.
 
-    Without NVML it is asked of CUDA's driver.
+    Without NVML the function queries the CUDA driver.
 
     Raises
     ------
     RuntimeError
-        If there is neither.
+        If neither NVML nor a CUDA driver exists.
 
     See Also
     --------
-    nvmlSystemGetCudaDriverVersion_v2, cuDriverGetVersion : the functions that are asked.
+    nvmlSystemGetCudaDriverVersion_v2, cuDriverGetVersion : the queried functions.
     """
     if _has_nvml():
         version = nvml.system_get_cuda_driver_version_v2()
     else:
-        version = _ask_driver("cuDriverGetVersion")
+        version = _query_driver("cuDriverGetVersion")
         if not version:
             raise RuntimeError(
-                "the version of the CUDA driver is not known: there is neither NVML "
-                "(libnvidia-ml.so.1) nor a driver (libcuda.so.1); install the NVIDIA driver, or "
+                "cannot query the CUDA driver version: neither NVML (libnvidia-ml.so.1) nor a "
+                "driver (libcuda.so.1) was found; install the NVIDIA driver, or "
                 "set HALFWARP_BACKEND=emulator (or auto)"
             )
     return version // 1000, version % 1000 // 10
 
 
 def get_kernel_mode_driver_version() -> tuple[int, ...]:
-    """The version of the driver in the kernel, for instance (580, 95, 5). Host only.
+    """Return the version of the kernel-mode driver, for example (580, 95, 5). Host only.
 
-    It has two parts on some systems.
+    Some versions have two numbers only.
 
     See Also
     --------
@@ -90,7 +90,7 @@ def get_kernel_mode_driver_version() -> tuple[int, ...]:
 
 
 def get_nvml_version() -> tuple[int, ...]:
-    """The version of NVML. Host only.
+    """Return the version of NVML. Host only.
 
     See Also
     --------
@@ -101,7 +101,7 @@ def get_nvml_version() -> tuple[int, ...]:
 
 
 def get_driver_branch() -> str:
-    """The branch of development that the driver is of, for instance ``"r580_00"``. Host only.
+    """Return the driver's development branch, for example ``"r580_00"``. Host only.
 
     See Also
     --------
@@ -112,29 +112,29 @@ def get_driver_branch() -> str:
 
 
 def get_num_devices() -> int:
-    """How many devices the machine has, whatever ``CUDA_VISIBLE_DEVICES`` says. Host only.
+    """Return the number of devices; ``CUDA_VISIBLE_DEVICES`` has no effect. Host only.
 
-    Without NVML it is how many CUDA's driver sees; 0 if there is none.
+    Without NVML it is the number of devices visible to CUDA; 0 without a driver.
 
     See Also
     --------
-    nvmlDeviceGetCount_v2, cuDeviceGetCount : the functions that are asked.
+    nvmlDeviceGetCount_v2, cuDeviceGetCount : the queried functions.
     """
-    return nvml.device_get_count_v2() if _has_nvml() else _ask_driver("cuDeviceGetCount")
+    return nvml.device_get_count_v2() if _has_nvml() else _query_driver("cuDeviceGetCount")
 
 
 def get_process_name(pid: int) -> str:
-    """The name of a process that uses a device. Host only.
+    """Return the name of a process that uses a device. Host only.
 
     Parameters
     ----------
     pid
-        The number of the process.
+        The process id.
 
     Raises
     ------
     NotFoundError
-        If there is no such process, or it uses no device.
+        If the process does not exist, or uses no device.
 
     See Also
     --------
@@ -142,21 +142,21 @@ def get_process_name(pid: int) -> str:
     """
     number = integer(pid, "pid")
     initialize()
-    # NVML knows only the processes that it has listed.
+    # NVML resolves only names of processes that it has listed.
     for index in range(nvml.device_get_count_v2()):
         try:
             nvml.device_get_compute_running_processes_v3(nvml.device_get_handle_by_index_v2(index))
         except nvml.NvmlError:
-            continue  # a device that lists none, or is lost, does not hide those of the others
+            continue  # a device that fails must not hide processes of other devices
     return _in_plain_locale(lambda: nvml.system_get_process_name(number))
 
 
-def _in_plain_locale(ask):
-    """What `ask` gives; on WSL with the locale "C", by which NVML converts a name there."""
+def _in_plain_locale(query):
+    """Return `query()`; on WSL under the "C" locale, which NVML uses to convert names."""
     import os
 
     if "microsoft" not in os.uname().release.lower():
-        return ask()
+        return query()
     import ctypes
 
     library = ctypes.CDLL(None)
@@ -165,9 +165,9 @@ def _in_plain_locale(ask):
     library.uselocale.argtypes = library.freelocale.argtypes = [ctypes.c_void_p]
     every_category = 0x1FBF  # LC_ALL_MASK of glibc
     plain = library.newlocale(every_category, b"C", None)
-    before = library.uselocale(plain)
+    previous = library.uselocale(plain)
     try:
-        return ask()
+        return query()
     finally:
-        library.uselocale(before)
+        library.uselocale(previous)
         library.freelocale(plain)

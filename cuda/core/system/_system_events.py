@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waiting for devices that come and go."""
+"""Events of device hot-plugging, and waiting for them."""
 
 import os
 
@@ -18,12 +18,12 @@ __all__ = ["register_events"]
 
 
 def _pci_bus_id_from_gpu_id(gpu_id):
-    """The address of a device that NVML packed into a number."""
+    """Return the PCI address of a packed device number."""
     return f"{gpu_id >> 16:08X}:{gpu_id >> 8 & 0xFF:02X}:{gpu_id & 0xFF:02X}.0"
 
 
 class SystemEvent:
-    """A device that came or went."""
+    """An event of a device that was bound or unbound."""
 
     __slots__ = ("_data",)
 
@@ -32,22 +32,22 @@ class SystemEvent:
 
     @property
     def event_type(self) -> "SystemEventType":
-        """Whether it came or went. Host only."""
+        """Type of the event. Host only."""
         return SYSTEM_EVENT_TYPE.member(self._data.event_type)
 
     @property
     def gpu_id(self) -> int:
-        """The device, as its PCI address packed into a number. Host only."""
+        """PCI address of the device, packed into a number. Host only."""
         return self._data.gpu_id
 
     @property
     def device(self) -> "Device":
-        """The device. Host only.
+        """Device of the event. Host only.
 
         Raises
         ------
         NotFoundError
-            If it is gone.
+            If the device is no longer bound.
         """
         from cuda.core.system._device import Device
 
@@ -58,7 +58,7 @@ class SystemEvent:
 
 
 class SystemEvents:
-    """What has happened: a sequence of `SystemEvent`."""
+    """A sequence of `SystemEvent`."""
 
     __slots__ = ("_data",)
 
@@ -79,7 +79,7 @@ class SystemEvents:
 
 
 class RegisteredSystemEvents:
-    """What is waited for. Made by `register_events`; freed when it is collected."""
+    """A set of registered events, created by `register_events`."""
 
     __slots__ = ("__weakref__", "_process", "_set")
 
@@ -96,21 +96,21 @@ class RegisteredSystemEvents:
         return "<RegisteredSystemEvents>"
 
     def wait(self, timeout_ms: int = 0, buffer_size: int = 1) -> SystemEvents:
-        """Wait until one of the events happens.
+        """Wait until one of the events occurs.
 
-        Blocks the host; other threads go on, and Ctrl-C ends it.
+        Blocks the host; other threads continue to run, and Ctrl-C interrupts the wait.
 
         Parameters
         ----------
         timeout_ms
-            For how long, in milliseconds; 0 waits for ever.
+            Timeout in milliseconds; 0 waits without limit.
         buffer_size
-            How many events to take at most, where several have happened.
+            Maximum number of events to return.
 
         Raises
         ------
         TimeoutError
-            NVML's one: if nothing has happened by then.
+            If no event occurs before the timeout; the class is `exceptions.TimeoutError`.
         ValueError
             If `buffer_size` is not positive.
 
@@ -129,24 +129,24 @@ class RegisteredSystemEvents:
 def register_events(
     events: "SystemEventType | str | Iterable[SystemEventType | str]",
 ) -> RegisteredSystemEvents:
-    """Ask to be told of devices that come or go. Host only; Linux.
+    """Register for events of devices that are bound or unbound. Host only; Linux.
 
     Parameters
     ----------
     events
-        One, or several of them.
+        One event type, or an iterable of event types.
 
     Returns
     -------
     RegisteredSystemEvents
-        To wait for them.
+        The set that waits for the events.
 
     Raises
     ------
     TypeError
-        For what is neither.
+        If `events` is neither.
     ValueError
-        For an event that there is not.
+        If an event type is unknown.
     """
     mask = SYSTEM_EVENT_TYPE.mask(events, "SystemEventType")
     initialize()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How two devices are connected."""
+"""Connections between two devices."""
 
 from cuda.core.system._device import Device
 from cuda.core.system._numbers import P2P_INDEX, P2P_STATUS, TOPOLOGY_LEVEL
@@ -17,7 +17,7 @@ def _handle_of(device, name):
 
 
 def get_topology_common_ancestor(device1: Device, device2: Device) -> "GpuTopologyLevel":
-    """What lies between two devices. Host only; Linux.
+    """Return the topology level of the path between two devices. Host only; Linux.
 
     Parameters
     ----------
@@ -35,19 +35,19 @@ def get_topology_common_ancestor(device1: Device, device2: Device) -> "GpuTopolo
 def get_p2p_status(
     device1: Device, device2: Device, index: "GpuP2PCapsIndex | str"
 ) -> "GpuP2PStatus":
-    """Whether two devices can use each other's memory in some way, or why not. Host only.
+    """Return whether two devices support a peer-to-peer capability, or why not. Host only.
 
     Parameters
     ----------
     device1, device2
         The devices.
     index
-        The way.
+        The capability.
 
     Raises
     ------
     ValueError
-        For another way.
+        If `index` is not a known capability.
 
     See Also
     --------

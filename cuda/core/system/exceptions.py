@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exceptions of NVML: one for each status. They are those of `cuda.bindings.nvml`."""
+"""The exceptions of NVML, one for each status; `cuda.bindings.nvml` defines them."""
 
 from importlib import import_module
 

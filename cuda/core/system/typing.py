@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""String enums of `cuda.core.system`. Wherever one is accepted, the plain string is as well."""
+"""String enums of `cuda.core.system`. Functions also accept the plain strings."""
 
 from enum import IntEnum, StrEnum
 from importlib import import_module
@@ -15,7 +15,7 @@ __all__ = [
     "DeviceArch",
     "EventType",
     "FanControlPolicy",
-    "FieldId",  # of the low layer, found when it is asked for
+    "FieldId",  # from the low layer, imported on first use
     "GpuP2PCapsIndex",
     "GpuP2PStatus",
     "GpuTopologyLevel",
@@ -41,28 +41,28 @@ def __getattr__(name):
 
 
 class AddressingMode(StrEnum):
-    """How a device reaches the memory of programs that was allocated without CUDA."""
+    """The mechanism by which a device accesses system memory."""
 
     HMM = "hmm"
     ATS = "ats"
 
 
 class AffinityScope(StrEnum):
-    """What processors and memory have in common with a device that they are near to."""
+    """The scope of affinity between a device and processors or memory."""
 
     NODE = "node"
     SOCKET = "socket"
 
 
 class ClockId(StrEnum):
-    """Which value of a clock is meant."""
+    """The frequency of a clock to query."""
 
     CURRENT = "current"
     CUSTOMER_BOOST_MAX = "customer_boost_max"
 
 
 class ClockType(StrEnum):
-    """What a clock drives."""
+    """The domain that a clock drives."""
 
     GRAPHICS = "graphics"
     SM = "sm"
@@ -71,7 +71,7 @@ class ClockType(StrEnum):
 
 
 class ClocksEventReasons(StrEnum):
-    """Why clocks are lower than they could be."""
+    """The reason for reduced clocks."""
 
     NONE = "none"
     GPU_IDLE = "gpu_idle"
@@ -88,14 +88,14 @@ class ClocksEventReasons(StrEnum):
 
 
 class CoolerControl(StrEnum):
-    """How a cooler is driven."""
+    """The control signal of a cooler."""
 
     TOGGLE = "toggle"
     VARIABLE = "variable"
 
 
 class CoolerTarget(StrEnum):
-    """What a cooler cools."""
+    """The component that a cooler cools."""
 
     NONE = "none"
     GPU = "gpu"
@@ -119,7 +119,7 @@ class DeviceArch(IntEnum):
 
 
 class EventType(StrEnum):
-    """What happens to a device."""
+    """The type of a device event."""
 
     NONE = "none"
     SINGLE_BIT_ECC_ERROR = "single_bit_ecc_error"
@@ -139,14 +139,14 @@ class EventType(StrEnum):
 
 
 class FanControlPolicy(StrEnum):
-    """What sets the speed of a fan."""
+    """The policy that controls the speed of a fan."""
 
     TEMPERATURE_CONTROLLED = "temperature_controlled"
     MANUAL = "manual"
 
 
 class GpuP2PCapsIndex(StrEnum):
-    """What two devices may do with each other's memory."""
+    """A peer-to-peer capability of two devices."""
 
     READ = "read"
     WRITE = "write"
@@ -158,7 +158,7 @@ class GpuP2PCapsIndex(StrEnum):
 
 
 class GpuP2PStatus(StrEnum):
-    """Whether two devices can, or why not."""
+    """The status of a peer-to-peer capability."""
 
     OK = "ok"
     CHIPSET_NOT_SUPPORTED = "chipset not supported"
@@ -170,7 +170,7 @@ class GpuP2PStatus(StrEnum):
 
 
 class GpuTopologyLevel(StrEnum):
-    """What lies between two devices, the nearest first."""
+    """The topology level of the path between two devices, nearest first."""
 
     INTERNAL = "internal"
     SINGLE = "single"
@@ -181,7 +181,7 @@ class GpuTopologyLevel(StrEnum):
 
 
 class InforomObject(StrEnum):
-    """A part of the memory in which a board keeps what it knows of itself."""
+    """An object of the InfoROM, a board's memory for its own data."""
 
     OEM = "oem"
     ECC = "ecc"
@@ -190,14 +190,14 @@ class InforomObject(StrEnum):
 
 
 class SystemEventType(StrEnum):
-    """What happens to the devices of a machine."""
+    """The type of a system event."""
 
     UNBIND = "unbind"
     BIND = "bind"
 
 
 class TemperatureThresholds(StrEnum):
-    """A temperature at which something happens."""
+    """A temperature threshold."""
 
     SHUTDOWN = "shutdown"
     SLOWDOWN = "slowdown"
@@ -210,7 +210,7 @@ class TemperatureThresholds(StrEnum):
 
 
 class ThermalController(StrEnum):
-    """The part that measures a temperature."""
+    """The controller that measures a temperature."""
 
     GPU_INTERNAL = "gpu_internal"
     ADM1032 = "adm1032"
@@ -233,7 +233,7 @@ class ThermalController(StrEnum):
 
 
 class ThermalTarget(StrEnum):
-    """What a temperature is that of."""
+    """The target of a temperature measurement."""
 
     NONE = "none"
     GPU = "gpu"
