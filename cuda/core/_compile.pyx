@@ -19,7 +19,7 @@ from cuda.core._core cimport (
     make_object_code,
     nvrtc_error,
     public_object,
-    tell,
+    notify_log,
 )
 
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The cimport contract of memory at a place.
+# The cimport contract of memory with a chosen location.
 
 from cuda.core._core cimport Buffer, MemoryResource, _MemPool, _ShareablePool
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extension behind memory that lies at a place of choice: pinned, managed, virtual memory.
+"""The extension of memory with a chosen location: pinned, managed and virtual memory.
 
-Prefetches, copies with hints, and access of other devices name places as well.
+It also has prefetches, copies with location hints, and peer access.
 """
 
 cimport cython
@@ -79,13 +79,13 @@ from cuda.core._core cimport (
     Stream,
     Stream_is_legacy_default_token,
     accept_stream,
-    allocate_for,
+    allocate_pool_buffer,
     as_options,
     check_open,
     initialize_driver,
     is_managed,
-    let_use_pool,
-    may_use_pool,
+    set_access_of_pool,
+    has_pool_access,
     open_pool,
     public_object,
     raise_driver_error,

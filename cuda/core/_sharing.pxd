@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-# The cimport contract of what processes share: nothing, it is used from Python.
+# The cimport contract of sharing: empty, since only Python code uses the module.

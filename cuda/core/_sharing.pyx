@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory and events for other processes, in the shared object of `cuda.core._core`."""
+"""Sharing of memory and events with other processes. Linked into `cuda.core._core`."""
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extension behind `StridedMemoryView`: arrays of all libraries, and their layouts."""
+"""The extension of `StridedMemoryView`: arrays of all libraries, and their layouts."""
 
 cimport cython
 from cpython.dict cimport PyDict_GetItemWithError

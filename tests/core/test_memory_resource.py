@@ -74,7 +74,7 @@ class TestContract:
         with resource.allocate(Index(), stream=stream) as buffer:
             assert buffer.size == Buffer.from_handle(buffer.handle, Index()).size == 48
         for wrong in ("48", None, b"4"):
-            said = f"allocate(): size is a whole number of bytes, got {wrong!r} ("
+            said = f"allocate(): size must be a whole number of bytes, got {wrong!r} ("
             with pytest.raises(TypeError, match=re.escape(said)):
                 resource.allocate(wrong, stream=stream)
 

@@ -6,7 +6,7 @@ Nothing here is asked of a device that was not initialized, and nothing is chang
 
 from html import escape
 
-from cuda.core.memory.adaptors.figures import figures_below
+from cuda.core.memory.adaptors.figures import pool_figures_of
 
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 BAR = "#1f6fb4"
@@ -59,7 +59,7 @@ def device_html(device):
 def resource_html(resource):
     """None where the resource tells nothing: its repr is shown then."""
     try:
-        figures = figures_below(resource)
+        figures = pool_figures_of(resource)
     except RuntimeError:  # the resource of a parent process
         return None
     if not figures:

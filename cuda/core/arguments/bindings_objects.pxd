@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Handles as the low layer's Python objects.
+# Conversion of handles, addresses and sizes.
 
-# `cuda.bindings.driver.<class_name>(raw)`; None while the interpreter goes down.
+# Returns `cuda.bindings.driver.<class_name>(raw)`; None during interpreter finalization.
 cdef object as_bindings(str class_name, const void* raw)
 
-# The address that an object stands for: an int, or anything with __index__ or __int__ but a float.
-cdef uintptr_t address_from(object given) except? 0
+# Returns the address for an int or an object with __index__ or __int__; rejects float.
+cdef uintptr_t address_from(object value) except? 0
 
-# The size in bytes that an object stands for.
-cdef size_t size_from(object given, str what) except? 0
+# Returns the size in bytes for an object; `description` names it in messages.
+cdef size_t size_from(object value, str description) except? 0

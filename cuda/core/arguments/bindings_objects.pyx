@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Handles as the low layer's Python objects, and addresses out of Python objects.
+# Conversion of handles to objects of cuda.bindings, and of Python objects to addresses and sizes.
 
 from cpython.number cimport PyNumber_Index
 from cpython.object cimport PyObject
@@ -23,37 +23,37 @@ cdef object as_bindings(str class_name, const void* raw):
     return cls(<uintptr_t>raw)
 
 
-cdef uintptr_t address_from(object given) except? 0:
-    if PyIndex_Check(given):
-        return PyNumber_Index(given)
-    if isinstance(given, float) or not hasattr(type(given), "__int__"):
-        raise TypeError(f"an integer is required (got type {type(given).__name__})")
-    return int(given)
+cdef uintptr_t address_from(object value) except? 0:
+    if PyIndex_Check(value):
+        return PyNumber_Index(value)
+    if isinstance(value, float) or not hasattr(type(value), "__int__"):
+        raise TypeError(f"an integer is required (got type {type(value).__name__})")
+    return int(value)
 
 
-cdef size_t size_from(object given, str what) except? 0:
-    """A size in bytes; `what` names the call and its argument, for who gets it wrong."""
-    cdef uint64_t known = 0
-    if type(given) is int:  # nearly always
-        if integer_digits(<PyObject*>given).read_size(known):
-            return known
-    return size_of_other(given, what)
+cdef size_t size_from(object value, str description) except? 0:
+    """Return a size in bytes; `description` names the call and its argument in messages."""
+    cdef uint64_t size = 0
+    if type(value) is int:  # fast path
+        if integer_digits(<PyObject*>value).read_size(size):
+            return size
+    return size_of_other(value, description)
 
 
-cdef size_t size_of_other(object given, str what) except? 0:
-    if PyIndex_Check(given):
-        given = PyNumber_Index(given)
-    elif isinstance(given, float):
-        if not given.is_integer():
-            raise TypeError(f"{what} is a whole number of bytes, got {given!r}")
-        PyErr_WarnEx(DeprecationWarning, f"a size given as a float ({given!r}) is deprecated: use "
-                     f"{int(given)}".encode(), 1)
-        given = int(given)
-    if not isinstance(given, int):
-        raise TypeError(f"{what} is a whole number of bytes, got {given!r} "
-                        f"({type(given).__name__})")
-    if given < 0:
-        raise OverflowError(f"{what} in bytes must not be negative, got {given}")
-    if given > SIZE_MAX:
-        raise OverflowError(f"{what} is too large: {given} bytes are more than there are addresses")
-    return given
+cdef size_t size_of_other(object value, str description) except? 0:
+    if PyIndex_Check(value):
+        value = PyNumber_Index(value)
+    elif isinstance(value, float):
+        if not value.is_integer():
+            raise TypeError(f"{description} must be a whole number of bytes, got {value!r}")
+        PyErr_WarnEx(DeprecationWarning, f"a size given as a float ({value!r}) is deprecated: use "
+                     f"{int(value)}".encode(), 1)
+        value = int(value)
+    if not isinstance(value, int):
+        raise TypeError(f"{description} must be a whole number of bytes, got {value!r} "
+                        f"({type(value).__name__})")
+    if value < 0:
+        raise OverflowError(f"{description} in bytes must not be negative, got {value}")
+    if value > SIZE_MAX:
+        raise OverflowError(f"{description} is too large: {value} bytes exceed the address space")
+    return value

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Options arguments: an instance, a dict of its keywords, or None.
 
-# An instance of `cls` for what the caller gave; None stays None, which stands for the defaults.
-# `what` describes the argument in messages, for instance "stream options".
-cdef object as_options(object given, object cls, str what)
+# Returns an instance of `cls` for an instance, a dict or None; None, the defaults, remains None.
+# `description` names the argument in messages, for example "stream options".
+cdef object as_options(object value, object cls, str description)
 
-# A class or function by its public name, for what is loaded at the first use.
+# Returns a public class or function of cuda.core by name, importing it at the first use.
 cdef object public_object(str name)
-cdef void tell(str what, tuple values) noexcept
+
+# Calls a function of halfwarp.logs if logging is imported. Prints exceptions.
+cdef void notify_log(str function, tuple values) noexcept

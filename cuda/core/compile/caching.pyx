@@ -24,7 +24,7 @@ cdef object compile_through(Program self, object cache, str target, object name_
         target_type=target, name_expressions=names)
     # Not under the lock: a cache may be slow, and may be anybody's code.
     found = recall(compiler, cache, key, target, names)
-    tell("note_cache", (cache, key, found is not None))
+    notify_log("note_cache", (cache, key, found is not None))
     if found is not None:
         compiler.warn_of(target)
         return found

@@ -204,7 +204,8 @@ cdef object compile_now(Program self, str target, object name_expressions, objec
     with self.lock:
         check_open(self.is_open, "Program")
         made = compiler_of(self).compile(target, name_expressions, logs)
-    tell("note_compiled", (compiler_of(self).backend, target, monotonic() - begin, len(made.code)))
+    notify_log("note_compiled",
+               (compiler_of(self).backend, target, monotonic() - begin, len(made.code)))
     return made
 
 

@@ -556,7 +556,7 @@ CUDAError
         with nogil:
             synchronize_context(context)
             unload_unused_libraries()
-        tidy_after_waiting()
+        release_completed_work()
         if pools_with_threshold:
             release_beyond_thresholds(self.ordinal)
 

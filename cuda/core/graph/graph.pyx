@@ -185,7 +185,7 @@ cdef int release_changes(Graph self) except -1:
 
 cdef int release_after(Event reached, object kept) except -1:
     if reached is not None:
-        hold_until_reached(reached, kept)
+        retain_until_complete(reached, kept)
     return 0
 
 

@@ -237,7 +237,7 @@ cdef ObjectCode link_to(Linker self, str target):
                              f"{', '.join(session.targets)}")
         image = make_image(session, target, self.codes)
         declarations = parameters_of_inputs(self) if target == "cubin" else b""
-    tell("note_linked", (len(self.codes), target, monotonic() - begin, len(image)))
+    notify_log("note_linked", (len(self.codes), target, monotonic() - begin, len(image)))
     return make_object_code(image, target, self.name, None, declarations)
 
 

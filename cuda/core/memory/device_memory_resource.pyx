@@ -4,22 +4,22 @@
 
 cdef class DeviceMemoryResource(_ShareablePool):
     """DeviceMemoryResource(device_id, options=None)\n--\n
-    Device memory from a memory pool of the driver, in stream order.
+    Stream-ordered device memory from a memory pool of the driver.
 
-    Without options it uses the device's current pool, which it never destroys; with options it
-    makes a pool of its own, destroyed when this and the last buffer from it are gone.
+    Without options, the resource uses the current pool of the device and never destroys it. With
+    options, it creates a pool, which is destroyed with the resource and its last buffer.
 
     Parameters
     ----------
     device_id : Device or int
         The device.
     options : DeviceMemoryResourceOptions or dict, optional
-        Given, even empty: make a new pool.
+        Options of a new pool, which even an empty dict creates; None for the current pool.
 
     Raises
     ------
     RuntimeError
-        If the device has no memory pools; `Device.memory_resource` works there.
+        If the device does not support memory pools; `Device.memory_resource` then works.
 
     See Also
     --------
@@ -43,30 +43,30 @@ cdef class DeviceMemoryResource(_ShareablePool):
 
     @classmethod
     def from_allocation_handle(cls, device_id, alloc_handle):
-        """Import the pool of another process.
+        """Import a pool of another process.
 
         Host only.
 
         Parameters
         ----------
         device_id : Device or int
-            The device that the pool lies on.
+            The device of the pool.
         alloc_handle : IPCAllocationHandle or int
-            What the other process exported: its `allocation_handle`, or the file descriptor, which
-            stays the caller's.
+            The `allocation_handle` that the other process exported, or its file descriptor, which
+            the caller still owns.
 
         Returns
         -------
         DeviceMemoryResource
-            From which nothing can be allocated. It is the one that stands for the pool already,
-            where there is one: in the process that made it, too.
+            A resource that cannot allocate. If a resource is already registered for the pool, also
+            in the process that created it, that one.
 
         Raises
         ------
         TypeError
-            If a resource of another class stands for the pool.
+            If a resource of another class is registered for the pool.
         CUDAError
-            If the descriptor is none of a pool, or of one that this process made.
+            If the descriptor does not refer to a pool, or this process created the pool.
 
         See Also
         --------
@@ -86,7 +86,7 @@ cdef class DeviceMemoryResource(_ShareablePool):
 
     @property
     def peer_accessible_by(self):
-        """The other devices that may use the memory: a set that always asks the driver.
+        """The peer devices that can access the memory: a set that queries the driver.
 
         Assigning an iterable of devices, or of their ordinals, replaces it. All resources over one
         pool have the same set. Host only.
@@ -104,10 +104,10 @@ cdef class DeviceMemoryResource(_ShareablePool):
 
     @property
     def is_device_accessible(self):
-        """True: kernels may use the memory. Host only."""
+        """True: kernels can access the memory. Host only."""
         return True
 
     @property
     def is_host_accessible(self):
-        """False: the host must copy. Host only."""
+        """False: the host cannot access the memory. Host only."""
         return False

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be asked of a new pool of device memory."""
+"""Options of a pool of device memory."""
 
 from dataclasses import dataclass
 
 
 @dataclass
 class DeviceMemoryResourceOptions:
-    """Options of `DeviceMemoryResource`; giving them makes a pool of its own.
+    """Options of a new pool of `DeviceMemoryResource`.
 
     Host only.
 
     Parameters
     ----------
     ipc_enabled : bool
-        Whether other processes may import the memory.
+        Whether other processes can import the pool.
     max_size : int
-        The most that the pool may hold, in bytes, rounded up by the driver; 0 for no limit.
+        Maximum size of the pool in bytes, rounded up by the driver; 0 for no limit.
 
     See Also
     --------

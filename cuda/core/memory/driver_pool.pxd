@@ -2,29 +2,29 @@
 # Resources over the driver's memory pools.
 
 cdef class _MemPoolAttributes:
-    cdef pool_handle pool     # held, so that this answers after the resource is closed
+    cdef pool_handle pool     # keeps the pool alive after the resource is closed
 
 cdef class _MemPool(MemoryResource):
     cdef pool_handle pool     # null once closed
-    cdef _MemPoolAttributes known_attributes  # made at the first access
+    cdef _MemPoolAttributes known_attributes  # created at the first access
     cdef int device           # ordinal
-    cdef bint is_import       # of another process's pool, also once closed
-    cdef object identity      # uuid.UUID of a pool that is shared, or None
-    cdef object exported      # its IPCAllocationHandle, made at the first access, or None
+    cdef bint is_import       # the pool of another process; remains set after close
+    cdef object identity      # uuid.UUID of a shared pool, or None
+    cdef object exported      # IPCAllocationHandle, created at the first access, or None
 
 cdef class _ShareablePool(_MemPool):
     pass
 
-# Makes an open buffer of an empty one, over memory of the pool.
-cdef Buffer allocate_for(Buffer empty, _MemPool self, object size, Stream given)
+# Allocates memory of the pool for an empty buffer and returns that buffer, open.
+cdef Buffer allocate_pool_buffer(Buffer empty, _MemPool self, object size, Stream stream)
 
-# Gives a resource its pool: a new one, or the one that is there; the types are those of the driver.
+# Creates the pool of a resource, or opens the current one. The types are the driver's numbers.
 cdef int open_pool(_MemPool self, int allocation_type, int location_type, int id, bint is_new,
                    size_t max_size, bint is_shared=*) except -1
 
-# What the processes share: the module, loaded when the first asks for it.
+# Returns the module cuda.core._sharing, imported at the first call.
 cdef object sharing_module()
 
-# Which devices may use the memory of the pool; the descriptions are CUmemAccessDesc.
-cdef bint may_use_pool(_MemPool self, int device) except -1
-cdef int let_use_pool(_MemPool self, const void* descriptions, size_t count) except -1
+# Queries and sets which devices can access the pool. `descriptions` points at CUmemAccessDesc.
+cdef bint has_pool_access(_MemPool self, int device) except -1
+cdef int set_access_of_pool(_MemPool self, const void* descriptions, size_t count) except -1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Resources over the driver's memory pools: what they share, and the one for device memory.
+# _MemPool: the base of the resources that allocate from a memory pool of the driver.
 
 
 cdef dict POOL_ATTRIBUTES = {
@@ -15,7 +15,7 @@ cdef dict POOL_ATTRIBUTES = {
 }
 
 
-# What an OutOfMemoryError says of the pool.
+# Attributes of OutOfMemoryError, and the pool attributes that they report.
 cdef dict POOL_FIGURES = {
     "used": "used_mem_current", "reserved": "reserved_mem_current", "peak": "used_mem_high"}
 
@@ -32,10 +32,10 @@ cdef int write_attribute(const pool_handle& pool, str name, uint64_t value) exce
 
 @cython.final
 cdef class _MemPoolAttributes:
-    """What a memory pool holds and how it behaves.
+    """Sizes and reuse policies of a memory pool.
 
-    It comes from the `attributes` of a resource, holds the pool and so answers after the resource
-    was closed. Sizes are in bytes. Host only.
+    The `attributes` of a resource returns this object. It keeps the pool alive, so it remains
+    usable after the resource is closed. Sizes are in bytes. Host only.
 
     See Also
     --------
@@ -49,7 +49,7 @@ cdef class _MemPoolAttributes:
 
     @property
     def release_threshold(self):
-        """What the pool keeps of freed memory when a stream is synchronised. Settable."""
+        """Size of the free memory that the pool keeps when a stream synchronizes. Settable."""
         return read_attribute(self.pool, "release_threshold")
 
     @release_threshold.setter
@@ -58,7 +58,7 @@ cdef class _MemPoolAttributes:
 
     @property
     def reuse_follow_event_dependencies(self):
-        """Whether memory is reused across streams where an event orders them. Settable."""
+        """Whether memory is reused across streams that an event orders. Settable."""
         return read_attribute(self.pool, "reuse_follow_event_dependencies")
 
     @reuse_follow_event_dependencies.setter
@@ -67,7 +67,7 @@ cdef class _MemPoolAttributes:
 
     @property
     def reuse_allow_opportunistic(self):
-        """Whether memory is reused when its free happens to be done already. Settable."""
+        """Whether memory is reused across streams once its free has completed. Settable."""
         return read_attribute(self.pool, "reuse_allow_opportunistic")
 
     @reuse_allow_opportunistic.setter
@@ -76,7 +76,7 @@ cdef class _MemPoolAttributes:
 
     @property
     def reuse_allow_internal_dependencies(self):
-        """Whether the driver may order streams to be able to reuse memory. Settable."""
+        """Whether the driver may make streams wait for each other to reuse memory. Settable."""
         return read_attribute(self.pool, "reuse_allow_internal_dependencies")
 
     @reuse_allow_internal_dependencies.setter
@@ -85,12 +85,12 @@ cdef class _MemPoolAttributes:
 
     @property
     def reserved_mem_current(self):
-        """What the pool holds from the device now."""
+        """Size of the memory that the pool currently reserves."""
         return read_attribute(self.pool, "reserved_mem_current")
 
     @property
     def reserved_mem_high(self):
-        """The most that it held since the mark was reset; 0 may be assigned."""
+        """Peak of `reserved_mem_current` since the last reset; assign 0 to reset it."""
         return read_attribute(self.pool, "reserved_mem_high")
 
     @reserved_mem_high.setter
@@ -99,12 +99,12 @@ cdef class _MemPoolAttributes:
 
     @property
     def used_mem_current(self):
-        """What is allocated from the pool now."""
+        """Size of the memory that is currently allocated from the pool."""
         return read_attribute(self.pool, "used_mem_current")
 
     @property
     def used_mem_high(self):
-        """The most that was allocated since the mark was reset; 0 may be assigned."""
+        """Peak of `used_mem_current` since the last reset; assign 0 to reset it."""
         return read_attribute(self.pool, "used_mem_high")
 
     @used_mem_high.setter
@@ -112,7 +112,7 @@ cdef class _MemPoolAttributes:
         write_attribute(self.pool, "used_mem_high", only_zero(value))
 
     def reset_high_water_marks(self):
-        """Let both marks start again from what is held and allocated now."""
+        """Reset both peaks to the current sizes."""
         self.reserved_mem_high = 0
         self.used_mem_high = 0
 
@@ -128,20 +128,20 @@ cdef object only_zero(object value):
 
 
 cdef class _MemPool(MemoryResource):
-    """What all resources over a driver pool share."""
+    """Base class of the resources that allocate from a memory pool of the driver."""
 
     @cython.binding(True)
     def allocate(self, size, stream=NOT_GIVEN):
-        """Take memory from the pool.
+        """Allocate memory from the pool.
 
         Stream-ordered: the memory may be used on `stream`, and on streams that wait for it.
 
         Parameters
         ----------
         size : int
-            In bytes; 0 gives a buffer without an address.
+            Size in bytes; 0 returns a buffer without an address.
         stream : Stream
-            The stream that orders the allocation and, unless another is named, the free.
+            The stream that orders the allocation and, by default, the deallocation.
 
         Returns
         -------
@@ -150,7 +150,7 @@ cdef class _MemPool(MemoryResource):
         Raises
         ------
         OutOfMemoryError
-            If neither the pool nor the device has that much.
+            If neither the pool nor the device has enough free memory.
         RuntimeError
             If the stream is capturing, or the resource is closed.
 
@@ -158,23 +158,23 @@ cdef class _MemPool(MemoryResource):
         --------
         cuMemAllocFromPoolAsync : the driver function.
         """
-        return allocate_for(Buffer.__new__(Buffer), self, size,
-                            stream_or_default(stream, "allocate()"))
+        return allocate_pool_buffer(Buffer.__new__(Buffer), self, size,
+                                    stream_or_default(stream, "allocate()"))
 
     @cython.binding(True)
     def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
-        """Give memory back to the pool; it works after `close` as well.
+        """Free memory of the pool.
 
-        Stream-ordered.
+        Stream-ordered. Also works after `close`.
 
         Parameters
         ----------
         ptr : int
-            The address that was allocated; 0 does nothing.
+            The address of the allocation; 0 has no effect.
         size : int
-            Not needed; taken for the protocol's sake.
+            Ignored; part of the `MemoryResource` protocol.
         stream : Stream
-            The stream that orders the free.
+            The stream that orders the deallocation.
 
         See Also
         --------
@@ -184,10 +184,10 @@ cdef class _MemPool(MemoryResource):
         free_now(address_from(ptr), memory_kind.pool, order, context_handle())
 
     def close(self):
-        """Give up the pool. Host only.
+        """Release the pool. Host only.
 
-        Buffers from it stay valid; a pool of this resource's own is destroyed with the last of
-        them. Closing twice is harmless.
+        Its buffers remain valid; a pool that this resource created is destroyed with the last of
+        them. Closing twice has no effect.
 
         See Also
         --------
@@ -204,12 +204,12 @@ cdef class _MemPool(MemoryResource):
     @property
     @cython.critical_section
     def handle(self):
-        """The pool as `cuda.bindings.driver.CUmemoryPool`; 0 when closed. Host only."""
+        """The pool as `cuda.bindings.driver.CUmemoryPool`; 0 if closed. Host only."""
         return as_bindings("CUmemoryPool", self.pool.raw())
 
     @property
     def attributes(self):
-        """What the pool holds and how it behaves; the same object each time. Host only."""
+        """Sizes and reuse policies of the pool; always the same object. Host only."""
         return attributes_of(self)
 
     @property
@@ -249,14 +249,14 @@ cdef class _MemPool(MemoryResource):
         attributes_of(self).reuse_allow_internal_dependencies = value
 
     def trim(self, size_t min_bytes_to_keep=0):
-        """Give free memory back to the device.
+        """Return free memory of the pool to the device.
 
         Host only.
 
         Parameters
         ----------
         min_bytes_to_keep : int
-            What the pool may go on holding, in bytes.
+            Size in bytes that the pool may keep.
 
         See Also
         --------
@@ -269,7 +269,7 @@ cdef class _MemPool(MemoryResource):
     @property
     @cython.critical_section
     def is_handle_owned(self):
-        """Whether the pool is this resource's own, not the current one of a device. Host only."""
+        """Whether this resource created the pool and destroys it. Host only."""
         return self.pool.is_open() and self.pool.is_owned()
 
     @property
@@ -285,7 +285,7 @@ cdef class _MemPool(MemoryResource):
 
     @property
     def uuid(self):
-        """The identity of a pool that is shared, made at the first access; else None. Host only."""
+        """UUID of a shared pool, created at the first access; else None. Host only."""
         return sharing_module().identity_of(self) if self.is_ipc_enabled else None
 
     def __reduce__(self):
@@ -296,17 +296,17 @@ cdef object sharing_module():
     return import_module("cuda.core._sharing")
 
 
-cdef Buffer allocate_for(Buffer empty, _MemPool self, object size, Stream given):
+cdef Buffer allocate_pool_buffer(Buffer empty, _MemPool self, object size, Stream stream):
     cdef pool_handle pool = share_open_pool(self)
     cdef CUdeviceptr pointer = 0
-    cdef size_t wanted = size_from(size, "allocate(): size")
-    cdef stream_handle order = given.native.share_open(given)
-    if wanted != 0:
+    cdef size_t bytes_requested = size_from(size, "allocate(): size")
+    cdef stream_handle order = stream.native.share_open(stream)
+    if bytes_requested != 0:
         try:
             with nogil:
-                pointer = allocate_from_pool(pool, wanted, order)
+                pointer = allocate_from_pool(pool, bytes_requested, order)
         except OutOfMemoryError as error:
-            raise describe_out_of_memory(pool, wanted, error) from None
+            raise describe_out_of_memory(pool, bytes_requested, error) from None
         except CUDAError:
             refuse_import(self)
             raise
@@ -315,7 +315,7 @@ cdef Buffer allocate_for(Buffer empty, _MemPool self, object size, Stream given)
                                "(consider using GraphMemoryResource)")
     else:
         refuse_import(self)
-    own_pool_memory(empty, self, pool, pointer, wanted, order)
+    open_pool_buffer(empty, self, pool, pointer, bytes_requested, order)
     return empty
 
 
@@ -338,15 +338,15 @@ cdef int open_pool(_MemPool self, int allocation_type, int location_type, int id
     self.device = id if location_type == CU_MEM_LOCATION_TYPE_DEVICE else -1
     self.pool = create_pool(place, max_size, sharing) if is_new else pool_that_is_there(place)
     if is_shared:
-        sharing_module().opened(self)
+        sharing_module().enable_pool_transfer(self)
     return 0
 
 
-cdef bint may_use_pool(_MemPool self, int device) except -1:
+cdef bint has_pool_access(_MemPool self, int device) except -1:
     return pool_access(share_open_pool(self), device) != CU_MEM_ACCESS_FLAGS_PROT_NONE
 
 
-cdef int let_use_pool(_MemPool self, const void* descriptions, size_t count) except -1:
+cdef int set_access_of_pool(_MemPool self, const void* descriptions, size_t count) except -1:
     cdef pool_handle pool = share_open_pool(self)
     with nogil:
         set_pool_access(pool, <const CUmemAccessDesc*>descriptions, count)
@@ -354,9 +354,9 @@ cdef int let_use_pool(_MemPool self, const void* descriptions, size_t count) exc
 
 
 cdef pool_handle share_open_pool(_MemPool self) except *:
-    """For what goes on while another thread may close the resource."""
+    """Return a reference that remains valid if another thread closes the resource."""
     cdef pool_handle pool = share(self, self.pool)
-    if not pool.is_open():  # the name is made for the error alone: it costs 100 ns
+    if not pool.is_open():  # reading the class name takes 100 ns
         check_open(False, type(self).__name__)
     return pool
 
@@ -373,71 +373,73 @@ cdef _MemPoolAttributes attributes_of(_MemPool self):
 
 
 cdef dict pool_figures(const pool_handle& pool):
-    """What the pool holds, in bytes; what the driver does not tell is left out."""
+    """Return sizes of the pool in bytes, without those that the driver fails to return."""
     figures = {}
     for figure, name in POOL_FIGURES.items():
         try:
             figures[figure] = read_attribute(pool, name)
-        except CUDAError:  # the error at hand matters more
+        except CUDAError:  # the caller already raises another error
             continue
     return figures
 
 
 cdef object describe_out_of_memory(const pool_handle& pool, size_t size, object error):
-    """The driver's error with what was asked for and what there is."""
+    """Return the driver's error with the requested size and the sizes of the pool."""
     cdef size_t free = 0, total = 0
     facts = pool_figures(pool)
     if try_call(driver.cuMemGetInfo, &free, &total) == CUDA_SUCCESS:
         facts["device_free"], facts["device_total"] = free, total
     known = ", ".join([f"{name.replace('_', ' ')} {value}" for name, value in facts.items()])
     device = pool.facts().device
-    whose = "a memory pool of no device" if device < 0 else f"the memory pool of device {device}"
-    text = (f"{error}\n{size} bytes asked of {whose} ({known}, all in bytes); free buffers, "
-            "trim() other pools, or ask for less")
+    owner = "a memory pool without a device"
+    if device >= 0:
+        owner = f"the memory pool of device {device}"
+    text = (f"{error}\n{size} bytes requested from {owner} ({known}, all in bytes); free "
+            "buffers, trim() other pools, or request less")
     return OutOfMemoryError(text, code=error.code, name=error.name, where=error.where,
                             requested=size, device_id=None if device < 0 else device, **facts)
 
 
 cdef class _ShareablePool(_MemPool):
-    """What resources over a pool share that other processes can import."""
+    """Base class of the resources whose pool other processes can import."""
 
     @classmethod
     def from_registry(cls, uuid):
-        """The resource that stands for a shared pool in this process.
+        """Return the resource that is registered for a shared pool in this process.
 
         Host only.
 
         Parameters
         ----------
         uuid : uuid.UUID
-            The identity of the pool.
+            UUID of the pool.
 
         Returns
         -------
         Self
-            Of the class that this is called on.
+            An instance of this class.
 
         Raises
         ------
         RuntimeError
-            If there is none.
+            If no resource is registered.
         """
         return sharing_module().from_registry(cls, uuid)
 
     def register(self, uuid):
-        """Let this resource stand for a shared pool, unless another one does.
+        """Register this resource for a shared pool, unless another one is registered.
 
         Host only.
 
         Parameters
         ----------
         uuid : uuid.UUID
-            The identity of the pool.
+            UUID of the pool.
 
         Returns
         -------
         Self
-            The one that stands for it from now on.
+            The registered resource.
 
         Raises
         ------
@@ -448,7 +450,7 @@ cdef class _ShareablePool(_MemPool):
 
     @property
     def allocation_handle(self):
-        """What another process imports the pool by, an `IPCAllocationHandle`. Host only.
+        """The `IPCAllocationHandle` by which another process imports the pool. Host only.
 
         Raises
         ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sets that live in the driver: each question asks it, each change is made there."""
+"""Sets whose members the driver stores: each access queries it, each change is a driver call."""
 
 from collections.abc import Iterable, MutableSet
 from importlib import import_module
@@ -8,25 +8,25 @@ from cuda.core import Device
 from cuda.core.memory.host import Host
 
 
-class _LiveSet(MutableSet):
-    """A set whose members the driver has. A change of many members is one change there."""
+class _DriverSet(MutableSet):
+    """A set whose members the driver stores. Several changed members are one `_change`."""
 
     __slots__ = ()
 
     def _members(self):
-        """The members now, in their order."""
+        """Return the current members, in order."""
         raise NotImplementedError
 
-    def _accept(self, given):
-        """The member that an argument stands for; None for what can be left out."""
+    def _accept(self, value):
+        """Return the member for an argument; None for an argument to ignore."""
         raise NotImplementedError
 
-    def _find(self, given):
-        """The same for a look-up: None for what can be no member."""
+    def _find(self, value):
+        """Return the member to look up for an argument; None if it cannot be a member."""
         raise NotImplementedError
 
     def _change(self, removed, added):
-        """Take out and put in; the two have no member in common."""
+        """Remove and add members; the two lists are disjoint."""
         raise NotImplementedError
 
     @classmethod
@@ -39,8 +39,8 @@ class _LiveSet(MutableSet):
     def __len__(self):
         return len(self._members())
 
-    def __contains__(self, given):
-        member = self._find(given)
+    def __contains__(self, value):
+        member = self._find(value)
         return member is not None and member in self._members()
 
     def __repr__(self):
@@ -53,35 +53,35 @@ class _LiveSet(MutableSet):
         if removed or added:
             self._change(removed, added)
 
-    def _accept_all(self, given):
-        """The members that an iterable names, each once."""
-        if not isinstance(given, Iterable):
-            raise TypeError(f"{type(self).__name__} takes an iterable, got {type(given).__name__}")
-        accepted = [self._accept(each) for each in given]
+    def _accept_all(self, values):
+        """Return the members for an iterable, without duplicates."""
+        if not isinstance(values, Iterable):
+            raise TypeError(f"{type(self).__name__} takes an iterable, got {type(values).__name__}")
+        accepted = [self._accept(each) for each in values]
         return list(dict.fromkeys(each for each in accepted if each is not None))
 
-    def _replace(self, given):
-        after = self._accept_all(given)
+    def _replace(self, values):
+        after = self._accept_all(values)
         self._set_to(self._members(), after)
 
     def add(self, value):
-        """Put a member in; nothing happens where it is one. Host only."""
+        """Add a member; no effect if it is present. Host only."""
         self.update([value])
 
     def discard(self, value):
-        """Take a member out; nothing happens where it is none. Host only."""
+        """Remove a member; no effect if it is absent. Host only."""
         member = self._find(value)
         if member is not None and member in self._members():
             self._change([member], [])
 
     def remove(self, value):
-        """Take a member out; KeyError where it is none. Host only."""
+        """Remove a member; KeyError if it is absent. Host only."""
         if value not in self:
             raise KeyError(value)
         self.discard(value)
 
     def pop(self):
-        """Take one member out and give it; KeyError where there is none. Host only."""
+        """Remove and return one member; KeyError if the set is empty. Host only."""
         members = self._members()
         if not members:
             raise KeyError(f"pop from an empty {type(self).__name__}")
@@ -89,34 +89,34 @@ class _LiveSet(MutableSet):
         return members[0]
 
     def clear(self):
-        """Take all members out. Host only."""
+        """Remove all members. Host only."""
         self._replace(())
 
     def update(self, *others):
-        """Put in the members of all the others. Host only."""
+        """Add the members of all iterables. Host only."""
         added = [each for other in others for each in self._accept_all(other)]
         before = self._members()
         self._set_to(before, list(dict.fromkeys([*before, *added])))
 
     def difference_update(self, *others):
-        """Take out the members of all the others. Host only."""
-        gone = {self._find(each) for other in others for each in other}
+        """Remove the members of all iterables. Host only."""
+        removed = {self._find(each) for other in others for each in other}
         before = self._members()
-        self._set_to(before, [member for member in before if member not in gone])
+        self._set_to(before, [member for member in before if member not in removed])
 
     def intersection_update(self, *others):
-        """Take out what is not in each of the others. Host only."""
+        """Keep only the members that every iterable has. Host only."""
         before = after = self._members()
         for other in others:
-            kept = {self._find(each) for each in other}
-            after = [member for member in after if member in kept]
+            common = {self._find(each) for each in other}
+            after = [member for member in after if member in common]
         self._set_to(before, after)
 
     def symmetric_difference_update(self, other):
-        """Take out what the other has as well, and put in the rest of it. Host only."""
-        given, before = self._accept_all(other), self._members()
-        after = [member for member in before if member not in given]
-        self._set_to(before, after + [each for each in given if each not in before])
+        """Remove the common members and add the other members of the iterable. Host only."""
+        operand, before = self._accept_all(other), self._members()
+        after = [member for member in before if member not in operand]
+        self._set_to(before, after + [each for each in operand if each not in before])
 
     def __ior__(self, other):
         self.update(other)
@@ -135,40 +135,40 @@ class _LiveSet(MutableSet):
         return self
 
 
-class PeerAccessibleBySetProxy(_LiveSet):
-    """The other devices that may use the memory of a pool."""
+class PeerAccessibleBySetProxy(_DriverSet):
+    """The peer devices that can access the memory of a pool."""
 
     __slots__ = ("_resource",)
 
     def __init__(self, resource):
         self._resource = resource
 
-    def _natively(self):
+    def _extension(self):
         return import_module("cuda.core._located_memory")
 
     def _members(self):
-        return [Device(i) for i in self._natively()._peers_of(self._resource)]
+        return [Device(i) for i in self._extension()._peers_of(self._resource)]
 
-    def _accept(self, given):
-        device = Device(given)
+    def _accept(self, value):
+        device = Device(value)
         return None if device.device_id == self._resource.device_id else device
 
-    def _find(self, given):
-        if isinstance(given, Device):
-            return given
-        if isinstance(given, int) and not isinstance(given, bool):
+    def _find(self, value):
+        if isinstance(value, Device):
+            return value
+        if isinstance(value, int) and not isinstance(value, bool):
             return next(
                 (
                     each
                     for each in Device.get_all_devices()
-                    if each == given or each.device_id == given
+                    if each == value or each.device_id == value
                 ),
                 None,
             )
         return None
 
     def add(self, value):
-        """Let a device use the memory; ValueError where it cannot. Host only."""
+        """Grant a device access; ValueError if it cannot have it. Host only."""
         member = self._accept(value)
         if member is None or member in self._members():
             return
@@ -176,7 +176,7 @@ class PeerAccessibleBySetProxy(_LiveSet):
             raise ValueError(
                 f"Device {self._resource.device_id} cannot access peer: {member.device_id}"
             )
-        self._natively()._set_peers(self._resource, [], [member.device_id])
+        self._extension()._set_peers(self._resource, [], [member.device_id])
 
     def _can_reach(self, member):
         return member.can_access_peer(self._resource.device_id)
@@ -188,43 +188,43 @@ class PeerAccessibleBySetProxy(_LiveSet):
                 f"Device {self._resource.device_id} cannot access peer(s): "
                 f"{', '.join(map(str, wrong))}"
             )
-        ordinals = ([each.device_id for each in which] for which in (removed, added))
-        self._natively()._set_peers(self._resource, *ordinals)
+        ordinals = ([each.device_id for each in members] for members in (removed, added))
+        self._extension()._set_peers(self._resource, *ordinals)
 
     def __eq__(self, other):
-        if isinstance(other, (tuple, list)):  # how it was before 1.0: a tuple of ordinals
+        if isinstance(other, (tuple, list)):  # before 1.0 this was a tuple of ordinals
             return [each.device_id for each in self] == sorted(map(int, other))
         return super().__eq__(other)
 
     __hash__ = None
 
 
-class AccessedBySetProxy(_LiveSet):
-    """The devices, and the host, that managed memory is kept mapped for."""
+class AccessedBySetProxy(_DriverSet):
+    """The devices, and the host, for which managed memory stays mapped."""
 
     __slots__ = ("_buffer",)
 
     def __init__(self, buffer):
         self._buffer = buffer
 
-    def _natively(self):
+    def _extension(self):
         return import_module("cuda.core._located_memory")
 
     def _members(self):
-        found = self._natively()._accessors_of(self._buffer)
-        return [Host() if each < 0 else Device(each) for each in found]
+        ordinals = self._extension()._accessors_of(self._buffer)
+        return [Host() if each < 0 else Device(each) for each in ordinals]
 
-    def _accept(self, given):
-        if not isinstance(given, (Device, Host)):
-            raise TypeError(f"expected Device or Host, got {type(given).__name__}")
-        self._natively()._check_accessor(given)
-        return given
+    def _accept(self, value):
+        if not isinstance(value, (Device, Host)):
+            raise TypeError(f"expected Device or Host, got {type(value).__name__}")
+        self._extension()._check_accessor(value)
+        return value
 
-    def _find(self, given):
-        return given if isinstance(given, (Device, Host)) else None
+    def _find(self, value):
+        return value if isinstance(value, (Device, Host)) else None
 
     def _change(self, removed, added):
         for each in removed:
-            self._natively()._advise_access(self._buffer, each, False)
+            self._extension()._advise_access(self._buffer, each, False)
         for each in added:
-            self._natively()._advise_access(self._buffer, each, True)
+            self._extension()._advise_access(self._buffer, each, True)

@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host as a place where memory may lie."""
+"""Host: host memory as a location."""
 
 import threading
 from weakref import WeakValueDictionary
 
-_known = WeakValueDictionary()  # equal arguments give the same object
+_instances = WeakValueDictionary()  # one instance for equal arguments
 _lock = threading.Lock()
 
 
 class Host:
-    """Host memory as a location, of managed memory for instance.
+    """Host memory as a location, for example of managed memory.
 
-    Host only. Equal arguments give the same object.
+    Host only. Equal arguments return the same object.
 
     Parameters
     ----------
     numa_id : int, optional
-        The NUMA node; None for whichever.
+        The NUMA node; None for any.
     is_numa_current : bool
-        Whether the node of the calling thread is meant.
+        Whether the location is the NUMA node of the calling thread.
 
     Raises
     ------
     ValueError
-        If `numa_id` is no whole number from 0 on, or both parameters are given.
+        If `numa_id` is not a non-negative int, or both parameters are passed.
     """
 
     __slots__ = ("__weakref__", "_is_numa_current", "_numa_id")
@@ -37,13 +37,13 @@ class Host:
             raise ValueError("numa_id and is_numa_current are mutually exclusive")
         key = cls, numa_id, bool(is_numa_current)
         with _lock:
-            found = _known.get(key)
-            if found is None:
-                found = super().__new__(cls)
-                object.__setattr__(found, "_numa_id", numa_id)
-                object.__setattr__(found, "_is_numa_current", bool(is_numa_current))
-                _known[key] = found
-            return found
+            host = _instances.get(key)
+            if host is None:
+                host = super().__new__(cls)
+                object.__setattr__(host, "_numa_id", numa_id)
+                object.__setattr__(host, "_is_numa_current", bool(is_numa_current))
+                _instances[key] = host
+            return host
 
     @classmethod
     def numa_current(cls):
@@ -52,12 +52,12 @@ class Host:
 
     @property
     def numa_id(self):
-        """The NUMA node as an int; None for whichever. Host only."""
+        """The NUMA node as an int; None for any. Host only."""
         return self._numa_id
 
     @property
     def is_numa_current(self):
-        """Whether the node of the calling thread is meant. Host only."""
+        """Whether the location is the NUMA node of the calling thread. Host only."""
         return self._is_numa_current
 
     def __setattr__(self, name, value):

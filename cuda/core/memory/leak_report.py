@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``HALFWARP_REPORT_LEAKS=1`` prints at the end of the process: memory still in use."""
+"""The report of allocations in use that ``HALFWARP_REPORT_LEAKS=1`` prints at process exit."""
 
 import os
 import sys
@@ -10,38 +10,38 @@ _watched = WeakSet()
 
 
 def check_variable(environment):
-    """ValueError for a value that is not understood. Host only."""
+    """Raise ValueError for an invalid value of the variable. Host only."""
     value = environment.get(VARIABLE, "")
     if value not in ("", "0", "1"):
         raise ValueError(f"{VARIABLE}={value} is not understood: it may be 0 or 1")
 
 
 def watch(resource):
-    """Report at the end what a resource has not got back by then, if that is asked for.
+    """Add a resource to the report at process exit, if the variable is 1.
 
-    Host only. `resource` has a method `report_leaks` and can be weakly referenced.
+    Host only. `resource` has a method `report_leaks` and supports weak references.
     """
     if os.environ.get(VARIABLE) == "1":
         _watched.add(resource)
 
 
 def lines():
-    """The report. Host only."""
-    found = []
+    """Return the lines of the report. Host only."""
+    report = []
     for resource in list(_watched):
         records = resource.report_leaks()
         if records:
             total = sum(record.size for record in records)
-            found.append(
+            report.append(
                 f"halfwarp: {len(records)} allocations of {resource!r}, {total} bytes, were not "
-                "given back:"
+                "freed:"
             )
-            found += map(str, records)
-    return found
+            report += map(str, records)
+    return report
 
 
 def print_at_exit():
-    """Print the report, if there is anything to say. It never raises. Host only."""
+    """Print the report unless it is empty. Never raises. Host only."""
     try:
         report = lines()
         if report and sys.stderr is not None:
@@ -51,7 +51,7 @@ def print_at_exit():
 
 
 def write_plainly(text):
-    """To the descriptor, where the object that stands for it may be gone."""
+    """Write to file descriptor 2, since `sys.stderr` may be closed already."""
     try:
         os.write(2, text.encode())
     except OSError:
@@ -59,7 +59,7 @@ def write_plainly(text):
 
 
 def _after_fork():
-    """In the child: what is in use is the parent's."""
+    """Clear the report in the child process: the parent owns the allocations."""
     _watched.clear()
 
 

@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of memory that was given out and not given back."""
+"""LiveAllocation: a record of an allocation that has not been freed."""
 
 from collections import namedtuple
 
 
 class LiveAllocation(namedtuple("LiveAllocation", "address size stream age traceback")):
-    """Memory that is in use, as `report_leaks` and `OutOfMemoryError` list it.
+    """An allocation in use, as `report_leaks` and `OutOfMemoryError` list it.
 
     Host only.
 
     Parameters
     ----------
     address : int
-        Where it begins.
+        Address of the first byte.
     size : int
-        In bytes, as it was asked for.
+        Requested size in bytes.
     stream : int
-        The address of the stream that it was allocated on, as in `Stream.handle`.
+        Address of the stream of the allocation, as in `Stream.handle`.
     age : float
-        In seconds since it was allocated.
+        Seconds since the allocation.
     traceback : list of str or None
-        The Python stack of the allocation, as `traceback.format_list` writes it; None where stacks
-        are not recorded.
+        Python stack of the allocation, as `traceback.format_list` formats it; None if stacks are
+        not recorded.
     """
 
     __slots__ = ()

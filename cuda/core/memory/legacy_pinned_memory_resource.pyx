@@ -3,10 +3,10 @@
 
 
 cdef class LegacyPinnedMemoryResource(MemoryResource):
-    """Page-locked host memory, which host and device use at the same address.
+    """Page-locked host memory without a pool; host and device use the same address.
 
-    It is usable at once and freed at once: closing a buffer first waits for the stream given.
-    Allocating needs a current context.
+    Allocation and deallocation are not stream-ordered. Closing a buffer with a stream synchronizes
+    that stream first. Allocating needs a current context.
 
     See Also
     --------
@@ -14,16 +14,16 @@ cdef class LegacyPinnedMemoryResource(MemoryResource):
     """
 
     def allocate(self, size, stream=None):
-        """Take memory, usable at once.
+        """Allocate memory that any stream can use immediately.
 
         Blocks the host.
 
         Parameters
         ----------
         size : int
-            In bytes; 0 gives a buffer without an address.
+            Size in bytes; 0 returns a buffer without an address.
         stream : Stream, optional
-            Not needed; taken for the protocol's sake.
+            Ignored; part of the `MemoryResource` protocol.
 
         Returns
         -------
@@ -34,27 +34,27 @@ cdef class LegacyPinnedMemoryResource(MemoryResource):
         OutOfMemoryError
             If the host cannot lock that much memory.
         TypeError
-            If `stream` is given and is none.
+            If `stream` is neither None nor a stream.
 
         See Also
         --------
         cuMemAllocHost : the driver function.
         """
         cdef void* pointer = NULL
-        cdef size_t wanted = size_from(size, "allocate(): size")
+        cdef size_t bytes_requested = size_from(size, "allocate(): size")
         if stream is not None:
             accept_stream(stream)
         cdef context_handle context = current_context()
-        if wanted:
+        if bytes_requested:
             with nogil:
-                call(driver.cuMemAllocHost, &pointer, wanted)
-        return wrap_resource_memory(self, <CUdeviceptr><uintptr_t>pointer, wanted,
+                call(driver.cuMemAllocHost, &pointer, bytes_requested)
+        return wrap_resource_memory(self, <CUdeviceptr><uintptr_t>pointer, bytes_requested,
                                     context)
 
     def deallocate(self, ptr, size_t size=0, stream=None):
-        """Give memory back, after waiting for `stream` when one is given.
+        """Free memory, after synchronizing `stream` unless it is None.
 
-        Blocks the host. `ptr` is what was allocated, `size` is not needed.
+        Blocks the host. `ptr` is the address of the allocation; `size` is ignored.
 
         See Also
         --------
@@ -64,15 +64,15 @@ cdef class LegacyPinnedMemoryResource(MemoryResource):
 
     @property
     def is_device_accessible(self):
-        """True: kernels may use the memory. Host only."""
+        """True: kernels can access the memory. Host only."""
         return True
 
     @property
     def is_host_accessible(self):
-        """True: the host may use the memory. Host only."""
+        """True: the host can access the memory. Host only."""
         return True
 
     @property
     def device_id(self):
-        """Raises RuntimeError: the memory belongs to no device. Host only."""
+        """Raises RuntimeError: no device owns the memory. Host only."""
         raise RuntimeError("a pinned memory resource is not bound to any GPU")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# MemoryResource: the protocol of what gives and takes memory.
+# MemoryResource: the protocol of memory allocators.
 
 cdef class MemoryResource:
     cdef object __weakref__
 
-# Stands for "no stream was given", which is not the same as None.
+# Default of a stream parameter whose absence is deprecated; None is an error there.
 cdef object NOT_GIVEN
 
-# The stream that a call orders itself on: the one given, or the default stream with a
-# DeprecationWarning when `given` is NOT_GIVEN. TypeError for None.
-cdef Stream stream_or_default(object given, str call)
+# Returns the stream of an argument, or the default stream with a DeprecationWarning for NOT_GIVEN.
+# Raises TypeError for None.
+cdef Stream stream_or_default(object stream_arg, str call)

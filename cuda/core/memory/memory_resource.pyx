@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# MemoryResource: the protocol of what gives and takes memory.
+# MemoryResource: the protocol of memory allocators.
 
 NOT_GIVEN = object()
 
 
-cdef Stream stream_or_default(object given, str call):
-    if given is NOT_GIVEN:
+cdef Stream stream_or_default(object stream_arg, str call):
+    if stream_arg is NOT_GIVEN:
         warn_deprecated(f"{call} without a stream", "stream=device.default_stream")
         return default_stream_object()
-    return accept_stream(given)
+    return accept_stream(stream_arg)
 
 
 cdef object must_be_implemented(str name):
@@ -16,39 +16,39 @@ cdef object must_be_implemented(str name):
 
 
 cdef class MemoryResource:
-    """Gives out memory as `Buffer` objects and takes it back.
+    """An allocator: allocates memory as `Buffer` objects and frees it.
 
     A subclass implements `allocate`, `deallocate`, `is_device_accessible`, `is_host_accessible` and
-    `device_id`. What is left out raises TypeError when it is used. A resource stays alive as long
-    as any buffer that it gave out.
+    `device_id`. A member that it does not implement raises TypeError when used. A buffer keeps its
+    resource alive.
     """
 
     def allocate(self, size, *, stream):
-        """Give out memory.
+        """Allocate memory.
 
         Parameters
         ----------
         size : int
-            In bytes.
+            Size in bytes.
         stream : Stream
-            The stream on which the memory may be used from here on.
+            The stream that orders the allocation: its later work may use the memory.
 
         Returns
         -------
         Buffer
-            Made with ``Buffer.from_handle(ptr, size, mr=self)``.
+            Created with ``Buffer.from_handle(ptr, size, mr=self)``.
         """
         must_be_implemented("allocate")
 
     def deallocate(self, ptr, size, *, stream):
-        """Take memory back. It must not raise.
+        """Free memory. Must not raise.
 
         Parameters
         ----------
         ptr : int
-            The address that `allocate` gave.
+            The address of the allocation.
         size : int
-            In bytes.
+            Size in bytes.
         stream : Stream
             The stream that orders the free after the last use.
         """
@@ -56,32 +56,32 @@ cdef class MemoryResource:
 
     @property
     def is_device_accessible(self):
-        """Whether kernels may use the memory. Host only."""
+        """Whether kernels can access the memory. Host only."""
         must_be_implemented("is_device_accessible")
 
     @property
     def is_host_accessible(self):
-        """Whether the host may use the memory. Host only."""
+        """Whether the host can access the memory. Host only."""
         must_be_implemented("is_host_accessible")
 
     @property
     def device_id(self):
-        """The ordinal of the device that the memory belongs to; -1 for none. Host only."""
+        """The ordinal of the device that owns the memory; -1 for none. Host only."""
         must_be_implemented("device_id")
 
     @property
     def is_managed(self):
-        """Whether the memory moves between host and device by itself. Host only."""
+        """Whether the driver migrates the memory between host and device. Host only."""
         return False
 
     def _repr_html_(self):
-        """The table that a notebook shows of `statistics`, or of the pool. Host only."""
+        """The HTML table of `statistics`, or of the pool, for a notebook. Host only."""
         return import_module("cuda.core._utils.display").resource_html(self)
 
 
-cdef int require_memory_resource(object given) except -1:
-    """Refuse what is neither a `MemoryResource` nor declares to be as good as one."""
-    if not (isinstance(given, MemoryResource)
-            or getattr(given, "__cuda_core_memory_resource__", False)):
-        raise TypeError(f"Expected type MemoryResource, got {qualified_name(given)}")
+cdef int require_memory_resource(object value) except -1:
+    """Reject an object that neither is a `MemoryResource` nor declares its protocol."""
+    if not (isinstance(value, MemoryResource)
+            or getattr(value, "__cuda_core_memory_resource__", False)):
+        raise TypeError(f"Expected type MemoryResource, got {qualified_name(value)}")
     return 0

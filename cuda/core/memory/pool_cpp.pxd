@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Memory pools and the order of frees, of cpp/core/memory.
+# Declarations of cpp/core/memory: memory pools and stream-ordered deallocation.
 
 from libc.stdint cimport uint64_t
 

@@ -1,40 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python stacks of allocations: recorded cheaply, written out only when they are shown."""
+"""Python stacks of allocations, formatted only when they are printed."""
 
 import sys
 from pathlib import PurePath
 from traceback import FrameSummary, format_list
 
 DEPTH = 64  # frames
-_OWN = str(PurePath(__file__).parent)  # whose frames tell the user nothing
+_OWN = str(PurePath(__file__).parent)  # frames of this package are omitted
 
 
 def stack_here():
-    """The stack of the caller outside this package, outermost first. Host only.
+    """Return the stack of the caller outside this package, outermost first. Host only.
 
     Returns
     -------
     tuple of (str, int, str)
-        File, line and function of each frame; without references to the frames.
+        File, line and function of each frame, without references to the frames.
     """
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_OWN):
         frame = frame.f_back
-    found = []
-    while frame is not None and len(found) < DEPTH:
+    frames = []
+    while frame is not None and len(frames) < DEPTH:
         code = frame.f_code
-        found.append((code.co_filename, frame.f_lineno or 0, code.co_name))
+        frames.append((code.co_filename, frame.f_lineno or 0, code.co_name))
         frame = frame.f_back
-    return tuple(reversed(found))
+    return tuple(reversed(frames))
 
 
 def format_stack(stack):
-    """The lines of a stack, as `traceback.format_list` writes them. Host only."""
+    """Return the lines of a stack, as `traceback.format_list` formats them. Host only."""
     return format_list([FrameSummary(*each) for each in stack])
 
 
 def innermost(stack):
-    """Where an allocation was made, in a few words; empty if that is not known. Host only."""
+    """Return the place of an allocation as text; empty if it is unknown. Host only."""
     if not stack:
         return ""
     file, line, function = stack[-1]

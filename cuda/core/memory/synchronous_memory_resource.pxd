@@ -2,9 +2,9 @@
 # _SynchronousMemoryResource: device memory without a pool.
 
 cdef class _SynchronousMemoryResource(MemoryResource):
-    cdef context_handle context  # the primary one of the device
+    cdef context_handle context  # primary context of the device
     cdef int device              # ordinal
 
-# An open buffer whose memory goes back through `resource.deallocate`, in the context that is
-# current now, if any, after the default stream.
+# Returns an open buffer whose memory `resource.deallocate` frees, ordered after the default stream
+# of the context that is current now, if any.
 cdef Buffer wrap_at_once(MemoryResource resource, CUdeviceptr pointer, size_t size)

@@ -3,7 +3,7 @@
 
 
 cdef class _SynchronousMemoryResource(MemoryResource):
-    """Device memory of a device without memory pools.
+    """Device memory without a pool, for devices that do not support memory pools.
 
     See Also
     --------
@@ -17,7 +17,7 @@ cdef class _SynchronousMemoryResource(MemoryResource):
 
     @cython.binding(True)
     def allocate(self, size, stream=NOT_GIVEN):
-        """Take memory, usable at once on any stream.
+        """Allocate memory that any stream can use immediately.
 
         Blocks the host.
 
@@ -27,17 +27,17 @@ cdef class _SynchronousMemoryResource(MemoryResource):
         """
         stream_or_default(stream, "allocate()")
         cdef CUdeviceptr pointer = 0
-        cdef size_t wanted = size_from(size, "allocate(): size")
-        if wanted:
+        cdef size_t bytes_requested = size_from(size, "allocate(): size")
+        if bytes_requested:
             with nogil:
-                pointer = allocate_in_context(self.context, wanted)
-        return wrap_resource_memory(self, pointer, wanted, self.context)
+                pointer = allocate_in_context(self.context, bytes_requested)
+        return wrap_resource_memory(self, pointer, bytes_requested, self.context)
 
     @cython.binding(True)
     def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
-        """Give memory back, after waiting for `stream`.
+        """Free memory, after synchronizing `stream`.
 
-        Blocks the host. `ptr` is what was allocated, `size` is not needed.
+        Blocks the host. `ptr` is the address of the allocation; `size` is ignored.
 
         See Also
         --------
@@ -47,12 +47,12 @@ cdef class _SynchronousMemoryResource(MemoryResource):
 
     @property
     def is_device_accessible(self):
-        """True: kernels may use the memory. Host only."""
+        """True: kernels can access the memory. Host only."""
         return True
 
     @property
     def is_host_accessible(self):
-        """False: the host must copy. Host only."""
+        """False: the host cannot access the memory. Host only."""
         return False
 
     @property
@@ -63,7 +63,7 @@ cdef class _SynchronousMemoryResource(MemoryResource):
 
 cdef Buffer wrap_resource_memory(MemoryResource resource, CUdeviceptr pointer, size_t size,
                                  const context_handle& context):
-    """An open buffer whose memory goes back through `resource.deallocate`."""
+    """Return an open buffer whose memory `resource.deallocate` frees."""
     cdef Buffer buffer = Buffer.__new__(Buffer)
     buffer.fields = buffer_fields(pointer, size, True)
     buffer.resource = resource
@@ -77,12 +77,12 @@ cdef Buffer wrap_at_once(MemoryResource resource, CUdeviceptr pointer, size_t si
     return wrap_resource_memory(resource, pointer, size, current_context())
 
 
-cdef memory_kind kind_of(object resource) noexcept:
-    """How the memory of one of these resources goes back."""
+cdef memory_kind memory_kind_of(object resource) noexcept:
+    """Return the kind of memory that one of these resources allocates."""
     if type(resource) is LegacyPinnedMemoryResource:
         return memory_kind.host
     return memory_kind.device
 
 
-# They wait for the stream they are given, and the driver waits in any case: none is needed.
+# Their `deallocate` blocks until the device has finished, so a buffer need not record a stream.
 cdef tuple _SYNCHRONOUS = (LegacyPinnedMemoryResource, _SynchronousMemoryResource)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# IPCAllocationHandle: a file descriptor that names a pool.
+# IPCAllocationHandle: a file descriptor of a shared memory pool.
 
 
 @cython.final
 cdef class IPCAllocationHandle:
-    """A file descriptor by which another process finds a memory pool.
+    """A file descriptor by which another process imports a memory pool.
 
-    It comes from `DeviceMemoryResource.allocation_handle` or `PinnedMemoryResource`, owns the
-    descriptor, and travels as an argument of `multiprocessing.Process` and through its queues and
+    The `allocation_handle` of `DeviceMemoryResource` and `PinnedMemoryResource` returns it. It owns
+    the descriptor. `multiprocessing` can send it as an argument of a Process and through queues and
     pipes. ``int(handle)`` is the descriptor, for sending it over a socket.
     """
 
@@ -28,7 +28,7 @@ cdef class IPCAllocationHandle:
 
     @staticmethod
     def _init(handle, uuid):
-        """Wrap a descriptor, which is owned from now on. Host only."""
+        """Take ownership of a descriptor. Host only."""
         if not isinstance(handle, int):
             raise TypeError(f"Argument 'handle' has incorrect type (expected int, got "
                             f"{type(handle).__name__})")
@@ -41,7 +41,7 @@ cdef class IPCAllocationHandle:
     def close(self):
         """Close the descriptor. Host only.
 
-        Pools that were imported by it stay. Closing twice is harmless.
+        Imported pools remain valid. Closing twice has no effect.
         """
         cdef int descriptor
         with cython.critical_section(self):
@@ -51,12 +51,12 @@ cdef class IPCAllocationHandle:
 
     @property
     def handle(self):
-        """The descriptor as an int; -1 when closed. Host only."""
+        """The descriptor as an int; -1 if closed. Host only."""
         return self.descriptor
 
     @property
     def uuid(self):
-        """The identity of the pool, or None when it came without one. Host only."""
+        """UUID of the pool; None if the sender did not include it. Host only."""
         return self.identity
 
     @property
@@ -72,7 +72,7 @@ cdef class IPCAllocationHandle:
 
     def __reduce__(self):
         check_open(self.descriptor >= 0, "IPCAllocationHandle")
-        raise TypeError("a file descriptor cannot be pickled: an IPCAllocationHandle travels as an "
+        raise TypeError("a file descriptor cannot be pickled: send an IPCAllocationHandle as an "
                         "argument of multiprocessing.Process, or through its queues and pipes")
 
     def __repr__(self):
@@ -90,36 +90,36 @@ cdef extern from "fcntl.h" nogil:
 
 
 cdef IPCAllocationHandle own_descriptor(int descriptor, object identity):
-    cdef IPCAllocationHandle made = IPCAllocationHandle.__new__(IPCAllocationHandle)
-    made.descriptor = descriptor
-    made.identity = identity
-    return made
+    cdef IPCAllocationHandle handle = IPCAllocationHandle.__new__(IPCAllocationHandle)
+    handle.descriptor = descriptor
+    handle.identity = identity
+    return handle
 
 
 cdef IPCAllocationHandle own_duplicate(int descriptor, object identity):
-    cdef int own = duplicate_descriptor(descriptor, F_DUPFD_CLOEXEC, 0)
-    if own < 0:
+    cdef int copy = duplicate_descriptor(descriptor, F_DUPFD_CLOEXEC, 0)
+    if copy < 0:
         PyErr_SetFromErrno(OSError)
-    return own_descriptor(own, identity)
+    return own_descriptor(copy, identity)
 
 
 cdef IPCAllocationHandle duplicate(IPCAllocationHandle handle):
-    """Taken while no other thread can close this one."""
-    cdef int own = -1
+    """Duplicate the descriptor under the lock of the handle, so that no thread closes it."""
+    cdef int copy = -1
     with cython.critical_section(handle):
         check_open(handle.descriptor >= 0, "IPCAllocationHandle")
-        own = duplicate_descriptor(handle.descriptor, F_DUPFD_CLOEXEC, 0)
-    if own < 0:
+        copy = duplicate_descriptor(handle.descriptor, F_DUPFD_CLOEXEC, 0)
+    if copy < 0:
         PyErr_SetFromErrno(OSError)
-    return own_descriptor(own, handle.identity)
+    return own_descriptor(copy, handle.identity)
 
 
 def check_still_open(IPCAllocationHandle handle not None):
-    """RuntimeError for a handle that is closed. Host only."""
+    """Raise RuntimeError if the handle is closed. Host only."""
     check_open(handle.descriptor >= 0, "IPCAllocationHandle")
 
 
-cdef int require_uuid(object given) except -1:
-    if not isinstance(given, UUID):
-        raise TypeError(f"uuid must be a uuid.UUID, got {type(given).__name__}")
+cdef int require_uuid(object value) except -1:
+    if not isinstance(value, UUID):
+        raise TypeError(f"uuid must be a uuid.UUID, got {type(value).__name__}")
     return 0

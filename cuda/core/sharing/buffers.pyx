@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Buffers that leave this process, or come from another one.
+# Export and import of buffers.
 
-cdef object exports = WeakValueDictionary()  # payload -> the Buffer of this process
+cdef object exports = WeakValueDictionary()  # payload -> exported Buffer of this process
 
 
 def descriptor_of(Buffer buffer not None):
-    """What `Buffer.ipc_descriptor` is; the same object as long as it lives. Host only."""
+    """Return the `Buffer.ipc_descriptor`, the same object while it is alive. Host only."""
     cdef CUmemPoolPtrExportData raw
     cdef buffer_fields memory = buffer.fields
     cdef Buffer whole
@@ -13,17 +13,17 @@ def descriptor_of(Buffer buffer not None):
     resource = buffer.memory_resource
     if not isinstance(resource, _MemPool):
         raise RuntimeError("Memory resource is not IPC-enabled")
-    if not (<_MemPool>resource).is_import:  # the memory of others is known without its resource
+    if not (<_MemPool>resource).is_import:  # imported memory needs no export
         require_sharing(<_MemPool>resource)
     if memory.size == 0:
         raise ValueError("an empty buffer has no memory that another process could import")
     whole = buffer.shared
     if whole is not None and whole.fields.pointer != memory.pointer:
-        raise ValueError("the buffer begins inside an allocation: share the buffer that it is a "
-                         "part of, and cut the part out in the other process")
+        raise ValueError("the buffer begins inside an allocation: share the whole buffer and call "
+                         "resize_view() in the other process")
     if is_imported(memory.pointer, &raw):
         return describe_buffer(payload_from(raw), memory.size)
-    allocation_handle(<_MemPool>resource)  # no driver exports memory of a pool before the pool
+    allocation_handle(<_MemPool>resource)  # drivers export the pool before its memory
     payload = payload_from(export_memory(memory.pointer))
     exports[payload] = buffer
     return describe_buffer(payload, memory.size)
@@ -34,7 +34,7 @@ cdef bytes payload_from(const CUmemPoolPtrExportData& raw):
 
 
 def import_buffer(cls, resource, descriptor, stream):
-    """What `Buffer.from_ipc_descriptor` does; the stream has been checked. Host only."""
+    """Implement `Buffer.from_ipc_descriptor` with a checked stream. Host only."""
     cdef CUmemPoolPtrExportData raw
     cdef CUdeviceptr pointer
     cdef Buffer buffer
@@ -53,7 +53,7 @@ def import_buffer(cls, resource, descriptor, stream):
         return own
     memcpy(&raw, PyBytes_AS_STRING(payload), sizeof(raw))
     buffer = cls.__new__(cls)
-    order = recorded_order(accept_stream(stream))
+    order = record_free_order(accept_stream(stream))
     pointer = import_memory(share(resource, (<_MemPool>resource).pool), raw)
     buffer.fields = buffer_fields(pointer, (<IPCBufferDescriptor>descriptor).bytes_described, True)
     buffer.resource = resource
@@ -67,16 +67,17 @@ def import_buffer(cls, resource, descriptor, stream):
 
 
 cdef Buffer own_buffer(object cls, object resource, bytes payload, size_t size):
-    """A second Buffer over what this process exported, which its driver would not map."""
+    """Return a second Buffer over memory of this process, which its driver cannot import."""
     cdef Buffer whole = exports.get(payload)
     if whole is None or not whole.fields.is_open or whole.memory_resource is not resource:
         return None
-    cdef Buffer second = cls.__new__(cls)
+    cdef Buffer buffer = cls.__new__(cls)
     cdef Buffer memory = share_allocation(whole)
     require_extent(size, memory.fields.size)
-    second.resource, second.kept, second.shared = memory.resource, memory.kept, memory
-    second.fields = buffer_fields(memory.fields.pointer, size, True)
-    return second
+    buffer.resource, buffer.shared = memory.resource, memory
+    buffer.memory_owner = memory.memory_owner
+    buffer.fields = buffer_fields(memory.fields.pointer, size, True)
+    return buffer
 
 
 cdef int require_extent(size_t size, size_t extent) except -1:
@@ -87,7 +88,7 @@ cdef int require_extent(size_t size, size_t extent) except -1:
 
 
 def reduce_buffer(buffer):
-    """What `pickle` stores of a buffer: its resource and its descriptor. Host only."""
+    """Reduce a buffer to its resource and descriptor, for `pickle`. Host only."""
     descriptor = buffer.ipc_descriptor
     return import_on_default_stream, (type(buffer), buffer.memory_resource, descriptor)
 
@@ -95,8 +96,8 @@ def reduce_buffer(buffer):
 def import_on_default_stream(cls, resource, descriptor):
     """Import a pickled buffer, ordered on the default stream. Host only.
 
-    Where the thread has no context yet, as at the start of a process, it is the primary one of the
-    resource's device.
+    Without a current context, as at the start of a process, it uses the primary context of the
+    device of the resource.
     """
     cdef context_handle primary
     default = import_module("cuda.core._core").default_stream()

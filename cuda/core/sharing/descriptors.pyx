@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-# What names a buffer of a shared pool, or an event, in 64 bytes.
+# IPCBufferDescriptor and IPCEventDescriptor: the 64-byte export data of buffers and events.
 
 cdef enum:
     PAYLOAD = 64
 
 
-cdef int require_bytes(object given) except -1:
-    if not isinstance(given, bytes):
+cdef int require_bytes(object value) except -1:
+    if not isinstance(value, bytes):
         raise TypeError(f"Argument 'reserved' has incorrect type (expected bytes, got "
-                        f"{type(given).__name__})")
+                        f"{type(value).__name__})")
     return 0
 
 
 @cython.final
 cdef class IPCBufferDescriptor:
-    """What another process imports a buffer by, together with the resource that it is from.
+    """The data by which another process imports a buffer from an imported resource.
 
-    It comes from `Buffer.ipc_descriptor`, and can be pickled.
+    `Buffer.ipc_descriptor` returns it. It can be pickled.
     """
 
     cdef bytes payload
@@ -29,13 +29,13 @@ cdef class IPCBufferDescriptor:
 
     @staticmethod
     def _init(reserved, size):
-        """Make one of the driver's 64 bytes and the size of the buffer. Host only."""
+        """Create a descriptor from the driver's 64 bytes and the size of the buffer. Host only."""
         require_bytes(reserved)
         return describe_buffer(reserved, size_from(size, "IPCBufferDescriptor: size"))
 
     @property
     def size(self):
-        """Of the buffer, in bytes. Host only."""
+        """Size of the buffer in bytes. Host only."""
         return self.bytes_described
 
     def __reduce__(self):
@@ -44,8 +44,9 @@ cdef class IPCBufferDescriptor:
     def __eq__(self, other):
         if not isinstance(other, IPCBufferDescriptor):
             return NotImplemented
-        cdef IPCBufferDescriptor that = <IPCBufferDescriptor>other
-        return self.payload == that.payload and self.bytes_described == that.bytes_described
+        cdef IPCBufferDescriptor descriptor = <IPCBufferDescriptor>other
+        return (self.payload == descriptor.payload
+                and self.bytes_described == descriptor.bytes_described)
 
     def __hash__(self):
         return hash((self.payload, self.bytes_described))
@@ -56,7 +57,7 @@ cdef class IPCBufferDescriptor:
 
 @cython.final
 cdef class IPCEventDescriptor:
-    """What another process waits for an event by. It comes from `Event.ipc_descriptor`."""
+    """The data by which another process imports an event. `Event.ipc_descriptor` returns it."""
 
     cdef bytes payload
     cdef bint is_blocking
@@ -68,7 +69,7 @@ cdef class IPCEventDescriptor:
 
     @staticmethod
     def _init(reserved, is_blocking_sync):
-        """Make one of the driver's 64 bytes and the event's flag. Host only."""
+        """Create a descriptor from the driver's 64 bytes and the event's flag. Host only."""
         require_bytes(reserved)
         return describe_event(reserved, is_blocking_sync)
 
@@ -88,28 +89,28 @@ cdef class IPCEventDescriptor:
 
 
 def _buffer_descriptor(reserved, size):
-    """What a pickled descriptor is made anew by. Host only."""
+    """Unpickle a descriptor. Host only."""
     return IPCBufferDescriptor._init(reserved, size)
 
 
 def _event_descriptor(reserved, is_blocking_sync):
-    """What a pickled descriptor is made anew by. Host only."""
+    """Unpickle a descriptor. Host only."""
     return IPCEventDescriptor._init(reserved, is_blocking_sync)
 
 
-cdef object known_descriptors = WeakValueDictionary()  # (payload, size): the same one each time
+cdef object known_descriptors = WeakValueDictionary()  # (payload, size) -> its only descriptor
 
 
 cdef IPCBufferDescriptor describe_buffer(bytes payload, size_t size):
-    cdef IPCBufferDescriptor made = IPCBufferDescriptor.__new__(IPCBufferDescriptor)
-    made.payload, made.bytes_described = payload, size
-    return known_descriptors.setdefault((payload, size), made)
+    cdef IPCBufferDescriptor descriptor = IPCBufferDescriptor.__new__(IPCBufferDescriptor)
+    descriptor.payload, descriptor.bytes_described = payload, size
+    return known_descriptors.setdefault((payload, size), descriptor)
 
 
 cdef IPCEventDescriptor describe_event(bytes payload, bint is_blocking):
-    cdef IPCEventDescriptor made = IPCEventDescriptor.__new__(IPCEventDescriptor)
-    made.payload, made.is_blocking = payload, is_blocking
-    return made
+    cdef IPCEventDescriptor descriptor = IPCEventDescriptor.__new__(IPCEventDescriptor)
+    descriptor.payload, descriptor.is_blocking = payload, is_blocking
+    return descriptor
 
 
 cdef int require_payload(bytes payload, str described) except -1:

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# Events that leave this process, or come from another one.
+# Export and import of events.
 
 cdef object event_descriptors = WeakKeyDictionary()  # Event -> its descriptor
 cdef object events = WeakValueDictionary()           # payload -> an Event of this process
 
 
-def note_event(Event event not None):
-    """Told of each event that was made for other processes. Host only."""
+def enable_event_transfer(Event event not None):
+    """Let multiprocessing send an event that was created for sharing. Host only."""
     enable_multiprocessing(Event)
     event_descriptor_of(event)
 
 
 def event_descriptor_of(Event event not None):
-    """What `Event.ipc_descriptor` is, the same object each time. Host only."""
+    """Return the `Event.ipc_descriptor`, always the same object. Host only."""
     cdef borrowed_event borrowed = event.native.borrow_open(event)
     if not borrowed.facts().is_ipc_enabled():
         raise RuntimeError("Event is not IPC-enabled")
@@ -27,9 +27,9 @@ def event_descriptor_of(Event event not None):
 
 
 def import_event_of(cls, descriptor):
-    """What `Event.from_ipc_descriptor` does. Host only."""
+    """Implement `Event.from_ipc_descriptor`. Host only."""
     cdef CUipcEventHandle raw
-    cdef event_handle made
+    cdef event_handle handle
     cdef unsigned flags = CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS
     if not isinstance(descriptor, IPCEventDescriptor):
         raise TypeError("Argument 'ipc_descriptor' has incorrect type (expected "
@@ -40,14 +40,14 @@ def import_event_of(cls, descriptor):
         flags |= CU_EVENT_BLOCKING_SYNC
     known = events.get(payload)
     if known is not None:
-        made = (<Event>known).native.share(known)
-    if not made.is_open():
+        handle = (<Event>known).native.share(known)
+    if not handle.is_open():
         memcpy(&raw, PyBytes_AS_STRING(payload), sizeof(raw))
         try:
-            made = import_event(raw, flags)
+            handle = import_event(raw, flags)
         except CUDAError as error:
             raise RuntimeError(f"Failed to open IPC event handle: {error}") from error
-    event = wrap_event(cls, made)
+    event = wrap_event(cls, handle)
     enable_multiprocessing(cls)
     event_descriptors[event] = descriptor
     if known is None:
@@ -56,7 +56,7 @@ def import_event_of(cls, descriptor):
 
 
 def import_event_by(cls, descriptor):
-    """Open an event that multiprocessing brought, where no context need be current. Host only."""
+    """Import an event that multiprocessing received; needs no current context. Host only."""
     cdef context_handle primary
     if raw_current_context() is not NULL:
         return import_event_of(cls, descriptor)

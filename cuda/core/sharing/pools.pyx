@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-# Pools that leave this process, or come from another one.
+# Export and import of memory pools.
 
 
 def check_available():
-    """RuntimeError where processes cannot share memory. Host only."""
+    """Raise RuntimeError on platforms without shared pools. Host only."""
     import platform
 
     if platform.system() != "Linux":
         raise RuntimeError(f"IPC is not available on {platform.system()}")
 
 
-def opened(_MemPool resource not None):
-    """Told of each pool that was made for other processes. Host only."""
+def enable_pool_transfer(_MemPool resource not None):
+    """Let multiprocessing send a pool that is shared, and its handles. Host only."""
     enable_multiprocessing(type(resource))
     enable_multiprocessing(IPCAllocationHandle)
 
 
 def allocation_handle(_MemPool resource not None):
-    """What `allocation_handle` of the resources is: exported once, and again if closed."""
+    """Return the `allocation_handle` of a resource: exported once, and again if closed."""
     cdef pool_handle pool
     require_sharing(resource)
     identity = identity_of(resource)
@@ -33,16 +33,16 @@ def allocation_handle(_MemPool resource not None):
 
 
 def from_allocation_handle(cls, int device, handle):
-    """What `from_allocation_handle` of the resources does; `device` is -1 for host memory."""
+    """Implement `from_allocation_handle` of the resources; `device` is -1 for host memory."""
     identity = None
     if isinstance(handle, IPCAllocationHandle):
         check_open((<IPCAllocationHandle>handle).descriptor >= 0, "IPCAllocationHandle")
         identity = (<IPCAllocationHandle>handle).identity
     with registry_lock:
-        found = None if identity is None else registered(identity)
-        if found is not None:
-            require_class(cls, found, identity)
-            return found
+        existing = None if identity is None else registered(identity)
+        if existing is not None:
+            require_class(cls, existing, identity)
+            return existing
         resource = import_resource(cls, device, handle, identity)
         if identity is not None:
             registry[identity] = resource
@@ -52,29 +52,29 @@ def from_allocation_handle(cls, int device, handle):
 cdef _MemPool import_resource(object cls, int device, object handle, object identity):
     cdef _MemPool resource = cls.__new__(cls)
     cdef pool_handle pool
-    cdef IPCAllocationHandle own
+    cdef IPCAllocationHandle duplicate_handle
     if isinstance(handle, IPCAllocationHandle):
-        own = duplicate(<IPCAllocationHandle>handle)
+        duplicate_handle = duplicate(<IPCAllocationHandle>handle)
     else:
-        own = own_duplicate(descriptor_from(handle), None)
-    pool = import_pool(own.descriptor, device)
+        duplicate_handle = own_duplicate(descriptor_from(handle), None)
+    pool = import_pool(duplicate_handle.descriptor, device)
     resource.pool.swap(pool)
     resource.device = device
     resource.is_import = True
     resource.identity = identity
-    resource.exported = own
-    opened(resource)
+    resource.exported = duplicate_handle
+    enable_pool_transfer(resource)
     return resource
 
 
-cdef object descriptor_from(object given):
-    if not hasattr(given, "__index__"):
+cdef object descriptor_from(object value):
+    if not hasattr(value, "__index__"):
         raise TypeError("an allocation handle is an IPCAllocationHandle or the int of a file "
-                        f"descriptor, got {type(given).__name__}")
-    return given.__index__()
+                        f"descriptor, got {type(value).__name__}")
+    return value.__index__()
 
 
 def reduce_resource(_MemPool resource not None):
-    """What `pickle` stores of a resource: how to find it where it is registered. Host only."""
+    """Reduce a resource to its class and UUID, for `pickle`: a registry lookup. Host only."""
     require_sharing(resource)
     return from_registry, (type(resource), identity_of(resource))

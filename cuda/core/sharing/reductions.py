@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How what processes share travels through the arguments, queues and pipes of multiprocessing."""
+"""Reducers of multiprocessing for shared pools, their handles, and events."""
 
 from multiprocessing import reduction
 
@@ -16,7 +16,7 @@ from cuda.core._utils.fork_warning import check_multiprocessing_start_method
 
 
 def register(cls):
-    """Let objects of exactly that class travel. Host only."""
+    """Register the reducer of exactly this class. Host only."""
     if issubclass(cls, _MemPool):
         reduction.register(cls, _reduce_resource)
     elif issubclass(cls, Event):
@@ -38,13 +38,13 @@ def _rebuild_handle(descriptor, uuid):
 def _reduce_resource(resource):
     check_multiprocessing_start_method()
     handle = resource.allocation_handle
-    # Not the handle itself: sent along with its resource, it would arrive as one object with it.
+    # Not the handle object: pickle would merge it with the same handle in the same message.
     descriptor = reduction.DupFd(handle.handle)
     return _rebuild_resource, (type(resource), resource.device_id, descriptor, handle.uuid)
 
 
 def _rebuild_resource(cls, device, descriptor, uuid):
-    Device(max(0, device))  # initialises the driver
+    Device(max(0, device))  # initializes the driver
     handle = _rebuild_handle(descriptor, uuid)
     try:
         return from_allocation_handle(cls, device, handle)

@@ -1,43 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-# Which resource of this process stands for which pool, and what multiprocessing does with them.
+# Registry of the shared pools of this process, and their support by multiprocessing.
 
 cdef object registry = WeakValueDictionary()  # uuid -> resource
 cdef object registry_lock = RLock()
 
 
 cdef object registered(object identity):
-    """The open resource of that identity, or None."""
-    found = registry.get(identity)
-    return None if found is None or (<_MemPool>found).is_closed else found
+    """Return the open resource with a UUID, or None."""
+    resource = registry.get(identity)
+    return None if resource is None or (<_MemPool>resource).is_closed else resource
 
 
-cdef int require_class(object cls, object found, object identity) except -1:
-    if not isinstance(found, cls):
-        raise TypeError(f"Registry contains a {type(found).__name__} for uuid {identity}, but "
+cdef int require_class(object cls, object resource, object identity) except -1:
+    if not isinstance(resource, cls):
+        raise TypeError(f"Registry contains a {type(resource).__name__} for uuid {identity}, but "
                         f"{cls.__name__} was requested")
     return 0
 
 
 def from_registry(cls, uuid):
-    """What `from_registry` of the resources does. Host only."""
-    found = registered(uuid)
-    if found is None:
+    """Implement `from_registry` of the resources. Host only."""
+    resource = registered(uuid)
+    if resource is None:
         raise RuntimeError(f"Memory resource {uuid} was not found")
-    require_class(cls, found, uuid)
-    return found
+    require_class(cls, resource, uuid)
+    return resource
 
 
 def register(_MemPool resource not None, uuid):
-    """What `register` of the resources does. Host only."""
+    """Implement `register` of the resources. Host only."""
     require_uuid(uuid)
     require_sharing(resource)
     with registry_lock:
-        found = registered(uuid)
-        if found is not None:
-            require_class(type(resource), found, uuid)
-            return found
+        existing = registered(uuid)
+        if existing is not None:
+            require_class(type(resource), existing, uuid)
+            return existing
         if resource.identity is not None and resource.identity != uuid:
-            raise ValueError(f"the resource has the uuid {resource.identity} already, so it cannot "
+            raise ValueError(f"the resource already has the uuid {resource.identity}, so it cannot "
                              f"be registered as {uuid}")
         resource.identity = uuid
         registry[uuid] = resource
@@ -52,9 +52,9 @@ cdef int require_sharing(_MemPool resource) except -1:
 
 
 def identity_of(_MemPool resource not None):
-    """The uuid of a resource, made when it is first asked for; None without sharing. Host only.
+    """Return the UUID of a shared resource, creating it at the first call; else None. Host only.
 
-    One that was imported without an identity has none until it is registered.
+    A resource that was imported without a UUID has none until it is registered.
     """
     with registry_lock:
         if not resource.is_ipc_enabled:
@@ -65,12 +65,12 @@ def identity_of(_MemPool resource not None):
         return resource.identity
 
 
-cdef set known_to_multiprocessing = set()
+cdef set classes_with_reducers = set()
 
 
 cdef int enable_multiprocessing(object cls) except -1:
-    """Let objects of a class travel; called with the first of them, which is when it can be."""
-    if cls not in known_to_multiprocessing:
+    """Register the reducers of a class with multiprocessing, with its first shared object."""
+    if cls not in classes_with_reducers:
         import_module("cuda.core.sharing.reductions").register(cls)
-        known_to_multiprocessing.add(cls)
+        classes_with_reducers.add(cls)
     return 0

@@ -42,7 +42,7 @@ cdef int copy_array(OpaqueArray array, object other, Stream stream, bint is_fill
     check(code, b"cuMemcpy3DAsync")
     if captures_under_way():
         keep_in_capture(order, share_array(array))
-    return keep_after_copy(owner, stream)
+    return retain_after_copy(owner, stream)
 
 
 cdef object share_array(OpaqueArray array):

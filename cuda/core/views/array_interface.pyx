@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# The array interfaces, CUDA's and NumPy's: dictionaries that say where an array lies.
-
+# Import and export through the array interfaces of CUDA and NumPy.
 
 from cuda.core._core cimport classify_pointer, pointer_facts
 
 
-cdef object no_protocol(object obj):
+cdef object no_protocol_error(object obj):
     return BufferError(f"the input object does not support any data exchange protocol: "
                        f"{type_name(obj)} has neither __dlpack__ and __dlpack_device__ nor "
                        "__cuda_array_interface__")
 
 
 cdef inline object entry_of(dict interface, str key):
-    """The entry, or None."""
-    cdef PyObject* found = PyDict_GetItemWithError(interface, key)
-    return <object>found if found is not NULL else None
+    """Return the entry, or None."""
+    cdef PyObject* entry = PyDict_GetItemWithError(interface, key)
+    return <object>entry if entry is not NULL else None
 
 
 cdef object interface_or_none(object obj, str name):
@@ -28,14 +27,14 @@ cdef object required(dict interface, str key, str name):
     return found
 
 
-cdef dict check_interface(object given, object obj, str name, str protocol):
-    """The dictionary, of a version that is read here, without a mask."""
-    if given is None:
+cdef dict check_interface(object value, object obj, str name, str protocol):
+    """Return the dictionary if its version is supported and it has no mask."""
+    if value is None:
         raise BufferError(f"the input object does not support any data exchange protocol of this "
                           f"kind: {type_name(obj)} has no {name}")
-    if not isinstance(given, dict):
-        raise BufferError(f"{name} of {type_name(obj)} must be a dict, got {type_name(given)}")
-    interface = <dict>given
+    if not isinstance(value, dict):
+        raise BufferError(f"{name} of {type_name(obj)} must be a dict, got {type_name(value)}")
+    interface = <dict>value
     if required(interface, "version", name) < 3:
         raise BufferError(f"only {protocol} v3 or above is supported")
     if entry_of(interface, "mask") is not None:
@@ -43,8 +42,8 @@ cdef dict check_interface(object given, object obj, str name, str protocol):
     return interface
 
 
-cdef int take_interface(StridedMemoryView view, dict interface, str name) except -1:
-    """Layout, type, address and flag, which both interfaces spell alike."""
+cdef int read_interface(StridedMemoryView view, dict interface, str name) except -1:
+    """Read layout, type, address and read-only flag, which both interfaces share."""
     typestr = required(interface, "typestr", name)
     cdef int itemsize = read_typestr(typestr, &view.element)
     shape = required(interface, "shape", name)
@@ -68,11 +67,11 @@ cdef int take_interface(StridedMemoryView view, dict interface, str name) except
     return 0
 
 
-cdef int place_device_array(StridedMemoryView view) except -1:
-    """Where the memory is, by its address; the current device where there is none."""
+cdef int set_device_of_address(StridedMemoryView view) except -1:
+    """Set the device by the address; a null address gets the current device."""
     cdef pointer_facts facts
     view.fields.is_device_accessible = True
-    view.where = device_type.cuda
+    view.device_kind = device_type.cuda
     if view.fields.pointer == 0:
         view.fields.device = current_ordinal()
         view.ordinal = view.fields.device
@@ -80,40 +79,40 @@ cdef int place_device_array(StridedMemoryView view) except -1:
     facts = classify_pointer(view.fields.pointer)
     if not facts.is_device_accessible:
         raise BufferError(f"__cuda_array_interface__ names address {view.fields.pointer:#x}, which "
-                          "is not memory of a device, nor known to the driver")
+                          "is neither device memory nor known to the driver")
     view.fields.device = facts.device
     if facts.is_managed:
-        view.where = device_type.cuda_managed
+        view.device_kind = device_type.cuda_managed
     elif facts.is_host_accessible:
-        view.where = device_type.cuda_host
-    view.ordinal = facts.device if view.where == device_type.cuda else 0
+        view.device_kind = device_type.cuda_host
+    view.ordinal = facts.device if view.device_kind == device_type.cuda else 0
     return 0
 
 
-cdef int take_cuda_array(StridedMemoryView view, object obj, object stream_ptr) except -1:
+cdef int import_cuda_array(StridedMemoryView view, object obj, object stream_ptr) except -1:
     name = "__cuda_array_interface__"
-    given = interface_or_none(obj, name)
+    attribute = interface_or_none(obj, name)
     if is_torch_tensor(obj):
-        return take_torch(view, obj, stream_ptr)
-    interface = check_interface(given, obj, name, "CUDA Array Interface")
+        return import_torch(view, obj, stream_ptr)
+    interface = check_interface(attribute, obj, name, "CUDA Array Interface")
     if stream_ptr is None:
-        raise ambiguous_stream()
+        raise ambiguous_stream_error()
     consumer = stream_number(stream_ptr)
     view.source = obj
-    take_interface(view, interface, name)
-    place_device_array(view)
+    read_interface(view, interface, name)
+    set_device_of_address(view)
     view.flags |= VIEW_IS_SET
-    return order_after(stream_ptr, consumer, entry_of(interface, "stream"))
+    return order_after_producer(stream_ptr, consumer, entry_of(interface, "stream"))
 
 
-cdef int take_host_array(StridedMemoryView view, object obj) except -1:
+cdef int import_host_array(StridedMemoryView view, object obj) except -1:
     name = "__array_interface__"
     interface = check_interface(interface_or_none(obj, name), obj, name, "NumPy Array Interface")
     view.source = obj
-    take_interface(view, interface, name)
-    view.kept = interface  # a producer may make the memory for it alone
+    read_interface(view, interface, name)
+    view.memory_owner = interface  # the dictionary may own the memory
     view.fields.device = -1
-    view.where = device_type.cpu
+    view.device_kind = device_type.cpu
     return 0
 
 

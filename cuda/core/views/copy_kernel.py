@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel that copies elements between memory of any strides, written for a number of axes."""
+"""PTX kernel that copies elements between arrays of any strides, per number of axes."""
 
 import threading
 
@@ -56,20 +56,20 @@ _modules: dict = {}  # (axes, bytes of an element) -> ObjectCode
 
 
 def text(axes: int, size: int) -> str:
-    """The PTX of the kernel; elements of up to eight bytes, strides in bytes. Host only."""
+    """Return the PTX for elements of up to eight bytes and strides in bytes. Host only."""
     names = ["to", "from", "count"]
     for axis in range(axes):
         names += [f"extent{axis}", f"to{axis}", f"from{axis}"]
     parameters = ", ".join(f".param .u64 {name}" for name in names)
     kind = KINDS[size]
     inner_first = "".join(AXIS.format(axis=axis) for axis in reversed(range(axes)))
-    # PTX has no registers of eight bits.
+    # PTX has no 8-bit registers.
     register = "u16" if size == 1 else kind
     return HEAD.format(parameters=parameters, kind=register) + inner_first + TAIL.format(kind=kind)
 
 
 def kernel(axes: int, size: int):
-    """The kernel, loaded once for the process. Host only."""
+    """Return the kernel, loaded once per process. Host only."""
     from cuda.core import ObjectCode
 
     with _lock:
@@ -79,6 +79,6 @@ def kernel(axes: int, size: int):
 
 
 def forget() -> None:
-    """Unload the kernels, once nothing uses them any more. Host only."""
+    """Unload the kernels that nothing else uses. Host only."""
     with _lock:
         _modules.clear()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of devices that DLPack numbers, as far as they are known here."""
+"""Device types of DLPack that cuda.core supports."""
 
 from enum import IntEnum
 
 
 class DLDeviceType(IntEnum):
-    """What `__dlpack_device__` begins with."""
+    """Device type, the first element of `__dlpack_device__()`."""
 
     kDLCPU = 1
     kDLCUDA = 2

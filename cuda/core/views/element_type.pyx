@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# The types of elements: as DLPack numbers them, as NumPy and ml_dtypes name them, as typestrs.
-
+# Conversion of element types between DLPack, NumPy, ml_dtypes and typestrs.
 
 from cpython.unicode cimport PyUnicode_GET_LENGTH, PyUnicode_READ_CHAR
 
-# Code and bits of DLPack -> what numpy.dtype() takes.
+# (code, bits) of DLPack -> argument of numpy.dtype().
 cdef dict NUMPY_TYPES = {
     (0, 8): "i1", (0, 16): "i2", (0, 32): "i4", (0, 64): "i8",
     (1, 8): "u1", (1, 16): "u2", (1, 32): "u4", (1, 64): "u8",
@@ -12,7 +11,7 @@ cdef dict NUMPY_TYPES = {
     (5, 64): "c8", (5, 128): "c16",
     (6, 8): "b1",
 }
-# The same for what ml_dtypes has.
+# (code, bits) of DLPack -> name in ml_dtypes.
 cdef dict ML_TYPES = {
     (0, 2): "int2", (0, 4): "int4", (1, 2): "uint2", (1, 4): "uint4",
     (4, 16): "bfloat16",
@@ -23,7 +22,7 @@ cdef dict ML_TYPES = {
 }
 cdef dict CODE_OF_KIND = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 cdef dict CODE_OF_ML_TYPE = {name: code for code, name in ML_TYPES.items()}
-cdef dict known_dtypes = {}  # code and bits -> numpy.dtype, once asked for
+cdef dict known_dtypes = {}  # cache: (code, bits) -> numpy.dtype
 
 
 cdef object numpy_module():
@@ -31,30 +30,30 @@ cdef object numpy_module():
 
 
 cdef object dtype_of_element(data_type element):
-    """The numpy.dtype of a type that DLPack numbers."""
+    """Return the numpy.dtype of a DLPack element type."""
     if element.lanes != 1:
         raise NotImplementedError(f"elements of {element.lanes} lanes have no dtype")
     key = (element.code, element.bits)
     if key in known_dtypes:
         return known_dtypes[key]
     if key in NUMPY_TYPES:
-        made = numpy_module().dtype(NUMPY_TYPES[key])
+        dtype = numpy_module().dtype(NUMPY_TYPES[key])
     elif key in ML_TYPES:
         name = ML_TYPES[key]
         try:
-            made = numpy_module().dtype(getattr(import_module("ml_dtypes"), name))
+            dtype = numpy_module().dtype(getattr(import_module("ml_dtypes"), name))
         except (ImportError, AttributeError) as error:
             raise NotImplementedError(
                 f"{name} requires `ml_dtypes` with that type: pip install ml_dtypes") from error
     else:
         raise TypeError(f"elements of DLPack's type code {element.code} and {element.bits} bits "
                         "have no dtype")
-    known_dtypes[key] = made
-    return made
+    known_dtypes[key] = dtype
+    return dtype
 
 
 cdef int element_of_dtype(object dtype, data_type* element) except -1:
-    """DLPack's numbers for a dtype; none (bits 0) where it has none."""
+    """Set the DLPack element type of a dtype; bits is 0 if there is none."""
     cdef int bits = 8 * dtype.itemsize
     element.bits = 0
     if not dtype.isnative:
@@ -75,30 +74,31 @@ cdef int itemsize_of_element(data_type element, bint is_padded) except 0:
     if element.bits < 8 and is_padded:
         bits = 8 * element.lanes
     if bits == 0 or bits % 8:
-        raise ValueError(f"elements of {element.bits} bits and {element.lanes} lanes are no whole "
-                         "number of bytes")
+        raise ValueError(f"elements of {element.bits} bits and {element.lanes} lanes do not occupy "
+                         "a whole number of bytes")
     return bits // 8
 
 
-cdef int read_typestr(object given, data_type* element) except 0:
-    """The size in bytes of a typestr's elements, and DLPack's numbers where it has any."""
-    cdef Py_ssize_t place = 2
-    cdef Py_ssize_t length = PyUnicode_GET_LENGTH(given) if isinstance(given, str) else 0
+cdef int read_typestr(object typestr, data_type* element) except 0:
+    """Return the element size of a typestr, and set the DLPack element type if there is one."""
+    cdef Py_ssize_t position = 2
+    cdef Py_ssize_t length = PyUnicode_GET_LENGTH(typestr) if isinstance(typestr, str) else 0
     cdef Py_UCS4 order, kind
     cdef int64_t size = 0
     if length < 2:
-        raise TypeError(f"data type {given!r} not understood: a typestr is a str like '<f4'")
-    order, kind = PyUnicode_READ_CHAR(given, 0), PyUnicode_READ_CHAR(given, 1)
-    while place < length and u"0" <= PyUnicode_READ_CHAR(given, place) <= u"9" and size < 1 << 28:
-        size = 10 * size + <int>PyUnicode_READ_CHAR(given, place) - <int>u"0"
-        place += 1
+        raise TypeError(f"data type {typestr!r} not understood: a typestr is a str like '<f4'")
+    order, kind = PyUnicode_READ_CHAR(typestr, 0), PyUnicode_READ_CHAR(typestr, 1)
+    while (position < length and size < 1 << 28
+           and u"0" <= PyUnicode_READ_CHAR(typestr, position) <= u"9"):
+        size = 10 * size + <int>PyUnicode_READ_CHAR(typestr, position) - <int>u"0"
+        position += 1
     if kind == u"U":
         size *= 4
     elif kind == u"O" and size == 0:
         size = sizeof(void*)
     is_known = order in u"<>|=" and kind in u"tbiufcmMOSUV" and size > 0 and size < 1 << 28
-    if not is_known or (place < length and kind not in u"mM"):
-        raise TypeError(f"data type {given!r} not understood: a typestr is a str like '<f4'")
+    if not is_known or (position < length and kind not in u"mM"):
+        raise TypeError(f"data type {typestr!r} not understood: a typestr is a str like '<f4'")
     element.bits = 0
     if order != u">" or size == 1:
         set_element_of_kind(kind, <int>size, element)
@@ -134,7 +134,7 @@ cdef object find_dtype(StridedMemoryView self):
 
 
 cdef str typestr_of(StridedMemoryView self):
-    """The typestr of a view; void of the element size where there is no better one."""
+    """Return the typestr of a view; a void type of the element size if there is no other."""
     if self.type_text is not None:
         return self.type_text
     if self.type_object is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Arrays that are read without a protocol: NumPy's, our own, PyTorch's.
+# Fast import of arrays without a protocol call: NumPy arrays, Buffers, views, PyTorch tensors.
 
 import sys
 
@@ -22,47 +22,47 @@ cdef extern from "views/arrays/ndarray.hpp" namespace "halfwarp::views":
                                                         strided_layout&) except +
 
 
-# The class, once an array was seen whose fields lie where they are expected; and the dtypes of its
-# arrays that DLPack has numbers for. The objects live as long as NumPy.
+# The class numpy.ndarray, set once an array had the expected field layout; and the dtypes that
+# DLPack supports. The objects are immortal.
 cdef PyObject* ndarray_class = NULL
-cdef bint is_ndarray_known = False
+cdef bint is_numpy_checked = False
 cdef enum:
-    MOST_DTYPES = 16
-cdef struct known_dtype:
+    MAX_DTYPES = 16
+cdef struct dtype_entry:
     PyObject* dtype
     unsigned char code
     unsigned char bits
-cdef known_dtype[MOST_DTYPES] dtypes
+cdef dtype_entry[MAX_DTYPES] dtypes
 cdef int dtype_count = 0
-cdef list kept_for_ever = []
-cdef dict imported = sys.modules
+cdef list immortal_objects = []
+cdef dict loaded_modules = sys.modules
 
 
 cdef inline bint is_ndarray(object obj) except -1:
-    """Whether it is an array of NumPy's own class, which can be read by its fields."""
+    """Return whether an object is exactly a numpy.ndarray with the expected field layout."""
     if type_of(obj) is ndarray_class:
         return True
-    return False if is_ndarray_known else learn_ndarray(obj)
+    return False if is_numpy_checked else check_ndarray_class(obj)
 
 
-cdef bint learn_ndarray(object obj) except -1:
-    """Look for NumPy among what is imported, and compare what an array says with its fields."""
-    global ndarray_class, is_ndarray_known
-    numpy = imported.get("numpy")
+cdef bint check_ndarray_class(object obj) except -1:
+    """Find NumPy among the imported modules and check the field layout of an array."""
+    global ndarray_class, is_numpy_checked
+    numpy = loaded_modules.get("numpy")
     cls = getattr(numpy, "ndarray", None) if numpy is not None else None
     if cls is None or type(obj) is not cls:
         return False
-    is_ndarray_known = True
+    is_numpy_checked = True
     if not has_expected_fields(numpy, obj):
         return False
-    learn_dtypes(numpy)
-    kept_for_ever.append(cls)
+    cache_dtypes(numpy)
+    immortal_objects.append(cls)
     ndarray_class = <PyObject*>cls
     return True
 
 
-cdef bint has_expected_fields(object numpy, object given) except -1:
-    for obj in (given, numpy.zeros((2, 3, 4), "f4")[::-1, :, 1:]):
+cdef bint has_expected_fields(object numpy, object array) except -1:
+    for obj in (array, numpy.zeros((2, 3, 4), "f4")[::-1, :, 1:]):
         dtype = obj.dtype
         if as_ndarray(obj).ndim != obj.ndim or as_ndarray(obj).dtype is not <PyObject*>dtype:
             return False
@@ -73,24 +73,24 @@ cdef bint has_expected_fields(object numpy, object given) except -1:
     return True
 
 
-cdef int learn_dtypes(object numpy) except -1:
+cdef int cache_dtypes(object numpy) except -1:
     global dtype_count
     for (code, bits), name in NUMPY_TYPES.items():
         dtype = numpy.dtype(name)
-        kept_for_ever.append(dtype)
-        dtypes[dtype_count] = known_dtype(<PyObject*>dtype, code, bits)
+        immortal_objects.append(dtype)
+        dtypes[dtype_count] = dtype_entry(<PyObject*>dtype, code, bits)
         dtype_count += 1
     return 0
 
 
-cdef bint take_ndarray(StridedMemoryView view, object array) except -1:
-    """Whether the array can be shown as it is; else NumPy says what is wrong with it."""
+cdef bint import_ndarray(StridedMemoryView view, object array) except -1:
+    """Import an array by its fields; False if the protocol of NumPy must handle it."""
     cdef const ndarray_fields* fields = &as_ndarray(array)
-    cdef int place
+    cdef int index
     view.element.bits = 0
-    for place in range(dtype_count):
-        if dtypes[place].dtype is fields.dtype:
-            view.element.code, view.element.bits = dtypes[place].code, dtypes[place].bits
+    for index in range(dtype_count):
+        if dtypes[index].dtype is fields.dtype:
+            view.element.code, view.element.bits = dtypes[index].code, dtypes[index].bits
             break
     else:
         dtype = array.dtype
@@ -111,7 +111,7 @@ cdef bint take_ndarray(StridedMemoryView view, object array) except -1:
 cdef inline bint set_ndarray(StridedMemoryView view, object array) except -1:
     view.fields.pointer = <uintptr_t>as_ndarray(array).data
     view.fields.device = -1
-    view.where = device_type.cpu
+    view.device_kind = device_type.cpu
     view.flags = VIEW_IS_SET
     if not as_ndarray(array).flags & ndarray_writeable:
         view.flags |= VIEW_IS_READONLY
@@ -119,20 +119,20 @@ cdef inline bint set_ndarray(StridedMemoryView view, object array) except -1:
     return True
 
 
-cdef int place_buffer(StridedMemoryView view, Buffer buffer) except -1:
-    """Where the memory of a Buffer is, and that it must stay open."""
-    cdef dlpack_device where = dlpack_device_of(buffer)
-    place_tensor(view, <int>where.type, where.id)
+cdef int set_buffer_device(StridedMemoryView view, Buffer buffer) except -1:
+    """Set the device of a Buffer's memory, and the check that the Buffer is open."""
+    cdef dlpack_device device = dlpack_device_of(buffer)
+    set_device(view, <int>device.type, device.id)
     view.source = buffer
     view.fields.source = &buffer.fields
     return 0
 
 
-cdef int take_buffer(StridedMemoryView view, Buffer buffer, object stream_ptr) except -1:
+cdef int import_buffer(StridedMemoryView view, Buffer buffer, object stream_ptr) except -1:
     consumer = stream_number(stream_ptr)
     check_open(buffer.fields.is_open, "Buffer")
-    place_buffer(view, buffer)
-    check_order(<int>view.where, consumer)
+    set_buffer_device(view, buffer)
+    check_order(<int>view.device_kind, consumer)
     if consumer is not None:
         order_consumer(buffer, consumer)
     cdef buffer_fields memory
@@ -140,7 +140,8 @@ cdef int take_buffer(StridedMemoryView view, Buffer buffer, object stream_ptr) e
         memory = buffer.fields
     check_open(memory.is_open, "Buffer")
     if memory.size > <size_t>0x7fffffffffffffff:
-        raise BufferError(f"the buffer has {memory.size} bytes, and views count them with a sign")
+        raise BufferError(f"the buffer has {memory.size} bytes, but a view supports at most "
+                          "2**63 - 1")
     view.native = strided_layout(1, 1, True)
     view.native.extents()[0], view.native.strides()[0] = memory.size, 1
     view.element.code, view.element.bits, view.element.lanes = 0, 8, 1
@@ -149,12 +150,12 @@ cdef int take_buffer(StridedMemoryView view, Buffer buffer, object stream_ptr) e
     return 0
 
 
-cdef int take_layout_of_buffer(StridedMemoryView view, object given, tuple shape, object strides,
-                               object itemsize, object dtype) except -1:
-    if not isinstance(given, Buffer):
-        raise TypeError(f"buffer must be a Buffer, got {type_name(given)}; use from_dlpack() or "
+cdef int import_buffer_layout(StridedMemoryView view, object value, tuple shape, object strides,
+                              object itemsize, object dtype) except -1:
+    if not isinstance(value, Buffer):
+        raise TypeError(f"buffer must be a Buffer, got {type_name(value)}; use from_dlpack() or "
                         "from_any_interface() for other objects")
-    cdef Buffer buffer = <Buffer>given
+    cdef Buffer buffer = <Buffer>value
     cdef int64_t size
     if itemsize is None and dtype is None:
         raise ValueError("Either itemsize or dtype must be specified")
@@ -170,7 +171,7 @@ cdef int take_layout_of_buffer(StridedMemoryView view, object given, tuple shape
     view.native = layout_from(shape, strides, size, False)
     check_open(buffer.fields.is_open, "Buffer")
     check_within(buffer, view.native)
-    place_buffer(view, buffer)
+    set_buffer_device(view, buffer)
     view.fields.pointer = buffer.fields.pointer
     check_open(buffer.fields.is_open, "Buffer")
     view.flags |= VIEW_IS_SET
@@ -178,7 +179,7 @@ cdef int take_layout_of_buffer(StridedMemoryView view, object given, tuple shape
 
 
 cdef int check_within(Buffer buffer, const strided_layout& layout) except -1:
-    """Refuse a layout that the memory of a resource does not hold; other sizes are not known."""
+    """Reject a layout larger than a buffer of a resource; other sizes are unreliable."""
     if buffer.memory_resource is None:
         return 0
     cdef int64_t needed = size_for(layout)
@@ -188,23 +189,23 @@ cdef int check_within(Buffer buffer, const strided_layout& layout) except -1:
     return 0
 
 
-cdef int take_view(StridedMemoryView view, StridedMemoryView other, object stream_ptr) except -1:
-    """A view of a view, which knows no stream of its own."""
+cdef int import_view(StridedMemoryView view, StridedMemoryView other, object stream_ptr) except -1:
+    """Import a view, which has no stream of its own."""
     check_memory(other)
-    check_order(<int>other.where, stream_number(stream_ptr))
+    check_order(<int>other.device_kind, stream_number(stream_ptr))
     view.native = other.native
     view.element = other.element
     view.type_object, view.type_text = other.type_object, other.type_text
     if view.element.bits == 0:
-        element_or_refuse(other)  # as __dlpack__ would
+        element_or_raise(other)  # raises, as __dlpack__ would
     view.fields = other.fields
-    view.flags, view.where, view.ordinal = other.flags, other.where, other.ordinal
-    view.source = view.kept = other
+    view.flags, view.device_kind, view.ordinal = other.flags, other.device_kind, other.ordinal
+    view.source = view.memory_owner = other
     return 0
 
 
-# PyTorch: its own protocol refuses tensors that need a gradient or are conjugated, and knows no
-# stream in the array interface.
+# PyTorch: its DLPack protocol rejects tensors that require a gradient or are conjugated, and its
+# array interface has no stream.
 
 cdef dict TORCH_TYPES = {
     "torch.bool": (6, 8), "torch.uint8": (1, 8), "torch.uint16": (1, 16), "torch.uint32": (1, 32),
@@ -217,43 +218,43 @@ cdef dict TORCH_TYPES = {
 
 
 cdef bint is_torch_tensor(object obj) except -1:
-    cdef PyObject* torch = PyDict_GetItemWithError(imported, "torch")
+    cdef PyObject* torch = PyDict_GetItemWithError(loaded_modules, "torch")
     if torch is NULL:
         return False
     cls = getattr(<object>torch, "Tensor", None)
     return isinstance(cls, type) and isinstance(obj, cls)
 
 
-cdef int take_torch_quickly(StridedMemoryView view, object tensor, object stream_ptr) except -1:
-    """By the exchange table of newer versions, where it takes the tensor."""
+cdef int import_torch_fast(StridedMemoryView view, object tensor, object stream_ptr) except -1:
+    """Import a tensor by the exchange table of newer versions, or else by its attributes."""
     try:
-        if take_by_exchange_table(view, tensor, stream_ptr):
+        if import_by_exchange_table(view, tensor, stream_ptr):
             return 0
-    except (RuntimeError, TypeError):  # those that need a gradient, for instance
-        give_tensor_back(view)
-    return take_torch(view, tensor, stream_ptr)
+    except (RuntimeError, TypeError):  # for example, the tensor requires a gradient
+        release_tensor(view)
+    return import_torch(view, tensor, stream_ptr)
 
 
-cdef int take_torch(StridedMemoryView view, object tensor, object stream_ptr) except -1:
+cdef int import_torch(StridedMemoryView view, object tensor, object stream_ptr) except -1:
     cdef int itemsize = tensor.element_size()
     device = tensor.device
     kind = device.type
     if kind not in ("cpu", "cuda"):
         raise BufferError(f"device not supported: torch's {device}")
     view.native = layout_from(tuple(tensor.shape), tuple(tensor.stride()), itemsize, False)
-    key = TORCH_TYPES.get(str(tensor.dtype))
-    view.element.code, view.element.bits = key or (3, 8 * itemsize)
+    code_and_bits = TORCH_TYPES.get(str(tensor.dtype))
+    view.element.code, view.element.bits = code_and_bits or (3, 8 * itemsize)
     view.element.lanes = 1
     view.source = tensor
-    place_tensor(view, DEVICE_CPU if kind == "cpu" else DEVICE_CUDA, device.index or 0)
+    set_device(view, DEVICE_CPU if kind == "cpu" else DEVICE_CUDA, device.index or 0)
     view.fields.pointer = tensor.data_ptr()
     view.flags |= VIEW_IS_SET
     if kind == "cpu":
         return 0
     consumer = stream_number(stream_ptr)
     if consumer is None:
-        raise ambiguous_stream()
+        raise ambiguous_stream_error()
     if consumer == -1:
         return 0
-    current = imported["torch"].cuda.current_stream(device).cuda_stream
-    return order_after(stream_ptr, consumer, current or 1)
+    current = loaded_modules["torch"].cuda.current_stream(device).cuda_stream
+    return order_after_producer(stream_ptr, consumer, current or 1)

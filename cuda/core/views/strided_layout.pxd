@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Strided layouts: extents, strides and an offset, all counted in elements.
+# Strided layouts: extents, strides and an offset, in elements.
 
 from libc.stdint cimport int64_t, uint64_t
 
@@ -24,5 +24,5 @@ cdef extern from "views/layout/layout.hpp" namespace "halfwarp::views":
 cdef class _StridedLayout:
     cdef strided_layout native
 
-# A layout object over what C++ made.
+# Wraps a layout of C++.
 cdef _StridedLayout wrap_layout(const strided_layout& native)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# _StridedLayout: the face of cpp/views/layout.
+# _StridedLayout: the Python class of cpp/views/layout.
 
 from cpython.number cimport PyNumber_AsSsize_t
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
@@ -66,7 +66,7 @@ cdef extern from "views/layout/changes.hpp" namespace "halfwarp::views":
 
 cdef extern from *:
     """
-    // For Cython, which does not know enumerations of a class.
+    // Cython does not support enumerations inside a class.
     static inline halfwarp::views::subscript index_entry(std::int64_t index) noexcept {
       return {halfwarp::views::subscript::index, index, 0, 0};
     }
@@ -95,99 +95,99 @@ cdef extern from "Python.h":
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* stop,
                                      Py_ssize_t step)
 
-# One more than a layout takes, so that it can say what is too many.
+# Exceeds the maximum of a layout by one, so that the check of the layout detects too many.
 cdef enum:
-    MOST_NUMBERS = 65
+    MAX_NUMBERS = 65
 
 
-cdef int fill_numbers(int64_t* to, tuple given) except -1:
-    """The integers of a tuple; those beyond what a layout takes are left out."""
-    cdef Py_ssize_t place
-    for place in range(min(PyTuple_GET_SIZE(given), <Py_ssize_t>MOST_NUMBERS)):
-        to[place] = PyNumber_Index(<object>PyTuple_GET_ITEM(given, place))
+cdef int fill_numbers(int64_t* numbers_out, tuple values) except -1:
+    """Store the integers of a tuple, at most MAX_NUMBERS."""
+    cdef Py_ssize_t position
+    for position in range(min(PyTuple_GET_SIZE(values), <Py_ssize_t>MAX_NUMBERS)):
+        numbers_out[position] = PyNumber_Index(<object>PyTuple_GET_ITEM(values, position))
     return 0
 
 
-cdef tuple as_tuple(const int64_t* given, int count):
-    return tuple([given[i] for i in range(count)])
+cdef tuple as_tuple(const int64_t* values, int count):
+    return tuple([values[i] for i in range(count)])
 
 
 cdef strided_layout layout_from(tuple shape, object strides, int64_t itemsize,
                                 bint divide) except *:
-    """A layout of what a user gave; strides in bytes when they are to be divided."""
+    """Create a layout from arguments. `divide`: the strides are in bytes."""
     if strides is not None and not isinstance(strides, tuple):
         raise TypeError("Argument 'strides' has incorrect type (expected tuple or None, got "
                         f"{type(strides).__name__})")
     cdef int ndim = len(shape)
     if not -0x80000000 <= itemsize <= 0x7fffffff:
         raise OverflowError(f"itemsize must be less than 2**31, got {itemsize}")
-    cdef strided_layout made = strided_layout(ndim, <int>itemsize, strides is not None)
-    fill_numbers(made.extents(), shape)
-    check_layout(made)
+    cdef strided_layout layout = strided_layout(ndim, <int>itemsize, strides is not None)
+    fill_numbers(layout.extents(), shape)
+    check_layout(layout)
     if strides is None:
-        return made
+        return layout
     if len(strides) != ndim:
         raise ValueError(
             "Strides, if provided, must have the same length as shape. Shape has "
             f"{ndim} dimensions, but strides has {len(strides)} elements.")
-    fill_numbers(made.strides(), <tuple>strides)
+    fill_numbers(layout.strides(), <tuple>strides)
     if divide:
-        divide_layout_strides(made)
-    return made
+        divide_layout_strides(layout)
+    return layout
 
 
 cdef axis_list axes_of_order(object order, int ndim) except *:
-    """The axes of "C", "F", or a permutation whose last entry is the axis of stride 1."""
-    cdef int64_t[MOST_NUMBERS] axes
+    """Return the axes for "C", "F", or a permutation that ends with the axis of stride 1."""
+    cdef int64_t[MAX_NUMBERS] axes
     if isinstance(order, str):
         if order == "C":
             return c_order(ndim)
         if order == "F":
             return fortran_order(ndim)
     elif isinstance(order, (tuple, list)):
-        given = tuple(order)
-        if len(given) != ndim:
+        axis_order = tuple(order)
+        if len(axis_order) != ndim:
             raise ValueError(
                 "stride_order must have the same length as shape. Shape has "
-                f"{ndim} dimensions, but stride_order has {len(given)} elements.")
-        fill_numbers(axes, given)
+                f"{ndim} dimensions, but stride_order has {len(axis_order)} elements.")
+        fill_numbers(axes, axis_order)
         return distinct_axes(numbers(axes, ndim), ndim, b"Invalid stride order")
     raise ValueError("The stride_order must be 'C', 'F', or a permutation tuple. Got: "
                      f"{order!r}")
 
 
 cdef _StridedLayout wrap_layout(const strided_layout& native):
-    cdef _StridedLayout made = _StridedLayout.__new__(_StridedLayout)
-    made.native = native
-    return made
+    cdef _StridedLayout layout = _StridedLayout.__new__(_StridedLayout)
+    layout.native = native
+    return layout
 
 
-cdef _StridedLayout without_gaps(_StridedLayout given, object order):
-    """The same shape in that order; the object itself where it is so already."""
-    cdef bint is_word = isinstance(order, str)
+cdef _StridedLayout dense_layout_of(_StridedLayout layout, object order):
+    """Return a dense layout in an axis order; the object itself if it already is one."""
+    cdef bint is_name = isinstance(order, str)
     cdef axis_list axes
-    if is_word and order == "K":
-        axes = order_of_strides(given.native)
+    if is_name and order == "K":
+        axes = order_of_strides(layout.native)
     else:
-        axes = axes_of_order(order, given.native.ndim())
-    if is_word and given.native.offset() == 0 and is_contiguous(given.native, axes):
-        return given
-    return wrap_layout(make_dense(given.native, axes))
+        axes = axes_of_order(order, layout.native.ndim())
+    if is_name and layout.native.offset() == 0 and is_contiguous(layout.native, axes):
+        return layout
+    return wrap_layout(make_dense(layout.native, axes))
 
 
 cdef strided_layout layout_of_key(const strided_layout& native, object key) except *:
-    """What a subscript leaves: integers, slices, Ellipsis and None, as NumPy understands them."""
-    cdef subscript[2 * MOST_NUMBERS] entries
+    """Apply a subscript of integers, slices, Ellipsis and None by the rules of NumPy."""
+    cdef subscript[2 * MAX_NUMBERS] entries
     cdef int count = 0, axis = 0, ndim = (<strided_layout*>&native).ndim(), missing
     cdef Py_ssize_t start = 0, stop = 0, step = 0, length
     cdef tuple keys = <tuple>key if isinstance(key, tuple) else (key,)
-    cdef int taken = len([each for each in keys if each is not None and each is not ...])
+    cdef int axes_used = len([each for each in keys if each is not None and each is not ...])
     if keys.count(None) > max_ndim:
         raise ValueError(f"a subscript has at most {max_ndim} new axes, got {keys.count(None)}")
-    if taken > ndim:
-        raise ValueError(f"The number of slices ({taken}) is greater than the number of dimensions "
-                         f"({ndim}).")
-    missing = ndim - taken
+    if axes_used > ndim:
+        raise ValueError(f"The number of slices ({axes_used}) is greater than the number of "
+                         f"dimensions ({ndim}).")
+    missing = ndim - axes_used
     for each in keys:
         if each is None:
             entries[count] = new_axis_entry()
@@ -223,7 +223,7 @@ cdef class _StridedLayout:
     """_StridedLayout(shape, strides, itemsize, divide_strides=False)
 --
 
-Where the elements of a strided array lie in memory. Immutable; holds no memory.
+The offsets of the elements of a strided array. Immutable; owns no memory.
 
 Extents, strides and offsets count elements. Up to 64 dimensions.
 
@@ -232,8 +232,8 @@ Parameters
 shape : tuple of int
     The extent of each axis.
 strides : tuple of int or None
-    How far neighbours along each axis lie apart; None for C order without gaps, which is then not
-    equal to the same layout with strides.
+    The distance of neighbors along each axis; None for dense C order, which does not compare equal
+    to the same layout with explicit strides.
 itemsize : int
     The size of an element in bytes.
 divide_strides : bool, optional
@@ -253,7 +253,7 @@ OverflowError
 
     @staticmethod
     def dense(tuple shape, itemsize, stride_order="C"):
-        """A layout without gaps.
+        """Return a dense layout.
 
         Host only.
 
@@ -264,7 +264,7 @@ OverflowError
         itemsize : int
             The size of an element in bytes.
         stride_order : str or tuple of int, optional
-            ``"C"``, ``"F"``, or all axes, the one whose elements are neighbours last.
+            ``"C"``, ``"F"``, or a permutation of the axes; the last axis has stride 1.
 
         Returns
         -------
@@ -273,21 +273,21 @@ OverflowError
         Raises
         ------
         ValueError
-            If `stride_order` is not an order of the axes.
+            If `stride_order` is not a permutation of the axes.
         """
         cdef strided_layout plain = layout_from(shape, None, PyNumber_Index(itemsize), False)
         return wrap_layout(make_dense(plain, axes_of_order(stride_order, plain.ndim())))
 
     @staticmethod
     def dense_like(_StridedLayout other, stride_order="K"):
-        """A layout without gaps and offset, of the shape and element size of another one.
+        """Return a dense layout without offset, with the shape and element size of another one.
 
         Host only.
 
         Parameters
         ----------
         other : _StridedLayout
-            Given back itself where nothing has to change.
+            The layout, which is returned itself if it already is the result.
         stride_order : str or tuple of int, optional
             As for `dense`, or ``"K"``: the order of the strides of `other`.
 
@@ -295,10 +295,10 @@ OverflowError
         -------
         _StridedLayout
         """
-        return without_gaps(other, stride_order)
+        return dense_layout_of(other, stride_order)
 
     def to_dense(self, stride_order="K"):
-        """The same shape and element size without gaps and offset, as `dense_like`. Host only.
+        """Return a dense layout of the same shape and element size, as `dense_like`. Host only.
 
         Parameters
         ----------
@@ -309,7 +309,7 @@ OverflowError
         -------
         _StridedLayout
         """
-        return without_gaps(self, stride_order)
+        return dense_layout_of(self, stride_order)
 
     @property
     def ndim(self):
@@ -323,22 +323,22 @@ OverflowError
 
     @property
     def strides(self):
-        """In elements; None where C order was implied. Host only."""
+        """Strides in elements; None for implicit C order. Host only."""
         if not self.native.has_strides():
             return None
         return as_tuple(self.native.strides(), self.native.ndim())
 
     @property
     def strides_in_bytes(self):
-        """In bytes; None where C order was implied. Host only."""
+        """Strides in bytes; None for implicit C order. Host only."""
         strides = self.strides
         if strides is None:
             return None
-        found = tuple([stride * self.itemsize for stride in strides])
-        for stride in found:
+        byte_strides = tuple([stride * self.itemsize for stride in strides])
+        for stride in byte_strides:
             if not -(2**63) <= stride < 2**63:
                 raise OverflowError(f"a stride of {stride} bytes does not fit 64 bits")
-        return found
+        return byte_strides
 
     @property
     def itemsize(self):
@@ -347,12 +347,12 @@ OverflowError
 
     @property
     def slice_offset(self):
-        """Where the first element lies, in elements. Host only."""
+        """Offset of the first element, in elements. Host only."""
         return self.native.offset()
 
     @property
     def slice_offset_in_bytes(self):
-        """Where the first element lies, in bytes. Host only."""
+        """Offset of the first element, in bytes. Host only."""
         return offset_in_bytes(self.native)
 
     @property
@@ -362,75 +362,75 @@ OverflowError
 
     @property
     def stride_order(self):
-        """The axes, that of the largest stride first; equal ones by larger extent. Host only."""
+        """The axes by decreasing stride; equal strides by decreasing extent. Host only."""
         cdef axis_list order = order_of_strides(self.native)
         return tuple([order[i] for i in range(order.count)])
 
     @property
     def is_contiguous_c(self):
-        """Whether there are no gaps, in C order; extents of 1 do not count. Host only."""
+        """Whether the layout is contiguous in C order, ignoring extents of 1. Host only."""
         return is_contiguous_c(self.native)
 
     @property
     def is_contiguous_f(self):
-        """Whether there are no gaps, in Fortran order; extents of 1 do not count. Host only."""
+        """Whether the layout is contiguous in Fortran order, ignoring extents of 1. Host only."""
         return is_contiguous_f(self.native)
 
     @property
     def is_contiguous_any(self):
-        """Whether there are no gaps, in some order. Host only."""
+        """Whether the layout is contiguous in any axis order. Host only."""
         return is_contiguous_any(self.native)
 
     @property
     def is_dense(self):
-        """Whether there are neither gaps nor an offset. Host only."""
+        """Whether the layout is contiguous without an offset. Host only."""
         return is_dense(self.native)
 
     @property
     def is_unique(self):
-        """Whether no two elements share a place; False where that is not certain. Host only."""
+        """Whether no two elements share memory; False if that is uncertain. Host only."""
         return is_unique(self.native)
 
     @property
     def offset_bounds(self):
-        """The first and the last offset of an element; (0, -1) without elements. Host only."""
+        """The smallest and largest element offset; (0, -1) without elements. Host only."""
         cdef offset_range bounds = bounds_of(self.native)
         return bounds.first, bounds.last
 
     @property
     def min_offset(self):
-        """The first offset of an element. Host only."""
+        """The smallest element offset. Host only."""
         return bounds_of(self.native).first
 
     @property
     def max_offset(self):
-        """The last offset of an element. Host only."""
+        """The largest element offset. Host only."""
         return bounds_of(self.native).last
 
     def required_size_in_bytes(self):
-        """How much memory the layout needs, from offset 0 on. Host only.
+        """Return the size of the memory that the layout needs from offset 0. Host only.
 
         Returns
         -------
         int
-            In bytes; 0 without elements.
+            Size in bytes; 0 without elements.
 
         Raises
         ------
         ValueError
-            If elements lie before offset 0.
+            If an element has a negative offset.
         """
         return size_for(self.native)
 
     def reshaped(self, tuple shape):
-        """The same elements in the same order under another shape.
+        """Return the layout of the same elements, in the same order, with another shape.
 
         Host only.
 
         Parameters
         ----------
         shape : tuple of int
-            One extent may be -1: what is left for it.
+            The new extents; one may be -1 to be computed.
 
         Returns
         -------
@@ -439,14 +439,14 @@ OverflowError
         Raises
         ------
         ValueError
-            If the number of elements differs, or the strides allow it with a copy only.
+            If the number of elements differs, or the strides would require a copy.
         """
-        cdef int64_t[MOST_NUMBERS] extents
+        cdef int64_t[MAX_NUMBERS] extents
         fill_numbers(extents, shape)
         return wrap_layout(reshaped(self.native, numbers(extents, len(shape))))
 
     def permuted(self, tuple axis_order):
-        """The axes in another order.
+        """Return the layout with permuted axes.
 
         Host only.
 
@@ -462,14 +462,14 @@ OverflowError
         Raises
         ------
         ValueError
-            If that is no order of the axes.
+            If `axis_order` is not a permutation of the axes.
         """
-        cdef int64_t[MOST_NUMBERS] axes
+        cdef int64_t[MAX_NUMBERS] axes
         fill_numbers(axes, axis_order)
         return wrap_layout(permuted(self.native, numbers(axes, len(axis_order))))
 
     def flattened(self, start_axis=0, end_axis=-1, mask=None):
-        """Neighbouring axes merged where a single stride serves them.
+        """Return the layout with adjacent axes merged if one stride describes both.
 
         Host only.
 
@@ -478,33 +478,33 @@ OverflowError
         start_axis, end_axis : int, optional
             The range of axes to merge, both inclusive.
         mask : int, optional
-            Instead of the range: bit i stands for merging axis i into the one before it.
+            A bit mask instead of the range: bit i allows merging axis i into the previous axis.
 
         Returns
         -------
         _StridedLayout
-            Of one axis where there was none.
+            A layout with at least one axis.
         """
-        cdef uint64_t bits
+        cdef uint64_t axis_mask
         if mask is None:
-            bits = mask_of_range(self.native.ndim(), PyNumber_Index(start_axis),
-                                 PyNumber_Index(end_axis))
+            axis_mask = mask_of_range(self.native.ndim(), PyNumber_Index(start_axis),
+                                      PyNumber_Index(end_axis))
         else:
-            bits = PyNumber_Index(mask)
-        return wrap_layout(flattened(self.native, bits))
+            axis_mask = PyNumber_Index(mask)
+        return wrap_layout(flattened(self.native, axis_mask))
 
     def flattened_axis_mask(self):
-        """Which axes can be merged into those before them: bit i for axis i. Host only.
+        """Return a bit mask of the axes that can be merged into the previous axis. Host only.
 
         Returns
         -------
         int
-            Masks of layouts of the same number of axes can be and-ed.
+            Bit i stands for axis i. Combine masks of layouts of equal rank with ``&``.
         """
         return mask_of(self.native)
 
     def squeezed(self):
-        """Without the axes of extent 1; shape ``(0,)`` without elements. Host only.
+        """Remove the axes of extent 1; shape ``(0,)`` without elements. Host only.
 
         Returns
         -------
@@ -513,14 +513,14 @@ OverflowError
         return wrap_layout(squeezed(self.native))
 
     def unsqueezed(self, axis):
-        """With axes of extent 1 inserted.
+        """Return the layout with inserted axes of extent 1.
 
         Host only.
 
         Parameters
         ----------
         axis : int or tuple of int
-            Where the new axes are in the result.
+            Positions of the new axes in the result.
 
         Returns
         -------
@@ -529,24 +529,24 @@ OverflowError
         Raises
         ------
         ValueError
-            If an axis is out of range, or named twice.
+            If an axis is out of range or repeated.
         """
-        cdef int64_t[MOST_NUMBERS] axes
-        added = (axis,) if PyIndex_Check(axis) else tuple(axis)
-        if not added:
+        cdef int64_t[MAX_NUMBERS] axes
+        new_axes = (axis,) if PyIndex_Check(axis) else tuple(axis)
+        if not new_axes:
             return self
-        fill_numbers(axes, added)
-        return wrap_layout(unsqueezed(self.native, numbers(axes, len(added))))
+        fill_numbers(axes, new_axes)
+        return wrap_layout(unsqueezed(self.native, numbers(axes, len(new_axes))))
 
     def broadcast_to(self, tuple shape):
-        """With axes of extent 1 stretched, and new ones in front, by a stride of 0.
+        """Return the layout broadcast to a shape, with stride 0 for extended and new axes.
 
         Host only.
 
         Parameters
         ----------
         shape : tuple of int
-            By NumPy's rules of broadcasting.
+            The shape, by the broadcasting rules of NumPy.
 
         Returns
         -------
@@ -555,27 +555,27 @@ OverflowError
         Raises
         ------
         ValueError
-            If another extent than 1 would have to change.
+            If an extent other than 1 would change.
         """
-        cdef int64_t[MOST_NUMBERS] extents
+        cdef int64_t[MAX_NUMBERS] extents
         fill_numbers(extents, shape)
         return wrap_layout(broadcast_to(self.native, numbers(extents, len(shape))))
 
     def repacked(self, itemsize, data_ptr=0, axis=-1, bint keep_dim=True):
-        """The same bytes as elements of another size.
+        """Return the layout of the same bytes as elements of another size.
 
         Host only.
 
         Parameters
         ----------
         itemsize : int
-            In bytes: a multiple or a divisor of the present one.
+            Element size in bytes: a multiple or a divisor of the current one.
         data_ptr : int, optional
-            The address of the memory, which must be aligned to larger elements.
+            The address of the memory, which must be aligned to the larger elements.
         axis : int, optional
-            The axis that is cut anew; its stride must be 1.
+            The axis whose extent changes; its stride must be 1.
         keep_dim : bool, optional
-            Whether that axis stays when its extent becomes 1.
+            Whether to keep that axis if its extent becomes 1.
 
         Returns
         -------
@@ -584,46 +584,46 @@ OverflowError
         Raises
         ------
         ValueError
-            If extents, strides, offset or address are not divisible as it takes.
+            If extents, strides, offset or address are not divisible accordingly.
         """
         cdef int64_t size = PyNumber_Index(itemsize)
         if size == self.native.itemsize():
             return self
-        return wrap_layout(repacked(self.native, size, address_number(data_ptr),
+        return wrap_layout(repacked(self.native, size, signed_address(data_ptr),
                                     PyNumber_Index(axis), keep_dim))
 
     def max_compatible_itemsize(self, max_itemsize=16, data_ptr=0, axis=-1):
-        """The largest size of elements that `repacked` takes, among the divisors of a number.
+        """Return the largest element size that `repacked` accepts.
 
         Host only.
 
         Parameters
         ----------
         max_itemsize : int, optional
-            That number, in bytes.
+            Size in bytes; the result is a divisor of it.
         data_ptr : int, optional
             The address of the memory.
         axis : int, optional
-            The axis that would be cut anew.
+            The axis whose extent would change.
 
         Returns
         -------
         int
-            In bytes; the present size where no larger one does.
+            Element size in bytes; the current size if no larger one is possible.
         """
         return max_compatible_itemsize(self.native, PyNumber_Index(max_itemsize),
-                                       address_number(data_ptr), PyNumber_Index(axis))
+                                       signed_address(data_ptr), PyNumber_Index(axis))
 
     def sliced(self, slices):
-        """Some of the elements: ``layout[slices]``.
+        """Return the layout of a subset of the elements: ``layout[slices]``.
 
         Host only.
 
         Parameters
         ----------
         slices : object
-            An int, a slice, Ellipsis or None, or a tuple of them, as in NumPy. An int removes its
-            axis; the offset moves.
+            An int, a slice, Ellipsis or None, or a tuple of these, as in NumPy. An int removes its
+            axis and changes the offset.
 
         Returns
         -------
@@ -655,7 +655,7 @@ OverflowError
                 f"itemsize={self.itemsize}{offset})")
 
 
-cdef int64_t address_number(object given) except? -1:
-    """An address as a number with a sign, of which only the divisors count."""
-    number = PyNumber_Index(given)
+cdef int64_t signed_address(object value) except? -1:
+    """Return an address as a signed number with the same divisors."""
+    number = PyNumber_Index(value)
     return number - 2**64 if 2**63 <= number < 2**64 else number

@@ -1,56 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
-# StridedMemoryView: an array of any library, described.
+# StridedMemoryView: a view of an array of any library.
 
 from cpython.pycapsule cimport PyCapsule_New
 
 from cuda.core._core cimport register_views
 
-# Filled when the functions in it are there.
-cdef exchange_table own_table
-_own_table_capsule = PyCapsule_New(&own_table, TABLE_CAPSULE, NULL)
+# Filled by dlpack/exchange_table.pyx.
+cdef exchange_table exchange_functions
+_exchange_capsule = PyCapsule_New(&exchange_functions, TABLE_CAPSULE, NULL)
 
 
-# no_gc_clear: `fields.source` points into `source`; a cycle is broken at the source's side.
+# no_gc_clear: `fields.source` points into `source`. The collector breaks cycles at the source.
 @cython.no_gc_clear
 @cython.freelist(64)
 cdef class StridedMemoryView:
-    """Where the elements of an array of any library lie, and of what type they are.
+    """Address, layout and element type of an array of any library.
 
-    It copies nothing and owns no memory; it keeps the object alive that does. Use one of the class
-    methods: `from_dlpack`, `from_cuda_array_interface`, `from_array_interface`,
-    `from_any_interface`, `from_buffer`. To call the class itself is an older spelling, which warns.
-    Views are arguments of `launch` as well.
+    A view copies nothing and owns no memory; it keeps the exporting object alive. The class methods
+    create views: `from_dlpack`, `from_cuda_array_interface`, `from_array_interface`,
+    `from_any_interface`, `from_buffer`. Calling the class itself is deprecated and warns.
+    `launch` accepts views as kernel arguments.
 
     Parameters
     ----------
     obj : object, optional
-        As for `from_any_interface`; None makes an empty view.
+        As for `from_any_interface`; None creates an empty view.
     stream_ptr : Stream or int
         As for `from_any_interface`.
     """
 
-    __dlpack_c_exchange_api__ = _own_table_capsule
-    __c_dlpack_exchange_api__ = _own_table_capsule
+    __dlpack_c_exchange_api__ = _exchange_capsule
+    __c_dlpack_exchange_api__ = _exchange_capsule
 
     def __init__(self, obj=None, stream_ptr=None):
-        take_deprecated(self, obj, stream_ptr)
+        initialize_deprecated(self, obj, stream_ptr)
 
     def __dealloc__(self):
-        give_tensor_back(self)
+        release_tensor(self)
 
     @classmethod
     def from_dlpack(cls, obj, stream_ptr=None):
-        """A view of an object that exports DLPack tensors.
+        """Return a view of an object that exports DLPack tensors.
 
-        Host only, unless the object orders its work before that of the stream.
+        Host only, unless the object makes the stream wait for its work.
 
         Parameters
         ----------
         obj : object
-            Has ``__dlpack__`` and ``__dlpack_device__``.
+            An object with ``__dlpack__`` and ``__dlpack_device__``.
         stream_ptr : Stream or int
-            The stream that will use the memory, or its address; -1 for no order. Memory of the host
-            knows no streams, and takes -1.
+            The stream that will use the memory, or its address; -1 for no ordering. Host memory has
+            no stream order: pass -1.
 
         Returns
         -------
@@ -59,25 +59,25 @@ cdef class StridedMemoryView:
         Raises
         ------
         BufferError
-            If the object does not export, its device is not known here, or `stream_ptr` is left out
-            where that is ambiguous.
+            If the object cannot be exported, its device is unsupported, or `stream_ptr` is omitted
+            and ambiguous.
         """
         cdef StridedMemoryView view = new_view(cls)
-        take_dlpack(view, obj, stream_ptr)
+        import_dlpack(view, obj, stream_ptr)
         return view
 
     @classmethod
     def from_cuda_array_interface(cls, obj, stream_ptr=None):
-        """A view of an object with ``__cuda_array_interface__`` of version 3.
+        """Return a view of an object with ``__cuda_array_interface__`` of version 3.
 
-        Stream-ordered: later work of the stream waits for the one that the interface names.
+        Stream-ordered: the stream waits for the stream in the interface.
 
         Parameters
         ----------
         obj : object
-            Has ``__cuda_array_interface__``.
+            An object with ``__cuda_array_interface__``.
         stream_ptr : Stream or int
-            The stream that will use the memory, or its address; -1 for no order.
+            The stream that will use the memory, or its address; -1 for no ordering.
 
         Returns
         -------
@@ -86,23 +86,23 @@ cdef class StridedMemoryView:
         Raises
         ------
         BufferError
-            If there is no such interface, it is of an older version or has a mask, or `stream_ptr`
-            is left out.
+            If the object has no such interface, the interface has an older version or a mask, or
+            `stream_ptr` is omitted.
         """
         cdef StridedMemoryView view = new_view(cls)
-        take_cuda_array(view, obj, stream_ptr)
+        import_cuda_array(view, obj, stream_ptr)
         return view
 
     @classmethod
     def from_array_interface(cls, obj):
-        """A view of host memory of an object with ``__array_interface__`` of version 3.
+        """Return a view of host memory of an object with ``__array_interface__`` of version 3.
 
         Host only.
 
         Parameters
         ----------
         obj : object
-            Has ``__array_interface__``.
+            An object with ``__array_interface__``.
 
         Returns
         -------
@@ -111,22 +111,22 @@ cdef class StridedMemoryView:
         Raises
         ------
         BufferError
-            If there is no such interface, or it is of an older version or has a mask.
+            If the object has no such interface, or the interface has an older version or a mask.
         """
         cdef StridedMemoryView view = new_view(cls)
-        take_host_array(view, obj)
+        import_host_array(view, obj)
         return view
 
     @classmethod
     def from_any_interface(cls, obj, stream_ptr=None):
-        """A view by DLPack where the object has it, else by ``__cuda_array_interface__``.
+        """Return a view through DLPack or else through ``__cuda_array_interface__``.
 
-        Host only, but for the order of streams.
+        Host only, except for the ordering of streams.
 
         Parameters
         ----------
         obj : object
-            Has one of these protocols.
+            An object with one of these protocols.
         stream_ptr : Stream or int
             As for `from_dlpack`.
 
@@ -140,30 +140,30 @@ cdef class StridedMemoryView:
             If the object has neither.
         """
         cdef StridedMemoryView view = new_view(cls)
-        take_any(view, obj, stream_ptr)
+        import_any(view, obj, stream_ptr)
         return view
 
     @classmethod
     def from_buffer(cls, buffer, tuple shape, strides=None, *, itemsize=None, dtype=None,
                     bint is_readonly=False):
-        """A view of a Buffer, or of a part of it.
+        """Return a view of a Buffer, or of a part of it.
 
-        Host only. Nothing is synchronised.
+        Host only. Nothing is synchronized.
 
         Parameters
         ----------
         buffer : Buffer
-            The memory. Where it came from a memory resource, the view must lie within it.
+            The memory. If it has a memory resource, the view must not exceed it.
         shape : tuple of int
             The extent of each axis.
         strides : tuple of int, optional
-            In elements; C order if None.
+            Strides in elements; C order if None.
         itemsize : int, optional
-            The size of an element in bytes, of a view without a type.
+            Element size in bytes, for a view without a type.
         dtype : object, optional
-            The type of the elements: anything that ``numpy.dtype()`` takes.
+            Element type: any argument of ``numpy.dtype()``.
         is_readonly : bool, optional
-            Whether the view says that its memory must not be written.
+            Whether the view is read-only.
 
         Returns
         -------
@@ -172,10 +172,10 @@ cdef class StridedMemoryView:
         Raises
         ------
         ValueError
-            If neither `itemsize` nor `dtype` is given, they differ, or the buffer is too small.
+            If neither `itemsize` nor `dtype` is passed, they differ, or the buffer is too small.
         """
         cdef StridedMemoryView view = new_view(cls)
-        take_layout_of_buffer(view, buffer, shape, strides, itemsize, dtype)
+        import_buffer_layout(view, buffer, shape, strides, itemsize, dtype)
         if is_readonly:
             view.flags |= VIEW_IS_READONLY
         return view
@@ -188,13 +188,13 @@ cdef class StridedMemoryView:
     @property
     def shape(self):
         """The extent of each axis. Host only."""
-        check_set(self)
+        check_not_empty(self)
         return as_tuple(self.native.extents(), self.native.ndim())
 
     @property
     def strides(self):
-        """In elements; None for C order that the source did not spell out. Host only."""
-        check_set(self)
+        """Strides in elements; None for C order without explicit strides. Host only."""
+        check_not_empty(self)
         if not self.native.has_strides():
             return None
         return as_tuple(self.native.strides(), self.native.ndim())
@@ -202,43 +202,43 @@ cdef class StridedMemoryView:
     @property
     def size(self):
         """The number of elements. Host only."""
-        check_set(self)
+        check_not_empty(self)
         return volume(self.native)
 
     @property
     def ndim(self):
         """The number of axes. Host only."""
-        check_set(self)
+        check_not_empty(self)
         return self.native.ndim()
 
     @property
     def itemsize(self):
         """The size of an element in bytes. Host only."""
-        check_set(self)
+        check_not_empty(self)
         return self.native.itemsize()
 
     @property
     def nbytes(self):
-        """The size of all elements in bytes, gaps left out. Host only."""
+        """The size of all elements in bytes, without gaps. Host only."""
         return self.size * self.itemsize
 
     @property
     def is_contiguous_c(self):
-        """Whether there are no gaps, in C order; extents of 1 do not count. Host only."""
-        check_set(self)
+        """Whether the layout is contiguous in C order, ignoring extents of 1. Host only."""
+        check_not_empty(self)
         return is_contiguous_c(self.native)
 
     @property
     def is_contiguous_f(self):
-        """Whether there are no gaps, in Fortran order; extents of 1 do not count. Host only."""
-        check_set(self)
+        """Whether the layout is contiguous in Fortran order, ignoring extents of 1. Host only."""
+        check_not_empty(self)
         return is_contiguous_f(self.native)
 
     @property
     def dtype(self):
-        """The type of the elements as `numpy.dtype`; None where only their size is known.
+        """The element type as `numpy.dtype`; None if only the element size is known.
 
-        Host only. Found when it is asked for first.
+        Host only. Determined at the first access.
         """
         with cython.critical_section(self):
             if self.type_object is None:
@@ -247,12 +247,12 @@ cdef class StridedMemoryView:
 
     @property
     def device_id(self):
-        """The ordinal of the device; -1 for memory of the host alone. Host only."""
+        """The ordinal of the device; -1 for pageable host memory. Host only."""
         return self.fields.device
 
     @property
     def is_device_accessible(self):
-        """Whether kernels may use the memory. Host only."""
+        """Whether kernels can access the memory. Host only."""
         return self.fields.is_device_accessible
 
     @property
@@ -262,67 +262,66 @@ cdef class StridedMemoryView:
 
     @property
     def is_copied(self):
-        """Whether the producer made a copy for this view, so that it sees no writes. Host only."""
+        """Whether the memory is a copy made for this view, so writes are lost. Host only."""
         return (self.flags & VIEW_IS_COPY) != 0
 
     @property
     def exporting_obj(self):
-        """The object that the view is of. Host only."""
+        """The object that exported the memory. Host only."""
         return self.source
 
     @property
     def _layout(self):
-        check_set(self)
+        check_not_empty(self)
         with cython.critical_section(self):
             if self.layout is None:
                 self.layout = wrap_layout(self.native)
             return self.layout
 
     def view(self, layout=None, dtype=None):
-        """The same memory under another layout, as elements of another type, or both.
+        """Return a view of the same memory with another layout, element type, or both.
 
         Host only.
 
         Parameters
         ----------
         layout : _StridedLayout, optional
-            Its offset counts from where that of this view does.
+            The layout. Its offset counts from the origin of this view's offset.
         dtype : object, optional
-            Anything that ``numpy.dtype()`` takes, of the element size of the layout.
+            Any argument of ``numpy.dtype()`` with the element size of the layout.
 
         Returns
         -------
         StridedMemoryView
-            This view itself where nothing is given.
+            This view itself if both arguments are None.
 
         Raises
         ------
         ValueError
-            If the element sizes differ, or a Buffer is too small for the layout.
+            If the element sizes differ, or the Buffer is too small for the layout.
         """
-        check_set(self)
+        check_not_empty(self)
         if layout is None and dtype is None:
             return self
-        return other_view(self, layout, dtype)
+        return derive_view(self, layout, dtype)
 
     def copy_from(self, other, stream=None, allocator=None, blocking=None):
-        """Copy the elements of another view into this one, whatever the strides of both.
+        """Copy the elements of another view into this one; both may have any strides.
 
-        Stream-ordered. Memory that no device reaches is copied by the host, which waits for the
-        stream where a device has the other part. What the copy reads and writes must stay alive,
-        and must not overlap, until it is done.
+        Stream-ordered. The host copies memory that no device can access, and synchronizes the
+        stream if the other side is device memory. Both views must stay alive until the copy
+        completes, and must not overlap.
 
         Parameters
         ----------
         other : StridedMemoryView
-            Of the same shape and element size.
+            A view of the same shape and element size.
         stream : Stream, optional
-            The stream that orders the copy; may be left out between two views of host memory.
+            The stream that orders the copy; optional between two views of host memory.
         allocator : MemoryResource, optional
-            Where memory for packed elements comes from; the stream's device if None.
+            The resource for staging memory; None: the resource of the stream's device.
         blocking : bool, optional
-            Whether to wait for the copy. By default, where one side is of a device and the other is
-            not.
+            Whether to wait for the copy. By default, only if exactly one side is device memory.
 
         Raises
         ------
@@ -345,7 +344,7 @@ cdef class StridedMemoryView:
         Parameters
         ----------
         other : StridedMemoryView
-            Of the same shape and element size.
+            A view of the same shape and element size.
         stream : Stream, optional
             As for `copy_from`.
         allocator : MemoryResource, optional
@@ -355,25 +354,25 @@ cdef class StridedMemoryView:
         """
         if not isinstance(other, StridedMemoryView):
             raise TypeError("a view is copied to or from a StridedMemoryView, got "
-                            f"{type_name(other)}; StridedMemoryView.from_any_interface() makes one")
+                            f"{type_name(other)}; use StridedMemoryView.from_any_interface()")
         copy_views(<StridedMemoryView>other, self, stream, allocator, blocking)
 
     def as_tensor_map(self, box_dim=None, *, options=None, element_strides=None, data_type=None,
                       interleave=None, swizzle=None, l2_promotion=None, oob_fill=None):
-        """The tensor as the copy unit of the device (TMA) sees it, in tiles.
+        """Return a tiled tensor map for the Tensor Memory Accelerator (TMA).
 
         Host only. Needs a device of compute capability 9.0.
 
         Parameters
         ----------
         box_dim : tuple of int, optional
-            How many elements one copy takes along each axis, the outermost first: 1 to 256.
+            Extents of the copied box in elements, the outermost first: 1 to 256 each.
         options : TensorMapDescriptorOptions or dict, optional
-            All of them at once, instead of the arguments.
+            All options at once, instead of the other arguments.
         element_strides : tuple of int, optional
-            Of how many elements along each axis one is taken; 1 for all if None.
+            Traversal stride in elements along each axis; 1 if None.
         data_type : object, optional
-            A `TensorMapDataType`, or anything that ``numpy.dtype()`` takes; the view's own if None.
+            A `TensorMapDataType` or any argument of ``numpy.dtype()``; None: the type of the view.
         interleave : object, optional
             A `TensorMapInterleave` or its name.
         swizzle : object, optional
@@ -390,8 +389,8 @@ cdef class StridedMemoryView:
         Raises
         ------
         ValueError
-            If the view is not device-accessible, not aligned to 16 bytes, of another device than
-            the current one, or of a type, rank or strides that a map does not take.
+            If the view is not device-accessible, not aligned to 16 bytes, not on the current
+            device, or has a type, rank or strides that a tensor map does not support.
         RuntimeError
             If no context is current.
 
@@ -399,50 +398,50 @@ cdef class StridedMemoryView:
         --------
         cuTensorMapEncodeTiled : the driver function.
         """
-        return make_tiled(self, box_dim, options, element_strides, data_type, interleave, swizzle,
-                          l2_promotion, oob_fill)
+        return create_tiled_map(self, box_dim, options, element_strides, data_type, interleave,
+                                swizzle, l2_promotion, oob_fill)
 
     def as_mdspan(self, layout="right", *, index_type="int64", extents=None):
-        """The view as an argument for a kernel parameter of type ``cuda::std::mdspan``.
+        """Return the view as an argument for a kernel parameter of type ``cuda::std::mdspan``.
 
-        Host only. The three arguments repeat the type that the kernel has: they decide what is
-        passed. A size that differs from the parameter's is refused by the launch.
+        Host only. The three arguments repeat the template arguments of the parameter and determine
+        the passed bytes. The launch rejects a size that differs from the parameter.
 
         Parameters
         ----------
         layout : str
             ``"right"``, ``"left"`` or ``"stride"``, for ``layout_right`` and so on.
         index_type : object
-            A str, ``"int32"``, ``"uint64"`` and the like, or NumPy's type of that name: the first
-            argument of ``extents`` and ``dextents``.
+            A str such as ``"int32"`` or ``"uint64"``, or the NumPy type of that name: the first
+            template argument of ``extents`` and ``dextents``.
         extents : tuple, optional
-            For each axis its extent where the type has it, None where that is
-            ``dynamic_extent``. All are dynamic if None.
+            The static extent of each axis, or None for ``dynamic_extent``. None: all extents are
+            dynamic.
 
         Returns
         -------
         Mdspan
-            A kernel argument, which keeps the view alive.
+            A kernel argument that keeps the view alive.
 
         Raises
         ------
         ValueError
-            If the layout does not describe the view, an extent is another one, or the view is
-            not device-accessible.
+            If the layout does not match the view, a static extent differs, or the view is not
+            device-accessible.
         OverflowError
             If the view does not fit the index type.
         """
         from cuda.core.module.mdspan import make_mdspan
 
-        check_set(self)
+        check_not_empty(self)
         return make_mdspan(self, layout, index_type, extents, _address_for_kernel)
 
     def __getitem__(self, key):
-        check_set(self)
-        return other_view(self, wrap_layout(layout_of_key(self.native, key)), None)
+        check_not_empty(self)
+        return derive_view(self, wrap_layout(layout_of_key(self.native, key)), None)
 
     def __len__(self):
-        check_set(self)
+        check_not_empty(self)
         if self.native.ndim() == 0:
             raise TypeError("len() of a view without axes")
         return self.native.extents()[0]
@@ -456,15 +455,15 @@ cdef class StridedMemoryView:
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         """Export the view as a DLPack tensor.
 
-        Host only. Nothing is synchronised.
+        Host only. Nothing is synchronized.
 
         Parameters
         ----------
         stream : int, optional
             Ignored.
         max_version : tuple of two int, optional
-            The newest DLPack version that the consumer reads; None or below (1, 0) gives a capsule
-            of the version without a number.
+            The newest DLPack version that the consumer supports. None or a version below (1, 0)
+            returns an unversioned capsule.
         dl_device : tuple, optional
             Must be None.
         copy : bool, optional
@@ -473,13 +472,13 @@ cdef class StridedMemoryView:
         Raises
         ------
         BufferError
-            If the request cannot be met without a copy, or DLPack has no such type.
+            If the request cannot be met without a copy, or DLPack does not have the element type.
         """
         return export_view(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self):
-        """The DLPack kind and ordinal of the device. Host only."""
-        return <int>self.where or DEVICE_CPU, self.ordinal
+        """Return the DLPack type and ordinal of the device. Host only."""
+        return <int>self.device_kind or DEVICE_CPU, self.ordinal
 
     @property
     def __cuda_array_interface__(self):
@@ -493,14 +492,14 @@ cdef class StridedMemoryView:
     @property
     def __array_interface__(self):
         """NumPy's array interface of memory that the host can access. Host only."""
-        if self.where == device_type.cuda:
+        if self.device_kind == device_type.cuda:
             raise AttributeError("__array_interface__: the host cannot access the memory of the "
                                  "view: copy it to the host first")
         return interface_of(self)
 
     def __reduce__(self):
-        raise TypeError(f"cannot pickle {type(self).__name__!r} object: it shows memory of this "
-                        "process")
+        raise TypeError(f"cannot pickle {type(self).__name__!r} object: it refers to memory of "
+                        "this process")
 
     def __repr__(self):
         dtype = self.dtype
@@ -522,16 +521,16 @@ cdef str type_name(object value):
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
-cdef inline int check_set(StridedMemoryView self) except -1:
-    """Refuse a view that was made empty; that of a closed Buffer still says what it was."""
+cdef inline int check_not_empty(StridedMemoryView self) except -1:
+    """Reject an empty view. Accepts a view of a closed Buffer, whose layout remains valid."""
     if not self.flags & VIEW_IS_SET:
         raise ValueError("Cannot infer layout from the exporting object: the view is empty")
     return 0
 
 
 cdef inline int check_memory(StridedMemoryView self) except -1:
-    """Refuse what would use the memory of a Buffer that was closed."""
-    check_set(self)
+    """Reject an empty view, and a view of a closed Buffer."""
+    check_not_empty(self)
     if self.fields.source is not NULL:
         check_open(self.fields.source.is_open, "Buffer")
     return 0
@@ -545,52 +544,52 @@ def _address_for_kernel(StridedMemoryView view):
 cdef StridedMemoryView new_view(object cls):
     if cls is StridedMemoryView:
         return StridedMemoryView.__new__(StridedMemoryView)
-    made = cls.__new__(cls)
-    if not isinstance(made, StridedMemoryView):
-        raise TypeError(f"{cls.__name__}.__new__() made no StridedMemoryView, but "
-                        f"{type_name(made)}")
-    return <StridedMemoryView>made
+    view = cls.__new__(cls)
+    if not isinstance(view, StridedMemoryView):
+        raise TypeError(f"{cls.__name__}.__new__() must return a StridedMemoryView, got "
+                        f"{type_name(view)}")
+    return <StridedMemoryView>view
 
 
-cdef int check_itemsize(int of_dtype, int of_layout) except -1:
-    if of_dtype != of_layout:
-        raise ValueError(f"The dtype's itemsize ({of_dtype}) does not match the layout's itemsize "
-                         f"({of_layout}).")
+cdef int check_itemsize(int dtype_itemsize, int layout_itemsize) except -1:
+    if dtype_itemsize != layout_itemsize:
+        raise ValueError(f"The dtype's itemsize ({dtype_itemsize}) does not match the layout's "
+                         f"itemsize ({layout_itemsize}).")
     return 0
 
 
-cdef StridedMemoryView other_view(StridedMemoryView self, object layout, object dtype):
-    """Another view of the same memory; it keeps this one."""
+cdef StridedMemoryView derive_view(StridedMemoryView self, object layout, object dtype):
+    """Return another view of the same memory; it retains the memory's owner."""
     if layout is not None and not isinstance(layout, _StridedLayout):
         raise TypeError("Argument 'layout' has incorrect type (expected _StridedLayout, got "
                         f"{type(layout).__name__})")
     if dtype is not None:
         dtype = numpy_module().dtype(dtype)
     check_memory(self)
-    cdef StridedMemoryView made = new_view(type(self))
-    made.native = (<_StridedLayout>layout).native if layout is not None else self.native
-    made.layout = layout
+    cdef StridedMemoryView view = new_view(type(self))
+    view.native = (<_StridedLayout>layout).native if layout is not None else self.native
+    view.layout = layout
     if dtype is not None:
-        check_itemsize(dtype.itemsize, made.native.itemsize())
-        made.type_object = dtype
-        element_of_dtype(dtype, &made.element)
+        check_itemsize(dtype.itemsize, view.native.itemsize())
+        view.type_object = dtype
+        element_of_dtype(dtype, &view.element)
     else:
-        if made.native.itemsize() != self.native.itemsize() and has_dtype(self):
-            check_itemsize(self.native.itemsize(), made.native.itemsize())
-        made.element = self.element
-        made.type_object, made.type_text = self.type_object, self.type_text
-    made.fields = self.fields
+        if view.native.itemsize() != self.native.itemsize() and has_dtype(self):
+            check_itemsize(self.native.itemsize(), view.native.itemsize())
+        view.element = self.element
+        view.type_object, view.type_text = self.type_object, self.type_text
+    view.fields = self.fields
     if layout is not None:
-        made.fields.pointer = (self.fields.pointer - <uintptr_t>offset_in_bytes(self.native)
-                               + <uintptr_t>offset_in_bytes(made.native))
-    made.flags, made.where, made.ordinal = self.flags, self.where, self.ordinal
-    made.source = self.source
-    made.kept = self if self.kept is None else self.kept
+        view.fields.pointer = (self.fields.pointer - <uintptr_t>offset_in_bytes(self.native)
+                               + <uintptr_t>offset_in_bytes(view.native))
+    view.flags, view.device_kind, view.ordinal = self.flags, self.device_kind, self.ordinal
+    view.source = self.source
+    view.memory_owner = self if self.memory_owner is None else self.memory_owner
     if self.plain is not NULL or self.versioned is not NULL:
-        made.kept = self
+        view.memory_owner = self
     if isinstance(self.source, Buffer) and layout is not None:
-        check_within(<Buffer>self.source, made.native)
-    return made
+        check_within(<Buffer>self.source, view.native)
+    return view
 
 
 cdef int register_view() except -1:

@@ -28,7 +28,7 @@ MISTAKES = {
     "InMemoryProgramCache(max_size_bytes='1G')": "must be an int, a number of bytes, or None",
     "view.as_tensor_map(box_dim=(16, 3))": "must be a multiple of 16 bytes: 12",
     "view.as_tensor_map(box_dim=(16, 16), swizzle=TILES.SWIZZLE_32B)": (
-        "SWIZZLE_32B takes an innermost extent of the box up to 32 bytes: 64"
+        "SWIZZLE_32B supports an innermost extent of up to 32 bytes: 64"
     ),
     "narrow.as_tensor_map(box_dim=(4, 4))": r"strides must be multiples of 16 bytes: \[12\]",
     "cuda.core.system.Device(index=700)": "no device 700: it has",

@@ -182,7 +182,7 @@ try:
     memory.fill(0, stream=order)
 except Exception as error:
     told = "\\n".join([str(error), *error.__notes__])
-    assert "is of device 1, the stream of device 0" in told, told
+    assert "belongs to device 1, the stream to device 0" in told, told
     assert "peer_accessible_by.add(0)" in told, told
 else:
     raise AssertionError

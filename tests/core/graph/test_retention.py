@@ -473,7 +473,7 @@ def test_captures_in_turns_keep_each_its_own(device, add, memory, stream, settle
 class HandsOn(Watched):
     """A resource that says what is behind it, and does something first."""
 
-    _hands_memory_on = True
+    _is_adaptor = True
     action = staticmethod(lambda: None)
 
     @property

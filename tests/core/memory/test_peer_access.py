@@ -159,7 +159,7 @@ for function, call in calls.items():
     except CUDAError as error:
         assert error.where == function.strip() and error.code == 1, error
         [note] = error.__notes__
-        assert note.startswith(f"the memory at {int(far.handle):#x} is of device 1, the stream of")
+        assert note.startswith(f"the memory at {int(far.handle):#x} belongs to device 1, the st")
         assert "peer_accessible_by.add(0)" in note
     else:
         raise AssertionError(function)

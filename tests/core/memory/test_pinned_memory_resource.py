@@ -79,7 +79,7 @@ def test_a_limit_is_kept(device, stream):
         made.allocate(1 << 30, stream=stream)
     assert caught.value.requested == 1 << 30
     assert caught.value.device_id is None
-    assert "a memory pool of no device" in str(caught.value)
+    assert "a memory pool without a device" in str(caught.value)
     made.allocate(64, stream=stream).close()  # rule 27: it remains usable
     made.close()
 

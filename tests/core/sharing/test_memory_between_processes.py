@@ -325,7 +325,7 @@ class TestRegistry:
 
     def test_a_second_identity_is_refused(self, resource):
         own = resource.uuid
-        with pytest.raises(ValueError, match=f"has the uuid {own} already"):
+        with pytest.raises(ValueError, match=f"already has the uuid {own}"):
             resource.register(uuid.uuid4())
         with pytest.raises(TypeError, match=r"uuid must be a uuid\.UUID, got str"):
             resource.register("x")

@@ -188,7 +188,7 @@ class TestCudaArrayInterface:
     def test_host_memory_is_no_memory_of_a_device(self, buffer):
         memory = np.zeros(8, np.float32)
         array = DeviceArray(buffer, data=(memory.ctypes.data, False))
-        with pytest.raises(BufferError, match="not memory of a device"):
+        with pytest.raises(BufferError, match="neither device memory nor known to the driver"):
             StridedMemoryView.from_cuda_array_interface(array, -1)
 
     def test_a_null_pointer_is_of_the_current_device(self, buffer):

@@ -144,7 +144,7 @@ class TestFlags:
 
     def test_another_major_version_is_refused_and_given_back(self):
         producer = Producer(version=(2, 0))
-        with pytest.raises(BufferError, match="exports DLPack 2.0, and 1.x is read here"):
+        with pytest.raises(BufferError, match="exports DLPack 2.0, but only 1.x is supported"):
             view_of(producer)
         assert producer.deleted == 1
 
@@ -178,9 +178,9 @@ class TestContents:
             ({"ndim": 65}, ValueError, "Max supported ndim is 64"),
             ({"ndim": 2**31 - 1}, ValueError, "Max supported ndim is 64"),
             ({"shape": (-1, 4)}, ValueError, "non-negative"),
-            ({"bits": 0}, ValueError, "no whole number of bytes"),
-            ({"bits": 12}, ValueError, "no whole number of bytes"),
-            ({"bits": 4}, ValueError, "no whole number of bytes"),
+            ({"bits": 0}, ValueError, "whole number of bytes"),
+            ({"bits": 12}, ValueError, "whole number of bytes"),
+            ({"bits": 4}, ValueError, "whole number of bytes"),
         ],
     )
     def test_what_makes_no_layout_is_refused(self, changes, error, text):
@@ -246,7 +246,7 @@ class TestExportersThatMisbehave:
     def test_what_is_no_capsule_is_refused(self, answer):
         producer = Producer()
         producer.capsule = lambda: answer
-        with pytest.raises(BufferError, match="must give a DLPack capsule"):
+        with pytest.raises(BufferError, match="must return a DLPack capsule"):
             view_of(producer)
 
     def test_a_capsule_of_another_name_is_refused(self):
@@ -254,7 +254,7 @@ class TestExportersThatMisbehave:
 
         producer = Producer()
         producer.capsule = lambda: datetime.datetime_CAPI
-        with pytest.raises(BufferError, match="must give a DLPack capsule"):
+        with pytest.raises(BufferError, match="must return a DLPack capsule"):
             view_of(producer)
 
     def test_their_errors_come_through(self):

@@ -49,7 +49,7 @@ cdef inline bint is_of_python(object value) noexcept:
 cdef object memory_to_keep(Buffer buffer):
     """What keeps the memory of a Buffer; None where the memory is a part of a graph itself."""
     resource = resource_of(buffer)
-    while is_of_python(resource) and getattr(type(resource), "_hands_memory_on", False):
+    while is_of_python(resource) and getattr(type(resource), "_is_adaptor", False):
         resource = resource.upstream  # of an adaptor
     if graph_memory_class is not None and PyType_IsSubtype(
             Py_TYPE(resource), <PyTypeObject*>graph_memory_class):

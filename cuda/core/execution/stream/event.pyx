@@ -119,7 +119,7 @@ cdef class Event:
         cdef borrowed_event event = self.native.borrow_open(self)
         with nogil:
             call(driver.cuEventSynchronize, event.raw())
-        tidy_after_waiting()
+        release_completed_work()
 
     @property
     def context(self):

@@ -194,7 +194,7 @@ cdef class Stream:
         cdef borrowed_stream stream = self.native.borrow_open(self)
         with nogil:
             call(driver.cuStreamSynchronize, stream.raw())
-        tidy_after_waiting()
+        release_completed_work()
 
     def record(self, event=None, options=None):
         """Mark the point that the stream's work has reached.
@@ -231,7 +231,7 @@ cdef class Stream:
             flags = event_flags(options, True)
             made = record_new_event(self, flags)
             if flags & CU_EVENT_INTERPROCESS:
-                sharing_module().note_event(made)
+                sharing_module().enable_event_transfer(made)
             return made
         if not isinstance(event, Event):
             raise TypeError(f"event must be an Event, got {qualified_name(event)}")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory resources around another one: they count, limit, log or track what it gives out."""
+"""Memory resources that wrap an upstream resource to count, limit, log or track allocations."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all adaptors share: they stand before another resource and hand its memory on."""
+"""MemoryResourceAdaptor: the base of the resources that wrap an upstream resource."""
 
 from operator import index
 
@@ -14,62 +14,71 @@ from cuda.core._located_memory import _Ledger
 from cuda.core.memory.adaptors.figures import combined, figures_of
 
 
-class Taken:
-    """Memory that was taken from upstream, until it goes back there."""
+class Allocation:
+    """An allocation of the upstream resource that is in use."""
 
-    __slots__ = ("address", "asked", "buffer", "size", "stack", "stream", "stream_handle", "time")
+    __slots__ = (
+        "address",
+        "buffer",
+        "requested",
+        "size",
+        "stack",
+        "stream",
+        "stream_handle",
+        "time",
+    )
 
-    def __init__(self, address, size, asked, stream, buffer=None):
+    def __init__(self, address, size, requested, stream, buffer=None):
         self.address = address
-        self.size = size  # in bytes, as upstream gave it
-        self.asked = asked  # in bytes, as it was asked for
+        self.size = size  # size in bytes of the upstream allocation
+        self.requested = requested  # size in bytes that the caller requested
         self.stream = stream
-        self.buffer = buffer  # upstream's own, which knows its way back
-        self.time = self.stack = self.stream_handle = None  # for who reports them
+        self.buffer = buffer  # the upstream buffer, which knows how to free the memory
+        self.time = self.stack = self.stream_handle = None  # set by adaptors that report them
 
 
-def size_in_bytes(given):
-    """A size as an int; OverflowError below 0. Host only."""
-    size = index(given)
+def size_in_bytes(value):
+    """Return a size as an int; OverflowError if it is negative. Host only."""
+    size = index(value)
     if size < 0:
         raise OverflowError(f"a size in bytes must not be negative, got {size}")
     return size
 
 
 def handle_of(stream):
-    """The address of a stream; 0 for none. Host only."""
+    """Return the address of a stream; 0 for None. Host only."""
     return 0 if stream is None else int(stream.handle)
 
 
-def means_what_was_recorded(stream):
-    """Whether a stream no longer says by itself where in its order a free is to be. Host only."""
+def needs_recorded_order(stream):
+    """Return whether only the recorded order identifies the stream of a free. Host only."""
     return stream.is_closed or stream == PER_THREAD_DEFAULT_STREAM
 
 
 def stream_to_record(stream, resource):
-    """The stream that a buffer records for its way back.
+    """Return the deallocation stream of a buffer.
 
-    A default stream means nothing without a context, which memory of the host need not have.
+    None replaces a default stream for host memory: it needs a context, which may not exist.
     """
     is_default = stream in (LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM)
     return stream if not is_default or resource.is_device_accessible else None
 
 
-def is_memory_resource(given):
-    """Whether it is one, or declares to be as good as one."""
-    return isinstance(given, MemoryResource) or bool(
-        getattr(given, "__cuda_core_memory_resource__", False)
+def is_memory_resource(value):
+    """Return whether a value is a `MemoryResource` or declares its protocol."""
+    return isinstance(value, MemoryResource) or bool(
+        getattr(value, "__cuda_core_memory_resource__", False)
     )
 
 
 class MemoryResourceAdaptor(MemoryResource):
-    """A memory resource that hands on what another one gives out.
+    """A memory resource that allocates from an upstream resource.
 
-    Its buffers have it as their `memory_resource`; they hold upstream's buffers, which go back in
-    the order that upstream gives them. It does not own the other resource, and never closes it.
+    Its buffers have the adaptor as their `memory_resource`. Each holds an upstream buffer, which
+    the upstream resource frees in its own order. An adaptor never closes the upstream resource.
     """
 
-    _hands_memory_on = True  # what a graph does with the memory is for upstream to say
+    _is_adaptor = True  # memory in graphs is handled by the upstream resource
 
     def __init__(self, mr):
         if not is_memory_resource(mr):
@@ -79,21 +88,21 @@ class MemoryResourceAdaptor(MemoryResource):
         self._is_closed = False
 
     def allocate(self, size, *, stream):
-        """Take memory from upstream.
+        """Allocate memory from the upstream resource.
 
-        Ordered as upstream's `allocate` is.
+        Ordered like the `allocate` of the upstream resource.
 
         Parameters
         ----------
         size : int
-            In bytes.
+            Size in bytes.
         stream : Stream
-            The stream on which the memory may be used from here on.
+            The stream that orders the allocation: its later work may use the memory.
 
         Returns
         -------
         Buffer
-            Of the class that upstream gives.
+            A buffer of the class that the upstream resource returns.
 
         Raises
         ------
@@ -103,60 +112,60 @@ class MemoryResourceAdaptor(MemoryResource):
         if self._is_closed:
             raise RuntimeError(f"{type(self).__name__} has been closed")
         stream = None if stream is None else Stream_accept(stream)
-        return self._hand_on(self._take(size_in_bytes(size), stream))
+        return self._wrap(self._allocate_upstream(size_in_bytes(size), stream))
 
     def deallocate(self, ptr, size, *, stream):
-        """Give memory back to upstream; it works after `close` as well.
+        """Free memory of the upstream resource.
 
-        Ordered as upstream's `deallocate` is.
+        Ordered like the `deallocate` of the upstream resource. Also works after `close`.
 
         Parameters
         ----------
         ptr : int
-            The address.
+            The address of the allocation.
         size : int
-            In bytes.
+            Size in bytes.
         stream : Stream
-            The stream that orders the free.
+            The stream that orders the deallocation.
         """
-        taken = self._ledger.take(int(ptr), size)
-        if taken is None:  # memory that somebody else wrapped
+        allocation = self._ledger.remove(int(ptr), size)
+        if allocation is None:  # other code wrapped this memory
             self._upstream.deallocate(ptr, size, stream=stream)
         else:
-            self._release(taken, stream)
+            self._free_upstream(allocation, stream)
 
-    def _take(self, size, stream):
-        """What upstream gives, as a `Taken`."""
+    def _allocate_upstream(self, size, stream):
+        """Allocate from the upstream resource and return an `Allocation`."""
         buffer = self._upstream.allocate(size, stream=stream)
         if not isinstance(buffer, Buffer):
             raise TypeError(
                 f"{type(self._upstream).__name__}.allocate() must return a Buffer, got "
                 f"{type(buffer).__name__}"
             )
-        return Taken(buffer.handle, buffer.size, size, stream, buffer)
+        return Allocation(buffer.handle, buffer.size, size, stream, buffer)
 
-    def _release(self, taken, stream):
-        """To upstream, which knows best what a stream meant that is closed, or is each thread's."""
-        if stream is taken.stream and (stream is None or means_what_was_recorded(stream)):
+    def _free_upstream(self, allocation, stream):
+        """Close the upstream buffer, which resolves a recorded stream that is ambiguous now."""
+        if stream is allocation.stream and (stream is None or needs_recorded_order(stream)):
             stream = None
-        taken.buffer.close(stream)
+        allocation.buffer.close(stream)
 
-    def _hand_on(self, taken):
-        """A buffer over what upstream gave, whose way back is through this resource."""
-        self._ledger.add(taken.address, taken.size, taken)
+    def _wrap(self, allocation):
+        """Return a buffer over an upstream allocation that this resource frees."""
+        self._ledger.add(allocation.address, allocation.size, allocation)
         try:
-            return type(taken.buffer)._init(
-                taken.address, taken.size, mr=self, stream=stream_to_record(taken.stream, self)
-            )
+            stream = stream_to_record(allocation.stream, self)
+            cls = type(allocation.buffer)
+            return cls._init(allocation.address, allocation.size, mr=self, stream=stream)
         except BaseException:
-            self.deallocate(taken.address, taken.size, stream=taken.stream)
+            self.deallocate(allocation.address, allocation.size, stream=allocation.stream)
             raise
 
     def close(self):
-        """Refuse allocations from here on. Host only.
+        """Reject further allocations. Host only.
 
-        Buffers stay valid, and go back as before; the other resource stays open. Closing twice is
-        harmless.
+        Buffers remain valid and are freed as before; the upstream resource stays open. Closing
+        twice has no effect.
         """
         self._is_closed = True
 
@@ -167,41 +176,41 @@ class MemoryResourceAdaptor(MemoryResource):
 
     @property
     def upstream(self):
-        """The resource that the memory comes from. Host only."""
+        """The upstream resource. Host only."""
         return self._upstream
 
     def statistics(self):
-        """Counts of this resource; of the memory that is kept for reuse, those of upstream.
+        """Return the counts of this resource and the pool statistics of the upstream resource.
 
-        Host only. Exact where no call is under way.
+        Host only. Exact while no other call runs.
 
         Returns
         -------
         dict of str to int or float
-            Sizes in bytes. ``allocated_bytes.*`` and ``allocation_count.*`` are of what came
-            through this resource; the others are of the pool below, where there is one, and else
-            tell that nothing is kept.
+            Sizes in bytes. ``allocated_bytes.*`` and ``allocation_count.*`` count the allocations
+            of this resource. The others describe the upstream pool; without one they show that no
+            free memory is cached.
         """
         return combined(figures_of(self._ledger), self._upstream)
 
     @property
     def is_device_accessible(self):
-        """Whether kernels may use the memory. Host only."""
+        """Whether kernels can access the memory. Host only."""
         return self._upstream.is_device_accessible
 
     @property
     def is_host_accessible(self):
-        """Whether the host may use the memory. Host only."""
+        """Whether the host can access the memory. Host only."""
         return self._upstream.is_host_accessible
 
     @property
     def is_managed(self):
-        """Whether the memory moves between host and device by itself. Host only."""
+        """Whether the driver migrates the memory between host and device. Host only."""
         return self._upstream.is_managed
 
     @property
     def device_id(self):
-        """The ordinal of the device that the memory belongs to; -1 for none. Host only."""
+        """The ordinal of the device that owns the memory; -1 for none. Host only."""
         return self._upstream.device_id
 
     def __repr__(self):

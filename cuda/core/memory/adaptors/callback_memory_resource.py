@@ -1,34 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CallbackMemoryResource: memory that two functions give and take."""
+"""CallbackMemoryResource: memory that two user functions allocate and free."""
 
 from operator import index
 
 from cuda.core._core import Buffer, MemoryResource, Stream_accept
 from cuda.core._located_memory import _Ledger
-from cuda.core.memory.adaptors.adaptor import Taken, size_in_bytes, stream_to_record
+from cuda.core.memory.adaptors.adaptor import Allocation, size_in_bytes, stream_to_record
 from cuda.core.memory.adaptors.figures import figures_of
 from cuda.core.memory.adaptors.out_of_memory import out_of_memory_error
 
 
 class CallbackMemoryResource(MemoryResource):
-    """Memory that two functions give and take.
+    """Memory that two user functions allocate and free.
 
     Host only.
 
     Parameters
     ----------
     alloc : callable
-        ``alloc(size, stream)`` gives the address of so many bytes as an int; what it raises goes
-        to the caller of `allocate`. The address 0 for more than 0 bytes means that there is none.
+        ``alloc(size, stream)`` allocates `size` bytes and returns the address as an int. Its
+        exceptions propagate from `allocate`. Address 0 for a size above 0 means out of memory.
     free : callable
-        ``free(ptr, size, stream)`` takes them back. It must not raise.
+        ``free(ptr, size, stream)`` frees the memory. It must not raise.
     is_device_accessible, is_host_accessible : bool
-        Whether kernels, and whether the host, may use the memory.
+        Whether kernels, and whether the host, can access the memory.
     device_id : int
-        The ordinal of the device that the memory belongs to; -1 for none.
+        The ordinal of the device that owns the memory; -1 for none.
     """
 
-    upstream = None  # the memory comes from no other resource
+    upstream = None  # there is no upstream resource
 
     def __init__(
         self, alloc, free, *, is_device_accessible=True, is_host_accessible=False, device_id=-1
@@ -43,17 +43,17 @@ class CallbackMemoryResource(MemoryResource):
         self._is_closed = False
 
     def allocate(self, size, *, stream):
-        """Take memory from ``alloc``.
+        """Allocate memory with ``alloc``.
 
-        Ordered as ``alloc`` does it.
+        Ordered as ``alloc`` orders it.
 
         Parameters
         ----------
         size : int
-            In bytes.
+            Size in bytes.
         stream : Stream
-            The stream on which the memory may be used from here on; None where only the host uses
-            it.
+            The stream that orders the allocation: its later work may use the memory. None if only
+            the host uses it.
 
         Returns
         -------
@@ -74,29 +74,29 @@ class CallbackMemoryResource(MemoryResource):
             stream = Stream_accept(stream)
         size = size_in_bytes(size)
         address = self._address(self._alloc(size, stream), size)
-        self._ledger.add(address, size, Taken(address, size, size, stream))
+        self._ledger.add(address, size, Allocation(address, size, size, stream))
         try:
             return Buffer.from_handle(address, size, mr=self, stream=stream_to_record(stream, self))
         except BaseException:
             self.deallocate(address, size, stream=stream)
             raise
 
-    def _address(self, given, size):
+    def _address(self, value, size):
         try:
-            address = index(given)
+            address = index(value)
         except TypeError:
             raise TypeError(
                 "alloc() of a CallbackMemoryResource must return an address as an int, got "
-                f"{type(given).__name__}"
+                f"{type(value).__name__}"
             ) from None
         if not 0 <= address < 1 << 64:
-            raise OverflowError(f"alloc() returned {address}, which is no address of 64 bits")
+            raise OverflowError(f"alloc() returned {address}, which is not a 64-bit address")
         if address == 0 and size:
             device = None if self._device_id < 0 else self._device_id
             used, peak, *_ = self._ledger.sums()
             raise out_of_memory_error(
                 f"alloc() of a CallbackMemoryResource returned 0 for {size} bytes; free buffers, "
-                "or ask for less",
+                "or request less",
                 requested=size,
                 device_id=device,
                 used=used,
@@ -105,24 +105,24 @@ class CallbackMemoryResource(MemoryResource):
         return address
 
     def deallocate(self, ptr, size, *, stream):
-        """Give memory back with ``free``; it works after `close` as well.
+        """Free memory with ``free``.
 
-        Ordered as ``free`` does it.
+        Ordered as ``free`` orders it. Also works after `close`.
 
         Parameters
         ----------
         ptr : int
-            The address.
+            The address of the allocation.
         size : int
-            In bytes.
+            Size in bytes.
         stream : Stream
-            The stream that orders the free.
+            The stream that orders the deallocation.
         """
-        self._ledger.take(int(ptr), size)
+        self._ledger.remove(int(ptr), size)
         self._free(ptr, size, stream)
 
     def close(self):
-        """Refuse allocations from here on; buffers go back as before. Host only."""
+        """Reject further allocations; buffers are freed as before. Host only."""
         self._is_closed = True
 
     @property
@@ -131,22 +131,22 @@ class CallbackMemoryResource(MemoryResource):
         return self._is_closed
 
     def statistics(self):
-        """Counts of what the functions gave and took, as of the adaptors. Host only."""
+        """Return the counts of allocations and frees, in the form of the adaptors. Host only."""
         return figures_of(self._ledger)
 
     @property
     def is_device_accessible(self):
-        """Whether kernels may use the memory. Host only."""
+        """Whether kernels can access the memory. Host only."""
         return self._flags[0]
 
     @property
     def is_host_accessible(self):
-        """Whether the host may use the memory. Host only."""
+        """Whether the host can access the memory. Host only."""
         return self._flags[1]
 
     @property
     def device_id(self):
-        """The ordinal of the device that the memory belongs to; -1 for none. Host only."""
+        """The ordinal of the device that owns the memory; -1 for none. Host only."""
         return self._device_id
 
     def __repr__(self):

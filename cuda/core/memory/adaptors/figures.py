@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `statistics` tells of a resource that keeps nothing, and of the pool below it."""
+"""The dictionaries of `statistics`, for adaptors and for the pool upstream of them."""
 
 
 def figures_of(ledger):
-    """The sums of a ledger under the names of `statistics`. Host only."""
-    current, peak, total, taken, returned = ledger.sums()
+    """Return the totals of a ledger under the keys of `statistics`. Host only."""
+    current, peak, total, allocations, frees = ledger.sums()
     return {
         "allocated_bytes.current": current,
         "allocated_bytes.peak": peak,
         "allocated_bytes.total": total,
-        "allocation_count.current": taken - returned,
-        "allocation_count.total": taken,
+        "allocation_count.current": allocations - frees,
+        "allocation_count.total": allocations,
         "reserved_bytes.current": current,
         "reserved_bytes.peak": peak,
         "reuse_same_stream": 0,
         "reuse_cross_stream": 0,
         "cross_stream_waits": 0,
-        "upstream_allocs": taken,
-        "upstream_frees": returned,
+        "upstream_allocs": allocations,
+        "upstream_frees": frees,
         "oom_retries": 0,
         "largest_free_block": 0,
         "fragmentation": 0.0,
@@ -28,17 +28,18 @@ OWN = ("allocated_bytes.", "allocation_count.")
 
 
 def combined(own, resource):
-    """Figures of an adaptor: its counts, and of what keeps memory, those of upstream. Host only."""
-    return own | {n: value for n, value in figures_below(resource).items() if not n.startswith(OWN)}
+    """Return the counts of an adaptor with the pool figures of its upstream. Host only."""
+    figures = pool_figures_of(resource)
+    return own | {key: value for key, value in figures.items() if not key.startswith(OWN)}
 
 
-def figures_below(resource):
-    """What a resource tells of the memory that it keeps; {} if nothing. Host only."""
+def pool_figures_of(resource):
+    """Return the pool figures of a resource; {} if it has none. Host only."""
     if hasattr(resource, "statistics"):
         return resource.statistics()
     try:
         attributes = resource.attributes
-    except (AttributeError, RuntimeError):  # it has no pool, or is closed
+    except (AttributeError, RuntimeError):  # no pool, or closed
         return {}
     return {
         "reserved_bytes.current": attributes.reserved_mem_current,

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LimitingMemoryResource: lets no more than so many bytes be in use."""
+"""LimitingMemoryResource: limits the bytes in use."""
 
 from cuda.core.memory.adaptors.adaptor import MemoryResourceAdaptor, size_in_bytes
 from cuda.core.memory.adaptors.out_of_memory import out_of_memory_error
 
-MOST = (1 << 64) - 1  # bytes that a size can say
+MAX_SIZE = (1 << 64) - 1  # largest size in bytes
 
 
 class LimitingMemoryResource(MemoryResourceAdaptor):
-    """Lets no more than so many bytes of another resource be in use.
+    """Limits the bytes of an upstream resource that are in use.
 
-    Host only. An allocation above that raises OutOfMemoryError and asks nothing of the other
-    resource. A free counts from when upstream has taken it.
+    Host only. An allocation above the limit raises OutOfMemoryError without calling the upstream
+    resource. Freed bytes count as free once the upstream resource has freed them.
 
     Parameters
     ----------
     mr : MemoryResource
-        The resource that the memory comes from.
+        The upstream resource.
     limit : int
-        In bytes.
+        Maximum size in bytes.
 
     Raises
     ------
@@ -32,42 +32,42 @@ class LimitingMemoryResource(MemoryResourceAdaptor):
 
     @property
     def limit(self):
-        """The most that may be in use, in bytes. Host only."""
+        """Maximum of the bytes in use. Host only."""
         return self._limit
 
-    def _take(self, size, stream):
+    def _allocate_upstream(self, size, stream):
         self._reserve(size, size)
         try:
-            taken = super()._take(size, stream)
+            allocation = super()._allocate_upstream(size, stream)
         except BaseException:
-            self._ledger.release(size)
+            self._ledger.unreserve(size)
             raise
         try:
-            self._reserve(max(0, taken.size - size), size)  # what upstream rounds up
+            self._reserve(max(0, allocation.size - size), size)  # upstream rounded up
         except BaseException:
             try:
-                super()._release(taken, stream)
+                super()._free_upstream(allocation, stream)
             finally:
-                self._ledger.release(size)
+                self._ledger.unreserve(size)
             raise
-        return taken
+        return allocation
 
-    def _release(self, taken, stream):
+    def _free_upstream(self, allocation, stream):
         try:
-            super()._release(taken, stream)
+            super()._free_upstream(allocation, stream)
         finally:
-            self._ledger.release(max(taken.size, taken.asked))
+            self._ledger.unreserve(max(allocation.size, allocation.requested))
 
-    def _reserve(self, more, asked):
-        if not self._ledger.reserve(more, min(self._limit, MOST)):
-            self._refuse(asked)
+    def _reserve(self, size, requested):
+        if not self._ledger.reserve(size, min(self._limit, MAX_SIZE)):
+            self._raise_out_of_memory(requested)
 
-    def _refuse(self, asked):
-        used = self._ledger.shares
+    def _raise_out_of_memory(self, size):
+        used = self._ledger.reserved_bytes
         raise out_of_memory_error(
-            f"{asked} bytes asked of a LimitingMemoryResource that has {used} of its limit of "
-            f"{self._limit} bytes in use; free buffers, raise the limit, or ask for less",
-            requested=asked,
+            f"{size} bytes requested from a LimitingMemoryResource that has {used} of its limit of "
+            f"{self._limit} bytes in use; free buffers, raise the limit, or request less",
+            requested=size,
             device_id=device_of(self._upstream),
             used=used,
             peak=self._ledger.sums()[1],
@@ -76,9 +76,9 @@ class LimitingMemoryResource(MemoryResourceAdaptor):
 
 
 def device_of(resource):
-    """The device of a resource's memory; None for that of no device."""
+    """Return the ordinal of the device of a resource; None without a device."""
     try:
         device = resource.device_id
-    except RuntimeError:  # page-locked memory of old has none
+    except RuntimeError:  # LegacyPinnedMemoryResource has no device
         return None
     return None if device < 0 else device

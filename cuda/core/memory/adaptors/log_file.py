@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file of an allocation log: whole lines, in the order of the calls, of one process."""
+"""The file of an allocation log: complete lines in call order, written by one process."""
 
 import atexit
 import os
@@ -8,28 +8,28 @@ import threading
 from collections import deque, namedtuple
 from weakref import WeakSet
 
-KEPT_LINES = 512
+BUFFERED_LINES = 512
 
 
 class AllocationEvent(namedtuple("AllocationEvent", "time_ns thread action address size stream")):
-    """One call of a resource, as a log has it.
+    """A record of the log: one call of a resource.
 
-    Host only. ``str(event)`` is its line.
+    Host only. ``str(event)`` is the line of the log.
 
     Parameters
     ----------
     time_ns : int
-        Since 1970.
+        Nanoseconds since 1970.
     thread : int
-        The identifier that the operating system gives the calling thread.
+        Thread id of the calling thread in the operating system.
     action : str
         ``allocate``, ``free`` or ``fail``.
     address : int
-        0 for an allocation that failed.
+        Address of the memory; 0 for a failed allocation.
     size : int
-        In bytes, as it was asked for.
+        Requested size in bytes.
     stream : int
-        The address of the stream, as in `Stream.handle`; 0 for none.
+        Address of the stream, as in `Stream.handle`; 0 for none.
     """
 
     __slots__ = ()
@@ -46,29 +46,29 @@ _open_files = WeakSet()
 
 
 class LogFile:
-    """Lines on their way to a file."""
+    """A log file with buffered lines."""
 
     def __init__(self, path):
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
         self._path = path
         self._descriptor = os.open(path, flags, 0o666)
         self._lines = deque([HEADER])
-        self._rest = b""  # of a line that was written in part
-        self._limit = KEPT_LINES
+        self._unwritten = b""  # unwritten bytes of the last write
+        self._limit = BUFFERED_LINES
         self._is_writing = False
         self._lock = threading.RLock()
         try:
             self.flush()
         except BaseException:
-            self._give_up()
+            self._discard()
             raise
         _open_files.add(self)
 
     def write(self, event):
-        """Keep a line, and write all that are kept once they are many. Host only."""
+        """Buffer a line; write the buffered lines once there are many. Host only."""
         self._lines.append(str(event))
-        # Without waiting: the collector may have called this in the middle of anything. Whoever
-        # is writing writes this line too, or the next call does.
+        # Never blocks, since the collector may call this during any code. The thread that holds the
+        # lock, or the next call, writes this line.
         if len(self._lines) >= self._limit and self._lock.acquire(blocking=False):
             try:
                 self._write_lines()
@@ -76,78 +76,78 @@ class LogFile:
                 self._lock.release()
 
     def flush(self):
-        """Write all that is kept, in order. Host only."""
+        """Write all buffered lines, in order. Host only."""
         with self._lock:
             self._write_lines()
 
     def _write_lines(self):
-        if self._is_writing:  # on this thread, which goes on with that
+        if self._is_writing:  # a call further up the stack of this thread continues
             return
         self._is_writing = True
         try:
-            while self._descriptor >= 0 and (self._rest or self._lines):
+            while self._descriptor >= 0 and (self._unwritten or self._lines):
                 self._write_some()
         finally:
             self._is_writing = False
 
     def _write_some(self):
         lines = []
-        while self._lines and len(lines) < KEPT_LINES:
+        while self._lines and len(lines) < BUFFERED_LINES:
             lines.append(self._lines.popleft())
-        self._rest += "".join([f"{line}\n" for line in lines]).encode()
-        written = os.write(self._descriptor, self._rest)
-        self._rest = self._rest[written:]
+        self._unwritten += "".join([f"{line}\n" for line in lines]).encode()
+        written = os.write(self._descriptor, self._unwritten)
+        self._unwritten = self._unwritten[written:]
 
     def write_at_once(self):
-        """From here on nothing is kept: the process is about to end. Host only."""
+        """Stop buffering, since the process is about to exit. Host only."""
         self._limit = 1
         self._report_failure(self.flush)
 
     def _report_failure(self, last_call):
-        """For a call that nobody waits for."""
+        """Run a call and report its OSError, since it has no caller that could handle it."""
         try:
             last_call()
         except OSError as error:
             if sys.stderr is not None:
-                print(f"halfwarp: the log {self._path} is not whole: {error}", file=sys.stderr)
+                print(f"halfwarp: the log {self._path} is incomplete: {error}", file=sys.stderr)
 
     def close(self):
-        """Write what is kept, and end the log. Host only."""
+        """Write the buffered lines and close the file. Host only."""
         try:
             self.flush()
         finally:
-            self._give_up()
+            self._discard()
 
-    def _give_up(self):
+    def _discard(self):
         with self._lock:
             descriptor, self._descriptor = self._descriptor, -1
             self._lines.clear()
         if descriptor >= 0:
             os.close(descriptor)
 
-    def leave_to_parent(self):
-        """In the child of a fork: the log is the parent's. Host only."""
+    def detach_in_child(self):
+        """Detach from the file in a forked child process: the parent owns it. Host only."""
         self._lock = threading.RLock()
         self._is_writing = False
-        self._rest = b""
-        self._give_up()
+        self._unwritten = b""
+        self._discard()
 
     def __del__(self):
-        # Only an object that was never finished lacks the descriptor.
+        # An object whose __init__ failed may lack the descriptor.
         if getattr(self, "_descriptor", -1) >= 0:
             self._report_failure(self.close)
 
 
 @atexit.register
 def _write_all():
-    """What is freed after this, by other functions of `atexit`, is written line by line."""
+    """Flush all logs; later frees, by other `atexit` functions, are written immediately."""
     for file in list(_open_files):
         file.write_at_once()
 
 
 def _after_fork():
     for file in _open_files:
-        file.leave_to_parent()
+        file.detach_in_child()
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LoggingMemoryResource: writes each call down, for `halfwarp replay`."""
+"""LoggingMemoryResource: logs each call, for `halfwarp replay`."""
 
 import os
 from threading import get_native_id
@@ -10,21 +10,21 @@ from cuda.core.memory.adaptors.log_file import AllocationEvent, LogFile
 
 
 class LoggingMemoryResource(MemoryResourceAdaptor):
-    """Writes down each call of another resource.
+    """Logs each call of an upstream resource.
 
-    Host only. A log is CSV: ``time_ns,thread,action,address,size,stream``, one line a call, in the
-    order of the calls. ``action`` is ``allocate``, ``free``, or ``fail`` for an allocation that
-    raised. Lines are kept for a while; `flush`, `close` and the end of the process write them.
-    ``halfwarp replay`` makes the same calls again.
+    Host only. A log is CSV: ``time_ns,thread,action,address,size,stream``, one line per call, in
+    call order. ``action`` is ``allocate``, ``free``, or ``fail`` for an allocation that raised.
+    Lines are buffered; `flush`, `close` and process exit write them. ``halfwarp replay`` repeats
+    the calls.
 
     Parameters
     ----------
     mr : MemoryResource
-        The resource that the memory comes from.
+        The upstream resource.
     path_or_callable : path or callable
-        The file, which begins anew, or a function that is called with each `AllocationEvent`, a
-        named tuple of the fields above. What it raises at an allocation goes to the caller, and
-        the memory goes back.
+        The file, which is overwritten, or a function that is called with each `AllocationEvent`, a
+        named tuple of the fields above. An exception of the function at an allocation propagates to
+        the caller, and the memory is freed.
 
     Raises
     ------
@@ -39,25 +39,25 @@ class LoggingMemoryResource(MemoryResourceAdaptor):
         self._write = path_or_callable if is_function else self._file.write
 
     def flush(self):
-        """Write the lines that are kept. Host only.
+        """Write the buffered lines. Host only.
 
         Raises
         ------
         OSError
-            If the file cannot be written; the lines are kept.
+            If the file cannot be written; the lines stay buffered.
         """
         if self._file is not None:
             self._file.flush()
 
     def close(self):
-        """Refuse allocations from here on, and end the log. Host only.
+        """Reject further allocations and close the log. Host only.
 
-        Buffers stay valid, and go back as before, which is not logged.
+        Buffers remain valid and are freed as before, which is not logged.
 
         Raises
         ------
         OSError
-            If the last lines cannot be written; the resource is closed all the same.
+            If the last lines cannot be written; the resource is closed in any case.
         """
         super().close()
         if self._file is not None:
@@ -66,27 +66,27 @@ class LoggingMemoryResource(MemoryResourceAdaptor):
     def _log(self, action, address, size, stream):
         self._write(AllocationEvent(time_ns(), get_native_id(), action, address, size, stream))
 
-    def _take(self, size, stream):
+    def _allocate_upstream(self, size, stream):
         try:
-            taken = super()._take(size, stream)
+            allocation = super()._allocate_upstream(size, stream)
         except Exception as error:
             try:
                 self._log("fail", 0, size, handle_of(stream))
             except Exception as problem:
                 error.add_note(f"and the log could not be written: {problem}")
             raise
-        taken.stream_handle = handle_of(stream)  # which is gone when the stream is closed
+        allocation.stream_handle = handle_of(stream)  # a closed stream has no handle
         try:
-            self._log("allocate", taken.address, size, taken.stream_handle)
+            self._log("allocate", allocation.address, size, allocation.stream_handle)
         except BaseException:
-            self._release(taken, stream)
+            self._free_upstream(allocation, stream)
             raise
-        return taken
+        return allocation
 
-    def _release(self, taken, stream):
-        """First the line, so that nobody else's for the same address comes before it."""
-        handle = taken.stream_handle if stream is taken.stream else handle_of(stream)
+    def _free_upstream(self, allocation, stream):
+        """Log before freeing, so that no later allocation at the address is logged first."""
+        handle = allocation.stream_handle if stream is allocation.stream else handle_of(stream)
         try:
-            self._log("free", taken.address, taken.asked, handle)
+            self._log("free", allocation.address, allocation.requested, handle)
         finally:
-            super()._release(taken, stream)
+            super()._free_upstream(allocation, stream)

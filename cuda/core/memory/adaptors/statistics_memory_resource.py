@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""StatisticsMemoryResource: counts what comes from another resource."""
+"""StatisticsMemoryResource: counts the allocations of an upstream resource."""
 
 from cuda.core.memory.adaptors.adaptor import MemoryResourceAdaptor
 
 
 class StatisticsMemoryResource(MemoryResourceAdaptor):
-    """Counts what another resource gives out.
+    """Counts the allocations of an upstream resource.
 
-    Host only. `statistics` has the figures.
+    Host only. `statistics` returns the counts.
 
     Parameters
     ----------
     mr : MemoryResource
-        The resource that the memory comes from.
+        The upstream resource.
     """
 
     def reset_high_water_marks(self):
-        """Let ``allocated_bytes.peak`` start again from what is in use now. Host only."""
+        """Reset ``allocated_bytes.peak`` to the current size. Host only."""
         self._ledger.reset_peak()

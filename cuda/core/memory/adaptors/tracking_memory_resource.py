@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TrackingMemoryResource: knows where each allocation that is in use was made."""
+"""TrackingMemoryResource: records the time, stream and stack of each allocation in use."""
 
 from heapq import nlargest
 from time import monotonic
@@ -14,16 +14,16 @@ LARGEST = 10  # records in an OutOfMemoryError
 
 
 class TrackingMemoryResource(MemoryResourceAdaptor):
-    """Knows of each allocation that is in use when, on which stream and where it was made.
+    """Records the time, stream and Python stack of each allocation in use.
 
-    Host only. An OutOfMemoryError of the other resource gets the largest of them.
+    Host only. An OutOfMemoryError of the upstream resource lists the largest allocations.
 
     Parameters
     ----------
     mr : MemoryResource
-        The resource that the memory comes from.
+        The upstream resource.
     stacks : bool
-        Whether the Python stack is recorded, which costs some microseconds each time.
+        Whether to record the Python stack, which costs some microseconds per allocation.
     """
 
     def __init__(self, mr, *, stacks=True):
@@ -32,7 +32,7 @@ class TrackingMemoryResource(MemoryResourceAdaptor):
         leak_report.watch(self)
 
     def report_leaks(self):
-        """What was given out and has not come back, the oldest first.
+        """Return the allocations in use, the oldest first.
 
         Host only.
 
@@ -41,34 +41,36 @@ class TrackingMemoryResource(MemoryResourceAdaptor):
         list of LiveAllocation
             Named tuples (address, size, stream, age, traceback): sizes in bytes, ages in seconds.
         """
-        return [record_of(taken) for taken in sorted(self._ledger.entries(), key=lambda t: t.time)]
+        entries = sorted(self._ledger.entries(), key=lambda allocation: allocation.time)
+        return [record_of(allocation) for allocation in entries]
 
-    def _take(self, size, stream):
+    def _allocate_upstream(self, size, stream):
         try:
-            taken = super()._take(size, stream)
+            allocation = super()._allocate_upstream(size, stream)
         except OutOfMemoryError as error:
             self._explain(error)
             raise
-        taken.time = monotonic()
-        taken.stream_handle = handle_of(stream)
+        allocation.time = monotonic()
+        allocation.stream_handle = handle_of(stream)
         if self._has_stacks:
-            taken.stack = stack_here()
-        return taken
+            allocation.stack = stack_here()
+        return allocation
 
     def _explain(self, error):
-        """Say in an error that comes from below what the memory is used for."""
+        """Add the largest allocations in use to an error of the upstream resource."""
         if error.largest_allocations:
             return
-        largest = nlargest(LARGEST, self._ledger.entries(), key=lambda taken: taken.size)
-        error.largest_allocations = [record_of(taken) for taken in largest]
+        largest = nlargest(LARGEST, self._ledger.entries(), key=lambda allocation: allocation.size)
+        error.largest_allocations = [record_of(allocation) for allocation in largest]
         if largest:
             lines = [f"{t.size} bytes{innermost(t.stack)}" for t in largest]
             listed = "\n  ".join(["the largest allocations in use:", *lines])
             error.args = (f"{error}\n{listed}", *error.args[1:])
 
 
-def record_of(taken):
-    """The record of the leak report."""
-    lines = None if taken.stack is None else format_stack(taken.stack)
-    age = monotonic() - taken.time
-    return LiveAllocation(taken.address, taken.asked, taken.stream_handle, age, lines)
+def record_of(allocation):
+    """Return the record of an allocation for the leak report."""
+    lines = None if allocation.stack is None else format_stack(allocation.stack)
+    age = monotonic() - allocation.time
+    address, stream = allocation.address, allocation.stream_handle
+    return LiveAllocation(address, allocation.requested, stream, age, lines)

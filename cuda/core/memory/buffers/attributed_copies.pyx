@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Copies with options, one or many in a driver call.
+# Copies with CopyOptions: one copy, or many in one driver call.
 
 from cuda.core.memory.buffers.copy_options import (
     CopyOptions, MemcpyOverlapMode, MemcpySrcAccessOrder)
@@ -18,65 +18,65 @@ cdef struct copy_call:
     size_t* sizes
     size_t count
     CUmemcpyAttributes* attributes
-    size_t* first  # of the copies that each set of attributes is for
+    size_t* first  # index of the first copy of each set of attributes
     size_t attribute_count
 
 
 cdef CUresult submit_copy(CUstream stream, void* arguments) except? CUDA_ERROR_NOT_FOUND nogil:
-    cdef copy_call* given = <copy_call*>arguments
-    return cydriver.cuMemcpyWithAttributesAsync(given.targets[0], given.sources[0], given.sizes[0],
-                                                given.attributes, stream)
+    cdef copy_call* copy = <copy_call*>arguments
+    return cydriver.cuMemcpyWithAttributesAsync(copy.targets[0], copy.sources[0], copy.sizes[0],
+                                                copy.attributes, stream)
 
 
 cdef CUresult submit_copies(CUstream stream, void* arguments) except? CUDA_ERROR_NOT_FOUND nogil:
-    cdef copy_call* given = <copy_call*>arguments
-    return cydriver.cuMemcpyBatchAsync(given.targets, given.sources, given.sizes, given.count,
-                                       given.attributes, given.first, given.attribute_count,
+    cdef copy_call* copy = <copy_call*>arguments
+    return cydriver.cuMemcpyBatchAsync(copy.targets, copy.sources, copy.sizes, copy.count,
+                                       copy.attributes, copy.first, copy.attribute_count,
                                        stream)
 
 
 cdef CUresult submit_plain_copy(CUstream stream, void* arguments) \
         except? CUDA_ERROR_NOT_FOUND nogil:
-    cdef copy_call* given = <copy_call*>arguments
-    return cydriver.cuMemcpyAsync(given.targets[0], given.sources[0], given.sizes[0], stream)
+    cdef copy_call* copy = <copy_call*>arguments
+    return cydriver.cuMemcpyAsync(copy.targets[0], copy.sources[0], copy.sizes[0], stream)
 
 
-cdef CUresult ask_capture(CUstream stream, void* arguments) except? CUDA_ERROR_NOT_FOUND nogil:
+cdef CUresult query_capture(CUstream stream, void* arguments) except? CUDA_ERROR_NOT_FOUND nogil:
     return cydriver.cuStreamIsCapturing(stream, <CUstreamCaptureStatus*>arguments)
 
 
 cdef bint is_capturing_stream(Stream stream) except -1:
     cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
-    run_on_stream(stream, ask_capture, &status, "cuStreamIsCapturing")
+    run_on_stream(stream, query_capture, &status, "cuStreamIsCapturing")
     return status != CU_STREAM_CAPTURE_STATUS_NONE
 
 
 cdef CUmemcpyAttributes attributes_of(object options) except *:
-    cdef CUmemcpyAttributes made
-    memset(&made, 0, sizeof(made))
-    made.srcAccessOrder = \
+    cdef CUmemcpyAttributes attributes
+    memset(&attributes, 0, sizeof(attributes))
+    attributes.srcAccessOrder = \
         <cydriver.CUmemcpySrcAccessOrder><int>ACCESS_ORDERS[options.src_access_order]
     if options.src_location_hint is not None:
-        made.srcLocHint = location_of(options.src_location_hint)
+        attributes.srcLocHint = location_of(options.src_location_hint)
     if options.dst_location_hint is not None:
-        made.dstLocHint = location_of(options.dst_location_hint)
+        attributes.dstLocHint = location_of(options.dst_location_hint)
     if options.overlap_mode == MemcpyOverlapMode.PREFER_OVERLAP_WITH_COMPUTE:
-        made.flags = CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE
-    return made
+        attributes.flags = CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE
+    return attributes
 
 
 cdef int require_copy_stream(Stream stream, str call) except -1:
-    """Copies with attributes go to a stream of their own order, and into no graph."""
+    """Reject the legacy default stream and capturing streams."""
     if Stream_is_legacy_default_token(stream):
-        raise TypeError(f"{call}: the legacy default stream takes no copies with options; use "
-                        "another stream")
+        raise TypeError(f"{call}: the legacy default stream does not support copies with options; "
+                        "use another stream")
     if is_capturing_stream(stream):
-        raise TypeError(f"{call}: a capturing stream takes no copies with options")
+        raise TypeError(f"{call}: a capturing stream does not support copies with options")
     return 0
 
 
-cdef int require_kept_order(object options, str call) except -1:
-    """Where the driver takes no attributes, all but one of them may be left out."""
+cdef int require_stream_order(object options, str call) except -1:
+    """Reject the one option that an older driver, which has no attributes, must not ignore."""
     if options.src_access_order == MemcpySrcAccessOrder.DURING_API_CALL:
         raise RuntimeError(f"{call}: src_access_order='during_api_call' needs a newer driver, "
                            f"this is CUDA {driver_version() // 1000}."
@@ -85,7 +85,7 @@ cdef int require_kept_order(object options, str call) except -1:
 
 
 def _check_copy_options(options, Stream stream, str call):
-    """Refuse what a copy of one buffer cannot be made with. Host only."""
+    """Reject options and streams that a copy of one buffer does not support. Host only."""
     if not isinstance(options, CopyOptions):
         raise TypeError(f"{call}: options must be CopyOptions, got {type(options).__name__}")
     attributes_of(options)
@@ -93,26 +93,26 @@ def _check_copy_options(options, Stream stream, str call):
 
 
 def _copy(CUdeviceptr target, CUdeviceptr source, size_t size, Stream stream, options):
-    """Copy bytes as the options say, which were checked. Stream-ordered."""
+    """Copy bytes with options that were checked. Stream-ordered."""
     cdef CUmemcpyAttributes attributes = attributes_of(options)
     cdef size_t first = 0
-    cdef copy_call given = copy_call(&target, &source, &size, 1, &attributes, &first, 1)
+    cdef copy_call copy = copy_call(&target, &source, &size, 1, &attributes, &first, 1)
     if driver_version() >= 13020:
-        run_on_stream(stream, submit_copy, &given, "cuMemcpyWithAttributesAsync")
+        run_on_stream(stream, submit_copy, &copy, "cuMemcpyWithAttributesAsync")
     elif driver_version() >= 13000:
-        run_on_stream(stream, submit_copies, &given, "cuMemcpyBatchAsync")
+        run_on_stream(stream, submit_copies, &copy, "cuMemcpyBatchAsync")
     else:
-        require_kept_order(options, "copy")
-        run_on_stream(stream, submit_plain_copy, &given, "cuMemcpyAsync")
+        require_stream_order(options, "copy")
+        run_on_stream(stream, submit_plain_copy, &copy, "cuMemcpyAsync")
 
 
-cdef list copied_buffers(object given):
-    if isinstance(given, Buffer):
+cdef list copied_buffers(object value):
+    if isinstance(value, Buffer):
         raise TypeError("copy_batch: pass a sequence of Buffers; for a single buffer use "
                         "Buffer.copy_to / Buffer.copy_from")
-    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
-        raise TypeError(f"copy_batch: expected a sequence of Buffers, got {type(given).__name__}")
-    buffers = list(given)
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+        raise TypeError(f"copy_batch: expected a sequence of Buffers, got {type(value).__name__}")
+    buffers = list(value)
     for each in buffers:
         if not isinstance(each, Buffer):
             raise TypeError(f"copy_batch: expected Buffer, got {type(each).__name__}")
@@ -121,42 +121,42 @@ cdef list copied_buffers(object given):
     return buffers
 
 
-cdef list options_of(object given, size_t count):
-    if given is None:
-        given = CopyOptions()
-    if isinstance(given, CopyOptions):
-        return [given] * count
-    if isinstance(given, (list, tuple)):
-        if len(given) != count:
-            raise ValueError(f"copy_batch: {count} copies but {len(given)} options")
-        if all(isinstance(each, CopyOptions) for each in given):
-            return list(given)
-        given = next(each for each in given if not isinstance(each, CopyOptions))
+cdef list options_of(object value, size_t count):
+    if value is None:
+        value = CopyOptions()
+    if isinstance(value, CopyOptions):
+        return [value] * count
+    if isinstance(value, (list, tuple)):
+        if len(value) != count:
+            raise ValueError(f"copy_batch: {count} copies but {len(value)} options")
+        if all(isinstance(each, CopyOptions) for each in value):
+            return list(value)
+        value = next(each for each in value if not isinstance(each, CopyOptions))
     raise TypeError("copy_batch: options must be CopyOptions or a sequence of CopyOptions, got "
-                    f"{type(given).__name__}")
+                    f"{type(value).__name__}")
 
 
 def copy_batch(stream, srcs, dsts, *, options=None):
     """Copy many buffers in one driver call.
 
-    Stream-ordered as a whole; the items are in no order among themselves, and must not overlap.
-    Everything is checked before the first copy.
+    Stream-ordered as a whole; the copies are not ordered with each other and must not overlap.
+    All arguments are checked before the first copy.
 
     Parameters
     ----------
     stream : Stream
-        Not the legacy default stream, and not one that is capturing.
+        Neither the legacy default stream nor a capturing stream.
     srcs : sequence
-        Of buffers.
+        Source buffers.
     dsts : sequence
-        Of as many buffers, each of the size of its source.
+        As many destination buffers, each of the size of its source.
     options : CopyOptions or sequence, optional
-        One for all, or one for each.
+        Options for all copies, or for each.
 
     Raises
     ------
     ValueError
-        If the numbers or the sizes differ, or there is nothing to copy.
+        If the lengths or the sizes differ, or the sequences are empty.
 
     See Also
     --------
@@ -171,21 +171,21 @@ def copy_batch(stream, srcs, dsts, *, options=None):
         raise ValueError(f"copy_batch: {len(sources)} sources but {len(targets)} destinations")
     if not sources:
         raise ValueError("copy_batch: empty buffers sequence")
-    cdef list how = options_of(options, len(sources))
+    cdef list copy_options = options_of(options, len(sources))
     require_copy_stream(order, "copy_batch")
-    copy_all(order, sources, targets, how)
+    submit_copy_batch(order, sources, targets, copy_options)
 
 
-cdef int copy_all(Stream stream, list sources, list targets, list how) except -1:
-    cdef vector[CUdeviceptr] to, origin
+cdef int submit_copy_batch(Stream stream, list sources, list targets,
+                           list options_list) except -1:
+    cdef vector[CUdeviceptr] target_addresses, source_addresses
     cdef vector[size_t] sizes, first
     cdef vector[CUmemcpyAttributes] attributes
-    cdef copy_call given
+    cdef copy_call copies
     cdef size_t i
     cdef Buffer source, target
     previous = None
-    for i, options in enumerate(how):
-        made = options  # each is converted, so that a wrong hint is an error anywhere
+    for i, options in enumerate(options_list):
         source, target = sources[i], targets[i]
         check_open(source.fields.is_open and target.fields.is_open, "Buffer")
         if source.fields.size != target.fields.size:
@@ -193,22 +193,23 @@ cdef int copy_all(Stream stream, list sources, list targets, list how) except -1
                              f"(src={source.fields.size}, dst={target.fields.size})")
         if source.fields.size == 0:
             continue
-        if previous is None or previous != made:
-            attributes.push_back(attributes_of(made))
+        if previous is None or previous != options:
+            attributes.push_back(attributes_of(options))
             first.push_back(sizes.size())
-            previous = made
-        to.push_back(target.fields.pointer)
-        origin.push_back(source.fields.pointer)
+            previous = options
+        target_addresses.push_back(target.fields.pointer)
+        source_addresses.push_back(source.fields.pointer)
         sizes.push_back(source.fields.size)
     if sizes.size() == 0:
         return 0
-    given = copy_call(to.data(), origin.data(), sizes.data(), sizes.size(), attributes.data(),
-                      first.data(), attributes.size())
+    copies = copy_call(target_addresses.data(), source_addresses.data(), sizes.data(), sizes.size(),
+                       attributes.data(), first.data(), attributes.size())
     if driver_version() >= 13000:
-        return run_on_stream(stream, submit_copies, &given, "cuMemcpyBatchAsync")
-    for options in how:
-        require_kept_order(options, "copy_batch")
-    for i in range(to.size()):
-        given.targets, given.sources, given.sizes = &to[i], &origin[i], &sizes[i]
-        run_on_stream(stream, submit_plain_copy, &given, "cuMemcpyAsync")
+        return run_on_stream(stream, submit_copies, &copies, "cuMemcpyBatchAsync")
+    for options in options_list:
+        require_stream_order(options, "copy_batch")
+    for i in range(target_addresses.size()):
+        copies.targets, copies.sources = &target_addresses[i], &source_addresses[i]
+        copies.sizes = &sizes[i]
+        run_on_stream(stream, submit_plain_copy, &copies, "cuMemcpyAsync")
     return 0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Buffer: a contiguous range of memory, and how it goes back.
+# Buffer: a contiguous range of memory and its deallocation.
 
-# What the driver, or the resource, says of an address.
+# Properties of an address, from the driver or the resource.
 cdef struct pointer_facts:
     bint is_known
     bint is_host_accessible
@@ -9,58 +9,58 @@ cdef struct pointer_facts:
     bint is_managed
     int device
 
-# The way back is one of: `pool` (a driver pool), `block` (of a PoolMemoryResource, which is
-# `resource`), `resource` alone (its deallocate), none.
+# The deallocator is one of: `pool` (a driver pool), `block` (of the PoolMemoryResource `resource`),
+# `resource` alone (its deallocate), none.
 cdef class Buffer:
-    cdef buffer_fields fields   # what C++ reads
-    cdef free_order order       # recorded when the memory came; empty for what needs none
+    cdef buffer_fields fields   # fields that C++ reads
+    cdef free_order order       # recorded at the allocation; empty if none is needed
     cdef pool_handle pool
     cdef pool_block* block
-    cdef object resource        # the MemoryResource that the memory came from, or None
-    cdef object kept            # the object that owns the memory instead, or None
-    cdef object stream          # the Stream that `resource.deallocate` is given, or None
-    cdef Buffer shared          # the hidden Buffer that took the memory over, or None
-    cdef pointer_facts facts    # asked of the driver once, for memory without a resource
-    cdef Py_ssize_t exports     # live views of the buffer protocol
-    cdef Py_ssize_t shape       # what those views point at
+    cdef object resource        # MemoryResource of the allocation, or None
+    cdef object memory_owner    # object that owns the memory instead, or None
+    cdef object stream          # Stream argument of `resource.deallocate`, or None
+    cdef Buffer shared          # hidden Buffer that owns the memory after sharing, or None
+    cdef pointer_facts facts    # queried once, for memory without a resource
+    cdef Py_ssize_t exports     # number of live buffer-protocol views
+    cdef Py_ssize_t shape       # shape and stride of these views
     cdef Py_ssize_t stride
-    cdef object guard           # a _CycleGuard where the resource is of a user's class, or None
+    cdef object guard           # _CycleGuard if the resource is a user-defined class, or None
     cdef object __weakref__
 
-# Give the memory back, ordered on `stream` (None: as recorded). The buffer is closed whatever
-# happens; a failure is raised.
+# Frees the memory on `stream`, or on the recorded stream for None. Closes the buffer in any case,
+# and raises a failure.
 cdef int release_memory(Buffer self, Stream stream) except -1
 
-# An object that keeps the memory of an open Buffer, also when the Buffer is closed.
+# Returns an object that keeps the memory of an open Buffer alive after the Buffer is closed.
 cdef object share_allocation(Buffer self)
 
-# Orders the free on another stream than the recorded one.
-cdef int redirect(Buffer self, Stream stream) except -1
+# Replaces the recorded stream of the deallocation.
+cdef int set_free_stream(Buffer self, Stream stream) except -1
 
-# The order of a free on a stream, as of now; RuntimeError for a default stream without a context.
-cdef free_order recorded_order(Stream stream) except *
+# Records the position of a free in a stream. RuntimeError for a default stream without a context.
+cdef free_order record_free_order(Stream stream) except *
 
-# Opens an empty Buffer over memory of a pool, to be freed on `stream`. Takes both handles over.
-cdef int own_pool_memory(Buffer buffer, MemoryResource resource, pool_handle& pool,
-                         CUdeviceptr pointer, size_t size, stream_handle& stream) except -1
+# Opens an empty Buffer over memory of a pool, to be freed on `stream`. Moves both handles.
+cdef int open_pool_buffer(Buffer buffer, MemoryResource resource, pool_handle& pool,
+                          CUdeviceptr pointer, size_t size, stream_handle& stream) except -1
 
-# What `Buffer.from_handle` does, for a class.
+# Implements `Buffer.from_handle` for a class.
 cdef Buffer wrap_memory(object cls, object ptr, object size, object mr, object owner,
                         object stream)
 
 cdef bint is_managed(Buffer self) except -1
 
-# What an address is, with the driver initialised when it was not.
+# Returns the properties of an address. Initializes the driver if needed.
 cdef pointer_facts classify_pointer(CUdeviceptr pointer) except *
 
-# What a fill may set every byte to; and the width and bits of a pattern of 1, 2 or 4 bytes.
+# Return the byte of a fill with an int, and the width and bits of a pattern of 1, 2 or 4 bytes.
 cdef unsigned byte_of(object value) except? 256
 cdef size_t pattern_of(object value, unsigned* pattern) except 0
 
-# The contiguous memory of a Buffer or of an object with the buffer protocol, for a copy; and what
-# is done for it after the copy was submitted, or recorded into a graph.
-cdef object memory_for_copy(object given, bint is_written, Stream stream, buffer_fields* into)
-cdef int keep_after_copy(object memory, Stream stream) except -1
+# Returns the owner of the contiguous memory of a Buffer or buffer-protocol object, for a copy.
+# `retain_after_copy` keeps it alive once the copy was submitted or captured.
+cdef object memory_for_copy(object value, bint is_written, Stream stream, buffer_fields* into)
+cdef int retain_after_copy(object memory, Stream stream) except -1
 
-# Keeps an object until an event is reached.
-cdef int hold_until_reached(Event reached, object kept) except -1
+# Retains an object until an event has completed.
+cdef int retain_until_complete(Event event, object referent) except -1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Buffer: a contiguous range of memory, its address, its size, and its way back.
+# Buffer: a contiguous range of memory.
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES
 
@@ -9,18 +9,19 @@ cdef extern from "Python.h":
 cdef char* BYTE_FORMAT = b"b"
 
 
-# no_gc_clear: giving memory back needs `resource` and `stream`, so the collector must not clear
-# them first. A cycle through a Buffer is broken at the resource's or the owner's side.
-# trashcan: an owner may be a Buffer again, thousands deep.
+# no_gc_clear: deallocation needs `resource` and `stream`, so the collector must not clear them
+# first. The collector breaks a cycle at the resource or the owner.
+# trashcan: a chain of Buffers that own each other may be thousands long.
 @cython.no_gc_clear
 @cython.trashcan(True)
 @cython.freelist(64)
 cdef class Buffer:
     """A contiguous range of memory.
 
-    It comes from `MemoryResource.allocate` and owns that memory, or from `Buffer.from_handle`,
-    which says who owns it. Closing, leaving a ``with`` block, and collection give the memory back
-    in the order of a stream: the one given to `close`, else the one of the allocation.
+    `MemoryResource.allocate` returns a buffer that owns its memory; the arguments of
+    `Buffer.from_handle` name the owner. `close`, leaving a ``with`` block, and garbage collection
+    free the memory in stream order: on the stream passed to `close`, or else on the stream of the
+    allocation.
     """
 
     def __init__(self, *args, **kwargs):
@@ -33,22 +34,22 @@ cdef class Buffer:
 
     @staticmethod
     def from_handle(ptr, size, mr=None, owner=None, *, stream=None):
-        """Wrap memory that exists.
+        """Wrap existing memory.
 
         Host only.
 
         Parameters
         ----------
         ptr : int
-            The address, or an object that converts to it.
+            The address, or an object that converts to an int.
         size : int
-            In bytes.
+            Size in bytes.
         mr : MemoryResource, optional
-            What the memory goes back to, once, when the buffer is closed.
+            The resource whose `deallocate` frees the memory, once, when the buffer is closed.
         owner : object, optional
-            Kept alive until the buffer is closed; the memory is its own.
+            The object that owns the memory; the buffer keeps it alive until closed.
         stream : Stream, optional
-            With `mr`: the stream that orders the free; the default stream if None.
+            With `mr`, the stream that orders the deallocation; the default stream if None.
 
         Returns
         -------
@@ -57,9 +58,9 @@ cdef class Buffer:
         Raises
         ------
         ValueError
-            If `mr` and `owner` are both given, or `stream` without `mr`.
+            If both `mr` and `owner` are passed, or `stream` without `mr`.
         RuntimeError
-            If the default stream is to be recorded and no context is current.
+            If the stream is a default stream and no context is current.
         """
         return wrap_memory(Buffer, ptr, size, mr, owner, stream)
 
@@ -68,32 +69,32 @@ cdef class Buffer:
     def from_ipc_descriptor(cls, mr, ipc_descriptor, stream=NOT_GIVEN):
         """Import a buffer of another process.
 
-        Host only. The process that allocated the memory must not free it before this buffer, and
-        all others of it, are closed.
+        Host only. The process that allocated the memory must not free it until all imported buffers
+        are closed.
 
         Parameters
         ----------
         mr : DeviceMemoryResource or PinnedMemoryResource
-            The imported resource of the buffer's pool.
+            The imported resource of the pool of the buffer.
         ipc_descriptor : IPCBufferDescriptor
             The `ipc_descriptor` of the buffer.
         stream : Stream
-            The stream that orders the free.
+            The stream that orders the deallocation.
 
         Returns
         -------
         Buffer
-            At the same address for each import of the same memory in a process. In the process that
-            allocated the memory, one more buffer over it.
+            Each import of the same memory has the same address within a process. The process that
+            allocated the memory gets a second buffer over it.
 
         Raises
         ------
         RuntimeError
             If the resource is not IPC-enabled, or closed.
         ValueError
-            If the descriptor says more bytes than the memory has.
+            If the size in the descriptor exceeds the memory.
         CUDAError
-            If the memory is of another pool.
+            If the memory belongs to another pool.
 
         See Also
         --------
@@ -112,27 +113,28 @@ cdef class Buffer:
 
     @cython.critical_section
     def _clear(self):
-        """Forget the memory without giving it back. Host only."""
-        forget(self)
+        """Close the buffer without freeing the memory. Host only."""
+        detach_memory(self)
 
     def close(self, stream=None):
-        """Give the memory back.
+        """Free the memory.
 
-        Stream-ordered. Closing twice is harmless. Arrays of other libraries that look at the memory
-        through DLPack or ``__cuda_array_interface__`` must not be used after that. While the stream
-        that orders the free is being captured, the memory waits until the capture has ended.
+        Stream-ordered. Closing twice has no effect. Arrays of other libraries that refer to the
+        memory through DLPack or ``__cuda_array_interface__`` must not be used afterwards. If the
+        stream that orders the deallocation is capturing, the deallocation is deferred to the end of
+        the capture.
 
         Parameters
         ----------
         stream : Stream, optional
-            The stream that orders the free; the recorded one if None.
+            The stream that orders the deallocation; the recorded one if None.
 
         Raises
         ------
         BufferError
             While a memoryview of the buffer exists.
         CUDAError
-            If the driver does not take the memory back; the buffer is closed all the same.
+            If the driver fails to free the memory; the buffer is closed in any case.
 
         See Also
         --------
@@ -143,10 +145,10 @@ cdef class Buffer:
         release_memory(self, None if stream is None else accept_stream(stream))
 
     def set_deallocation_stream(self, stream):
-        """Order the free on another stream than the recorded one.
+        """Replace the recorded stream of the deallocation.
 
-        Host only. Nothing is synchronised: earlier uses must be ordered before later work of
-        `stream` by the caller.
+        Host only. Nothing is synchronized: the caller must order earlier uses of the memory before
+        later work of `stream`.
 
         Parameters
         ----------
@@ -155,26 +157,26 @@ cdef class Buffer:
         Raises
         ------
         RuntimeError
-            If a default stream is given and no context is current.
+            If `stream` is a default stream and no context is current.
         """
         cdef Buffer holder
         with cython.critical_section(self):
             check_open(self.fields.is_open, "Buffer")
             holder = self if self.shared is None else self.shared
-        redirect(holder, accept_stream(stream))
+        set_free_stream(holder, accept_stream(stream))
 
     def resize_view(self, offset, size):
-        """Make a buffer of a part of the memory, which both then own.
+        """Return a buffer over a part of the memory, which both buffers then own.
 
-        Host only. The memory goes back when this buffer and all views of it are closed, in the
-        order of the recorded stream.
+        Host only. The memory is freed on the recorded stream once this buffer and all its parts are
+        closed.
 
         Parameters
         ----------
         offset : int
-            In bytes, from the beginning of this buffer.
+            Offset in bytes from the beginning of this buffer.
         size : int
-            In bytes.
+            Size in bytes.
 
         Returns
         -------
@@ -183,10 +185,10 @@ cdef class Buffer:
         Raises
         ------
         ValueError
-            If the part is not inside this buffer.
+            If the part exceeds this buffer.
         """
-        return part_of(self, size_from(offset, "resize_view(): offset"),
-                       size_from(size, "resize_view(): size"))
+        return create_part(self, size_from(offset, "resize_view(): offset"),
+                           size_from(size, "resize_view(): size"))
 
     def __enter__(self):
         return self
@@ -196,36 +198,36 @@ cdef class Buffer:
 
     @property
     def handle(self):
-        """The address as an int; 0 when closed. Host only."""
+        """The address as an int; 0 if closed. Host only."""
         return self.fields.pointer
 
     @property
     def size(self):
-        """In bytes; 0 when closed. Host only."""
+        """Size in bytes; 0 if closed. Host only."""
         return self.fields.size
 
     @property
     @cython.critical_section
     def memory_resource(self):
-        """The `MemoryResource` that the memory came from; None without one or when closed."""
-        if self.block is not NULL and (<PoolMemoryResource>self.resource).whole is not None:
-            return (<PoolMemoryResource>self.resource).whole
+        """The `MemoryResource` of the memory; None without one or if closed."""
+        if self.block is not NULL and (<PoolMemoryResource>self.resource).parent is not None:
+            return (<PoolMemoryResource>self.resource).parent
         return None if getattr(type(self.resource), "_is_hidden", False) else self.resource
 
     @property
     @cython.critical_section
     def owner(self):
-        """The object that owns the memory instead; None without one or when closed. Host only."""
-        return self.kept
+        """The object that owns the memory instead; None without one or if closed. Host only."""
+        return self.memory_owner
 
     @property
     def is_closed(self):
-        """Whether the memory was given back. Host only."""
+        """Whether the memory was freed. Host only."""
         return not self.fields.is_open
 
     @property
     def device_id(self):
-        """The ordinal of the device that the memory belongs to; -1 for host memory. Host only."""
+        """The ordinal of the device that owns the memory; -1 for host memory. Host only."""
         check_open(self.fields.is_open, "Buffer")
         resource = resource_of(self)
         if resource is not None:
@@ -234,19 +236,19 @@ cdef class Buffer:
 
     @property
     def is_device_accessible(self):
-        """Whether kernels may use the memory. Host only."""
+        """Whether kernels can access the memory. Host only."""
         check_open(self.fields.is_open, "Buffer")
         return is_device_accessible(self)
 
     @property
     def is_host_accessible(self):
-        """Whether the host may use the memory. Host only."""
+        """Whether the host can access the memory. Host only."""
         check_open(self.fields.is_open, "Buffer")
         return is_host_accessible(self)
 
     @property
     def is_managed(self):
-        """Whether the memory moves between host and device by itself. Host only."""
+        """Whether the driver migrates the memory between host and device. Host only."""
         check_open(self.fields.is_open, "Buffer")
         return is_managed(self)
 
@@ -259,7 +261,7 @@ cdef class Buffer:
 
     @property
     def ipc_descriptor(self):
-        """What another process needs to import the memory, an `IPCBufferDescriptor`. Host only.
+        """The `IPCBufferDescriptor` by which another process imports the memory. Host only.
 
         Raises
         ------
@@ -282,21 +284,21 @@ cdef class Buffer:
 
     @cython.binding(True)
     def copy_to(self, dst=None, stream=NOT_GIVEN, *, options=None):
-        """Copy this buffer's bytes elsewhere.
+        """Copy the bytes of this buffer to another buffer or array.
 
         Stream-ordered. Memory that is not page-locked is copied before the call returns. Buffers
-        of two devices need no access to each other, unless the copy is captured, and it does not
-        matter which device is current.
+        of two devices need no peer access, unless the copy is captured. The current device has no
+        effect.
 
         Parameters
         ----------
         dst : Buffer or array, optional
-            As many bytes, in a Buffer or a contiguous object of the buffer protocol, DLPack or
-            ``__cuda_array_interface__``. None allocates from this buffer's resource.
+            A Buffer of the same size, or a contiguous object with the buffer protocol, DLPack or
+            ``__cuda_array_interface__``. None allocates from the resource of this buffer.
         stream : Stream
             The stream that orders the copy.
         options : CopyOptions, optional
-            How to copy. Not with the legacy default stream, and not while a stream is capturing.
+            Options of the copy. Not supported by the legacy default stream and capturing streams.
 
         Returns
         -------
@@ -306,8 +308,8 @@ cdef class Buffer:
         Raises
         ------
         ValueError
-            If the sizes differ, the object is not contiguous, or there is no resource to allocate
-            from.
+            If the sizes differ, the object is not contiguous, or this buffer has no resource to
+            allocate from.
         BufferError
             If the destination is read-only.
 
@@ -334,21 +336,21 @@ cdef class Buffer:
 
     @cython.binding(True)
     def copy_from(self, src, stream=NOT_GIVEN, *, options=None):
-        """Copy bytes from elsewhere into this buffer.
+        """Copy the bytes of another buffer or array into this buffer.
 
         Stream-ordered. Memory that is not page-locked is copied before the call returns. Buffers
-        of two devices need no access to each other, unless the copy is captured, and it does not
-        matter which device is current.
+        of two devices need no peer access, unless the copy is captured. The current device has no
+        effect.
 
         Parameters
         ----------
         src : Buffer or array
-            As many bytes, in a Buffer or a contiguous object of the buffer protocol, DLPack or
+            A Buffer of the same size, or a contiguous object with the buffer protocol, DLPack or
             ``__cuda_array_interface__``.
         stream : Stream
             The stream that orders the copy.
         options : CopyOptions, optional
-            How to copy. Not with the legacy default stream, and not while a stream is capturing.
+            Options of the copy. Not supported by the legacy default stream and capturing streams.
 
         Raises
         ------
@@ -378,8 +380,8 @@ cdef class Buffer:
         Parameters
         ----------
         value : int or bytes-like
-            An int from 0 to 255 for every byte, or 1, 2 or 4 bytes as they lie in memory (a NumPy
-            scalar, for instance).
+            An int from 0 to 255 for every byte, or 1, 2 or 4 bytes in memory order (for example a
+            NumPy scalar).
         stream : Stream
             The stream that orders the fill.
 
@@ -388,7 +390,7 @@ cdef class Buffer:
         OverflowError
             If an int is not within 0 to 255.
         ValueError
-            If the pattern has another length, or the size is no multiple of it.
+            If the pattern has another length, or the size is not a multiple of it.
         TypeError
             If `value` is neither an int nor bytes-like.
 
@@ -405,18 +407,18 @@ cdef class Buffer:
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         """Export the bytes as a one-dimensional int8 tensor.
 
-        Host only, unless `stream` is given: then that stream waits for the stream of the
+        Host only, unless `stream` is passed: then that stream waits for the stream of the
         allocation.
 
         Parameters
         ----------
         stream : int, optional
-            The consumer's stream; -1 for no order.
+            The stream of the consumer; -1 for no ordering.
         max_version : tuple of two int, optional
-            The newest DLPack version that the consumer reads; None or below (1, 0) gives a capsule
-            of the version without a number.
+            The newest DLPack version that the consumer supports. None or a version below (1, 0)
+            returns an unversioned capsule.
         dl_device : tuple, optional
-            Where the consumer wants the data: this buffer's own device or None.
+            The device that the consumer requests: None or the device of this buffer.
         copy : bool, optional
             Must not be True.
 
@@ -429,10 +431,10 @@ cdef class Buffer:
         return export_dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self):
-        """The DLPack kind and ordinal of the device. Host only."""
+        """Return the DLPack type and ordinal of the device. Host only."""
         check_open(self.fields.is_open, "Buffer")
-        cdef dlpack_device where = dlpack_device_of(self)
-        return <int>where.type, where.id
+        cdef dlpack_device device = dlpack_device_of(self)
+        return <int>device.type, device.id
 
     @property
     def __cuda_array_interface__(self):
@@ -472,9 +474,9 @@ cdef class Buffer:
     def __eq__(self, other):
         if not isinstance(other, Buffer):
             return NotImplemented
-        cdef Buffer that = <Buffer>other
-        return (self.fields.pointer == that.fields.pointer
-                and self.fields.size == that.fields.size)
+        cdef Buffer buffer = <Buffer>other
+        return (self.fields.pointer == buffer.fields.pointer
+                and self.fields.size == buffer.fields.size)
 
     def __hash__(self):
         return hash((self.fields.pointer, self.fields.size))
@@ -494,19 +496,19 @@ register_buffer()
 
 cdef int check_exportable(size_t size) except -1:
     if size > <size_t>PY_SSIZE_T_MAX:
-        raise BufferError(f"the buffer has {size} bytes, and others count them with a sign: at "
-                          f"most {PY_SSIZE_T_MAX} can be shown to them")
+        raise BufferError(f"the buffer has {size} bytes, but the buffer protocol and DLPack "
+                          f"support at most {PY_SSIZE_T_MAX}")
     return 0
 
 
-cdef Buffer part_of(Buffer whole, size_t offset, size_t size):
+cdef Buffer create_part(Buffer whole, size_t offset, size_t size):
     check_open(whole.fields.is_open, "Buffer")
     if offset > whole.fields.size or size > whole.fields.size - offset:
         raise ValueError(f"{size} bytes from byte {offset} on are not inside a buffer of "
                          f"{whole.fields.size} bytes")
     cdef Buffer part = Buffer.__new__(Buffer)
     cdef Buffer memory = share_allocation(whole)
-    part.resource, part.kept, part.shared = memory.resource, memory.kept, memory
+    part.resource, part.memory_owner, part.shared = memory.resource, memory.memory_owner, memory
     part.fields = buffer_fields(whole.fields.pointer + offset, size, True)
     return part
 
@@ -521,20 +523,20 @@ cdef Buffer wrap_memory(object cls, object ptr, object size, object mr, object o
         require_memory_resource(mr)
     cdef Buffer buffer = cls.__new__(cls)
     cdef CUdeviceptr pointer = address_from(ptr)
-    cdef size_t bytes_given = size_from(size, "from_handle(): size")
+    cdef size_t byte_count = size_from(size, "from_handle(): size")
     if mr is not None and (stream is not None or mr.is_device_accessible):
         buffer.stream = default_stream_object() if stream is None else accept_stream(stream)
-        buffer.order = recorded_order(buffer.stream)
-    buffer.fields = buffer_fields(pointer, bytes_given, True)
+        buffer.order = record_free_order(buffer.stream)
+    buffer.fields = buffer_fields(pointer, byte_count, True)
     buffer.resource = mr
-    buffer.kept = owner
+    buffer.memory_owner = owner
     if mr is not None:
         guard_cycles(buffer)
     return buffer
 
 
-cdef int own_pool_memory(Buffer buffer, MemoryResource resource, pool_handle& pool,
-                         CUdeviceptr pointer, size_t size, stream_handle& stream) except -1:
+cdef int open_pool_buffer(Buffer buffer, MemoryResource resource, pool_handle& pool,
+                          CUdeviceptr pointer, size_t size, stream_handle& stream) except -1:
     buffer.fields = buffer_fields(pointer, size, True)
     buffer.pool.swap(pool)
     buffer.resource = resource
@@ -554,7 +556,7 @@ cdef pointer_facts classify_pointer(CUdeviceptr pointer) except *:
         call(driver.cuInit, 0)
         code = try_call(driver.cuPointerGetAttributes, 3, attributes, values, pointer)
     check(code, "cuPointerGetAttributes")
-    if kind == 0:  # plain host memory: the driver does not know it
+    if kind == 0:  # pageable host memory is unknown to the driver
         return pointer_facts(True, True, False, False, -1)
     if managed or kind == CU_MEMORYTYPE_UNIFIED:
         return pointer_facts(True, True, True, True, device)
@@ -563,7 +565,7 @@ cdef pointer_facts classify_pointer(CUdeviceptr pointer) except *:
     if kind == CU_MEMORYTYPE_DEVICE:
         return pointer_facts(True, False, True, False, device)
     raise RuntimeError(f"cuPointerGetAttributes names memory type {kind} for address "
-                       f"{pointer:#x}, which is not known here")
+                       f"{pointer:#x}, which is unsupported")
 
 
 cdef pointer_facts facts_of(Buffer self) except *:
@@ -578,7 +580,7 @@ cdef inline object resource_of(Buffer self):
         return self.resource
 
 
-# A resource that answers wins over what the driver says of the address.
+# The properties of a resource take precedence over those that the driver reports.
 
 cdef bint is_device_accessible(Buffer self) except -1:
     resource = resource_of(self)

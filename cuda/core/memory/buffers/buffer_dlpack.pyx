@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A Buffer as a DLPack tensor: where it lies, and its capsules.
+# Export of a Buffer as a DLPack tensor.
 
 
 cdef extern from "python/dlpack.hpp" namespace "halfwarp::python::dlpack":
@@ -9,29 +9,29 @@ cdef extern from "python/dlpack.hpp" namespace "halfwarp::python::dlpack":
 
 
 cdef dlpack_device dlpack_device_of(Buffer self) except *:
-    cdef dlpack_device where
+    cdef dlpack_device device
     resource = resource_of(self)
-    if type(resource) is DeviceMemoryResource:  # what every property would say, at once
-        where.type = device_type.cuda
-        where.id = (<DeviceMemoryResource>resource).device
-        return where
+    if type(resource) is DeviceMemoryResource:  # fast path: equals the result of the properties
+        device.type = device_type.cuda
+        device.id = (<DeviceMemoryResource>resource).device
+        return device
     cdef bint on_device = is_device_accessible(self)
     cdef bint on_host = is_host_accessible(self)
-    where.id = 0
+    device.id = 0
     if on_device and on_host:
-        where.type = device_type.cuda_managed if is_managed(self) else device_type.cuda_host
+        device.type = device_type.cuda_managed if is_managed(self) else device_type.cuda_host
     elif on_device:
-        where.type = device_type.cuda
-        where.id = self.device_id
+        device.type = device_type.cuda
+        device.id = self.device_id
     elif on_host:
-        where.type = device_type.cpu
+        device.type = device_type.cpu
     else:
         raise BufferError("buffer is neither device-accessible nor host-accessible")
-    return where
+    return device
 
 
-cdef bint wants_version(object max_version) except -1:
-    """Whether the consumer reads capsules with a version number."""
+cdef bint accepts_versioned(object max_version) except -1:
+    """Return whether the consumer supports versioned capsules."""
     if max_version is None:
         return False
     if not isinstance(max_version, tuple):
@@ -42,7 +42,7 @@ cdef bint wants_version(object max_version) except -1:
 
 
 cdef int order_consumer(Buffer self, object stream) except -1:
-    """Make the consumer's stream wait for the one that the memory was allocated on."""
+    """Make the consumer's stream wait for the stream of the allocation."""
     cdef free_order order
     if stream is None or stream == -1:
         return 0
@@ -57,18 +57,18 @@ cdef int order_consumer(Buffer self, object stream) except -1:
 
 cdef object export_dlpack(Buffer self, object stream, object max_version, object dl_device,
                           object copy):
-    cdef bint versioned = wants_version(max_version)
-    cdef dlpack_device where = dlpack_device_of(self)
+    cdef bint versioned = accepts_versioned(max_version)
+    cdef dlpack_device device = dlpack_device_of(self)
     if copy is not None and copy:
         raise BufferError("Sorry, not supported: copy=True")
-    if dl_device is not None and tuple(dl_device) != (<int>where.type, where.id):
+    if dl_device is not None and tuple(dl_device) != (<int>device.type, device.id):
         raise BufferError("Sorry, not supported: dl_device other than None")
     check_exportable(self.fields.size)
     order_consumer(self, stream)
     cdef int64_t size = self.fields.size, stride = 1
     cdef dlpack_tensor content
     content.data = <void*><uintptr_t>self.fields.pointer
-    content.location = where
+    content.location = device
     content.ndim = 1
     content.dtype.code, content.dtype.bits, content.dtype.lanes = signed_integer, 8, 1
     content.shape, content.strides = &size, &stride

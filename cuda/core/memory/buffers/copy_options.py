@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a copy is to be made."""
+"""CopyOptions and its enumerations."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class MemcpySrcAccessOrder(StrEnum):
-    """When a copy may read its source."""
+    """The time at which a copy may read its source."""
 
     STREAM = "stream"
     DURING_API_CALL = "during_api_call"
@@ -14,33 +14,33 @@ class MemcpySrcAccessOrder(StrEnum):
 
 
 class MemcpyOverlapMode(StrEnum):
-    """Whether a copy gives way to kernels."""
+    """Whether a copy should overlap with kernels."""
 
     DEFAULT = "default"
     PREFER_OVERLAP_WITH_COMPUTE = "prefer_overlap_with_compute"
 
 
-def _member(enum, given, name):
+def _member(enum, value, name):
     try:
-        return enum(given)
+        return enum(value)
     except ValueError:
         accepted = ", ".join(repr(str(each)) for each in enum)
-        raise ValueError(f"invalid {name}: {given!r} (accepted: {accepted})") from None
+        raise ValueError(f"invalid {name}: {value!r} (accepted: {accepted})") from None
 
 
 @dataclass(frozen=True)
 class CopyOptions:
-    """How a copy is to be made.
+    """Options of a copy.
 
-    Host only. The hints matter for managed memory only.
+    Host only. The hints have an effect only on managed memory.
 
     Parameters
     ----------
     src_access_order : str or MemcpySrcAccessOrder
-        ``"stream"``: the source is read in the order of the stream; ``"during_api_call"``: before
-        the call returns; ``"any"``: at any time.
+        ``"stream"``: the copy reads the source in stream order; ``"during_api_call"``: before the
+        call returns; ``"any"``: at any time.
     src_location_hint, dst_location_hint : Device or Host, optional
-        Where the source and the destination lie.
+        Locations of the source and of the destination.
     overlap_mode : str or MemcpyOverlapMode
         ``"default"``, or ``"prefer_overlap_with_compute"``.
 

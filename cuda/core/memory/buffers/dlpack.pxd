@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The tensor structures of DLPack, and the exports that keep a Python object alive.
+# DLPack tensors, and exports that keep a Python object alive.
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 
@@ -42,19 +42,19 @@ cdef extern from "python/dlpack.hpp" namespace "halfwarp::python::dlpack" nogil:
     const char* capsule_name
     const char* versioned_capsule_name
 
-# Where the memory of a buffer lies.
+# Returns the DLPack device of the memory of a buffer.
 cdef dlpack_device dlpack_device_of(Buffer self) except *
 
-# Whether a consumer with that `max_version` reads capsules with a version number.
-cdef bint wants_version(object max_version) except -1
+# Returns whether a consumer with this `max_version` supports versioned capsules.
+cdef bint accepts_versioned(object max_version) except -1
 
-# Makes the stream of a consumer wait for the one that the memory of a buffer was allocated on.
+# Makes the stream of a consumer wait for the stream of the buffer's allocation.
 cdef int order_consumer(Buffer self, object stream) except -1
 
-# A capsule over memory that `owner` keeps alive; extents and strides are copied.
+# Returns a capsule over memory that `owner` keeps alive. Copies extents and strides.
 cdef object make_dlpack_capsule(object owner, const dlpack_tensor& content, uint64_t flags,
                                 bint is_versioned)
 
-# The same without a capsule.
+# Returns the managed tensor without a capsule.
 cdef versioned_tensor* make_managed_tensor(object owner, const dlpack_tensor& content,
                                            uint64_t flags) except NULL

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The C declarations of DLPack 1.2, for C and C++; a header of DLPack that is included before them
-# takes their place.
+# C declarations of DLPack 1.2, for C and C++. A DLPack header that is included before replaces
+# them.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 

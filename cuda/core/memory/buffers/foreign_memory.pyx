@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# The memory of other libraries' objects: buffer protocol, DLPack, CUDA Array Interface.
+# Memory of objects of other libraries: buffer protocol, DLPack, CUDA Array Interface.
 
 from cpython.buffer cimport PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 
 
 @cython.final
-@cython.no_gc_clear  # the view must be released before the exporter may go
+@cython.no_gc_clear  # the view must be released before the exporter is destroyed
 cdef class _ForeignMemory:
-    """The contiguous bytes of an object, held while this lives."""
+    """The contiguous bytes of an object, which this keeps alive."""
 
     cdef buffer_fields fields
     cdef bint is_readonly
-    cdef bint is_copy  # what is written there, the object does not see
+    cdef bint is_copy  # the object does not see writes to these bytes
     cdef bint has_view
     cdef Py_buffer view
-    cdef object kept  # the object itself, or the capsule that it gave
+    cdef object exporter  # the object itself, or its DLPack capsule
 
     def __dealloc__(self):
         if self.has_view:
@@ -23,17 +23,17 @@ cdef class _ForeignMemory:
 
 
 cdef _ForeignMemory foreign_memory(object source, bint is_written, Stream stream):
-    """The bytes of an object, ordered after what was submitted to them before."""
+    """Return the bytes of an object, with `stream` ordered after the producer's work."""
     cdef _ForeignMemory memory = _ForeignMemory.__new__(_ForeignMemory)
-    memory.kept = source
-    # CuPy's arrays have a buffer protocol that refuses memory of a device.
+    memory.exporter = source
+    # The buffer protocol of CuPy arrays raises for device memory.
     is_on_device = hasattr(source, "__cuda_array_interface__")
     if PyObject_CheckBuffer(source) and not is_on_device:
-        take_buffer(memory, source)
+        read_buffer_protocol(memory, source)
     elif hasattr(source, "__dlpack__") and hasattr(source, "__dlpack_device__"):
-        take_dlpack(memory, source, stream)
+        import_dlpack(memory, source, stream)
     elif is_on_device:
-        take_cuda_array(memory, source, stream)
+        import_cuda_array(memory, source, stream)
     else:
         raise TypeError(f"expected a Buffer, or an array with the buffer protocol, DLPack or "
                         f"__cuda_array_interface__, got {qualified_name(source)}")
@@ -45,24 +45,24 @@ cdef _ForeignMemory foreign_memory(object source, bint is_written, Stream stream
     return memory
 
 
-cdef int refuse_strided(object source) except -1:
+cdef int reject_strided(object source) except -1:
     raise ValueError(f"cannot copy {qualified_name(source)}: its memory is not contiguous; make a "
                      "contiguous copy first")
 
 
-cdef int take_buffer(_ForeignMemory memory, object source) except -1:
-    # Without the format, which NumPy cannot give for the types of ml_dtypes.
+cdef int read_buffer_protocol(_ForeignMemory memory, object source) except -1:
+    # Without the format, which NumPy cannot return for the types of ml_dtypes.
     PyObject_GetBuffer(source, &memory.view, PyBUF_STRIDES)
     memory.has_view = True
     if not PyBuffer_IsContiguous(&memory.view, b"A"):
-        refuse_strided(source)
+        reject_strided(source)
     memory.fields = buffer_fields(<uintptr_t>memory.view.buf, memory.view.len, True)
     memory.is_readonly = memory.view.readonly
     return 0
 
 
 cdef bint is_dense(tuple shape, tuple strides):
-    """Whether the elements fill their range: in C order or in Fortran order."""
+    """Return whether the elements are contiguous in C order or Fortran order."""
     axes = tuple(zip(shape, strides))
     for inner_first in (axes[::-1], axes):
         expected, fits = 1, True
@@ -75,17 +75,18 @@ cdef bint is_dense(tuple shape, tuple strides):
     return False
 
 
-cdef int take_dlpack(_ForeignMemory memory, object source, Stream stream) except -1:
+cdef int import_dlpack(_ForeignMemory memory, object source, Stream stream) except -1:
     cdef const dlpack_tensor* tensor
-    cdef borrowed_stream ordered = stream.native.borrow_open(stream)  # the exporter may close it
+    # Keeps the stream valid if the exporter closes it.
+    cdef borrowed_stream ordered = stream.native.borrow_open(stream)
     kind = source.__dlpack_device__()[0]
-    # A host library knows no streams; a device library orders its work before ours.
+    # Host arrays take no stream; a device library makes this stream wait for its work.
     order = {"stream": <uintptr_t>ordered.raw() or 1} if kind == 2 else {}
     try:
         capsule = source.__dlpack__(max_version=(1, 2), **order)
-    except TypeError:  # an exporter from before versions
+    except TypeError:  # an exporter without versioned capsules
         capsule = source.__dlpack__(**order)
-    memory.kept = capsule
+    memory.exporter = capsule
     if PyCapsule_IsValid(capsule, versioned_capsule_name):
         versioned = <versioned_tensor*>PyCapsule_GetPointer(capsule, versioned_capsule_name)
         tensor = &versioned.content
@@ -96,7 +97,7 @@ cdef int take_dlpack(_ForeignMemory memory, object source, Stream stream) except
     shape = tuple([tensor.shape[i] for i in range(tensor.ndim)])
     if tensor.strides is not NULL:
         if not is_dense(shape, tuple([tensor.strides[i] for i in range(tensor.ndim)])):
-            refuse_strided(source)
+            reject_strided(source)
     count = 1
     for extent in shape:
         count *= extent
@@ -106,14 +107,14 @@ cdef int take_dlpack(_ForeignMemory memory, object source, Stream stream) except
     return 0
 
 
-cdef int take_cuda_array(_ForeignMemory memory, object source, Stream stream) except -1:
+cdef int import_cuda_array(_ForeignMemory memory, object source, Stream stream) except -1:
     interface = source.__cuda_array_interface__
     itemsize = int(interface["typestr"][2:])
     shape = tuple(interface["shape"])
     strides = interface.get("strides")
     if strides is not None:
         if not is_dense(shape, tuple([s // itemsize for s in strides])):
-            refuse_strided(source)
+            reject_strided(source)
     size = itemsize
     for extent in shape:
         size *= extent

@@ -6,40 +6,41 @@ cdef struct batch_call:
     CUdeviceptr* pointers
     size_t* sizes
     size_t count
-    CUmemLocation* places
-    size_t* first  # of the ranges that each place is for
-    size_t place_count
+    CUmemLocation* locations
+    size_t* first  # index of the first range of each location
+    size_t location_count
 
 
 cdef CUresult submit_prefetches(CUstream stream, void* arguments) \
         except? CUDA_ERROR_NOT_FOUND nogil:
-    cdef batch_call* given = <batch_call*>arguments
-    return cydriver.cuMemPrefetchBatchAsync(given.pointers, given.sizes, given.count, given.places,
-                                            given.first, given.place_count, 0, stream)
+    cdef batch_call* batch = <batch_call*>arguments
+    return cydriver.cuMemPrefetchBatchAsync(
+        batch.pointers, batch.sizes, batch.count, batch.locations, batch.first,
+        batch.location_count, 0, stream)
 
 
 cdef CUresult submit_discards(CUstream stream, void* arguments) \
         except? CUDA_ERROR_NOT_FOUND nogil:
-    cdef batch_call* given = <batch_call*>arguments
-    return cydriver.cuMemDiscardBatchAsync(given.pointers, given.sizes, given.count, 0, stream)
+    cdef batch_call* batch = <batch_call*>arguments
+    return cydriver.cuMemDiscardBatchAsync(batch.pointers, batch.sizes, batch.count, 0, stream)
 
 
 cdef CUresult submit_discards_and_prefetches(CUstream stream, void* arguments) \
         except? CUDA_ERROR_NOT_FOUND nogil:
-    cdef batch_call* given = <batch_call*>arguments
+    cdef batch_call* batch = <batch_call*>arguments
     return cydriver.cuMemDiscardAndPrefetchBatchAsync(
-        given.pointers, given.sizes, given.count, given.places, given.first, given.place_count, 0,
-        stream)
+        batch.pointers, batch.sizes, batch.count, batch.locations, batch.first,
+        batch.location_count, 0, stream)
 
 
-cdef list buffers_of(object given, str call):
-    """The buffers of a batch, all of them open and managed."""
-    if isinstance(given, Buffer):
+cdef list buffers_of(object value, str call):
+    """Return the buffers of a batch as a list. Raises unless all are open and managed."""
+    if isinstance(value, Buffer):
         raise TypeError(f"{call}: pass a sequence of Buffers; for a single buffer use the "
                         "ManagedBuffer instance method")
-    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
-        raise TypeError(f"{call}: expected a sequence of Buffers, got {type(given).__name__}")
-    buffers = list(given)
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+        raise TypeError(f"{call}: expected a sequence of Buffers, got {type(value).__name__}")
+    buffers = list(value)
     if not buffers:
         raise ValueError(f"{call}: empty buffers sequence")
     for each in buffers:
@@ -50,37 +51,37 @@ cdef list buffers_of(object given, str call):
     return buffers
 
 
-cdef list places_of(object given, size_t count, str call):
-    """One location for each buffer of a batch."""
-    if isinstance(given, (list, tuple)):
-        if len(given) != count:
-            raise ValueError(f"{call}: {count} buffers but {len(given)} locations")
-        places = list(given)
+cdef list location_args_of(object value, size_t count, str call):
+    """Return one location argument for each buffer of a batch."""
+    if isinstance(value, (list, tuple)):
+        if len(value) != count:
+            raise ValueError(f"{call}: {count} buffers but {len(value)} locations")
+        locations = list(value)
     else:
-        places = [given] * count
-    for each in places:
+        locations = [value] * count
+    for each in locations:
         required_location(each, call)
-    return places
+    return locations
 
 
-cdef int run_batch(Stream stream, list buffers, list places, stream_work work,
+cdef int run_batch(Stream stream, list buffers, list location_args, stream_work work,
                    const char* function) except -1:
     cdef vector[CUdeviceptr] pointers
     cdef vector[size_t] sizes, first
-    cdef vector[CUmemLocation] where
-    cdef batch_call given
+    cdef vector[CUmemLocation] locations
+    cdef batch_call batch
     cdef size_t i
-    for i, place in enumerate(places):
-        if i == 0 or place != places[i - 1]:
-            where.push_back(location_of(place))
+    for i, location_arg in enumerate(location_args):
+        if i == 0 or location_arg != location_args[i - 1]:
+            locations.push_back(location_of(location_arg))
             first.push_back(i)
     for buffer in buffers:
         check_open((<Buffer>buffer).fields.is_open, "Buffer")
         pointers.push_back((<Buffer>buffer).fields.pointer)
         sizes.push_back((<Buffer>buffer).fields.size)
-    given = batch_call(pointers.data(), sizes.data(), pointers.size(), where.data(), first.data(),
-                       where.size())
-    return run_on_stream(stream, work, &given, function)
+    batch = batch_call(pointers.data(), sizes.data(), pointers.size(), locations.data(),
+                       first.data(), locations.size())
+    return run_on_stream(stream, work, &batch, function)
 
 
 cdef int discard_ranges(Stream stream, list buffers, str call) except -1:
@@ -88,48 +89,48 @@ cdef int discard_ranges(Stream stream, list buffers, str call) except -1:
     return run_batch(stream, buffers, [], submit_discards, "cuMemDiscardBatchAsync")
 
 
-cdef int discard_and_prefetch_ranges(Stream stream, list buffers, list places,
+cdef int discard_and_prefetch_ranges(Stream stream, list buffers, list location_args,
                                      str call) except -1:
     require_driver(13000, call)
-    return run_batch(stream, buffers, places, submit_discards_and_prefetches,
+    return run_batch(stream, buffers, location_args, submit_discards_and_prefetches,
                      "cuMemDiscardAndPrefetchBatchAsync")
 
 
 def prefetch_batch(stream, buffers, locations):
-    """Move managed memory of many buffers to places before it is used there.
+    """Prefetch the managed memory of many buffers to locations.
 
-    Stream-ordered as a whole; the items are in no order among themselves.
+    Stream-ordered as a whole; the buffers are not ordered with each other.
 
     Parameters
     ----------
     stream : Stream
         Not the legacy default stream.
     buffers : sequence
-        Of managed buffers.
+        Managed buffers.
     locations : Device, Host or sequence
-        One for all, or one for each.
+        One location for all buffers, or one for each.
 
     Raises
     ------
     ValueError
-        If a buffer is not managed, there are none, or the numbers differ.
+        If a buffer is not managed, the sequence is empty, or the lengths differ.
 
     See Also
     --------
     cuMemPrefetchBatchAsync : the driver function.
     """
     cdef Stream order = accept_stream(stream)
-    cdef list given = buffers_of(buffers, "prefetch_batch")
-    cdef list places = places_of(locations, len(given), "prefetch_batch")
+    cdef list managed = buffers_of(buffers, "prefetch_batch")
+    cdef list location_args = location_args_of(locations, len(managed), "prefetch_batch")
     if driver_version() >= 13000:
-        run_batch(order, given, places, submit_prefetches, "cuMemPrefetchBatchAsync")
+        run_batch(order, managed, location_args, submit_prefetches, "cuMemPrefetchBatchAsync")
         return
-    for buffer, place in zip(given, places):
-        ManagedBuffer.prefetch(buffer, place, stream=order)
+    for buffer, location_arg in zip(managed, location_args):
+        ManagedBuffer.prefetch(buffer, location_arg, stream=order)
 
 
 def discard_batch(stream, buffers):
-    """Let the contents of many managed buffers become undefined.
+    """Discard the contents of many managed buffers: they become undefined.
 
     Stream-ordered as a whole. Needs a driver of CUDA 13.0.
 
@@ -138,12 +139,12 @@ def discard_batch(stream, buffers):
     stream : Stream
         Not the legacy default stream.
     buffers : sequence
-        Of managed buffers.
+        Managed buffers.
 
     Raises
     ------
     ValueError
-        If a buffer is not managed, or there are none.
+        If a buffer is not managed, or the sequence is empty.
 
     See Also
     --------
@@ -154,7 +155,7 @@ def discard_batch(stream, buffers):
 
 
 def discard_prefetch_batch(stream, buffers, locations):
-    """Let the contents of many managed buffers become undefined, and move their memory.
+    """Discard the contents of many managed buffers and prefetch their memory.
 
     Stream-ordered as a whole. Needs a driver of CUDA 13.0.
 
@@ -163,20 +164,20 @@ def discard_prefetch_batch(stream, buffers, locations):
     stream : Stream
         Not the legacy default stream.
     buffers : sequence
-        Of managed buffers.
+        Managed buffers.
     locations : Device, Host or sequence
-        One for all, or one for each.
+        One location for all buffers, or one for each.
 
     Raises
     ------
     ValueError
-        If a buffer is not managed, there are none, or the numbers differ.
+        If a buffer is not managed, the sequence is empty, or the lengths differ.
 
     See Also
     --------
     cuMemDiscardAndPrefetchBatchAsync : the driver function.
     """
     cdef Stream order = accept_stream(stream)
-    cdef list given = buffers_of(buffers, "discard_prefetch_batch")
-    cdef list places = places_of(locations, len(given), "discard_prefetch_batch")
-    discard_and_prefetch_ranges(order, given, places, "discard_prefetch_batch")
+    cdef list managed = buffers_of(buffers, "discard_prefetch_batch")
+    cdef list location_args = location_args_of(locations, len(managed), "discard_prefetch_batch")
+    discard_and_prefetch_ranges(order, managed, location_args, "discard_prefetch_batch")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Managed memory: where it should lie, who uses it, and moving it there.
+# ManagedBuffer: hints and prefetches of managed memory.
 
 
 cdef struct range_call:
     CUdeviceptr pointer
     size_t size
-    CUmemLocation where
+    CUmemLocation location
 
 
 cdef int require_managed(Buffer buffer, str call) except -1:
@@ -15,71 +15,72 @@ cdef int require_managed(Buffer buffer, str call) except -1:
     return 0
 
 
-cdef int advise(Buffer buffer, CUmem_advise advice, CUmemLocation where, str what) except -1:
-    require_managed(buffer, what)
+cdef int advise(Buffer buffer, CUmem_advise advice, CUmemLocation location, str call) except -1:
+    require_managed(buffer, call)
     cdef CUdeviceptr pointer = buffer.fields.pointer
     cdef size_t size = buffer.fields.size
     with nogil:
-        checked(cydriver.cuMemAdvise(pointer, size, advice, where), "cuMemAdvise")
+        checked(cydriver.cuMemAdvise(pointer, size, advice, location), "cuMemAdvise")
     return 0
 
 
-cdef int range_attribute(Buffer buffer, CUmem_range_attribute which, void* out, size_t bytes,
-                         str what) except -1:
-    require_managed(buffer, what)
+cdef int range_attribute(Buffer buffer, CUmem_range_attribute attribute, void* out, size_t bytes,
+                         str call) except -1:
+    require_managed(buffer, call)
     cdef CUdeviceptr pointer = buffer.fields.pointer
     cdef size_t size = buffer.fields.size
     with nogil:
-        checked(cydriver.cuMemRangeGetAttribute(out, bytes, which, pointer, size),
+        checked(cydriver.cuMemRangeGetAttribute(out, bytes, attribute, pointer, size),
                 "cuMemRangeGetAttribute")
     return 0
 
 
-cdef object range_place(Buffer buffer, CUmem_range_attribute kind, CUmem_range_attribute number,
-                        CUmem_range_attribute older, str what):
-    """A location that is an attribute of a range; drivers before CUDA 13 know no NUMA nodes."""
-    cdef int of_kind = 0, with_number = 0
+cdef object range_location(Buffer buffer, CUmem_range_attribute type_attribute,
+                           CUmem_range_attribute id_attribute,
+                           CUmem_range_attribute legacy_attribute, str call):
+    """Return the location in a range attribute; drivers before CUDA 13 have no NUMA nodes."""
+    cdef int location_type = 0, location_id = 0
     if driver_version() >= 13000:
-        range_attribute(buffer, kind, &of_kind, sizeof(int), what)
-        range_attribute(buffer, number, &with_number, sizeof(int), what)
-        return place_of(of_kind, with_number)
-    range_attribute(buffer, older, &with_number, sizeof(int), what)
-    if with_number == -1:  # CU_DEVICE_CPU; CU_DEVICE_INVALID is -2
+        range_attribute(buffer, type_attribute, &location_type, sizeof(int), call)
+        range_attribute(buffer, id_attribute, &location_id, sizeof(int), call)
+        return device_or_host(location_type, location_id)
+    range_attribute(buffer, legacy_attribute, &location_id, sizeof(int), call)
+    if location_id == -1:  # CU_DEVICE_CPU; CU_DEVICE_INVALID is -2
         return Host()
-    return None if with_number < 0 else Device(with_number)
+    return None if location_id < 0 else Device(location_id)
 
 
 cdef CUresult submit_prefetch(CUstream stream, void* arguments) \
         except? CUDA_ERROR_NOT_FOUND nogil:
-    cdef range_call* given = <range_call*>arguments
-    return cydriver.cuMemPrefetchAsync(given.pointer, given.size, given.where, 0, stream)
+    cdef range_call* range = <range_call*>arguments
+    return cydriver.cuMemPrefetchAsync(range.pointer, range.size, range.location, 0, stream)
 
 
 cdef class ManagedBuffer(Buffer):
-    """Memory that host and devices share, and that the system moves to where it is used.
+    """Managed memory: host and devices access it, and the driver migrates it between them.
 
-    It comes from `ManagedMemoryResource.allocate`, or from `ManagedBuffer.from_handle`. What is
-    special to managed memory raises ValueError where the memory is not managed.
+    `ManagedMemoryResource.allocate` and `ManagedBuffer.from_handle` return it. The members that
+    `Buffer` does not have raise ValueError if the memory is not managed.
     """
 
     @staticmethod
     def from_handle(ptr, size, mr=None, owner=None, *, stream=None):
-        """Wrap managed memory that exists.
+        """Wrap existing managed memory.
 
         Host only.
 
         Parameters
         ----------
         ptr : int
-            The address, or an object that converts to it.
+            The address, or an object that converts to an int.
         size : int
-            In bytes.
+            Size in bytes.
         mr : MemoryResource, optional
-            What the memory goes back to, once, when the buffer is closed.
+            The resource whose `deallocate` frees the memory, once, when the buffer is closed.
         owner : object, optional
-            Kept alive until the buffer is closed; the memory is its own.
+            The object that owns the memory; the buffer keeps it alive until closed.
         stream : Stream, optional
-            With `mr`: the stream that orders the free; the default stream if None.
+            With `mr`, the stream that orders the deallocation; the default stream if None.
 
         Returns
         -------
@@ -89,16 +90,16 @@ cdef class ManagedBuffer(Buffer):
 
     @property
     def read_mostly(self):
-        """Whether each reader may have a copy of its own. Settable. Host only.
+        """Whether the driver may replicate the memory for each reader. Settable. Host only.
 
         See Also
         --------
         cuMemAdvise, cuMemRangeGetAttribute : the driver functions.
         """
-        cdef int answer = 0
-        range_attribute(self, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, &answer, sizeof(int),
+        cdef int is_read_mostly = 0
+        range_attribute(self, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, &is_read_mostly, sizeof(int),
                         "read_mostly")
-        return bool(answer)
+        return bool(is_read_mostly)
 
     @read_mostly.setter
     def read_mostly(self, value):
@@ -107,43 +108,43 @@ cdef class ManagedBuffer(Buffer):
 
     @property
     def preferred_location(self):
-        """Where the memory lies by preference: a Device, a Host, or None. Settable. Host only.
+        """Preferred location of the memory: a Device, a Host, or None. Settable. Host only.
 
         See Also
         --------
         cuMemAdvise, cuMemRangeGetAttribute : the driver functions.
         """
-        return range_place(self, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE,
-                           CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID,
-                           CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, "preferred_location")
+        return range_location(self, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE,
+                              CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID,
+                              CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, "preferred_location")
 
     @preferred_location.setter
-    def preferred_location(self, where):
-        if where is None:
+    def preferred_location(self, location):
+        if location is None:
             advise(self, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION,
                    location_at(CU_MEM_LOCATION_TYPE_HOST, 0), "preferred_location")
         else:
-            advise(self, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, location_of(where),
+            advise(self, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, location_of(location),
                    "preferred_location")
 
     @property
     def last_prefetch_location(self):
-        """Where the whole memory was last prefetched to: a Device, a Host, or None. Host only.
+        """Location of the last prefetch of the whole memory: a Device, a Host, or None. Host only.
 
         See Also
         --------
         cuMemRangeGetAttribute : the driver function.
         """
-        return range_place(self, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE,
-                           CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID,
-                           CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
-                           "last_prefetch_location")
+        return range_location(self, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE,
+                              CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID,
+                              CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
+                              "last_prefetch_location")
 
     @property
     def accessed_by(self):
-        """The devices, and the host, that the memory is kept mapped for: a live set.
+        """The devices, and the host, for which the memory stays mapped: a set in the driver.
 
-        Assigning an iterable replaces it; one wrong element changes nothing. Host only.
+        Assigning an iterable replaces the members; an invalid element changes nothing. Host only.
 
         See Also
         --------
@@ -157,16 +158,16 @@ cdef class ManagedBuffer(Buffer):
         self.accessed_by._replace(locations)
 
     def prefetch(self, location, *, stream):
-        """Move the memory to a place before it is used there.
+        """Prefetch the memory to a location.
 
         Stream-ordered.
 
         Parameters
         ----------
         location : Device or Host
-            Where to.
+            The destination.
         stream : Stream
-            The stream that orders the move.
+            The stream that orders the prefetch.
 
         Raises
         ------
@@ -179,14 +180,14 @@ cdef class ManagedBuffer(Buffer):
         """
         check_open(self.fields.is_open, "Buffer")
         cdef Stream order = accept_stream(stream)
-        cdef range_call given
-        given.where = required_location(location, "prefetch")
+        cdef range_call call
+        call.location = required_location(location, "prefetch")
         require_managed(self, "prefetch")
-        given.pointer, given.size = self.fields.pointer, self.fields.size
-        run_on_stream(order, submit_prefetch, &given, "cuMemPrefetchAsync")
+        call.pointer, call.size = self.fields.pointer, self.fields.size
+        run_on_stream(order, submit_prefetch, &call, "cuMemPrefetchAsync")
 
     def discard(self, *, stream):
-        """Let the contents become undefined, so that nothing need be moved before the next write.
+        """Discard the contents, so that the driver need not migrate them before the next write.
 
         Stream-ordered. Needs a driver of CUDA 13.0.
 
@@ -210,16 +211,16 @@ cdef class ManagedBuffer(Buffer):
         discard_ranges(order, [self], "discard")
 
     def discard_prefetch(self, location, *, stream):
-        """Let the contents become undefined, and move the memory to a place.
+        """Discard the contents and prefetch the memory to a location.
 
         Stream-ordered. Needs a driver of CUDA 13.0.
 
         Parameters
         ----------
         location : Device or Host
-            Where to.
+            The destination.
         stream : Stream
-            The stream that orders both.
+            The stream that orders both operations.
 
         Raises
         ------
@@ -238,25 +239,25 @@ cdef class ManagedBuffer(Buffer):
 
 
 cdef enum:
-    MAX_ACCESSORS = 65  # the devices that a driver may have, and the host
+    MAX_ACCESSORS = 65  # the largest number of devices, and the host
 
 
 def _accessors_of(Buffer buffer):
-    """The ordinals of the devices of `accessed_by`, in their order; -1 is the host. Host only."""
-    cdef int[MAX_ACCESSORS] found
-    range_attribute(buffer, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, &found[0], sizeof(found),
+    """Return the ordinals of the devices of `accessed_by`, sorted; -1 is the host. Host only."""
+    cdef int[MAX_ACCESSORS] ordinals
+    range_attribute(buffer, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, &ordinals[0], sizeof(ordinals),
                     "accessed_by")
-    return sorted([found[i] for i in range(MAX_ACCESSORS) if found[i] > -2])
+    return sorted([ordinals[i] for i in range(MAX_ACCESSORS) if ordinals[i] > -2])
 
 
-def _check_accessor(where):
-    """Refuse what memory cannot be mapped for: one of the NUMA nodes. Host only."""
-    if isinstance(where, Host) and kind_of_host(where) != "host":
+def _check_accessor(location):
+    """Reject a NUMA node, for which memory cannot stay mapped. Host only."""
+    if isinstance(location, Host) and kind_of_host(location) != "host":
         raise ValueError("advise CU_MEM_ADVISE_SET_ACCESSED_BY does not support location_type="
-                         f"'{kind_of_host(where)}'")
+                         f"'{kind_of_host(location)}'")
 
 
-def _advise_access(Buffer buffer, where, bint is_set):
-    """Keep the memory mapped for a place, or no longer. Host only."""
+def _advise_access(Buffer buffer, location, bint is_set):
+    """Set or unset the advice that the memory stays mapped for a location. Host only."""
     advise(buffer, CU_MEM_ADVISE_SET_ACCESSED_BY if is_set else CU_MEM_ADVISE_UNSET_ACCESSED_BY,
-           location_of(where), "accessed_by")
+           location_of(location), "accessed_by")

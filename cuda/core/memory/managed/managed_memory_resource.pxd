@@ -2,4 +2,4 @@
 # ManagedMemoryResource: managed memory from a memory pool of the driver.
 
 cdef class ManagedMemoryResource(_MemPool):
-    cdef tuple preference  # (type, number), or None
+    cdef tuple preference  # location (type, number), or None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Managed memory from a pool of the driver.
+# ManagedMemoryResource: managed memory from a memory pool of the driver.
 
 import warnings
 
@@ -7,13 +7,13 @@ cdef bint was_warned = False
 
 
 def _reset_concurrent_access_warning():
-    """Let the next managed resource warn again. Host only."""
+    """Reset the flag, so that the next managed resource warns again. Host only."""
     global was_warned
     was_warned = False
 
 
 def _warn_without_concurrent_access(devices):
-    """Warn once of the first device where the host must wait for it. Host only."""
+    """Warn once, of the first device without concurrent managed access. Host only."""
     global was_warned
     if was_warned:
         return
@@ -23,13 +23,14 @@ def _warn_without_concurrent_access(devices):
             was_warned = True
             warnings.warn(
                 f"device {device.device_id} has no concurrent managed memory access: the host may "
-                "segfault when it uses managed memory while the device works; synchronise first",
+                "segfault when it accesses managed memory while the device is busy; synchronize "
+                "first",
                 UserWarning, stacklevel=1)
             return
 
 
 cdef tuple preference_of(object options):
-    """What ManagedMemoryResourceOptions ask for: (type, number), or None."""
+    """Return the preferred location of the options as (type, number), or None."""
     number, kind = options.preferred_location, options.preferred_location_type
     if kind is None:
         if number is None:
@@ -75,23 +76,23 @@ cdef dict LOCATION_TYPES = {
 
 cdef class ManagedMemoryResource(_MemPool):
     """ManagedMemoryResource(options=None)\n--\n
-    Managed memory from a memory pool of the driver, in stream order.
+    Stream-ordered managed memory from a memory pool of the driver.
 
-    Host and devices use it at the same address; the system moves it to where it is used. Without
-    options it uses the current managed pool, which it never destroys; with options it makes a pool
-    of its own, destroyed when this and the last buffer from it are gone.
+    Host and devices use the same address; the driver migrates the memory between them. Without
+    options, the resource uses the current managed pool and never destroys it. With options, it
+    creates a pool, which is destroyed with the resource and its last buffer.
 
     Parameters
     ----------
     options : ManagedMemoryResourceOptions or dict, optional
-        Given, even empty: make a new pool.
+        Options of a new pool, which even an empty dict creates; None for the current pool.
 
     Raises
     ------
     ValueError
-        If the preferred location does not go with its type.
+        If the preferred location does not match its type.
     RuntimeError
-        If the driver is older than CUDA 13.0, or the system has no managed pool to use.
+        If the driver is older than CUDA 13.0, or the system has no current managed pool.
 
     See Also
     --------
@@ -106,7 +107,7 @@ cdef class ManagedMemoryResource(_MemPool):
         self.preference = None if options is None else preference_of(options)
         kind, number = (None, None) if self.preference is None else self.preference
         if kind == "device":
-            number = Device(number).device_id  # ValueError for one that is not there
+            number = Device(number).device_id  # ValueError if there is no such device
         location = <int>CU_MEM_LOCATION_TYPE_NONE if kind is None else LOCATION_TYPES[kind]
         try:
             open_pool(self, CU_MEM_ALLOCATION_TYPE_MANAGED, location, number or 0,
@@ -116,22 +117,22 @@ cdef class ManagedMemoryResource(_MemPool):
                 raise
             raise RuntimeError(
                 "this system does not support managed allocations from its current pool: give "
-                "options that name a preferred location") from error
+                "options with a preferred location") from error
         _warn_without_concurrent_access(Device.get_all_devices())
 
     @cython.binding(True)
     def allocate(self, size, stream=NOT_GIVEN):
-        """Take managed memory from the pool.
+        """Allocate managed memory from the pool.
 
-        Stream-ordered: the memory may be used on `stream`, on streams that wait for it, and by the
-        host once it has waited for them.
+        Stream-ordered: `stream`, streams that wait for it, and the host after synchronizing one of
+        these may use the memory.
 
         Parameters
         ----------
         size : int
-            In bytes; 0 gives a buffer without an address.
+            Size in bytes; 0 returns a buffer without an address.
         stream : Stream
-            The stream that orders the allocation and, unless another is named, the free.
+            The stream that orders the allocation and, by default, the deallocation.
 
         Returns
         -------
@@ -140,7 +141,7 @@ cdef class ManagedMemoryResource(_MemPool):
         Raises
         ------
         OutOfMemoryError
-            If there is not that much.
+            If there is not enough memory.
         RuntimeError
             If the stream is capturing, or the resource is closed.
         TypeError
@@ -153,14 +154,14 @@ cdef class ManagedMemoryResource(_MemPool):
         if stream is not NOT_GIVEN and stream is not None and not isinstance(stream, Stream):
             raise TypeError("Only Stream is supported for managed memory allocations, got "
                             f"{type(stream).__name__}")
-        return allocate_for(ManagedBuffer.__new__(ManagedBuffer), self, size,
-                            stream_or_default(stream, "allocate()"))
+        return allocate_pool_buffer(ManagedBuffer.__new__(ManagedBuffer), self, size,
+                                    stream_or_default(stream, "allocate()"))
 
     @property
     def preferred_location(self):
-        """Where the memory lies by preference: None, or (ManagedMemoryLocationType, number).
+        """Preferred location: None, or (ManagedMemoryLocationType, number).
 
-        The number is that of the device or the NUMA node, and None for the host. Host only.
+        The number is the device ordinal or the NUMA node, and None for the host. Host only.
         """
         if self.preference is None:
             return None
@@ -176,21 +177,21 @@ cdef class ManagedMemoryResource(_MemPool):
 
     @property
     def is_device_accessible(self):
-        """True: kernels may use the memory. Host only."""
+        """True: kernels can access the memory. Host only."""
         return True
 
     @property
     def is_host_accessible(self):
-        """True: the host may use the memory. Host only."""
+        """True: the host can access the memory. Host only."""
         return True
 
     @property
     def is_managed(self):
-        """True: the memory moves between host and device by itself. Host only."""
+        """True: the driver migrates the memory between host and device. Host only."""
         return True
 
     def __repr__(self):
-        where = "" if self.preference is None else " preferred_location={}".format(
+        location = "" if self.preference is None else " preferred_location={}".format(
             self.preference[0] if self.preference[1] is None
             else "{}:{}".format(*self.preference))
-        return f"<{type(self).__name__}{where}{' closed' if self.is_closed else ''}>"
+        return f"<{type(self).__name__}{location}{' closed' if self.is_closed else ''}>"

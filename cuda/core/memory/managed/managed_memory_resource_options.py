@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 @dataclass
 class ManagedMemoryResourceOptions:
-    """Options of `ManagedMemoryResource`; giving them makes a pool of its own.
+    """Options of a new pool of `ManagedMemoryResource`.
 
     Host only.
 
     Parameters
     ----------
     preferred_location : int, optional
-        The ordinal of a device or, by `preferred_location_type`, the number of a NUMA node. Without
-        a type, -1 is the host and None no preference.
+        A device ordinal or, depending on `preferred_location_type`, a NUMA node. Without a type,
+        -1 is the host and None no preference.
     preferred_location_type : str or ManagedMemoryLocationType, optional
         ``"device"``, ``"host"`` or ``"host_numa"``.
 

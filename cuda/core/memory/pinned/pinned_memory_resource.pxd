@@ -2,4 +2,4 @@
 # PinnedMemoryResource: page-locked host memory from a memory pool of the driver.
 
 cdef class PinnedMemoryResource(_ShareablePool):
-    cdef int node          # of NUMA; -1: the system chooses
+    cdef int node          # NUMA node; -1: the system chooses

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Page-locked host memory from a pool of the driver.
+# PinnedMemoryResource: page-locked host memory from a memory pool of the driver.
 
 
 cdef int host_numa_id() except -2:
-    """The NUMA node beside the current device; -1 where there is none, or no device."""
+    """Return the NUMA node closest to the current device; -1 without a device or node."""
     cdef CUdevice device = 0
     cdef int node = -1
     if cydriver.cuCtxGetDevice(&device) != CUDA_SUCCESS:
@@ -15,23 +15,23 @@ cdef int host_numa_id() except -2:
 
 cdef class PinnedMemoryResource(_ShareablePool):
     """PinnedMemoryResource(options=None)\n--\n
-    Page-locked host memory from a memory pool of the driver, in stream order.
+    Stream-ordered page-locked host memory from a memory pool of the driver.
 
-    Host and devices use it at the same address; a buffer of it has the buffer protocol. Without
-    options it uses the current pool of the host, which it never destroys; with options it makes a
-    pool of its own, destroyed when this and the last buffer from it are gone.
+    Host and devices use the same address; its buffers have the buffer protocol. Without options,
+    the resource uses the current pool of the host and never destroys it. With options, it creates a
+    pool, which is destroyed with the resource and its last buffer.
 
     Parameters
     ----------
     options : PinnedMemoryResourceOptions or dict, optional
-        Given, even empty: make a new pool.
+        Options of a new pool, which even an empty dict creates; None for the current pool.
 
     Raises
     ------
     ValueError
         If `numa_id` is negative.
     RuntimeError
-        Without options, if the driver is older than CUDA 13.0.
+        If there are no options and the driver is older than CUDA 13.0.
 
     See Also
     --------
@@ -61,28 +61,28 @@ cdef class PinnedMemoryResource(_ShareablePool):
 
     @classmethod
     def from_allocation_handle(cls, alloc_handle):
-        """Import the pool of another process.
+        """Import a pool of another process.
 
         Host only.
 
         Parameters
         ----------
         alloc_handle : IPCAllocationHandle or int
-            What the other process exported: its `allocation_handle`, or the file descriptor, which
-            stays the caller's.
+            The `allocation_handle` that the other process exported, or its file descriptor, which
+            the caller still owns.
 
         Returns
         -------
         PinnedMemoryResource
-            From which nothing can be allocated. It is the one that stands for the pool already,
-            where there is one: in the process that made it, too.
+            A resource that cannot allocate. If a resource is already registered for the pool, also
+            in the process that created it, that one.
 
         Raises
         ------
         TypeError
-            If a resource of another class stands for the pool.
+            If a resource of another class is registered for the pool.
         CUDAError
-            If the descriptor is none of a pool, or of one that this process made.
+            If the descriptor does not refer to a pool, or this process created the pool.
 
         See Also
         --------
@@ -93,17 +93,17 @@ cdef class PinnedMemoryResource(_ShareablePool):
 
     @cython.binding(True)
     def allocate(self, size, stream=NOT_GIVEN):
-        """Take page-locked memory from the pool.
+        """Allocate page-locked memory from the pool.
 
-        Stream-ordered: the memory may be used on `stream`, on streams that wait for it, and by the
-        host once it has waited for them.
+        Stream-ordered: `stream`, streams that wait for it, and the host after synchronizing one of
+        these may use the memory.
 
         Parameters
         ----------
         size : int
-            In bytes; 0 gives a buffer without an address.
+            Size in bytes; 0 returns a buffer without an address.
         stream : Stream
-            The stream that orders the allocation and, unless another is named, the free.
+            The stream that orders the allocation and, by default, the deallocation.
 
         Returns
         -------
@@ -114,26 +114,26 @@ cdef class PinnedMemoryResource(_ShareablePool):
         OutOfMemoryError
             If the host cannot lock that much memory.
         RuntimeError
-            If the stream is capturing, the resource is closed, or the device of the stream cannot
-            use a pool of host memory.
+            If the stream is capturing, the resource is closed, or the device of the stream does not
+            support pools of host memory.
 
         See Also
         --------
         cuMemAllocFromPoolAsync : the driver function.
         """
-        cdef Stream given = stream_or_default(stream, "allocate()")
+        cdef Stream order = stream_or_default(stream, "allocate()")
         try:
-            return allocate_for(Buffer.__new__(Buffer), self, size, given)
+            return allocate_pool_buffer(Buffer.__new__(Buffer), self, size, order)
         except CUDAError as error:
-            if isinstance(error, MemoryError) or supports_host_pools(given, self.node):
+            if isinstance(error, MemoryError) or supports_host_pools(order, self.node):
                 raise
             raise RuntimeError(
-                f"CUDA device {given.device.device_id} does not support the requested host memory "
+                f"CUDA device {order.device.device_id} does not support the requested host memory "
                 "pool for PinnedMemoryResource. Use LegacyPinnedMemoryResource instead.") from error
 
     @property
     def numa_id(self):
-        """The NUMA node of the memory as an int; -1 where the system, or another process, chose.
+        """The NUMA node of the memory; -1 if the system, or another process, chose it.
 
         Host only.
         """
@@ -141,28 +141,28 @@ cdef class PinnedMemoryResource(_ShareablePool):
 
     @property
     def device_id(self):
-        """-1: the memory belongs to no device. Host only."""
+        """-1: no device owns the memory. Host only."""
         return -1
 
     @property
     def is_device_accessible(self):
-        """True: kernels may use the memory. Host only."""
+        """True: kernels can access the memory. Host only."""
         return True
 
     @property
     def is_host_accessible(self):
-        """True: the host may use the memory. Host only."""
+        """True: the host can access the memory. Host only."""
         return True
 
     def __repr__(self):
-        where = "" if self.node < 0 else f" numa_id={self.node}"
-        return f"<{type(self).__name__}{where}{' closed' if self.is_closed else ''}>"
+        node = "" if self.node < 0 else f" numa_id={self.node}"
+        return f"<{type(self).__name__}{node}{' closed' if self.is_closed else ''}>"
 
 
 cdef bint supports_host_pools(Stream stream, int node) except -1:
-    cdef int answer = 0
+    cdef int is_supported = 0
     checked(cydriver.cuDeviceGetAttribute(
-        &answer, CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED if node < 0
+        &is_supported, CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED if node < 0
         else CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED, stream.device.device_id),
         "cuDeviceGetAttribute")
-    return answer
+    return is_supported

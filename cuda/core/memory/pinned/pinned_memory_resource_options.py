@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 @dataclass
 class PinnedMemoryResourceOptions:
-    """Options of `PinnedMemoryResource`; giving them makes a pool of its own.
+    """Options of a new pool of `PinnedMemoryResource`.
 
     Host only.
 
     Parameters
     ----------
     ipc_enabled : bool
-        Whether other processes may import the memory.
+        Whether other processes can import the pool.
     max_size : int
-        The most that the pool may hold, in bytes, rounded up by the driver; 0 for no limit.
+        Maximum size of the pool in bytes, rounded up by the driver; 0 for no limit.
     numa_id : int, optional
-        The NUMA node that the memory lies on; None leaves it to the system.
+        The NUMA node of the memory; None: the system chooses.
 
     See Also
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# PoolMemoryResource: a pool of ours, over the memory of another resource.
+# PoolMemoryResource: a pool that cuts segments of an upstream resource into blocks.
 
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport SIZE_MAX
@@ -22,102 +22,102 @@ cdef extern from *:
     void count_oom_retry "halfwarp_count_retry"(segment_pool*) noexcept
 
 
-cdef size_t UNIT = 512                   # of addresses and sizes
-cdef size_t SEGMENT = 2 << 20            # sizes of segments are multiples of this
-cdef size_t LARGEST_STEP = 64 << 20      # what a pool grows by at most, if less is asked for
+cdef size_t BLOCK_UNIT = 512           # granularity of block addresses and sizes
+cdef size_t SEGMENT_UNIT = 2 << 20     # granularity of segment sizes
+cdef size_t MAX_GROWTH = 64 << 20      # largest segment, unless an allocation needs more
 
 
-# What a cycle through a pool would take first is needed to give memory back.
+# no_gc_clear: deallocation needs the fields that the collector would clear first.
 @cython.no_gc_clear
 cdef class PoolMemoryResource(MemoryResource):
     """PoolMemoryResource(device, *, initial_size=0, max_size=None, release_threshold=None, \
 upstream=None, capture="refuse", track_allocations=False)\n--\n
-    Memory in stream order from large segments that are kept and cut into blocks.
+    Stream-ordered memory from large cached segments that are cut into blocks.
 
-    A block that was freed on a stream is used again on it at once, without the driver; on another
-    stream where its free is done, or after a wait of that stream. Nothing waits on the host unless
-    memory has run out. Blocks begin at multiples of 512 bytes. Buffers of the pool keep it alive.
+    A block that was freed on a stream is reused on it immediately, without a driver call. Another
+    stream reuses it once its free has completed, or after waiting for it. The host blocks only if
+    memory has run out. Blocks are aligned to 512 bytes. Buffers of the pool keep it alive.
 
     Parameters
     ----------
     device : Device or int
         The device whose streams use the memory.
     initial_size : int
-        What is taken from `upstream` at once, in bytes.
+        Bytes to allocate from `upstream` at construction.
     max_size : int, optional
-        The most that the pool may hold from `upstream`, in bytes; None for no limit.
+        Maximum bytes that the pool may reserve from `upstream`; None for no limit.
     release_threshold : int, optional
-        How much may be held, in bytes, when `Device.sync` returns: segments that are free beyond
-        that go back then. None keeps them.
+        Maximum bytes that the pool keeps when `Device.sync` returns: free segments beyond that are
+        returned then. None keeps all.
     upstream : MemoryResource, optional
-        What gives the segments; None for a `DeviceMemoryResource` on the device's current pool.
+        The resource of the segments; None for a `DeviceMemoryResource` of the current pool.
     capture : str
-        What an allocation does on a stream that is being captured: ``"refuse"`` raises
-        RuntimeError, ``"private"`` takes memory that only the graphs of this capture use.
+        Behavior of an allocation on a capturing stream: ``"refuse"`` raises RuntimeError;
+        ``"private"`` allocates memory that only the graphs of this capture use.
     track_allocations : bool
-        Whether the Python stack of each allocation is kept for `report_leaks`.
+        Whether to record the Python stack of each allocation for `report_leaks`.
 
     Raises
     ------
     ValueError
-        If a size is negative, `initial_size` is above `max_size`, or `capture` is neither.
+        If a size is negative, `initial_size` exceeds `max_size`, or `capture` is invalid.
     """
 
     def __init__(self, device, *, initial_size=0, max_size=None, release_threshold=None,
                  upstream=None, capture="refuse", track_allocations=False):
-        cdef Device on = Device(device)
-        cdef size_t first = size_from(initial_size, "initial_size")
-        cdef size_t most = SIZE_MAX if max_size is None else size_from(max_size, "max_size")
+        cdef Device device_object = Device(device)
+        cdef size_t initial = size_from(initial_size, "initial_size")
+        cdef size_t limit = SIZE_MAX if max_size is None else size_from(max_size, "max_size")
         threshold = None if release_threshold is None else size_from(
             release_threshold, "release_threshold")
-        if first > most:
-            raise ValueError(f"initial_size {first} is above max_size {most}")
+        if initial > limit:
+            raise ValueError(f"initial_size {initial} is above max_size {limit}")
         if capture not in ("refuse", "private"):
             raise ValueError(f"capture must be 'refuse' or 'private', got {capture!r}")
         if upstream is None:
-            upstream = DeviceMemoryResource(on)
+            upstream = DeviceMemoryResource(device_object)
         else:
             require_memory_resource(upstream)
         if self.native is not NULL:
-            raise RuntimeError("a PoolMemoryResource is initialised once")
+            raise RuntimeError("a PoolMemoryResource is already initialized")
         self.is_for_device = upstream.is_device_accessible
         self.is_for_host = upstream.is_host_accessible
-        self.is_moving = upstream.is_managed
-        self.device = upstream.device_id if self.is_for_device else on.ordinal
-        self.upstream, self.limit, self.capture = upstream, most, capture
+        self.is_migrating = upstream.is_managed
+        self.device = upstream.device_id if self.is_for_device else device_object.ordinal
+        self.upstream, self.limit, self.capture = upstream, limit, capture
         self.stacks = {} if track_allocations else None
         self.native = new segment_pool(new_totals())
-        self.captures = weakref.WeakValueDictionary()
+        self.capture_pools = weakref.WeakValueDictionary()
         self.release_threshold = threshold
         import_module("cuda.core.memory.leak_report").watch(self)
-        if first:
-            fill_at_first(self, on, first)
+        if initial:
+            add_initial_segment(self, device_object, initial)
 
     def __dealloc__(self):
         if self.native is NULL or not self.native.is_of_this_process() or is_finalizing():
             return
         try:
             try:
-                give_segments_back(self, 0)  # in order, which needs the driver
+                return_segments(self, 0)  # in stream order, which needs the driver
             finally:
-                drop_segments(self.native.remove_all_segments())
+                close_segments(self.native.remove_all_segments())
         except Exception as error:
-            report_line(f"Warning: a PoolMemoryResource could not give its memory back: {error}")
+            report_line(f"Warning: a PoolMemoryResource could not free its memory: {error}")
         self.native.release()
 
     @cython.binding(True)
     def allocate(self, size, stream=NOT_GIVEN):
-        """Take memory from the pool.
+        """Allocate memory from the pool.
 
-        Stream-ordered: the memory may be used on `stream`, and on streams that wait for it. Only
-        where memory has run out, this blocks the host.
+        Stream-ordered: the memory may be used on `stream`, and on streams that wait for it. Blocks
+        the host only if memory has run out.
 
         Parameters
         ----------
         size : int
-            In bytes; 0 gives a buffer without an address.
+            Size in bytes; 0 returns a buffer without an address.
         stream : Stream
-            The stream that orders the allocation and, unless another is named, the free.
+            The stream that orders the allocation and, by default, the deallocation.
 
         Returns
         -------
@@ -126,10 +126,10 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
         Raises
         ------
         OutOfMemoryError
-            If there is not that much, after everything that is free went back upstream.
+            If there is not enough memory after all free segments were returned to `upstream`.
         RuntimeError
-            If the stream is capturing, the resource is closed, or it is the one of a parent
-            process or of a context that was reset.
+            If the stream is capturing, or the resource is closed, or belongs to the parent process
+            or to a context that was reset.
         """
         if type(stream) is not Stream:
             stream = stream_or_default(stream, "allocate()")
@@ -137,45 +137,46 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
 
     @cython.binding(True)
     def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
-        """Give memory back that no open Buffer stands for; closing a Buffer does it by itself.
+        """Free memory that no open Buffer owns; closing a Buffer frees its memory.
 
-        Stream-ordered. It looks the address up, which takes time.
+        Stream-ordered. Looks the address up, which is slower than closing a Buffer.
 
         Parameters
         ----------
         ptr : int
-            The address that was allocated; 0 does nothing.
+            The address of the allocation; 0 has no effect.
         size : int
-            Not needed; taken for the protocol's sake.
+            Ignored; part of the `MemoryResource` protocol.
         stream : Stream
-            The stream that orders the free.
+            The stream that orders the deallocation.
 
         Raises
         ------
         ValueError
-            If no memory in use begins there.
+            If no allocation of the pool begins at `ptr`.
         """
         cdef CUdeviceptr address = address_from(ptr)
-        cdef Stream given = stream_or_default(stream, "deallocate()")
+        cdef Stream order = stream_or_default(stream, "deallocate()")
         if address == 0 or self.native is NULL or not self.native.is_of_this_process():
             return
-        cdef pool_block* found
-        cdef PoolMemoryResource each
-        for each in parts_of(self):
-            found = each.native.find(address)
-            if found is not NULL:
-                give_block_back(each, found, free_order(), given)
+        cdef pool_block* block
+        cdef PoolMemoryResource pool
+        for pool in pools_of(self):
+            block = pool.native.find(address)
+            if block is not NULL:
+                free_block(pool, block, free_order(), order)
                 return
-        raise ValueError(f"no memory of this pool that is in use begins at {address:#x}")
+        raise ValueError(f"no allocation of this pool begins at {address:#x}")
 
     def close(self):
-        """Refuse further allocations, and give back what is free.
+        """Reject further allocations and return the free segments.
 
-        Stream-ordered. The rest goes back with the last buffer. Closing twice is harmless.
+        Stream-ordered. The other segments are returned with the last buffer. Closing twice has no
+        effect.
         """
         if self.native is not NULL and self.native.is_of_this_process():
             self.native.close()
-            give_segments_back(self, 0)
+            return_segments(self, 0)
 
     @property
     def is_closed(self):
@@ -183,28 +184,28 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
         return self.native is NULL or self.native.is_closed()
 
     def trim(self, size_t min_bytes_to_keep=0):
-        """Give segments back upstream that are free as a whole.
+        """Return the completely free segments to `upstream`.
 
-        Stream-ordered: nothing waits for their last uses but what becomes of the memory.
+        Stream-ordered: `upstream` reuses the memory after its last use.
 
         Parameters
         ----------
         min_bytes_to_keep : int
-            What the pool may go on holding, in bytes.
+            Bytes that the pool may keep.
 
         Returns
         -------
         int
-            How much went back, in bytes.
+            Number of bytes returned.
         """
         require_native(self)
-        return give_segments_back(self, min_bytes_to_keep)
+        return return_segments(self, min_bytes_to_keep)
 
     def statistics(self):
-        """What the pool holds and did, as a flat dict of numbers.
+        """Return the sizes and counters of the pool as a flat dict.
 
-        Host only. Exact where no other thread uses the pool meanwhile; sizes in use are those that
-        were asked for, in bytes.
+        Host only. Exact while no other thread uses the pool. Sizes in use are the requested sizes,
+        in bytes.
 
         Returns
         -------
@@ -213,25 +214,26 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
             ``.peak``, ``allocated_bytes.total``, ``allocation_count.current`` and ``.total``,
             ``reuse_same_stream``, ``reuse_cross_stream``, ``cross_stream_waits``,
             ``upstream_allocs``, ``upstream_frees``, ``oom_retries``, ``largest_free_block``, and
-            ``fragmentation``: the part of the free bytes that the largest free block has not.
+            ``fragmentation``: the fraction of the free bytes outside the largest free block.
         """
         require_native(self)
         cdef pool_totals* totals = &self.native.totals()
         cdef block_figures own = self.native.figures()
-        cdef PoolMemoryResource each
-        made, given, freed, reused = (
+        cdef PoolMemoryResource pool
+        allocations, allocated_bytes, frees, reused = (
             totals.allocations.load(), totals.allocated_bytes.load(), totals.frees.load(),
             totals.reused.load())
-        for each in parts_of(self):
-            seen = each.native.figures()
-            made, given = made + seen.allocations, given + seen.allocated_bytes
-            freed, reused = freed + seen.frees, reused + seen.reuse_same_stream
+        for pool in pools_of(self):
+            figures = pool.native.figures()
+            allocations = allocations + figures.allocations
+            allocated_bytes = allocated_bytes + figures.allocated_bytes
+            frees, reused = frees + figures.frees, reused + figures.reuse_same_stream
         return {
             "allocated_bytes.current": totals.allocated.load(),
             "allocated_bytes.peak": totals.allocated_peak.load(),
-            "allocated_bytes.total": given,
-            "allocation_count.current": made - freed,
-            "allocation_count.total": made,
+            "allocated_bytes.total": allocated_bytes,
+            "allocation_count.current": allocations - frees,
+            "allocation_count.total": allocations,
             "reserved_bytes.current": totals.reserved.load(),
             "reserved_bytes.peak": totals.reserved_peak.load(),
             "reuse_same_stream": reused,
@@ -246,36 +248,36 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
         }
 
     def report_leaks(self):
-        """The memory that is in use, the oldest first.
+        """Return the allocations in use, the oldest first.
 
         Host only.
 
         Returns
         -------
         list of LiveAllocation
-            Named tuples ``(address, size, stream, age, traceback)``: bytes, the address of the
-            stream, seconds to some milliseconds, and with ``track_allocations`` the Python stack.
+            Named tuples ``(address, size, stream, age, traceback)``: size in bytes, stream address,
+            age in seconds to some milliseconds, and with ``track_allocations`` the Python stack.
         """
         require_native(self)
-        cdef vector[live_block] found
-        cdef live_block each
-        cdef PoolMemoryResource part
+        cdef vector[live_block] blocks
+        cdef live_block block
+        cdef PoolMemoryResource pool
         rows = []
-        for part in parts_of(self):
-            found = part.native.live_blocks()
-            for each in found:
-                rows.append((each.address, each.size, <uintptr_t>each.stream, each.age))
+        for pool in pools_of(self):
+            blocks = pool.native.live_blocks()
+            for block in blocks:
+                rows.append((block.address, block.size, <uintptr_t>block.stream, block.age))
         reports = import_module("cuda.core.memory.pool.reports")
         return reports.live_allocations(rows, self.stacks or {})
 
     @property
     def max_size(self):
-        """The most that the pool may hold, in bytes; None for no limit. Host only."""
+        """Maximum bytes that the pool may reserve; None for no limit. Host only."""
         return None if self.limit == SIZE_MAX else self.limit
 
     @property
     def release_threshold(self):
-        """What may be held, in bytes, when `Device.sync` returns; None: anything. Settable."""
+        """Maximum bytes kept when `Device.sync` returns; None: no maximum. Settable."""
         return self.threshold
 
     @release_threshold.setter
@@ -287,30 +289,30 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
 
     @property
     def device_id(self):
-        """The ordinal of the device that the memory belongs to. Host only."""
+        """The ordinal of the device that owns the memory. Host only."""
         return self.device
 
     @property
     def is_device_accessible(self):
-        """Whether kernels may use the memory, as upstream says. Host only."""
+        """Whether kernels can access the memory (from `upstream`). Host only."""
         return self.is_for_device
 
     @property
     def is_host_accessible(self):
-        """Whether the host may use the memory, as upstream says. Host only."""
+        """Whether the host can access the memory (from `upstream`). Host only."""
         return self.is_for_host
 
     @property
     def is_managed(self):
-        """Whether the memory moves by itself, as upstream says. Host only."""
-        return self.is_moving
+        """Whether the driver migrates the memory (from `upstream`). Host only."""
+        return self.is_migrating
 
     def __repr__(self):
         state = " closed" if self.is_closed else ""
         return f"<{type(self).__name__} device={self.device}{state}>"
 
 
-# Those that look at their size when a device was synchronised.
+# Pools that Device.sync trims to their threshold.
 pools_with_threshold = weakref.WeakSet()
 
 
@@ -319,243 +321,245 @@ cdef int release_beyond_thresholds(int device) except -1:
     for each in list(pools_with_threshold):
         pool = each
         if pool.device == device and pool.native.is_of_this_process():
-            give_segments_back(pool, pool.threshold)
+            return_segments(pool, pool.threshold)
     return 0
 
 
 cdef int require_native(PoolMemoryResource self) except -1:
     check_open(self.native is not NULL, "PoolMemoryResource")
     if not self.native.is_of_this_process():
-        raise RuntimeError("this pool is the parent process's: its memory cannot be used in the "
-                           "child of a fork; make a new PoolMemoryResource")
+        raise RuntimeError("this pool belongs to the parent process: its memory cannot be used in "
+                           "a forked child process; create a new PoolMemoryResource")
     return 0
 
 
-cdef Buffer allocate_block(PoolMemoryResource self, object size, Stream given):
+cdef Buffer allocate_block(PoolMemoryResource self, object size, Stream stream):
     cdef Buffer buffer = Buffer.__new__(Buffer)
-    cdef size_t wanted = size_from(size, "allocate(): size")
+    cdef size_t size_requested = size_from(size, "allocate(): size")
     cdef borrowed_stream order
     cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
-    cdef pool_block* found = NULL
-    buffer.order.record(given.native.share_open(given))
-    order = given.native.borrow_open(given)
+    cdef pool_block* block = NULL
+    buffer.order.record(stream.native.share_open(stream))
+    order = stream.native.borrow_open(stream)
     if self.native is NULL or self.native.is_closed() or not self.native.is_of_this_process():
         require_native(self)
         check_open(False, "PoolMemoryResource")
     call(driver.cuStreamIsCapturing, order.raw(), &status)
-    if status != CU_STREAM_CAPTURE_STATUS_NONE and self.whole is None:
-        return allocate_block(part_for_capture(self, order), size, given)
-    if wanted:
-        found = self.native.allocate(wanted, order)
-        if found is NULL:
-            found = find_memory(self, wanted, given)
+    if status != CU_STREAM_CAPTURE_STATUS_NONE and self.parent is None:
+        return allocate_block(pool_for_capture(self, order), size, stream)
+    if size_requested:
+        block = self.native.allocate(size_requested, order)
+        if block is NULL:
+            block = find_memory(self, size_requested, stream)
         if self.stacks is not None:
-            self.stacks[found.address] = import_module("cuda.core.memory.stacks").stack_here()
-        buffer.fields = buffer_fields(found.address, wanted, True)
-        buffer.block = found
+            self.stacks[block.address] = import_module("cuda.core.memory.stacks").stack_here()
+        buffer.fields = buffer_fields(block.address, size_requested, True)
+        buffer.block = block
     else:
         buffer.fields = buffer_fields(0, 0, True)
     buffer.resource = self
     return buffer
 
 
-cdef list parts_of(PoolMemoryResource self):
-    """The pool and what serves its captures."""
-    return [self, *self.captures.values()]
+cdef list pools_of(PoolMemoryResource self):
+    """Return the pool and the private pools of its captures."""
+    return [self, *self.capture_pools.values()]
 
 
-cdef PoolMemoryResource part_for_capture(PoolMemoryResource self, const stream_ref& stream):
-    """Memory of its own for one capture: in use as long as a graph of it, or a buffer."""
-    cdef capture_info found
-    cdef PoolMemoryResource part
+cdef PoolMemoryResource pool_for_capture(PoolMemoryResource self, const stream_ref& stream):
+    """Return the private pool of a capture, which its graphs and buffers keep alive."""
+    cdef capture_info capture
+    cdef PoolMemoryResource pool
     if self.capture == "refuse":
         raise RuntimeError("cannot perform memory operations on a capturing stream (consider "
                            "using GraphMemoryResource, or a pool with capture='private')")
-    check(find_capture(stream, found), "cuStreamGetCaptureInfo")
-    part = self.captures.get(found.id)
-    if part is None:
-        part = PoolMemoryResource.__new__(PoolMemoryResource)
-        part.native = new segment_pool(self.native.shared_totals())
-        part.native.count_at_once()
+    check(find_capture(stream, capture), "cuStreamGetCaptureInfo")
+    pool = self.capture_pools.get(capture.id)
+    if pool is None:
+        pool = PoolMemoryResource.__new__(PoolMemoryResource)
+        pool.native = new segment_pool(self.native.shared_totals())
+        pool.native.count_at_once()
         self.native.count_at_once()
-        part.whole, part.upstream, part.stacks = self, self.upstream, self.stacks
-        part.limit, part.slack, part.device = self.limit, self.slack, self.device
-        part.is_for_device, part.is_for_host = self.is_for_device, self.is_for_host
-        part.is_moving, part.capture, part.captures = self.is_moving, self.capture, {}
-        keep_in_capture(stream, part)
-        self.captures[found.id] = part
-    return part
+        pool.parent, pool.upstream, pool.stacks = self, self.upstream, self.stacks
+        pool.limit, pool.padding, pool.device = self.limit, self.padding, self.device
+        pool.is_for_device, pool.is_for_host = self.is_for_device, self.is_for_host
+        pool.is_migrating, pool.capture, pool.capture_pools = self.is_migrating, self.capture, {}
+        keep_in_capture(stream, pool)
+        self.capture_pools[capture.id] = pool
+    return pool
 
 
-cdef pool_block* find_free(PoolMemoryResource self, size_t wanted, Stream given,
+cdef pool_block* find_free(PoolMemoryResource self, size_t size, Stream target,
                            segment_use segments) except? NULL:
-    """Steps 1 to 3 of the order: of this stream, done with on others, after a wait for others.
+    """Return a free block: of this stream, then completed on others, then after a wait.
 
-    Nothing waits where others than `segments` may still have it.
+    Never waits for a block outside `segments`.
     """
-    cdef borrowed_stream order = given.native.borrow_open(given)
-    cdef pool_block* found = self.native.allocate_from_bins(wanted, order, segments)
-    if found is NULL and self.whole is None:  # what a capture has is in its order alone
+    cdef borrowed_stream order = target.native.borrow_open(target)
+    cdef pool_block* block = self.native.allocate_from_bins(size, order, segments)
+    if block is NULL and self.parent is None:  # a capture has a single stream order
         with nogil:
-            found = self.native.allocate_across_streams(wanted, order, segments)
-    return found
+            block = self.native.allocate_across_streams(size, order, segments)
+    return block
 
 
-cdef pool_block* find_memory(PoolMemoryResource self, size_t wanted, Stream given) except NULL:
-    """All that may be done before memory has run out, the cheapest first."""
-    cdef pool_block* found = NULL
+cdef pool_block* find_memory(PoolMemoryResource self, size_t size, Stream stream) except NULL:
+    """Find memory after the fast path failed, trying the cheapest measures first."""
+    cdef pool_block* block = NULL
     cdef int step
     if self.native.is_inert():
-        raise RuntimeError("the context of this pool's memory was reset or destroyed: make a new "
+        raise RuntimeError("the context of this pool's memory was reset or destroyed: create a new "
                            "PoolMemoryResource")
-    cdef PoolMemoryResource whole = self if self.whole is None else self.whole
+    cdef PoolMemoryResource root = self if self.parent is None else self.parent
     error = None
     for step in range(4):
         if step == 1:
-            give_segments_back(whole, 0)
+            return_segments(root, 0)
         elif step == 2:
             import_module("gc").collect()
         elif step == 3:
             with nogil:
-                whole.native.synchronize()
-            give_segments_back(whole, 0)
+                root.native.synchronize()
+            return_segments(root, 0)
         if step:
             count_oom_retry(self.native)
-        found = find_free(self, wanted, given, use_for(wanted))  # large ones stay whole
-        if found is NULL:
-            found = find_free(self, wanted, given, ALL_BLOCKS)
-        if found is not NULL:
-            return found
+        block = find_free(self, size, stream, use_for(size))  # keeps large blocks unsplit
+        if block is NULL:
+            block = find_free(self, size, stream, ALL_BLOCKS)
+        if block is not NULL:
+            return block
         try:
-            return grow(self, wanted, given)
+            return grow(self, size, stream)
         except MemoryError as failure:
             error = failure
     raise import_module("cuda.core.memory.pool.reports").out_of_memory(
-        whole, wanted, error, self.stacks is not None) from error
+        root, size, error, self.stacks is not None) from error
 
 
-cdef pool_block* grow(PoolMemoryResource self, size_t wanted, Stream given) except NULL:
-    """Take a segment from upstream, first a generous one, then one that is just large enough."""
-    cdef size_t held = self.native.totals().reserved.load()
-    cdef size_t step = min(max(held // 4, SEGMENT), LARGEST_STEP) // SEGMENT * SEGMENT
-    cdef size_t whole = rounded_up_to(wanted, SEGMENT)
-    cdef size_t each
-    error = MemoryError("that is more than max_size allows")
-    for each in sorted({max(step, whole), whole, rounded_up_to(wanted, UNIT)}, reverse=True):
-        if each < wanted or not self.native.reserve(each, self.limit):
+cdef pool_block* grow(PoolMemoryResource self, size_t size, Stream stream) except NULL:
+    """Allocate a segment from upstream: first a large one, then one of the required size."""
+    cdef size_t reserved = self.native.totals().reserved.load()
+    cdef size_t step = min(max(reserved // 4, SEGMENT_UNIT), MAX_GROWTH)
+    cdef size_t exact = rounded_up_to(size, SEGMENT_UNIT)
+    cdef size_t segment_size
+    step = step // SEGMENT_UNIT * SEGMENT_UNIT
+    error = MemoryError("the size exceeds max_size")
+    sizes = {max(step, exact), exact, rounded_up_to(size, BLOCK_UNIT)}
+    for segment_size in sorted(sizes, reverse=True):
+        if segment_size < size or not self.native.reserve(segment_size, self.limit):
             continue
         try:
-            return add_segment(self, each, wanted, given)
+            return add_segment(self, segment_size, size, stream)
         except MemoryError as failure:
             error = failure
     raise error
 
 
 cdef size_t rounded_up_to(size_t size, size_t unit) noexcept:
-    """0 for what is more than there are addresses."""
-    cdef size_t more = size + unit - 1
-    return more - more % unit if more >= size else 0
+    """Round up to a multiple of `unit`; 0 on overflow."""
+    cdef size_t upper = size + unit - 1
+    return upper - upper % unit if upper >= size else 0
 
 
-cdef pool_block* add_segment(PoolMemoryResource self, size_t size, size_t wanted,
-                             Stream given) except? NULL:
-    """Of a size that is reserved already; nothing stays reserved where it fails."""
+cdef pool_block* add_segment(PoolMemoryResource self, size_t size, size_t block_size,
+                             Stream stream) except? NULL:
+    """Allocate and add a segment of a reserved size. Cancels the reservation on failure."""
     cdef borrowed_stream order
-    cdef pool_block* found
-    cdef size_t beyond = 0
+    cdef pool_block* block
+    cdef size_t offset = 0
     cdef Buffer memory
     try:
-        memory = from_upstream(self, size, given)
-        if memory.fields.pointer % UNIT:
-            beyond = UNIT - memory.fields.pointer % UNIT
-            if self.slack == 0:  # known from now on
-                self.slack = UNIT
+        memory = allocate_upstream(self, size, stream)
+        if memory.fields.pointer % BLOCK_UNIT:
+            offset = BLOCK_UNIT - memory.fields.pointer % BLOCK_UNIT
+            if self.padding == 0:  # upstream aligns to less than a block
+                self.padding = BLOCK_UNIT
                 memory.close()
-                memory = from_upstream(self, size, given)
-                beyond = -memory.fields.pointer % UNIT
-        order = given.native.borrow_open(given)
-        found = self.native.add_segment(memory.fields.pointer + beyond, size, <void*>memory,
-                                        order, wanted)
+                memory = allocate_upstream(self, size, stream)
+                offset = -memory.fields.pointer % BLOCK_UNIT
+        order = stream.native.borrow_open(stream)
+        block = self.native.add_segment(memory.fields.pointer + offset, size, <void*>memory,
+                                        order, block_size)
     except BaseException:
         self.native.unreserve(size)
         raise
     Py_INCREF(memory)
-    tell("note_pool", (self.device, size, self.native.totals().reserved.load()))
-    return found
+    notify_log("note_pool", (self.device, size, self.native.totals().reserved.load()))
+    return block
 
 
-cdef Buffer from_upstream(PoolMemoryResource self, size_t size, Stream given):
+cdef Buffer allocate_upstream(PoolMemoryResource self, size_t size, Stream stream):
     cdef borrowed_stream order
-    cdef Stream last = order_of(self)
-    if last is None and self.whole is not None:
-        last = create_order(self, given)
-    memory = self.upstream.allocate(size + self.slack,
-                                    stream=given if self.whole is None else last)
+    cdef Stream upstream_stream = upstream_stream_of(self)
+    if upstream_stream is None and self.parent is not None:
+        upstream_stream = create_upstream_stream(self, stream)
+    memory = self.upstream.allocate(size + self.padding,
+                                    stream=stream if self.parent is None else upstream_stream)
     if not isinstance(memory, Buffer) or (<Buffer>memory).fields.size < size:
-        raise TypeError(f"{qualified_name(self.upstream)}.allocate() must give a Buffer of at "
+        raise TypeError(f"{qualified_name(self.upstream)}.allocate() must return a Buffer of at "
                         f"least {size} bytes, got {memory!r}")
-    if last is None:
-        last = create_order(self, given)
-    redirect(<Buffer>memory, last)
-    if self.whole is not None:  # a graph does not wait for what is not captured
-        order = last.native.borrow_open(last)
+    if upstream_stream is None:
+        upstream_stream = create_upstream_stream(self, stream)
+    set_free_stream(<Buffer>memory, upstream_stream)
+    if self.parent is not None:  # a graph does not wait for uncaptured work
+        order = upstream_stream.native.borrow_open(upstream_stream)
         with nogil:
             synchronize_stream(order)
     return memory
 
 
-cdef Stream create_order(PoolMemoryResource self, Stream given):
-    cdef borrowed_stream order = given.native.borrow_open(given)
-    cdef Stream made = create_stream_in(Stream, context_of_stream(order), None)
+cdef Stream create_upstream_stream(PoolMemoryResource self, Stream stream):
+    cdef borrowed_stream order = stream.native.borrow_open(stream)
+    cdef Stream new_stream = create_stream_in(Stream, context_of_stream(order), None)
     with cython.critical_section(self):
-        if self.order is None:
-            self.order = made
-        return self.order
+        if self.upstream_stream is None:
+            self.upstream_stream = new_stream
+        return self.upstream_stream
 
 
-cdef int fill_at_first(PoolMemoryResource self, Device on, size_t size) except -1:
-    size = rounded_up_to(size, UNIT)
-    self.order = create_stream_in(Stream, on.context_to_use(), None)
+cdef int add_initial_segment(PoolMemoryResource self, Device device, size_t size) except -1:
+    size = rounded_up_to(size, BLOCK_UNIT)
+    self.upstream_stream = create_stream_in(Stream, device.context_to_use(), None)
     if not self.native.reserve(size, SIZE_MAX):
-        raise MemoryError(f"{size} bytes are more than there are addresses")
-    add_segment(self, size, 0, self.order)
+        raise MemoryError(f"{size} bytes exceed the address space")
+    add_segment(self, size, 0, self.upstream_stream)
     return 0
 
 
-cdef size_t give_segments_back(PoolMemoryResource self, size_t keep) except? 0:
-    """What is free as a whole goes upstream after its last use, as long as `keep` is left."""
+cdef size_t return_segments(PoolMemoryResource self, size_t keep) except? 0:
+    """Return free segments upstream after their last use, down to `keep` bytes; the bytes."""
     cdef borrowed_stream order
-    cdef pool_segment* taken
+    cdef pool_segment* segments
     cdef size_t size
-    cdef Stream last = order_of(self)
-    if last is None:
+    cdef Stream stream = upstream_stream_of(self)
+    if stream is None:
         return 0
-    order = last.native.borrow_open(last)
+    order = stream.native.borrow_open(stream)
     with nogil:
-        taken = self.native.remove_free_segments(keep, order)
-    size = drop_segments(taken)
+        segments = self.native.remove_free_segments(keep, order)
+    size = close_segments(segments)
     if self.native.is_closed() and self.native.totals().reserved.load() == 0:
         with cython.critical_section(self):
-            self.order = None
+            self.upstream_stream = None
     return size
 
 
-cdef Stream order_of(PoolMemoryResource self):
+cdef Stream upstream_stream_of(PoolMemoryResource self):
     with cython.critical_section(self):
-        return self.order
+        return self.upstream_stream
 
 
-cdef size_t drop_segments(pool_segment* first) except? 0:
-    """A failure of one is raised when all are gone."""
-    cdef pool_segment* each
+cdef size_t close_segments(pool_segment* first) except? 0:
+    """Close the upstream buffers of all segments, then raise the last failure."""
+    cdef pool_segment* segment
     cdef size_t size = 0
     cdef Buffer memory
     error = None
     while first is not NULL:
-        each, first = first, first.next
-        size += each.size
-        memory = <Buffer><object>each.owner
-        del each
+        segment, first = first, first.next
+        size += segment.size
+        memory = <Buffer><object>segment.owner
+        del segment
         Py_DECREF(memory)
         try:
             memory.close()
@@ -566,9 +570,9 @@ cdef size_t drop_segments(pool_segment* first) except? 0:
     return size
 
 
-cdef int give_block_back(PoolMemoryResource self, pool_block* block, const free_order& order,
-                         Stream stream) except -1:
-    """Once, whatever fails on the way: on `stream`, or where it came from for None."""
+cdef int free_block(PoolMemoryResource self, pool_block* block, const free_order& order,
+                    Stream stream) except -1:
+    """Free a block once, also after failures: on `stream`, or on its own stream for None."""
     cdef bint was_last
     if not self.native.is_of_this_process():
         return 0
@@ -577,42 +581,42 @@ cdef int give_block_back(PoolMemoryResource self, pool_block* block, const free_
     if stream is None and not block.home.is_per_thread():
         was_last = self.native.free(block[0], block.home[0])
     else:
-        was_last = free_elsewhere(self, block, order, stream)
+        was_last = free_on_other_stream(self, block, order, stream)
     if was_last:
-        give_segments_back(self, 0)
+        return_segments(self, 0)
     return 0
 
 
-cdef bint free_elsewhere(PoolMemoryResource self, pool_block* block, const free_order& order,
-                         Stream stream) except -1:
-    """On another stream than its own, or on the default stream of a thread."""
-    cdef borrowed_stream given
+cdef bint free_on_other_stream(PoolMemoryResource self, pool_block* block, const free_order& order,
+                               Stream stream) except -1:
+    """Free a block on another stream than its own, or on a per-thread default stream."""
+    cdef borrowed_stream target
     cdef Stream token = PER_THREAD_DEFAULT_STREAM
     cdef bint was_last
     try:
         if stream is None:
-            given = token.native.borrow_open(token)
-            order.make_wait(given)
+            target = token.native.borrow_open(token)
+            order.make_wait(target)
         else:
-            given = stream.native.borrow_open(stream)
-        if given.raw() is CU_STREAM_PER_THREAD:
+            target = stream.native.borrow_open(stream)
+        if target.raw() is CU_STREAM_PER_THREAD:
             with nogil:
-                was_last = self.native.free_on_this_thread(block[0], given)
+                was_last = self.native.free_on_this_thread(block[0], target)
             return was_last
-        return self.native.free(block[0], self.native.home_of(given))
+        return self.native.free(block[0], self.native.home_of(target))
     except CUDAError:
         self.native.free(block[0], block.home[0])
         raise
 
 
-cdef int move_block(PoolMemoryResource self, Buffer buffer, Stream stream) except -1:
-    """Let the memory go back on another stream."""
-    cdef borrowed_stream given
+cdef int move_block_to_stream(PoolMemoryResource self, Buffer buffer, Stream stream) except -1:
+    """Set the stream on which the block of a Buffer is freed."""
+    cdef borrowed_stream target
     cdef stream_blocks* home
     if not self.native.is_of_this_process():
         return 0
-    given = stream.native.borrow_open(stream)
-    home = &self.native.home_of(given)
+    target = stream.native.borrow_open(stream)
+    home = &self.native.home_of(target)
     with cython.critical_section(buffer):
         if buffer.block is not NULL:
             self.native.change_home(buffer.block[0], home[0])

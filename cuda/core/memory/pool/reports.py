@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a PoolMemoryResource says of its memory: in use, where from, and why there is no more."""
+"""Reports of a PoolMemoryResource: live allocations, and its OutOfMemoryError."""
 
 from cuda.core.memory.adaptors.out_of_memory import out_of_memory_error
 from cuda.core.memory.leaks import LiveAllocation
@@ -7,7 +7,7 @@ from cuda.core.memory.stacks import format_stack
 
 
 def live_allocations(rows, stacks):
-    """The records of a pool's blocks, the oldest first; `stacks` has the stack of an address."""
+    """Return the records of live blocks, the oldest first. `stacks` maps addresses to stacks."""
     return sorted(
         (
             LiveAllocation(*row, format_stack(stacks[row[0]]) if row[0] in stacks else None)
@@ -18,7 +18,7 @@ def live_allocations(rows, stacks):
 
 
 def out_of_memory(pool, requested, error, is_tracked):
-    """The OutOfMemoryError of a pool that could not find `requested` bytes."""
+    """Return the OutOfMemoryError of a pool that cannot allocate `requested` bytes."""
     figures = pool.statistics()
     known = {
         "used": figures["allocated_bytes.current"],
@@ -32,8 +32,8 @@ def out_of_memory(pool, requested, error, is_tracked):
     listed = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in known.items() if v is not None)
     largest = sorted(pool.report_leaks(), key=lambda record: -record.size)[:10]
     text = (
-        f"{requested} bytes asked of {pool!r} ({listed}, all in bytes); free buffers, trim() other "
-        f"pools, raise max_size, or ask for less. Upstream: {error}"
+        f"{requested} bytes requested from {pool!r} ({listed}, all in bytes); free buffers, "
+        f"trim() other pools, raise max_size, or request less. Upstream: {error}"
     )
     return out_of_memory_error(
         text,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The pool of cpp/core/memory/pool, which cuts segments from upstream into blocks.
+# Declarations of cpp/core/memory/pool, which cuts upstream segments into blocks.
 
 from libcpp.vector cimport vector
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The steps of virtual memory: addresses, memory, mappings, access.
+# Driver calls of VirtualMemoryResource: address ranges, memory, mappings, access.
 
 
 cdef dict ALLOCATION_TYPES = {
     "pinned": <int>CU_MEM_ALLOCATION_TYPE_PINNED, "managed": <int>CU_MEM_ALLOCATION_TYPE_MANAGED}
-# Memory is created on a node by its number: that of the calling thread is asked for by us.
-cdef dict PLACES = {**LOCATION_TYPES, "host_numa_current": <int>CU_MEM_LOCATION_TYPE_HOST_NUMA}
+# cuMemCreate takes a NUMA node number; the resource queries the node of the calling thread.
+cdef dict VIRTUAL_LOCATION_TYPES = {
+    **LOCATION_TYPES, "host_numa_current": <int>CU_MEM_LOCATION_TYPE_HOST_NUMA}
 cdef dict HANDLE_TYPES = {
     None: <int>CU_MEM_HANDLE_TYPE_NONE,
     "posix_fd": <int>CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
@@ -19,13 +20,13 @@ cdef dict ACCESSES = {
     "rw": <int>CU_MEM_ACCESS_FLAGS_PROT_READWRITE}
 
 
-cdef object driver_value(dict known, object given, str name):
+cdef object driver_value(dict values, object value, str name):
     try:
-        return known[given]
+        return values[value]
     except (KeyError, TypeError):
-        accepted = ", ".join(map(repr, known))
-        text = (f"Unknown access spec: {given!r}" if known is ACCESSES
-                else f"Unsupported {name}: {given!r}")
+        accepted = ", ".join(map(repr, values))
+        text = (f"Unknown access spec: {value!r}" if values is ACCESSES
+                else f"Unsupported {name}: {value!r}")
         raise ValueError(f"{text} (accepted: {accepted})") from None
 
 
@@ -33,7 +34,7 @@ cdef int check_virtual_options(object options) except -1:
     if options.handle_type == "win32":
         raise NotImplementedError("handle_type='win32' is not supported: use 'win32_kmt'")
     driver_value(ALLOCATION_TYPES, options.allocation_type, "allocation_type")
-    driver_value(PLACES, options.location_type, "location_type")
+    driver_value(VIRTUAL_LOCATION_TYPES, options.location_type, "location_type")
     driver_value(HANDLE_TYPES, options.handle_type, "handle_type")
     driver_value(GRANULARITIES, options.granularity, "granularity")
     driver_value(ACCESSES, options.self_access, "self_access")
@@ -43,54 +44,56 @@ cdef int check_virtual_options(object options) except -1:
 
 @cython.final
 cdef class _Extents:
-    """What one allocation is made of, in the order of its addresses."""
+    """Address ranges and mappings of one allocation, sorted by address."""
 
-    cdef list reservations  # (address, size), side by side
-    cdef list mappings      # (address, size), side by side
-    cdef object process     # that made it: a fork leaves it to the parent
+    cdef list reservations  # (address, size), adjacent
+    cdef list mappings      # (address, size), adjacent
+    cdef object process     # id of the process that owns it; a child process does not
 
     def __cinit__(self):
         self.reservations, self.mappings, self.process = [], [], os.getpid()
 
     cdef CUdeviceptr reserve(self, size_t size, size_t alignment, CUdeviceptr hint) except? 0:
-        cdef CUdeviceptr found = 0
+        cdef CUdeviceptr address = 0
         with nogil:
-            checked(cydriver.cuMemAddressReserve(&found, size, alignment, hint, 0),
+            checked(cydriver.cuMemAddressReserve(&address, size, alignment, hint, 0),
                     "cuMemAddressReserve")
-        self.reservations.append((found, size))
-        return found
+        self.reservations.append((address, size))
+        return address
 
-    cdef int map_new(self, CUdeviceptr at, size_t size, const CUmemAllocationProp* how) except -1:
+    cdef int map_new(self, CUdeviceptr address, size_t size,
+                     const CUmemAllocationProp* properties) except -1:
         cdef CUmemGenericAllocationHandle memory = 0
         with nogil:
-            checked(cydriver.cuMemCreate(&memory, size, how, 0), "cuMemCreate")
-        return self.map_handle(memory, at, size)
+            checked(cydriver.cuMemCreate(&memory, size, properties, 0), "cuMemCreate")
+        return self.map_handle(memory, address, size)
 
-    cdef int map_same(self, CUdeviceptr at, CUdeviceptr mapped_at, size_t size) except -1:
-        """Map what is mapped at another address."""
+    cdef int map_alias(self, CUdeviceptr address, CUdeviceptr mapped_address,
+                       size_t size) except -1:
+        """Map memory that is already mapped at another address."""
         cdef CUmemGenericAllocationHandle memory = 0
         with nogil:
-            checked(cydriver.cuMemRetainAllocationHandle(&memory, <void*>mapped_at),
+            checked(cydriver.cuMemRetainAllocationHandle(&memory, <void*>mapped_address),
                     "cuMemRetainAllocationHandle")
-        return self.map_handle(memory, at, size)
+        return self.map_handle(memory, address, size)
 
-    cdef int map_handle(self, CUmemGenericAllocationHandle memory, CUdeviceptr at,
+    cdef int map_handle(self, CUmemGenericAllocationHandle memory, CUdeviceptr address,
                         size_t size) except -1:
-        """Map memory and release its handle: the mapping keeps it from here on."""
+        """Map memory and release its handle; the mapping then keeps the memory alive."""
         cdef CUresult mapped, released
         with nogil:
-            mapped = cydriver.cuMemMap(at, size, 0, memory, 0)
+            mapped = cydriver.cuMemMap(address, size, 0, memory, 0)
             released = cydriver.cuMemRelease(memory)
-            if released != CUDA_SUCCESS:  # once more: a handle that stays keeps the memory for ever
+            if released != CUDA_SUCCESS:  # retry: an unreleased handle leaks the memory
                 released = cydriver.cuMemRelease(memory)
         checked(mapped, "cuMemMap")
-        self.mappings.append((at, size))
+        self.mappings.append((address, size))
         return checked(released, "cuMemRelease")
 
     cdef int release(self) except -1:
-        """Unmap all and free the addresses, whatever fails on the way; the first failure is raised.
+        """Unmap all memory and free the addresses. Continues after failures; raises the first.
 
-        What fails is tried once more, and what fails then stays listed for another call.
+        Retries each failed call once. Ranges that fail twice remain listed for another call.
         """
         failure = self.try_to_release()
         if failure is not None:
@@ -111,59 +114,62 @@ cdef class _Extents:
         return failure
 
 
-cdef CUmemAllocationProp properties_for(object options, int place) except *:
-    cdef CUmemAllocationProp made
-    memset(&made, 0, sizeof(made))
-    made.type = <cydriver.CUmemAllocationType><int>ALLOCATION_TYPES[options.allocation_type]
-    made.location = location_at(
-        <cydriver.CUmemLocationType><int>PLACES[options.location_type], place)
-    made.requestedHandleTypes = \
+cdef CUmemAllocationProp properties_for(object options, int location_id) except *:
+    cdef CUmemAllocationProp properties
+    memset(&properties, 0, sizeof(properties))
+    properties.type = <cydriver.CUmemAllocationType><int>ALLOCATION_TYPES[options.allocation_type]
+    properties.location = location_at(
+        <cydriver.CUmemLocationType><int>VIRTUAL_LOCATION_TYPES[options.location_type], location_id)
+    properties.requestedHandleTypes = \
         <cydriver.CUmemAllocationHandleType><int>HANDLE_TYPES[options.handle_type]
-    # Drivers export no memory of the host as a whole; what is asked for by default is left out.
+    # Drivers cannot export memory of location "host", so the default handle type is dropped.
     if options.location_type == "host" and options.handle_type == "posix_fd":
-        made.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE
-    made.allocFlags.gpuDirectRDMACapable = bool(options.gpu_direct_rdma)
-    return made
+        properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE
+    properties.allocFlags.gpuDirectRDMACapable = bool(options.gpu_direct_rdma)
+    return properties
 
 
-cdef size_t rounded_up(size_t size, object options, const CUmemAllocationProp* how) except? 0:
-    cdef size_t unit = 0
+cdef size_t rounded_up(size_t size, object options,
+                       const CUmemAllocationProp* properties) except? 0:
+    cdef size_t granularity = 0
     cdef int option = GRANULARITIES[options.granularity]
     with nogil:
         checked(cydriver.cuMemGetAllocationGranularity(
-            &unit, how, <cydriver.CUmemAllocationGranularity_flags>option),
+            &granularity, properties, <cydriver.CUmemAllocationGranularity_flags>option),
             "cuMemGetAllocationGranularity")
-    if unit == 0 or size > SIZE_MAX - unit:
-        raise OverflowError(f"{size} bytes cannot be rounded up to a multiple of {unit}")
-    return (size + unit - 1) // unit * unit
+    if granularity == 0 or size > SIZE_MAX - granularity:
+        raise OverflowError(f"{size} bytes cannot be rounded up to a multiple of {granularity}")
+    return (size + granularity - 1) // granularity * granularity
 
 
-def _free_addresses(CUdeviceptr at, size_t size):
+def _free_addresses(CUdeviceptr address, size_t size):
     with nogil:
-        checked(cydriver.cuMemAddressFree(at, size), "cuMemAddressFree")
+        checked(cydriver.cuMemAddressFree(address, size), "cuMemAddressFree")
 
 
-def _unmap(CUdeviceptr at, size_t size):
+def _unmap(CUdeviceptr address, size_t size):
     with nogil:
-        checked(cydriver.cuMemUnmap(at, size), "cuMemUnmap")
+        checked(cydriver.cuMemUnmap(address, size), "cuMemUnmap")
 
 
-cdef int set_virtual_access(CUdeviceptr at, size_t size, object options,
+cdef int set_virtual_access(CUdeviceptr address, size_t size, object options,
                             const CUmemLocation* owner) except -1:
-    cdef vector[CUmemAccessDesc] who
-    cdef CUmemAccessDesc one
-    memset(&one, 0, sizeof(one))
-    one.location = owner[0]
+    cdef vector[CUmemAccessDesc] descriptions
+    cdef CUmemAccessDesc description
+    memset(&description, 0, sizeof(description))
+    description.location = owner[0]
     for ordinal, access in [(None, options.self_access),
                             *((peer, options.peer_access) for peer in options.peers)]:
         if access is None:
             continue
         if ordinal is not None:
-            one.location = location_at(CU_MEM_LOCATION_TYPE_DEVICE, Device(ordinal).device_id)
-        one.flags = <cydriver.CUmemAccess_flags><int>ACCESSES[access]
-        who.push_back(one)
-    if who.size() == 0:
+            description.location = location_at(CU_MEM_LOCATION_TYPE_DEVICE,
+                                               Device(ordinal).device_id)
+        description.flags = <cydriver.CUmemAccess_flags><int>ACCESSES[access]
+        descriptions.push_back(description)
+    if descriptions.size() == 0:
         return 0
     with nogil:
-        checked(cydriver.cuMemSetAccess(at, size, who.data(), who.size()), "cuMemSetAccess")
+        checked(cydriver.cuMemSetAccess(address, size, descriptions.data(), descriptions.size()),
+                "cuMemSetAccess")
     return 0

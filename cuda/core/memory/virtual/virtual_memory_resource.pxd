@@ -4,6 +4,6 @@
 cdef class VirtualMemoryResource(MemoryResource):
     cdef object options       # VirtualMemoryResourceOptions
     cdef dict allocations     # address -> _Extents
-    cdef list stayed          # _Extents of calls that failed, which the driver did not take back
-    cdef int near             # ordinal of the device that the memory is of, or used by
-    cdef bint is_on_device    # or on the host
+    cdef list unreleased      # _Extents that the driver failed to release, for another attempt
+    cdef int device_ordinal   # the device that owns the memory or, for host memory, uses it
+    cdef bint is_on_device    # False for host memory

@@ -1,46 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-# Memory that is mapped into reserved addresses, and can grow there.
+# VirtualMemoryResource: memory that is mapped into reserved addresses and can grow.
+
 
 cdef CUresult wait_for_all_work(CUstream stream, void* arguments) \
         except? CUDA_ERROR_NOT_FOUND nogil:
-    """What a stream records into a graph is not running: there is nothing to wait for.
+    """Synchronize a stream, unless it is capturing: captured work does not run.
 
-    The memory goes in any case, so that what fails is tried once more; the failure is told.
+    Returns the first failure after one retry; the caller frees the memory in any case.
     """
     cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
-    cdef CUresult asked = cydriver.cuStreamIsCapturing(stream, &status), waited
-    if asked == CUDA_ERROR_INVALID_CONTEXT or asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
-        return CUDA_SUCCESS  # a default stream of no context, or one that waits for a capture
-    if asked != CUDA_SUCCESS and cydriver.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS:
-        return asked
+    cdef CUresult queried = cydriver.cuStreamIsCapturing(stream, &status), synchronized
+    if queried == CUDA_ERROR_INVALID_CONTEXT or queried == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
+        return CUDA_SUCCESS  # default stream without a context, or blocked by a capture
+    if queried != CUDA_SUCCESS and cydriver.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS:
+        return queried
     if status != CU_STREAM_CAPTURE_STATUS_NONE:
-        return asked
-    waited = cydriver.cuStreamSynchronize(stream)
-    if waited != CUDA_SUCCESS:
+        return queried
+    synchronized = cydriver.cuStreamSynchronize(stream)
+    if synchronized != CUDA_SUCCESS:
         cydriver.cuStreamSynchronize(stream)
-    return waited if asked == CUDA_SUCCESS else asked
+    return synchronized if queried == CUDA_SUCCESS else queried
 
 
 cdef class VirtualMemoryResource(MemoryResource):
     """VirtualMemoryResource(device_id, config=None)\n--\n
-    Memory that is mapped into addresses reserved for it, so that it can grow where it is.
+    Memory mapped into a reserved address range, so that a buffer can grow at its address.
 
-    Sizes are rounded up to the granularity of the driver. Closing a buffer waits for the stream,
-    and gives memory and addresses back.
+    Sizes are rounded up to the granularity of the driver. Closing a buffer synchronizes the stream
+    and frees memory and addresses.
 
     Parameters
     ----------
     device_id : Device or int
-        The device that the memory is of or, for memory of the host, used by.
+        The device that owns the memory or, for host memory, uses it.
     config : VirtualMemoryResourceOptions or dict, optional
-        How the memory is made, and who may use it.
+        Properties of the memory, and the devices that can access it.
 
     Raises
     ------
     RuntimeError
-        If the device has no virtual memory management, or no GPUDirect RDMA where it is asked for.
+        If the device does not support virtual memory management, or GPUDirect RDMA if requested.
     ValueError
-        If an option is not one of its values.
+        If the value of an option is invalid.
 
     See Also
     --------
@@ -48,32 +49,32 @@ cdef class VirtualMemoryResource(MemoryResource):
     """
 
     def __init__(self, device_id, config=None):
-        options = accepted_config(config)
+        options = options_from_config(config)
         cdef Device device = Device(device_id)
         self.is_on_device = options.location_type == "device"
-        self.near = device.ordinal
+        self.device_ordinal = device.ordinal
         has = device.properties
         if not has.virtual_memory_management_supported:
             raise RuntimeError("VirtualMemoryResource requires CUDA VMM API support, which device "
                                f"{device.ordinal} lacks")
         if options.gpu_direct_rdma and not has.gpu_direct_rdma_with_cuda_vmm_supported:
-            raise RuntimeError("GPU Direct RDMA is not supported on this device: make the resource "
-                               "with gpu_direct_rdma=False")
+            raise RuntimeError("GPU Direct RDMA is not supported on this device: create the "
+                               "resource with gpu_direct_rdma=False")
         self.options = options
         self.allocations = {}
-        self.stayed = []
+        self.unreleased = []
 
     def allocate(self, size, *, stream=None):
-        """Map new memory at new addresses; usable at once on any stream.
+        """Map new memory at new addresses; any stream can use it immediately.
 
-        Blocks the host. All is done or nothing.
+        Blocks the host. A failure leaves nothing allocated.
 
         Parameters
         ----------
         size : int
-            In bytes, rounded up to the granularity; the buffer has the rounded size.
+            Size in bytes, rounded up to the granularity; the buffer has the rounded size.
         stream : Stream, optional
-            What a later `close` without a stream waits for; the default stream if None.
+            The stream that a `close` without a stream synchronizes; the default stream if None.
 
         Returns
         -------
@@ -82,7 +83,7 @@ cdef class VirtualMemoryResource(MemoryResource):
         Raises
         ------
         OutOfMemoryError
-            If there is not that much memory, or no such range of addresses.
+            If there is not enough memory, or no address range of that size.
 
         See Also
         --------
@@ -90,38 +91,39 @@ cdef class VirtualMemoryResource(MemoryResource):
         """
         cdef Stream order = None if stream is None else accept_stream(stream)
         cdef object options = self.options
-        cdef CUmemAllocationProp how = virtual_properties(self)
-        cdef size_t whole = rounded_up(size_from(size, "allocate(): size"), options, &how)
+        cdef CUmemAllocationProp properties = virtual_properties(self)
+        cdef size_t requested_size = size_from(size, "allocate(): size")
+        cdef size_t rounded_size = rounded_up(requested_size, options, &properties)
         cdef _Extents extents = _Extents()
-        cdef CUdeviceptr at
-        release_what_stayed(self)
+        cdef CUdeviceptr address
+        release_deferred(self)
         try:
-            at = extents.reserve(whole, options.addr_align or 0, options.addr_hint or 0)
-            extents.map_new(at, whole, &how)
-            set_virtual_access(at, whole, options, &how.location)
+            address = extents.reserve(rounded_size, options.addr_align or 0, options.addr_hint or 0)
+            extents.map_new(address, rounded_size, &properties)
+            set_virtual_access(address, rounded_size, options, &properties.location)
             if order is None:
-                buffer = wrap_at_once(self, at, whole)
+                buffer = wrap_at_once(self, address, rounded_size)
             else:
-                buffer = wrap_memory(Buffer, at, whole, self, None, order)
+                buffer = wrap_memory(Buffer, address, rounded_size, self, None, order)
         except BaseException:
-            release_or_keep(self, extents)
+            release_or_defer(self, extents)
             raise
-        self.allocations[at] = extents
+        self.allocations[address] = extents
         return buffer
 
     def deallocate(self, ptr, size, *, stream=None):
-        """Unmap the memory and free its addresses, after waiting for `stream` when one is given.
+        """Unmap the memory and free its addresses, after synchronizing `stream` unless it is None.
 
-        Blocks the host. In the child of a fork nothing is done: the memory is the parent's.
+        Blocks the host. Has no effect in a forked child process: the parent owns the memory.
 
         Parameters
         ----------
         ptr : int
             The address of an allocation.
         size : int
-            In bytes; not needed for what this resource allocated.
+            Size in bytes; ignored for memory that this resource allocated.
         stream : Stream, optional
-            What may still use the memory.
+            The stream that may still use the memory.
 
         See Also
         --------
@@ -143,28 +145,29 @@ cdef class VirtualMemoryResource(MemoryResource):
                 extents.release()
             except CUDAError:
                 if extents.reservations:
-                    self.allocations[ptr] = extents  # the rest goes with another call
+                    self.allocations[ptr] = extents  # another call frees the rest
                 raise
             finally:
-                release_what_stayed(self)
+                release_deferred(self)
 
     def modify_allocation(self, buf, new_size, config=None):
-        """Let the memory of a buffer grow, or give it the access that the options say now.
+        """Grow the memory of a buffer, or apply the access rights of the options.
 
-        Blocks the host. The buffer keeps its contents and stays the same object. It keeps its
-        address where the addresses behind it are free; elsewhere it moves to a larger range, after
-        the work of the current context is done. If something fails, it is as it was; only where the
-        memory has moved, and the driver does not take the old addresses back, it stays moved. What
-        the driver did not take back is tried again at the next call.
+        Blocks the host. The buffer keeps its contents and remains the same object. It keeps its
+        address if the following addresses are free. Otherwise it moves to a larger range, after
+        the current context is synchronized. A failure leaves the buffer unchanged, except that it
+        stays moved if the driver fails to free the old addresses. The next call retries to release
+        what the driver failed to release.
 
         Parameters
         ----------
         buf : Buffer
-            Of this resource.
+            A buffer of this resource.
         new_size : int
-            In bytes, rounded up to the granularity. One that is not larger sets the access only.
+            Size in bytes, rounded up to the granularity. A size that is not larger only sets the
+            access.
         config : VirtualMemoryResourceOptions or dict, optional
-            Replaces the options of the resource, from here on.
+            Replaces the options of the resource.
 
         Returns
         -------
@@ -174,11 +177,11 @@ cdef class VirtualMemoryResource(MemoryResource):
         Raises
         ------
         BufferError
-            If the memory has to move while memoryviews, parts or prepared launches look at it.
+            If the memory must move while memoryviews, parts or prepared launches refer to it.
         OutOfMemoryError
-            If there is not that much memory.
+            If there is not enough memory.
         ValueError
-            If the buffer is of another resource.
+            If the buffer belongs to another resource.
 
         See Also
         --------
@@ -187,16 +190,16 @@ cdef class VirtualMemoryResource(MemoryResource):
         if not isinstance(buf, Buffer):
             raise TypeError(f"buf must be a Buffer, got {type(buf).__name__}")
         cdef Buffer buffer = <Buffer>buf
-        cdef size_t wanted = size_from(new_size, "modify_allocation(): new_size")
+        cdef size_t requested_size = size_from(new_size, "modify_allocation(): new_size")
         check_open(buffer.fields.is_open, "Buffer")
         if buffer.resource is not self or buffer.fields.pointer not in self.allocations:
             raise ValueError("modify_allocation: the buffer was not allocated by this resource")
-        release_what_stayed(self)
+        release_deferred(self)
         before = self.options
         if config is not None:
-            self.options = accepted_config(config)
+            self.options = options_from_config(config)
         try:
-            change_allocation(self, buffer, wanted)
+            change_allocation(self, buffer, requested_size)
         except BaseException:
             self.options = before
             raise
@@ -204,55 +207,55 @@ cdef class VirtualMemoryResource(MemoryResource):
 
     @property
     def device(self):
-        """The Device that the memory is of; None for memory of the host. Host only."""
-        return Device(self.near) if self.is_on_device else None
+        """The Device that owns the memory; None for host memory. Host only."""
+        return Device(self.device_ordinal) if self.is_on_device else None
 
     @property
     def config(self):
-        """The VirtualMemoryResourceOptions, which may be changed. Host only."""
+        """The VirtualMemoryResourceOptions; changes apply to later allocations. Host only."""
         return self.options
 
     @property
     def device_id(self):
-        """The ordinal of the device; -1 for memory of the host. Host only."""
-        return self.near if self.is_on_device else -1
+        """The ordinal of the device; -1 for host memory. Host only."""
+        return self.device_ordinal if self.is_on_device else -1
 
     @property
     def is_device_accessible(self):
-        """Whether the memory lies on a device. Host only."""
+        """Whether the memory is device memory. Host only."""
         return self.is_on_device
 
     @property
     def is_host_accessible(self):
-        """Whether the memory lies on the host. Host only."""
+        """Whether the memory is host memory. Host only."""
         return not self.is_on_device
 
     def __repr__(self):
         return f"<{type(self).__name__} device={self.device!r}>"
 
 
-cdef object accepted_config(object given):
+cdef object options_from_config(object config):
     cls = public_object("VirtualMemoryResourceOptions")
-    options = as_options(given, cls, "VirtualMemoryResource options")
+    options = as_options(config, cls, "VirtualMemoryResource options")
     options = cls() if options is None else options
     check_virtual_options(options)
     return options
 
 
 cdef CUmemAllocationProp virtual_properties(VirtualMemoryResource self) except *:
-    check_virtual_options(self.options)  # they may have been changed
+    check_virtual_options(self.options)  # the options object is mutable
     kind = self.options.location_type
     if (kind == "device") != self.is_on_device:
-        raise ValueError(f"location_type={kind!r}: memory of a resource stays on the device or on "
-                         "the host; make another resource")
-    cdef int place = self.near if self.is_on_device else 0
+        raise ValueError(f"location_type={kind!r}: a resource cannot change between device and "
+                         "host memory; create another resource")
+    cdef int location_id = self.device_ordinal if self.is_on_device else 0
     if kind == "host_numa":
-        place = Device(self.near).properties.host_numa_id
-        if place < 0:
+        location_id = Device(self.device_ordinal).properties.host_numa_id
+        if location_id < 0:
             raise RuntimeError("Cannot determine host NUMA ID: use location_type='host'")
     elif kind == "host_numa_current":
-        place = numa_node_of_this_thread()
-    return properties_for(self.options, place)
+        location_id = numa_node_of_this_thread()
+    return properties_for(self.options, location_id)
 
 
 cdef extern from "sys/syscall.h" nogil:
@@ -264,115 +267,116 @@ cdef extern from "unistd.h" nogil:
 
 
 cdef int numa_node_of_this_thread() except -1:
-    """By the system call: what wraps it is younger than the C libraries that are supported."""
+    """Return the NUMA node by a system call: getcpu() is missing in older supported C libraries."""
     cdef unsigned node = 0
     if system_call(SYS_getcpu, NULL, &node, NULL) != 0:
         PyErr_SetFromErrno(OSError)
     return <int>node
 
 
-cdef int change_allocation(VirtualMemoryResource self, Buffer buffer, size_t wanted) except -1:
-    cdef CUmemAllocationProp how = virtual_properties(self)
-    cdef CUdeviceptr at = buffer.fields.pointer
-    cdef size_t old = buffer.fields.size
-    cdef _Extents extents = self.allocations[at]
-    if wanted <= old:
-        return set_virtual_access(at, old, self.options, &how.location)
-    cdef size_t new = rounded_up(wanted, self.options, &how)
-    if grow_in_place(self, buffer, extents, new, &how):
+cdef int change_allocation(VirtualMemoryResource self, Buffer buffer,
+                           size_t requested_size) except -1:
+    cdef CUmemAllocationProp properties = virtual_properties(self)
+    cdef CUdeviceptr address = buffer.fields.pointer
+    cdef size_t old_size = buffer.fields.size
+    cdef _Extents extents = self.allocations[address]
+    if requested_size <= old_size:
+        return set_virtual_access(address, old_size, self.options, &properties.location)
+    cdef size_t new_size = rounded_up(requested_size, self.options, &properties)
+    if grow_in_place(self, buffer, extents, new_size, &properties):
         return 0
-    return move_to_larger_range(self, buffer, extents, new, &how)
+    return move_to_larger_range(self, buffer, extents, new_size, &properties)
 
 
-cdef int release_or_keep(VirtualMemoryResource self, _Extents extents) except -1:
-    """Give back what a call that failed has made; what the driver keeps is tried again later."""
+cdef int release_or_defer(VirtualMemoryResource self, _Extents extents) except -1:
+    """Release extents after a failed call, or list them for another attempt."""
     try:
         return extents.release()
     except CUDAError:
         if extents.reservations:
-            self.stayed.append(extents)
+            self.unreleased.append(extents)
         raise
 
 
-cdef int release_what_stayed(VirtualMemoryResource self) except -1:
-    """Once more, at each call: that it failed was raised when it happened first."""
+cdef int release_deferred(VirtualMemoryResource self) except -1:
+    """Retry to release the listed extents. The first failure has already been raised."""
     cdef _Extents each
-    if not self.stayed:
+    if not self.unreleased:
         return 0
-    pending, self.stayed = self.stayed, []
+    pending, self.unreleased = self.unreleased, []
     for each in pending:
         try:
             if each.process == os.getpid():
                 each.release()
         except CUDAError:
             if each.reservations:
-                self.stayed.append(each)
+                self.unreleased.append(each)
     return 0
 
 
-cdef int resize(Buffer buffer, CUdeviceptr at, size_t size) except -1:
-    """The buffer, and who keeps its memory for others, see the change."""
-    buffer.fields.pointer, buffer.fields.size = at, size
+cdef int resize(Buffer buffer, CUdeviceptr address, size_t size) except -1:
+    """Set the range of the buffer and of the hidden Buffer that owns shared memory."""
+    buffer.fields.pointer, buffer.fields.size = address, size
     if buffer.shared is not None:
-        buffer.shared.fields.pointer, buffer.shared.fields.size = at, size
+        buffer.shared.fields.pointer, buffer.shared.fields.size = address, size
     return 0
 
 
-cdef bint grow_in_place(VirtualMemoryResource self, Buffer buffer, _Extents extents, size_t new,
-                        const CUmemAllocationProp* how) except -1:
-    """False when the addresses behind the buffer are taken."""
-    cdef CUdeviceptr at = buffer.fields.pointer
-    cdef size_t old = buffer.fields.size, more = new - buffer.fields.size
+cdef bint grow_in_place(VirtualMemoryResource self, Buffer buffer, _Extents extents,
+                        size_t new_size, const CUmemAllocationProp* properties) except -1:
+    """Return False if the addresses after the buffer are not free."""
+    cdef CUdeviceptr address = buffer.fields.pointer
+    cdef size_t old_size = buffer.fields.size, added_size = new_size - buffer.fields.size
     cdef _Extents added = _Extents()
-    cdef CUdeviceptr behind = at + old
+    cdef CUdeviceptr end = address + old_size
     try:
         try:
-            if added.reserve(more, 0, behind) != behind:
+            if added.reserve(added_size, 0, end) != end:
                 added.release()
                 return False
-        except CUDAError:  # no such range: a larger one is tried next, and that error is told
+        except CUDAError:  # no such range: the caller tries a larger one and raises its error
             if added.reservations:
                 raise
             return False
-        added.map_new(behind, more, how)
-        set_virtual_access(at, new, self.options, &how.location)
+        added.map_new(end, added_size, properties)
+        set_virtual_access(address, new_size, self.options, &properties.location)
     except BaseException:
-        release_or_keep(self, added)
+        release_or_defer(self, added)
         raise
     extents.reservations += added.reservations
     extents.mappings += added.mappings
-    resize(buffer, at, new)
+    resize(buffer, address, new_size)
     return True
 
 
 cdef int move_to_larger_range(VirtualMemoryResource self, Buffer buffer, _Extents extents,
-                              size_t new, const CUmemAllocationProp* how) except -1:
-    cdef CUdeviceptr old = buffer.fields.pointer
+                              size_t new_size, const CUmemAllocationProp* properties) except -1:
+    cdef CUdeviceptr old_address = buffer.fields.pointer
     cdef size_t old_size = buffer.fields.size
-    cdef CUdeviceptr at, place
+    cdef CUdeviceptr new_address, mapped_address
     cdef size_t size
     cdef _Extents larger = _Extents()
     if buffer.exports or buffer.shared is not None:
-        raise BufferError("modify_allocation: the memory has to move, and others look at it: "
+        raise BufferError("modify_allocation: the memory must move, but other objects refer to it: "
                           "release memoryviews, parts and prepared launches first")
     wait_for_context()
     try:
-        at = larger.reserve(new, self.options.addr_align or 0, 0)
-        for place, size in extents.mappings:
-            larger.map_same(at + place - old, place, size)
-        larger.map_new(at + old_size, new - old_size, how)
-        set_virtual_access(at, new, self.options, &how.location)
+        new_address = larger.reserve(new_size, self.options.addr_align or 0, 0)
+        for mapped_address, size in extents.mappings:
+            larger.map_same(new_address + mapped_address - old_address, mapped_address, size)
+        larger.map_new(new_address + old_size, new_size - old_size, properties)
+        set_virtual_access(new_address, new_size, self.options, &properties.location)
     except BaseException:
-        release_or_keep(self, larger)
+        release_or_defer(self, larger)
         raise
-    self.allocations[at] = larger
-    del self.allocations[old]
-    resize(buffer, at, new)
-    return release_or_keep(self, extents)
+    self.allocations[new_address] = larger
+    del self.allocations[old_address]
+    resize(buffer, new_address, new_size)
+    return release_or_defer(self, extents)
 
 
 cdef int wait_for_context() except -1:
-    """What runs in the current context may use memory that is about to move."""
+    """Synchronize the current context, whose work may use the memory that moves."""
     cdef CUresult code
     with nogil:
         code = cydriver.cuCtxSynchronize()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How virtual memory is reserved, backed and shared."""
+"""VirtualMemoryResourceOptions: address range, memory and access of virtual memory."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,31 +17,31 @@ from cuda.core.typing import (
 class VirtualMemoryResourceOptions:
     """Options of `VirtualMemoryResource`.
 
-    Host only. Plain strings do for the enumerations.
+    Host only. The enumerations also accept plain strings.
 
     Parameters
     ----------
     allocation_type : str or VirtualMemoryAllocationType
-        ``"pinned"``, or ``"managed"`` where the driver has it.
+        ``"pinned"``, or ``"managed"`` if the driver supports it.
     location_type : str or VirtualMemoryLocationType
         ``"device"``, ``"host"``, ``"host_numa"`` or ``"host_numa_current"``.
     handle_type : str or VirtualMemoryHandleType, optional
-        How the memory may be exported: ``"posix_fd"``, ``"fabric"``, ``"win32_kmt"`` or None.
-        With location ``"host"`` the default means None: drivers export no such memory.
+        Handle type for exporting: ``"posix_fd"``, ``"fabric"``, ``"win32_kmt"`` or None. With
+        location ``"host"`` the default means None, since drivers cannot export such memory.
     granularity : str or VirtualMemoryGranularityType
-        The unit that sizes are rounded up to: ``"minimum"`` or ``"recommended"``.
+        Granularity to which sizes are rounded up: ``"minimum"`` or ``"recommended"``.
     gpu_direct_rdma : bool
-        Whether other devices on the bus reach the memory.
+        Whether other PCIe devices can access the memory.
     addr_hint : int, optional
-        The address that is tried first; 0 or None for any.
+        The preferred address; 0 or None for any.
     addr_align : int, optional
-        What the address is a multiple of, in bytes; None for the granularity.
+        Alignment of the address in bytes; None for the granularity.
     peers : iterable of int
-        The ordinals of other devices that use the memory.
+        Ordinals of other devices that access the memory.
     self_access : str or VirtualMemoryAccessType, optional
-        What the owner may do: ``"rw"``, ``"r"``, or None for nothing.
+        Access of the owner: ``"rw"``, ``"r"``, or None for none.
     peer_access : str or VirtualMemoryAccessType, optional
-        What the peers may do.
+        Access of the peers.
 
     See Also
     --------

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Views as DLPack tensors.
+# Export of views as DLPack tensors.
 
-from cuda.core._core cimport make_dlpack_capsule, wants_version
+from cuda.core._core cimport make_dlpack_capsule, accepts_versioned
 
 
-cdef data_type element_or_refuse(StridedMemoryView self) except *:
-    """DLPack's numbers for the elements; BufferError where it has none."""
+cdef data_type element_or_raise(StridedMemoryView self) except *:
+    """Return the DLPack element type; BufferError if DLPack does not have it."""
     if self.element.bits:
         return self.element
     dtype = self.dtype
@@ -20,13 +20,13 @@ cdef data_type element_or_refuse(StridedMemoryView self) except *:
 
 
 cdef int describe_tensor(StridedMemoryView self, dlpack_tensor* tensor) except -1:
-    """The tensor of a view; extents and strides are those of the view itself."""
+    """Fill the tensor of a view. It refers to the extents and strides of the view."""
     check_memory(self)
-    tensor.dtype = element_or_refuse(self)
+    tensor.dtype = element_or_raise(self)
     if not self.native.has_strides():
         set_dense_strides(self.native, c_order(self.native.ndim()))
     tensor.data = NULL if self.native.is_empty() else <void*>self.fields.pointer
-    tensor.location.type, tensor.location.id = self.where, self.ordinal
+    tensor.location.type, tensor.location.id = self.device_kind, self.ordinal
     tensor.ndim = self.native.ndim()
     tensor.shape = self.native.extents()
     tensor.strides = self.native.strides() if tensor.ndim else NULL
@@ -49,7 +49,7 @@ cdef object export_view(StridedMemoryView self, object stream, object max_versio
                         object dl_device, object copy):
     if stream is not None and not PyIndex_Check(stream):
         raise TypeError(f"stream must be an int or None, got {type_name(stream)}")
-    cdef bint is_versioned = wants_version(max_version)
+    cdef bint is_versioned = accepts_versioned(max_version)
     cdef dlpack_tensor tensor
     if dl_device is not None:
         raise BufferError("Sorry, not supported: dl_device other than None")

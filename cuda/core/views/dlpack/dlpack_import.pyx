@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Views of what other libraries export through DLPack.
+# Import of arrays through DLPack.
 
 from cpython.pycapsule cimport PyCapsule_SetName
 from libc.stdint cimport INT64_MAX, int64_t, uint64_t
@@ -12,8 +12,8 @@ cdef const char* USED_PLAIN = b"used_dltensor"
 cdef const char* USED_VERSIONED = b"used_dltensor_versioned"
 
 
-cdef void give_tensor_back(StridedMemoryView self) noexcept:
-    """Call the deleter of what was consumed, once."""
+cdef void release_tensor(StridedMemoryView self) noexcept:
+    """Call the deleter of the consumed tensor, once."""
     cdef managed_tensor* plain = self.plain
     cdef versioned_tensor* versioned = self.versioned
     self.plain = NULL
@@ -24,77 +24,77 @@ cdef void give_tensor_back(StridedMemoryView self) noexcept:
         versioned.deleter(versioned)
 
 
-cdef int take_dlpack(StridedMemoryView view, object obj, object stream_ptr) except -1:
-    """By the quickest way that serves the object."""
+cdef int import_dlpack(StridedMemoryView view, object obj, object stream_ptr) except -1:
+    """Import an object by the fastest supported method."""
     if type(obj) is Buffer:
-        return take_buffer(view, <Buffer>obj, stream_ptr)
+        return import_buffer(view, <Buffer>obj, stream_ptr)
     if is_ndarray(obj):
         if stream_ptr is None:
-            raise ambiguous_stream()
+            raise ambiguous_stream_error()
         if type(stream_ptr) is int and (stream_ptr == -1 or stream_ptr == 0):
-            if take_ndarray(view, obj):
+            if import_ndarray(view, obj):
                 return 0
     elif type(obj) is StridedMemoryView:
-        return take_view(view, <StridedMemoryView>obj, stream_ptr)
+        return import_view(view, <StridedMemoryView>obj, stream_ptr)
     elif is_torch_tensor(obj):
-        return take_torch_quickly(view, obj, stream_ptr)
-    elif take_by_exchange_table(view, obj, stream_ptr):
+        return import_torch_fast(view, obj, stream_ptr)
+    elif import_by_exchange_table(view, obj, stream_ptr):
         return 0
-    return take_by_protocol(view, obj, stream_ptr)
+    return import_by_protocol(view, obj, stream_ptr)
 
 
-cdef int take_any(StridedMemoryView view, object obj, object stream_ptr) except -1:
+cdef int import_any(StridedMemoryView view, object obj, object stream_ptr) except -1:
     if is_ndarray(obj) or (hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__")):
-        return take_dlpack(view, obj, stream_ptr)
+        return import_dlpack(view, obj, stream_ptr)
     if hasattr(obj, "__cuda_array_interface__"):
-        return take_cuda_array(view, obj, stream_ptr)
-    raise no_protocol(obj)
+        return import_cuda_array(view, obj, stream_ptr)
+    raise no_protocol_error(obj)
 
 
 cdef int check_order(int kind, object consumer) except -1:
-    """A consumer of memory of the host alone, or of a device, says which stream it uses."""
+    """Reject unsupported devices, and an omitted stream where it is ambiguous."""
     if kind in (DEVICE_CUDA_HOST, DEVICE_CUDA_MANAGED):
         return 0
     if kind != DEVICE_CPU and kind != DEVICE_CUDA:
         raise BufferError(f"device not supported: DLPack's kind {kind}")
     if consumer is None:
-        raise ambiguous_stream()
+        raise ambiguous_stream_error()
     return 0
 
 
 cdef object stream_for_producer(int kind, object consumer):
-    """What `__dlpack__` is given: nothing of the host's, None for the default stream."""
+    """Return the stream argument of `__dlpack__`: None for host memory and default stream."""
     if kind == DEVICE_CPU or consumer == 0:
         return None
     return consumer
 
 
-cdef int take_by_protocol(StridedMemoryView view, object obj, object stream_ptr) except -1:
+cdef int import_by_protocol(StridedMemoryView view, object obj, object stream_ptr) except -1:
     export = getattr(obj, "__dlpack__", None)
     if export is None or not hasattr(obj, "__dlpack_device__"):
-        raise no_protocol(obj)
-    answer = obj.__dlpack_device__()
+        raise no_protocol_error(obj)
+    device = obj.__dlpack_device__()
     try:
-        kind_given, ordinal = answer
+        kind_value, ordinal = device
     except (TypeError, ValueError) as error:
-        raise BufferError(f"__dlpack_device__ of {type_name(obj)} must give a kind and an ordinal, "
-                          f"got {answer!r}") from error
-    cdef int kind = PyNumber_Index(kind_given)
+        raise BufferError(f"__dlpack_device__ of {type_name(obj)} must return a device type and an "
+                          f"ordinal, got {device!r}") from error
+    cdef int kind = PyNumber_Index(kind_value)
     consumer = stream_number(stream_ptr)
     check_order(kind, consumer)
     order = stream_for_producer(kind, consumer)
     try:
         capsule = export(stream=order,
                          max_version=(supported_version.major, supported_version.minor))
-    except TypeError:  # an exporter from before versions
+    except TypeError:  # an exporter without versioned capsules
         capsule = export(stream=order)
     view.source = obj
     consume(view, capsule)
-    return place_tensor(view, kind, PyNumber_Index(ordinal))
+    return set_device(view, kind, PyNumber_Index(ordinal))
 
 
 cdef int consume(StridedMemoryView view, object capsule) except -1:
-    """Take the tensor of a capsule over; the view gives it back whatever comes now."""
+    """Move the tensor of a capsule to the view, which releases it in any case."""
     if PyCapsule_IsValid(capsule, VERSIONED):
         view.versioned = <versioned_tensor*>PyCapsule_GetPointer(capsule, VERSIONED)
         PyCapsule_SetName(capsule, USED_VERSIONED)
@@ -102,22 +102,22 @@ cdef int consume(StridedMemoryView view, object capsule) except -1:
         view.plain = <managed_tensor*>PyCapsule_GetPointer(capsule, PLAIN)
         PyCapsule_SetName(capsule, USED_PLAIN)
     elif PyCapsule_IsValid(capsule, USED_PLAIN) or PyCapsule_IsValid(capsule, USED_VERSIONED):
-        raise BufferError(f"__dlpack__ of {type_name(view.source)} gave a capsule that was "
+        raise BufferError(f"__dlpack__ of {type_name(view.source)} returned a capsule that was "
                           "consumed before")
     else:
-        raise BufferError(f"__dlpack__ of {type_name(view.source)} must give a DLPack capsule, got "
-                          f"{type_name(capsule)}")
+        raise BufferError(f"__dlpack__ of {type_name(view.source)} must return a DLPack capsule, "
+                          f"got {type_name(capsule)}")
     return read_managed(view)
 
 
 cdef int read_managed(StridedMemoryView view) except -1:
-    """The tensor that the view has taken over: its version, its flags, its content."""
+    """Check the version of the consumed tensor and read its flags and content."""
     if view.versioned is NULL:
         return read_tensor(view, &view.plain.content, False)
     if view.versioned.number.major != supported_version.major:
         raise BufferError(
             f"{type_name(view.source)} exports DLPack {view.versioned.number.major}."
-            f"{view.versioned.number.minor}, and {supported_version.major}.x is read here")
+            f"{view.versioned.number.minor}, but only {supported_version.major}.x is supported")
     if view.versioned.flags & read_only:
         view.flags |= VIEW_IS_READONLY
     if view.versioned.flags & is_copied:
@@ -149,16 +149,16 @@ cdef int read_tensor(StridedMemoryView view, const dlpack_tensor* tensor,
 cdef inline int64_t signed_stride(int64_t stride, int itemsize) noexcept:
     """A stride in elements.
 
-    CuPy divides the bytes of a negative one as an unsigned number: -20 bytes are given as
-    2**62 - 5 elements of four. No memory is that large, so the bytes tell which was meant.
+    CuPy divides a negative stride in bytes as an unsigned number: -20 bytes become 2**62 - 5
+    elements of 4 bytes. Since no memory is that large, the size in bytes reveals the sign.
     """
     if itemsize > 1 and stride > INT64_MAX // itemsize:
         return <int64_t>(<uint64_t>stride * <uint64_t>itemsize) // itemsize
     return stride
 
 
-cdef int place_tensor(StridedMemoryView view, int kind, int ordinal) except -1:
-    view.where = <device_type>kind
+cdef int set_device(StridedMemoryView view, int kind, int ordinal) except -1:
+    view.device_kind = <device_type>kind
     view.fields.is_device_accessible = kind != DEVICE_CPU
     view.fields.device = -1 if kind == DEVICE_CPU else ordinal
     view.ordinal = ordinal

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# DLPack's table of C functions.
+# The DLPack exchange table of C functions.
 
 from libc.stdint cimport int32_t, uint32_t
 

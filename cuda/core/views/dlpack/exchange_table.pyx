@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# DLPack's table of C functions, by which libraries exchange tensors without a call of Python.
+# The DLPack exchange table: C functions that exchange tensors without Python calls.
+
 from cuda.core._core cimport make_managed_tensor
 
 
@@ -9,19 +10,19 @@ cdef extern from "views/arrays/exchange_table.hpp" namespace "halfwarp::views":
 
 
 cdef const exchange_table* table_of(object obj) except? NULL:
-    """The table of the object's class in a version that is read here; NULL without one."""
-    cdef PyObject* found = class_attribute(obj)
-    if found is NULL or not PyCapsule_IsValid(<object>found, TABLE_CAPSULE):
+    """Return the supported version of the table of the object's class; NULL without one."""
+    cdef PyObject* capsule = class_attribute(obj)
+    if capsule is NULL or not PyCapsule_IsValid(<object>capsule, TABLE_CAPSULE):
         return NULL
     cdef const exchange_header* header = <const exchange_header*>PyCapsule_GetPointer(
-        <object>found, TABLE_CAPSULE)
+        <object>capsule, TABLE_CAPSULE)
     while header is not NULL and header.major != supported_version.major:
         header = header.previous
     return <const exchange_table*>header
 
 
-cdef bint take_by_exchange_table(StridedMemoryView view, object obj, object stream_ptr) except -1:
-    """Whether the class of the object has a table; the view then is of the object."""
+cdef bint import_by_exchange_table(StridedMemoryView view, object obj, object stream_ptr) except -1:
+    """Import an object by the table of its class; False without a table."""
     cdef const exchange_table* table = table_of(obj)
     cdef void* current = NULL
     cdef int kind
@@ -31,34 +32,34 @@ cdef bint take_by_exchange_table(StridedMemoryView view, object obj, object stre
     view.source = obj
     table.export_tensor(<void*>obj, &view.versioned)
     if view.versioned is NULL:
-        raise BufferError(f"the exchange table of {type_name(obj)} gave no tensor")
+        raise BufferError(f"the exchange table of {type_name(obj)} returned no tensor")
     kind = <int>view.versioned.content.location.type
     if kind != DEVICE_CPU:
         check_order(kind, consumer)
     read_managed(view)
-    place_tensor(view, kind, view.versioned.content.location.id)
+    set_device(view, kind, view.versioned.content.location.id)
     if kind != DEVICE_CUDA or consumer == -1 or table.current_stream is NULL:
         return True
     table.current_stream(device_type.cuda, view.ordinal, &current)
-    order_after(stream_ptr, consumer, <uintptr_t>current or 1)
+    order_after_producer(stream_ptr, consumer, <uintptr_t>current or 1)
     return True
 
 
-# Our own table.
+# The exchange table of StridedMemoryView.
 
-cdef int export_by_table(void* given, versioned_tensor** out) except? -1:
+cdef int table_export(void* py_object, versioned_tensor** out) except? -1:
     cdef dlpack_tensor tensor
     cdef StridedMemoryView view
     if out is NULL:
         raise RuntimeError("out cannot be NULL")
     out[0] = NULL
-    view = as_view(given)
+    view = as_view(py_object)
     describe_tensor(view, &tensor)
     out[0] = make_managed_tensor(view, tensor, flags_of(view))
     return 0
 
 
-cdef int import_by_table(versioned_tensor* tensor, void** out) except? -1:
+cdef int table_import(versioned_tensor* tensor, void** out) except? -1:
     cdef StridedMemoryView view
     if out is NULL:
         raise RuntimeError("out_py_object cannot be NULL")
@@ -71,31 +72,31 @@ cdef int import_by_table(versioned_tensor* tensor, void** out) except? -1:
         check_order(<int>tensor.content.location.type, -1)
         read_managed(view)
     except BaseException:
-        view.versioned = NULL  # it stays the caller's, who is told of the failure
+        view.versioned = NULL  # on failure, the caller still owns the tensor
         raise
-    place_tensor(view, <int>tensor.content.location.type, tensor.content.location.id)
-    view.source = view.kept = None
+    set_device(view, <int>tensor.content.location.type, tensor.content.location.id)
+    view.source = view.memory_owner = None
     out[0] = new_reference(view)
     return 0
 
 
-cdef int borrow_by_table(void* given, dlpack_tensor* out) except? -1:
+cdef int table_borrow(void* py_object, dlpack_tensor* out) except? -1:
     if out is NULL:
         raise RuntimeError("out cannot be NULL")
-    describe_tensor(as_view(given), out)
+    describe_tensor(as_view(py_object), out)
     return 0
 
 
-cdef int current_stream_of_views(device_type kind, int32_t ordinal, void** out) except? -1:
-    """Views know no stream of their own."""
+cdef int table_current_stream(device_type kind, int32_t ordinal, void** out) except? -1:
+    """Return no stream: a view has none."""
     if out is NULL:
         raise RuntimeError("out_current_stream cannot be NULL")
     out[0] = NULL
     return 0
 
 
-cdef int refuse_to_allocate(dlpack_tensor* prototype, versioned_tensor** out, void* context,
-                            set_error_function set_error) noexcept:
+cdef int table_allocate(dlpack_tensor* prototype, versioned_tensor** out, void* context,
+                        set_error_function set_error) noexcept:
     if out is not NULL:
         out[0] = NULL
     if set_error is not NULL:
@@ -103,18 +104,20 @@ cdef int refuse_to_allocate(dlpack_tensor* prototype, versioned_tensor** out, vo
     return -1
 
 
-cdef StridedMemoryView as_view(void* given):
-    if given is NULL:
+cdef StridedMemoryView as_view(void* py_object):
+    if py_object is NULL:
         raise RuntimeError("py_object cannot be NULL")
-    if not isinstance(<object>given, StridedMemoryView):
-        raise TypeError(f"py_object must be a StridedMemoryView, got {type_name(<object>given)}")
-    return <StridedMemoryView>given
+    if not isinstance(<object>py_object, StridedMemoryView):
+        raise TypeError("py_object must be a StridedMemoryView, got "
+                        f"{type_name(<object>py_object)}")
+    return <StridedMemoryView>py_object
 
 
-own_table.header.major, own_table.header.minor = supported_version.major, supported_version.minor
-own_table.header.previous = NULL
-own_table.allocate = refuse_to_allocate
-own_table.export_tensor = export_by_table
-own_table.import_tensor = import_by_table
-own_table.borrow_tensor = borrow_by_table
-own_table.current_stream = current_stream_of_views
+exchange_functions.header.major = supported_version.major
+exchange_functions.header.minor = supported_version.minor
+exchange_functions.header.previous = NULL
+exchange_functions.allocate = table_allocate
+exchange_functions.export_tensor = table_export
+exchange_functions.import_tensor = table_import
+exchange_functions.borrow_tensor = table_borrow
+exchange_functions.current_stream = table_current_stream

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tensor maps: the 128 bytes that the driver encodes, where it wants them.
+# TensorMapDescriptor: the 128 bytes that the driver encodes, with its alignment.
 
 from cuda.bindings.cydriver cimport CUtensorMap
 
@@ -13,8 +13,8 @@ cdef extern from "views/tensor_maps/encode.hpp" namespace "halfwarp::views":
 @cython.final
 cdef class TensorMapDescriptor:
     cdef tensor_map* native
-    cdef StridedMemoryView view     # what it is of
-    cdef object tensor              # the object that was given
-    cdef uintptr_t context          # that was current when it was made
-    cdef str text                   # what `repr` says
+    cdef StridedMemoryView view     # view of the tensor
+    cdef object tensor              # exporting object
+    cdef uintptr_t context          # context that was current at creation
+    cdef str text                   # text of `repr`
     cdef object __weakref__

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of a tensor map: its options, and the enumerations in them."""
+"""TensorMapDescriptorOptions and its enumerations."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class TensorMapDataType(IntEnum):
-    """The type of the elements, as the copy unit sees them."""
+    """Element type of a tensor map."""
 
     UINT8 = 0
     UINT16 = 1
@@ -27,7 +27,7 @@ class TensorMapDataType(IntEnum):
 
 
 class TensorMapInterleave(IntEnum):
-    """How channels are interleaved in memory."""
+    """Interleaving of channels in memory."""
 
     NONE = 0
     INTERLEAVE_16B = 1
@@ -35,7 +35,7 @@ class TensorMapInterleave(IntEnum):
 
 
 class TensorMapSwizzle(IntEnum):
-    """How rows are swizzled in shared memory."""
+    """Swizzling of rows in shared memory."""
 
     NONE = 0
     SWIZZLE_32B = 1
@@ -44,7 +44,7 @@ class TensorMapSwizzle(IntEnum):
 
 
 class TensorMapL2Promotion(IntEnum):
-    """How much the L2 cache fetches at once."""
+    """Size of a fetch into the L2 cache."""
 
     NONE = 0
     L2_64B = 1
@@ -53,14 +53,14 @@ class TensorMapL2Promotion(IntEnum):
 
 
 class TensorMapOOBFill(IntEnum):
-    """What is read outside of the tensor: zeros, or a NaN that multiplications take for zero."""
+    """Fill value outside the tensor: zeros, or a NaN that FMA treats as zero."""
 
     NONE = 0
     NAN_REQUEST_ZERO_FMA = 1
 
 
 class TensorMapIm2ColWideMode(IntEnum):
-    """Which elements a wide im2col copy takes."""
+    """Mode of a wide im2col copy."""
 
     W = 0
     W128 = 1
@@ -74,61 +74,61 @@ _ENUMS = {
 }
 
 
-def member(name: str, given: object, cls: type[IntEnum]) -> IntEnum:
-    """The member that an option names: itself, or its name."""
-    if isinstance(given, cls):
-        return given
-    if isinstance(given, str) and given in cls.__members__:
-        return cls[given]
+def member(name: str, value: object, cls: type[IntEnum]) -> IntEnum:
+    """Return the member of an enumeration for the member itself or its name."""
+    if isinstance(value, cls):
+        return value
+    if isinstance(value, str) and value in cls.__members__:
+        return cls[value]
     raise TypeError(
         f"{name} must be a {cls.__name__}, or the name of one ({', '.join(cls.__members__)}), got "
-        f"{given!r} of {type(given)}"
+        f"{value!r} of {type(value)}"
     )
 
 
-def integers(name: str, given: Any) -> tuple[int, ...]:
-    """The integers of a sequence."""
+def integers(name: str, value: Any) -> tuple[int, ...]:
+    """Return a sequence of integers as a tuple."""
     try:
-        entries = tuple(given)
+        entries = tuple(value)
     except TypeError:
-        raise TypeError(f"{name} must be a tuple of ints, got {type(given)}") from None
-    for place, entry in enumerate(entries):
+        raise TypeError(f"{name} must be a tuple of ints, got {type(value)}") from None
+    for position, entry in enumerate(entries):
         if isinstance(entry, str) or not hasattr(type(entry), "__index__"):
-            raise TypeError(f"{name}[{place}] must be an int, got {type(entry)}")
+            raise TypeError(f"{name}[{position}] must be an int, got {type(entry)}")
     return tuple(index(entry) for entry in entries)
 
 
-def data_type(given: Any) -> Any:
-    """A `TensorMapDataType`, a `numpy.dtype`, or None."""
-    if given is None or isinstance(given, TensorMapDataType):
-        return given
-    if isinstance(given, str) and given in TensorMapDataType.__members__:
-        return TensorMapDataType[given]
+def data_type(value: Any) -> Any:
+    """Return a `TensorMapDataType`, a `numpy.dtype`, or None for an argument."""
+    if value is None or isinstance(value, TensorMapDataType):
+        return value
+    if isinstance(value, str) and value in TensorMapDataType.__members__:
+        return TensorMapDataType[value]
     error = TypeError(
-        f"data_type must be a TensorMapDataType or a numpy/ml_dtypes dtype, got {type(given)}"
+        f"data_type must be a TensorMapDataType or a numpy/ml_dtypes dtype, got {type(value)}"
     )
-    if isinstance(given, (int, float, tuple, list, dict)):
+    if isinstance(value, (int, float, tuple, list, dict)):
         raise error
     try:
-        return import_module("numpy").dtype(given)
+        return import_module("numpy").dtype(value)
     except TypeError:
         raise error from None
 
 
 @dataclass
 class TensorMapDescriptorOptions:
-    """What a tiled tensor map is like.
+    """Options of a tiled tensor map.
 
     Host only.
 
     Parameters
     ----------
     box_dim
-        How many elements one copy takes along each axis, the outermost first: 1 to 256.
+        Extents of the copied box in elements, the outermost first: 1 to 256 each.
     element_strides
-        Of how many elements along each axis one is taken; 1 for all if None.
+        Traversal stride in elements along each axis; 1 if None.
     data_type
-        A `TensorMapDataType`, or anything that ``numpy.dtype()`` takes; that of the tensor if None.
+        A `TensorMapDataType` or any argument of ``numpy.dtype()``; None: the type of the tensor.
     interleave, swizzle, l2_promotion, oob_fill
         Members of the enumerations, or their names.
     """
@@ -151,16 +151,16 @@ class TensorMapDescriptorOptions:
 
 
 def broken_rules(row, strides, interleave, swizzle):
-    """Which rules of the copy unit a map breaks, as sentences.
+    """Return the rules of TMA that a map violates, as sentences.
 
     Host only.
 
     Parameters
     ----------
     row : int
-        The innermost extent of the box, in bytes.
+        Innermost extent of the box in bytes.
     strides : list of int
-        Of all axes but the innermost, in bytes.
+        Strides in bytes of all axes but the innermost.
     interleave, swizzle : int
 
     Returns
@@ -175,7 +175,7 @@ def broken_rules(row, strides, interleave, swizzle):
             broken.append(f"the innermost extent of the box must be a multiple of 16 bytes: {row}")
         if row > most:
             name = TensorMapSwizzle(swizzle).name
-            broken.append(f"{name} takes an innermost extent of the box up to {most} bytes: {row}")
+            broken.append(f"{name} supports an innermost extent of up to {most} bytes: {row}")
     elif unit == 32 and swizzle != TensorMapSwizzle.SWIZZLE_32B:
         broken.append("INTERLEAVE_32B needs SWIZZLE_32B")
     if any(stride % unit for stride in strides):

@@ -140,7 +140,7 @@ class TestTorch:
     @pytest.mark.parametrize(
         ("call", "text"),
         [
-            ("allocate(2000, 0, None)", "2000 bytes asked of a LimitingMemoryResource"),
+            ("allocate(2000, 0, None)", "2000 bytes requested from a LimitingMemoryResource"),
             ("allocate(64, 7, None)", "PyTorch asks for memory of device 7"),
         ],
     )

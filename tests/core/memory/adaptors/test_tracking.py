@@ -106,7 +106,7 @@ def said(done):
 def test_what_is_in_use_at_the_end_is_reported():
     lines = said(run("", HALFWARP_REPORT_LEAKS="1"))
     assert lines[0].startswith("halfwarp: 1 allocations of <TrackingMemoryResource of ")
-    assert lines[0].endswith("4321 bytes, were not given back:")
+    assert lines[0].endswith("4321 bytes, were not freed:")
     assert lines[1].startswith("4321 bytes at 0x") and "<module>" in lines[2]
 
 

@@ -135,7 +135,7 @@ class TestArguments:
         with Buffer.from_handle(address, 100, mr=pool, stream=stream):
             pass
         assert pool.statistics()["allocated_bytes.current"] == 0
-        with pytest.raises(ValueError, match="no memory of this pool"):
+        with pytest.raises(ValueError, match="no allocation of this pool"):
             pool.deallocate(address, 100, stream=stream)
         pool.deallocate(0, 0, stream=stream)
 
@@ -147,7 +147,7 @@ class TestArguments:
                 return None
 
         pool = make_pool(upstream=Wrong())
-        with pytest.raises(TypeError, match=r"Wrong\.allocate\(\) must give a Buffer"):
+        with pytest.raises(TypeError, match=r"Wrong\.allocate\(\) must return a Buffer"):
             pool.allocate(1, stream=stream)
         assert pool.statistics()["reserved_bytes.current"] == 0
 
