@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What other Cython code needs of the objects of `cuda.core`, without their private fields.
+# C functions on the objects of `cuda.core` for other Cython code, without their private fields.
 #
-# Compile as C++20, with the folder `cuda/core/_include` and the CUDA headers as include paths. None
-# of these functions is compiled into the client, so that no client knows a layout that may change.
-# When the client is imported it compares HALFWARP_CORE_ABI with the number of the extension, and
-# says so where they differ; Cython then looks whether the functions are there, with the same
-# signatures.
+# Compile as C++20, with the folder `cuda/core/_include` and the CUDA headers as include paths. No
+# client compiles these functions, so none depends on an object layout, which may change. At import,
+# the client compares HALFWARP_CORE_ABI with the number of the extension and reports a difference.
+# Cython then checks that the functions exist with the same signatures.
 
 cdef extern from "python/foreign/abi_check.hpp":
     const int HALFWARP_CORE_ABI
@@ -33,12 +32,12 @@ from cuda.core._core cimport (
 )
 
 
-# The open Stream that an argument stands for; with the protocol, also of an object that has
-# `__cuda_stream__`. TypeError for anything else.
-cdef inline Stream Stream_accept(object given, bint allow_stream_protocol=False):
-    return accept_launch_stream(given) if allow_stream_protocol else accept_stream(given)
+# Returns the open Stream of an argument; with the protocol, also of an object with `__cuda_stream__`.
+# Raises TypeError for anything else.
+cdef inline Stream Stream_accept(object value, bint allow_stream_protocol=False):
+    return accept_launch_stream(value) if allow_stream_protocol else accept_stream(value)
 
 
-# The stream that stands for "no stream given".
+# Returns the default stream.
 cdef inline Stream default_stream():
     return default_stream_object()
