@@ -32,8 +32,8 @@ from cuda.core._core cimport (
 )
 
 
-# Returns the open Stream of an argument; with the protocol, also of an object with `__cuda_stream__`.
-# Raises TypeError for anything else.
+# Returns the open Stream of an argument. With the protocol, also accepts an object that has
+# `__cuda_stream__`. Raises TypeError for anything else.
 cdef inline Stream Stream_accept(object value, bint allow_stream_protocol=False):
     return accept_launch_stream(value) if allow_stream_protocol else accept_stream(value)
 
