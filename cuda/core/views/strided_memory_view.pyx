@@ -247,7 +247,7 @@ cdef class StridedMemoryView:
 
     @property
     def device_id(self):
-        """The ordinal of the device; -1 for pageable host memory. Host only."""
+        """The ordinal of the device; -1 for host-only memory. Host only."""
         return self.fields.device
 
     @property
