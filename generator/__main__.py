@@ -56,13 +56,13 @@ def make_parser() -> argparse.ArgumentParser:
         help="folder of headers (default: the newest CUDA headers found)",
     )
     command.set_defaults(run=run_extract)
-    command = commands.add_parser("report", help="write report.md: what there is, what is special")
+    command = commands.add_parser("report", help="write report.md: counts and special cases")
     command.set_defaults(run=run_report)
     return parser
 
 
 def emit_all(project: Path = HERE, only: list[str] | None = None) -> dict[str, str]:
-    """Path below the root -> text, of every module in `emit/`."""
+    """Run every module in `emit/`. Returns path below the root -> text."""
     libraries = load_all(project)
     files: dict[str, str] = {}
     for module in sorted(pkgutil.iter_modules(emitters.__path__), key=lambda m: m.name):
@@ -71,10 +71,10 @@ def emit_all(project: Path = HERE, only: list[str] | None = None) -> dict[str, s
         emitter = importlib.import_module(f"{emitters.__name__}.{module.name}")
         if not hasattr(emitter, "emit"):
             continue
-        made = emitter.emit(libraries)
-        if clash := files.keys() & made.keys():
+        emitted = emitter.emit(libraries)
+        if clash := files.keys() & emitted.keys():
             raise SystemExit(f"generator: two emitters write {', '.join(sorted(clash))}")
-        files |= made
+        files |= emitted
     if project == HERE and not only:
         files |= object_layer.emit(ROOT, files)
     return files
@@ -92,9 +92,9 @@ def run_emit(options: argparse.Namespace) -> int:
     return 0
 
 
-def check(files: dict[str, str], again: dict[str, str], root: Path) -> int:
-    """Two runs agree, and the tree holds what they make."""
-    problems = [f"differs from run to run: {n}" for n in files if files[n] != again.get(n)]
+def check(files: dict[str, str], second_run: dict[str, str], root: Path) -> int:
+    """Check that two runs agree and that the tree matches them."""
+    problems = [f"differs from run to run: {n}" for n in files if files[n] != second_run.get(n)]
     for name, text in files.items():
         path = root / name
         if not path.exists():
@@ -107,7 +107,7 @@ def check(files: dict[str, str], again: dict[str, str], root: Path) -> int:
 
 
 def write_if_changed(path: Path, text: str) -> None:
-    """Keep the time stamp of a file that would not change, so that nothing is rebuilt in vain."""
+    """Write a file only if its bytes change, so that unchanged files are not rebuilt."""
     data = text.encode()
     if path.exists() and path.read_bytes() == data:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `.api` files: facts as text, one a line, so that a header bump is a readable diff."""
+"""Reads and writes `.api` files: one fact per line, so that a header update is a readable diff."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def split_declaration(text: str) -> tuple[str, str]:
 
 
 def split_params(text: str) -> list[str]:
-    """Split at the commas that stand in no bracket."""
+    """Split at commas outside brackets."""
     parts, depth, start = [], 0, 0
     for i, char in enumerate(text):
         depth += (char in "([") - (char in ")]")
@@ -138,7 +138,7 @@ def read(path: Path) -> Facts:
 
 
 class Reader:
-    """Reads line by line; `open` holds the types whose closing brace has not come yet."""
+    """Reads line by line; `open` holds the types without a closing brace so far."""
 
     def __init__(self, path: Path):
         self.facts = Facts(path.stem, "", [])
@@ -154,8 +154,8 @@ class Reader:
         elif text.startswith("["):
             self.header = text.strip("[]").rpartition(" of ")[2]
         else:
-            word, _, rest = text.partition(" ")
-            self.declaration(word, rest)
+            word, _, tail = text.partition(" ")
+            self.declaration(word, tail)
 
     def member(self, text: str) -> None:
         holder = self.open[-1]
@@ -178,35 +178,35 @@ class Reader:
         else:
             self.facts.types.append(record)
 
-    def declaration(self, word: str, rest: str) -> None:
+    def declaration(self, word: str, tail: str) -> None:
         if word == "library":
-            self.facts.library, _, self.facts.version = rest.partition(" ")
+            self.facts.library, _, self.facts.version = tail.partition(" ")
         elif word == "headers":
-            self.facts.headers = rest.split()
+            self.facts.headers = tail.split()
         elif word == "written":
             self.facts.is_by_hand = True
         elif word == "guard":
-            header, macro = rest.split(" = ")
+            header, macro = tail.split(" = ")
             self.facts.guards[header] = macro
         elif word == "const":
-            name, value = rest.split(" = ")
+            name, value = tail.split(" = ")
             value, _, cast = value.partition(" : ")
             self.facts.constants.append(FactConstant(name, int(value), self.header, cast))
         elif word == "fn":
-            self.facts.functions.append(read_function(rest))
-        elif rest.endswith("{"):
-            tag = rest[:-2]
+            self.facts.functions.append(read_function(tail))
+        elif tail.endswith("{"):
+            tag = tail[:-2]
             if word == "typedef":
                 inner, _, tag = tag.partition(" ")
                 word = f"typedef {inner}"
             self.open.append(open_type(word, tag, self.header))
         else:
-            name, target = rest.split(" = ")
+            name, target = tail.split(" = ")
             self.facts.types.append(FactTypedef(word, name, target, self.header))
 
 
 def open_type(word: str, text: str, header: str) -> FactEnum | FactRecord:
-    """`CUtensorMap_st aligned 64 size 128` -> a record that waits for its members."""
+    """`CUtensorMap_st aligned 64 size 128` -> a record without members."""
     match = re.fullmatch(r"(\w+)(?: in (\w+))?(?: aligned (\d+) size (\d+))?", text)
     if not match:
         raise ValueError(f"not a type: {text!r}")

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Heuristics: what a C parameter means, told from its type, name, place and the header's comment.
+"""Heuristics: the role of a C parameter, from its type, name, position and the header's comment.
 
-No rule names a function. What they get wrong is corrected in `overrides/`, and `report` counts it.
-The outcome is a role per parameter; `resolve` joins it with the C type to the kind that emitters
-see.
+No rule names a function. `overrides/` correct wrong roles, and `report` counts the corrections.
+`resolve` combines the role and the C type to the kind that emitters use.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ PARAM = re.compile(
 
 @dataclass(slots=True)
 class View:
-    """One parameter as the rules look at it."""
+    """Properties of one parameter that the rules use."""
 
     name: str
     spelling: str
@@ -101,7 +100,7 @@ class Classifier:
         return views
 
     def role(self, function: str, views: list[View], groups: dict[int, int], i: int) -> str:
-        """The role of one parameter; each rule answers "" when it does not apply."""
+        """The role of one parameter."""
         view = views[i]
         if view.stars == 0 or "(*" in view.spelling:
             return "in"
@@ -152,7 +151,7 @@ class Classifier:
         return "in"
 
     def value(self, function: str, views: list[View], groups: dict[int, int], i: int) -> str:
-        """Pointers to handles, enums and numbers."""
+        """The role of a pointer to a handle, enum or number."""
         view = views[i]
         if view.kind == "function":
             return "ptr"
@@ -179,7 +178,7 @@ class Classifier:
         return "out"
 
     def listed(self, views: list[View], groups: dict[int, int], i: int) -> str | None:
-        """Arrays: with a count beside them, with a caller-set capacity, or owned by the callee."""
+        """The role of an array with a count or capacity, or owned by the callee; else None."""
         view = views[i]
         capacity = capacity_index(views)
         if view.stars == 2:
@@ -198,14 +197,14 @@ class Classifier:
         return None
 
     def attributes(self, function: str, views: list[View], roles: list[str]) -> None:
-        """Values whose type an attribute enum beside them says."""
+        """Set the roles of values whose type an attribute enum in the same call states."""
         typed = [v for v in views if v.base in self.decisions.attribute_enums]
         shared = [v for v in views if v.stars == 0 and v.base in self.decisions.export_enums]
         sets = bool(re.search(r"Set[A-Z]", function))
         for i, view in enumerate(views):
             if view.base != "void":
                 continue
-            # one attribute and one value, or a list of each
+            # an attribute and a value, or a list of each
             attribute = next((v for v in typed if v.stars == view.stars - 1), None)
             if attribute and view.name in ("value", "data"):
                 word = "attrlist" if view.stars == 2 else "attr"
@@ -240,12 +239,12 @@ def type_kinds(facts: Facts, decisions: Decisions) -> dict[str, str]:
 
 def opaque_handles(facts: Facts) -> dict[tuple[str, int], tuple[str, int]]:
     """`struct cudaGraphicsResource **` is a `cudaGraphicsResource_t *`, which has a class."""
-    found: dict[tuple[str, int], tuple[str, int]] = {}
+    handles: dict[tuple[str, int], tuple[str, int]] = {}
     for item in facts.types:
         if isinstance(item, FactTypedef) and item.word == "opaque" and "void" not in item.target:
             base, stars = split_type(item.target)
-            found.setdefault((base, stars + 1), (item.name, 1))
-    return found
+            handles.setdefault((base, stars + 1), (item.name, 1))
+    return handles
 
 
 def split_type(spelling: str) -> tuple[str, int]:
@@ -258,16 +257,16 @@ def split_type(spelling: str) -> tuple[str, int]:
 def describe(comment: str) -> dict[str, tuple[str, str]]:
     """Parameter -> (direction, text) of a doxygen comment."""
     text = re.sub(r"(?m)^\s*/?\*+/? ?", "", comment)
-    found = {}
+    params = {}
     for match in PARAM.finditer(text):
         for name in match.group(2).split(","):
-            found[name.strip()] = (match.group(1) or "", " ".join(match.group(3).split()))
-    return found
+            params[name.strip()] = (match.group(1) or "", " ".join(match.group(3).split()))
+    return params
 
 
 def capacity_index(views: list[View]) -> int | None:
-    """A `size_t *numX` beside output arrays: capacity going in, count coming out."""
-    found = [
+    """The index of a `size_t *numX` with output arrays: capacity as input, count as output."""
+    indices = [
         i
         for i, v in enumerate(views)
         if v.stars == 1
@@ -276,11 +275,11 @@ def capacity_index(views: list[View]) -> int | None:
         and re.match(r"p?[nN]um[A-Z]", v.name)
         and not v.name.endswith("_out")
     ]
-    return found[-1] if found else None
+    return indices[-1] if indices else None
 
 
 def count_groups(views: list[View]) -> dict[int, int]:
-    """Array parameter -> the count that owns it: the run of arrays right before it, or after."""
+    """Array parameter -> its count: each count belongs to the run of arrays before or after it."""
     groups: dict[int, int] = {}
     for count, view in enumerate(views):
         if not view.is_counter or any(v.name.endswith("ArrayDesc") for v in views[:count]):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Heuristics for the libraries whose functions raise: what a C parameter means.
+"""Heuristics for libraries whose functions raise: the role of a C parameter.
 
-Where `classify` makes objects of handles and structs, these libraries take and return plain
-addresses, texts, and buffers of the caller. No rule names a function.
+`classify` uses objects for handles and structs; these libraries use plain addresses, texts, and
+buffers of the caller. No rule names a function.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ExceptionsClassifier(Classifier):
         return "out"
 
     def memory(self, views: list[View], i: int) -> str:
-        """Texts, buffers, lists of texts."""
+        """The role of a text, a buffer or a list of texts."""
         view = views[i]
         size = following_size(views, i)
         if view.stars == 2:
@@ -50,7 +50,7 @@ class ExceptionsClassifier(Classifier):
 
 
 def following_size(views: list[View], i: int) -> str:
-    """The parameter right after, when it is the size of this one."""
+    """The name of the next parameter, if it is the size of this one."""
     following = views[i + 1] if i + 1 < len(views) else None
     if following and following.stars == 0 and following.base in COUNTERS:
         return following.name if SIZE.match(following.name) else ""
@@ -58,7 +58,7 @@ def following_size(views: list[View], i: int) -> str:
 
 
 def beside(views: list[View], i: int) -> str:
-    """The parameter right before or after, when it is the number of elements of this one."""
+    """The name of the next or previous parameter, if it counts the elements of this one."""
     for view in (*views[i + 1 : i + 2], *views[max(i - 1, 0) : i]):
         if view.stars == 0 and view.kind == "scalar" and OPTIONS_COUNT.match(view.name):
             return view.name

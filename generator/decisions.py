@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decisions about one library, from `overrides/<library>.toml`, where each carries its reason."""
+"""Decisions about one library, from `overrides/<library>.toml`; each has a reason."""
 
 from __future__ import annotations
 
@@ -10,63 +10,61 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class Override:
-    """What is special about one function."""
+    """Special properties of one function."""
 
     reason: str
-    roles: dict[str, str] = field(
-        default_factory=dict
-    )  # C parameter -> role in place of the heuristics'
+    roles: dict[str, str] = field(default_factory=dict)  # C parameter -> role
     body: str | None = None
     doc: str = ""
     overloads: list[str] = field(default_factory=list)
-    result: str = ""  # Python type of what the body makes of the outputs
+    result: str = ""  # Python type of the result of the body
 
 
 @dataclass(slots=True)
 class Loading:
-    """How the library is opened at its first call."""
+    """How the first call opens the library."""
 
-    how: str = "pathfinder"  # or "backend": the driver; "extension": a module that holds it
-    name: str = ""  # what the pathfinder calls it; the module
-    package: str = ""  # to install when it is missing
-    remedy: str = ""  # what to do when it is missing, where that is not what a toolkit needs
-    emulated: str = ""  # file of ours beside the loader that stands in for it on the emulator
+    method: str = "pathfinder"  # or "backend": the driver; "extension": a module with the functions
+    name: str = ""  # name for the pathfinder; the module
+    package: str = ""  # package to install if it is missing
+    remedy: str = ""  # instructions if it is missing; default: install the package
+    emulated: str = ""  # file next to the loader that replaces it on the emulator
 
     @property
-    def what_to_do(self) -> str:
+    def instructions(self) -> str:
         return self.remedy or f"Install {self.package}, or set CUDA_PATH to a CUDA toolkit."
 
 
 @dataclass(slots=True)
 class EnumNames:
-    """How the members of one enumeration are called in Python."""
+    """Python names of the members of one enumeration."""
 
-    prefix: str | None = None  # of the C names; None: what they have in common
-    also: str = ""  # a shorter prefix: the names without it are aliases
+    prefix: str | None = None  # of the C names; None: their common prefix
+    short_prefix: str = ""  # a shorter prefix: names without it are aliases
     renames: dict[str, str] = field(default_factory=dict)  # C name -> member
     aliases: dict[str, str] = field(default_factory=dict)  # further name -> member
 
 
 @dataclass(slots=True)
 class AssembledStruct:
-    """A struct that a call is made of: arguments go into its fields, and one comes out."""
+    """A struct built from arguments of a call, which returns a field of it or the struct."""
 
     param: str  # C parameter
     inputs: dict[str, str] = field(default_factory=dict)  # member -> argument
     out: str = ""  # member that is returned; "": the struct; "nothing"
-    counted: str = ""  # member that points to an array, whose length a first call tells
-    type: str = ""  # class of the struct, where the header's parameter is another one
-    older: str = ""  # class of the struct that an older driver fills in its place
+    counted: str = ""  # member that points to an array; a first call returns its length
+    type: str = ""  # class of the struct, if the header's parameter has another type
+    older: str = ""  # class of the struct for older drivers
 
 
 @dataclass(slots=True)
 class NumpyStructChoices:
-    """What the structs of a library whose functions raise are called, and how they are shown."""
+    """Names and presentation of the structs of a library whose functions raise."""
 
-    hidden: str = ""  # pattern of C names that make no class
-    # pattern of members that NumPy alone is told of
+    hidden: str = ""  # pattern of C names without a class
+    # pattern of members that only the NumPy type has
     padding: str = r"(?!)"
-    arrays: list[str] = field(default_factory=list)  # classes that are made with a length
+    arrays: list[str] = field(default_factory=list)  # classes constructed with a length
     typedefs: dict[str, str] = field(default_factory=dict)  # tag -> typedef that names the class
     anonymous: dict[str, str] = field(default_factory=dict)  # "Struct.member" -> class
     dtypes: dict[str, str] = field(default_factory=dict)  # class -> name of its NumPy type
@@ -74,8 +72,10 @@ class NumpyStructChoices:
     forms: dict[str, str] = field(default_factory=dict)  # "Struct.member" -> form of the field
     counters: dict[str, dict[str, str]] = field(
         default_factory=dict
-    )  # struct -> array -> member that counts its elements, and is not shown beside it
-    shown: dict[str, list[str]] = field(default_factory=dict)  # struct -> counters shown after all
+    )  # struct -> array -> hidden member that counts its elements
+    shown: dict[str, list[str]] = field(
+        default_factory=dict
+    )  # struct -> counters that are not hidden
 
 
 @dataclass(slots=True)
@@ -86,42 +86,44 @@ class Decisions:
     success: str
     not_found: str
     loading: Loading = field(default_factory=Loading)
-    # included ahead of the headers: what they forget to include
+    # included before the headers, which need but do not include these
     before: list[str] = field(default_factory=list)
     include_dirs: list[str] = field(default_factory=list)  # below the root of the repository
     typedef_headers: list[str] = field(default_factory=list)
     version_macro: str = ""
-    result_type: str = ""  # what functions return: the enumeration, or a struct that begins with it
+    result_type: str = (
+        ""  # return type of functions: the enumeration, or a struct that begins with it
+    )
     # lines of the .pxd for types of other headers
     cimports: list[str] = field(default_factory=list)
-    by_hand: bool = False  # api/ is written by people: no package has the header
-    # every parameter is const in the header, and so in what clients compare
+    by_hand: bool = False  # api/ is handwritten: no package has the header
+    # every parameter is const in the header, and so in capsule signatures
     const_parameters: bool = False
-    # functions whose code is what they were asked for
+    # functions whose code is their result
     returned: set[str] = field(default_factory=set)
-    foreign_structs: list[str] = field(default_factory=list)  # tags that other headers declare
+    foreign_structs: list[str] = field(default_factory=list)  # tags declared in other headers
     package: str = "cuda.bindings"
-    # lead the result; "exceptions", "plain_values": a failure raises
+    # the code leads the result; "exceptions", "plain_values": a failure raises
     convention: str = "status_codes"
-    # library whose facts and functions these are: the module is one more face of it
+    # library with the facts and functions: the module is a further face of it
     face_of: str = ""
-    module: str = ""  # name in the package, when it is not that of the library
-    # of the C names of functions and types, which Python leaves out
+    module: str = ""  # name in the package, if it differs from the library
+    # prefixes of C names of functions and types, omitted in Python
     prefixes: list[str] = field(default_factory=list)
-    defines: list[str] = field(default_factory=list)  # macros that the headers are read with
-    not_found_value: int | None = None  # of `not_found`, when the header does not declare it
-    declares_itself: bool = False  # its C declarations are written from api/: no header is needed
-    # what those declarations need
+    defines: list[str] = field(default_factory=list)  # macros defined for reading the headers
+    not_found_value: int | None = None  # of `not_found`, if the header does not declare it
+    declares_itself: bool = False  # C declarations are generated from api/: no header is needed
+    # headers that those declarations need
     includes: list[str] = field(default_factory=lambda: ["stddef.h", "stdint.h"])
     exception: str = ""  # raised by the functions that return a code
     # headers whose types the .pxd declares outside `extern`
     module_scope: list[str] = field(default_factory=list)
     optional_headers: list[str] = field(default_factory=list)
-    # what is taken from the headers
+    # selection from the headers
     # libraries whose classes are bases and values here
     uses: list[str] = field(default_factory=list)
     skip: str = ""  # pattern of names
-    # header -> the only types taken from it
+    # header -> the only types used from it
     partial_headers: dict[str, list[str]] = field(default_factory=dict)
     # heuristics
     identity_integers: set[str] = field(default_factory=set)
@@ -144,14 +146,16 @@ class Decisions:
     hidden_macro: str = ""
     cimport_only: set[str] = field(default_factory=set)
     keeps_gil: set[str] = field(default_factory=set)
-    gated: str = ""  # pattern of functions that must not run when the process ends
-    brief: str = ""  # pattern of functions that release it only where another thread could take it
-    # an older variant of the same C type will do for these
+    gated: str = ""  # pattern of functions that must not run while the process exits
+    brief: str = (
+        ""  # pattern of functions that release the GIL only if another thread could acquire it
+    )
+    # functions that may use an older variant with the same C type
     older_variants: set[str] = field(default_factory=set)
     hot: set[str] = field(default_factory=set)
-    hot_pattern: str = ""  # of the names of others
+    hot_pattern: str = ""  # pattern of further functions
     wrapped_callbacks: set[str] = field(default_factory=set)
-    # header -> the one that a client includes in its place
+    # header -> header that clients include instead
     included_by: dict[str, str] = field(default_factory=dict)
     # headers whose functions the library lacks
     implemented_here: list[str] = field(default_factory=list)
@@ -159,60 +163,64 @@ class Decisions:
     fields: dict[str, dict] = field(default_factory=dict)
     joint_lists: dict[str, dict] = field(default_factory=dict)
     enum_docs: dict[str, dict[str, str]] = field(default_factory=dict)
-    # what a name is split into words as: "Memcpy2D" = "Memcpy_2d"
+    # name -> its words: "Memcpy2D" = "Memcpy_2d"
     words: dict[str, str] = field(default_factory=dict)
     # further name -> function
     function_aliases: dict[str, str] = field(default_factory=dict)
-    # further function in Python -> C function that it calls as well; overrides name the former
+    # further function in Python -> C function; overrides use the Python name
     variants: dict[str, str] = field(default_factory=dict)
-    # function -> the one that tells how many numbers or bytes it gives
-    asked: dict[str, str] = field(default_factory=dict)
-    # "function.parameter" -> role, of many that say no more than that
+    # function -> function that returns its number of elements or bytes
+    size_functions: dict[str, str] = field(default_factory=dict)
+    # "function.parameter" -> role, if an override needs nothing else
     roles: dict[str, str] = field(default_factory=dict)
-    # typedef -> number that it is declared as in a .pxd
+    # typedef -> number type in a .pxd
     spelled: dict[str, str] = field(default_factory=dict)
-    # names in Python, of libraries whose names are not those of C
+    # names in Python, of libraries whose Python names differ from C
     python_names: dict[str, str] = field(default_factory=dict)  # C function -> function
     enum_names: dict[str, EnumNames] = field(default_factory=dict)
     # class derived from `exception` -> member of the result enum
     exceptions: dict[str, str] = field(default_factory=dict)
-    exception_per_code: bool = False  # the others get one as well, named after them
+    exception_per_code: bool = False  # each other code has an exception of its name
     numpy_structs: NumpyStructChoices = field(default_factory=NumpyStructChoices)
-    hidden_enums: set[str] = field(default_factory=set)  # enumerations that make no class
+    hidden_enums: set[str] = field(default_factory=set)  # enumerations without a class
     # further name -> exception class
     exception_aliases: dict[str, str] = field(default_factory=dict)
-    error_details: str = ""  # C++ table of what errors have besides their status
-    # what that is in Python: argument that may follow the status -> attribute
+    error_details: str = ""  # C++ table of functions for errors
+    # optional constructor argument of errors -> attribute
     error_extras: dict[str, str] = field(default_factory=dict)
     # functions that raise for a status: `check_status`
     status_checks: list[str] = field(default_factory=list)
-    python_enums: bool = False  # the classes of enumerations are of Python's `enum`
-    # structs without a tag that are one class, under the name of their typedef
+    python_enums: bool = False  # enumerations are classes of Python's `enum`
+    # structs without a tag that have one class, named like their typedef
     direct_structs: set[str] = field(default_factory=set)
-    # constants, although their names begin with an underscore
+    # constants whose names begin with an underscore
     underscored_constants: set[str] = field(default_factory=set)
-    insufficient: str = ""  # status that says: too little memory for what is to be written
-    # handles that are not null, and the status of a call that gets null all the same
+    insufficient: str = ""  # status of an output buffer that is too small
+    # handles that must not be null, and the status of a call with a null handle
     refuses_null: dict[str, str | list] = field(default_factory=dict)
-    # "function.parameter" -> parameter whose object tells it
+    # "function.parameter" -> parameter whose object has this length
     lengths: dict[str, str] = field(default_factory=dict)
-    # "function.parameter" -> what it is without an argument: 0
+    # "function.parameter" -> default value: 0
     defaults: dict[str, int] = field(default_factory=dict)
     # further name -> enumeration of another library
     enum_aliases: dict[str, str] = field(default_factory=dict)
-    # "function.parameter": structs that a call reads, or changes in place
+    # "function.parameter": structs that a call reads or changes in place
     inputs: set[str] = field(default_factory=set)
-    objects: set[str] = field(default_factory=set)  # likewise: only an object of the class will do
-    # function -> count and arrays that a first call tells the length of
+    objects: set[str] = field(
+        default_factory=set
+    )  # "function.parameter": only an object of the class is accepted
+    # function -> count and arrays; a first call returns the length
     counted: dict[str, dict] = field(default_factory=dict)
-    # "function.parameter" -> the number that it always is
+    # "function.parameter" -> constant value
     fixed: dict[str, int] = field(default_factory=dict)
-    # function -> structs that its call is made of
+    # function -> structs built from its arguments
     assembled: dict[str, list[AssembledStruct]] = field(default_factory=dict)
-    # class -> macros that make an enumeration
+    # class -> macros of an enumeration
     macro_enums: dict[str, dict] = field(default_factory=dict)
-    constants: dict[str, str] | None = None  # name in Python -> macro; None: all, as C has them
-    # function -> bytes of the buffer for the text that it returns
+    constants: dict[str, str] | None = (
+        None  # name in Python -> macro; None: all, with their C names
+    )
+    # function -> size of the buffer for its text
     text_sizes: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -221,27 +229,27 @@ class Decisions:
 
 
 def read(path: Path) -> Decisions:
-    """Read one overrides file. A missing table means that the library has nothing of that sort."""
+    """Read one overrides file. A missing table is empty."""
     data = tomllib.loads(path.read_text("utf-8"))
     library = data["library"]
-    found = {k: v for k, v in library.items() if k != "name"}
-    found["library"] = library["name"]
-    found.setdefault("result_type", library["result_enum"])
+    values = {k: v for k, v in library.items() if k != "name"}
+    values["library"] = library["name"]
+    values.setdefault("result_type", library["result_enum"])
     tables = {name: table for name, table in data.items() if name != "library"}
     if unknown := tables.keys() - {"docs", *(f.name for f in fields(Decisions))}:
         raise ValueError(f"{path.name}: no such table: {', '.join(sorted(unknown))}")
     for f in fields(Decisions):
         if f.name in tables:
-            found[f.name] = READERS.get(f.name, by_type(str(f.type)))(tables[f.name])
-    found["enum_docs"] = texts(tables.get("docs", {}))
-    found["hidden_macro"] = tables.get("hidden", {}).get("macro", "")
-    found["hot_pattern"] = pattern(tables.get("hot", {}))
-    found["loading"] = Loading(**{"name": library["name"]} | texts(tables.get("loading", {})))
-    return Decisions(**found)
+            values[f.name] = READERS.get(f.name, by_type(str(f.type)))(tables[f.name])
+    values["enum_docs"] = texts(tables.get("docs", {}))
+    values["hidden_macro"] = tables.get("hidden", {}).get("macro", "")
+    values["hot_pattern"] = pattern(tables.get("hot", {}))
+    values["loading"] = Loading(**{"name": library["name"]} | texts(tables.get("loading", {})))
+    return Decisions(**values)
 
 
 def texts(table: dict) -> dict:
-    """A table without the reason that it carries."""
+    """A table without its reason."""
     return {k: v for k, v in table.items() if k != "reason"}
 
 
@@ -250,25 +258,25 @@ def names(table: dict) -> list[str]:
 
 
 def pattern(table: dict) -> str:
-    """Long patterns are written over several lines."""
+    """A pattern without the white space of its lines."""
     return "".join(table.get("pattern", "").split())
 
 
 def by_type(annotation: str):
-    """What reads a table into a field of that type."""
+    """The function that reads a table into a field of a type."""
     if annotation.startswith("set["):
         return lambda table: set(names(table))
     return names if annotation.startswith("list[") else texts
 
 
 def assembled_structs(table: dict) -> dict[str, list[AssembledStruct]]:
-    """One struct of a call needs no list."""
+    """Function -> structs; a single struct needs no list in the file."""
     lists = {k: v if isinstance(v, list) else [v] for k, v in texts(table).items()}
     return {name: [AssembledStruct(**one) for one in many] for name, many in lists.items()}
 
 
 def numpy_struct_choices(table: dict) -> NumpyStructChoices:
-    """Each table in it carries its reason as well."""
+    """The choices; each table in it has its own reason."""
     without = {
         key: {k: v for k, v in value.items() if k != "reason"} if isinstance(value, dict) else value
         for key, value in table.items()

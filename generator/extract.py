@@ -33,7 +33,7 @@ RECORDS = {CursorKind.STRUCT_DECL: "struct", CursorKind.UNION_DECL: "union"}
 
 
 def extract(decisions: Decisions, folders: list[Path]) -> Facts:
-    """The facts of one library, from the headers that its decisions name."""
+    """Read the facts of one library from the headers in its decisions."""
     reader = HeaderReader(decisions, folders)
     reader.read()
     return reader.facts
@@ -62,7 +62,7 @@ class HeaderReader:
 
     def read(self) -> None:
         unit = self.parse()
-        cursors = [c for c in unit.cursor.get_children() if self.is_wanted(c)]
+        cursors = [c for c in unit.cursor.get_children() if self.is_selected(c)]
         self.read_types(cursors)
         self.read_type_macros(unit)
         self.read_constants(unit)
@@ -95,13 +95,13 @@ class HeaderReader:
         return unit
 
     def header_of(self, cursor: Cursor) -> str:
-        """The name of the library's header that declares this, or "" for everything else."""
+        """The name of the library's header with a declaration, or "" for other headers."""
         file = cursor.location.file
         name = Path(file.name).name if file else ""
         known = (*self.decisions.headers, *(Path(h).name for h in self.decisions.before))
         return name if name in known else ""
 
-    def is_wanted(self, cursor: Cursor) -> bool:
+    def is_selected(self, cursor: Cursor) -> bool:
         header = self.header_of(cursor)
         names = self.decisions.partial_headers.get(header, [cursor.spelling])
         is_skipped = re.fullmatch(self.decisions.skip, cursor.spelling)
@@ -114,13 +114,13 @@ class HeaderReader:
 
     def read_guards(self) -> dict[str, str]:
         """Header -> the macro that keeps it from being included twice."""
-        found = {}
+        guards = {}
         for folder, header in ((f, h) for h in self.decisions.headers for f in self.folders):
             if (folder / header).exists():
                 text = (folder / header).read_text("utf-8", "replace")
                 guard = re.search(r"^\s*#\s*ifndef\s+(\w+)\s*\n\s*#\s*define\s+\1\b", text, re.M)
-                found.setdefault(header, guard[1] if guard else "")
-        return found
+                guards.setdefault(header, guard[1] if guard else "")
+        return guards
 
     # --- types ---------------------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ class HeaderReader:
                     self.mark_typedef(item.name)
 
     def read_type_macros(self, unit: TranslationUnit) -> None:
-        """`#define cudaStreamAttrID cudaLaunchAttributeID`: one more name for a type."""
+        """Read macros that name types: `#define cudaStreamAttrID cudaLaunchAttributeID`."""
         known = {getattr(t, "name", None) or t.tag for t in self.facts.types}
         for name, macro in self.read_macros(unit).items():
             target = [t.spelling for t in macro.get_tokens()][1:]
@@ -151,8 +151,7 @@ class HeaderReader:
                 self.type_macros[name] = target[0]
 
     def mark_typedef(self, name: str) -> None:
-        """`typedef enum X {...} X`: the tag is a typedef as well, so no other name is wanted,
-        unless it came first."""
+        """Mark the tag of `typedef enum X {...} X` as a typedef, unless it has one already."""
         if any(isinstance(t, FactTypedef) and t.target == name for t in self.facts.types):
             return
         for item in self.facts.types:
@@ -205,7 +204,7 @@ class HeaderReader:
     # --- constants -----------------------------------------------------------------------------
 
     def read_constants(self, unit: TranslationUnit) -> None:
-        """Object-like macros that are integers; the compiler evaluates them as enumerators."""
+        """Read macros with integer values; the compiler evaluates them as enumerators."""
         macros = self.read_macros(unit)
         values = self.evaluate(list(macros))
         anonymous = [t for t in self.facts.types if isinstance(t, FactEnum) and not t.tag]
@@ -221,7 +220,7 @@ class HeaderReader:
         self.facts.constants.sort(key=lambda c: c.name)
 
     def read_macros(self, unit: TranslationUnit) -> dict[str, Cursor]:
-        """Macros of the library's own headers that stand for something."""
+        """Macros of the library's own headers that have a value."""
         return {
             c.spelling: c
             for c in unit.cursor.get_children()
@@ -244,23 +243,23 @@ class HeaderReader:
             if not bad:
                 break
             names = [n for i, n in enumerate(names) if i not in bad]
-        found = {}
+        values = {}
         for cursor in unit.cursor.get_children():
             if cursor.kind == CursorKind.ENUM_DECL:
-                found.update(
+                values.update(
                     (c.spelling, c.enum_value)
                     for c in cursor.get_children()
                     if c.kind == CursorKind.ENUM_CONSTANT_DECL
                 )
-        return {n: found[f"value_of_{n}"] for n in names}
+        return {n: values[f"value_of_{n}"] for n in names}
 
     # --- functions -----------------------------------------------------------------------------
 
     def read_aliases(self) -> dict[str, tuple[str, tuple[str, ...]]]:
         """Public name -> C name and flags: `#define X X_v2`, `#define X __CUDA_API_PTSZ(X_v2)`.
 
-        The macros that only the per-thread stream build defines do not appear in a plain parse,
-        so they are read from the text of the header."""
+        Read from the text of the header: a plain parse lacks macros that only the per-thread stream
+        build defines."""
         aliases = {}
         if self.decisions.convention == "exceptions":  # names keep their suffix
             return aliases
@@ -277,7 +276,7 @@ class HeaderReader:
         return aliases
 
     def hidden(self) -> dict[str, Cursor]:
-        """Declarations behind a macro that no program defines, but that existing code uses."""
+        """Declarations that need a macro which no program defines, but that existing code uses."""
         if not self.decisions.hidden:
             return {}
         unit = self.parse(extra=[f"-D{self.decisions.hidden_macro}"])
@@ -289,8 +288,8 @@ class HeaderReader:
         }
 
     def read_functions(self, cursors: list[Cursor], hidden: dict[str, Cursor]) -> None:
-        plain_view = {c.spelling: c for c in cursors if c.kind == CursorKind.FUNCTION_DECL}
-        declared = plain_view | hidden
+        visible = {c.spelling: c for c in cursors if c.kind == CursorKind.FUNCTION_DECL}
+        declared = visible | hidden
         public = {target: (name, flags) for name, (target, flags) in self.read_aliases().items()}
         streams = {base_name(target): flags for target, (_, flags) in public.items()}
         versions = self.read_versions(declared)
@@ -318,7 +317,7 @@ class HeaderReader:
         self.facts.functions.sort(key=lambda f: f.name)
 
     def parameters(self, function: Cursor) -> list[FactParam]:
-        """With their types as the header writes them, macros that name types included."""
+        """The parameters with their types in the header, including macros that name types."""
         arguments = list(function.get_arguments())
         words = " ".join(t.spelling for t in function.get_tokens()) if self.type_macros else ""
         written = words.partition("(")[2].split(",")
@@ -333,20 +332,20 @@ class HeaderReader:
     def read_versions(self, declared: dict[str, Cursor]) -> dict[str, str]:
         """C name -> CUDA release, from the `PFN_<name>_v<number>` typedefs.
 
-        A typedef carries no variant number. Variants and releases both ascend, and the newest of
-        the one is the newest of the other."""
+        A typedef has no variant number. Variants and releases both ascend, and the newest variant
+        belongs to the newest release."""
         variants: dict[str, list[str]] = {}
         for c_name in declared:
             variants.setdefault(base_name(c_name), []).append(c_name)
-        found = {}
+        versions = {}
         for base, names in variants.items():
             numbers = sorted(self.releases.get(base, ()))
             newest = max(variant_number(n) for n in names)
             for name in names:
                 index = len(numbers) - 1 - (newest - variant_number(name))
                 if numbers:
-                    found[name] = releases.release(numbers[max(index, 0)])
-        return found
+                    versions[name] = releases.release(numbers[max(index, 0)])
+        return versions
 
     @cached_property
     def releases(self) -> releases.Releases:
@@ -355,7 +354,7 @@ class HeaderReader:
         return releases.read(p.read_text("utf-8", "replace") for p in paths if p.exists())
 
     def older_variants(self, c_name: str, since: str) -> tuple[str, ...]:
-        """Releases that had a variant with the same C types already: "also 2.0"."""
+        """Flags with earlier releases that had a variant with the same C types: "also 2.0"."""
         variants = self.releases.get(base_name(c_name), {})
         numbers = releases.equal_and_older(variants, releases.number(since))
         return tuple(f"also {releases.release(n)}" for n in numbers)
@@ -369,7 +368,7 @@ def declaration_of(c_type: Type) -> Cursor:
 
 
 def is_named(cursor: Cursor) -> bool:
-    """Whether a struct, union or enum has a tag (libclang invents a spelling for those without)."""
+    """Whether a struct, union or enum has a tag; libclang invents a spelling if there is none."""
     if not cursor.spelling or "(" in cursor.spelling or cursor.is_anonymous():
         return False
     words = [t.spelling for t, _ in zip(cursor.get_tokens(), range(2), strict=False)]
@@ -406,7 +405,7 @@ def word_for(target: Type) -> str:
 
 
 def plain(c_type: Type) -> str:
-    """The C spelling without the words `struct`, `union`, `enum`, which typedefs make redundant."""
+    """The C spelling without the redundant words `struct`, `union`, `enum`."""
     return re.sub(r"\b(struct|union|enum) ", "", c_type.spelling).replace("_Bool", "bool")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a header says, nothing decided yet: records that `extract` makes and `api_file` stores."""
+"""Facts of a header before any decision: `extract` creates them and `api_file` stores them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class FactFunction:
 
 @dataclass(slots=True)
 class FactField:
-    """One member; `record` is set for members of an anonymous struct or union type."""
+    """A member; `record` is set for members of an anonymous struct or union type."""
 
     name: str  # empty for unnamed members
-    c_type: str  # of a member with a `record`: its array extents alone
+    c_type: str  # of a member with a `record`: only its array extents
     record: FactRecord | None = None
 
 
@@ -39,9 +39,9 @@ class FactRecord:
     tag: str  # empty for anonymous ones
     fields: list[FactField] = field(default_factory=list)
     header: str = ""
-    scope: str = ""  # tag of the record that a nested one is declared in: C++ needs it
-    alignment: int = 0  # when wider than that of a pointer
-    size: int = 0  # of a record whose alignment is stated
+    scope: str = ""  # tag of the enclosing record, which C++ needs
+    alignment: int = 0  # if wider than that of a pointer
+    size: int = 0  # of a record with an alignment
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class FactEnum:
 
 @dataclass(slots=True)
 class FactTypedef:
-    """`word` says what the name stands for: number, opaque, callback, struct, enum, or alias."""
+    """`word` is the kind of type: number, opaque, callback, struct, enum, or alias."""
 
     word: str
     name: str
@@ -67,7 +67,7 @@ class FactConstant:
     name: str
     value: int
     header: str = ""
-    c_type: str = ""  # of a macro that casts: "CUstream"
+    c_type: str = ""  # of a macro with a cast: "CUstream"
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class Facts:
     version: str
     headers: list[str]
     is_by_hand: bool = False  # no header is read
-    guards: dict[str, str] = field(default_factory=dict)  # header -> macro that it defines first
+    guards: dict[str, str] = field(default_factory=dict)  # header -> include guard
     constants: list[FactConstant] = field(default_factory=list)
     types: list[FactRecord | FactEnum | FactTypedef] = field(default_factory=list)
     functions: list[FactFunction] = field(default_factory=list)

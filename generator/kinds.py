@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Python gives or gets: kinds of parameters, of fields of structs and of values behind
-attributes, and a row for each with all that follows.
+"""Kinds of parameters, of struct fields and of attribute values, with one row of properties each.
 
-Resolution makes kinds of roles and C types, or reads the words of a decision; the tables of the
-engine, stubs, declarations and pages read the rows. README.md explains the words.
+Resolution derives kinds from roles and C types, or from the words of a decision. Engine tables,
+stubs, declarations and pages use the rows. README.md explains the words.
 """
 
 from __future__ import annotations
@@ -19,11 +18,9 @@ COLOR = "float | list[float] | tuple[float, ...]"
 
 @dataclass(frozen=True)
 class Kind:
-    direction: (
-        str  # "in", "inout", "out"; "none": Python neither gives nor gets it; "field"; "value"
-    )
+    direction: str  # "in", "inout", "out"; "none": not visible in Python; "field"; "value"
     shape: str = "number"
-    element: str = ""  # class, enumeration or number that the shape is of; a length
+    element: str = ""  # class, enumeration or number of the shape; a length
     aux: str = ""  # C name of the count, size or attribute parameter that this one depends on
 
     @cached_property
@@ -31,8 +28,8 @@ class Kind:
         return ROWS[self.direction, self.shape]
 
     @property
-    def is_given(self) -> bool:
-        """Whether it is an argument in Python."""
+    def is_argument(self) -> bool:
+        """Whether the parameter is a Python argument."""
         return self.direction in ("in", "inout") and self.shape != "attrsize"
 
     @property
@@ -47,7 +44,7 @@ class Kind:
 
     @classmethod
     def read(cls, direction: str, words: str) -> Kind:
-        """The kind of a field or a value that is spelled so in a decision."""
+        """The kind of a field or a value, from its words in a decision."""
         for way, shape in ROWS:
             if way == direction and (element := ROWS[way, shape].element_in(words)) is not None:
                 return cls(direction, shape, element)
@@ -56,18 +53,18 @@ class Kind:
 
 @dataclass(frozen=True)
 class Row:
-    """`{element}` stands for that of the kind. What is empty depends on the C type."""
+    """Properties of a kind. `{element}` is its element; empty ones depend on the C type."""
 
-    words: str  # as README.md and the facts about the reference spell it
-    cpp: str = ""  # member of the C++ enumeration `kind`; of several, the C type chooses one
+    words: str  # spelling in README.md and in the facts about the reference
+    cpp: str = ""  # members of the C++ enumeration `kind`; the C type selects one
     index: str = "-1"  # C++ expression of the class, enumeration, attribute table or length
     stub: str = ""  # type in a .pyi
-    pxd: str = ""  # C type in a .pxd of a library whose functions raise; empty: an object
-    role: str = ""  # in a .api file, where that alone decides, of functions that return a tuple
-    is_late: bool = False  # converted when all others have their values
+    pxd: str = ""  # C type in a .pxd, if functions raise; empty: an object
+    role: str = ""  # in a .api file, if the role alone determines the kind
+    is_late: bool = False  # converted after all other parameters
 
     def element_in(self, words: str) -> str | None:
-        """What stands for the element in words that are spelled as these; None if they are not."""
+        """The element in words that match this row; None if they do not."""
         head, gap, tail = self.words.partition("{element}")
         match = re.fullmatch(f"{re.escape(head)}({'.+' if gap else ''}){re.escape(tail)}", words)
         return match and match[1]
@@ -109,7 +106,7 @@ ROWS = {
     ("in", "attrsize"): Row("in:attrsize", "attribute_size", role="attrsize"),
     ("in", "list"): Row("in:list:{element}", LISTS, is_late=True),
     ("in", "list5"): Row("in:list5:{element}", SHORT_LISTS, CLASS),
-    # passed in by address, and returned
+    # passed by address, and returned
     ("inout", "iterator"): Row("inout:iterator:{element}", "iterator", CLASS, "{home} | None"),
     ("inout", "count"): Row("inout:count", "in_out_count", stub="int", role="count"),
     ("inout", "number"): Row(
@@ -140,7 +137,7 @@ ROWS = {
     ("out", "via address"): Row(
         "out:void_ptr(via void*)", "out_address", stub="int", role="out pointer"
     ),
-    # of libraries whose functions raise
+    # for libraries whose functions raise
     ("in", "int"): Row("in:int", "enumeration", stub=INTEGER, pxd="int"),
     ("in", "intptr"): Row("in:intptr", "plain_handle", stub=INTEGER, pxd="intptr_t"),
     ("in", "intptr*"): Row("in:intptr*", "value_by_address", stub=INTEGER, pxd="intptr_t"),
@@ -157,7 +154,7 @@ ROWS = {
     ),
     ("in", "object"): Row("in:object:{element}", "numpy_struct_object", CLASS, "{element}"),
     ("none", "fixed"): Row("const:{element}", "fixed", "{element}"),
-    ("none", "room"): Row("count:{element}", "capacity_of_output", "{element}"),
+    ("none", "capacity"): Row("count:{element}", "capacity_of_output", "{element}"),
     ("none", "length"): Row("length", "length_of_numpy_struct", is_late=True),
     ("none", "count"): Row("count", "count_of_output"),
     ("none", "assembled"): Row("set:assembled", "assembled"),
@@ -170,7 +167,7 @@ ROWS = {
     ("out", "array"): Row("out:array:{element}", "out_numbers out_structures", is_late=True),
     ("out", "counted_text"): Row("out:counted_text", "out_counted_text", stub="str", is_late=True),
     ("out", "assembled"): Row("out:assembled", "out_assembled"),
-    # of further faces, whose facts are those of functions that return a tuple
+    # for further faces
     ("in", "optional bytes"): Row("in:bytes|None", "optional_text", stub="builtins.bytes | None"),
     ("in", "handles"): Row(
         "in:handles[{aux}]",
@@ -198,11 +195,11 @@ ROWS = {
         "in:destination[{aux}]", "destination_buffer", stub="_Address", is_late=True
     ),
     ("none", "list length"): Row("length:{aux}", "length_of_list", is_late=True),
-    ("none", "asked"): Row("count:asked", "queried_count"),
-    ("out", "asked array"): Row(
-        "out:asked array:{element}", "out_queried_numbers", ARRAY, "_Numbers"
+    ("none", "queried"): Row("count:queried", "queried_count"),
+    ("out", "queried array"): Row(
+        "out:queried array:{element}", "out_queried_numbers", ARRAY, "_Numbers"
     ),
-    ("out", "asked bytes"): Row("out:bytes", "out_queried_bytes", stub="builtins.bytes"),
+    ("out", "queried bytes"): Row("out:bytes", "out_queried_bytes", stub="builtins.bytes"),
     ("out", "callee bytes"): Row("out:bytes(callee)", "out_callee_bytes", stub="builtins.bytes"),
     ("out", "callee array"): Row(
         "out:ndarray(callee):{element}",
@@ -211,7 +208,7 @@ ROWS = {
     ),
     ("out", "c bytes"): Row("out:c bytes", "out_c_bytes", stub="builtins.bytes"),
     ("out", "floats"): Row("out:list:float[{element}]", "out_floats", "{element}", "list[float]"),
-    # of fields of structs; the engine has most from parameters
+    # for struct fields; most engine kinds are shared with parameters
     ("field", "enum"): Row("enum:{element}", "enumeration", ENUM),
     ("field", "handle"): Row("handle:{element}", HANDLES, CLASS),
     ("field", "struct"): Row("struct:{element}", "structure", CLASS),
@@ -223,7 +220,7 @@ ROWS = {
     ("field", "bytes"): Row("bytes[{element}]", "field_bytes", stub="builtins.bytes"),
     ("field", "list"): Row("ptr[]:{element}", "field_pointer_list"),
     ("field", "number"): Row("{element}", NUMBERS),
-    # of values behind attributes; what is no class is a row of VALUES
+    # for attribute values; VALUES has values without a class
     ("value", "enum"): Row("enum:{element}", "enumeration", ENUM),
     ("value", "handle"): Row("handle:{element}", "handle", CLASS),
     ("value", "struct"): Row("struct:{element}", "structure", CLASS),
@@ -235,11 +232,11 @@ ROLES = {row.role: Kind(*key) for key, row in ROWS.items() if row.role}
 
 @dataclass(frozen=True)
 class Value:
-    """What stands behind an attribute, and has no class."""
+    """An attribute value without a class."""
 
     cpp: str  # member of the C++ enumeration `value_kind`
-    given: str = "int"  # Python type that comes out
-    taken: str = INTEGER
+    read_type: str = "int"
+    accepted_type: str = INTEGER
 
 
 VALUES = {
@@ -249,7 +246,7 @@ VALUES = {
     "unsigned long long": Value("u64"),
     "bool": Value("boolean", "bool", "bool | int"),
     "float": Value("f32", "float", "float"),
-    "address": Value("address", taken="_Address"),
+    "address": Value("address", accepted_type="_Address"),
     "text": Value("text", "bytes", "bytes | bytearray"),
     "buffer": Value("text_buffer", "bytes", "Buffer"),
     "list:int": Value("list_i32", "list[int]", LISTED),
@@ -259,23 +256,22 @@ VALUES = {
 
 
 def engine_kinds() -> dict[str, list[str]]:
-    """The members of the C++ enumeration -> the words of the kinds that they are: inputs, what is
-    also returned, outputs."""
-    found: dict[str, list[str]] = {}
-    for wanted in (("in", "none"), ("inout",), ("out",)):
+    """Member of the C++ enumeration `kind` -> words of its kinds, ordered by direction."""
+    kinds: dict[str, list[str]] = {}
+    for directions in (("in", "none"), ("inout",), ("out",)):
         for (direction, _), row in ROWS.items():
-            for name in row.cpp.split() if direction in wanted else ():
-                found.setdefault(name, []).append(row.words.format(element="T", aux="n"))
-    return found
+            for name in row.cpp.split() if direction in directions else ():
+                kinds.setdefault(name, []).append(row.words.format(element="T", aux="n"))
+    return kinds
 
 
 def field_kinds() -> list[str]:
-    """The further members that fields alone are."""
+    """Further members of `kind`, used by fields only."""
     named = [n for (way, _), row in ROWS.items() if way == "field" for n in row.cpp.split()]
     return [n for n in dict.fromkeys(named) if n not in engine_kinds()]
 
 
 def value_kinds() -> list[str]:
-    """The members of the C++ enumeration of what stands behind an attribute."""
+    """Members of the C++ enumeration `value_kind`."""
     classes = [row.cpp for (way, _), row in ROWS.items() if way == "value" and row.cpp]
     return [*dict.fromkeys(value.cpp for value in VALUES.values()), *classes]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries of a project: those with decisions, each read and resolved once."""
+"""The libraries of a project: each has decisions, and is read and resolved once."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def load(library: str, project: Path = HERE) -> Library:
 
 
 def load_all(project: Path = HERE) -> dict[str, Library]:
-    """The models of all libraries of a project, by name, and of their further faces behind them."""
+    """The models of all libraries of a project by name, followed by their further faces."""
     return {name: load(name, project) for name in (*library_names(project), *face_names(project))}
 
 
 def library_names(project: Path = HERE) -> list[str]:
-    """Every library that decisions were made about."""
+    """All libraries with decisions."""
     return sorted(path.stem for path in (project / "overrides").glob("*.toml"))
 
 
 def face_names(project: Path = HERE) -> list[str]:
-    """Every further face of a library: `v2_driver` of `overrides/v2/driver.toml`."""
+    """All further faces: `v2_driver` for `overrides/v2/driver.toml`."""
     paths = (project / "overrides").glob("*/*.toml")
     return sorted(f"{path.parent.name}_{path.stem}" for path in paths)
 
 
 def overrides_of(library: str, project: Path) -> Path:
-    """The decisions about a library or a face."""
+    """The path of the decisions about a library or a face."""
     is_face = library in face_names(project)
     name = library.replace("_", "/", 1) if is_face else library
     return project / "overrides" / f"{name}.toml"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The API of a C library as emitters see it: facts of `api/` and decisions of `overrides/`."""
+"""The model of a C library for emitters: facts of `api/` and decisions of `overrides/`."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from .kinds import Kind
 
 @dataclass(slots=True)
 class Assembly:
-    """A struct that a call is made of. Fields are named by their place in the NumPy struct."""
+    """A struct built from arguments of a call. Fields are indices in the NumPy struct."""
 
     numpy_struct: str
-    version: int  # that the call states in the first field; 0: none
+    version: int  # stored in the first field; 0: none
     inputs: list[tuple[int, str]]  # field and argument
     output: int  # field that is returned; -1: the struct
-    counted: int  # list field whose length a first call tells; -1: none
-    older: str = ""  # NumPy struct that an older driver fills in its place
+    counted: int  # list field whose length a first call returns; -1: none
+    older: str = ""  # NumPy struct for older drivers
 
 
 @dataclass(slots=True)
 class Param:
-    """One C parameter."""
+    """A C parameter."""
 
     name: str  # the Python name, after renames
     c_name: str
@@ -39,53 +39,51 @@ class Param:
 
     @property
     def words(self) -> str:
-        """The kind as README.md spells it."""
+        """The words of the kind in README.md."""
         return str(self.kind)
 
 
 @dataclass(slots=True)
 class Function:
-    """One C function, and the Python function made of it."""
+    """A C function and its Python function."""
 
     name: str  # public name: the C name without the version suffix that a macro of the header adds
     c_name: str  # exported symbol
     ret: str
     params: list[Param]  # in C order
     header: str
-    since: str = ""  # CUDA release that brought this variant of the function, as in "12.4"
-    version: int = 0  # the same as cuGetProcAddress takes it: 12040
+    since: str = ""  # first CUDA release with this variant of the function, as in "12.4"
+    version: int = 0  # the release as a number for cuGetProcAddress: 12040
     flags: tuple[str, ...] = ()  # facts: "ptds" or "ptsz", the header's per-thread stream variant;
     # "also 2.0": a release whose variant takes the same C types
-    older: int = 0  # version of the variant that stands in where this one is missing
-    py: list[str] = field(
-        default_factory=list
-    )  # Python parameters in order, "count=0" with default
-    returns: list[str] = field(default_factory=list)  # names of what follows the error in the tuple
+    older: int = 0  # version of the variant used if this one is missing
+    py: list[str] = field(default_factory=list)  # Python parameters, "count=0" with default
+    returns: list[str] = field(default_factory=list)  # names of the outputs
     signature: str = ""  # name string of the capsule in cy<library>.__pyx_capi__
     releases_gil: bool = True
-    is_brief: bool = False  # releases it only where another thread could take it
-    is_gated: bool = False  # must not run when the process ends
-    is_hot: bool = False  # has an specialised form beside the table-driven one, maybe a shared one
+    is_brief: bool = False  # releases it only if another thread could acquire it
+    is_gated: bool = False  # must not run while the process exits
+    is_hot: bool = False  # has a specialized form besides the table-driven one
     in_python: bool = True  # False: for cimport only
-    wraps_callback: bool = False  # the callback and its data go through a trampoline
-    body: str | None = None  # name of a hand-written C++ body
+    wraps_callback: bool = False  # a trampoline calls the callback
+    body: str | None = None  # name of handwritten C++ steps
     doc: str = ""
-    overloads: list[str] = field(default_factory=list)  # further call forms, as a stub spells them
-    is_corrected: bool = False  # an override replaces what the heuristics said
+    overloads: list[str] = field(default_factory=list)  # further signatures for the stub
+    is_corrected: bool = False  # an override replaces a role of the heuristics
     python_name: str = ""
-    result: str = ""  # Python type of what a body makes of the outputs
-    returns_code: bool = True  # False: the code is what the function was asked for
-    size_function: str = ""  # the function that tells how many bytes this one writes
+    result: str = ""  # Python type of the result of a body
+    returns_code: bool = True  # False: the code is the result
+    size_function: str = ""  # function that returns the number of bytes this one writes
 
     @property
     def older_versions(self) -> list[int]:
-        """Versions of older variants that take the same C types, in ascending order."""
+        """Versions of older variants with the same C types, in ascending order."""
         also = (f.removeprefix("also ") for f in self.flags if f.startswith("also "))
         return [releases.number(release) for release in also]
 
     @property
     def symbol(self) -> str:
-        """The name that cuGetProcAddress takes together with `version`: no version suffix."""
+        """The name for cuGetProcAddress, without version suffix."""
         return strip_version(self.c_name)
 
 
@@ -102,30 +100,30 @@ class Member:
 
 @dataclass(slots=True)
 class Enum:
-    """One C enum. `name` is the typedef name, which is the Python class; `c_name` the tag."""
+    """A C enum. `name` is the typedef name, which is the Python class; `c_name` is the tag."""
 
     name: str
     c_name: str
     members: list[Member]
     header: str = ""
     is_macros: bool = False  # the members are macros in C
-    is_unsigned: bool = False  # of 64 bits, above zero
+    is_unsigned: bool = False  # 64-bit unsigned values
 
 
 @dataclass(slots=True)
 class Handle:
-    """An opaque value with a class of its own: pointer, function pointer or identity integer."""
+    """An opaque value with its own class: pointer, function pointer or identity integer."""
 
     name: str
-    base: str | None  # Python base class, of another library: "driver.CUstream"
-    c_type: str  # what is stored: "CUctx_st *", "void (*)(void *)", "unsigned long long"
+    base: str | None  # Python base class in another library: "driver.CUstream"
+    c_type: str  # stored type: "CUctx_st *", "void (*)(void *)", "unsigned long long"
     shape: str  # "pointer", "function", "integer"
     header: str = ""
     is_stream: bool = False  # has `__cuda_stream__`
 
     @property
     def is_comparable(self) -> bool:
-        """Whether equality and hash go by value."""
+        """Whether equality and hash compare values."""
         return self.shape != "function"
 
 
@@ -134,7 +132,7 @@ class Field:
     name: str  # Python name
     kind: Kind
     readonly: bool = False
-    c_path: str = ""  # member designator from the owning struct, as offsetof takes it
+    c_path: str = ""  # member designator for offsetof
     c_type: str = ""  # C type with array extents, as in "unsigned int[16]"
 
 
@@ -144,19 +142,19 @@ class Struct:
 
     name: str
     base: str | None
-    c_type: str  # C++ spelling; for anonymous members the path from the class that holds them
+    c_type: str  # C++ spelling; for anonymous members the path from the enclosing class
     fields: list[Field] = field(default_factory=list)
-    view_only: bool = False  # anonymous: exists inside another struct only
+    view_only: bool = False  # anonymous: exists only inside another struct
     is_union: bool = False
     header: str = ""
-    alignment: int = 0  # when wider than that of a pointer
-    size: int = 0  # of a struct whose alignment is stated
+    alignment: int = 0  # if wider than that of a pointer
+    size: int = 0  # of a struct with an alignment
     joint_lists: list[str] = field(default_factory=list)  # fields that share the next one
     joint_count: str = ""
 
     @property
     def joint_method(self) -> str:
-        """The method that sets those lists and their count."""
+        """The method that sets the joint lists and their count."""
         return "set_" + "_".join(self.joint_lists)
 
     @property
@@ -168,14 +166,14 @@ class Struct:
 
 @dataclass(slots=True)
 class NumpyField:
-    """One field of a NumPy struct. `form` is a word of `cpp/bindings/records/records.hpp`."""
+    """A field of a NumPy struct. `form` is an enumerator in `cpp/bindings/records/records.hpp`."""
 
     name: str
-    c_path: str  # member designator, as offsetof takes it
+    c_path: str  # member designator for offsetof
     form: str
     target: str = ""  # class of structs, C type of numbers
     is_array: bool = False
-    is_hidden: bool = False  # known to NumPy alone
+    is_hidden: bool = False  # part of the NumPy type only
     counter: str = ""  # name of the field that counts the elements
     enum: str = ""  # C name of the enumeration that the number belongs to
 
@@ -187,14 +185,14 @@ class NumpyStruct:
     name: str
     c_type: str  # C++ spelling
     fields: list[NumpyField]
-    is_array: bool  # made with a length
-    dtype: str  # name of the NumPy type in the module; empty for what calls alone use
+    is_array: bool  # constructed with a length
+    dtype: str  # name of the NumPy type in the module; empty if only calls use the struct
     header: str = ""
 
 
 @dataclass(slots=True)
 class Typedef:
-    """A typedef that makes no class: a plain number, or one more name for an enum."""
+    """A typedef without a class: a plain number, or an alias of an enum."""
 
     name: str
     c_type: str
@@ -203,7 +201,7 @@ class Typedef:
 
 @dataclass(slots=True)
 class Library:
-    """What a library is in Python: classes and functions, and what they were made of."""
+    """A library in Python: classes and functions, with their facts and decisions."""
 
     facts: Facts
     decisions: Decisions
@@ -217,16 +215,16 @@ class Library:
     attributes: dict[str, dict[str, Kind]]  # enum -> member -> kind of the typed value
     numpy_structs: list[NumpyStruct]  # each after those that it contains
     exceptions: dict[str, str]  # class -> C name of its code
-    uses: dict[str, Library]  # whose classes are bases and values here
+    uses: dict[str, Library]  # libraries whose classes are bases and values here
 
     @property
     def name(self) -> str:
-        """Unlike that of all others; a name in C++."""
+        """The unique name of the library, a C++ identifier."""
         return self.decisions.library
 
     @property
     def module(self) -> str:
-        """The name in its package."""
+        """The name of the module in its package."""
         return self.decisions.module or self.name
 
     @property
@@ -236,17 +234,17 @@ class Library:
 
     @property
     def is_face(self) -> bool:
-        """Whether it shows the functions of another library once more."""
+        """Whether the module is a further face of another library."""
         return bool(self.decisions.face_of)
 
     @property
     def package(self) -> str:
-        """That the generated modules lie in."""
+        """The package of the generated modules."""
         return self.decisions.package
 
     @property
     def folder(self) -> str:
-        """Where the generated modules lie, below the root."""
+        """The folder of the generated modules below the root."""
         return self.package.replace(".", "/")
 
     @property
@@ -263,14 +261,14 @@ class Library:
 
     @property
     def nothing_found_c(self) -> str:
-        """`not_found` as what functions return."""
+        """`not_found` with the return type of functions."""
         result = self.decisions.result_type
         is_struct = result not in ("", self.decisions.result_enum)
         return f"{result}{{{self.not_found_c}}}" if is_struct else self.not_found_c
 
     @property
     def result_tag(self) -> str:
-        """The name that the header declares the result enumeration under."""
+        """The name of the result enumeration in the header."""
         name = self.decisions.result_enum
         targets = (d.target for d in self.facts.types if getattr(d, "name", "") == name)
         return next(targets, name)
@@ -282,7 +280,7 @@ class Library:
         return next(e.name for e in self.enums if name in (e.name, e.c_name))
 
     def include(self, header: str) -> str:
-        """The line that includes one of `headers`: CUDA's, or the one that is written here."""
+        """The line that includes one of `headers`: CUDA's, or a generated one."""
         return (
             f'#include "headers/{header}"'
             if self.decisions.declares_itself
@@ -291,12 +289,12 @@ class Library:
 
     @property
     def origin(self) -> str:
-        """What the first line of each generated file says."""
+        """The first line of each generated file."""
         return origin_of(f"generator/api/{self.table}.api")
 
 
 def origin_of(source: str) -> str:
-    """The first line of a file that is written from `source`, without its comment sign."""
+    """The first line of a file generated from `source`, without its comment sign."""
     return f"Generated by `python -m generator emit` from {source}; do not edit."
 
 

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What headers of function pointer types (`cudaTypedefs.h`) say of the releases of a function."""
+"""Reads releases of functions from headers of function pointer types (`cudaTypedefs.h`)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-# CUDA numbers of a function by base name: number -> C types of its parameters there.
+# Base name of a function -> CUDA number of a variant -> C types of its parameters.
 Releases = dict[str, dict[int, tuple[str, ...]]]
 
 
 def read(texts: Iterable[str]) -> Releases:
-    """From typedefs such as `CUresult (CUDAAPI *PFN_cuInit_v2000)(unsigned int Flags)`.
+    """Read typedefs such as `CUresult (CUDAAPI *PFN_cuInit_v2000)(unsigned int Flags)`.
 
-    Variants for per-thread streams have typedefs of their own, which add nothing here."""
-    found: Releases = {}
+    Typedefs of variants for per-thread streams add no information."""
+    variants: Releases = {}
     pattern = r"PFN_(\w+?)_v(\d+)\)\s*\(([^;]*)\)\s*;"
     for text in texts:
         for name, number, parameters in re.findall(pattern, text):
             types = tuple(parameter_type(p) for p in parameters.split(","))
-            found.setdefault(name, {})[int(number)] = types
-    return found
+            variants.setdefault(name, {})[int(number)] = types
+    return variants
 
 
 def parameter_type(declaration: str) -> str:
@@ -39,6 +39,6 @@ def number(release: str) -> int:
 
 
 def equal_and_older(variants: dict[int, tuple[str, ...]], newest: int) -> list[int]:
-    """Numbers of older variants that take the same C types, in ascending order."""
-    wanted = variants.get(newest)
-    return sorted(n for n, types in variants.items() if n < newest and types == wanted)
+    """Numbers of older variants with the same C types, in ascending order."""
+    expected = variants.get(newest)
+    return sorted(n for n, types in variants.items() if n < newest and types == expected)

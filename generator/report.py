@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the headers hold and what is special about it: a page whose diff shows what changed."""
+"""Writes a summary of the headers and of special cases; its diff shows changes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .facts import FactEnum, FactRecord, Facts, FactTypedef
 from .model import Library
 
 HEAD = """\
-# What the generator makes of the headers
+# Summary of the generated API
 
-Written by `python -m generator report`; committed, so that a change of the headers or of a decision
-is read here as a diff.
+Written by `python -m generator report`. Committed, so that its diff shows changes of the headers or
+of a decision.
 """
 
 
@@ -53,11 +53,11 @@ def counts(library: Library) -> str:
         "- fields": sum(len(s.fields) for s in structs),
         "constants": len(library.constants),
     }
-    return table(("what", "count"), rows.items())
+    return table(("item", "count"), rows.items())
 
 
 def decisions(library: Library) -> str:
-    """How far the heuristics carry, and which functions are special in which way."""
+    """The accuracy of the heuristics, and the functions with special properties."""
     functions = library.functions
     corrected = [f for f in functions if f.is_corrected]
     share = 100 * (len(functions) - len(corrected)) / len(functions)
@@ -66,14 +66,16 @@ def decisions(library: Library) -> str:
         ("body written by hand", names(f for f in functions if f.body)),
         ("callback wrapped", names(f for f in functions if f.wraps_callback)),
         ("keeps the GIL", names(f for f in functions if not f.releases_gil)),
-        ("releases it to threads alone", names(f for f in functions if f.is_brief)),
-        ("left out at exit", names(f for f in functions if f.is_gated)),
-        ("specialised", names(f for f in functions if f.is_hot)),
+        ("releases the GIL to threads only", names(f for f in functions if f.is_brief)),
+        ("not called at exit", names(f for f in functions if f.is_gated)),
+        ("specialized", names(f for f in functions if f.is_hot)),
         ("no release known", names(f for f in functions if library.facts.version and not f.since)),
         ("wide alignment", ", ".join(s.name for s in library.structs if s.alignment)),
     ]
     text = f"The heuristics get {share:.1f} % of the functions right.\n\n"
-    return text + table(("decision", "functions"), [(what, who or "none") for what, who in rows])
+    return text + table(
+        ("decision", "functions"), [(title, members or "none") for title, members in rows]
+    )
 
 
 def names(functions) -> str:
@@ -81,7 +83,7 @@ def names(functions) -> str:
 
 
 def newest(library: Library) -> str:
-    """Functions of this release and the one before: what to look at on a bump."""
+    """Functions of the last two releases, to be reviewed on a header update."""
     releases = sorted({f.since for f in library.functions if f.since}, key=release_key)[-2:]
     rows = [
         (release, names(f for f in library.functions if f.since == release))
@@ -95,7 +97,7 @@ def release_key(release: str) -> tuple[int, ...]:
 
 
 def attributes(library: Library) -> str:
-    """Members of attribute enums that have no type yet: reading or setting them is a TypeError."""
+    """Members of attribute enums without a type: reading or setting them raises TypeError."""
     members = {e.name: [m.name for m in e.members] for e in library.enums}
     rows = [
         (enum, ", ".join(m for m in members[enum] if m not in table_) or "none")
@@ -109,16 +111,16 @@ def table(head: tuple[str, str], rows) -> str:
     return "\n".join([*lines, *(f"| {a} | {b} |" for a, b in rows)]) + "\n"
 
 
-# --- what a bump changed -------------------------------------------------------------------------
+# --- changes of a header update ------------------------------------------------------------------
 
 
 def changes(old: Path, new: Facts) -> str:
-    """One line for each declaration that came, went or differs."""
+    """Lines for each declaration that was added, removed or changed."""
     if not old.exists():
         return ""
     try:
         before, after = declarations(api_file.read(old)), declarations(new)
-    except ValueError as error:  # written by a version with another format
+    except ValueError as error:  # written in an older format
         return f"? nothing to compare with: {error}\n"
     lines = [f"+ {after[name]}" for name in after if name not in before]
     lines += [f"- {before[name]}" for name in before if name not in after]
@@ -129,17 +131,17 @@ def changes(old: Path, new: Facts) -> str:
 
 
 def declarations(facts: Facts) -> dict[str, str]:
-    """Every fact by name, enumerators and members on their own."""
-    found = {f"const {c.name}": api_file.write_constant(c)[0] for c in facts.constants}
+    """Every fact by name, with one entry per enumerator."""
+    declared = {f"const {c.name}": api_file.write_constant(c)[0] for c in facts.constants}
     for item in facts.types:
         if isinstance(item, FactEnum):
             for name, value in item.members:
-                found[f"{item.tag}.{name}"] = f"{item.tag}.{name} = {value}"
+                declared[f"{item.tag}.{name}"] = f"{item.tag}.{name} = {value}"
         elif isinstance(item, FactRecord):
-            found[f"struct {item.tag}"] = " ".join(
+            declared[f"struct {item.tag}"] = " ".join(
                 line.strip() for line in api_file.write_type(item)
             )
         elif isinstance(item, FactTypedef):
-            found[f"type {item.name}"] = api_file.write_type(item)[0]
-    found |= {f"fn {f.c_name}": api_file.write_function(f) for f in facts.functions}
-    return found
+            declared[f"type {item.name}"] = api_file.write_type(item)[0]
+    declared |= {f"fn {f.c_name}": api_file.write_function(f) for f in facts.functions}
+    return declared

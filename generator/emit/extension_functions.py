@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the addresses of the functions of a library that lies in an extension of ours."""
+"""Writes the function addresses of a library that an extension of this package contains."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
     return {
         f"build/generated/{name}/entries.cpp": entries_source(library)
         for name, library in libraries.items()
-        if library.decisions.loading.how == "extension" and not library.is_face
+        if library.decisions.loading.method == "extension" and not library.is_face
     }
 
 
@@ -25,7 +25,7 @@ def entries_source(library: Library) -> str:
 
 #include "driver/{library.name}_table.hpp"
 
-// The header declares these in place of the others, not beside them.
+// The header declares either these or the other variants, not both.
 extern "C" {{
 {variants}}}
 

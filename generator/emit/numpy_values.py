@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the values of NumPy structs are, to C and to type checkers: fields, arguments, results."""
+"""C types and annotations of values of NumPy structs: fields, arguments, results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LETTERS = {
 
 
 def assembled_fields(library: Library, function: Function) -> dict[str, NumpyField]:
-    """The fields that the arguments of a function go to, by argument."""
+    """Argument -> field of an assembled struct that it sets."""
     types = {t.name: t for t in library.numpy_structs}
     return {
         name: types[p.assembly.numpy_struct].fields[field]
@@ -32,7 +32,7 @@ def assembled_fields(library: Library, function: Function) -> dict[str, NumpyFie
 
 
 def result_field(library: Library, param: Param) -> NumpyField | None:
-    """The field that comes out of an assembled struct; None when it comes out whole."""
+    """The field of an assembled struct that is returned; None if the struct is returned."""
     if not param.assembly or param.assembly.output < 0:
         return None
     types = {t.name: t for t in library.numpy_structs}
@@ -40,7 +40,7 @@ def result_field(library: Library, param: Param) -> NumpyField | None:
 
 
 def c_type(library: Library, field: NumpyField) -> str:
-    """The C type of a field's value; empty when Python sees an object."""
+    """The C type of a field's value; empty if it is an object in Python."""
     if field.form == "address":
         return "intptr_t"
     if field.form != "number":
@@ -67,7 +67,7 @@ def annotation(field: NumpyField) -> str:
 
 
 def array_letter(library: Library, name: str) -> str:
-    """The letter of the elements of an array, as in `struct`."""
+    """The `struct` format letter of the elements of an array."""
     base = plain(library, name)
     if any(e.c_name == base for e in library.enums):
         return "I"
@@ -87,9 +87,9 @@ def result_annotation(library: Library, param: Param) -> str | None:
 
 
 def result_word(library: Library, param: Param) -> str | None:
-    """The same, as the facts about the reference have it: `array:I` and so on."""
-    found = result_annotation(library, param)
-    if found == "array" and param.kind.shape == "array":
+    """The type of an output, spelled like the facts about the reference: `array:I` and so on."""
+    word = result_annotation(library, param)
+    if word == "array" and param.kind.shape == "array":
         return f"array:{array_letter(library, param.kind.element)}"
     field = result_field(library, param)
-    return (c_type(library, field) or found) if field else found
+    return (c_type(library, field) or word) if field else word

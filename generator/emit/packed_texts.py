@@ -7,10 +7,10 @@ COMMENTED = 60
 
 
 class PackedTexts:
-    """Texts behind each other, each once: a record says where its text starts.
+    """Concatenated texts without duplicates: a record holds the offset of its text.
 
-    A pointer in a constant table is adjusted whenever the extension is loaded, which costs time, a
-    private copy of the page, and 24 bytes of the file; a number costs four bytes.
+    The dynamic linker relocates each pointer in a constant table, which costs time, a private copy
+    of the page, and 24 bytes of the file; an offset costs four bytes.
     """
 
     def __init__(self):
@@ -18,7 +18,7 @@ class PackedTexts:
         self.length = 1
 
     def __call__(self, text: str) -> str:
-        """The C++ initialiser of a `packed_text`; short texts are shown beside it."""
+        """The C++ initializer of a `packed_text`, with a short text as a comment."""
         if text not in self.starts:
             self.starts[text] = self.length
             self.length += len(text.encode()) + 1
@@ -35,7 +35,7 @@ class PackedTexts:
 
 
 def escaped(text: str) -> str:
-    """What stands between the quotes of a C literal."""
+    """The text escaped for a C literal."""
     return "".join(map(escaped_byte, text.encode()))
 
 

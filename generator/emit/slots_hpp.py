@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the function tables of all libraries, and names and first contents of their slots."""
+"""Writes the function tables of all libraries, with names and initial values of their slots."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ def includes(library: Library) -> str:
 
 
 def table_pxd(driver: Library) -> str:
-    """The driver's table for the Cython sources of `cuda.core`; C++ checks what they call."""
+    """The driver's table for the Cython sources of `cuda.core`; C++ checks their calls."""
     slots = "".join(f"        driver_function {f.name}\n" for f in driver.functions)
     return (
         f"# {driver.origin}\n\n"
         'cdef extern from "driver/call.hpp" namespace "halfwarp::driver" nogil:\n'
-        "    # A slot, under its C name. What is called through it is checked by C++.\n"
+        "    # A slot, under its C name. C++ checks the calls through it.\n"
         "    ctypedef const void* driver_function\n"
         f"    cppclass driver_table:\n{slots}"
         '    const driver_table* driver "halfwarp::driver::table"\n'
@@ -86,7 +86,7 @@ def table_header(library: Library) -> str:
 
 
 def table_struct(library: Library) -> str:
-    """One table; a header macro that renames a function renames its slot with it."""
+    """The table of a library; a header macro that renames a function renames its slot too."""
     slots = "".join(f"  {slot(f)};\n" for f in library.functions)
     count = f"{library.name}_slot_count"
     return (
@@ -97,7 +97,7 @@ def table_struct(library: Library) -> str:
 
 
 def slot(function: Function) -> str:
-    """Typed by the header, but for old variants that the header does not show."""
+    """The declaration of a slot; the header declares its type, except for hidden old variants."""
     if "hidden" in function.flags:
         types = ", ".join(p.c_type for p in function.params)
         return f"{function.ret} (*{function.name})({types})"
@@ -105,7 +105,7 @@ def slot(function: Function) -> str:
 
 
 def slots_source(library: Library, texts: PackedTexts) -> str:
-    """The one instance of a table, full of resolvers, and what is asked for to replace them."""
+    """The instance of a table, filled with resolvers, and the symbols that replace them."""
     name, kind = library.name, f"{library.name}_table"
     slots = "".join(
         f"    &first_call<library, {i}, decltype({kind}::{f.name}), nothing>::run,\n"
@@ -122,8 +122,8 @@ namespace {{
 
 constexpr library_id library = {library_id(library.name)};
 
-// What a caller gets when there is nothing to call; a Python error is set then. It is the value at
-// which the exception clauses of cy{name} look for one.
+// Result of a call without a function; a Python error is set. The exception clauses of cy{name}
+// check for this value.
 struct nothing {{
   template <class Result>
   static constexpr Result value() noexcept {{
@@ -135,7 +135,7 @@ struct nothing {{
   }}
 }};
 
-// What the slots hold before the library is open: tells an empty slot from a filled one.
+// Values of the slots before the library is open; an equal slot is unfilled.
 constinit const {kind} first_slots = {{
 {slots}}};
 {kind} slots;
@@ -152,10 +152,10 @@ const library_record {name}_record = {{
     reinterpret_cast<void* const*>(&first_slots),
     symbols,
     {name}_slot_count,
-    opening::{library.decisions.loading.how},
+    opening::{library.decisions.loading.method},
     "{library.decisions.loading.name}",
     "{library.decisions.loading.package}",
-    "{library.decisions.loading.what_to_do}",
+    "{library.decisions.loading.instructions}",
     {emulated_file(library)},
 }};
 
@@ -175,5 +175,5 @@ def symbol_row(function: Function, texts: PackedTexts) -> str:
 
 
 def per_thread_suffix(function: Function) -> str:
-    """What the name of its per-thread variant ends in; empty when it has none."""
+    """The suffix of the per-thread variant of a function; empty if there is none."""
     return next((f"_{flag}" for flag in function.flags if flag in ("ptds", "ptsz")), "")

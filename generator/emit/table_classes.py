@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The records of handle and struct classes, and of the fields of the latter."""
+"""Records of handle and struct classes, and of struct fields."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .table_text import dotted, quoted
 
 
 class ClassRows:
-    """What the records of classes refer to: their fields, and what few of them have."""
+    """Rows that class records refer to: fields, and properties that few classes have."""
 
     def __init__(self):
         self.types: list[str] = []
@@ -21,7 +21,7 @@ class ClassRows:
         self.extras.once("", "{}")
 
     def add_fields(self, struct: Struct, index: Index) -> int:
-        """The number of the first field."""
+        """Add the fields of a struct. Returns the number of the first one."""
         children = Children()
         if struct.fields:
             self.types.append(
@@ -89,7 +89,7 @@ def struct_record(library: Library, struct: Struct, index: Index, rows: ClassRow
 
 
 def handle_doc(handle: Handle) -> str:
-    """The text signature of the constructor, then what the class is."""
+    """The text signature of the constructor, then a description of the class."""
     view = "`_ptr`: the address of a C value to view instead of holding one."
     return f"{handle.name}(init_value=0, _ptr=0)\n--\n\n{SHAPES[handle.shape]} {view}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The records of enumerations and of their members."""
+"""Records of enumerations and their members."""
 
 from __future__ import annotations
 

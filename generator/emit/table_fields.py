@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One C++ `field` record per member of a struct class."""
+"""C++ `field` records, one per member of a struct class."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 
 from ..model import Field, Struct
 
-# Padding, which the reference neither lists nor prints; the `pad` of a union gives it its size.
+# Padding, which the reference neither lists nor prints; the `pad` of a union sets its size.
 HIDDEN = re.compile(r"(reserved|padding)\d*|unused")
 ADDRESSES = ("voidp", "void**", "kparams")
 
 
 class Children:
-    """Numbers the fields that are shown by objects of their own."""
+    """Numbers the fields that are read as views."""
 
     def __init__(self):
         self.count = 0
@@ -29,7 +29,7 @@ def is_hidden(field: Field, struct: Struct) -> bool:
 
 
 def flags_of(field: Field, struct: Struct) -> str:
-    """C++ expression: the bits of a field."""
+    """C++ expression of the flags of a field."""
     is_void = field.c_type in ("void *", "const void *")
     flags = {
         "read_only": field.readonly,
@@ -52,7 +52,7 @@ def field_record(field: Field, struct: Struct, index, children: Children) -> str
 
 
 def kinds_of(field: Field, member: str, index) -> tuple[str, str, str]:
-    """C++ expressions: kind of the field, kind of its elements, class or enumeration."""
+    """C++ expressions: kind of a field, kind of its elements, class or enumeration."""
     none = "kind::i8"
     shape, element = field.kind.shape, field.kind.element
     if shape in ("array", "list"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The records of functions: what C takes, what Python gives, what the module shows."""
+"""Records of functions: C parameters, Python arguments, names in the module."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def all_params(function: Function, index: Index) -> list[str]:
 
 
 class FunctionRows:
-    """What the records of functions refer to: parameters, thunks, what is written by hand."""
+    """Rows that function records refer to: parameters, thunks, handwritten steps."""
 
     def __init__(self):
         self.params = Rows("const param", "params")
@@ -38,7 +38,7 @@ def function_record(library: Library, function: Function, index: Index, rows: Fu
     body = rows.handwritten.once(function.body or "", f"&handwritten::{function.body}")
     slot = f"offsetof(halfwarp::driver::{library.table}_table, {function.name}) / sizeof(void*)"
     return (
-        f"{{{index.texts(called(library, function))}, {index.texts(joined(names))}, "
+        f"{{{index.texts(message_name(library, function))}, {index.texts(joined(names))}, "
         f"{rows.params.block(function.name, params)}, {thunk},\n   {slot},\n"
         f"   {body}, {len(params)}, {len(names)}, {required}, {len(function.returns)}, "
         f"{' | '.join(function_flags(library, function))}{size_function(function, index)}}}"
@@ -46,20 +46,20 @@ def function_record(library: Library, function: Function, index: Index, rows: Fu
 
 
 def caller(function: Function) -> str:
-    """By the declaration of the header, unless the header does not show it."""
+    """The caller of a function, by its type in the header; a hidden function spells its type."""
     if "hidden" in function.flags:
         types = ", ".join(p.c_type for p in function.params)
         return f"caller<{function.ret} (*)({types})>"
     return f"caller<decltype(&::{function.name})>"
 
 
-def called(library: Library, function: Function) -> str:
-    """What messages call it: names that are short need their module."""
+def message_name(library: Library, function: Function) -> str:
+    """The name of a function in messages; short names include the module."""
     return f"{library.module}.{function.python_name}" if library.raises else function.name
 
 
 def size_function(function: Function, index: Index) -> str:
-    """The place of the function that tells how many bytes this one writes."""
+    """The index of the function that returns the number of bytes this one writes."""
     places = {f.name: i for i, f in enumerate(index.functions)}
     return f", {places[function.size_function]}" if function.size_function else ""
 
@@ -93,20 +93,20 @@ def functions_table(library: Library, index: Index) -> str:
 
 
 def arity_checks(index: Index) -> str:
-    """The records have as many parameters as the C functions."""
+    """Checks that records have as many parameters as the C functions."""
     checks = (f"{caller(f)}::arity == {len(all_params(f, index))}" for f in index.functions)
     return " &&\n              ".join(checks)
 
 
 def methods_table(library: Library, index: Index) -> str:
-    """What the module shows, by name: functions are looked up when they are first used."""
+    """The functions of the module by name, which are looked up on first use."""
     shown = [(i, name, f) for i, f in enumerate(index.functions) for name in names_of(library, f)]
-    made = {name: method(library, name, f, i, index.texts) for i, name, f in shown}
-    made |= {
+    rows = {name: method(library, name, f, i, index.texts) for i, name, f in shown}
+    rows |= {
         name: status_check(library, name, index.texts) for name in library.decisions.status_checks
     }
-    lines = "".join(f"  {row},\n" for _, (row, _) in sorted(made.items()))
-    entries = "".join(f"  {entry},\n" for _, (_, entry) in sorted(made.items()))
+    lines = "".join(f"  {row},\n" for _, (row, _) in sorted(rows.items()))
+    entries = "".join(f"  {entry},\n" for _, (_, entry) in sorted(rows.items()))
     return (
         f"const method_record {library.name}_methods[] = {{\n{lines}}};\n"
         f"const PyCFunction {library.name}_entries[] = {{\n{entries}}};\n"
@@ -114,14 +114,14 @@ def methods_table(library: Library, index: Index) -> str:
 
 
 def names_of(library: Library, function: Function) -> list[str]:
-    """What the module calls it; the name of its own first."""
+    """The names of a function in the module, the aliases last."""
     aliases = library.decisions.function_aliases.items()
     own = function.python_name
     return [own, *(alias for alias, name in aliases if name == own)]
 
 
 def status_check(library: Library, name: str, texts: PackedTexts) -> tuple[str, str]:
-    """A function that raises what a call with that status would have raised."""
+    """A function that raises the exception of a status."""
     doc = f"{name}(status)\n--\n\n0, unless a status is an error: raises its exception. Host only."
     return f"{{{texts(name)}, {texts(doc)}, METH_O}}", f"module_{name}<{library.name}_library>"
 
@@ -129,7 +129,7 @@ def status_check(library: Library, name: str, texts: PackedTexts) -> tuple[str, 
 def method(
     library: Library, name: str, function: Function, position: int, texts: PackedTexts
 ) -> tuple[str, str]:
-    """What the module shows under a name, and the C function behind it."""
+    """The row of a name in the module, and the C function that implements it."""
     owner = f"{library.name}_library"
     if not function.is_hot or function.body:
         entry = f"entry<{owner}, {position}>"
@@ -142,7 +142,7 @@ def method(
 
 
 def docstring(library: Library, name: str, function: Function) -> str:
-    """CPython's text signature, for `inspect.signature` and `help`; then what comes back."""
+    """CPython's text signature, for `inspect.signature` and `help`, then the result."""
     text = (
         function.doc
         or f"Returns ({', '.join([library.decisions.result_enum, *function.returns])})."

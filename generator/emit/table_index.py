@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the classes, enumerations and attribute tables of a library stand in their arrays."""
+"""Indices of classes, enumerations and attribute tables in their arrays."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .packed_texts import PackedTexts
 
 
 class Index:
-    """Where each class, enumeration and attribute table of a library stands in its array."""
+    """Index of each class, enumeration and attribute table of a library in its array."""
 
     def __init__(self, library: Library, texts: PackedTexts):
         self.library = library
@@ -24,13 +24,13 @@ class Index:
         self.foreign = {u: Index(other, texts) for u, other in library.uses.items()}
 
     def declarations(self) -> str:
-        """Named indices, so that the records read as what they mean."""
+        """C++ enumerations of the indices, so that records are readable."""
         named = (("class", self.classes), ("enum", self.enums), ("attributes", self.attributes))
         own = "".join(enumerate_names(word, names) for word, names in named if names)
         return own + "".join(self.foreign_indices(name) for name in self.foreign)
 
     def foreign_indices(self, library: str) -> str:
-        """Places of the classes of another library that this one names as `library.class`."""
+        """Indices of the classes of another library that this one names as `library.class`."""
         bases = [h.base for h in self.library.handles if h.base]
         values = [k.element for t in self.library.attributes.values() for k in t.values()]
         prefix = f"{library}."
@@ -40,7 +40,7 @@ class Index:
         return f"namespace from_{library} {{\nenum class_index : std::int16_t {{\n{lines}}};\n}}\n"
 
     def reference(self, name: str) -> tuple[str, str]:
-        """C++ expressions of a class: its library (null: this one) and its place there."""
+        """C++ expressions of a class: its library (null: this one) and its index there."""
         library, _, own = name.rpartition(".")
         if library:
             return f"&{library}_library", f"from_{library}::{own}"
@@ -56,17 +56,17 @@ class Index:
         return name in self.structs
 
     def assembly(self, assembly: Assembly) -> int:
-        """The place of a struct that a call is made of, among all of them."""
+        """The index of an assembly among all assemblies."""
         return self.assemblies[id(assembly)]
 
     def children(self, struct: Struct) -> int:
-        """Fields of a class, bases included, that are shown by objects of their own."""
+        """The number of fields of a class, including bases, that are read as views."""
         own = sum(f.kind.shape == "struct" for f in struct.fields)
         return own + (self.children(self.structs[struct.base]) if struct.base else 0)
 
 
 def number_assemblies(functions: list[Function]) -> dict[int, int]:
-    """An assembly for older drivers stands right behind the one that it replaces."""
+    """Assembly id -> index. An assembly for older drivers follows the one that it replaces."""
     places, count = {}, 0
     for assembly in (p.assembly for f in functions for p in f.params if p.assembly):
         places[id(assembly)] = count

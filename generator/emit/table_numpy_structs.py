@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The records of NumPy structs, and of the structs that calls are made of."""
+"""Records of NumPy structs, and of structs built from arguments of a call."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def class_record(library: Library, numpy_struct: NumpyStruct, texts: PackedTexts
 
 
 def class_doc(numpy_struct: NumpyStruct) -> str:
-    """The text signature of the constructor, then what the class is."""
+    """The text signature of the constructor, then a description of the class."""
     if numpy_struct.is_array:
         text = "An array of `size` structs of the C API, zeroed; fields are columns and keywords."
         return f"{numpy_struct.name}(size=1, **fields)\n--\n\n{text}"
@@ -65,7 +65,7 @@ def class_doc(numpy_struct: NumpyStruct) -> str:
 
 
 def assemblies_table(library: Library, index) -> str:
-    """Each followed by the one for older drivers, if any."""
+    """The assemblies, each followed by the one for older drivers, if any."""
     rows = [
         row
         for f in index.functions
@@ -110,7 +110,7 @@ def record_and_class(numpy_struct: str) -> str:
 
 
 def is_plain(assembly: Assembly, numpy_struct: NumpyStruct) -> bool:
-    """Numbers go in, and a number or a text comes out, where anything does."""
+    """Whether all inputs are numbers, and the output is a number or a text."""
     forms = [f.form for f in numpy_struct.fields]
     gives = assembly.output >= 0 and forms[assembly.output] in ("number", "text")
     return (

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One C++ `param` record per C parameter: kind, place in the Python call, what it depends on."""
+"""C++ `param` records, one per C parameter: kind, Python position, dependencies."""
 
 from __future__ import annotations
 
 from ..model import Function, Param
 
-# elements of lists that are no class: what the C++ kind ends in
+# element of a list without a class -> suffix of the C++ kind
 ELEMENTS = {
     "int": "i32",
     "unsigned int": "u32",
@@ -16,7 +16,7 @@ ELEMENTS = {
 
 
 class Positions:
-    """Where the parameters of a function stand, in C and in Python."""
+    """Positions of the parameters of a function, in C and in Python."""
 
     def __init__(self, function: Function):
         self.c = {p.c_name: i for i, p in enumerate(function.params)}
@@ -24,7 +24,7 @@ class Positions:
         self.params = function.params
 
     def in_python(self, param: Param) -> int:
-        return self.python.get(param.name, -1) if param.kind.is_given else -1
+        return self.python.get(param.name, -1) if param.kind.is_argument else -1
 
     def following(self, param: Param) -> Param | None:
         i = self.c[param.c_name] + 1
@@ -45,14 +45,14 @@ def param_record(param: Param, positions: Positions, index) -> str:
 
 
 def returned_struct_record(function: Function, index) -> list[str]:
-    """A struct that the function returns by value: written by the thunk like one more output."""
+    """The record of a struct returned by value; the thunk writes it like an output."""
     if function.ret not in index.structs:
         return []
     return [f"{{kind::out_structure, -1, class_{function.ret}}}"]
 
 
 def size_position(param: Param, positions: Positions) -> int:
-    """C position of the parameter that holds the size of an attribute's value: the next one."""
+    """The C position of the size of an attribute's value, which is the next parameter."""
     following = positions.following(param)
     if param.kind.shape not in ("attr", "attrlist") or following is None:
         return -1
@@ -61,7 +61,7 @@ def size_position(param: Param, positions: Positions) -> int:
 
 
 def kind_of(param: Param, index) -> tuple[str, str]:
-    """The C++ expressions of a parameter's kind and type: of its row, or by its C type."""
+    """The C++ expressions of a parameter's kind and type, from its row or its C type."""
     row = param.kind.row
     if param.assembly:
         return f"kind::{row.cpp}", str(index.assembly(param.assembly))
@@ -97,7 +97,7 @@ def handle_kind(param: Param, index) -> tuple[str, str]:
 
 
 def array_kind(param: Param, index) -> tuple[str, str]:
-    """Arrays of NumPy structs or of numbers."""
+    """The kind of an array of NumPy structs or numbers."""
     name = param.kind.element
     if name in index.numpy_structs:
         return "kind::out_structures", f"class_{name}"
@@ -120,8 +120,8 @@ def list_kind(param: Param, index) -> tuple[str, str]:
 def output_kind(param: Param, index) -> tuple[str, str]:
     name = param.kind.element
     word = class_word(name, index)
-    made = f"callee_{word}s" if param.kind.shape == "callee list" else word
-    return f"kind::out_{made}", f"class_{name}"
+    suffix = f"callee_{word}s" if param.kind.shape == "callee list" else word
+    return f"kind::out_{suffix}", f"class_{name}"
 
 
 def class_word(name: str, index) -> str:

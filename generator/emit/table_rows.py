@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays whose rows the records of a library refer to by number."""
+"""Arrays whose rows the records of a library refer to by index."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from __future__ import annotations
 class Rows:
     """The rows of one C++ array, numbered as they are added.
 
-    Records hold these numbers in place of addresses: what holds an address is adjusted, and its
-    page copied, whenever the extension is loaded.
+    Records hold these indices instead of addresses: the dynamic linker relocates each address, and
+    copies its page, when the extension is loaded.
     """
 
     def __init__(self, c_type: str, name: str):
@@ -17,14 +17,14 @@ class Rows:
         self.places: dict[object, int] = {}
 
     def block(self, title: str, rows: list[str]) -> int:
-        """The number of the first of some rows that stand together."""
+        """Add consecutive rows. Returns the index of the first one."""
         first = len(self.rows)
         titles = [f"// {title}\n  "] + [""] * len(rows)
         self.rows += [title + row for title, row in zip(titles, rows, strict=False)]
         return first
 
     def once(self, key: object, row: str) -> int:
-        """The number of a row that all with the same key share."""
+        """Add a row unless the key has one. Returns its index."""
         if key not in self.places:
             self.places[key] = self.block(str(key), [row])
         return self.places[key]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the records that the engine of `cpp/bindings` interprets: one C++ file per library."""
+"""Writes the records for the engine in `cpp/bindings`: one C++ file per library."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def kinds_header() -> str:
     return (
         f"// {origin_of('generator/kinds.py')}\n#pragma once\n\n#include <cstdint>\n\n"
         "namespace halfwarp::bindings {\n\n"
-        "// What a parameter, a field or an element is, with the words of generator/README.md.\n"
+        "// Kind of a parameter, a field or an element, with the words of generator/README.md.\n"
         f"enum class kind : std::uint8_t {{\n{members}  count_of_parameter_kinds,\n"
         f"  // of fields alone\n{fields}}};\n\n"
         "// The Python type of the value behind an attribute.\n"
@@ -87,7 +87,7 @@ def registry(names: list[str]) -> str:
 
 
 def tables(library: Library, texts: PackedTexts) -> str:
-    """All records of a library, in the order in which they refer to each other."""
+    """All records of a library, each before the records that refer to it."""
     index = Index(library, texts)
     parts = [
         index.declarations(),
@@ -125,7 +125,7 @@ def methods_count(library: Library, index: Index) -> int:
 
 
 def status_type(library: Library) -> str:
-    """A struct that functions return in place of a code."""
+    """The declaration of a struct that functions return instead of a code."""
     result = library.decisions.result_type
     if result in ("", library.decisions.result_enum):
         return ""
@@ -185,12 +185,12 @@ def library_record(library: Library, index: Index) -> str:
 
 
 def more(library: Library) -> str:
-    """What only libraries whose functions raise have."""
+    """Further members of the record of a library whose functions raise."""
     return ", &raises, assemblies, foreign_enums" if library.raises else ""
 
 
 def exceptions_table(library: Library, texts: PackedTexts) -> str:
-    """The class of the library's errors, then those of single statuses."""
+    """The exception class of the library, then the classes of single statuses."""
     if not library.raises:
         return ""
     decided = library.decisions
@@ -236,7 +236,7 @@ def aliases_table(library: Library, texts: PackedTexts) -> str:
 
 
 def foreign_enums_table(library: Library, texts: PackedTexts) -> str:
-    """Enumerations of other libraries, under names of this one."""
+    """Enumerations of other libraries under names of this one."""
     if not library.decisions.enum_aliases:
         return "constexpr std::span<const foreign_enum> foreign_enums;\n"
     rows = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What others need of `cuda.core` beside its sources: type stubs, `.pxd` aliases, C++ headers."""
+"""Generated files of `cuda.core` for clients: type stubs, `.pxd` aliases, C++ headers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from . import cimport_aliases, native_headers, old_modules, stubs
 
 
 def emit(root: Path, generated: dict[str, str]) -> dict[str, str]:
-    """Path below the root -> text. `generated` is what the emitters of the low layer made."""
+    """Path below the root -> text. `generated` has the files of the low layer."""
     return {
         **stubs.emit(root),
         **cimport_aliases.emit(root),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the old `.pxd` paths of `cuda.core`: a line each, from the table of old module paths."""
+"""Writes `.pxd` files at old paths of `cuda.core`, from the table of old module paths."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from . import cython_source
 EXTENSIONS = ("_core", "_compile", "_graph", "_resources", "_views")
 TABLE = "cuda/core/_forwarding.py"
 CAPI = "cuda/core/capi.pxd"
-# Declarations that lie with their concept here, and that clients know by another path.
+# Declarations that clients cimport from another path.
 COPIES = {
     "_dlpack": "cuda/core/memory/buffers/dlpack_types.pxd",
     "_resource_handles": "cuda/core/driver/handles/resource_handles.pxd",
 }
 HEAD = f"# {origin_of('cuda/core/_forwarding.py')}\n"
 CLASS = re.compile(r"^cdef class (\w+)", re.M)
-FUNCTION = re.compile(r"^(?:cdef (?:inline )?[\w* ]+?\b|    )(\w+)[(,]", re.M)  # or a cimported one
+FUNCTION = re.compile(
+    r"^(?:cdef (?:inline )?[\w* ]+?\b|    )(\w+)[(,]", re.M
+)  # or a cimported name
 
 
 def emit(root: Path) -> dict[str, str]:
@@ -32,7 +34,7 @@ def emit(root: Path) -> dict[str, str]:
     files = {}
     for module, names in literal(root / TABLE, "MODULES").items():
         if "." in module:
-            continue  # a .pxd in a folder would make an empty package of the folder
+            continue  # a .pxd in a folder would turn the folder into an empty package
         classes = [name for name in names.split() if name in homes]
         lines = [f"from {homes[name]} cimport {name}\n" for name in classes]
         lines += [

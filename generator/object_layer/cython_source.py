@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads classes and functions, their signatures and docstrings, out of the text of `.pyx` files."""
+"""Parses classes, functions, signatures and docstrings in the text of `.pyx` files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Class:
 
 
 def read(path: Path) -> str:
-    """The text of a `.pyx` or `.pxd` with that of the files it includes."""
+    """The text of a `.pyx` or `.pxd` file, with included files inserted."""
     text = path.read_text("utf-8")
     return INCLUDED.sub(lambda found: read(path.parent / found[1]), text)
 
@@ -52,7 +52,7 @@ def parse(text: str) -> tuple[dict[str, Class], dict[str, Routine]]:
     classes: dict[str, Class] = {}
     functions: dict[str, Routine] = {}
     code = blank_docstrings(text)
-    end = 0  # of the class that was met last
+    end = 0  # of the last class
     for head in HEAD.finditer(code):
         if head["kind"] != "def":
             if not head["indent"]:
@@ -66,7 +66,7 @@ def parse(text: str) -> tuple[dict[str, Class], dict[str, Routine]]:
 
 
 def blank_docstrings(text: str) -> str:
-    """The text with spaces in place of docstrings, so that places stay the same."""
+    """The text with docstrings replaced by spaces, so that offsets do not change."""
     return re.sub(r'"""(?:.|\n)*?"""', lambda found: re.sub(r"[^\n]", " ", found.group()), text)
 
 
@@ -105,18 +105,18 @@ def closing(text: str, start: int) -> int:
 
 
 def parse_parameters(text: str) -> list[Parameter]:
-    found = []
+    parameters = []
     for part in split(text):
         typed = TYPED.match(part)
         name, _, default = (typed["name"] + (typed["default"] or "") if typed else part).partition(
             "="
         )
-        found.append(Parameter(name.strip(), typed["ctype"] if typed else "", default.strip()))
-    return found
+        parameters.append(Parameter(name.strip(), typed["ctype"] if typed else "", default.strip()))
+    return parameters
 
 
 def split(text: str) -> list[str]:
-    """At the commas outside brackets."""
+    """Split at commas outside brackets."""
     parts, depth, last = [], 0, 0
     for place, sign in enumerate(text):
         depth += (sign in "([{") - (sign in ")]}")
@@ -128,27 +128,27 @@ def split(text: str) -> list[str]:
 
 
 def decorators(text: str, start: int) -> list[str]:
-    found: list[str] = []
+    names: list[str] = []
     for line in reversed(text[:start].splitlines()):
         decorator = DECORATOR.match(line)
         if not decorator:
             break
-        if not decorator[1].startswith("cython."):  # for the compiler alone
-            found.insert(0, decorator[1])
-    return found
+        if not decorator[1].startswith("cython."):  # for the compiler only
+            names.insert(0, decorator[1])
+    return names
 
 
 def indented(text: str, start: int, indent: str) -> str:
-    """The lines of a body: all that is indented deeper than its head."""
+    """The lines of a body: all lines with more indentation than its head."""
     end = re.compile(rf"^ {{0,{len(indent)}}}\S", re.M).search(text, text.find("\n", start) + 1)
     return text[start : end.start() if end else len(text)]
 
 
 def clean(doc: str) -> str:
-    """A docstring as `inspect.cleandoc` shows it."""
+    """A docstring, cleaned like `inspect.cleandoc` does."""
     text = ast.literal_eval(f'"""{doc}"""').expandtabs().strip()
     signature, mark, text = text.rpartition("\n--\n")
     lines = text.strip().split("\n")
     margins = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
-    rest = [line[min(margins) :].rstrip() for line in lines[1:]] if margins else []
-    return signature + mark + "\n".join([lines[0], *rest])
+    tail = [line[min(margins) :].rstrip() for line in lines[1:]] if margins else []
+    return signature + mark + "\n".join([lines[0], *tail])

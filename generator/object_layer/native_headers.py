@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies the C++ headers behind the `.pxd` files of `cuda.core` to one folder that wheels carry."""
+"""Copies the C++ headers of the `.pxd` files of `cuda.core` to one folder for the wheels."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 from pathlib import Path
 
 FOLDER = "cuda/core/_include"
-PUBLIC = Path("cpp/python/foreign/utility.hpp")  # what clients name themselves, without a folder
+PUBLIC = Path("cpp/python/foreign/utility.hpp")  # included by clients directly, without a folder
 ONCE = "#pragma once\n"
-QUIET = "#pragma GCC system_header\n"  # no warnings of ours in other people's builds
+QUIET = "#pragma GCC system_header\n"  # suppresses warnings in clients' builds
 EXTERN = re.compile(r'^\s*cdef extern from "([^"]+)"', re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
 
 def emit(root: Path, generated: dict[str, str]) -> dict[str, str]:
-    """The headers that the declarations name, with all that these include."""
+    """The headers that the declarations name, and the headers that they include."""
     copies: dict[str, str] = {}
     pending = [
         name for path in (root / "cuda/core").rglob("*.pxd") for name in EXTERN.findall(read(path))
@@ -33,22 +33,22 @@ def emit(root: Path, generated: dict[str, str]) -> dict[str, str]:
 
 
 def remove_stale(root: Path, files: dict[str, str]) -> None:
-    """Copies of an earlier run that nothing includes any more: wheels take the whole folder."""
+    """Remove unused copies of an earlier run: wheels contain the whole folder."""
     for path in (root / FOLDER).rglob("*"):
         if path.is_file() and path.relative_to(root).as_posix() not in files:
             path.unlink()
 
 
 def own_header(root: Path, generated: dict[str, str], name: str) -> str | None:
-    """The text of a header of ours; None for one of CUDA or of the system."""
-    if made := generated.get(f"build/generated/{name}"):
-        return made
+    """The text of a header of this repository; None for a CUDA or system header."""
+    if text := generated.get(f"build/generated/{name}"):
+        return text
     path = root / "cpp" / name
     return read(path) if path.is_file() else None
 
 
 def foreign_types(root: Path) -> dict[str, str]:
-    """The few types of graphics libraries that CUDA's headers name."""
+    """The headers with the few types of graphics libraries that CUDA's headers use."""
     folder = root / "cpp/driver/foreign"
     paths = [path for path in folder.rglob("*") if path.is_file()]
     return {f"{FOLDER}/{path.relative_to(folder).as_posix()}": read(path) for path in paths}

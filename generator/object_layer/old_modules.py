@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes `cuda.cuda`, `cuda.nvrtc` and their kin: Python and Cython look for them as files."""
+"""Writes the old modules `cuda.cuda`, `cuda.nvrtc` and so on, which must exist as files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def emit(root: Path) -> dict[str, str]:
     modules = literal(root / TABLE, "OLD_MODULES")
     cimports = literal(root / TABLE, "OLD_CIMPORTS")
     files = {f"cuda/{old}.py": MODULE.format(old=old, new=new) for old, new in modules.items()}
-    files["cuda/__init__.pxd"] = ""  # for `from cuda cimport ccuda`; Python does not see it
+    files["cuda/__init__.pxd"] = ""  # for `from cuda cimport ccuda`; Python ignores it
     for old, new in cimports.items():
         files[f"cuda/{old}.pxd"] = f"from cuda.bindings.{new} cimport *\n"
     return {path: HEAD + text for path, text in files.items()}

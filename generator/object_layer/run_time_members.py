@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tables in the sources make when a module is imported: properties, and keywords of them."""
+"""Members that tables in the sources create at import: properties, and their keywords."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 ATTRIBUTE = re.compile(r'\{"(\w+)", CU_DEVICE_ATTRIBUTE_\w+, (integer|boolean)')
 DEVICE_KINDS = {"integer": "int", "boolean": "bool"}
-# A kind of attributes.pyx: what is read, what may be given.
+# Kind in attributes.pyx -> type that is read, type that is accepted.
 LAUNCH_KINDS = {
     "_Choice": ("str | int", "str | SupportsIndex"),
     "_Domains": ("tuple[int, int]", "Sequence[SupportsIndex]"),
@@ -31,29 +31,31 @@ def device_properties(root: Path) -> list[str]:
 
 
 def kernel_attributes(text: str) -> list[str]:
-    made = []
+    members = []
     for name, row in table(text, "KERNEL_ATTRIBUTES"):
         _, is_boolean, is_settable, doc = (getattr(part, "value", None) for part in row)
         kind = "bool" if is_boolean else "int"
-        made.append(getter(name, "bool" if is_boolean else "AttributeValue", doc))
+        members.append(getter(name, "bool" if is_boolean else "AttributeValue", doc))
         if is_settable:
-            made.append(setter(name, kind))
-    return made
+            members.append(setter(name, kind))
+    return members
 
 
 def launch_attributes(text: str) -> list[str]:
     """The properties of LaunchConfig beyond its own fields."""
-    made = []
-    for name, (read, given), doc in further_attributes(text):
-        made.append(getter(name, f"{read} | None", f"{doc} None: not asked for. Host only."))
-        made.append(setter(name, f"{given} | None"))
-    return made
+    members = []
+    for name, (read, accepted), doc in further_attributes(text):
+        members.append(getter(name, f"{read} | None", f"{doc} None: not asked for. Host only."))
+        members.append(setter(name, f"{accepted} | None"))
+    return members
 
 
 def launch_keywords(text: str) -> str:
-    """The same as parameters of the constructor."""
+    """The properties as parameters of the constructor."""
     rows = further_attributes(text)
-    return ", ".join(["*", *(f"{name}: {given} | None = ..." for name, (_, given), _ in rows)])
+    return ", ".join(
+        ["*", *(f"{name}: {accepted} | None = ..." for name, (_, accepted), _ in rows)]
+    )
 
 
 def further_attributes(text: str) -> list[tuple[str, tuple[str, str], str]]:
@@ -65,12 +67,12 @@ def further_attributes(text: str) -> list[tuple[str, tuple[str, str], str]]:
 
 
 def table(text: str, name: str) -> list[tuple[str, list[ast.expr]]]:
-    """The rows of a dict of tuples that a source spells out; none where it has no such dict."""
-    found = re.search(rf"^cdef dict {name} = (\{{.*?^\}})", text, re.M | re.S)
-    if not found:
+    """The rows of a literal dict of tuples in a source; empty if there is no such dict."""
+    match = re.search(rf"^cdef dict {name} = (\{{.*?^\}})", text, re.M | re.S)
+    if not match:
         return []
-    made = ast.parse(found[1], mode="eval").body
-    return [(key.value, row.elts) for key, row in zip(made.keys, made.values, strict=True)]
+    rows = ast.parse(match[1], mode="eval").body
+    return [(key.value, row.elts) for key, row in zip(rows.keys, rows.values, strict=True)]
 
 
 def getter(name: str, kind: str, doc: str) -> str:

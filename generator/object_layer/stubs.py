@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the `.pyi` files of `cuda.core`: what type checkers know of compiled classes."""
+"""Writes the `.pyi` files of `cuda.core`: type stubs of compiled classes."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def emit(root: Path) -> dict[str, str]:
         homes[home] = f"{homes.get(home, '')} {names}".strip()
     files |= {f"{m.replace('.', '/')}.pyi": named_tuples(rows) for m, rows in records.items()}
     for extension in EXTENSIONS:
-        others = [name for name in EXTENSIONS if name != extension]
-        imports = {f"cuda.core.{name}": homes[name] for name in others}
+        other_extensions = [name for name in EXTENSIONS if name != extension]
+        imports = {f"cuda.core.{name}": homes[name] for name in other_extensions}
         for home, names in homes.items():
             if home not in EXTENSIONS and home not in ("graph", "texture", "typing"):
                 imports[f"cuda.core.{home}"] = names
@@ -110,7 +110,7 @@ def emit(root: Path) -> dict[str, str]:
 
 
 def named_tuples(rows: dict[str, list[str]]) -> str:
-    """The stub of a module of records: a class each, whose first line says what it is made of."""
+    """The stub of a module of records: one class each, whose first line is its base."""
     classes = [
         f"class {name}({base}):\n{indent(chr(10).join(lines), INDENT)}\n"
         for name, (base, *lines) in rows.items()
@@ -127,7 +127,7 @@ def theme_package(homes: dict[str, str], purpose: str) -> str:
 
 
 def system_package(homes: dict[str, str]) -> dict[str, str]:
-    """The stubs of `cuda.core.system`, whose names are made when they are asked for."""
+    """The stubs of `cuda.core.system`, whose names are created on first use."""
     errors = ", ".join(f"{name} as {name}" for name in homes["exceptions"].split())
     exceptions = [ORIGIN, '"""The exceptions of NVML."""\n\n']
     exceptions.append(f"from cuda.bindings.nvml import {errors}\n")
@@ -143,7 +143,7 @@ def system_package(homes: dict[str, str]) -> dict[str, str]:
 
 
 def package(root: Path) -> str:
-    """The stub of `cuda.core` itself: every public name, from where it is."""
+    """The stub of `cuda.core` itself, which imports every public name."""
     homes = literal(root / FOLDER / "__init__.py", "_HOMES")
     lines = [ORIGIN, '"""CUDA objects for Python."""\n\n']
     lines += imports_of(homes)
@@ -161,7 +161,7 @@ def package(root: Path) -> str:
 
 
 def utilities_module(homes: dict[str, str]) -> str:
-    """The stub of `cuda.core.utils`: names that are elsewhere."""
+    """The stub of `cuda.core.utils`, which imports its names from other modules."""
     lines = [
         ORIGIN,
         '"""Views of arrays, program caches, and what works on several objects at once."""\n\n',
@@ -172,7 +172,7 @@ def utilities_module(homes: dict[str, str]) -> str:
 
 
 def imports_of(homes: dict[str, str]) -> Iterator[str]:
-    """A line for each home: names that a stub passes on."""
+    """Import lines for the names that a stub re-exports, one per home."""
     for home, names in sorted(homes.items()):
         imported = ", ".join(f"{name} as {name}" for name in sorted(names.split()))
         yield f"from cuda.core.{home} import {imported}\n"
@@ -192,14 +192,14 @@ class Module:
         self.is_core = extension == "_core"
         self.source = text
 
-    def text(self, wanted: list[str], imports: dict[str, str]) -> str:
-        parts = [self.function(None, self.functions[n]) for n in wanted if n in self.functions]
+    def text(self, names: list[str], imports: dict[str, str]) -> str:
+        parts = [self.function(None, self.functions[n]) for n in names if n in self.functions]
         if self.is_core:
             parts = ["\n".join(self.rules.table["lines"]["module"]) + "\n", *parts]
-        made: dict[str, str] = {}
-        while waiting := self.mentioned(wanted, parts, made):
-            made |= {name: self.class_text(self.classes[name]) for name in waiting}
-        body = "\n\n".join([*parts, *(made[name] for name in self.classes if name in made)])
+        texts: dict[str, str] = {}
+        while pending := self.mentioned(names, parts, texts):
+            texts |= {name: self.class_text(self.classes[name]) for name in pending}
+        body = "\n\n".join([*parts, *(texts[name] for name in self.classes if name in texts)])
         used = "\n".join(
             f"from {module} import {', '.join(sorted(names.split()))}"
             for module, names in sorted(imports.items())
@@ -207,11 +207,11 @@ class Module:
         head = HEAD.format(purpose=self.purpose, imports=used)
         return f"{ORIGIN}{head}{body}"
 
-    def mentioned(self, wanted: list[str], parts: list[str], made: dict[str, str]) -> list[str]:
-        """The classes that are public, or that annotations of what was made so far name."""
-        code = cython_source.blank_docstrings("\n".join([*parts, *made.values()]))
-        words = {*wanted, *re.findall(r"\w+", code)}
-        return [name for name in self.classes if name in words and name not in made]
+    def mentioned(self, names: list[str], parts: list[str], texts: dict[str, str]) -> list[str]:
+        """The public classes, and the classes named in annotations so far."""
+        code = cython_source.blank_docstrings("\n".join([*parts, *texts.values()]))
+        words = {*names, *re.findall(r"\w+", code)}
+        return [name for name in self.classes if name in words and name not in texts]
 
     def class_text(self, cls: Class) -> str:
         bases = [base for base in cls.bases if base != "_KernelAttributes"]
@@ -224,32 +224,33 @@ class Module:
             is_private = name.startswith("_") and not name.endswith("__")
             if name not in hidden and not is_private and name != "__init__":
                 members.append(self.method(cls, routine))
-        members += [*self.attributes(cls), *self.made_at_run_time(cls)]
+        members += [*self.attributes(cls), *self.run_time_properties(cls)]
         return head + indent("\n".join(filter(None, [*self.constructor(cls), *members])), INDENT)
 
     def constructor(self, cls: Class) -> list[str]:
-        """`__init__`, by the signature in the class docstring where the constructor is C++."""
-        made = next((r for r in cls.routines if r.name == "__init__"), None)
-        if whole := self.rules.table["lines"].get(f"{cls.name}.__init__"):
-            return whole
+        """`__init__`, from the class docstring if the constructor is in C++."""
+        init = next((r for r in cls.routines if r.name == "__init__"), None)
+        if lines := self.rules.table["lines"].get(f"{cls.name}.__init__"):
+            return lines
         if spelled := re.match(rf"{cls.name}\((.*?)\)\n--\n", cls.doc, re.S):
-            given = cython_source.parse_parameters(spelled[1])
-            if made:
-                return [
-                    f"def __init__({self.parameters(cls, made_of(given, 'self'))}) -> None: ..."
-                ]
-            return [f"def __new__({self.parameters(cls, made_of(given, 'cls'))}) -> Self: ..."]
-        if made is None:
+            parameters = cython_source.parse_parameters(spelled[1])
+            if init:
+                routine = init_routine(parameters, "self")
+                return [f"def __init__({self.parameters(cls, routine)}) -> None: ..."]
+            return [
+                f"def __new__({self.parameters(cls, init_routine(parameters, 'cls'))}) -> Self: ..."
+            ]
+        if init is None:
             return []
-        if [parameter.name for parameter in made.parameters] == ["self", "*args", "**kwargs"]:
-            if "raise RuntimeError" in made.body.strip().split("\n")[0]:
+        if [parameter.name for parameter in init.parameters] == ["self", "*args", "**kwargs"]:
+            if "raise RuntimeError" in init.body.strip().split("\n")[0]:
                 return ["def __init__(self, never: Never, /) -> None: ..."]
             return ["def __init__(self) -> None: ..."]
-        return [self.function(cls, Routine("__init__", made.parameters, "", "", []))]
+        return [self.function(cls, Routine("__init__", init.parameters, "", "", []))]
 
     def method(self, cls: Class, routine: Routine) -> str:
-        if whole := self.rules.table["lines"].get(f"{cls.name}.{routine.name}"):
-            return "\n".join(whole)
+        if lines := self.rules.table["lines"].get(f"{cls.name}.{routine.name}"):
+            return "\n".join(lines)
         special = self.rules.lookup("special", cls, routine.name)
         if special:
             head = special if special.startswith("__") else routine.name + special
@@ -260,9 +261,9 @@ class Module:
             return "\n".join([*deprecation(routine), *decorators, with_doc(head, routine.doc)])
         if decorators and decorators[0].endswith(".setter"):
             getter = next(r for r in cls.routines if r.name == routine.name)
-            taken = self.rules.table["assigned"].get(f"{cls.name}.{routine.name}")
-            taken = taken or self.rules.member(cls, getter)
-            return f"{decorators[0]}\ndef {routine.name}(self, value: {taken}) -> None: ..."
+            accepted = self.rules.table["assigned"].get(f"{cls.name}.{routine.name}")
+            accepted = accepted or self.rules.member(cls, getter)
+            return f"{decorators[0]}\ndef {routine.name}(self, value: {accepted}) -> None: ..."
         return self.function(cls, routine)
 
     def function(self, cls: Class | None, routine: Routine) -> str:
@@ -287,15 +288,15 @@ class Module:
         return ", ".join(written)
 
     def attributes(self, cls: Class) -> list[str]:
-        """Those that the docstring lists, one or several a line."""
+        """The attributes that the docstring lists, one or several per line."""
         entries = ENTRY.findall(section(cls.doc, "Attributes"))
         kinds = self.rules.table["results"]
         return [
             f"{name}: {kinds[kind]}" for names, kind, _ in entries for name in names.split(", ")
         ]
 
-    def made_at_run_time(self, cls: Class) -> list[str]:
-        """Properties that a table makes when the module is imported."""
+    def run_time_properties(self, cls: Class) -> list[str]:
+        """Properties that a table creates when the module is imported."""
         if cls.name == "DeviceProperties":
             return run_time_members.device_properties(self.root)
         if cls.name == "LaunchConfig":
@@ -305,7 +306,7 @@ class Module:
         return []
 
 
-def made_of(parameters: list[Parameter], first: str) -> Routine:
+def init_routine(parameters: list[Parameter], first: str) -> Routine:
     return Routine("__init__", [Parameter(first), *parameters], "", "", [])
 
 
@@ -314,7 +315,7 @@ def is_self(parameter: Parameter) -> bool:
 
 
 def deprecation(routine: Routine) -> list[str]:
-    """The decorator of an old spelling."""
+    """The decorator of a deprecated name."""
     if not re.match(r"(An older|Deprecated)\b", routine.doc):
         return []
     new = re.search(r"`(\w+)`", routine.doc)

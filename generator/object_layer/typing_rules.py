@@ -22,14 +22,14 @@ BOOLEAN = re.compile(r"^(Whether|True|False)\b")
 
 
 class TypingRules:
-    """The table, and what is missing in it."""
+    """The table of types.toml, and the names that are missing in it."""
 
     def __init__(self, path: Path):
         self.table = tomllib.loads(path.read_text("utf-8"))
         self.missing: list[str] = []
 
     def lookup(self, section: str, cls: Class | None, *names: str) -> str | None:
-        """The entry that says most: "Class.method.parameter" before "parameter"."""
+        """The most specific entry: "Class.method.parameter" before "parameter"."""
         rows = self.table[section]
         owner = cls.name if cls else ""
         keys = [".".join((owner, *names)), f"{owner}.{names[-1]}", names[-1]]
@@ -49,8 +49,12 @@ class TypingRules:
     def documented(self, doc: str, name: str) -> str | None:
         for names, text, optional in ENTRY.findall(section(doc, "Parameters")):
             if name in names.split(", "):
-                found = self.phrase(text)
-                return f"{found} | None" if found and optional and found != "Any" else found
+                annotation = self.phrase(text)
+                return (
+                    f"{annotation} | None"
+                    if annotation and optional and annotation != "Any"
+                    else annotation
+                )
         return None
 
     def phrase(self, text: str) -> str | None:
@@ -60,10 +64,10 @@ class TypingRules:
     def result(self, cls: Class | None, routine: Routine) -> str:
         if known := self.lookup("members", cls, routine.name):
             return known
-        said = section(routine.doc, "Returns").strip().split("\n")[0]
-        if said:
-            known = self.table["results"].get(said) or self.phrase(said)
-            return known or self.unknown(cls, routine.name, said)
+        phrase = section(routine.doc, "Returns").strip().split("\n")[0]
+        if phrase:
+            known = self.table["results"].get(phrase) or self.phrase(phrase)
+            return known or self.unknown(cls, routine.name, phrase)
         if re.search(r"\breturn +\S", routine.body):
             return self.unknown(cls, routine.name, "result")
         return "None"
@@ -85,5 +89,5 @@ class TypingRules:
 
 def section(doc: str, title: str) -> str:
     """The text below a numpydoc heading."""
-    found = re.search(rf"^{title}\n-+\n(.*?)(?=^\S[^\n]*\n-+\n|\Z)", doc, re.M | re.S)
-    return found[1] if found else ""
+    match = re.search(rf"^{title}\n-+\n(.*?)(?=^\S[^\n]*\n-+\n|\Z)", doc, re.M | re.S)
+    return match[1] if match else ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reference pages of the low layer, in reStructuredText, from the model that the modules come from.
+"""Reference pages of the low layer, in reStructuredText, from the same model as the modules.
 
-The documentation's build asks for them; nothing of this is kept.
+The documentation build generates them; they are not stored.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ PARTS = {"functions": functions_page, "types": types_page, "enumerations": enums
 def pages(headers: Path | None = None) -> dict[str, str]:
     """Path below the folder of reference pages -> text.
 
-    `headers` is the folder of the CUDA headers, which know the themes of the functions.
+    `headers` is the folder of the CUDA headers, which define the themes of the functions.
     """
     libraries = load_all()
-    made = {"index.rst": index(libraries)}
+    texts = {"index.rst": index(libraries)}
     for name, library in libraries.items():
         parts = {part: write(library) for part, write in PARTS.items()}
         parts["functions"] = functions_page(library, headers)
         parts = {part: text for part, text in parts.items() if text}
-        made |= {f"{name}/{part}.rst": text for part, text in parts.items()}
-        made[f"{name}/index.rst"] = module_page(library, list(parts))
-    return made
+        texts |= {f"{name}/{part}.rst": text for part, text in parts.items()}
+        texts[f"{name}/index.rst"] = module_page(library, list(parts))
+    return texts
 
 
 def index(libraries: dict[str, Library]) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a module's functions, by theme: signature, result, release, interpreter lock."""
+"""The page of a module's functions, by theme: signature, result, release, GIL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .themes import WITH_A_PAGE_FOR_EACH, by_theme, page_of
 
 
 def functions_page(library: Library, headers: Path | None = None) -> str:
-    """With a section for each theme, where the headers say what is of which."""
+    """The page, with a section for each theme if the headers define themes."""
     writer = writer_of(library)
     themes = by_theme((f for f in library.functions if f.in_python), headers)
     parts = [head(library, "functions")]
@@ -34,7 +34,7 @@ def entry(writer, function: Function) -> str:
     lines = [escaped(function.doc), ""]
     lines += [f"Also ``{plain_type(variant)}``.\n" for variant in variants]
     if not function.releases_gil:
-        lines += ["Keeps the interpreter lock: it returns at once."]
+        lines += ["Keeps the GIL: it returns at once."]
     if function.is_brief:
-        lines += ["Gives the interpreter lock back only where another thread could take it."]
+        lines += ["Releases the GIL only if another thread could acquire it."]
     return directive("function", f"{name_of(function)}{plain_type(plain)}", lines)

@@ -13,26 +13,26 @@ def title(text: str, underline: str = "-") -> str:
 
 
 def head(library: Library, text: str) -> str:
-    """The title of a page, and the module that its names are of."""
+    """The title of a page, and the module of its names."""
     module = f"{library.package}.{library.module}"
     return f"{title(f'{library.module}: {text}', '=')}\n.. py:currentmodule:: {module}\n"
 
 
 def directive(kind: str, signature: str, lines: list[str]) -> str:
-    """A described object; what is said of it is indented below."""
+    """A described object, with its description indented."""
     body = "".join(f"   {line}\n" if line else "\n" for line in lines)
     return f".. py:{kind}:: {signature}\n   :no-index-entry:\n\n{body}"
 
 
 def escaped(text: str) -> str:
-    """Plain text: nothing in it marks anything up."""
+    """Plain text with markup escaped."""
     for mark in ("\\", "*", "`", "|"):
         text = text.replace(mark, f"\\{mark}")
     return re.sub(r"_(?=\W|$)", r"\\_", text)  # would be a reference
 
 
 def plain_type(text: str) -> str:
-    """A type as a reader wants it, without what only type checkers need."""
+    """A type for readers, without parts for type checkers."""
     for written, read in (
         (" | _NoneOnError", ""),
         ("SupportsIndex", "int"),

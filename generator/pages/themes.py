@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Themes of functions, as the headers and NVIDIA's manuals have them, and links to the manuals."""
+"""Themes of functions in the headers and in NVIDIA's manuals, and links to the manuals."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ OTHERS = ("", "Others")
 
 
 def manual_of(module: str) -> str:
-    """Where NVIDIA describes the functions of a module."""
+    """The address of NVIDIA's manual of a module."""
     return f"https://docs.nvidia.com/{MANUALS[module]}"
 
 
 def page_of(module: str, group: str) -> str:
-    """The page of a theme, as Doxygen calls it; the manual where themes have no pages."""
+    """The address of a theme's Doxygen page; of the manual if themes have no pages."""
     manual = manual_of(module)
     if not group or module not in WITH_A_PAGE_FOR_EACH:
         return manual
@@ -48,34 +48,34 @@ def by_theme(
     Without headers, all are `OTHERS`.
     """
     known: dict[str, dict[str, tuple[str, str]]] = {}
-    found: dict[tuple[str, str], list[Function]] = {}
+    themes: dict[tuple[str, str], list[Function]] = {}
     for function in functions:
         header = function.header
         if header not in known:
             known[header] = groups_in(headers / header if headers else None)
-            found |= {group: found.get(group, []) for group in known[header].values()}
-        found.setdefault(known[header].get(function.name, OTHERS), []).append(function)
-    found[OTHERS] = found.pop(OTHERS, [])  # at the end
-    return {group: members for group, members in found.items() if members}
+            themes |= {group: themes.get(group, []) for group in known[header].values()}
+        themes.setdefault(known[header].get(function.name, OTHERS), []).append(function)
+    themes[OTHERS] = themes.pop(OTHERS, [])  # at the end
+    return {group: members for group, members in themes.items() if members}
 
 
 def groups_in(header: Path | None) -> dict[str, tuple[str, str]]:
-    """C function -> its group, by the place of its declaration among the groups of a header."""
+    """C function -> its group, by the position of its declaration in a header."""
     if header is None or not header.is_file():
         return {}
     text = header.read_text("utf-8", "replace")
     groups = [(m.end(), (m[1], corrected(m[2]))) for m in GROUP.finditer(text)]
     starts = [start for start, _ in groups]
     code = re.sub(r"/\*.*?\*/", lambda m: " " * len(m[0]), text, flags=re.S)
-    found: dict[str, tuple[str, str]] = {}
+    members: dict[str, tuple[str, str]] = {}
     for declared in DECLARATION.finditer(code):
         place = bisect(starts, declared.start()) - 1
         if place >= 0:
-            found.setdefault(declared[1], groups[place][1])
-    return found
+            members.setdefault(declared[1], groups[place][1])
+    return members
 
 
 def corrected(title: str) -> str:
-    """A title of a header, where some lack a letter."""
+    """A title of a header, with misspellings corrected."""
     words = " ".join(word for word in title.split() if word != "[DEPRECATED]")
     return re.sub(r"gment\b", "gement", words) + (", deprecated" if "[DEPRECATED]" in title else "")

@@ -7,9 +7,10 @@ import re
 
 
 def cython_type(c_type: str) -> str:
-    """`const char *const *` -> `const char**`, `void *const *` -> `const void**`: constness stands
-    first and once, and a raw function pointer is an address, as in the declarations that clients
-    were compiled against."""
+    """`const char *const *` -> `const char**`, `void *const *` -> `const void**`.
+
+    `const` is first and occurs once, and a raw function pointer is an address: compiled clients
+    depend on these declarations."""
     if "(*)" in c_type:
         return "void*"
     if re.search(r"\*\s*const\b", c_type) and not c_type.startswith("const "):

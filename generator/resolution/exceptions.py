@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The convention "exceptions": functions that return their outputs alone and raise on failure.
 
-Handles and addresses are plain ints, enumerations go in and come out as ints, names are in snake
-case. README.md lists the words for kinds of parameters.
+Handles, addresses and enumerators are plain ints, names are in snake case. README.md lists the
+words for kinds of parameters.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from ..model import Enum, Function, Param
 from .names import class_name, enum_members, error_name, function_name, snake_case
 
 ROLE = re.compile(r"(?P<word>list|buffer|out buffer|out text|length)(?:\[(?P<aux>\w+)\])?")
-INTEGERS = ("handle", "callback", "unknown")  # kinds of types that Python sees as an address
+INTEGERS = ("handle", "callback", "unknown")  # kinds of types that are addresses in Python
 
 
 def make_function(fact: FactFunction, types, decisions: Decisions, override: Override) -> Function:
-    """The function, but for what both conventions say alike."""
+    """Create a function; `resolve_function` sets the properties common to all conventions."""
     name = function_name(fact.name, decisions)
     params = [param(fact, p, types, decisions, override) for p in fact.params]
     params = [fixed_length(p, params) for p in params]
     function = Function(fact.name, fact.c_name, fact.ret, params, fact.header, fact.since)
     function.python_name = name
-    function.py = [p.name for p in params if p.kind.is_given]
+    function.py = [p.name for p in params if p.kind.is_argument]
     function.returns = outputs(params, fact.ret, decisions)
     function.doc = override.doc or describe(function)
     return function
 
 
 def outputs(params: list[Param], ret: str, decisions: Decisions) -> list[str]:
-    """Names of what comes back: what the function itself returns, unless it is the code, first."""
-    found = [p.name for p in params if p.kind.is_returned]
-    return found if ret in (decisions.result_type, "void") else ["result", *found]
+    """Names of the outputs, after the return value unless that is the code."""
+    names = [p.name for p in params if p.kind.is_returned]
+    return names if ret in (decisions.result_type, "void") else ["result", *names]
 
 
 def describe(function: Function) -> str:
-    """The documentation that every function gets: what comes back, and what it stands on."""
+    """The documentation of a function: its outputs and its C function."""
     result = ", ".join(function.returns) or "None"
     if len(function.returns) > 1:
         result = f"({result})"
@@ -56,7 +56,7 @@ def param(fact, p, types, decisions: Decisions, override: Override) -> Param:
 
 
 def fixed_length(p: Param, params: list[Param]) -> Param:
-    """The length of a text of fixed size is no argument."""
+    """Make the length parameter of a fixed-size text a constant."""
     texts = (t.kind for t in params if t.kind.is_a("out", "fixed str") and t.aux == p.c_name)
     text = next(texts, None)
     return replace(p, kind=Kind("none", "fixed", text.element)) if text else p
@@ -76,7 +76,7 @@ def param_kind(role: str, c_type: str, types, fact: FactFunction, decisions: Dec
         return output_kind(base, stars, types)
     match = ROLE.fullmatch(role)
     if not match:
-        raise ValueError(f"{fact.name}: role {role!r} is not understood")
+        raise ValueError(f"{fact.name}: unknown role {role!r}")
     if match["word"] == "out text":
         return Kind("out", "fixed str", str(decisions.text_sizes[fact.name]), match["aux"])
     shapes = {"list": "options", "buffer": "buffer", "out buffer": "buffer*"}
@@ -106,26 +106,32 @@ def output_kind(base: str, stars: int, types) -> Kind:
 
 
 def find_size_functions(functions: list[Function], decisions: Decisions) -> None:
-    """`GetLog(handle, buffer)` writes as many bytes as `GetLogSize(handle, size)` says."""
+    """Set size functions: `GetLogSize(handle, size)` belongs to `GetLog(handle, buffer)`."""
     sizes = {f.name: f for f in functions}
     for function in functions:
         stem = function.name.removeprefix(decisions.prefixes[0])
         names = (f"{function.name}Size", decisions.prefixes[0] + stem.replace("Get", "") + "Size")
-        found = next((sizes[n] for n in names if n in sizes), None)
-        if found and found is not function and tells_size(found, function):
-            function.size_function = found.name
+        size_function = next((sizes[n] for n in names if n in sizes), None)
+        if (
+            size_function
+            and size_function is not function
+            and is_size_function(size_function, function)
+        ):
+            function.size_function = size_function.name
 
 
-def tells_size(sizes: Function, function: Function) -> bool:
-    """It takes the same arguments, without the buffer, and returns one number."""
-    given = [p.c_type for p in function.params if not p.kind.is_a("in", "buffer*")]
-    asked = [p.c_type for p in sizes.params]
-    has_buffer = len(given) == len(function.params) - 1 and not any(p.aux for p in function.params)
-    return has_buffer and asked == [*given, "size_t *"]
+def is_size_function(sizes: Function, function: Function) -> bool:
+    """Whether `sizes` has the same parameters except the buffer, and returns one number."""
+    c_types = [p.c_type for p in function.params if not p.kind.is_a("in", "buffer*")]
+    size_types = [p.c_type for p in sizes.params]
+    has_buffer = len(c_types) == len(function.params) - 1 and not any(
+        p.aux for p in function.params
+    )
+    return has_buffer and size_types == [*c_types, "size_t *"]
 
 
 def classes(enums: list[Enum], decisions: Decisions) -> dict[str, str]:
-    """The exception classes of single codes -> the C name of the code."""
+    """Exception class of a single code -> C name of the code."""
     chosen = decisions.exceptions
     if not decisions.exception_per_code:
         return chosen
@@ -136,7 +142,7 @@ def classes(enums: list[Enum], decisions: Decisions) -> dict[str, str]:
 
 
 def named_enums(enums: list[Enum], types, decisions: Decisions) -> list[Enum]:
-    """The enumerations, under their Python names."""
+    """The enumerations with their Python names."""
     return [
         Enum(
             class_name(e.name, decisions),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Role + C type -> kind, for functions that return a tuple."""
+"""Role and C type -> kind, for functions that return a tuple."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def output_kind(base: str, types: TypeTable) -> Kind:
 
 
 def bracketed_kind(role: str, base: str, function: FactFunction) -> Kind:
-    """Roles with a parameter in brackets, and classes that overrides name."""
+    """The kind of a role with a parameter in brackets, or of a class that an override names."""
     match = ROLE.fullmatch(role)
     if not match:
-        raise ValueError(f"{function.name}: role {role!r} is not understood")
+        raise ValueError(f"{function.name}: unknown role {role!r}")
     way, word, aux = match["way"] or "in", match["word"], match["aux"] or ""
     if word == "list":
         return Kind(way, "list", {"void": "voidp", "char": "bytes"}.get(base, base), aux)

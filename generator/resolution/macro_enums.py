@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Enumerations that a header spells as macros with a common prefix."""
+"""Enumerations that a header defines as macros with a common prefix."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def macro_enums(facts: Facts, decisions: Decisions) -> list[Enum]:
 
 
 def spelled(macro: str, value: int, casts: set[str]) -> str:
-    """A macro that casts to a pointer is no constant to C++: its value stands in."""
+    """The value of a macro in C++: a macro with a pointer cast is no constant expression."""
     return str(value) if macro in casts else macro
 
 
 def macro_enum(name: str, table: dict, values: dict[str, int], casts: set[str]) -> Enum:
-    """The macros that begin with a prefix, by value; then further names of some."""
+    """The macros with a prefix, sorted by value, followed by aliases."""
     prefix, renames = table["prefix"], table.get("renames", {})
     chosen = {c: member_name(c.removeprefix(prefix)) for c in values if is_chosen(c, table)}
     chosen |= renames
@@ -40,12 +40,12 @@ def macro_enum(name: str, table: dict, values: dict[str, int], casts: set[str]) 
 
 
 def is_chosen(c_name: str, table: dict) -> bool:
-    rest = c_name.removeprefix(table["prefix"])
-    if rest == c_name or rest in table.get("not", ()):
+    stem = c_name.removeprefix(table["prefix"])
+    if stem == c_name or stem in table.get("not", ()):
         return False
-    return "only" not in table or rest in table["only"]
+    return "only" not in table or stem in table["only"]
 
 
 def member_name(text: str) -> str:
-    """`GpuIdle` -> `GPU_IDLE`; names in capitals stay."""
+    """`GpuIdle` -> `GPU_IDLE`; uppercase names do not change."""
     return text if text.isupper() else re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", text).upper()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python names of what C calls otherwise: prefixes left out, words in snake case."""
+"""Python names for C names: without prefixes, in snake case."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def function_name(c_name: str, decisions: Decisions) -> str:
 
 
 def in_words(name: str, decisions: Decisions) -> str:
-    """A name whose words its capitals alone do not tell: `Memcpy2D` -> `Memcpy_2d`."""
+    """A name split into words that its capitals do not show: `Memcpy2D` -> `Memcpy_2d`."""
     for written, read in decisions.words.items():
         name = name.replace(written, read)
     return name
 
 
 def camel_case(name: str) -> str:
-    """`ARRAY_DESCRIPTOR_v2` -> `ArrayDescriptor_v2`, `accessPolicyWindow_v1` likewise."""
+    """`ARRAY_DESCRIPTOR_v2` -> `ArrayDescriptor_v2`, `accessWindow_v1` -> `AccessWindow_v1`."""
     head, version = re.fullmatch(r"(.*?)((?:_v\d+)?)", name).groups()
     words = (
         word.capitalize() if word.isupper() else word[:1].upper() + word[1:]
@@ -63,7 +63,7 @@ def without_prefix(c_name: str, decisions: Decisions) -> str:
 def enum_members(
     item: FactEnum, names: EnumNames, docs: dict[str, str], in_capitals: bool = False
 ) -> list[Member]:
-    """The members without the prefix that they share, then further names of theirs."""
+    """The members without their common prefix, followed by aliases."""
     prefix = common_prefix(item) if names.prefix is None else names.prefix
     shown = capitals_of(item) if in_capitals and is_camel(item) else {}
     members = {}
@@ -71,8 +71,8 @@ def enum_members(
         name = names.renames.get(c_name) or shown.get(c_name) or c_name.removeprefix(prefix)
         members[name] = Member(name, value, docs.get(c_name, ""), c_name)
     further = {}
-    if names.also:
-        further = {m.c_name.removeprefix(names.also): m for m in members.values()}
+    if names.short_prefix:
+        further = {m.c_name.removeprefix(names.short_prefix): m for m in members.values()}
     further |= {alias: members[name] for alias, name in names.aliases.items()}
     for alias, member in further.items():
         members.setdefault(alias, Member(alias, member.value, member.doc, member.c_name))
@@ -84,7 +84,7 @@ def is_camel(item: FactEnum) -> bool:
 
 
 def capitals_of(item: FactEnum) -> dict[str, str]:
-    """`cudaMemcpyHostToDevice` -> `HOST_TO_DEVICE`: without the words that all share."""
+    """`cudaMemcpyHostToDevice` -> `HOST_TO_DEVICE`: without the common words."""
     words = {c_name: snake_case(c_name).split("_") for c_name, _ in item.members}
     columns = zip(*(w[:-1] for w in words.values()), strict=False)
     same = list(takewhile(lambda column: len(set(column)) == 1, columns))
@@ -94,7 +94,7 @@ def capitals_of(item: FactEnum) -> dict[str, str]:
 
 
 def common_prefix(item: FactEnum) -> str:
-    """The words that all members begin with; each keeps one."""
+    """The common leading words of all members, but for at least one word each."""
     words = [name.split("_")[:-1] for name, _ in item.members]
     if len(words) < 2:
         return ""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of NumPy structs: structs that a call fills, arrays whose length it tells first.
+"""Parameters with NumPy structs: structs that a call fills, arrays whose length it returns first.
 
-An *assembled* struct is one that a call is made of rather than given: arguments go into its fields,
-its version is set, and the result is the struct or one of its fields.
+An *assembled* struct is built by the engine: arguments set its fields, its version is set, and the
+result is the struct or a field of it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ VERSIONED = re.compile(r"_v(\d+)(?:_t)?$")
 
 
 class NumpyCalls:
-    """What the decisions say of functions with NumPy structs."""
+    """Applies the decisions about functions with NumPy structs."""
 
     def __init__(self, types: list[NumpyStruct], names, decisions: Decisions):
         self.types = {t.name: t for t in types}
@@ -29,12 +29,12 @@ class NumpyCalls:
         self.decisions = decisions
 
     def apply(self, function: Function, fact: FactFunction) -> None:
-        """Give the parameters of a function their kinds, where NumPy structs are concerned."""
+        """Set the kinds of parameters that involve NumPy structs."""
         params = [self.param(fact.name, p) for p in function.params]
         counted = self.decisions.counted.get(fact.name)
         if counted:
             params = [self.counted(p, counted) for p in params]
-            if "count" in counted and "room" not in counted:
+            if "count" in counted and "capacity" not in counted:
                 function.body = function.body or "counted_call"
         if any(p.assembly and p.assembly.counted >= 0 for p in params):
             function.body = function.body or "counted_struct_call"
@@ -69,7 +69,7 @@ class NumpyCalls:
             return replace(p, kind=Kind("in", "object", numpy_struct.name))
         if chosen is None and (is_read or p.c_type.startswith("const ")):
             return replace(p, kind=Kind("in", "data", numpy_struct.name))
-        if chosen is None and p.kind.is_a("in", "intptr"):  # a body sees to it
+        if chosen is None and p.kind.is_a("in", "intptr"):  # a handwritten step converts it
             return p
         assembly = self.assembly(numpy_struct, chosen or AssembledStruct(p.c_name))
         if not assembly.version and chosen is None:
@@ -97,8 +97,8 @@ class NumpyCalls:
     def counted(self, p: Param, counted: dict) -> Param:
         count = counted.get("count") or counted["length"]
         if p.c_name == counted.get("count"):
-            if "room" in counted:
-                return replace(p, kind=Kind("none", "room", str(counted["room"])))
+            if "capacity" in counted:
+                return replace(p, kind=Kind("none", "capacity", str(counted["capacity"])))
             return replace(p, kind=Kind("out" if counted.get("is_returned") else "none", "count"))
         if p.c_name in counted.get("structs", ()):
             return replace(p, kind=replace(p.kind, aux=count))
@@ -113,9 +113,9 @@ class NumpyCalls:
 
 
 def arguments(p: Param) -> list[str]:
-    """The Python parameters that one C parameter takes."""
+    """The Python parameters of one C parameter."""
     if p.assembly:
         return [name for _, name in p.assembly.inputs]
     if p.kind.is_a("in", "or_zero"):
         return [f"{p.name}=0"]
-    return [p.name] if p.kind.is_given else []
+    return [p.name] if p.kind.is_argument else []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The structs of libraries whose functions raise: classes over C memory, field by field.
+"""NumPy structs of libraries whose functions raise: classes over C memory, field by field.
 
-A class is made of each struct, under the name of its typedef; README.md lists the forms of fields.
+Each struct becomes a class with the name of its typedef; README.md lists the forms of fields.
 """
 
 from __future__ import annotations
@@ -16,37 +16,37 @@ from ..model import NumpyField, NumpyStruct
 from .names import class_name, snake_case
 
 EXTENT = re.compile(r"\[(\d+)\]")
-# attributes of the classes, built-in functions and keywords that fields would hide
+# attributes of the classes, built-in functions and keywords that fields must not hide
 TAKEN = {"data", "default", "device", "flags", "max", "min", "ptr", "size"}
 NEVER_SHOWN = re.compile(r"reserved\d*|padding\d*")
 
 
-def numpy_structs(facts: Facts, types, decisions: Decisions) -> Maker:
-    """Those that are offered, each after the ones that it contains, and what calls need besides."""
-    maker = Maker(facts, types, decisions)
+def numpy_structs(facts: Facts, types, decisions: Decisions) -> StructBuilder:
+    """Build the public structs and the structs that calls need, each after its members."""
+    builder = StructBuilder(facts, types, decisions)
     for item in facts.types:
         if isinstance(item, FactRecord):
-            maker.add(item)
-    return maker
+            builder.add(item)
+    return builder
 
 
 def assembled_types(facts: Facts, types, decisions: Decisions) -> set[str]:
-    """The structs that calls are made of."""
-    found = set()
+    """The structs built from arguments of calls."""
+    names = set()
     for function in facts.functions:
         params = {p.name: split_type(p.c_type)[0] for p in function.params}
         for assembled in decisions.assembled.get(function.name, []):
-            found.add(types.canonical(params[assembled.param]))
-    return found
+            names.add(types.canonical(params[assembled.param]))
+    return names
 
 
-class Maker:
+class StructBuilder:
     def __init__(self, facts: Facts, types, decisions: Decisions):
         self.types = types
         self.decisions = decisions
         self.choice = decisions.numpy_structs
-        self.made: list[NumpyStruct] = []
-        # The tag of a record is a name of its own; a typedef names the others.
+        self.structs: list[NumpyStruct] = []
+        # Tag of a struct -> typedef that names its class.
         self.public = {
             t.target: t.name
             for t in reversed(facts.types)
@@ -64,13 +64,13 @@ class Maker:
         is_hidden = bool(re.fullmatch(self.choice.hidden, c_name))
         if not is_hidden or item.tag in self.needed:
             name = class_name(c_name, self.decisions)
-            scope = f"::{item.scope}" if item.scope else ""  # of one declared inside another
+            scope = f"::{item.scope}" if item.scope else ""  # of a nested record
             self.add_class(name, f"{scope}::{c_name}", c_name, item, not is_hidden)
 
     def add_class(
         self, name: str, c_type: str, path: str, item: FactRecord, is_public: bool = True
     ) -> None:
-        """`path` is how the decisions call it: the C name, with the members that lead inside."""
+        """Add a class. `path` is its name in decisions: the C name and the path of members."""
         fields = [f for member in item.fields for f in self.field(c_type, path, member)]
         counters = {f.c_path: f.name for f in fields}
         counted = {
@@ -85,7 +85,7 @@ class Maker:
         ]
         dtype = self.choice.dtypes.get(name) or f"{snake_case(name)}_dtype"
         dtype = dtype if is_public else ""
-        self.made.append(
+        self.structs.append(
             NumpyStruct(name, c_type, fields, name in self.choice.arrays, dtype, item.header)
         )
 
@@ -106,7 +106,7 @@ class Maker:
         ]
 
     def anonymous_name(self, path: str) -> str:
-        """A further face that nobody has named them for calls them by the way to them."""
+        """The name of an anonymous struct; a further face derives it from the path by default."""
         if self.decisions.face_of and path not in self.choice.anonymous:
             return f"_{path.replace('.', '_')}"
         return self.choice.anonymous[path]
@@ -117,8 +117,8 @@ class Maker:
         )
 
     def nested(self, c_type: str, path: str, member: FactField) -> list[NumpyField]:
-        """A member whose type has no name is a class under a name of the decisions; members of one
-        that has no name itself are members of what holds it."""
+        """Fields of a member with an anonymous type: a view of a class that the decisions name.
+        Members of an unnamed member are fields of the enclosing struct."""
         if not member.name:
             return [f for inner in member.record.fields for f in self.field(c_type, path, inner)]
         inner_path = f"{path}.{member.name}"
@@ -130,7 +130,7 @@ class Maker:
         return [replace(field, is_array=bool(member.c_type), is_hidden=is_hidden)]
 
     def form(self, base: str, stars: int, is_array: bool, path: str) -> tuple[str, str]:
-        """The form of a field, and the class or the element type behind it."""
+        """The form of a field, and its class or element type."""
         kind = self.types.kind_of(base)
         if forced := self.choice.forms.get(path):
             return forced, base
@@ -151,12 +151,12 @@ class Maker:
         return "numbers" if is_array else "number", base
 
     def class_of(self, c_name: str) -> str:
-        """The class of a struct, whichever of its names is used; empty when there is none."""
+        """The class of a struct by any of its names; empty if there is none."""
         tag = c_name
         named = self.types.named
         while tag in named and named[tag].target in named:
             tag = named[tag].target
-        names = {t.c_type.rpartition("::")[2]: t.name for t in self.made}
+        names = {t.c_type.rpartition("::")[2]: t.name for t in self.structs}
         return names.get(tag) or names.get(self.public.get(tag, tag), "")
 
     def field_name(self, path: str, c_name: str) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The convention "plain_values": a further face of a library whose functions return a tuple.
 
-The facts, and so the roles, are those of that library (`classify.py`); failures, names and values
-are as in "exceptions": handles, addresses and enumerators are ints, structs are NumPy structs.
+Facts and roles are the same as in that library (`classify.py`). Failures, names and values are the
+same as in "exceptions": handles, addresses and enumerators are ints, structs are NumPy structs.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .exceptions import describe, input_kind, output_kind, outputs
 from .names import class_name, function_name, snake_case
 
 BRACKETED = re.compile(r"(?P<word>[\w ]+)\[(?P<aux>\w+)\]")
-# roles whose parameter is the address that Python gives
+# roles whose argument is an address
 ADDRESSES = ("ptr", "callback", "callback_data", "iterator", "list", "list5", "address")
-# roles that say all of it
+# roles that determine the kind
 PLAIN = {
     "kernel_params": Kind("in", "kparams"),
     "bytes": Kind("in", "bytes"),
@@ -32,11 +32,11 @@ PLAIN = {
     "struct address": Kind("in", "nonnull"),
     "attrsize": Kind("in", "attrsize"),
     "count": Kind("none", "count"),
-    "asked count": Kind("none", "asked"),
+    "queried count": Kind("none", "queried"),
     "out int": Kind("out", "via int"),
     "out pointer": Kind("out", "via address"),
     "out text": Kind("out", "str"),
-    "out asked bytes": Kind("out", "asked bytes"),
+    "out queried bytes": Kind("out", "queried bytes"),
     "name": Kind("in", "str"),
 }
 ATTRIBUTES = {
@@ -46,7 +46,7 @@ ATTRIBUTES = {
 }
 
 
-# roles with a number in brackets, and with the parameter that counts or is counted
+# roles with a number in brackets, and roles with a count parameter in brackets
 NUMBERED = {
     "out bytes": ("out", "bytes"),
     "out floats": ("out", "floats"),
@@ -61,33 +61,33 @@ COUNTED = {
     "buffer": ("in", "source"),
     "out buffer": ("in", "destination"),
     "out list": ("out", "array"),
-    "out asked list": ("out", "asked array"),
+    "out queried list": ("out", "queried array"),
     "out callee list": ("out", "callee array"),
     "out callee bytes": ("out", "callee bytes"),
     "out text": ("out", "charbuf"),
 }
-OF_ELEMENTS = ("items", "array", "asked array", "callee array")
+OF_ELEMENTS = ("items", "array", "queried array", "callee array")
 
 
 def param_kind(
     role: str, c_type: str, types, fact: FactFunction, structs, decisions: Decisions
 ) -> Kind:
-    """`structs` gives the class of a struct; None where it makes none."""
+    """The kind of a parameter. `structs` returns the class of a struct, or None."""
     base, stars = split_type(c_type)
     if role in PLAIN:
         return PLAIN[role]
     if role in ADDRESSES:
         return Kind("in", "intptr")
     if role == "in":
-        return given(base, stars, c_type, types, structs)
+        return input_value_kind(base, stars, c_type, types, structs)
     if role == "inout":
         is_enum = types.kind_of(base) == "enum"
         return Kind("inout", "int") if is_enum else Kind("inout", "number", types.canonical(base))
     if role == "out":
-        return returned(base, stars, types, structs)
+        return output_value_kind(base, stars, types, structs)
     match = BRACKETED.fullmatch(role)
     if not match:
-        raise ValueError(f"{fact.name}: role {role!r} is not understood")
+        raise ValueError(f"{fact.name}: unknown role {role!r}")
     if match["word"] in ATTRIBUTES:
         attribute = next(p.c_type for p in fact.params if p.name == match["aux"])
         element = class_name(split_type(attribute)[0], decisions)
@@ -96,7 +96,7 @@ def param_kind(
     return bracketed(match["word"], match["aux"], base, types, fact, structs)
 
 
-def given(base: str, stars: int, c_type: str, types, structs) -> Kind:
+def input_value_kind(base: str, stars: int, c_type: str, types, structs) -> Kind:
     is_struct = types.kind_of(base) == "struct"
     numpy_struct = structs(base) if is_struct else None
     if numpy_struct:
@@ -108,7 +108,7 @@ def given(base: str, stars: int, c_type: str, types, structs) -> Kind:
     return Kind("in", "intptr") if base == "char" else input_kind(base, stars, c_type, types)
 
 
-def returned(base: str, stars: int, types, structs) -> Kind:
+def output_value_kind(base: str, stars: int, types, structs) -> Kind:
     if types.kind_of(base) == "struct" and stars == 1:
         numpy_struct = structs(base)
         return Kind("out", "data", numpy_struct) if numpy_struct else Kind("in", "intptr")
@@ -118,7 +118,7 @@ def returned(base: str, stars: int, types, structs) -> Kind:
 
 
 def bracketed(word: str, aux: str, base: str, types, fact: FactFunction, structs) -> Kind:
-    """Roles with a parameter, or a number, in brackets."""
+    """The kind of a role with a parameter or a number in brackets."""
     numpy_struct = structs(base) if types.kind_of(base) == "struct" else None
     if word == "list" and numpy_struct:
         return Kind("in", "data list", numpy_struct, aux)
@@ -136,20 +136,20 @@ def bracketed(word: str, aux: str, base: str, types, fact: FactFunction, structs
             return Kind(way, shape, aux=aux)
         is_handle = types.kind_of(base) == "handle"
         return Kind(way, shape, numpy_struct or ("intptr_t" if is_handle else base), aux)
-    raise ValueError(f"{fact.name}: role {word!r} is not understood")
+    raise ValueError(f"{fact.name}: unknown role {word!r}")
 
 
 def make_function(
     fact: FactFunction, types, structs, decisions: Decisions, override: Override
 ) -> Function:
-    """The function, but for what all conventions say alike."""
+    """Create a function; `resolve_function` sets the properties common to all conventions."""
     params = [param(fact, p, types, structs, decisions, override) for p in fact.params]
     name = function_name(fact.c_name, decisions)
     function = Function(fact.name, fact.c_name, fact.ret, params, fact.header, fact.since)
     function.flags = fact.flags
     function.version = releases.number(fact.since)
     function.python_name = name
-    function.py = [argument(p) for p in params if p.kind.is_given]
+    function.py = [argument(p) for p in params if p.kind.is_argument]
     function.returns = outputs(params, fact.ret, decisions)
     if fact.name in decisions.returned:
         function.returns, function.returns_code = ["result"], False
@@ -157,8 +157,8 @@ def make_function(
     counts = {p.c_name for p in params if p.kind.is_a("none", "count")}
     if any(p.kind.is_a("out", "array") and p.aux in counts for p in params):
         function.body = "counted_call"
-    if fact.name in decisions.asked:
-        function.body, function.size_function = "queried_call", decisions.asked[fact.name]
+    if fact.name in decisions.size_functions:
+        function.body, function.size_function = "queried_call", decisions.size_functions[fact.name]
     return function
 
 
@@ -169,8 +169,8 @@ def param(fact, p, types, structs, decisions: Decisions, override: Override) -> 
     return Param(name, p.name, p.c_type, kind)
 
 
-def call_alike(function: Function, other: Function) -> None:
-    """How a C function is called does not depend on the face that it is called through."""
+def copy_call_properties(function: Function, other: Function) -> None:
+    """Copy the call properties of a C function, which are the same in all faces."""
     function.releases_gil, function.is_brief = other.releases_gil, other.is_brief
     function.is_gated, function.is_hot = other.is_gated, other.is_hot
     function.older = other.older
@@ -181,8 +181,8 @@ def argument(p: Param) -> str:
 
 
 def variants(functions: list[Function], facts: Facts, make, decisions: Decisions) -> list[Function]:
-    """Further functions in Python over the same C functions, called in another way."""
-    made = []
+    """Further Python functions for C functions, with other parameters."""
+    further = []
     by_name = {f.name: f for f in functions}
     for name, c_name in decisions.variants.items():
         fact = next(f for f in facts.functions if f.name == c_name)
@@ -190,15 +190,15 @@ def variants(functions: list[Function], facts: Facts, make, decisions: Decisions
         like = by_name[c_name]
         function.python_name = name
         function.signature = like.signature
-        call_alike(function, like)
-        made.append(function)
-    return made
+        copy_call_properties(function, like)
+        further.append(function)
+    return further
 
 
 def attribute_tables(
     tables: dict[str, dict[str, Kind]], types, structs, decisions: Decisions
 ) -> dict[str, dict[str, Kind]]:
-    """The same values as they are in Python here, under the classes of the enumerations."""
+    """The attribute tables with plain values, by the Python names of the enumerations."""
     return {
         class_name(enum, decisions): {
             member: plain_value(kind, types, structs) for member, kind in rows.items()

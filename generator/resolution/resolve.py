@@ -26,16 +26,16 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
     types = TypeTable(facts, decisions)
     share_docs(decisions, types.enums, uses or {})
     raises = decisions.convention != "status_codes"
-    made = numpy_structs(facts, types, decisions) if raises else None
-    make = maker_of(decisions, types, made)
+    builder = numpy_structs(facts, types, decisions) if raises else None
+    make = maker_of(decisions, types, builder)
     functions = [resolve_function(f, make, types, decisions) for f in facts.functions]
     if decisions.convention == "exceptions":
-        calls = NumpyCalls(made.made, made.class_of, decisions)
+        calls = NumpyCalls(builder.structs, builder.class_of, decisions)
         for function, fact in zip(functions, facts.functions, strict=True):
             calls.apply(function, fact)
     if decisions.face_of:
         for function, other in zip(functions, uses[decisions.face_of].functions, strict=True):
-            plain_values.call_alike(function, other)
+            plain_values.copy_call_properties(function, other)
         functions += plain_values.variants(functions, facts, make, decisions)
     if raises:
         exceptions.find_size_functions(functions, decisions)
@@ -45,7 +45,7 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
     enums = all_enums(facts, types, decisions) if raises else types.enums
     tables = attribute_tables(decisions, types.enums, uses or {})
     if decisions.convention == "plain_values":
-        tables = plain_values.attribute_tables(tables, types, made.class_of, decisions)
+        tables = plain_values.attribute_tables(tables, types, builder.class_of, decisions)
     return Library(
         facts,
         decisions,
@@ -57,14 +57,14 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
         constants=facts.constants,
         offered=offered_constants(facts, decisions),
         attributes=tables,
-        numpy_structs=made.made if made else [],
+        numpy_structs=builder.structs if builder else [],
         exceptions=exceptions.classes(enums, decisions) if raises else {},
         uses=uses or {},
     )
 
 
 def offered_constants(facts: Facts, decisions: Decisions) -> list[FactConstant]:
-    """Those of the headers; where names are chosen, those alone."""
+    """The constants of the module: all of the headers, or the chosen ones."""
     if decisions.constants is None:
         return facts.constants
     values = {c.name: c for c in facts.constants}
@@ -75,14 +75,14 @@ def offered_constants(facts: Facts, decisions: Decisions) -> list[FactConstant]:
 
 
 def all_enums(facts: Facts, types: TypeTable, decisions: Decisions) -> list[Enum]:
-    """The enumerations of a library that raises, those made of macros included."""
+    """The enumerations of a library that raises, including enumerations of macros."""
     named = named_enums(types.enums, types, decisions)
     offered = [e for e in named if e.name not in decisions.hidden_enums]
     return offered + macro_enums(facts, decisions)
 
 
 def maker_of(decisions: Decisions, types: TypeTable, structs):
-    """What makes the functions of a convention, of facts and an override."""
+    """The function that creates functions of a convention from facts and an override."""
     if decisions.convention == "plain_values":
         return lambda fact, override: plain_values.make_function(
             fact, types, structs.class_of, decisions, override
@@ -116,7 +116,7 @@ def resolve_function(fact: FactFunction, make, types: TypeTable, decisions: Deci
 def make_function(
     fact: FactFunction, types: TypeTable, decisions: Decisions, override: Override
 ) -> Function:
-    """What the convention "status_codes" says of a function."""
+    """Create a function of the convention "status_codes"."""
     wraps = fact.name in decisions.wrapped_callbacks
     params = []
     for p in fact.params:
@@ -144,7 +144,7 @@ def make_function(
 
 
 def describe(function: Function, decisions: Decisions) -> str:
-    """The documentation that every function gets: what comes back, and what it stands on."""
+    """The documentation of a function: its outputs and its C function."""
     if "inline" in function.flags and "object" in function.returns:
         return f"Returns a {function.ret}. Inline function {function.c_name} of {function.header}."
     names = [function.ret if n == "object" else n for n in function.returns if n != "err"]
@@ -155,27 +155,27 @@ def describe(function: Function, decisions: Decisions) -> str:
 
 
 def python_parameters(params: list[Param]) -> list[str]:
-    given = [p for p in params if p.kind.is_given]
-    counts = [f"{p.name}=0" for p in given if p.kind.is_a("inout", "count")]
-    return [p.name for p in given if not p.kind.is_a("inout", "count")] + counts
+    arguments = [p for p in params if p.kind.is_argument]
+    counts = [f"{p.name}=0" for p in arguments if p.kind.is_a("inout", "count")]
+    return [p.name for p in arguments if not p.kind.is_a("inout", "count")] + counts
 
 
 def outputs(params: list[Param], ret: str, decisions: Decisions) -> list[str]:
-    found = [p.name for p in params if p.kind.is_returned]
+    names = [p.name for p in params if p.kind.is_returned]
     if ret == decisions.result_enum:
-        return found
-    return ["err" if ret.endswith("*") else "object", *found]
+        return names
+    return ["err" if ret.endswith("*") else "object", *names]
 
 
 def returned_struct_body(function: Function, decisions: Decisions) -> str | None:
-    """Functions that return a struct cannot fail; the inline ones give the bare object."""
+    """The body of a function that returns a struct; an inline one returns the object alone."""
     if function.ret == decisions.result_enum or "object" not in function.returns:
         return None
     return "bare_struct" if "inline" in function.flags else "returned_struct"
 
 
 def older_variant(function: Function, decisions: Decisions) -> int:
-    """The newest older variant that may stand in for a function; 0: none."""
+    """The newest older variant that may replace a function; 0: none."""
     if function.name not in decisions.older_variants:
         return 0
     if not function.older_versions:

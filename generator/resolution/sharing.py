@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a library takes from another one that it uses, instead of stating it twice."""
+"""Copies tables and explanations from a library that another one uses."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..model import Enum, Library
 def attribute_tables(
     decisions: Decisions, enums: list[Enum], uses: dict[str, Library]
 ) -> dict[str, dict[str, Kind]]:
-    """Enum -> member -> kind of the value behind it. `like` takes the table of another library's
-    enum, whose members have the same values, and `types` says what its types are called here."""
+    """Enum -> member -> kind of its value. `like` copies the table of another library's enum whose
+    members have the same values, and `types` maps its types to types of this library."""
     values = {e.name: {m.value: m.name for m in e.members} for e in enums}
     tables = {}
     for enum, rows in decisions.attributes.items():
@@ -32,7 +32,7 @@ def attribute_tables(
 
 
 def share_docs(decisions: Decisions, enums: list[Enum], uses: dict[str, Library]) -> None:
-    """Gives members without an explanation the one of the member of equal value in `like`."""
+    """Copy missing explanations from members of equal value in `like`."""
     for enum in enums:
         docs = decisions.enum_docs.get(enum.name, {})
         if "like" not in docs:
@@ -49,7 +49,7 @@ def enum_of(path: str, uses: dict[str, Library]) -> Enum:
 
 
 def translated(kind: Kind, library: str, types: dict[str, str]) -> Kind:
-    """`handle:cuuint64_t` -> `handle:driver.cuuint64_t`, unless `types` has a name for it here."""
+    """`handle:cuuint64_t` -> `handle:driver.cuuint64_t`, unless `types` maps it."""
     if kind.shape == "plain":
         return kind
     return replace(kind, element=types.get(kind.element) or f"{library}.{kind.element}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The name strings of the capsules in `cy<library>.__pyx_capi__`: what compiled clients compare."""
+"""Name strings of the capsules in `cy<library>.__pyx_capi__`, which compiled clients compare."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .type_table import TypeTable
 
 
 def capsule_signature(function: FactFunction, types: TypeTable, decisions: Decisions) -> str:
-    """As Cython spells a C function type: `CUresult (CUdeviceptr, void const *, size_t)`."""
+    """A C function type in Cython's spelling: `CUresult (CUdeviceptr, void const *, size_t)`."""
     params = [spell(p.c_type, types, decisions) for p in function.params]
     if decisions.const_parameters:
         params = [f"{p}const " if p.endswith("*") else f"{p} const " for p in params]
@@ -21,7 +21,7 @@ def capsule_signature(function: FactFunction, types: TypeTable, decisions: Decis
 
 
 def spell(c_type: str, types: TypeTable, decisions: Decisions) -> str:
-    """`const char *` -> `char const *`; what the .pxd itself declares is mangled."""
+    """`const char *` -> `char const *`; types that the .pxd itself declares are mangled."""
     pointed = cython_type(c_type)
     base = pointed.rstrip("*")
     word = base.removeprefix("const ")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types of a library by name, and the classes made of them."""
+"""The types of a library by name, and their classes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .anonymous import Numbering
 @dataclass(slots=True)
 class NamedType:
     kind: str  # scalar, enum, handle, callback, struct, function
-    target: str  # for typedefs: the name it stands for
+    target: str  # of a typedef
 
 
 class TypeTable:
-    """Every type name of a library: what it is, and the classes made of it."""
+    """All type names of a library with their kinds, and their classes."""
 
     def __init__(self, facts: Facts, decisions: Decisions):
         self.decisions = decisions
@@ -64,7 +64,7 @@ class TypeTable:
         return self.headers.get(name, "")
 
     def is_declared_by_us(self, name: str) -> bool:
-        """Whether the .pxd declares the type itself, outside `extern`: there it is another type."""
+        """Whether the .pxd declares the type, outside `extern`, which makes it a different type."""
         return self.header_of(name) in self.decisions.module_scope or name in self.defined
 
     def kind_of(self, name: str) -> str:
@@ -115,7 +115,7 @@ class TypeTable:
             self.typedefs.append(Typedef(item.name, item.target, item.header))
 
     def add_enum_typedef(self, item: FactTypedef) -> None:
-        """The first typedef gives the class its name; a later one makes a class of its own."""
+        """Add an enum: the first typedef renames the class of its tag, a later one adds a class."""
         tag = self.canonical(item.target)
         declared = self.enum_tags[tag]
         first = next((e for e in self.enums if e.name == tag), None)
@@ -146,7 +146,7 @@ class TypeTable:
             self.structs.append(Struct(item.tag, name, c_type, header=item.header))
 
     def fill(self, struct: Struct, record: FactRecord) -> None:
-        """Fields of a class; members of an unnamed member count as members of what holds it."""
+        """Add the fields of a class; members of an unnamed member are fields of the class."""
         for member in record.fields:
             if member.record is None:
                 struct.fields.append(self.field(struct.name, member.name, member.c_type))

@@ -59,7 +59,7 @@ def test_a_kind_is_one_value():
     kind = Kind("in", "list", "CUevent", "count")
     assert kind == Kind("in", "list", "CUevent", "count") and str(kind) == "in:list:CUevent"
     assert kind.is_a("in", "list5", "list") and not kind.is_a("out", "list")
-    assert kind.is_given and not kind.is_returned and kind.row.is_late
+    assert kind.is_argument and not kind.is_returned and kind.row.is_late
     with pytest.raises(dataclasses.FrozenInstanceError):
         kind.shape = "list5"
 

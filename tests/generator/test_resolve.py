@@ -101,7 +101,7 @@ def test_an_override_of_an_unknown_parameter_is_refused(toy_facts, toy_decisions
 def test_a_role_that_is_not_understood_is_refused(toy_facts, toy_decisions):
     override = Override("typing error", roles={"box": "out-list{n}"})
     decisions = dataclasses.replace(toy_decisions, functions={"toyOpen": override})
-    with pytest.raises(ValueError, match="toyOpen: role 'out-list{n}' is not understood"):
+    with pytest.raises(ValueError, match="toyOpen: unknown role 'out-list{n}'"):
         resolve.resolve(toy_facts, decisions)
 
 

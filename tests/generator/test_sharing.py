@@ -69,7 +69,7 @@ success = "highOk"
 not_found = "highBad"
 [loading]
 reason = "It is here."
-how = "extension"
+method = "extension"
 name = "cuda.bindings._high"
 [skip]
 reason = "Not for us."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what other Cython modules compile against, and the modules that they then call."""
+"""Writes the declarations for Cython clients, and the modules that they call."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the C declarations of libraries whose header is not needed: to build, and to cimport.
+"""Writes C declarations of libraries, so that neither the build nor cimport needs their headers.
 
-They carry the include guard of the real header, so that whichever comes first stands for both.
+They have the include guard of the real header, so that the first one included replaces the other.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
 
 
 def verbatim(library: Library) -> str:
-    """The declarations of all headers of a library, as they go into a client of its .pxd."""
+    """The declarations of all headers of a library, for clients of its .pxd."""
     return "".join(Declarations(library).headers().values())
 
 
 class Declarations:
-    """What a header says, from the facts."""
+    """The declarations of a header, from the facts."""
 
     def __init__(self, library: Library):
         self.library = library
@@ -92,7 +92,7 @@ class Declarations:
 
 
 def tag_words(declarations: list) -> dict[str, str]:
-    """Names that are tags alone -> `struct NAME`: C wants the word."""
+    """Name that is a tag only -> `struct NAME`, which C requires."""
     typedefs = {i.name for i in declarations if isinstance(i, FactTypedef)}
     typedefs |= {i.tag for i in declarations if getattr(i, "word", "").startswith("typedef ")}
     words = {}
@@ -106,13 +106,13 @@ def tag_words(declarations: list) -> dict[str, str]:
 
 
 def enclosed(word: str, tag: str, members: list[str], attribute: str = "") -> list[str]:
-    """A type with members; a typedef has no tag."""
+    """The lines of a type with members; a typedef has no tag."""
     if word.startswith("typedef "):
         return [f"{word} {{", *members, f"}}{attribute} {tag};"]
     return [f"{word} {tag} {{", *members, f"}}{attribute};"]
 
 
 def constant(item) -> str:
-    """A value that a preprocessor takes as well, where it is a number."""
+    """A constant as an expression that the preprocessor accepts, if it is a number."""
     suffix = "" if -(2**31) <= item.value < 2**31 else "u" if 0 <= item.value < 2**32 else "ll"
     return f"(({item.c_type}){item.value})" if item.c_type else f"{item.value}{suffix}"

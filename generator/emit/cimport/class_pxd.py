@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes `<library>.pxd`: the classes for cimport, with the layouts of `cpp/bindings/objects`."""
+"""Writes `<library>.pxd`: the classes for cimport, with the layouts in `cpp/bindings/objects`."""
 
 from __future__ import annotations
 
 from ...model import Handle, Library, Struct
 
-# What stands between the object header and the C struct: `struct_object` in class_type.hpp.
+# Fields between the object header and the C struct: `struct_object` in class_type.hpp.
 BOOKKEEPING = ("_owner", "_kept", "_children", "_child_of_owner")
 
 
@@ -35,7 +35,7 @@ def head(library: Library, module: str) -> str:
 
 
 def base_imports(library: Library) -> list[str]:
-    """The classes of other libraries that handles derive from."""
+    """Lines that cimport the base classes of handles from other libraries."""
     bases = sorted(h.base.split(".") for h in library.handles if h.base)
     return [
         f"\nfrom {other.package}.{name} cimport {', '.join(b for o, b in bases if o == name)}"
@@ -58,7 +58,7 @@ def struct_class(struct: Struct, module: str) -> str:
         return cdef_class(struct.name, struct.base, [])
     c_type = f"{module}.{struct.c_name}"
     members = [f"{c_type}* _pvt_ptr", *(f"void* {name}" for name in BOOKKEEPING)]
-    if struct.alignment:  # the C struct lies somewhere within
+    if struct.alignment:  # contains the aligned C struct
         members.append(f"unsigned char _pvt_storage[{struct.size + struct.alignment}]")
     else:
         members.append(f"{c_type} _pvt_val")
@@ -66,7 +66,7 @@ def struct_class(struct: Struct, module: str) -> str:
 
 
 def is_declared(struct: Struct) -> bool:
-    """Anonymous types have views only, and numbers that move: nothing can rely on them."""
+    """Whether the .pxd declares a struct. Anonymous types have views only, and unstable numbers."""
     return not struct.view_only or struct.c_type.isidentifier()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes `cy<library>.pxd`: the C API for cimport, types of the headers included."""
+"""Writes `cy<library>.pxd`: the C API for cimport, including the types of the headers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def declarations(library: Library) -> str:
 
 
 def origin_of(item: FactRecord | FactEnum | FactTypedef) -> tuple[str, bool]:
-    """The header, and whether a macro names the type: such names are types of the .pxd's own."""
+    """The header, and whether a macro names the type: the .pxd itself declares such types."""
     return item.header, getattr(item, "word", "") == "define"
 
 
@@ -54,13 +54,13 @@ def own_declarations(library: Library) -> list[str]:
     """The C declarations themselves, so that a client needs no header of the library."""
     if not library.decisions.declares_itself:
         return []
-    # C takes it without indentation, which would be 30 kB of what is installed
+    # omit the indentation: saves 30 kB in the installed files
     lines = "".join(f"{line.lstrip()}\n" for line in c_headers.verbatim(library).splitlines())
     return [f'cdef extern from * nogil:\n{INDENT}"""\n{lines}{INDENT}"""']
 
 
 def type_group(library: Library, header: str, items: list) -> str:
-    """The types of one header: inside `extern`, or declared here when clients expect that."""
+    """The types of one header: inside `extern`, or outside if clients expect that."""
     lines = opaque_records(library, items)
     for item in items:
         lines += type_lines(library, item)
@@ -69,7 +69,7 @@ def type_group(library: Library, header: str, items: list) -> str:
 
 
 def nested_names(items: list) -> str:
-    """One name for structs declared in others: C++ knows them by their scope, C by their tag."""
+    """Typedefs of nested structs: C++ declares them in their scope, C by their tag."""
     nested = [i for i in items if isinstance(i, FactRecord) and i.scope]
     if not nested:
         return ""
@@ -81,7 +81,7 @@ def nested_names(items: list) -> str:
 def in_scope(
     library: Library, header: str, lines: list[str], verbatim: str = "", is_macros: bool = False
 ) -> str:
-    """Declarations of one header. `verbatim` is C that goes into every client after the header."""
+    """The declarations of one header. `verbatim` is C code for every client, after the header."""
     if header in library.decisions.module_scope or is_macros:
         return "\n".join(f"cdef {line}" if is_definition(line) else line for line in lines)
     source = (
@@ -112,7 +112,7 @@ def opaque_records(library: Library, items: list) -> list[str]:
     lines = []
     for name in dict.fromkeys(targets):
         if name != "void" and name not in defined:
-            # without a body: the only form that is accepted outside `extern` as well
+            # without a body: the only form that is valid outside `extern` too
             lines.append(f"struct {name}")
     return lines
 
@@ -133,7 +133,7 @@ def type_lines(library: Library, item: FactRecord | FactEnum | FactTypedef) -> l
 
 
 def record_lines(record: FactRecord) -> list[str]:
-    """Anonymous members first: Cython wants a name for their types."""
+    """The lines of a record, after its anonymous members: Cython requires names for types."""
     lines, members = [], []
     collect(record, lines, members)
     word = record.word
@@ -163,7 +163,7 @@ def constant_groups(library: Library) -> list[str]:
 
 
 def constant_lines(library: Library, constants: list) -> list[str]:
-    """Macros that cast to a handle keep its type; the others are integer constants."""
+    """The lines of constants. A macro with a cast to a handle has its type; others are integers."""
     plain = [c for c in constants if not c.c_type]
     lines = [f"{cython_type(c.c_type)} {c.name}" for c in constants if c.c_type]
     if plain:
@@ -183,7 +183,7 @@ def function_line(library: Library, function: Function) -> str:
 
 
 def exception_clause(library: Library, ret: str) -> str:
-    """How a client learns that there was nothing to call."""
+    """The exception clause, which reports a missing library or function."""
     is_status = ret == library.decisions.result_type != library.decisions.result_enum
     if ret == "void" or is_status or ret in {s.name for s in library.structs}:
         return "except *"

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes `cy<library>.pyx`, whose functions jump through the table, and the C header of the jumps.
+"""Writes `cy<library>.pyx`, whose functions call through the table, and the C header for the calls.
 
-The C header calls each slot through the type that the CUDA header declares, so a fact that went
-wrong is a compiler message."""
+The C header calls each slot by the type in the CUDA header, so a wrong fact is a compile error."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ class Writer:
 # cython: show_performance_hints=False
 \"\"\"The {self.library.name} API as C functions: each call goes through the loader's table.\"\"\"
 
-from {self.library.package} import _low  # before the capsule is asked for
+from {self.library.package} import _low  # provides the capsule
 from {self.library.package}._low cimport import_loader
 
 
@@ -111,12 +110,12 @@ cdef extern from "driver/{self.prefix}_calls.h" nogil:
         return param.name if same else f"({self.in_c(param.c_type)}){param.name}"
 
     def in_c(self, c_type: str) -> str:
-        """`cudaExtent` -> `struct cudaExtent`: C wants the word where there is no typedef."""
+        """`cudaExtent` -> `struct cudaExtent`: C requires the word for a type without a typedef."""
         return re.sub(r"\w+", lambda m: f"{self.tags.get(m[0], '')} {m[0]}".lstrip(), c_type)
 
     def passed_type(self, param: Param) -> str:
-        """How Cython hands it over. Types that the .pxd declares itself have another C identity
-        there: structs go by address, pointers untyped, enums as int."""
+        """The type that Cython passes. A type that the .pxd itself declares is a different C type:
+        a struct is passed by address, a pointer as `void*`, an enum as int."""
         base, stars = split_type(param.c_type)
         if base in self.foreign:
             if self.is_foreign_struct(param):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes `<library>.pxd` of libraries whose functions raise: the same functions for cimport.
+"""Writes `<library>.pxd` of libraries whose functions raise: inline functions for cimport.
 
-Each is inlined into the client, checks its arguments by C type, and calls the Python function.
+Each function checks its arguments by C type, and calls the Python function.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def inline(library: Library, function: Function) -> str:
 
 
 def arguments(library: Library, function: Function) -> list[str]:
-    """The parameters of Python, each with the C type that it is converted to."""
-    given = {p.name: argument(library, p) for p in function.params}
+    """The Python parameters with their C types."""
+    declarations = {p.name: argument(library, p) for p in function.params}
     for name, field in numpy_values.assembled_fields(library, function).items():
-        given[name] = f"{numpy_values.c_type(library, field)} {name}".lstrip()
-    return [given[p.partition("=")[0]] + "".join(p.partition("=")[1:]) for p in function.py]
+        declarations[name] = f"{numpy_values.c_type(library, field)} {name}".lstrip()
+    return [declarations[p.partition("=")[0]] + "".join(p.partition("=")[1:]) for p in function.py]
 
 
 def argument(library: Library, param: Param) -> str:
@@ -62,7 +62,7 @@ def argument(library: Library, param: Param) -> str:
 
 
 def return_type(library: Library, function: Function) -> str:
-    """The C type of the one number that a function returns; empty for everything else."""
+    """The C type of a single number that a function returns; empty for any other result."""
     outputs = [p for p in function.params if p.kind.is_returned]
     if function.result or len(function.returns) != 1 or len(outputs) != 1:
         return ""
@@ -71,7 +71,7 @@ def return_type(library: Library, function: Function) -> str:
 
 
 def result_class(library: Library, function: Function) -> str:
-    """The Python class of the one thing that a function returns, when that is no number."""
+    """The Python class of a single result, if it is no number."""
     outputs = [p for p in function.params if p.kind.is_returned]
     if function.result:
         return function.result
@@ -84,7 +84,7 @@ def result_class(library: Library, function: Function) -> str:
 
 
 def python_c_type(library: Library, param: Param) -> str:
-    """The C type that Python's value is converted to or from; empty when it stays an object."""
+    """The C type of a Python value; empty if it is passed as an object."""
     if param.kind.row.pxd != "number":
         return param.kind.row.pxd
     base = param.c_type.removesuffix("*").strip().replace("bool", "bint")

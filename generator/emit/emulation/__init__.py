@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what runs without a GPU: the emulator, its null driver, the runtime and NVML on it."""
+"""Writes the sources for running without a GPU: emulator, null driver, runtime and NVML."""
 
 from __future__ import annotations
 

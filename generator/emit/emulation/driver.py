@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the front of the emulator, and what cuGetProcAddress looks up."""
+"""Writes the exported API of the emulator, and the table for cuGetProcAddress."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
 
 
 def names_source(library: Library) -> str:
-    """What cuGetProcAddress finds, sorted by base name and version."""
+    """The table for cuGetProcAddress, sorted by base name and version."""
     order = sorted(library.functions, key=lambda f: (f.symbol, f.version))
     rows = "".join(
         f'    {{"{f.symbol}", {version}, address_of(::{f.c_name}), {per_thread_address(f)}, '
@@ -32,11 +32,11 @@ def names_source(library: Library) -> str:
 #include "emulator/api/entry_points.hpp"
 #include "emulator/null_driver.hpp"
 
-// What cuda.h does not show.
+// Functions that cuda.h does not declare.
 extern "C" {{
 {undeclared}}}
 
-// First variants, for who looks for them by their exported names.
+// First variants, for lookups by exported name.
 extern "C" {{
 {older}}}
 
@@ -61,14 +61,14 @@ std::span<const entry_point> entry_points() noexcept {{ return table; }}
 
 
 def variants(functions: list[Function]) -> list[tuple[Function, int]]:
-    """Each function under its own version, and under those of older variants that it serves too."""
-    taken = {(f.symbol, f.version) for f in functions}
-    found = [(f, f.version) for f in functions]
+    """Each function with its version, and with the versions of older variants that it replaces."""
+    used = {(f.symbol, f.version) for f in functions}
+    rows = [(f, f.version) for f in functions]
     for function in functions:
-        older = [v for v in function.older_versions if (function.symbol, v) not in taken]
-        taken.update((function.symbol, v) for v in older)
-        found += [(function, v) for v in older]
-    return found
+        older = [v for v in function.older_versions if (function.symbol, v) not in used]
+        used.update((function.symbol, v) for v in older)
+        rows += [(function, v) for v in older]
+    return rows
 
 
 def unnumbered(functions: list[Function]) -> list[Function]:
@@ -78,7 +78,7 @@ def unnumbered(functions: list[Function]) -> list[Function]:
 
 
 def older_export(function: Function) -> str:
-    """By assembler name: a macro of the header turns the name itself into that of the newest."""
+    """An export by assembler name: a macro of the header renames the function itself."""
     head = f"{function.ret} older_{function.symbol}({parameters(function)})"
     return (
         f'[[gnu::visibility("default")]] {head} __asm__("{function.symbol}");\n'
@@ -92,7 +92,7 @@ def per_thread_address(function: Function) -> str:
 
 
 def undeclared_names(function: Function) -> list[str]:
-    """Exported names of a function, old or per-thread, that the headers declare for nobody else."""
+    """Exported names of a function, old or per-thread, that headers hide from clients."""
     suffix = per_thread_suffix(function)
     names = [function.c_name] if "hidden" in function.flags else []
     return names + ([function.c_name + suffix] if suffix else [])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A library with the C names of an API: every function declared, refused and exported."""
+"""Writes a library with the C names of an API: declarations, default bodies and exports."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from ..slots_hpp import first_line, includes, per_thread_suffix
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """A shared library with the C names of an API, whose bodies lie in `cpp/<folder>/api`."""
+    """A shared library with the C names of an API; its bodies are in `cpp/<folder>/api`."""
 
     library: Library
     folder: str
     functions: list[Function]
-    per_thread: bool = False  # exports the variants for per-thread default streams as well
+    per_thread: bool = False  # also exports variants for per-thread default streams
     forwards: dict[str, str] = field(default_factory=dict)  # function -> statement of its body
-    handles: tuple[str, ...] = ()  # types of a first parameter that the gate looks at
+    handles: tuple[str, ...] = ()  # types of a first parameter that the gate checks
 
     @property
     def namespace(self) -> str:
         return f"halfwarp::{self.folder}::api"
 
     def is_gated(self, function: Function) -> bool:
-        """Whether a function answers with the API's result, and so can be refused."""
+        """Whether a function returns the API's result type, and so can be refused."""
         return function.ret == self.library.decisions.result_enum
 
     def gate_arguments(self, index: int, function: Function) -> str:
-        """What the gate of a function is told: its index, and the handle that it is called for."""
+        """Arguments of a function's gate: its index, and its handle argument."""
         first = function.params[0] if function.params else None
         is_handle = first and first.c_type in self.handles
         return f"{index}, {first.c_name}" if first and is_handle else f"{index}"
 
     def files(self) -> dict[str, str]:
-        """Text of the files that each front has, by path below the root."""
+        """Text of the files of a front, by path below the root."""
         folder = f"build/generated/{self.folder}"
         return {
             f"{folder}/api.hpp": api_header(self),
@@ -45,7 +45,7 @@ class Front:
 
 
 def parameters(function: Function) -> str:
-    """The C parameter list with names, as a definition has it."""
+    """The C parameter list with names, for a definition."""
     return ", ".join(
         f"{p.c_type}{'' if p.c_type.endswith('*') else ' '}{p.c_name}" for p in function.params
     )
@@ -64,7 +64,7 @@ def declarations(functions: list[Function]) -> str:
 
 
 def api_header(front: Front) -> str:
-    """What the hand-written bodies define, and the names in table order."""
+    """Declarations of the handwritten bodies, and the names in table order."""
     names = "".join(f'    "{f.name}",\n' for f in front.functions)
     return f"""{first_line([front.library])}#pragma once
 
@@ -80,7 +80,7 @@ inline constexpr unsigned function_count = {len(front.functions)};
 inline constexpr std::string_view function_names[function_count] = {{
 {names}}};
 
-// For constants: a name that does not exist is a compile error.
+// Returns an index at compile time; an unknown name is a compile error.
 consteval unsigned index_of(std::string_view name) {{
   unsigned index = 0;
   while (function_names[index] != name) ++index;
@@ -93,7 +93,7 @@ consteval unsigned index_of(std::string_view name) {{
 
 
 def refusing_source(front: Front) -> str:
-    """A weak body for each function: a body in `cpp/<folder>/api` takes its place."""
+    """A weak body for each function; a body in `cpp/<folder>/api` overrides it."""
     bodies = "".join(
         f"[[gnu::weak]] {f.ret} {f.c_name}({parameter_types(f)}) noexcept "
         f"{{ return refuse({i}); }}\n"
@@ -112,7 +112,7 @@ namespace {front.namespace} {{
 
 
 def exports_source(front: Front) -> str:
-    """The API's own C names, and their variants for per-thread default streams."""
+    """Exports of the C names, and of their variants for per-thread default streams."""
     exports = "".join(export(front, i, f) for i, f in enumerate(front.functions))
     per_thread = f"using {front.namespace}::per_thread_streams;\n" if front.per_thread else ""
     entry_points = f'#include "{front.folder}/api/entry_points.hpp"\n' if front.per_thread else ""

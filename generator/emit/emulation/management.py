@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the front of the management library (NVML) of emulated devices, and its error texts."""
+"""Writes the exported API of emulated NVML, and its error texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HANDLES = ("nvmlDevice_t", "nvmlGpuInstance_t", "nvmlComputeInstance_t")
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
-    if "nvml" not in libraries:  # another project's
+    if "nvml" not in libraries:  # another project
         return {}
     nvml = libraries["nvml"]
     files = Front(nvml, FOLDER, nvml.functions, handles=HANDLES).files()
@@ -21,7 +21,7 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
 
 
 def error_texts(library: Library) -> str:
-    """What each code is called in words: `NVML_ERROR_NOT_SUPPORTED` is "Not Supported"."""
+    """The text of each code: `NVML_ERROR_NOT_SUPPORTED` -> "Not Supported"."""
     results = next(e for e in library.enums if e.c_name == library.decisions.result_enum)
     codes = {m.value: m.c_name for m in reversed(results.members)}
     rows = "".join(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the null driver: a body for each function that succeeds at once and runs nothing."""
+"""Writes the null driver: functions that succeed at once and execute nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...model import Function, Library, Param
 from ..slots_hpp import first_line
 from .front import declarations
 
-# Identity integers whose zero is a valid value of its own.
+# Identity integers for which zero is a valid value.
 ZERO_IS_VALID = {"CUdevice", "CUlogIterator"}
 COUNTED = re.compile(r"out:list:.*\[(\w+)\]$")
 
@@ -36,7 +36,7 @@ namespace halfwarp::emulator::null_driver {{
 
 
 def bodies(library: Library) -> str:
-    """A weak body for each function: a body in `cpp/emulator/null` takes its place."""
+    """A weak body for each function; a body in `cpp/emulator/null` overrides it."""
     handles = {h.name for h in library.handles} - ZERO_IS_VALID
     text = "\n".join(body(f, handles) for f in library.functions)
     return f"""{first_line([library])}
@@ -62,7 +62,7 @@ def body(function: Function, handles: set[str]) -> str:
 
 
 def declared(param: Param, is_used: bool) -> str:
-    """A parameter of a definition; one that the body ignores has no name."""
+    """A parameter of a definition; an unused one has no name."""
     if not is_used:
         return param.c_type
     return f"{param.c_type}{'' if param.c_type.endswith('*') else ' '}{param.c_name}"

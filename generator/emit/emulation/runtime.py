@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the front of the runtime on the emulator, and the names and texts of its errors."""
+"""Writes the exported API of the emulated runtime, and the names and texts of its errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOLDER = "emulated_runtime"
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
-    if "runtime" not in libraries:  # another project's
+    if "runtime" not in libraries:  # another project
         return {}
     runtime = libraries["runtime"]
     functions = [f for f in runtime.functions if is_of_the_library(runtime, f)]
@@ -29,14 +29,14 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
 
 
 def is_of_the_library(library: Library, function: Function) -> bool:
-    """Whether the library exports it: not a function of the header's, nor of our own extension."""
+    """Whether the library exports a function: no inline function, and none of our extension."""
     return (
         "inline" not in function.flags and function.header not in library.decisions.implemented_here
     )
 
 
 def forwards(functions: list[Function]) -> dict[str, str]:
-    """Runtime function -> driver function that takes the same parameters."""
+    """Runtime function -> driver function with the same parameters."""
     table = tomllib.loads(FORWARDS.read_text("utf-8"))
     same = {name: "cu" + name.removeprefix("cuda") for name in table["same_name"]["functions"]}
     chosen = same | table["other_name"]
@@ -46,7 +46,7 @@ def forwards(functions: list[Function]) -> dict[str, str]:
 
 
 def forwarding_source(front: Front) -> str:
-    """The bodies that pass their arguments on as they are."""
+    """Bodies that forward their arguments to the driver."""
     bodies = "\n".join(
         forwarding_body(f, front.forwards[f.name])
         for f in front.functions
@@ -101,9 +101,9 @@ def result_enum(library: Library) -> Enum:
 
 
 def explanation(member: Member) -> str:
-    """The first sentence of what the overrides say, else the words of the name."""
-    said = " ".join(member.doc.split()).partition(". ")[0].rstrip(".")
-    return said or spelled_out(member.name)
+    """The first sentence of the explanation in the overrides, else the words of the name."""
+    sentence = " ".join(member.doc.split()).partition(". ")[0].rstrip(".")
+    return sentence or spelled_out(member.name)
 
 
 def spelled_out(name: str) -> str:

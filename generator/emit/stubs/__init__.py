@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes `<library>.pyi`: what type checkers and editors know of a module of the low layer."""
+"""Writes `<library>.pyi`: type stubs for the modules of the low layer."""
 
 from __future__ import annotations
 

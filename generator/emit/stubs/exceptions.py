@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stubs of the convention "exceptions": outputs alone, since a failure raises."""
+"""Stubs of the convention "exceptions": functions return outputs and raise on failure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class {name}(Exception):
     status: int
 {attributes}    def __init__(self, status: SupportsIndex{arguments}) -> None: ...
 """
-# A text is a sequence of texts as well: lists and tuples alone keep it out.
+# Lists and tuples only: a str is also a sequence of str.
 OPTIONS = """\
 _Options: TypeAlias = (
     list[str] | list[bytes] | list[str | bytes] | tuple[str | bytes, ...] | SupportsIndex
@@ -126,7 +126,7 @@ class ExceptionsWriter(Writer):
         ]
 
     def exceptions(self) -> str:
-        """The class that is raised, and those of single failures."""
+        """The exception class of the library, and its subclasses."""
         name = self.library.decisions.exception
         aliases = self.library.decisions.exception_aliases
         also = {each: f", builtins.{a}" for a, each in aliases.items() if hasattr(builtins, a)}
@@ -150,14 +150,14 @@ class ExceptionsWriter(Writer):
         return "\n".join([super().imports(body), *lines])
 
     def status_check(self, name: str) -> str:
-        """A function that tells of a status, or raises for it."""
-        tells = "error" in name
+        """A function that returns the text of a status, or raises its exception."""
+        returns_text = "error" in name
         text = (
             "The text that belongs to a status."
-            if tells
+            if returns_text
             else "0; raises if a status is no success."
         )
-        result = "str" if tells else "int"
+        result = "str" if returns_text else "int"
         return f'def {name}(status: SupportsIndex) -> {result}:\n    """{text}"""'
 
     def numpy_struct(self, numpy_struct) -> str:
@@ -171,7 +171,7 @@ class ExceptionsWriter(Writer):
         return self.class_text(f"{numpy_struct.name}({base})", fields)
 
     def field_type(self, numpy_struct, field) -> str:
-        """Columns and arrays take any sequence, so they cannot be exact."""
+        """The annotation of a field; `Any` for columns and arrays, which accept any sequence."""
         exact = field.form in ("number", "address", "text", "text_pointer", "structure")
         if numpy_struct.is_array or not exact:
             return "Any"
@@ -181,15 +181,17 @@ class ExceptionsWriter(Writer):
         return self.overloaded(function, function.python_name, self.signatures(function))
 
     def signatures(self, function: Function) -> list[str]:
-        """Each way to call it, the general one last."""
+        """The signatures of a function, the general one last."""
         types = {p.name: self.input_type(p) for p in function.params}
         for name, field in numpy_values.assembled_fields(self.library, function).items():
-            wanted = numpy_values.annotation(field)
-            types[name] = {"int": INTEGER, "array": "Sequence[int] | bytes"}.get(wanted, wanted)
-        given = (p.partition("=") for p in function.py)
+            annotation = numpy_values.annotation(field)
+            types[name] = {"int": INTEGER, "array": "Sequence[int] | bytes"}.get(
+                annotation, annotation
+            )
+        parts = (p.partition("=") for p in function.py)
         params = ", ".join(
             f"{name}: {types[name]}{' = ' if equals else ''}{default}"
-            for name, equals, default in given
+            for name, equals, default in parts
         )
         return [*function.overloads, f"({params}) -> {self.result(function)}"]
 
@@ -218,7 +220,7 @@ class ExceptionsWriter(Writer):
         return outputs[0] if outputs else "None"
 
     def returned(self, function: Function) -> str:
-        """Of a function whose C counterpart returns something else than a result code."""
+        """The result type of a function whose C function returns no result code."""
         return "str" if "char" in function.ret else "int"
 
     def output_type(self, param: Param) -> str:
@@ -230,14 +232,14 @@ class ExceptionsWriter(Writer):
         return param.kind.row.stub or number
 
     def attribute_type(self, kind: Kind) -> str:
-        """Whatever may stand behind an attribute."""
+        """The union of the types of an attribute's values."""
         values = self.library.attributes[kind.element].values()
-        found = {VALUES[v.element].given if v.shape == "plain" else v.element for v in values}
-        found = {"builtins.bytes" if name == "bytes" else name for name in found}
-        given = " | ".join(sorted(found))
-        return f"list[{given}]" if kind.shape == "attrlist" else given
+        names = {VALUES[v.element].read_type if v.shape == "plain" else v.element for v in values}
+        names = {"builtins.bytes" if name == "bytes" else name for name in names}
+        joined = " | ".join(sorted(names))
+        return f"list[{joined}]" if kind.shape == "attrlist" else joined
 
 
 def spelled(annotation: str | None) -> str | None:
-    """As the stub has it: arrays of numbers are of a class without a public name."""
+    """The annotation in the stub: the class of number arrays has no public name."""
     return "_Numbers" if annotation == "array" else annotation

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stubs of the convention "status_codes": a tuple of the result code and the outputs.
 
-An output has the type that it has on success, joined with `Any` because it is None on an error:
-code that checks the code first, and code that checks the output, both pass, and a wrong use of the
-value is found in either.
+The type of an output is its type on success, joined with `Any`, since it is None on an error. Type
+checkers then accept code that checks the result code and code that checks the output, and report
+wrong uses of the value in both.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _Struct:
     def __deepcopy__(self, memo: Any, /) -> Self: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 """
-NUMBERS = {  # what a field takes that gives such a value
+NUMBERS = {  # type that is read -> type that is accepted
     "int": INTEGER,
     "float": "float",
     "builtins.bytes": "builtins.bytes | bytearray | Sequence[int]",
@@ -72,7 +72,7 @@ class StatusCodesWriter(Writer):
 
     def __init__(self, library: Library):
         super().__init__(library)
-        self.homes = {}  # class -> how the stub spells it
+        self.homes = {}  # class -> its name in the stub
         for name, used in library.uses.items():
             self.homes |= {c.name: f"{name}.{c.name}" for c in classes_of(used)}
         self.homes |= {c.name: c.name for c in classes_of(library)}
@@ -102,25 +102,25 @@ class StatusCodesWriter(Writer):
         if struct.base:
             return self.class_text(f"{struct.name}({struct.base})", [])
         lines = [self.field(field) for field in struct.fields]
-        given = {f.name: self.field_types(f)[1] for f in struct.fields if not f.readonly}
+        inputs = {f.name: self.field_types(f)[1] for f in struct.fields if not f.readonly}
         if struct.joint_lists:
-            lists = ", ".join(f"{name}: {given[name]}" for name in struct.joint_lists)
+            lists = ", ".join(f"{name}: {inputs[name]}" for name in struct.joint_lists)
             lines.append(f"def {struct.joint_method}(self, {lists}) -> None: ...")
         if not struct.view_only:
-            keywords = [f"{name}: {kind} = ..." for name, kind in given.items()]
+            keywords = [f"{name}: {kind} = ..." for name, kind in inputs.items()]
             params = ", ".join(["cls", "*", *keywords, "_ptr: int = 0"])
             lines.append(f"def __new__({params}) -> Self: ...")
         return self.class_text(f"{struct.name}(_Struct)", lines)
 
     def field(self, field: Field) -> str:
-        got, given = self.field_types(field)
+        read, written = self.field_types(field)
         if field.readonly:
-            return f"@property\ndef {field.name}(self) -> {got}: ..."
-        spelled = FIELDS.get((got, given)) or f"_Field[{got}, {given}]"
+            return f"@property\ndef {field.name}(self) -> {read}: ..."
+        spelled = FIELDS.get((read, written)) or f"_Field[{read}, {written}]"
         return f"{field.name}: {spelled}"
 
     def field_types(self, field: Field) -> tuple[str, str]:
-        """What a field gives, and what it takes."""
+        """The type that is read from a field, and the type that it accepts."""
         shape, name = field.kind.shape, field.kind.element
         if shape in ("array", "list"):
             element = self.value_type(name)
@@ -132,14 +132,14 @@ class StatusCodesWriter(Writer):
         if shape == "enum":
             return self.homes[name], f"{self.homes[name]} | int"
         simple = {"kparams": ("int", "_KernelParams"), "voidp": ("int", "_Address")}
-        got = field.kind.row.stub or self.value_type(name)
-        return simple.get(shape) or (got, NUMBERS.get(got, got))
+        read = field.kind.row.stub or self.value_type(name)
+        return simple.get(shape) or (read, NUMBERS.get(read, read))
 
     def value_type(self, name: str) -> str:
         return self.homes.get(name) or ("float" if name in FLOATS else "int")
 
     def handle_input(self, name: str) -> str:
-        """An instance, one of the class of another library that it stands for, or its value."""
+        """The accepted types of a handle: its class, the base class in another library, an int."""
         base = self.bases.get(name)
         return " | ".join(filter(None, [self.homes[name], base, "int", "None"]))
 
@@ -149,25 +149,25 @@ class StatusCodesWriter(Writer):
         return self.overloaded(function, function.name, self.signatures(function))
 
     def signatures(self, function: Function) -> list[str]:
-        """Each way to call it, the general one last."""
+        """The signatures of a function, the general one last."""
         plain = f"({self.parameters(function)}) -> {self.result(function)}"
         return [*self.attribute_variants(function), *function.overloads, plain]
 
-    def parameters(self, function: Function, given: dict[str, str] | None = None) -> str:
+    def parameters(self, function: Function, chosen: dict[str, str] | None = None) -> str:
         by_name = {p.name: p for p in function.params}
         parts = []
         for text in function.py:
             name, _, default = text.partition("=")
-            kind = (given or {}).get(name) or self.input_type(by_name[name])
+            kind = (chosen or {}).get(name) or self.input_type(by_name[name])
             parts.append(f"{name}: {kind}{f' = {default}' if default else ''}")
         return ", ".join(parts)
 
-    def result(self, function: Function, given: dict[str, str] | None = None) -> str:
+    def result(self, function: Function, chosen: dict[str, str] | None = None) -> str:
         by_name = {p.name: p for p in function.params}
         if function.returns == ["object"] and "inline" in function.flags:
             return self.value_type(function.ret)
         outputs = [
-            (given or {}).get(name) or self.output_type(by_name[name])
+            (chosen or {}).get(name) or self.output_type(by_name[name])
             for name in function.returns
             if name in by_name
         ]
@@ -179,7 +179,7 @@ class StatusCodesWriter(Writer):
         return f"tuple[{', '.join([self.library.decisions.result_enum, *outputs])}]"
 
     def attribute_variants(self, function: Function) -> list[str]:
-        """One signature for each type that an attribute can have."""
+        """A signature for each type that an attribute can have."""
         value = next((p for p in function.params if p.kind.shape == "attr"), None)
         if value is None:
             return []
@@ -192,20 +192,20 @@ class StatusCodesWriter(Writer):
             members.setdefault(typed, []).append(f"{self.homes[enum]}.{member}")
         variants = []
         for kind, names in members.items():
-            given = {attribute: f"Literal[{', '.join(names)}]", value.name: kind}
-            result = self.result(function, given)
-            variants.append(f"({self.parameters(function, given)}) -> {result}")
+            chosen = {attribute: f"Literal[{', '.join(names)}]", value.name: kind}
+            result = self.result(function, chosen)
+            variants.append(f"({self.parameters(function, chosen)}) -> {result}")
         return variants
 
     def attribute_type(self, kind: Kind) -> str:
         name = kind.element
-        return VALUES[name].given if kind.shape == "plain" else self.homes.get(name, "int")
+        return VALUES[name].read_type if kind.shape == "plain" else self.homes.get(name, "int")
 
     def attribute_input(self, kind: Kind) -> str:
-        """What a setter takes: numbers as they are, wrapped numbers also bare."""
+        """The accepted types of a setter: numbers, and classes of numbers or their values."""
         name = kind.element
         if kind.shape == "plain":
-            return VALUES[name].taken
+            return VALUES[name].accepted_type
         if name in self.homes:
             return f"{self.homes[name]} | {'int' if name in self.enums else INTEGER}"
         return INTEGER

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the stubs of both conventions have in common: enumerations, constants, documentation."""
+"""Common parts of the stubs of both conventions: enumerations, constants, documentation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEAD = """\
 
 {imports}
 """
-IMPORTS = {  # what the text may name, by module
+IMPORTS = {  # module -> names that the text may use
     "collections.abc": ["Iterator", "Sequence"],
     "enum": ["IntEnum"],
     "typing": [
@@ -25,7 +25,7 @@ IMPORTS = {  # what the text may name, by module
     ],
     "typing_extensions": ["Buffer"],
 }
-# To type checkers, arrays of NumPy have a buffer from Python 3.12 only.
+# Type checkers see the buffer of NumPy arrays only from Python 3.12 on.
 ADDRESS = """\
 @type_check_only
 class _HasArrayInterface(Protocol):
@@ -40,7 +40,7 @@ KERNEL_PARAMS = (
 
 
 class Writer:
-    """Text of a module. A convention adds `parts`, the blocks between its head and its end."""
+    """Writes the text of a module. A convention implements `parts`, the blocks after the head."""
 
     purpose = ""
 
@@ -59,7 +59,7 @@ class Writer:
         return f"{head}\n{body}\n"
 
     def imports(self, body: str) -> str:
-        """Import lines for what the body names."""
+        """Import lines for the names in the body."""
         used = {*re.findall(r"\w+", body)}
         lines = ["import builtins"] if "builtins" in used else []
         for module, names in IMPORTS.items():
@@ -76,7 +76,7 @@ class Writer:
         return "\n".join(f"{c.name}: int" for c in constants)
 
     def enum(self, enum: Enum) -> str:
-        """As an IntEnum, which type checkers know, and which FastEnum behaves like."""
+        """The class of an enumeration, as an IntEnum, which FastEnum behaves like."""
         first: dict[int, str] = {}
         lines = []
         for member in enum.members:
@@ -91,7 +91,7 @@ class Writer:
         return f"class {head}:\n{body}\n" if lines else f"class {head}: ...\n"
 
     def routine(self, function: Function, head: str) -> str:
-        """One signature, with the sentence that `help` shows."""
+        """A signature with the documentation."""
         if not function.doc:
             return f"{head}: ..."
         return f"{head}:\n{indent(docstring(function.doc), INDENT)}"

@@ -147,7 +147,7 @@ def test_what_is_no_code_is_a_result(functions):
 def test_a_role_that_is_not_understood_names_the_function(tmp_path):
     (tmp_path / "toy.api").write_text(API.replace("out buffer", "sideways"))
     (tmp_path / "toy.toml").write_text(DECISIONS)
-    with pytest.raises(ValueError, match="toyBoxGetLog: role 'sideways'"):
+    with pytest.raises(ValueError, match="toyBoxGetLog: unknown role 'sideways'"):
         resolve.resolve(api_file.read(tmp_path / "toy.api"), decisions.read(tmp_path / "toy.toml"))
 
 

@@ -45,7 +45,7 @@ def test_a_prefix_may_be_decided():
 
 
 def test_names_with_a_longer_prefix_are_aliases():
-    members = enum_members(MODES, EnumNames(also="TOY_"), {})
+    members = enum_members(MODES, EnumNames(short_prefix="TOY_"), {})
     assert [m.name for m in members[:3]] == ["FAST", "SLOW", "SLOWER"]
     assert values(members)["MODE_SLOW"] == 1
     assert members[3].c_name == "TOY_MODE_FAST"
