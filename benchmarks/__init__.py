@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Speed of halfwarp beside NVIDIA's packages and the C floor, measured in one run."""
+"""Speed of halfwarp compared with NVIDIA's packages and with C, measured in one run."""

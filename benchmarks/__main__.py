@@ -2,9 +2,9 @@
 """python -m benchmarks [ROW...] [--backend null|gpu] [--wheels DIR] [--json FILE] [--check]
     [--build] [--no-footprint] [--rounds N] [--beside] [--growth] [--svg DIR]
 
-Times each row in both packages, one after the other in the same run, and prints theirs, ours, the
-ratio, the target and the C floor. `--check` fails when a ratio is above `budget.toml`; `--beside`
-adds what the same costs in CuPy and Numba, where they have it.
+Times each row in both packages, alternating in the same run, and prints theirs, ours, the ratio,
+the target and the C floor. `--check` fails if a ratio is above `budget.toml`; `--beside` adds the
+cost of the same call in CuPy and Numba, if they have it.
 """
 
 import argparse
@@ -25,7 +25,7 @@ ROUNDS = 8
 
 
 def rows():
-    """The registered rows, in the order of the files that declare them."""
+    """Return the registered rows, in the order of the files that declare them."""
     sys.path.insert(0, str(FOLDER / "worker"))
     import rows.buffers
     import rows.compiling
@@ -42,7 +42,7 @@ def rows():
 
 
 def run_worker(python, env, names):
-    """Row name -> nanoseconds or an error text, from one process."""
+    """Map each row to nanoseconds or an error text, from one process."""
     command = [python, str(FOLDER / "worker" / "measure.py"), *names]
     done = subprocess.run(command, env=env, capture_output=True, text=True)
     records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -53,7 +53,7 @@ def run_worker(python, env, names):
 
 
 def run_beside(place, package):
-    """Row name -> nanoseconds or an error text; empty where the package cannot start."""
+    """Map each row to nanoseconds or an error text; empty if the package cannot start."""
     python, env = place
     command = [python, str(FOLDER / "worker" / "beside.py"), package]
     done = subprocess.run(command, env=env, capture_output=True, text=True)
@@ -65,38 +65,40 @@ def run_beside(place, package):
 
 
 def measure_beside(places, count):
-    """Package -> row -> the lower quartile of its rounds."""
+    """Map each package to its rows, with the lower quartile of the rounds."""
     rounds = [{who: run_beside(place, who) for who, place in places.items()} for _ in range(count)]
-    return {who: settle([r[who] for r in rounds]) for who in places} if rounds else {}
+    return {who: lower_quartiles([r[who] for r in rounds]) for who in places} if rounds else {}
 
 
-def settle(rounds):
-    """Row -> the lower quartile of its times in all rounds; an error text where each round failed.
+def lower_quartiles(rounds):
+    """Map each row to the lower quartile of its times, or to an error text if all rounds failed.
 
-    Rounds that something else disturbed are above it, and those in which the machine changed its
-    speed between a call and the empty call that is taken off may be below.
+    Disturbed rounds are above it. Rounds in which the machine's speed changed between a call and
+    the empty call that is subtracted may be below it.
     """
-    settled = {}
+    result = {}
     for name, first in rounds[0].items():
         numbers = sorted(r[name] for r in rounds if isinstance(r.get(name), float))
-        settled[name] = round(numbers[len(numbers) // 4], 1) if numbers else first
-    return settled
+        result[name] = round(numbers[len(numbers) // 4], 1) if numbers else first
+    return result
 
 
 def measure(names, table, backend, places, count=ROUNDS):
-    """Interleaved rounds of ours and theirs, then the C twins.
+    """Measure ours and theirs in alternating rounds, then the C twins.
 
-    A shared machine runs slower for seconds at a time, so each implementation gets several turns.
+    A shared machine is slower for seconds at a time, so each implementation gets several rounds.
     """
     shared = [n for n in names if not table[n].ours_only]
-    wanted = {"ours": names, "theirs": shared}
-    rounds = [{who: run_worker(*places[who], wanted[who]) for who in places} for _ in range(count)]
-    result = {who: settle([r[who] for r in rounds]) for who in places}
+    row_names = {"ours": names, "theirs": shared}
+    rounds = [
+        {who: run_worker(*places[who], row_names[who]) for who in places} for _ in range(count)
+    ]
+    result = {who: lower_quartiles([r[who] for r in rounds]) for who in places}
     return result | {"floor": run_floor(backend)}
 
 
 def run_floor(backend):
-    """Twin -> nanoseconds; empty where the twins cannot be compiled."""
+    """Map each twin to nanoseconds; empty if the twins cannot be compiled."""
     program = environments.build_floor(backend)
     if not program:
         return {}
@@ -109,7 +111,7 @@ def run_floor(backend):
 
 
 def ratio(record):
-    """Theirs over ours, or None where one of them has no number."""
+    """Return theirs divided by ours, or None if either has no number."""
     ours, theirs = record["ours"], record["theirs"]
     numbers = isinstance(ours, float) and isinstance(theirs, float)
     return theirs / max(ours, 0.1) if numbers else None
@@ -125,7 +127,7 @@ def records_of(names, table, measured):
             "ours": measured["ours"].get(name),
             "target": float(row.target),
             "floor": measured["floor"].get(row.twin),
-        } | {who: found.get(name) for who, found in measured.get("beside", {}).items()}
+        } | {who: times.get(name) for who, times in measured.get("beside", {}).items()}
 
 
 def footprint_records(places):
@@ -171,11 +173,11 @@ def show(records):
             ratio(r),
             number(r["floor"]),
         )
-        others = "".join(f"{number(r.get(who)):>10}" for who in beside)
+        additional = "".join(f"{number(r.get(who)):>10}" for who in beside)
         missed = isinstance(r["ours"], float) and r["ours"] > r["target"]
         print(
             f"{r['row'] + ' [' + r['unit'] + ']':34}{cells[0]:>10}{cells[1]:>10}"
-            f"{f'{times:.1f}x' if times else '-':>8}{r['target']:>9.0f}{floor:>9}{others}"
+            f"{f'{times:.1f}x' if times else '-':>8}{r['target']:>9.0f}{floor:>9}{additional}"
             f"{'  above target' if missed else ''}"
         )
         for who in ("theirs", "ours", *beside):
@@ -183,12 +185,12 @@ def show(records):
                 print(f"    {who}: {r[who]}")
 
 
-def number(found):
-    return f"{found:.1f}" if isinstance(found, float) else "-"
+def number(value):
+    return f"{value:.1f}" if isinstance(value, float) else "-"
 
 
 def gpu_name():
-    """Name and driver of the first GPU, as nvidia-smi has them."""
+    """Return name and driver of the first GPU, as reported by nvidia-smi."""
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     try:
         done = subprocess.run(query, capture_output=True, text=True)
@@ -216,7 +218,7 @@ def describe_run(backend):
 
 
 def over_budget(records):
-    """Row -> what is wrong with it, where its part of NVIDIA's time is above `budget.toml`'s."""
+    """Map each row whose part of NVIDIA's time exceeds `budget.toml` to a description."""
     budget = tomllib.loads((FOLDER / "budget.toml").read_text())["ratios"]
     over = {}
     for r in records:
@@ -232,36 +234,36 @@ def over_budget(records):
 
 
 def check_budget(records, measure_again):
-    """The exit status. Rows above the budget get a second measurement, in processes that run
-    them alone: what else a process has allocated can cost a call 20 ns, and a shared machine more.
+    """Return the exit status. Rows above the budget are measured again, in processes that run
+    only these rows: earlier allocations of a process can cost a call 20 ns, other load more.
     """
     over = over_budget(records)
     if over:
-        print("above the budget, so once more by themselves:")
-        again = measure_again(list(over))
-        show(again)
-        over = over_budget(again)
-    print("\n".join(f"{row}: {what}" for row, what in over.items()) or "within the budget")
+        print("above the budget, so measured again alone:")
+        repeated = measure_again(list(over))
+        show(repeated)
+        over = over_budget(repeated)
+    print("\n".join(f"{row}: {problem}" for row, problem in over.items()) or "within the budget")
     return 1 if over else 0
 
 
 def command_line():
-    """What was asked for, without where it is written to."""
-    words, kept = iter(sys.argv[1:]), []
+    """Return the command line without output paths."""
+    words, arguments = iter(sys.argv[1:]), []
     for word in words:
         if word in ("--json", "--svg", "--wheels"):
             next(words, None)
         else:
-            kept.append(word)
-    return shlex.join(["python", "-m", "benchmarks", *kept])
+            arguments.append(word)
+    return shlex.join(["python", "-m", "benchmarks", *arguments])
 
 
 def beside(options, theirs):
-    """What `--beside` adds."""
+    """Return the measurements that `--beside` adds."""
     if not options.beside:
         return {}
-    found = environments.places_beside(options.backend, theirs, options.wheels)
-    return measure_beside(found, min(3, options.rounds))
+    places = environments.places_beside(options.backend, theirs, options.wheels)
+    return measure_beside(places, min(3, options.rounds))
 
 
 def main():
@@ -272,12 +274,12 @@ def main():
     parser.add_argument("rows", nargs="*", metavar="ROW", help="part of a row's name; default: all")
     parser.add_argument("--backend", choices=["null", "gpu"], default="null")
     parser.add_argument(
-        "--wheels", help="folder with the reference's wheels, where there is no network"
+        "--wheels", help="folder with the reference's wheels, for machines without a network"
     )
     parser.add_argument("--json", help="write the results here")
     parser.add_argument("--check", action="store_true", help="fail above budget.toml")
     parser.add_argument(
-        "--rounds", type=int, default=ROUNDS, help=f"of processes of each package, now {ROUNDS}"
+        "--rounds", type=int, default=ROUNDS, help=f"processes per package (default: {ROUNDS})"
     )
     parser.add_argument(
         "--no-footprint", action="store_true", help="leave out import times and sizes"
@@ -286,10 +288,10 @@ def main():
     parser.add_argument(
         "--growth",
         action="store_true",
-        help="instead of rows: how cost grows with arguments, threads, buffers, modules, nodes",
+        help="measure growth with arguments, threads, buffers, modules, nodes instead of rows",
     )
     parser.add_argument(
-        "--beside", action="store_true", help="the same calls in CuPy and Numba as well"
+        "--beside", action="store_true", help="also measure the same calls in CuPy and Numba"
     )
     parser.add_argument("--svg", metavar="DIR", help="draw the rows, or with --growth each sweep")
     options = parser.parse_args()
@@ -304,8 +306,8 @@ def main():
     ]
 
     def measured(names, beside=None):
-        found = measure(names, table, options.backend, places, options.rounds)
-        return list(records_of(names, table, found | {"beside": beside or {}}))
+        times = measure(names, table, options.backend, places, options.rounds)
+        return list(records_of(names, table, times | {"beside": beside or {}}))
 
     records = measured(names, beside(options, places["theirs"]))
     if not options.no_footprint and not options.rows:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where each implementation runs: its interpreter, its environment variables, its C floor."""
+"""The environment of each implementation: interpreter, environment variables, C floor."""
 
 import os
 import platform
@@ -12,9 +12,9 @@ from pathlib import Path
 from build_support.headers import find as find_headers
 
 REFERENCE = ["cuda-bindings==13.5.0", "cuda-core==1.2.2"]
-# What it compiles with, as our own extra has it: not every machine has a toolkit.
+# Libraries for compiling, as in our own extra: not every machine has a toolkit.
 LIBRARIES = [f"nvidia-{name}==13.5.*" for name in ("cuda-nvrtc", "nvjitlink", "nvvm")]
-# What CuPy and Numba come with; CuPy's own CUDA runtime does not start on the null driver.
+# Packages of CuPy and Numba. CuPy's own CUDA runtime does not start on the null driver.
 BESIDE = {
     "cupy": ["cupy-cuda13x[ctk]", "numpy"],
     "numba": ["numba-cuda[cu13]", *REFERENCE, *LIBRARIES],
@@ -29,12 +29,12 @@ def cache_folder():
 
 
 def reference_python():
-    """The interpreter of a cached environment that holds NVIDIA's packages; made when missing."""
+    """Return the interpreter of a cached environment with NVIDIA's packages."""
     return cached_python("-".join(REFERENCE).replace("==", "-"), *REFERENCE, "numpy", *LIBRARIES)
 
 
 def cached_python(name, *packages):
-    """The interpreter of a cached environment that holds these packages; made when missing."""
+    """Return the interpreter of an environment with these packages, created if missing."""
     folder = cache_folder() / name
     python = folder / "bin" / "python"
     done = folder / ".complete"
@@ -48,10 +48,9 @@ def cached_python(name, *packages):
 
 
 def unpack_wheels(wheels):
-    """A folder with the packages of the wheels in a folder, to be put first on the path.
+    """Unpack the wheels of a folder into a new folder, to be put first on the path.
 
-    For machines without a network: this interpreter then serves the reference as well, with the
-    libraries that it has.
+    For machines without a network: the reference then uses this interpreter and its libraries.
     """
     target = tempfile.mkdtemp(prefix="halfwarp-reference-")
     files = sorted(map(str, Path(wheels).glob("cuda_*.whl")))
@@ -61,7 +60,7 @@ def unpack_wheels(wheels):
 
 
 def places(backend, wheels=None):
-    """Implementation -> (interpreter, environment variables)."""
+    """Map each implementation to (interpreter, environment variables)."""
     ours, theirs = (environment(name, backend) for name in ("ours", "reference"))
     if not wheels:
         return {"ours": (sys.executable, ours), "theirs": (reference_python(), theirs)}
@@ -70,7 +69,7 @@ def places(backend, wheels=None):
 
 
 def places_beside(backend, theirs, wheels=None):
-    """CuPy's and Numba's (interpreter, environment variables); with `wheels` those of NVIDIA's."""
+    """Map CuPy and Numba to (interpreter, environment variables); with `wheels` NVIDIA's."""
     if wheels:
         return dict.fromkeys(BESIDE, theirs)
     names = [name for name in BESIDE if (backend, name) != ("null", "cupy")]
@@ -79,14 +78,14 @@ def places_beside(backend, theirs, wheels=None):
 
 
 def emulator_folder():
-    """A folder whose `libcuda.so.1` is the emulator, for programs that are not ours."""
-    found = subprocess.run(
+    """Return a folder whose `libcuda.so.1` is the emulator, for other programs."""
+    result = subprocess.run(
         [sys.executable, "-m", "cuda.core.emulation", "path"],
         check=True,
         capture_output=True,
         text=True,
     )
-    return found.stdout.strip().splitlines()[-1]
+    return result.stdout.strip().splitlines()[-1]
 
 
 def find_compiler():
@@ -94,12 +93,12 @@ def find_compiler():
 
 
 def environment(implementation, backend):
-    """The variables under which `ours`, `reference` or `floor` runs on a backend."""
+    """Return the variables for `ours`, `reference` or `floor` on a backend."""
     variables = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
-    # pip compiles what it installs; a working tree gets its compiled modules at the first import
+    # pip compiles installed modules; a working tree gets compiled modules at the first import
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
     if implementation != "ours":
-        variables.pop("PYTHONPATH", None)  # a working tree would take the reference's place
+        variables.pop("PYTHONPATH", None)  # a working tree would replace the reference
     if backend == "gpu":
         return variables
     variables |= NULL
@@ -109,7 +108,7 @@ def environment(implementation, backend):
 
 
 def build_floor(backend):
-    """Compile the C twins; None when there is no compiler or no header."""
+    """Compile the C twins; return None without a compiler or headers."""
     compiler, headers = find_compiler(), find_headers()
     if not compiler or not headers:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Import time above a bare interpreter, installed size, time of a clean build."""
+"""Import time above a bare interpreter, installed size, and time of a clean build."""
 
 import json
 import os
@@ -29,7 +29,7 @@ MODULES = {  # targets in ms
     "cuda.core": 20.0,
     "cuda.core.system": 8.0,
 }
-# What making all classes of a module adds is in the target of the second line.
+# The second target includes the creation of all classes of the module.
 CLASSES = {
     "cuda.bindings.driver": ("CUdevice", 5.0),
     "cuda.bindings.runtime": ("cudaError_t", 6.0),
@@ -53,7 +53,7 @@ print(json.dumps(total))
 
 
 def import_rows():
-    """What is imported -> (code, target in ms)."""
+    """Map each import row to (code, target in ms)."""
     rows = {f"import {m}": (f"import {m}", target) for m, target in MODULES.items()}
     for module, (name, target) in CLASSES.items():
         rows[f"import {module}, a class"] = (f"from {module} import {name}", target)
@@ -61,7 +61,7 @@ def import_rows():
 
 
 def milliseconds(python, code, env):
-    """Processor time of a whole process, so that what else the machine does is not in it."""
+    """Return the processor time of a process, which excludes other load of the machine."""
     process = os.posix_spawn(python, [python, "-P", "-c", code], env)
     _, status, used = os.wait4(process, 0)
     if status:
@@ -70,9 +70,10 @@ def milliseconds(python, code, env):
 
 
 def import_times(python, env):
-    """Milliseconds of each import above an interpreter that imports nothing; EMPTY: the floor.
+    """Return the milliseconds of each import above an interpreter without imports.
 
-    Each round starts one of every sort: the speed of a shared machine changes by the second.
+    Each round runs every import once, because the speed of a shared machine varies by the second.
+    EMPTY is the floor.
     """
     with tempfile.TemporaryDirectory() as folder:
         codes = {"": "pass", EMPTY: import_of_nothing(folder)}
@@ -86,7 +87,7 @@ def import_times(python, env):
 
 
 def import_of_nothing(folder):
-    """Code that imports an empty module as deep as ours, found behind all that Python looks at."""
+    """Return code that imports an empty module as deep as ours, found last on the path."""
     package = Path(folder, "halfwarp_empty", "bindings")
     package.mkdir(parents=True)
     for name in ("__init__", "driver"):
@@ -95,13 +96,13 @@ def import_of_nothing(folder):
 
 
 def installed_bytes(python, env):
-    """Bytes of extensions, modules, declarations and stubs of both packages."""
+    """Return the bytes of extensions, modules, declarations and stubs of both packages."""
     done = subprocess.run([python, "-c", SIZES], env=env, check=True, capture_output=True, cwd="/")
     return json.loads(done.stdout)
 
 
 def clean_build_seconds():
-    """Wall seconds of building every extension from what git has, without a compiler cache."""
+    """Return the wall time of building all tracked extensions without a compiler cache."""
     env = {k: v for k, v in os.environ.items() if k not in ("CC", "CXX")}
     with tempfile.TemporaryDirectory() as folder:
         archive = subprocess.run(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks --growth`: how cost grows with arguments, threads, buffers, modules, nodes.
+"""`python -m benchmarks --growth`: cost by number of arguments, threads, buffers, modules, nodes.
 
-A table for each sweep, as JSON with `--json`, and a picture of each in the folder of `--svg`.
+Prints a table per sweep, writes JSON with `--json`, and a picture of each to the folder of `--svg`.
 """
 
 import json
@@ -18,7 +18,7 @@ NAMES = {"theirs": "NVIDIA's", "ours": "halfwarp"}
 
 
 def sweeps():
-    """The registered sweeps by name."""
+    """Return the registered sweeps by name."""
     sys.path.insert(0, str(FOLDER / "worker"))
     from grow import SWEEPS
 
@@ -26,7 +26,7 @@ def sweeps():
 
 
 def run_worker(python, env, name):
-    """Point -> what was found or an error text, of one sweep in a process of its own."""
+    """Map each point of a sweep to its result or an error text, in a separate process."""
     command = [python, str(FOLDER / "worker" / "grow.py"), name]
     done = subprocess.run(command, env=env, capture_output=True, text=True)
     if done.returncode:
@@ -36,24 +36,24 @@ def run_worker(python, env, name):
 
 
 def measure(name, places, count):
-    """Who -> point -> the least of the rounds, which are taken in turns; or the last error."""
+    """Map each implementation and point to the minimum of alternating rounds or the last error."""
     rounds = [{who: run_worker(*places[who], name) for who in WHO} for _ in range(count)]
     return {who: {p: least([r[who][p] for r in rounds]) for p in rounds[0][who]} for who in WHO}
 
 
-def least(found):
-    numbers = [each for each in found if isinstance(each, float)]
-    return round(min(numbers), 1) if numbers else found[-1]
+def least(values):
+    numbers = [each for each in values if isinstance(each, float)]
+    return round(min(numbers), 1) if numbers else values[-1]
 
 
-def record(name, sweep, found):
-    """A sweep as it is written down."""
-    points = [{"at": p} | {who: found[who].get(p) for who in WHO} for p in sweep.points]
+def record(name, sweep, results):
+    """Return a sweep as a record for JSON."""
+    points = [{"at": p} | {who: results[who].get(p) for who in WHO} for p in sweep.points]
     return {"sweep": name, "x": sweep.x, "unit": sweep.unit, "points": points}
 
 
 def table(record):
-    """The lines of a sweep."""
+    """Yield the lines of a sweep's table."""
     yield f"{record['sweep']} [{record['unit']}]"
     yield f"{record['x']:>16}{NAMES['theirs']:>12}{NAMES['ours']:>12}{'ratio':>8}"
     for point in record["points"]:
@@ -67,18 +67,18 @@ def table(record):
 # --- pictures ------------------------------------------------------------------------------------
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 560, 260, 70, 40, 20, 45
-COLOURS = {"theirs": "#8a8a8a", "ours": "#2878c8"}
+COLORS = {"theirs": "#8a8a8a", "ours": "#2878c8"}
 
 
 def svg(record):
-    """A sweep as a picture: its points in equal steps, its values from 0 on."""
+    """Draw a sweep: points at equal distances, values from 0."""
     points = record["points"]
     highest = max((p[who] for p in points for who in WHO if isinstance(p[who], float)), default=1)
     step, top = ticks(highest)
     across = (WIDTH - LEFT - RIGHT) / max(1, len(points) - 1)
     down = (HEIGHT - TOP - BOTTOM) / top
 
-    def place(i, value):
+    def position(i, value):
         return f"{LEFT + i * across:.1f},{HEIGHT - BOTTOM - value * down:.1f}"
 
     title = f"{record['sweep']}, {record['unit']}"
@@ -98,10 +98,10 @@ def svg(record):
         parts.append(text(LEFT + i * across, HEIGHT - BOTTOM + 18, f"{point['at']:,}", "middle"))
     parts.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, record["x"], "middle"))
     for row, who in enumerate(WHO):
-        at = [place(i, p[who]) for i, p in enumerate(points) if isinstance(p[who], float)]
-        parts.append(f'<g fill="{COLOURS[who]}">')
+        at = [position(i, p[who]) for i, p in enumerate(points) if isinstance(p[who], float)]
+        parts.append(f'<g fill="{COLORS[who]}">')
         parts.append(
-            f'<polyline points="{" ".join(at)}" fill="none" stroke="{COLOURS[who]}" '
+            f'<polyline points="{" ".join(at)}" fill="none" stroke="{COLORS[who]}" '
             'stroke-width="2"/>'
         )
         parts += ['<circle cx="{}" cy="{}" r="3"/>'.format(*each.split(",")) for each in at]
@@ -114,7 +114,7 @@ def text(x, y, content, anchor):
 
 
 def ticks(highest):
-    """The step between lines, 1, 2 or 5 times a power of ten, and the last line: about five."""
+    """Return the step between about five lines, 1, 2 or 5 times a power of ten, and the last."""
     power = 10.0 ** math.floor(math.log10(max(highest, 1e-9) / 5))
     step = next(power * n for n in (1, 2, 5, 10) if power * n * 5 >= highest)
     return step, step * max(1, math.ceil(highest / step))
@@ -123,14 +123,14 @@ def ticks(highest):
 # --- the command ---------------------------------------------------------------------------------
 
 
-def run(wanted, places, description, options):
-    """Measure the sweeps that have one of `wanted` in their names, and write them down."""
+def run(name_parts, places, description, options):
+    """Measure the sweeps whose names contain one of `name_parts`, and write the results."""
     records = []
     for name, sweep in sweeps().items():
-        if not wanted or any(part in name for part in wanted):
+        if not name_parts or any(part in name for part in name_parts):
             records.append(record(name, sweep, measure(name, places, min(ROUNDS, options.rounds))))
             print("\n".join(table(records[-1])), "\n", flush=True)
-            if options.json:  # after each: a short lease may end before the last one
+            if options.json:  # after each sweep, in case a machine's lease ends early
                 with open(options.json, "w") as file:
                     json.dump({"run": description, "sweeps": records}, file, indent=1)
                     file.write("\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows as a picture: for each a bar for NVIDIA's, ours, C's and others', on a logarithmic scale."""
+"""Draws rows as bars for NVIDIA, halfwarp, C and others, on a logarithmic scale."""
 
 import math
 from xml.sax.saxutils import escape
@@ -15,7 +15,7 @@ WIDTH, LEFT, RIGHT, TOP, BAR, GAP = 720, 250, 20, 34, 5, 7
 
 
 def bars(records):
-    """The rows in nanoseconds, from one on; a bar that is ten times as long has the tenth power."""
+    """Draw the rows in nanoseconds, from one; the length of a bar is the logarithm."""
     records = [r for r in records if r["unit"] == "ns" and isinstance(r["ours"], float)]
     who = [w for w in WHO if any(isinstance(r.get(w), float) for r in records)]
     highest = max(r[w] for r in records for w in who if isinstance(r.get(w), float))
@@ -34,8 +34,8 @@ def bars(records):
         )
         parts.append(text(x, TOP - 8, time_text(power), "end" if power == powers else "middle"))
     for i, w in enumerate(who):
-        name, colour = WHO[w]
-        parts.append(f'<rect x="{8 + 78 * i}" y="4" width="9" height="9" fill="{colour}"/>')
+        name, color = WHO[w]
+        parts.append(f'<rect x="{8 + 78 * i}" y="4" width="9" height="9" fill="{color}"/>')
         parts.append(text(20 + 78 * i, 12, name, "start"))
     y = TOP
     for record in records:
@@ -53,7 +53,7 @@ def bars(records):
 
 
 def time_text(power):
-    """So many powers of ten nanoseconds."""
+    """Format a power of ten nanoseconds."""
     unit, zeros = divmod(power, 3)
     return f"{10**zeros} {('ns', 'µs', 'ms', 's')[unit]}"
 

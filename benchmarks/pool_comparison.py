@@ -2,9 +2,9 @@
 """python -m benchmarks.pool_comparison [--backend null|gpu] [--wheels DIR] [--threads N ...]
     [--no-reference] [--json FILE]
 
-Times allocate and free of 1 KB in our pool and in those of others that are installed, each in a
-process of its own and in several rounds, then with more threads, each on a stream of its own. What
-is not installed is skipped by name.
+Times allocation and deallocation of 1 KB in our pool and in those of other installed packages, each
+in its own process and in several rounds, then with more threads, each on its own stream. Reports
+packages that are not installed as skipped.
 """
 
 import argparse
@@ -22,7 +22,7 @@ REFERENCE = "the reference's DeviceMemoryResource"
 
 
 def run(place, name, threads):
-    """What the worker found, as a dict."""
+    """Return the worker's result as a dict."""
     python, variables = place
     worker = str(environments.FOLDER / "worker" / "pools.py")
     command = [python, worker, name, str(threads)]
@@ -34,54 +34,54 @@ def run(place, name, threads):
 
 
 def best(place, name, threads, rounds):
-    """The least of several processes; the first answer where there is no time."""
-    found = run(place, name, threads)
-    for _ in range(rounds - 1 if "ns" in found else 0):
-        again = run(place, name, threads)
-        found["ns"] = min(found["ns"], again.get("ns", found["ns"]))
-    return found
+    """Return the minimum of several processes, or the first result if it has no time."""
+    result = run(place, name, threads)
+    for _ in range(rounds - 1 if "ns" in result else 0):
+        repeated = run(place, name, threads)
+        result["ns"] = min(result["ns"], repeated.get("ns", result["ns"]))
+    return result
 
 
 def places(backend, wheels, with_reference):
-    """Allocator -> (interpreter, environment variables), or why there is none."""
+    """Map each allocator to (interpreter, environment variables), or to a reason for skipping."""
     ours = (sys.executable, environments.environment("ours", backend))
-    found = dict.fromkeys(ALLOCATORS, ours)
-    found[REFERENCE] = "--no-reference"
+    places = dict.fromkeys(ALLOCATORS, ours)
+    places[REFERENCE] = "--no-reference"
     if with_reference:
         try:
-            found[REFERENCE] = environments.places(backend, wheels)["theirs"]
+            places[REFERENCE] = environments.places(backend, wheels)["theirs"]
         except (OSError, subprocess.CalledProcessError) as error:
-            found[REFERENCE] = f"its packages cannot be installed: {error}"
-    return found
+            places[REFERENCE] = f"its packages cannot be installed: {error}"
+    return places
 
 
-def compare(where, threads, rounds):
-    """Allocator -> {number of threads: what was found}, each shown as soon as it is known."""
-    width = max(map(len, where))
+def compare(places_by_name, threads, rounds):
+    """Map each allocator to {number of threads: result}, and print each row once it is known."""
+    width = max(map(len, places_by_name))
     print(f"{'ns for one allocation and free':{width}}", *(f"{n:>9}" for n in threads))
     table = {}
-    for name, place in where.items():
+    for name, place in places_by_name.items():
         table[name] = {}
         for number in threads:
-            found = {"absent": place} if isinstance(place, str) else None
-            found = found or best(place, name, number, rounds)
-            table[name][number] = found
-            if "ns" not in found:
+            result = {"absent": place} if isinstance(place, str) else None
+            result = result or best(place, name, number, rounds)
+            table[name][number] = result
+            if "ns" not in result:
                 break
         print(f"{name:{width}}", *cells(table[name]), flush=True)
     return table
 
 
-def cells(found):
-    """The times, and why there are no more."""
-    for each in found.values():
+def cells(results):
+    """Yield the times, and the reason for missing ones."""
+    for each in results.values():
         if "ns" in each:
             yield f"{each['ns']:9.0f}"
         else:
             yield each.get("error") or f"skipped: {each['absent']}"
 
 
-def arguments(given):
+def arguments(argv):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pool_comparison")
     parser.add_argument("--backend", choices=["null", "gpu"], default="null")
     parser.add_argument("--wheels", help="folder with the reference's wheels")
@@ -89,15 +89,15 @@ def arguments(given):
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--no-reference", action="store_true")
     parser.add_argument("--json", type=Path)
-    return parser.parse_args(given)
+    return parser.parse_args(argv)
 
 
-def main(given=None):
-    asked = arguments(given)
-    where = places(asked.backend, asked.wheels, not asked.no_reference)
-    table = compare(where, asked.threads, asked.rounds)
-    if asked.json:
-        asked.json.write_text(json.dumps(table, indent=1) + "\n")
+def main(argv=None):
+    parsed = arguments(argv)
+    places_by_name = places(parsed.backend, parsed.wheels, not parsed.no_reference)
+    table = compare(places_by_name, parsed.threads, parsed.rounds)
+    if parsed.json:
+        parsed.json.write_text(json.dumps(table, indent=1) + "\n")
 
 
 if __name__ == "__main__":

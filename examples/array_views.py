@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One function for the arrays of all libraries, on the host and on the device.
+"""Scales arrays of many libraries with one function, on the host and on the device.
 
-Scales NumPy arrays, and those PyTorch tensors, CuPy, Numba and JAX arrays that are at hand, on the
-host or on the device, contiguous or not: each is viewed, copied to the device in C order, scaled by
-a kernel, and copied back. Arrays that may not be written, as JAX's, stay what they are: the result
-is a new one. Prints one line for each.
+Scales NumPy arrays and, if installed, PyTorch tensors, CuPy, Numba and JAX arrays, on the host or
+on the device, contiguous or not. Each array is viewed, copied to the device in C order, scaled by a
+kernel, and copied back. Read-only arrays, such as JAX's, are unchanged; the result is a new array.
+Prints one line per array.
 """
 
 import sys
@@ -23,7 +23,7 @@ extern "C" __global__ void scale(float factor, float* x, size_t n) {
 
 @args_viewable_as_strided_memory((0,))
 def scale(array, factor, kernel, stream):
-    """Multiply the elements of an array of any library; a new array, if it may not be written."""
+    """Multiply the elements of an array; return a new array if it is read-only."""
     view = array.view(stream)
     result = np.empty(view.shape, np.float32) if view.readonly else None
     with stream.device.allocate(view.nbytes, stream=stream) as memory:
@@ -40,7 +40,7 @@ def scale(array, factor, kernel, stream):
 
 
 def arrays():
-    """Arrays of ones, by name."""
+    """Yield arrays of ones with their names."""
     yield "NumPy", np.ones((3, 5), np.float32)
     yield "NumPy, every other column", np.ones((3, 10), np.float32)[:, ::2]
     yield "NumPy, transposed", np.ones((5, 3), np.float32).T
@@ -63,8 +63,8 @@ def main() -> int:
     failures = 0
     for name, array in arrays():
         result = scale(array, 3.0, kernel, stream)
-        found = array if result is None else result
-        correct = bool((np.asarray(found) == 3).all() if name == "Numba" else (found == 3).all())
+        values = array if result is None else result
+        correct = bool((np.asarray(values) == 3).all() if name == "Numba" else (values == 3).all())
         failures += not correct
         print(f"{name}: {tuple(array.shape)}, {'correct' if correct else 'WRONG'}")
     stream.close()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A step of a training loop, captured once and launched often.
 
-Captures a step (scale, then add) into a graph, launches it ten times, changes one argument of the
-executable in place, launches it ten times more, and prints the graph and whether the sums are
-right.
+Captures a step (scale, then add) into a graph, launches it ten times, updates one argument of the
+executable graph in place, and launches it ten more times. Prints the graph, and whether the sums
+are correct.
 """
 
 import sys

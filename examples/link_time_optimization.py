@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two sources, linked as one kernel: with link-time optimization, and as PTX without it.
+"""Two sources linked into one kernel: with link-time optimization, and as PTX without it.
 
-Compiles a kernel and the function that it calls, links both by nvJitLink, launches the kernel and
-checks what it wrote. Prints the device and the sizes of the code. Runs on a GPU, or on the CPU
-emulation of the driver (`HALFWARP_BACKEND=emulator`).
+Compiles a kernel and the function that it calls, links both with nvJitLink, launches the kernel and
+checks the result. Prints the device and the code sizes. Runs on a GPU, or on the CPU emulation of
+the driver (`HALFWARP_BACKEND=emulator`).
 """
 
 import sys
@@ -22,15 +22,17 @@ FUNCTION = 'extern "C" __device__ float transform(float x) { return 2.0f * x + 1
 
 
 def linked(arch, target, **options):
-    """Both sources as one cubin, by way of a target that can be linked."""
-    given = ProgramOptions(arch=arch, relocatable_device_code=True)
-    codes = [Program(source, "c++", given).compile(target) for source in (KERNEL, FUNCTION)]
+    """Link both sources into one cubin, from compilations to a linkable target."""
+    program_options = ProgramOptions(arch=arch, relocatable_device_code=True)
+    codes = [
+        Program(source, "c++", program_options).compile(target) for source in (KERNEL, FUNCTION)
+    ]
     with Linker(*codes, options=LinkerOptions(arch=arch, **options)) as linker:
         return linker.link("cubin")
 
 
 def applied(device, code, n):
-    """What the kernel makes of 0 to n - 1."""
+    """Return the result of the kernel for 0 to n - 1."""
     x = np.arange(n, dtype=np.float32)
     with device.create_stream() as stream:
         with device.allocate(x.nbytes, stream=stream) as on_device:
@@ -48,10 +50,10 @@ def main(n: int = 1000) -> int:
     device.set_current()
     arch = f"sm_{device.arch}"
     codes = [linked(arch, "ltoir", link_time_optimization=True), linked(arch, "ptx")]
-    wanted = 2 * np.arange(n, dtype=np.float32) + 1
+    expected = 2 * np.arange(n, dtype=np.float32) + 1
     sizes = [len(code.code) for code in codes]
     print(f"{device.name}: {sizes[0]} bytes of linked code, {sizes[1]} of PTX")
-    return 0 if all(np.array_equal(applied(device, code, n), wanted) for code in codes) else 1
+    return 0 if all(np.array_equal(applied(device, code, n), expected) for code in codes) else 1
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Divides a device in two, and gives each half a context and a stream of its own.
+"""Divides a device in two, with a context and a stream for each half.
 
-Long work in one half leaves the multiprocessors of the other half free. Prints how many each half
-has, and "verified" when both have done their part.
+Long work in one half does not occupy the multiprocessors of the other. Prints the size of the
+halves, and "verified" if both results are correct.
 """
 
 import sys

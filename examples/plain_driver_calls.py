@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same work through both faces of the low layer: `driver` and the provisional `_v2.driver`.
+"""Compares both APIs of the low layer: `driver` and the provisional `_v2.driver`.
 
-The classic functions return a code and the outputs; those of `_v2` return the outputs and raise.
-Both take the same handles, so a program can move over call by call. Runs without a GPU too: set
-HALFWARP_BACKEND=emulator. Prints the device, what each face gave, a failure, and "agree".
+The classic functions return an error code and the outputs; functions of `_v2` return the outputs
+and raise exceptions. Both accept the same handles, so a program can migrate call by call. Runs
+without a GPU if HALFWARP_BACKEND=emulator is set. Prints the device, the results, a failure, and
+"agree".
 """
 
 import sys
@@ -13,7 +14,7 @@ from cuda.bindings._v2 import driver
 
 
 def check(result):
-    """The outputs of a classic call."""
+    """Return the outputs of a classic call; raise for an error code."""
     code, *outputs = result
     if code != classic.CUresult.CUDA_SUCCESS:
         raise RuntimeError(f"{code.name}: {code.__doc__}")
@@ -21,29 +22,29 @@ def check(result):
 
 
 def with_codes(data):
-    """The bytes, back from the device: a check around each call, handles of classes."""
+    """Copy the bytes to the device and back, with a check around each call."""
     stream = check(classic.cuStreamCreate(0))
     memory = check(classic.cuMemAllocAsync(len(data), stream))
-    back = bytearray(len(data))
+    result = bytearray(len(data))
     check(classic.cuMemcpyHtoDAsync(memory, data, len(data), stream))
-    check(classic.cuMemcpyDtoHAsync(back, memory, len(data), stream))
+    check(classic.cuMemcpyDtoHAsync(result, memory, len(data), stream))
     check(classic.cuMemFreeAsync(memory, stream))
     check(classic.cuStreamSynchronize(stream))
     check(classic.cuStreamDestroy(stream))
-    return bytes(back)
+    return bytes(result)
 
 
 def with_exceptions(data):
-    """The same: values come back, failures raise."""
+    """Copy the bytes to the device and back; errors raise exceptions."""
     stream = driver.stream_create(0)
     memory = driver.mem_alloc_async(len(data), stream)
-    back = bytearray(len(data))
+    result = bytearray(len(data))
     driver.memcpy_htod_async_v2(memory, data, len(data), stream)
-    driver.memcpy_dtoh_async_v2(back, memory, len(data), stream)
+    driver.memcpy_dtoh_async_v2(result, memory, len(data), stream)
     driver.mem_free_async(memory, stream)
     driver.stream_synchronize(stream)
     driver.stream_destroy_v2(stream)
-    return bytes(back)
+    return bytes(result)
 
 
 def main() -> int:

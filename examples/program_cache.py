@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled programs that are kept on disk: the second run finds what the first one compiled.
+"""A disk cache of compiled programs: the second run finds what the first one compiled.
 
-Two processes could do what the two runs here do, one after the other or at the same time. A kernel
-template is among the programs: its symbols are kept beside its code. Prints what each run compiled
-or found. Runs on a GPU, or on the CPU emulation of the driver (`HALFWARP_BACKEND=emulator`).
+The two runs could be two processes, in sequence or at the same time. One program is a kernel
+template, whose symbols are stored beside its code. Prints the numbers of compilations and cache
+hits. Runs on a GPU, or on the CPU emulation of the driver (`HALFWARP_BACKEND=emulator`).
 """
 
 import sys
@@ -18,7 +18,7 @@ ADD = "template <class T> __global__ void add(T* x, T a) { x[threadIdx.x] += a; 
 
 
 def run(device, folder):
-    """Compile both programs, or find them; launch them; the cache and what they computed."""
+    """Compile or find both programs and launch them; return the statistics and the result."""
     with FileStreamProgramCache(folder, max_size_bytes=100 << 20) as cache:
         options = ProgramOptions(arch=f"sm_{device.arch}")
         scale = Program(SCALE, "c++", options).compile("cubin", cache=cache)

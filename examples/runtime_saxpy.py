@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Single-precision a * x + y with the runtime API: compile, load, copy, launch, check.
 
-The runtime makes the device's context by itself; the launch is the driver's, which takes the
-runtime's handles. Runs without a GPU too: set HALFWARP_BACKEND=emulator. Prints the device, the
+The runtime creates the device's context itself. The launch is a driver call, which accepts the
+runtime's handles. Runs without a GPU if HALFWARP_BACKEND=emulator is set. Prints the device, the
 time of the kernel, the largest error against NumPy, and "verified".
 """
 
@@ -22,7 +22,7 @@ Kind = runtime.cudaMemcpyKind
 
 
 def check(result):
-    """The outputs of a call: nothing, one, or several."""
+    """Return the outputs of a call: none, one, or several."""
     code, *outputs = result
     if int(code) != 0:
         raise RuntimeError(code)
@@ -30,7 +30,7 @@ def check(result):
 
 
 def compile_for(properties):
-    """The kernel as PTX for a device of these properties."""
+    """Return the kernel as PTX for a device with these properties."""
     program = check(nvrtc.nvrtcCreateProgram(SOURCE, b"saxpy.cu", 0, None, None))
     options = [b"--gpu-architecture=compute_%d%d" % (properties.major, properties.minor)]
     check(nvrtc.nvrtcCompileProgram(program, len(options), options))

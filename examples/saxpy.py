@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """SAXPY from source text to a checked result.
 
-Compiles a CUDA C++ kernel for the current device, moves NumPy data to it, launches on a stream,
-times the kernel with events, copies back and compares with NumPy. Prints the device, the time, the
-bandwidth and the largest error. Runs on a GPU, or on the CPU emulation of the driver
-(`HALFWARP_BACKEND=emulator`, or `auto` to let the machine decide).
+Compiles a CUDA C++ kernel for the current device, copies NumPy data to it, launches on a stream,
+times the kernel with events, copies the result back and compares it with NumPy. Prints the device,
+the time, the bandwidth and the largest error. Runs on a GPU, or on the CPU emulation of the driver
+(`HALFWARP_BACKEND=emulator`, or `auto` to use a GPU if there is one).
 """
 
 import sys
@@ -37,7 +37,7 @@ def main(n: int = 1_000_000) -> int:
 
     block = 256
     config = LaunchConfig(grid=(n + block - 1) // block, block=block)
-    launch(stream, config, kernel, a, device_x, device_y, 0)  # loads the code: not to be timed
+    launch(stream, config, kernel, a, device_x, device_y, 0)  # loads the code before the timing
     start = stream.record(options=EventOptions(timing_enabled=True))
     launch(stream, config, kernel, a, device_x, device_y, n)
     end = stream.record(options=EventOptions(timing_enabled=True))

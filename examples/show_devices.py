@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists the CUDA devices and what matters most about each.
+"""Lists the CUDA devices and their most important properties.
 
-Prints one block of lines a device: name, compute capability, memory, multiprocessors, limits.
+Prints a block of lines per device: name, compute capability, memory, multiprocessors, limits.
 """
 
 import sys

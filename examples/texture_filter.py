@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turn and enlarge a picture with a texture: the hardware finds the neighbours and mixes them.
+"""Rotate and enlarge a picture with a texture, whose hardware interpolates between pixels.
 
-It prints how far the result is from the same mix by NumPy, and where the picture is: a PPM file,
-at the path that is given or in the folder for temporary files.
+Prints the difference from the same interpolation in NumPy, and the path of the picture: a PPM file,
+at the path in the argument or in the folder for temporary files.
 """
 
 import sys
@@ -35,20 +35,20 @@ extern "C" __global__ void turn(cudaTextureObject_t picture, uchar4* to, int sid
 
 
 def picture():
-    """A checked field, redder to the right and greener to the bottom."""
+    """Return a checkerboard with more red to the right and more green to the bottom."""
     y, x = np.mgrid[0:SIDE, 0:SIDE]
     blue = np.where((x // 4 + y // 4) % 2, 255, 40)
     return np.stack([8 * x, 8 * y, blue, np.full_like(x, 255)], axis=-1).astype(np.uint8)
 
 
 def mixed(source, u, v):
-    """What the texture does, for one color: the mix of four neighbours, black outside."""
-    framed = np.pad(source.astype(np.float64), 1)
+    """Interpolate one color between four neighbors, black outside, like the texture."""
+    padded = np.pad(source.astype(np.float64), 1)
     x, y = np.clip(u + 0.5, 0, SIDE + 0.999), np.clip(v + 0.5, 0, SIDE + 0.999)
     i, j = x.astype(int), y.astype(int)
     a, b = x - i, y - j
-    top = (1 - a) * framed[j, i] + a * framed[j, i + 1]
-    return (1 - b) * top + b * ((1 - a) * framed[j + 1, i] + a * framed[j + 1, i + 1])
+    top = (1 - a) * padded[j, i] + a * padded[j, i + 1]
+    return (1 - b) * top + b * ((1 - a) * padded[j + 1, i] + a * padded[j + 1, i + 1])
 
 
 def main():
@@ -59,7 +59,7 @@ def main():
     kernel = program.compile("cubin").get_kernel("turn")
     cosine, sine = ZOOM * np.cos(ANGLE), ZOOM * np.sin(ANGLE)
     source = picture()
-    how = TextureObjectOptions(
+    options = TextureObjectOptions(
         filter_mode="linear", read_mode="normalized_float", address_mode="border"
     )
     with (
@@ -68,16 +68,16 @@ def main():
     ):
         array.copy_from(source, stream=stream)
         resource = ResourceDescriptor.from_opaque_array(array)
-        with device.create_texture_object(resource=resource, options=how) as texture:
+        with device.create_texture_object(resource=resource, options=options) as texture:
             config = LaunchConfig(grid=(LARGE // 32, LARGE), block=32)
             launch(stream, config, kernel, texture, turned, LARGE, float(cosine), float(sine))
             stream.sync()
         result = np.from_dlpack(turned).view(np.uint8).reshape(LARGE, LARGE, 4)[..., :3].copy()
 
     dy, dx = np.mgrid[0:LARGE, 0:LARGE] + 0.5 - LARGE / 2
-    at = (cosine * dx - sine * dy + SIDE / 2, sine * dx + cosine * dy + SIDE / 2)
-    wanted = np.stack([mixed(source[..., each], *at) for each in range(3)], axis=-1)
-    distance = np.abs(result - wanted).max()
+    coordinates = (cosine * dx - sine * dy + SIDE / 2, sine * dx + cosine * dy + SIDE / 2)
+    expected = np.stack([mixed(source[..., each], *coordinates) for each in range(3)], axis=-1)
+    distance = np.abs(result - expected).max()
     assert distance <= 3, distance  # the weights of a filter have eight bits
     path = Path(sys.argv[1] if sys.argv[1:] else Path(tempfile.gettempdir()) / "turned.ppm")
     path.write_bytes(f"P6 {LARGE} {LARGE} 255\n".encode() + result.tobytes())

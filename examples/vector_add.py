@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One kernel template, several element types.
+"""Instantiates one kernel template for several element types.
 
-Compiles `add<T>` once, asks for its instances by name expression, runs each on pinned host memory
-that NumPy and the device both see, and prints one line for each type.
+Compiles `add<T>` once with its instances as name expressions, and runs each on pinned host memory
+that both NumPy and the device can access. Prints one line per type.
 """
 
 import sys

@@ -26,7 +26,7 @@ COMMANDS = {
     "doctor": Command(
         "examine the installation, the driver and each library; suggest remedies",
         "doctor.command:doctor",
-        {"--json": {"action": "store_true", "help": "print all that was found as JSON"}},
+        {"--json": {"action": "store_true", "help": "print all findings as JSON"}},
     ),
     "repair": Command(
         "restore files of halfwarp that another package overwrote or removed",
@@ -51,7 +51,7 @@ COMMANDS = {
             "folder": {
                 "nargs": "?",
                 "metavar": "DIR",
-                "help": "the folder of a FileStreamProgramCache; without it, the one of this user",
+                "help": "the folder of a FileStreamProgramCache (default: the user's cache)",
             },
             "--prune": {
                 "metavar": "BYTES",
@@ -67,7 +67,7 @@ COMMANDS = {
         {
             "log": {
                 "metavar": "LOG",
-                "help": "what a LoggingMemoryResource wrote; it may be compressed by gzip",
+                "help": "a log of LoggingMemoryResource, optionally compressed by gzip",
             },
             "--resource": {
                 "choices": ("pool", "driver", "virtual"),
@@ -81,7 +81,7 @@ COMMANDS = {
                 "help": "a setting of the resource, initial_size=64M for instance; "
                 "upstream=virtual for a pool on virtual memory",
             },
-            "--json": {"metavar": "FILE", "help": "write all that was found there"},
+            "--json": {"metavar": "FILE", "help": "write the results there"},
             "--svg": {"metavar": "FILE", "help": "draw in-use and reserved bytes over time there"},
         },
     ),

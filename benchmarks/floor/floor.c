@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The C floor: what the driver itself costs for each row, as one JSON line a twin.
+ * The C floor: the driver's own cost of each row, as one JSON line per twin.
  *
  * cc -O2 -I<CUDA headers> floor.c -o floor <libcuda.so.1> -ldl
  */
@@ -25,13 +25,13 @@ static const char source[] =
     ".visible .entry k0() { ret; }\n"
     ".visible .entry k4(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d) { ret; }\n";
 
-static void check(CUresult code, const char* what) {
+static void check(CUresult code, const char* operation) {
   if (code == CUDA_SUCCESS) return;
-  fprintf(stderr, "floor: %s failed with %d\n", what, (int)code);
+  fprintf(stderr, "floor: %s failed with %d\n", operation, (int)code);
   exit(1);
 }
 
-/* As every binding does: the driver is asked for its functions, so that each is called directly. */
+/* Queries the driver's entry points, as every binding does, so that each is called directly. */
 #define DRIVER_FUNCTIONS(X)      \
   X(cuCtxGetCurrent)             \
   X(cuDeviceGetAttribute)        \
@@ -55,17 +55,17 @@ static void check(CUresult code, const char* what) {
 #define DECLARE(name) static __typeof__(&name) p_##name;
 DRIVER_FUNCTIONS(DECLARE)
 
-/* An older driver refuses to be asked for what the newer one of these headers has. */
-static int version_to_ask_for(void) {
+/* A driver rejects queries for a newer CUDA version than its own, so the older version is used. */
+static int query_version(void) {
   int version;
   check(cuDriverGetVersion(&version), "cuDriverGetVersion");
   return version < CUDA_VERSION ? version : CUDA_VERSION;
 }
 
 static void* driver_function(const char* name) {
-  void* found;
-  check(cuGetProcAddress(name, &found, version_to_ask_for(), 0, NULL), name);
-  return found;
+  void* entry;
+  check(cuGetProcAddress(name, &entry, query_version(), 0, NULL), name);
+  return entry;
 }
 
 #define RESOLVE(name) p_##name = driver_function(#name);
@@ -172,21 +172,21 @@ static void graph_of_1000(void) {
 
 /* A chain of kernels without arguments. */
 static CUgraph make_graph(int count) {
-  CUDA_KERNEL_NODE_PARAMS how = {.func = kernels[0],
-                                 .gridDimX = 1,
-                                 .gridDimY = 1,
-                                 .gridDimZ = 1,
-                                 .blockDimX = 1,
-                                 .blockDimY = 1,
-                                 .blockDimZ = 1};
-  CUgraph made;
-  CUgraphNode node = NULL, before;
-  check(cuGraphCreate(&made, 0), "cuGraphCreate");
+  CUDA_KERNEL_NODE_PARAMS params = {.func = kernels[0],
+                                    .gridDimX = 1,
+                                    .gridDimY = 1,
+                                    .gridDimZ = 1,
+                                    .blockDimX = 1,
+                                    .blockDimY = 1,
+                                    .blockDimZ = 1};
+  CUgraph graph;
+  CUgraphNode node = NULL, previous;
+  check(cuGraphCreate(&graph, 0), "cuGraphCreate");
   for (int i = 0; i < count; ++i) {
-    before = node;
-    check(cuGraphAddKernelNode(&node, made, &before, i > 0, &how), "cuGraphAddKernelNode");
+    previous = node;
+    check(cuGraphAddKernelNode(&node, graph, &previous, i > 0, &params), "cuGraphAddKernelNode");
   }
-  return made;
+  return graph;
 }
 
 static void time_graphs(void) {
@@ -198,8 +198,8 @@ static void time_graphs(void) {
   time_calls("graph_of_1000", graph_of_1000, 50);
 }
 
-/* The management library: found when the program runs, since a machine may lack it. */
-static void *nvml, *watched;
+/* The management library, loaded at run time because a machine may lack it. */
+static void *nvml, *watched_device;
 static int (*p_count)(void*), (*p_name)(void*, void*, unsigned);
 static int (*p_memory)(void*, void*), (*p_utilization)(void*, void*);
 static int (*p_temperature)(void*, void*), (*p_power)(void*, void*);
@@ -210,29 +210,29 @@ static void nvml_count(void) {
 }
 static void nvml_name(void) {
   char name[96];
-  p_name(watched, name, sizeof name);
+  p_name(watched_device, name, sizeof name);
 }
 static void nvml_memory(void) {
   long long memory[5] = {40 | 2 << 24};
-  p_memory(watched, memory);
+  p_memory(watched_device, memory);
 }
 static void nvml_utilization(void) {
   unsigned rates[2];
-  p_utilization(watched, rates);
+  p_utilization(watched_device, rates);
 }
 static void nvml_temperature(void) {
   unsigned temperature[3] = {12 | 1 << 24};
-  p_temperature(watched, temperature);
+  p_temperature(watched_device, temperature);
 }
 static void nvml_power(void) {
   unsigned milliwatts;
-  p_power(watched, &milliwatts);
+  p_power(watched_device, &milliwatts);
 }
 
 static void* nvml_function(const char* name) {
-  void* found = dlsym(nvml, name);
-  check(found ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND, name);
-  return found;
+  void* entry = dlsym(nvml, name);
+  check(entry ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND, name);
+  return entry;
 }
 
 static void time_nvml(void) {
@@ -240,7 +240,7 @@ static void time_nvml(void) {
   if (!nvml) return;
   int (*init)(void) = nvml_function("nvmlInit_v2");
   int (*by_index)(unsigned, void**) = nvml_function("nvmlDeviceGetHandleByIndex_v2");
-  if (init() || by_index(0, &watched)) return;
+  if (init() || by_index(0, &watched_device)) return;
   p_count = nvml_function("nvmlDeviceGetCount_v2");
   p_name = nvml_function("nvmlDeviceGetName");
   p_memory = nvml_function("nvmlDeviceGetMemoryInfo_v2");

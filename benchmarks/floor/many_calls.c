@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls a C function many times through a pointer, as a compiled client that cimported it does.
+ * Calls a C function many times through a pointer, like a compiled client that cimports it.
  *
  * cc -O2 -shared -fPIC many_calls.c -o many_calls.so
  */

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows that CuPy and Numba have a counterpart of: ``beside.py cupy|numba``; a JSON line a row.
+"""Rows with a counterpart in CuPy and Numba: ``beside.py cupy|numba`` prints a JSON line per row.
 
-Each is what a program written for that package would say. Started by `python -m benchmarks
---beside`, in a process of its own.
+Each row uses the package's idiomatic calls. Started by `python -m benchmarks --beside`, in a
+separate process.
 """
 
 import json
@@ -23,7 +23,7 @@ ADDRESSES = [0x7F1200000000 + 512 * i for i in range(64)]
 
 
 def cupy_rows():
-    """Row -> a function that makes what is timed."""
+    """Map each row to a function that creates the call to time."""
     import cupy
     import numpy as np
     from cupy.cuda import runtime
@@ -51,8 +51,8 @@ def cupy_rows():
     def graph():
         stream.begin_capture()
         module.get_function("k0")(one, one, ())
-        made = stream.end_capture()
-        return lambda: made.launch(stream)
+        executable = stream.end_capture()
+        return lambda: executable.launch(stream)
 
     return {
         "launch, no argument": lambda: launching("k0", ()),
@@ -83,7 +83,7 @@ def cupy_rows():
 
 
 def numba_rows():
-    """Row -> a function that makes what is timed."""
+    """Map each row to a function that creates the call to time."""
     import numpy as np
     from numba import config, cuda
 
@@ -136,7 +136,7 @@ def main(package):
         try:
             whole, empty = least(prepare())
             result = {"row": name, "ns": whole - empty}
-        except Exception as error:  # the others are still to be measured
+        except Exception as error:  # continue with the other rows
             result = {"row": name, "error": f"{type(error).__name__}: {error}"}
         print(json.dumps(result), flush=True)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the cost of one thing grows with how many there are, on whatever `cuda.core` there is.
+"""Growth of the cost of one operation with the number of objects, on any `cuda.core`.
 
-Started by `python -m benchmarks --growth` in each environment; one JSON line a point on stdout.
+Started by `python -m benchmarks --growth` in each environment; prints one JSON line per point.
 """
 
 import gc
@@ -24,13 +24,13 @@ LAUNCHES = 40_000  # of all threads together
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is measured at each of `points`; `measure(world, point)` returns it in `unit`."""
+    """A measurement at each of `points`; `measure(world, point)` returns it in `unit`."""
 
     x: str
     unit: str
     points: tuple
     measure: Callable
-    calm: int = 3  # how often the least is taken of
+    repeats: int = 3  # the result is the minimum
 
 
 class World:
@@ -54,29 +54,29 @@ class World:
         return self.module.get_kernel(f"k{arguments}")
 
 
-def seconds(function, *given):
+def seconds(function, *arguments):
     start = time.perf_counter()
-    kept = function(*given)
-    return time.perf_counter() - start, kept
+    result = function(*arguments)
+    return time.perf_counter() - start, result
 
 
 def resident_bytes():
-    """Of this process, in memory."""
+    """Return the resident memory of this process."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def bytes_of_each(make, count):
-    """What the process grew by for each of `count` objects that `make(count)` returns.
+def bytes_of_each(create, count):
+    """Return the growth of the process per object of `count` that `create(count)` returns.
 
-    For counts that need much more than what the process has left over from before.
+    Only for counts that need much more memory than the process has free.
     """
-    del_first = make(10)  # what only the first one costs
+    del_first = create(10)  # one-time costs of the first object
     gc.collect()
     before = resident_bytes()
-    kept = make(count)
+    objects = create(count)
     grown = resident_bytes() - before
-    del kept, del_first
+    del objects, del_first
     return grown / count
 
 
@@ -86,13 +86,13 @@ def bytes_of_each(make, count):
 def launch_with(world, count):
     from cuda.core import launch
 
-    given = (world.stream, world.config, world.kernel(count), *[12345] * count)
-    whole, empty = least(call("launch(*given)", launch=launch, given=given))
+    arguments = (world.stream, world.config, world.kernel(count), *[12345] * count)
+    whole, empty = least(call("launch(*arguments)", launch=launch, arguments=arguments))
     return whole - empty
 
 
 def launch_from(world, count):
-    """Nanoseconds from one launch of any thread to the next; each has a stream of its own."""
+    """Return nanoseconds per launch over all threads, each with its own stream."""
     from cuda.core import launch
 
     config, kernel = world.config, world.kernel(4)
@@ -122,24 +122,24 @@ def buffers(world, count):
     return [allocate(256, stream=stream) for _ in range(count)]
 
 
-def close_all(kept):
-    for one in kept:
+def close_all(objects):
+    for one in objects:
         one.close()
 
 
 def allocate_beside(world, count):
-    """Of one more Buffer and its end, where so many are alive."""
-    kept = buffers(world, count)
+    """Time allocating and closing another Buffer while `count` are alive."""
+    live_buffers = buffers(world, count)
     allocate, stream = world.device.memory_resource.allocate, world.stream
     whole, empty = least(call("allocate(256, stream=s).close()", allocate=allocate, s=stream), 20)
-    close_all(kept)
+    close_all(live_buffers)
     return whole - empty
 
 
 def make_buffers(world, count):
-    taken, kept = seconds(buffers, world, count)
-    close_all(kept)
-    return taken * 1e9 / count
+    elapsed, created = seconds(buffers, world, count)
+    close_all(created)
+    return elapsed * 1e9 / count
 
 
 def bytes_of_buffers(world, count):
@@ -147,7 +147,7 @@ def bytes_of_buffers(world, count):
 
 
 def modules(world, count):
-    """Loaded modules, each with its kernel."""
+    """Load modules, each with its kernel."""
     from cuda.core import ObjectCode
 
     load, image = ObjectCode.from_cubin, world.module.code
@@ -155,8 +155,8 @@ def modules(world, count):
 
 
 def load_modules(world, count):
-    taken, _ = seconds(modules, world, count)
-    return taken * 1e9 / count
+    elapsed, _ = seconds(modules, world, count)
+    return elapsed * 1e9 / count
 
 
 def bytes_of_modules(world, count):
@@ -174,8 +174,8 @@ def chain(world, count):
 
 
 def build_graph(world, count):
-    taken, _ = seconds(lambda: chain(world, count).instantiate())
-    return taken * 1e9 / count
+    elapsed, _ = seconds(lambda: chain(world, count).instantiate())
+    return elapsed * 1e9 / count
 
 
 def bytes_of_nodes(world, count):
@@ -201,10 +201,10 @@ def main(names):
         sweep = SWEEPS[name]
         for point in sweep.points:
             try:
-                found = min(sweep.measure(world, point) for _ in range(sweep.calm))
-            except Exception as error:  # a point that cannot run here must not hide the others
-                found = f"{type(error).__name__}: {error}"
-            print(json.dumps({"sweep": name, "point": point, "found": found}), flush=True)
+                result = min(sweep.measure(world, point) for _ in range(sweep.repeats))
+            except Exception as error:  # continue with the other points
+                result = f"{type(error).__name__}: {error}"
+            print(json.dumps({"sweep": name, "point": point, "found": result}), flush=True)
 
 
 if __name__ == "__main__":

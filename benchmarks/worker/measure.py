@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs rows in this interpreter, on whatever `cuda.core` it has; one JSON line a row on stdout.
+"""Runs rows in this interpreter, on its `cuda.core`; prints one JSON line per row.
 
-Started by `python -m benchmarks` in each environment: the folder of this script is the first on the
-path, so the working tree's `cuda/` cannot take the place of an installed package.
+Started by `python -m benchmarks` in each environment. The folder of this script is first on the
+path, so that the working tree's `cuda/` cannot replace an installed package.
 """
 
 import json
@@ -22,7 +22,7 @@ from timing import least
 
 
 def time_of(row, world):
-    """Nanoseconds of one call above an empty Python call."""
+    """Return nanoseconds of one call above an empty Python call."""
     whole, empty = least(row.prepare(world))
     return whole - empty if row.calls == 1 else whole / row.calls
 
@@ -32,7 +32,7 @@ def main(names):
     for name in names:
         try:
             result = {"row": name, "ns": time_of(ROWS[name], world)}
-        except Exception as error:  # one row that cannot run here must not hide the others
+        except Exception as error:  # continue with the other rows
             result = {"row": name, "error": f"{type(error).__name__}: {error}"}
         print(json.dumps(result), flush=True)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times one allocator of this interpreter: ``pools.py NAME THREADS``; one JSON line on stdout.
+"""Times one allocator of this interpreter: ``pools.py NAME THREADS`` prints one JSON line.
 
-Started by ``python -m benchmarks.pool_comparison``, each in a process of its own.
+Started by ``python -m benchmarks.pool_comparison``, each allocator in its own process.
 """
 
 import json
@@ -12,7 +12,7 @@ from time import perf_counter_ns
 from timing import least
 
 SIZE = 1024
-CALLS = 4_000  # of each thread, in a window
+CALLS = 4_000  # per thread in a window
 WINDOWS = 15
 
 
@@ -24,7 +24,7 @@ def empty():
 
 
 def with_stream(make_resource):
-    """Allocations of a resource of cuda.core: a stream for each thread."""
+    """Return allocations of a resource of cuda.core, with one stream per thread."""
     from cuda.core import Device
 
     device = Device(0)
@@ -67,8 +67,8 @@ def torch_caching():
     import torch
 
     torch.cuda.init()
-    take, give = torch.cuda.caching_allocator_alloc, torch.cuda.caching_allocator_delete
-    return lambda: lambda: give(take(SIZE))
+    allocate, free = torch.cuda.caching_allocator_alloc, torch.cuda.caching_allocator_delete
+    return lambda: lambda: free(allocate(SIZE))
 
 
 def torch_empty():
@@ -99,7 +99,7 @@ ALLOCATORS = {
 
 
 def window(for_thread, threads):
-    """Nanoseconds of the clock for each call that all threads together make."""
+    """Return wall-clock nanoseconds per call over all threads."""
     barrier = Barrier(threads)
     spans, failures = [], []
 
@@ -137,7 +137,7 @@ def main(name, threads):
     except ImportError as error:
         print(json.dumps({"absent": str(error)}))
         return
-    except Exception as error:  # the others are still to be measured
+    except Exception as error:
         print(json.dumps({"error": f"{type(error).__name__}: {error}"}))
         return
     has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a call is timed: the least of many short loops over it."""
+"""Timing of a call: the minimum of many short loops."""
 
 from time import perf_counter_ns
 
-# Many short windows: on a shared machine some of them are undisturbed, and the least is theirs.
+# Many short windows: on a shared machine some are undisturbed, and the minimum comes from those.
 REPEATS = 60
 WINDOW_NS = 150_000
 
 
-# How many calls it takes the interpreter to fit the loop to what it calls now.
+# Number of calls until the interpreter has specialized the loop for the current function.
 WARMING = range(100)
 
 
 def loop(function, count):
-    """Nanoseconds a call over `count` calls; the loop itself is in the empty call as well."""
+    """Return nanoseconds per call over `count` calls; the empty call includes the loop too."""
     for calls in (WARMING, range(count)):
         start = perf_counter_ns()
         for _ in calls:
@@ -26,10 +26,10 @@ def nothing():
 
 
 def least(function, repeats=REPEATS):
-    """The least time of a call, and of an empty Python call, over `repeats` windows of each.
+    """Return the minimum times of a call and of an empty Python call over `repeats` windows.
 
-    In turns: a shared machine runs faster and slower for a while, and what two such times differ by
-    says something only where both saw the same of it.
+    Alternates the two: the speed of a shared machine varies over time, and a difference is valid
+    only if both saw the same speed.
     """
     count = windows(function)
     empty_count = windows(nothing)
@@ -38,5 +38,5 @@ def least(function, repeats=REPEATS):
 
 
 def windows(function):
-    """How many calls fill a window."""
+    """Return the number of calls that fill a window."""
     return max(20, int(WINDOW_NS / max(loop(function, 100), 10.0)))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A graph drawn: captured work of two branches, as a tree of text, as SVG and as DOT.
+"""Drawing a graph: captured work of two branches, as a text tree, as SVG and as DOT.
 
-A notebook shows the picture by itself, drawn by Graphviz where `dot` is installed. Here it goes to
-files in a temporary folder, and the tree to the terminal.
+A notebook shows the picture directly, drawn by Graphviz if `dot` is installed. This example writes
+it to files in a temporary folder, and prints the tree.
 """
 
 import sys
@@ -19,7 +19,7 @@ extern "C" __global__ void add(float* x, const float* y) { x[threadIdx.x] += y[t
 
 
 def capture(device, stream) -> GraphDefinition:
-    """Fills two buffers, scales each in a branch of its own, and adds one to the other."""
+    """Capture a fill and a scaling of two buffers in separate branches, then an addition."""
     module = Program(SOURCE, "c++", ProgramOptions(arch=f"sm_{device.arch}")).compile("cubin")
     scale, add = module.get_kernel("scale"), module.get_kernel("add")
     config = LaunchConfig(grid=1, block=32)
@@ -41,10 +41,10 @@ def main() -> int:
     graph = capture(device, stream)
     print(graph.tree())
     folder = Path(tempfile.mkdtemp(prefix="graph-"))
-    picture, described = folder / "graph.svg", folder / "graph.dot"
+    picture, dot_file = folder / "graph.svg", folder / "graph.dot"
     picture.write_text(graph._repr_svg_())
-    graph.debug_dot_print(described, {"verbose": True})
-    correct = "scale" in picture.read_text() and described.read_text().startswith("digraph")
+    graph.debug_dot_print(dot_file, {"verbose": True})
+    correct = "scale" in picture.read_text() and dot_file.read_text().startswith("digraph")
     print(f"{len(graph.nodes())} nodes, {len(graph.edges())} edges, in {folder}")
     return 0 if correct else 1
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A solver whose loop runs on the device: a graph with a while node.
 
-Solves the heat equation on a rod whose ends are kept at 0 and 1, by Jacobi's method. One launch
-runs as many steps as it takes: the body of the while node makes two steps and asks whether the last
-one still changed anything, and that sets the condition. The host only waits.
+Solves the heat equation on a rod with ends fixed at 0 and 1, by Jacobi's method. One launch runs as
+many steps as needed: the body of the while node makes two steps, then sets the condition to whether
+the last step still changed anything. The host only waits.
 """
 
 import sys
@@ -37,10 +37,10 @@ extern "C" __global__ void ask(const float* last, const float* before, int n, fl
 
 
 def build(kernels, first, second, turns, n: int, tolerance: float) -> GraphDefinition:
-    """A graph of one node: while something changes, a step there, a step back, and the question."""
+    """Create a graph with a while node whose body makes two steps and sets the condition."""
     step, ask = kernels
     graph = GraphDefinition()
-    goes_on = graph.create_condition(1)  # true at the beginning of each launch
+    goes_on = graph.create_condition(1)  # true at the start of each launch
     body = graph.while_loop(goes_on).body
     config = LaunchConfig(grid=(n + 127) // 128, block=128)
     (

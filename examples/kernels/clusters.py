@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Blocks of a cluster read each other's shared memory.
 
-Each block of a cluster counts its part of the numbers in shared memory; the first one adds up the
-counts of all, which it reads where they are. Needs a GPU of compute capability 9.0. Prints how
-large a cluster may be, and "correct" when the histogram is that of NumPy.
+Each block of a cluster counts its part of the numbers in shared memory. The first block sums the
+counts of all blocks, which it reads from their shared memory. Needs a GPU of compute capability
+9.0. Prints the maximum size of a cluster, and "correct" if the histogram equals NumPy's.
 """
 
 import sys
@@ -37,7 +37,7 @@ extern "C" __global__ void count(const unsigned char *values, unsigned n, unsign
         }
         atomicAdd(&totals[threadIdx.x], sum);
     }
-    wait_for_the_cluster();  // nobody leaves while its memory is read
+    wait_for_the_cluster();  // a block must not exit while its memory is read
 }
 """
 N, CLUSTER, BLOCK = 20_000, 4, 256
@@ -58,13 +58,13 @@ def main() -> int:
     values = np.random.default_rng(1).integers(0, 256, N, np.uint8)
     totals = np.empty(256, np.uint32)
     with (
-        device.allocate(N, stream=stream) as given,
-        device.allocate(totals.nbytes, stream=stream) as found,
+        device.allocate(N, stream=stream) as input,
+        device.allocate(totals.nbytes, stream=stream) as output,
     ):
-        given.copy_from(values, stream=stream)
-        found.fill(0, stream=stream)
-        launch(stream, config, kernel, given, N, found)
-        found.copy_to(totals, stream=stream)
+        input.copy_from(values, stream=stream)
+        output.fill(0, stream=stream)
+        launch(stream, config, kernel, input, N, output)
+        output.copy_to(totals, stream=stream)
         stream.sync()
     stream.close()
     correct = (totals == np.bincount(values, minlength=256)).all()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lets all blocks of a grid wait for each other, in one launch.
+"""Synchronizes all blocks of a grid within one launch.
 
-Smooths a line of numbers in several steps: each step reads what the neighbouring blocks wrote in
-the one before, so all of them wait in between. Only a cooperative launch promises that all blocks
-run at the same time; it has as many blocks as fit on the device. Prints the grid and "correct" when
-the numbers are those of NumPy.
+Smooths a line of numbers in several steps. Each step reads what the neighboring blocks wrote in the
+previous one, so all blocks synchronize in between. Only a cooperative launch guarantees that all
+blocks run at the same time; the grid has as many blocks as fit on the device. Prints the grid, and
+"correct" if the numbers equal NumPy's.
 """
 
 import sys

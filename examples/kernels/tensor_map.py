@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel lets the copy unit (TMA) bring tiles of a matrix into shared memory.
+"""A kernel whose tiles of a matrix are copied to shared memory by the copy unit (TMA).
 
-The map describes the matrix; one thread of a block asks for a tile by its coordinates, and all
-threads write the tile out transposed. What lies outside of the matrix comes as zeros. Needs a GPU
-of compute capability 9.0. Prints the map, and "correct" when the result is that of NumPy.
+The map describes the matrix. One thread of a block requests a tile by its coordinates, and all
+threads write the tile transposed. Elements outside of the matrix are zero. Needs a GPU of compute
+capability 9.0. Prints the map, and "correct" if the result equals NumPy's.
 """
 
 import sys

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watches the devices of the machine: a table that is written anew, as `nvidia-smi` has it.
+"""Monitors the devices of the machine with a table that is updated, like `nvidia-smi`.
 
-Prints one line a device: memory, utilization, temperature, power, clock, processes. Two tables,
-half a second apart, or as many as the argument says. On the emulator the memory alone is true.
+Prints one line per device: memory, utilization, temperature, power, clock, processes. Shows two
+tables, half a second apart, or the number in the argument. On the emulator only the memory is real.
 """
 
 import sys
@@ -16,10 +16,10 @@ HEAD = (
 )
 
 
-def asked(question, unit=""):
-    """The answer as a text; a dash where the board has none."""
+def queried(query, unit=""):
+    """Format a query's result, or a dash if the board does not support it."""
     try:
-        return f"{question():.0f}{unit}"
+        return f"{query():.0f}{unit}"
     except system.NotSupportedError:
         return "-"
 
@@ -34,10 +34,10 @@ def line(device):
     return (
         f"{device.index} {device.name[:29]:30}"
         f"{f'{memory.used >> 20} of {memory.total >> 20}':>16}"
-        f"{asked(lambda: device.utilization.gpu, ' %'):>6}"
-        f"{asked(device.temperature.get_sensor, ' C'):>6}"
-        f"{asked(lambda: watts(device), ' W'):>9}"
-        f"{asked(device.get_clock('sm').get_current_mhz, ' MHz'):>10}  {processes or '-'}"
+        f"{queried(lambda: device.utilization.gpu, ' %'):>6}"
+        f"{queried(device.temperature.get_sensor, ' C'):>6}"
+        f"{queried(lambda: watts(device), ' W'):>9}"
+        f"{queried(device.get_clock('sm').get_current_mhz, ' MHz'):>10}  {processes or '-'}"
     )
 
 
@@ -48,7 +48,7 @@ def main() -> int:
         if number:
             time.sleep(0.5)
             if sys.stdout.isatty():
-                print(f"\x1b[{len(devices) + 1}A", end="")  # up, over the table before
+                print(f"\x1b[{len(devices) + 1}A", end="")  # moves up to overwrite the table
         print(HEAD, *map(line, devices), sep="\n")
     print(
         f"CUDA {'.'.join(map(str, system.get_user_mode_driver_version()))}, {len(devices)} in all"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many threads of a kernel a multiprocessor holds, for each size of a block.
+"""Number of threads of a kernel that fit on a multiprocessor, for each block size.
 
-Each thread takes eight bytes of shared memory. Listens to the logger `halfwarp` meanwhile. Prints
-the table, and the file that has the picture, as a notebook shows it.
+Each thread uses eight bytes of shared memory. Enables the logger `halfwarp`. Prints the table, and
+the file with the picture that a notebook would show.
 """
 
 import logging

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A vector on the device that grows without being copied.
+"""A vector on the device that grows without copies.
 
-Each round asks for twice the memory, appends numbers behind those that are there, and leaves the
-others where they are. Prints size and address of each round, and whether all numbers are there.
+Each round doubles the memory and appends numbers; the address of the existing numbers does not
+change. Prints size and address in each round, and whether all numbers are correct.
 """
 
 import sys
@@ -24,12 +24,12 @@ def main(rounds: int = 4, n: int = 1 << 19) -> int:
     vector = resource.allocate(4 * n, stream=stream)
     used = 0
     for i in range(rounds):
-        wanted = n << i
-        resource.modify_allocation(vector, 4 * wanted)
+        requested = n << i
+        resource.modify_allocation(vector, 4 * requested)
         print(f"{vector.size >> 20} MiB at {vector.handle:#x}")
-        part = Buffer.from_handle(vector.handle + 4 * used, 4 * (wanted - used))
-        part.copy_from(numbers[used:wanted], stream=stream)
-        used = wanted
+        part = Buffer.from_handle(vector.handle + 4 * used, 4 * (requested - used))
+        part.copy_from(numbers[used:requested], stream=stream)
+        used = requested
 
     result = np.empty_like(numbers)
     Buffer.from_handle(vector.handle, result.nbytes).copy_to(result, stream=stream)

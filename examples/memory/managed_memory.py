@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Managed memory: one address for host and device, moved ahead of its use.
+"""Managed memory: one address for host and device, prefetched before its use.
 
-NumPy writes a vector, a kernel doubles it in place, NumPy reads it again. The memory is prefetched
-to each of them before it is used. Prints where it was prefetched to, and whether the result is
-right.
+NumPy writes a vector, a kernel doubles it in place, and NumPy reads the result. The memory is
+prefetched to host or device before each use. Prints the locations, and whether the result is
+correct.
 """
 
 import sys

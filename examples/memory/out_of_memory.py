@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why there was no more memory: who has it, and what the log says once the program is over.
+"""Finding out why memory ran out: live allocations, and the log after the program has ended.
 
-A cache that forgets nothing fills a limit of 6 MiB. Prints what the error knows, the line of code
-that has most of the memory, and the peak that the log shows.
+A cache that never removes entries fills a limit of 6 MiB. Prints the contents of the error, the
+line of code with most of the memory, and the peak in the log.
 """
 
 import sys
@@ -23,7 +23,7 @@ MIB = 1 << 20
 
 
 class Cache:
-    """Keeps every result, which is the mistake."""
+    """Retains every result, which is the mistake."""
 
     def __init__(self, resource, stream):
         self.resource, self.stream = resource, stream

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two processes write to the same memory in turn, ordered by events that each waits for.
+"""Two processes that write to the same memory alternately, ordered by interprocess events.
 
-One allocates a buffer and sends it to the other; then each adds one to every number, on its own
-stream, behind an event of the other. Prints how often they did, and whether the sum is right.
+One process allocates a buffer and sends it to the other. Then each adds one to every number on its
+own stream, after an event of the other. Prints the number of turns, and whether the sum is correct.
 """
 
 import multiprocessing
@@ -29,7 +29,7 @@ SHARED = EventOptions(ipc_enabled=True)
 
 
 def play(pipe, buffer, n: int, rounds: int) -> None:
-    """Add one behind each event that comes, and send an event back."""
+    """Add one after each received event, and send an event back."""
     device = Device()
     device.set_current()
     stream = device.create_stream()
@@ -42,7 +42,7 @@ def play(pipe, buffer, n: int, rounds: int) -> None:
             launch(stream, config, kernel, buffer, n)
             mine = stream.record(options=SHARED)
         pipe.send(mine)
-    pipe.recv()  # the other one is done
+    pipe.recv()  # the other process has completed
     buffer.close(stream)
     stream.sync()
 

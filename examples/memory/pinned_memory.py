@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Page-locked host memory that NumPy fills, copied to a device and back in stream order.
 
-Two halves of one pinned buffer are staged through device memory in a single batch of copies. Prints
-whether what came back is what was sent.
+Two halves of one pinned buffer are copied to device memory in a single batch. Prints whether the
+numbers copied back equal the original ones.
 """
 
 import sys
@@ -24,7 +24,9 @@ def main(n: int = 1 << 16) -> int:
     numbers = np.frombuffer(sent, np.float64)
     numbers[:] = np.sqrt(np.arange(n))
 
-    halves = [[each.resize_view(at, 4 * n) for at in (0, 4 * n)] for each in (sent, on_device)]
+    halves = [
+        [each.resize_view(start, 4 * n) for start in (0, 4 * n)] for each in (sent, on_device)
+    ]
     copy_batch(stream, *halves)
     on_device.copy_to(received, stream=stream)
     stream.sync()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pool that cuts large segments into blocks, and what it says when memory runs out.
+"""A pool that splits large segments into blocks, and its report when memory runs out.
 
-Ten rounds use the same blocks again on two streams; then more is asked for than the pool may hold.
-Prints how often the pool went upstream, what the error knows, and what was left in use.
+Ten rounds reuse the same blocks on two streams; then an allocation exceeds the pool's limit. Prints
+the number of upstream allocations, the contents of the error, and the memory left in use.
 """
 
 import sys
@@ -26,20 +26,20 @@ def main() -> int:
     seen = pool.statistics()
     print(f"{seen['allocation_count.total']} allocations, {seen['upstream_allocs']} upstream")
 
-    kept = device.allocate(40 * MIB, stream=streams[0])
+    large_buffer = device.allocate(40 * MIB, stream=streams[0])
     explained = False
     try:
         device.allocate(32 * MIB, stream=streams[1])
     except OutOfMemoryError as error:
         largest = error.largest_allocations[0]
-        explained = largest.address == kept.handle and "pool.py" in largest.traceback[-1]
+        explained = largest.address == large_buffer.handle and "pool.py" in largest.traceback[-1]
         print(f"{error.requested >> 20} MiB asked, {error.used >> 20} of {error.limit >> 20} used")
         print(f"the largest has {largest.size >> 20} MiB:\n{largest.traceback[-1].rstrip()}")
 
     in_use = len(pool.report_leaks())
-    kept.close()
-    gone = pool.trim()
-    print(f"{in_use} in use, {gone >> 20} MiB went back: {'correct' if explained else 'WRONG'}")
+    large_buffer.close()
+    trimmed = pool.trim()
+    print(f"{in_use} in use, {trimmed >> 20} MiB went back: {'correct' if explained else 'WRONG'}")
     for stream in streams:
         stream.close()
     pool.close()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One pool of memory for CuPy, PyTorch and this package, of those that are installed.
+"""Shares one memory pool between CuPy, PyTorch and this package, as far as installed.
 
-Each computes on memory of the same resource. Prints what each took, and that all came back.
+Each computes in memory of the same resource. Prints the bytes allocated by each, and the bytes in
+use at the end.
 """
 
 import gc
@@ -47,7 +48,7 @@ def main() -> int:
     stream = device.create_stream()
     resource = StatisticsMemoryResource(DeviceMemoryResource(device))
     users = {"cuda.core": with_ours}
-    if not emulation.is_active():  # both bring machine code of their own
+    if not emulation.is_active():  # both libraries contain machine code
         libraries = {"cupy": with_cupy, "torch": with_torch}
         users |= {name: use for name, use in libraries.items() if find_spec(name)}
     before = 0
@@ -55,9 +56,9 @@ def main() -> int:
         correct = use(resource, stream) == N - 1
         gc.collect()
         figures = resource.statistics()
-        taken = figures["allocated_bytes.total"] - before
-        before += taken
-        print(f"{name:<10} took {taken} bytes: {'correct' if correct else 'WRONG'}")
+        allocated = figures["allocated_bytes.total"] - before
+        before += allocated
+        print(f"{name:<10} took {allocated} bytes: {'correct' if correct else 'WRONG'}")
     print(f"still in use: {figures['allocated_bytes.current']} bytes")
     stream.close()
     return 0

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An actor of Dask or Ray for each device, and more data than the memory of a device takes.
+"""A Dask or Ray actor per device, and more data than the memory of a device.
 
-The actor owns the device in a process of its own, and keeps stream, kernel and a limited resource
-from one call to the next; numbers of chunks and results are all that travels. `actors.py ray` takes
-Ray, Dask otherwise. Prints how many chunks each device had, and the sum.
+Each actor owns a device in its own process, and retains stream, kernel and a limited resource
+between calls. Only chunk numbers and results are transferred. `actors.py ray` uses Ray, otherwise
+Dask is used. Prints the number of chunks per device, and the sum.
 """
 
 import sys
@@ -29,12 +29,12 @@ extern "C" __global__ void sum_squares(const float* x, size_t n, double* sum) {
 }
 """
 CHUNK = 1 << 18  # numbers; 1 MiB
-LIMIT = 3 << 20  # bytes that an actor may take of its device
+LIMIT = 3 << 20  # bytes that an actor may allocate on its device
 ONE_EACH = {"threads_per_worker": 1, "dashboard_address": None}
 
 
 class DeviceActor:
-    """Owns a device. Its methods run in one thread of the worker, in turn."""
+    """Owns a device. Its methods run one at a time in one thread of the worker."""
 
     def __init__(self, number: int):
         self.device = Device(number)
@@ -47,7 +47,7 @@ class DeviceActor:
 
     def sum_squares(self, chunk: int) -> float:
         self.device.set_current()
-        numbers = np.full(CHUNK, chunk % 7, np.float32)  # read from a file, in earnest
+        numbers = np.full(CHUNK, chunk % 7, np.float32)  # a real program reads a file
         result = np.zeros(1)
         with self.memory.allocate(numbers.nbytes, stream=self.stream) as data:
             with self.memory.allocate(8, stream=self.stream) as total:
@@ -83,7 +83,7 @@ def with_ray(count: int, chunks: int) -> tuple[float, list[str]]:
     import ray
 
     ray.init(num_gpus=count, num_cpus=count, include_dashboard=False, log_to_driver=False)
-    Actor = ray.remote(num_gpus=1)(DeviceActor)  # which sees its own GPU alone, as device 0
+    Actor = ray.remote(num_gpus=1)(DeviceActor)  # each actor sees only its GPU, as device 0
     is_hidden = not emulation.is_active()
     actors = [Actor.remote(0 if is_hidden else number) for number in range(count)]
     total = sum(ray.get([actors[i % count].sum_squares.remote(i) for i in range(chunks)]))

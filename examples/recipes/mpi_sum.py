@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPI with mpi4py: each rank sums a part on its device, all ranks get the whole.
+"""MPI with mpi4py: each rank sums a part on its device, and all ranks get the total.
 
-Run as `mpiexec -n 2 python -m mpi4py mpi_sum.py`. The result of a rank lies in page-locked memory,
-which its kernel writes and any MPI reads. Where MPI reads memory of the device, as you say by
-`CUDA_AWARE_MPI=1`, the same call gets a device buffer. Rank 0 prints the sum.
+Run as `mpiexec -n 2 python -m mpi4py mpi_sum.py`. The kernel writes the result of a rank to
+page-locked memory, which any MPI can read. If MPI can read device memory, set `CUDA_AWARE_MPI=1`
+to pass a device buffer to the same call. Rank 0 prints the sum.
 """
 
 import os
@@ -30,12 +30,12 @@ extern "C" __global__ void sum_squares(long long first, long long last, unsigned
 
 
 def sum_of(device: Device, stream, first: int, last: int, buffer) -> None:
-    """Writes the sum of the squares of first..last-1 to a buffer; it is there on return."""
+    """Write the sum of the squares of first..last-1 to a buffer, and wait for it."""
     options = ProgramOptions(arch=f"sm_{device.arch}")
     kernel = Program(SOURCE, "c++", options).compile("cubin").get_kernel("sum_squares")
     buffer.fill(0, stream=stream)
     launch(stream, LaunchConfig(grid=1, block=128), kernel, first, last, buffer)
-    stream.sync()  # MPI knows nothing of streams
+    stream.sync()  # MPI does not know the stream
 
 
 def main(n: int = 20_000) -> int:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NCCL on our streams and buffers: every device gets the sum over all devices.
+"""NCCL on streams and buffers of cuda.core: every device gets the sum over all devices.
 
-One process, all devices, with nccl4py (`python nccl_sum.py nccl`) or CuPy (`cupy`). The sum is one
-more operation of each stream: no wait between it and what fills its input. Prints the library and
-the sum, or why there is nothing to do: the emulator does not run NCCL, which is machine code.
+One process uses all devices, with nccl4py (`python nccl_sum.py nccl`) or CuPy (`cupy`). The sum is
+another operation in each stream, without a wait after the fill of its input. Prints the library and
+the sum, or why there is nothing to do: the emulator cannot run NCCL, which is machine code.
 """
 
 import sys
@@ -16,7 +16,7 @@ N = 1000
 
 
 class Part:
-    """What one device has: a stream, what it gives to the sum, and the sum."""
+    """The objects of one device: a stream, its input to the sum, and the sum."""
 
     def __init__(self, device: Device):
         device.set_current()
@@ -32,11 +32,11 @@ class Part:
 
 
 class Floats:
-    """A buffer with its type, which a `Buffer` has not, for nccl4py."""
+    """A buffer with an element type, which `Buffer` does not have, for nccl4py."""
 
     def __init__(self, buffer):
-        facts = buffer.__cuda_array_interface__
-        self.__cuda_array_interface__ = facts | {"shape": (buffer.size // 4,), "typestr": "<f4"}
+        interface = buffer.__cuda_array_interface__
+        self.__cuda_array_interface__ = interface | {"shape": (buffer.size // 4,), "typestr": "<f4"}
 
 
 def with_nccl4py(parts: list[Part]) -> None:
@@ -60,9 +60,9 @@ def with_cupy(parts: list[Part]) -> None:
     nccl.groupStart()
     for communicator, part in zip(communicators, parts, strict=True):
         part.device.set_current()
-        where = int(part.mine.handle), int(part.sum.handle), N
+        addresses = int(part.mine.handle), int(part.sum.handle), N
         stream = int(part.stream.handle)
-        communicator.allReduce(*where, nccl.NCCL_FLOAT32, nccl.NCCL_SUM, stream)
+        communicator.allReduce(*addresses, nccl.NCCL_FLOAT32, nccl.NCCL_SUM, stream)
     nccl.groupEnd()
     for part in parts:
         part.stream.sync()
@@ -70,17 +70,19 @@ def with_cupy(parts: list[Part]) -> None:
         communicator.destroy()
 
 
-def main(*wanted: str) -> int:
+def main(*names: str) -> int:
     libraries = {"nccl": with_nccl4py, "cupy": with_cupy}
-    found = [name for name in wanted or libraries if find_spec(name)]
-    if emulation.is_active() or not found:
-        print("nothing to do:", "the emulator has no NCCL" if found else "no nccl4py and no CuPy")
+    available = [name for name in names or libraries if find_spec(name)]
+    if emulation.is_active() or not available:
+        reason = "the emulator has no NCCL" if available else "no nccl4py and no CuPy"
+        print("nothing to do:", reason)
         return 0
     parts = [Part(device) for device in Device.get_all_devices()]
-    libraries[found[0]](parts)
+    libraries[available[0]](parts)
     expected = sum(part.device.device_id + 1 for part in parts)
     is_right = all((part.result() == expected).all() for part in parts)
-    print(f"{found[0]}: {len(parts)} devices, sum {expected}: {'correct' if is_right else 'WRONG'}")
+    outcome = "correct" if is_right else "WRONG"
+    print(f"{available[0]}: {len(parts)} devices, sum {expected}: {outcome}")
     return 0 if is_right else 1
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process for each device, all of which write into memory that the parent allocated.
+"""A process per device, which writes to memory that the parent allocated.
 
-The parent has a buffer on each device and sends it, with the event behind which it may be used; a
-worker writes into it and sends an event back, which the parent's stream waits for. No number goes
-through a pipe. Prints who did what, and whether all is right.
+The parent allocates a buffer on each device and sends it with an event that orders its use. A
+worker writes to the buffer and sends an event back, which the parent's stream waits for. The
+numbers themselves are not sent. Prints the work per device, and whether the result is correct.
 """
 
 import multiprocessing
@@ -30,7 +30,7 @@ SHARED = EventOptions(ipc_enabled=True)
 
 
 def serve(number: int, pipe) -> None:
-    """What a worker does: with each (buffer, event, first) that comes, until nothing comes."""
+    """Process each received (buffer, event, first) until None is received."""
     device = Device(number)
     device.set_current()
     stream = device.create_stream()
@@ -41,14 +41,14 @@ def serve(number: int, pipe) -> None:
         stream.wait(ready)
         n = buffer.size // 4
         launch(stream, LaunchConfig(grid=(n + 255) // 256, block=256), kernel, buffer, first, n)
-        done = stream.record(options=SHARED)  # lives until the parent has it
+        done = stream.record(options=SHARED)  # alive until the parent received it
         pipe.send(done)
         buffer.close(stream)
     stream.sync()
 
 
 class Worker:
-    """The parent's side: a process, its device, and a part of the numbers there."""
+    """The parent's view of a worker: its process, device and part of the numbers."""
 
     def __init__(self, device: Device, first: int, n: int):
         device.set_current()
@@ -63,18 +63,18 @@ class Worker:
     def begin(self) -> None:
         self.device.set_current()
         self.buffer.fill(0, stream=self.stream)
-        self.ready = self.stream.record(options=SHARED)  # lives until the worker has it
+        self.ready = self.stream.record(options=SHARED)  # alive until the worker received it
         self.pipe.send((self.buffer, self.ready, self.first))
 
     def finish(self, numbers: np.ndarray) -> int:
-        """The exit code of the process."""
+        """Wait for the worker and return its exit code."""
         self.device.set_current()
         with self.pipe.recv() as done:
             self.stream.wait(done)
         self.buffer.copy_to(numbers, stream=self.stream)
         self.stream.sync()
         self.pipe.send(None)
-        self.process.join()  # before the buffer goes: the worker has closed its own
+        self.process.join()  # before the buffer is closed: the worker has closed its copy
         self.buffer.close()
         self.pool.close()
         return self.process.exitcode

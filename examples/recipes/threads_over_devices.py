@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A thread for each device, each with a part of the numbers.
+"""A thread per device, each with a part of the numbers.
 
-Compiles once for each architecture; each thread makes its device current, loads the kernel there
-and works on a stream of its own. Prints who had how many, and whether the whole is right.
+Compiles once per architecture. Each thread makes its device current, loads the kernel and uses its
+own stream. Prints the numbers per device, and whether the result is correct.
 """
 
 import sys
@@ -20,7 +20,7 @@ extern "C" __global__ void square(const float* x, float* y, size_t n) {
 
 
 def compiled(devices: list[Device]) -> dict[str, bytes]:
-    """Machine code for each architecture that there is among the devices."""
+    """Return machine code for each architecture of the devices."""
     codes = {}
     for arch in {device.arch for device in devices}:
         with Program(SOURCE, "c++", ProgramOptions(arch=f"sm_{arch}")) as program:
@@ -29,7 +29,7 @@ def compiled(devices: list[Device]) -> dict[str, bytes]:
 
 
 def work(device: Device, codes: dict, x: np.ndarray, y: np.ndarray) -> str:
-    """Squares one part. A thread has a current device of its own, which is set first."""
+    """Square one part. The current device is per thread, so it is set first."""
     device.set_current()
     kernel = ObjectCode.from_cubin(codes[device.arch]).get_kernel("square")
     with device.create_stream() as stream:

@@ -37,7 +37,7 @@ PROMISED = {
     "recipes/actors.py": r"((device \d+: \d+ chunks\n)+12 MiB .*\nsum \d+: correct|nothing .*)$",
     "recipes/mpi_sum.py": r"(rank 0: device 0, 20,000 .*\nsum \d+: correct|nothing to do: .*)$",
     "recipes/nccl_sum.py": r"(\w+: \d+ devices, sum \d+: correct|nothing to do: .*)$",
-    "recipes/neighbours.py": r"(device \d+: [1-4] of 4 parts\n)+20 steps, off by .*: correct$",
+    "recipes/neighbors.py": r"(device \d+: [1-4] of 4 parts\n)+20 steps, off by .*: correct$",
     "recipes/processes.py": r"(device \d+: [\d,]+ numbers\n)+correct$",
     "recipes/threads_over_devices.py": r"(device \d+: [\d,]+ numbers\n)+correct$",
     "plain_driver_calls.py": r"device .+\nclassic +256 bytes, _v2 256 bytes\n"

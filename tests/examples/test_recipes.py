@@ -41,14 +41,14 @@ def run(name, *arguments, devices=2, start=(), **variables):
 
 
 @pytest.mark.parametrize("devices", [1, 2, 3])
-@pytest.mark.parametrize("name", ["threads_over_devices.py", "neighbours.py", "processes.py"])
+@pytest.mark.parametrize("name", ["threads_over_devices.py", "neighbors.py", "processes.py"])
 def test_each_device_has_a_part(name, devices):
     printed = run(name, devices=devices)
     assert len(re.findall(PART, printed)) == devices_of(devices)
     assert re.search(r"correct$", printed.strip())
 
 
-@pytest.mark.parametrize("name", ["threads_over_devices.py", "neighbours.py"])
+@pytest.mark.parametrize("name", ["threads_over_devices.py", "neighbors.py"])
 def test_no_wait_is_missing(name):
     """Queued work as late as it may be, and everything that is taken given back."""
     variables = {"HALFWARP_EMULATOR_MODE": "adversarial", "HALFWARP_EMULATOR_SEED": "11"}
@@ -61,9 +61,9 @@ def test_a_step_that_does_not_wait_for_its_neighbours_is_found(tmp_path, monkeyp
 
     if not emulation.is_active():
         pytest.skip("a GPU may be in time without them")
-    text = (RECIPES / "neighbours.py").read_text()
-    assert text.count("self.stream.wait(neighbour.done)") == 1
-    (tmp_path / "wrong.py").write_text(text.replace("self.stream.wait(neighbour.done)", "pass"))
+    text = (RECIPES / "neighbors.py").read_text()
+    assert text.count("self.stream.wait(neighbor.done)") == 1
+    (tmp_path / "wrong.py").write_text(text.replace("self.stream.wait(neighbor.done)", "pass"))
     monkeypatch.setattr(sys.modules[__name__], "RECIPES", tmp_path)
     with pytest.raises(AssertionError, match="WRONG"):
         run("wrong.py", devices=3, HALFWARP_EMULATOR_MODE="adversarial")

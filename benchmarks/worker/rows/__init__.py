@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows: each a name, a target in nanoseconds, and a function that returns what is timed."""
+"""The rows: a name, a target in nanoseconds, and a function that returns the call to time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the table. `prepare(world)` returns the call to time; `twin` names the C row."""
+    """A row of the table. `prepare(world)` returns the call to time; `twin` names the C row."""
 
     name: str
     target: float
     prepare: Callable
     twin: str | None = None
     ours_only: bool = False
-    calls: int = 1  # that one run of what is timed makes
-    backends: tuple = ("null", "gpu")  # where both packages can run it
+    calls: int = 1  # measured calls per run of the timed function
+    backends: tuple = ("null", "gpu")  # backends on which both packages can run it
 
 
 ROWS: dict[str, Row] = {}
 
 
 def row(name, *, target, **further):
-    """Register the decorated function as the row `name`; `further` as in `Row`."""
+    """Register the decorated function as the row `name`; `further` are fields of `Row`."""
 
     def register(prepare):
         ROWS[name] = Row(name, target, prepare, **further)
@@ -32,9 +32,9 @@ def row(name, *, target, **further):
 
 
 def call(text, **names):
-    """A function that makes the call, with its names as globals: as in a program's own module.
+    """Return a function that makes the call, with its names as globals, as in a module.
 
-    To reach the variables of a function around it would add two to four nanoseconds to each call.
+    Closure variables would add two to four nanoseconds to each call.
     """
     return eval(f"lambda: {text}", names)
 
@@ -54,7 +54,7 @@ SIGNATURES = {
 
 
 class World:
-    """What rows share: device, stream, kernels, buffers. Made once a process, on first use."""
+    """Objects shared by rows: device, stream, kernels, buffers; created once per process."""
 
     def __init__(self):
         from cuda.core import Device, LaunchConfig, Program, ProgramOptions

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Buffers: making them, parts of them, what they tell, and copies that take what is no Buffer."""
+"""Buffers: creation, parts, properties, and copies with arrays."""
 
 from . import row
 

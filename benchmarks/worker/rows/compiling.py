@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiling from a cache, keys of caches, contexts."""
+"""Compilation with caches, cache keys, contexts."""
 
 import atexit
 import os
@@ -12,9 +12,9 @@ SOURCE = 'extern "C" __global__ void k(float* x, float a) { x[threadIdx.x] *= a;
 
 
 def folder():
-    made = tempfile.mkdtemp(prefix="halfwarp-cache-")
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    return made
+    path = tempfile.mkdtemp(prefix="halfwarp-cache-")
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
 
 
 def options():
@@ -24,7 +24,7 @@ def options():
 
 
 def hit(cache):
-    """A compilation whose result the cache has."""
+    """Return a compilation whose result is in the cache."""
     from cuda.core import Program
 
     program = Program(SOURCE, "c++", options())
@@ -32,7 +32,7 @@ def hit(cache):
     return lambda: program.compile("cubin", cache=cache)
 
 
-# What a hit in a folder is measured against: it may take 50 microseconds more.
+# The baseline of a hit in a folder, which may take 50 microseconds more.
 @row("read a file of 4 KiB", target=20_000, ours_only=True)
 def read(world):
     path = os.path.join(folder(), "file")
@@ -64,8 +64,8 @@ def hit_in_memory(world):
 def key(world):
     from cuda.core.utils import make_program_cache_key
 
-    given = {"code": SOURCE, "code_type": "c++", "options": options(), "target_type": "cubin"}
-    return lambda: make_program_cache_key(**given)
+    arguments = {"code": SOURCE, "code_type": "c++", "options": options(), "target_type": "cubin"}
+    return lambda: make_program_cache_key(**arguments)
 
 
 @row("stream.context", target=60)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Building, changing, capturing and launching graphs."""
+"""Building, updating, capturing and launching graphs."""
 
 from rows import row
 
 
 def operands(world):
-    """A configuration, a kernel and its arguments: an address and a number."""
+    """Return a configuration, a kernel and its arguments: an address and a number."""
     return world.config, world.kernel("k2"), world.buffer, 1
 
 

@@ -5,17 +5,17 @@ from rows import row
 
 
 def addresses(count):
-    """Ints as `data_ptr()` gives them: of two digits, as CPython stores them."""
+    """Return ints like those of `data_ptr()`, which CPython stores in two digits."""
     return [0x7F1200000000 + 512 * i for i in range(count)]
 
 
 def mixed(buffer, count):
-    """What real calls are made of, `count` times four values: no two neighbours of one kind."""
+    """Return `count` times four typical values, without adjacent values of the same kind."""
     return [v for i in range(count) for v in (buffer, addresses(count)[i], i, 0.5 + i)]
 
 
 def launching(world, kernel_name, *args):
-    """A call that launches, and passes `args` as a caller with a fixed list writes them."""
+    """Return a call that launches with `args` as a fixed argument list."""
     from cuda.core import launch
 
     stream, config, kernel = world.stream, world.config, world.kernel(kernel_name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of the other modules of cuda.bindings, and of C functions by cimport."""
+"""Calls of the other modules of cuda.bindings, and of cimported C functions."""
 
 import ctypes
 import shutil
@@ -78,7 +78,7 @@ def runtime_allocate(world):
     return lambda: runtime.cudaFreeAsync(runtime.cudaMallocAsync(1024, stream)[1], stream)
 
 
-# --- the management library: what programs that watch a device ask for ---------------------------
+# --- the management library: typical queries of monitors ------------------------------------------
 
 NVML = {
     "device_get_count_v2()": (1000, "nvml_count"),
@@ -96,7 +96,7 @@ NVML = {
 
 
 def nvml_call(name):
-    """Of the row of a call: what makes the function that is timed."""
+    """Return a function that prepares the call of a row."""
 
     def prepare(world):
         from cuda.bindings import nvml

@@ -7,9 +7,9 @@ from rows import call, row
 
 
 def driver_in_use():
-    """The module as it is in a program: some class was asked for, as whoever looks at codes does.
+    """Return the module in its usual state, after a class was accessed.
 
-    Ours makes its classes then, and has a `__getattr__` before, which slows each access down.
+    The first access creates our classes; before, a `__getattr__` slows down each access.
     """
     from cuda.bindings import driver
 
@@ -18,10 +18,14 @@ def driver_in_use():
 
 
 def handles(world):
-    """The driver module, the stream and a new event as handles of it."""
+    """Return the driver module, and the stream and a new event as its handles."""
     driver = driver_in_use()
-    world.kept = world.device.create_event()
-    return driver, driver.CUstream(int(world.stream.handle)), driver.CUevent(int(world.kept.handle))
+    world.event = world.device.create_event()
+    return (
+        driver,
+        driver.CUstream(int(world.stream.handle)),
+        driver.CUevent(int(world.event.handle)),
+    )
 
 
 @row("cuCtxGetCurrent()", target=20, twin="ctx_get_current")
@@ -42,7 +46,7 @@ def device_get_attribute(world):
 def stream_query(world):
     from cuda.bindings import driver
 
-    world.idle = world.device.create_stream()  # as the C twin's: nothing was submitted to it
+    world.idle = world.device.create_stream()  # without submitted work, like the C twin's
     stream = driver.CUstream(int(world.idle.handle))
     return call("driver.cuStreamQuery(stream)", driver=driver, stream=stream)
 

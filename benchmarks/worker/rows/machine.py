@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuda.core.system: what a monitor asks of a device in each round."""
+"""cuda.core.system: typical queries of a monitor."""
 
 from rows import row
 
-# Name of the row: expression, with `d` the device.
-ASKED = {
+# name of the row -> expression, with `d` the device
+EXPRESSIONS = {
     "system.Device.name": "d.name",
     "system.Device.memory_info.free": "d.memory_info.free",
     "system.Device.utilization.gpu": "d.utilization.gpu",
@@ -15,8 +15,8 @@ ASKED = {
 }
 
 
-def asking(expression):
-    """Of the row of an expression: what makes the function that is timed."""
+def query(expression):
+    """Return a function that prepares the query of a row."""
 
     def prepare(world):
         from cuda.core import system
@@ -27,5 +27,5 @@ def asking(expression):
     return prepare
 
 
-for name, expression in ASKED.items():
-    row(name, target=10000)(asking(expression))
+for name, expression in EXPRESSIONS.items():
+    row(name, target=10000)(query(expression))

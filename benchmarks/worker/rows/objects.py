@@ -51,7 +51,7 @@ def wait(world):
 def write_value(world):
     from cuda.core import LegacyPinnedMemoryResource
 
-    # not of a pool: drivers refuse such memory here
+    # not from a pool: drivers reject pool memory here
     stream, buffer = world.stream, LegacyPinnedMemoryResource().allocate(4)
     return lambda: stream.write_value(buffer, 1)
 
@@ -122,7 +122,7 @@ def view_of_buffer(world):
 
 
 class DeviceArray:
-    """An array of some library, on the device."""
+    """A device array of another library."""
 
     def __init__(self, buffer):
         self.__cuda_array_interface__ = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of cuda.bindings._v2.driver: the classic functions once more, with ints and exceptions."""
+"""Calls of cuda.bindings._v2.driver: the driver functions with ints and exceptions."""
 
 import ctypes
 
@@ -7,10 +7,10 @@ from rows import call, row
 
 
 def driver_in_use():
-    """The module as it is in a program with arrays, where somebody has asked for some class.
+    """Return the module in its usual state, after a class was accessed and NumPy was imported.
 
-    The reference imports NumPy with the module. Ours makes its classes when one is asked for, and
-    the NumPy types of them when NumPy is there; until then `__getattr__` slows each access down.
+    The reference imports NumPy itself. The first access creates our classes, and their NumPy types
+    if NumPy is loaded; before, `__getattr__` slows down each access.
     """
     import numpy  # noqa: F401
     from cuda.bindings._v2 import driver
@@ -20,7 +20,7 @@ def driver_in_use():
 
 
 def prepare(text, **extra):
-    """Of the row of a call: what makes the function that is timed."""
+    """Return a function that prepares the call of a row."""
 
     def make(world):
         driver = driver_in_use()
@@ -69,9 +69,9 @@ def struct(world):
     driver = driver_in_use()
 
     def make_set_read():
-        made = driver.MemLocation_v1()
-        made.type = 1
-        made.id = 0
-        return made.id
+        location = driver.MemLocation_v1()
+        location.type = 1
+        location.id = 0
+        return location.id
 
     return make_set_read

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Heat in a rod that lies in four parts on all devices, which read each other's edges.
+"""Heat in a rod, divided into four parts on all devices that read each other's edges.
 
-Peer access lets a kernel read the memory of another device; events order the steps, and the host
-waits at the end only. With one device all parts are on it. Prints how many parts each had.
+Peer access lets a kernel read the memory of another device. Events order the steps, and the host
+waits only at the end. With one device, all parts are on it. Prints the number of parts per device.
 """
 
 import sys
@@ -30,14 +30,14 @@ extern "C" __global__ void step(const double* left, const double* mine, const do
 
 
 class Slab:
-    """A part of the rod: its device, stream and kernel, and two buffers that take turns."""
+    """A part of the rod: its device, stream and kernel, and two alternating buffers."""
 
-    def __init__(self, device, everybody, part):
+    def __init__(self, device, devices, part):
         device.set_current()
         self.device, self.n = device, part.size
         self.stream = device.create_stream()
         self.memory = DeviceMemoryResource(device)
-        self.memory.peer_accessible_by = [d.device_id for d in everybody if d != device]
+        self.memory.peer_accessible_by = [d.device_id for d in devices if d != device]
         self.buffers = [self.memory.allocate(part.nbytes, stream=self.stream) for _ in range(2)]
         self.buffers[0].copy_from(part, stream=self.stream)
         options = ProgramOptions(arch=f"sm_{device.arch}")
@@ -45,10 +45,10 @@ class Slab:
         self.done = self.stream.record()
 
     def step(self, turn, left, right):
-        """One step, behind the neighbours' last one: they write what is read, and read what is
-        written, here."""
-        for neighbour in filter(None, (left, right)):
-            self.stream.wait(neighbour.done)
+        """Make one step after the previous step of the neighbors, which read this part's edges
+        and write the edges that it reads."""
+        for neighbor in filter(None, (left, right)):
+            self.stream.wait(neighbor.done)
         edges = [each.buffers[turn] if each else 0 for each in (left, right)]
         config = LaunchConfig(grid=(self.n + 255) // 256, block=256)
         mine, following = self.buffers[turn], self.buffers[1 - turn]
@@ -64,8 +64,11 @@ def on_host(rod, steps):
 
 
 def main(n: int = 1000, steps: int = 20) -> int:
-    first, *others = Device.get_all_devices()
-    devices = [first, *(d for d in others if d.can_access_peer(first) and first.can_access_peer(d))]
+    first, *remaining_devices = Device.get_all_devices()
+    devices = [
+        first,
+        *(d for d in remaining_devices if d.can_access_peer(first) and first.can_access_peer(d)),
+    ]
     rod = np.zeros((4, n))
     rod[1, -1] = rod[2, 0] = 1000.0  # in the middle
     slabs = [Slab(devices[i * len(devices) // 4], devices, part) for i, part in enumerate(rod)]
