@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: Apache-2.0
-// Part of every library of the tests: says that it is C++, where it is made of objects alone.
+// Part of every test library: marks a library that consists of objects alone as C++.

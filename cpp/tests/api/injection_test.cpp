@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fault rules: their text, and which call they hit.
+// Fault rules: their syntax and the calls that they match.
 #include "emulator/observation/injection.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(codes, are_read_by_name_and_number) {
   EXPECT_EQ(parse_code("12345"), std::nullopt);
 }
 
-TEST(rules, hit_the_nth_matching_call_and_so_many_more) {
+TEST(rules, match_the_nth_call_and_the_following_ones) {
   injection rules;
   arm(rules, "cuMemAlloc:3x2=CUDA_ERROR_OUT_OF_MEMORY");
   std::vector<bool> hit;
@@ -45,7 +45,7 @@ TEST(rules, hit_the_nth_matching_call_and_so_many_more) {
   EXPECT_EQ(hit, (std::vector<bool>{false, false, true, true, false, false}));
 }
 
-TEST(rules, any_counts_what_can_fail) {
+TEST(rules, any_counts_calls_that_can_fail) {
   injection rules;
   arm(rules, "any:2=801");
   EXPECT_FALSE(rules.on_call("cuInit", true));
@@ -53,7 +53,7 @@ TEST(rules, any_counts_what_can_fail) {
   EXPECT_EQ(rules.on_call("cuMemAlloc", true), CUDA_ERROR_NOT_SUPPORTED);
 }
 
-TEST(rules, for_launches_are_apart_and_may_be_sticky) {
+TEST(rules, for_launches_are_separate_and_may_be_sticky) {
   injection rules;
   arm(rules, "launch@saxpy:1=700!,launch@scale*:1=719");
   EXPECT_FALSE(rules.on_call("saxpy", true));
@@ -74,7 +74,7 @@ TEST(rules, for_delays_name_a_stream) {
   EXPECT_EQ(rules.delay_of(4), 0u);
 }
 
-TEST(rules, tell_how_often_they_fired_when_they_go) {
+TEST(rules, report_how_often_they_fired_when_removed) {
   injection rules;
   const auto id = arm(rules, "cuInit:2=1");
   rules.on_call("cuInit", true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON text of records.
+// The JSON writer.
 #include "emulator/observation/json.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ TEST(json, separates_members_and_elements) {
   EXPECT_EQ(json.text(), R"({"a":1,"b":[true,"x",null],"c":{},"d":""})");
 }
 
-TEST(json, escapes_what_must_be) {
+TEST(json, escapes_special_characters) {
   json_writer json;
   json.value("quote \" backslash \\ line\nend \x01");
   EXPECT_EQ(json.text(), R"("quote \" backslash \\ line\u000aend \u0001")");

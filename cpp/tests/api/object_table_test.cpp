@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles: numbered for ever, recognised when stale, foreign or made up.
+// Handles: unique, and recognized if stale, foreign or invalid.
 #include "emulator/object/object_table.hpp"
 
 #include <gtest/gtest.h>
@@ -26,10 +26,10 @@ std::uint64_t raw_of(const object& of) {
 
 TEST(handles, lead_to_their_object_until_it_is_removed) {
   object_table table;
-  const auto made = table.make<sample>();
-  const auto raw = made->handle_as<void*>();
-  EXPECT_EQ(table.find<sample>(raw), made);
-  table.remove(*made);
+  const auto created = table.make<sample>();
+  const auto raw = created->handle_as<void*>();
+  EXPECT_EQ(table.find<sample>(raw), created);
+  table.remove(*created);
   EXPECT_EQ(table.find<sample>(raw), nullptr);
   EXPECT_EQ(table.count(object_kind::event), 0u);
 }
@@ -41,10 +41,10 @@ TEST(handles, are_never_used_again) {
   EXPECT_NE(raw_of(*table.make<sample>()), first);
 }
 
-TEST(handles, are_told_apart) {
+TEST(handles, are_classified) {
   object_table table;
-  const auto made = table.make<sample>();
-  const auto raw = raw_of(*made);
+  const auto created = table.make<sample>();
+  const auto raw = raw_of(*created);
   using enum handle_state;
   EXPECT_EQ(table.classify(object_kind::event, raw), live);
   EXPECT_EQ(table.classify(object_kind::event, 0), null);
@@ -53,38 +53,39 @@ TEST(handles, are_told_apart) {
   EXPECT_EQ(table.classify(object_kind::event, raw + 1), garbage);
   EXPECT_EQ(table.classify(object_kind::event, 0xdeadbeef), garbage);
   EXPECT_EQ(table.classify(object_kind::event, ~std::uint64_t{0}), garbage);
-  table.remove(*made);
+  table.remove(*created);
   EXPECT_EQ(table.classify(object_kind::event, raw), destroyed);
 }
 
-TEST(handles, are_described_in_words) {
+TEST(handles, are_described) {
   object_table table;
-  const auto made = table.make<sample>();
-  const auto raw = raw_of(*made);
+  const auto created = table.make<sample>();
+  const auto raw = raw_of(*created);
   EXPECT_EQ(table.describe(object_kind::stream, raw),
             "the handle of event 1 where a stream is needed");
   EXPECT_EQ(table.describe(object_kind::event, 0), "a null event handle");
   EXPECT_EQ(table.describe(object_kind::event, 0xbad), "0xbad, which was never an event handle");
-  table.remove(*made);
+  table.remove(*created);
   EXPECT_EQ(table.describe(object_kind::event, raw),
             "the handle of event 1, which was destroyed by a reset");
 }
 
-TEST(handles, remember_the_call_that_destroyed_them) {
+TEST(handles, name_the_call_that_destroyed_them) {
   object_table table;
-  const auto made = table.make<sample>();
+  const auto created = table.make<sample>();
   enter_call("cuEventQuery");
   const std::string thread = " on thread " + std::to_string(this_call().thread);
   std::thread{[&] {
     enter_call("cuEventDestroy");
-    table.remove(*made);
+    table.remove(*created);
   }}.join();
-  EXPECT_TRUE(table.was_destroyed_during_call(raw_of(*made)));
-  EXPECT_NE(table.describe(object_kind::event, raw_of(*made)).find("destroyed by cuEventDestroy"),
-            std::string::npos);
-  EXPECT_EQ(table.describe(object_kind::event, raw_of(*made)).find(thread), std::string::npos);
+  EXPECT_TRUE(table.was_destroyed_during_call(raw_of(*created)));
+  EXPECT_NE(
+      table.describe(object_kind::event, raw_of(*created)).find("destroyed by cuEventDestroy"),
+      std::string::npos);
+  EXPECT_EQ(table.describe(object_kind::event, raw_of(*created)).find(thread), std::string::npos);
   enter_call("cuEventQuery");  // the next call
-  EXPECT_FALSE(table.was_destroyed_during_call(raw_of(*made)));
+  EXPECT_FALSE(table.was_destroyed_during_call(raw_of(*created)));
   leave_call();
 }
 
@@ -92,7 +93,7 @@ class overlaps : public testing::Test {
  protected:
   overlaps() {
     table.on_conflict = [this](const object&, const std::string& by, const std::string& user) {
-      told.push_back(by.substr(0, by.find(' ')) + " / " + user.substr(0, user.find(' ')));
+      reports.push_back(by.substr(0, by.find(' ')) + " / " + user.substr(0, user.find(' ')));
     };
   }
   ~overlaps() override { leave_call(); }
@@ -101,30 +102,30 @@ class overlaps : public testing::Test {
     std::thread{[this] {
       enter_call("cuEventRecord");
       objects_in_use used;
-      used.add(made);
+      used.add(created);
     }}.join();
   }
 
   object_table table;
-  std::shared_ptr<sample> made = table.make<sample>();
-  std::vector<std::string> told;
+  std::shared_ptr<sample> created = table.make<sample>();
+  std::vector<std::string> reports;
 };
 
-TEST_F(overlaps, of_a_destroying_call_with_one_that_ended_meanwhile_are_told) {
+TEST_F(overlaps, of_a_destroying_call_with_a_call_that_ended_during_it_are_reported) {
   enter_call("cuEventDestroy");
   use_in_another_thread();
-  table.remove(*made);
-  EXPECT_EQ(told, std::vector<std::string>{"cuEventDestroy / cuEventRecord"});
+  table.remove(*created);
+  EXPECT_EQ(reports, std::vector<std::string>{"cuEventDestroy / cuEventRecord"});
 }
 
-TEST_F(overlaps, are_none_when_the_use_ended_before) {
+TEST_F(overlaps, are_absent_if_the_use_ended_earlier) {
   use_in_another_thread();
   enter_call("cuEventDestroy");
-  table.remove(*made);
-  EXPECT_TRUE(told.empty());
+  table.remove(*created);
+  EXPECT_TRUE(reports.empty());
 }
 
-TEST_F(overlaps, with_a_call_that_still_waits_are_told) {
+TEST_F(overlaps, with_a_waiting_call_are_reported) {
   std::mutex lock;
   std::condition_variable changed;
   bool is_inside = false, may_end = false;
@@ -132,7 +133,7 @@ TEST_F(overlaps, with_a_call_that_still_waits_are_told) {
     enter_call("cuEventSynchronize");
     std::unique_lock guard{lock};
     objects_in_use used;
-    used.add(made);
+    used.add(created);
     is_inside = true;
     changed.notify_all();
     changed.wait(guard, [&] { return may_end; });
@@ -141,23 +142,23 @@ TEST_F(overlaps, with_a_call_that_still_waits_are_told) {
     std::unique_lock guard{lock};
     changed.wait(guard, [&] { return is_inside; });
     enter_call("cuEventDestroy");
-    table.remove(*made);
+    table.remove(*created);
     may_end = true;
   }
   changed.notify_all();
   waiting.join();
-  EXPECT_EQ(told, std::vector<std::string>{"cuEventDestroy / cuEventSynchronize"});
+  EXPECT_EQ(reports, std::vector<std::string>{"cuEventDestroy / cuEventSynchronize"});
 }
 
-TEST_F(overlaps, of_a_thread_with_itself_are_none) {
+TEST_F(overlaps, of_a_thread_with_itself_are_absent) {
   enter_call("cuEventDestroy");
   objects_in_use used;
-  used.add(made);
-  table.remove(*made);
-  EXPECT_TRUE(told.empty());
+  used.add(created);
+  table.remove(*created);
+  EXPECT_TRUE(reports.empty());
 }
 
-TEST(contexts, take_their_objects_with_them) {
+TEST(contexts, destroy_their_objects) {
   object_table table;
   const auto inside = table.make<sample>(7), outside = table.make<sample>(8);
   table.remove_context_objects(7);
@@ -166,7 +167,7 @@ TEST(contexts, take_their_objects_with_them) {
   EXPECT_EQ(table.find<sample>(outside->handle_as<void*>()), outside);
 }
 
-TEST(listing, is_in_the_order_of_age) {
+TEST(listing, is_in_order_of_creation) {
   object_table table;
   for (int i = 0; i < 50; ++i) table.make<sample>();
   std::uint64_t last = 0;

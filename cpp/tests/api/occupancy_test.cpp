@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device table and the occupancy that follows from it.
+// The device table and the occupancy calculation.
 #include "emulator/device/occupancy.hpp"
 
 #include <gtest/gtest.h>
@@ -53,12 +53,12 @@ TEST(occupancy, counts_whole_warps) {
             blocks_per_multiprocessor(nine, {.threads = 96}));
 }
 
-TEST(occupancy, of_an_impossible_block_is_nothing) {
+TEST(occupancy, of_an_impossible_block_is_0) {
   EXPECT_EQ(blocks_per_multiprocessor(device(9, 0), {.threads = 1025}), 0);
   EXPECT_EQ(blocks_per_multiprocessor(device(9, 0), {.threads = 0}), 0);
 }
 
-TEST(dynamic_shared, is_what_makes_so_many_blocks_fit) {
+TEST(dynamic_shared, is_the_maximum_for_a_number_of_blocks) {
   const auto nine = device(9, 0);
   for (int blocks = 1; blocks <= 32; ++blocks) {
     const auto bytes = dynamic_shared_for(nine, blocks, 0);

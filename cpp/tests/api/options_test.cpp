@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options: what is read, what is refused, and that each shows what it accepts.
+// Options: accepted and rejected values, defaults and canonical spellings.
 #include "emulator/settings/options.hpp"
 
 #include <gtest/gtest.h>
@@ -19,12 +19,12 @@ class good_value : public testing::TestWithParam<example> {};
 
 TEST_P(good_value, is_read_and_shown_in_its_canonical_spelling) {
   const auto& [name, value, shown] = GetParam();
-  options made;
-  ASSERT_EQ(set_option(made, name, value), "");
-  EXPECT_EQ(show_option(made, name), shown);
-  options again;
-  ASSERT_EQ(set_option(again, name, shown), "");
-  EXPECT_EQ(show_option(again, name), shown);
+  options target;
+  ASSERT_EQ(set_option(target, name, value), "");
+  EXPECT_EQ(show_option(target, name), shown);
+  options reparsed;
+  ASSERT_EQ(set_option(reparsed, name, shown), "");
+  EXPECT_EQ(show_option(reparsed, name), shown);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -43,12 +43,12 @@ class bad_value : public testing::TestWithParam<example> {};
 
 TEST_P(bad_value, is_refused_and_changes_nothing) {
   const auto& [name, value, accepted] = GetParam();
-  options made;
-  const auto before = show_option(made, name);
-  const auto problem = set_option(made, name, value);
+  options target;
+  const auto before = show_option(target, name);
+  const auto problem = set_option(target, name, value);
   EXPECT_NE(problem.find(value), std::string::npos) << problem;
   EXPECT_NE(problem.find(accepted), std::string::npos) << problem;
-  EXPECT_EQ(show_option(made, name), before);
+  EXPECT_EQ(show_option(target, name), before);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -62,28 +62,28 @@ INSTANTIATE_TEST_SUITE_P(
                     example{"step_limit", "0", "2^N"}, example{"step_limit", "2^63", "2^N"}));
 
 TEST(options, an_unknown_name_lists_the_known_ones) {
-  options made;
-  EXPECT_NE(set_option(made, "sped", "1").find("devices, cc, memory"), std::string::npos);
+  options target;
+  EXPECT_NE(set_option(target, "sped", "1").find("devices, cc, memory"), std::string::npos);
 }
 
-TEST(options, every_one_has_a_default_that_it_accepts) {
+TEST(options, every_option_accepts_its_default) {
   for (const auto name : option_names()) {
-    options made;
-    const auto shown = show_option(made, name);
+    options target;
+    const auto shown = show_option(target, name);
     if (name == "fail") continue;  // empty: no rules
-    EXPECT_EQ(set_option(made, name, shown), "") << name;
+    EXPECT_EQ(set_option(target, name, shown), "") << name;
   }
 }
 
 TEST(options, the_environment_is_read_and_its_variable_named) {
   ::setenv("HALFWARP_EMULATOR_SEED", "5", 1);
-  ::setenv("HALFWARP_EMULATOR_MODE", "", 1);  // empty: as if unset
-  options made;
-  EXPECT_EQ(read_environment(made), "");
-  EXPECT_EQ(made.seed, 5u);
-  EXPECT_EQ(made.mode, run_mode::async);
+  ::setenv("HALFWARP_EMULATOR_MODE", "", 1);  // an empty value counts as unset
+  options target;
+  EXPECT_EQ(read_environment(target), "");
+  EXPECT_EQ(target.seed, 5u);
+  EXPECT_EQ(target.mode, run_mode::async);
   ::setenv("HALFWARP_EMULATOR_SEED", "five", 1);
-  EXPECT_NE(read_environment(made).find("HALFWARP_EMULATOR_SEED"), std::string::npos);
+  EXPECT_NE(read_environment(target).find("HALFWARP_EMULATOR_SEED"), std::string::npos);
   ::unsetenv("HALFWARP_EMULATOR_SEED");
   ::unsetenv("HALFWARP_EMULATOR_MODE");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts: primary, foreign and adopted ones; current for a while.
+// Contexts: primary, foreign, adopted and scoped.
 #include "core/context.hpp"
 
 #include "core/fake_driver.hpp"
@@ -25,7 +25,7 @@ TEST_F(context_test, each_retained_handle_releases_its_own_count) {
   EXPECT_EQ(fake().count("cuDevicePrimaryCtxRelease"), 2);
 }
 
-TEST_F(context_test, a_scope_pushes_only_what_is_not_current) {
+TEST_F(context_test, a_scope_pushes_only_a_context_that_is_not_current) {
   fake().current = raw_handle<CUcontext>(0x200);
   { const current_scope same{raw_handle<CUcontext>(0x200)}; }
   EXPECT_EQ(fake().count("cuCtxPushCurrent"), 0);
@@ -48,7 +48,7 @@ TEST_F(context_test, a_foreign_context_is_borrowed_with_its_device) {
   EXPECT_EQ(fake().count("cuDevicePrimaryCtxRelease"), 0);
 }
 
-TEST_F(context_test, priorities_are_asked_once_for_a_context) {
+TEST_F(context_test, priorities_are_queried_once_per_context) {
   const context_handle context = retain_primary_context(0);
   for (int i = 0; i < 2; ++i) {
     const priority_range range = stream_priorities(context);
@@ -58,7 +58,7 @@ TEST_F(context_test, priorities_are_asked_once_for_a_context) {
   EXPECT_EQ(fake().count("cuCtxGetStreamPriorityRange"), 1);
 }
 
-TEST_F(context_test, adopting_retains_a_primary_context_of_others) {
+TEST_F(context_test, adopting_retains_a_foreign_primary_context) {
   fake().current = raw_handle<CUcontext>(primary_context);
   const context_handle adopted = adopt_current_context(3);
   EXPECT_TRUE(adopted.is_owned());
@@ -68,17 +68,17 @@ TEST_F(context_test, adopting_retains_a_primary_context_of_others) {
 TEST_F(context_test, adopting_borrows_any_other_context) {
   fake().current = raw_handle<CUcontext>(0x200);
   EXPECT_FALSE(adopt_current_context(3).is_owned());
-  EXPECT_EQ(fake().count("cuDevicePrimaryCtxRelease"), 1);  // of the retained one to compare with
+  EXPECT_EQ(fake().count("cuDevicePrimaryCtxRelease"), 1);  // retained only for the comparison
 }
 
-TEST_F(context_test, adopting_does_not_make_an_inactive_primary_context) {
+TEST_F(context_test, adopting_does_not_activate_a_primary_context) {
   fake().is_primary_active = false;
   fake().current = raw_handle<CUcontext>(0x200);
   EXPECT_FALSE(adopt_current_context(3).is_owned());
   EXPECT_EQ(fake().count("cuDevicePrimaryCtxRetain"), 0);
 }
 
-TEST_F(context_test, a_reset_gives_the_raw_value_to_another_context) {
+TEST_F(context_test, after_a_reset_the_raw_value_names_another_context) {
   const context_handle primary = retain_primary_context(3);
   const context_instance of_primary{primary};
   const context_instance of_foreign{context_of(raw_handle<CUcontext>(0x200))};
@@ -89,28 +89,28 @@ TEST_F(context_test, a_reset_gives_the_raw_value_to_another_context) {
   EXPECT_TRUE(of_foreign.is_destroyed());
 }
 
-TEST_F(context_test, a_handle_names_the_context_that_comes_after_a_reset) {
+TEST_F(context_test, a_handle_names_the_context_after_a_reset) {
   const context_handle primary = retain_primary_context(3);
   fake().context_id = 2;
   EXPECT_FALSE(context_instance{primary}.is_destroyed());
   EXPECT_TRUE(context_handle::find(primary.raw()).is_open());
 }
 
-TEST_F(context_test, a_driver_that_does_not_count_contexts_tells_of_no_reset) {
+TEST_F(context_test, a_driver_without_context_ids_reports_no_reset) {
   fake().context_id = 0;
   const context_instance of_primary{retain_primary_context(3)};
   fake().context_id = 2;
   EXPECT_FALSE(of_primary.is_destroyed());
 }
 
-TEST_F(context_test, an_error_of_another_cause_does_not_tell_of_a_reset) {
+TEST_F(context_test, an_unrelated_error_reports_no_reset) {
   const context_instance of_primary{retain_primary_context(3)};
   fake().failing = "cuCtxGetId";
   EXPECT_FALSE(of_primary.is_destroyed());
   EXPECT_FALSE(is_destroyed(of_primary.context()));
 }
 
-TEST_F(context_test, a_pop_that_fails_is_tried_once_more) {
+TEST_F(context_test, a_failed_pop_is_retried_once) {
   const current_scope scope{raw_handle<CUcontext>(0x300)};
   fake().failing = "cuCtxPopCurrent";
   pop_context();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A driver of fakes for cpp/core: it hands out numbered handles and notes each call.
+// A fake driver for cpp/core: it returns numbered handles and records each call.
 #include "core/fake_driver.hpp"
 
 #include <algorithm>
@@ -19,10 +19,10 @@ CUresult note(const char* name) {
 }
 
 template <class Raw>
-CUresult create(const char* name, Raw* made) {
+CUresult create(const char* name, Raw* handle_out) {
   const CUresult code = note(name);
   const std::lock_guard lock{guard};
-  if (code == CUDA_SUCCESS) *made = raw_handle<Raw>(state.next_handle += 0x10);
+  if (code == CUDA_SUCCESS) *handle_out = raw_handle<Raw>(state.next_handle += 0x10);
   return code;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A driver of fakes for cpp/core: it hands out numbered handles and notes each call.
+// A fake driver for cpp/core: it returns numbered handles and records each call.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,19 +12,19 @@
 namespace halfwarp::core::testing {
 
 struct fake_driver {
-  std::vector<std::string> calls;  // names, with the number of the handle where there is one
+  std::vector<std::string> calls;  // names, followed by the number of the handle if there is one
   CUcontext current = nullptr;
   std::uintptr_t next_handle = 0x1000;
-  std::string failing;  // the function that answers CUDA_ERROR_UNKNOWN
+  std::string failing;  // the function that returns CUDA_ERROR_UNKNOWN
   bool is_primary_active = true;
-  unsigned long long context_id = 1;  // another one once the device was reset
-  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;  // of the one thread that asks
+  unsigned long long context_id = 1;                         // changed by a reset of the device
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;  // of the only calling thread
   CUstreamCaptureMode mode_of_release = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
   [[nodiscard]] int count(const std::string& name) const;
 };
 
-// The one that the table of this process leads to.
+// Returns the driver that the table of this process calls.
 fake_driver& fake();
 
 inline constexpr std::uintptr_t primary_context = 0x100;
@@ -34,7 +34,7 @@ template <class Raw>
   return reinterpret_cast<Raw>(number);
 }
 
-// Attaches the table, and begins with a fresh fake.
+// Attaches the table and resets the fake driver.
 class core_test : public ::testing::Test {
  protected:
   void SetUp() override;

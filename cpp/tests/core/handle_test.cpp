@@ -15,7 +15,7 @@ namespace {
 using testing::fake;
 using testing::raw_handle;
 
-// As events, but found again by their raw value.
+// Events that can be looked up by their raw value.
 struct found_event_traits : event_traits {
   static constexpr bool is_registered = true;
 };
@@ -54,7 +54,7 @@ TEST_F(handle_test, the_last_copy_destroys_the_object_once) {
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
 }
 
-TEST_F(handle_test, what_went_with_its_context_is_not_destroyed_again) {
+TEST_F(handle_test, an_object_destroyed_with_its_context_is_not_destroyed_again) {
   context_handle primary = retain_primary_context(0);
   found_event of_primary =
       found_event::own(context_instance{primary}, event_facts{},
@@ -64,17 +64,17 @@ TEST_F(handle_test, what_went_with_its_context_is_not_destroyed_again) {
   EXPECT_FALSE(found_event::find(raw_handle<CUevent>(0x300)).is_open());
   of_primary.reset();
   EXPECT_EQ(fake().count("cuEventDestroy"), 0);
-  primary.reset();  // the driver keeps that count
+  primary.reset();  // the driver counts it
   EXPECT_EQ(fake().count("cuDevicePrimaryCtxRelease"), 1);
 }
 
-TEST_F(handle_test, a_context_is_released_in_relaxed_capture_mode_and_the_mode_comes_back) {
+TEST_F(handle_test, a_context_is_released_in_relaxed_capture_mode_and_the_mode_is_restored) {
   retain_primary_context(0).reset();
   EXPECT_EQ(fake().mode_of_release, CU_STREAM_CAPTURE_MODE_RELAXED);
   EXPECT_EQ(fake().mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
-TEST_F(handle_test, nothing_is_given_back_while_a_host_function_is_stuck_at_the_end) {
+TEST_F(handle_test, nothing_is_released_while_a_host_function_is_stuck_at_exit) {
   is_stuck = true;
   event().reset();
   is_stuck = false;
@@ -101,24 +101,24 @@ TEST_F(handle_test, a_failing_creation_leaves_nothing_to_destroy) {
   EXPECT_EQ(fake().count("cuEventDestroy"), 0);
 }
 
-TEST_F(handle_test, a_raw_value_leads_back_to_its_live_owner) {
+TEST_F(handle_test, a_raw_value_finds_its_live_owner) {
   found_event first = event();
-  found_event found = found_event::find(first.raw());
-  EXPECT_EQ(found.raw(), first.raw());
-  EXPECT_EQ(found.facts().flags, unsigned{CU_EVENT_DEFAULT});
+  found_event match = found_event::find(first.raw());
+  EXPECT_EQ(match.raw(), first.raw());
+  EXPECT_EQ(match.facts().flags, unsigned{CU_EVENT_DEFAULT});
   const CUevent raw = first.raw();
   first.reset();
-  found.reset();
+  match.reset();
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
   EXPECT_FALSE(found_event::find(raw).is_open());
 }
 
 TEST_F(handle_test, kinds_do_not_mix) {
-  const found_event made = event();
-  EXPECT_FALSE(stream_handle::find(reinterpret_cast<CUstream>(made.raw())).is_open());
+  const found_event created = event();
+  EXPECT_FALSE(stream_handle::find(reinterpret_cast<CUstream>(created.raw())).is_open());
 }
 
-TEST_F(handle_test, what_is_borrowed_is_not_found_and_not_destroyed) {
+TEST_F(handle_test, a_borrowed_object_is_not_found_and_not_destroyed) {
   const auto raw = raw_handle<CUevent>(0x500);
   found_event borrowed = found_event::borrow(raw);
   EXPECT_FALSE(borrowed.is_owned());
@@ -127,10 +127,10 @@ TEST_F(handle_test, what_is_borrowed_is_not_found_and_not_destroyed) {
   EXPECT_EQ(fake().count("cuEventDestroy"), 0);
 }
 
-TEST_F(handle_test, what_a_handle_keeps_is_released_once) {
+TEST_F(handle_test, an_object_retained_by_a_handle_is_released_once) {
   int released = 0;
-  keep_alive kept{&released, [](void* count) { ++*static_cast<int*>(count); }};
-  found_event first = found_event::borrow(raw_handle<CUevent>(0x500), {}, {}, std::move(kept));
+  keep_alive owner{&released, [](void* count) { ++*static_cast<int*>(count); }};
+  found_event first = found_event::borrow(raw_handle<CUevent>(0x500), {}, {}, std::move(owner));
   found_event second = first;
   first.reset();
   EXPECT_EQ(released, 0);
@@ -140,7 +140,7 @@ TEST_F(handle_test, what_a_handle_keeps_is_released_once) {
 
 using event_use = handle_use<event_traits>;
 
-TEST_F(handle_test, what_is_released_during_a_use_goes_with_the_last_use) {
+TEST_F(handle_test, an_object_released_during_a_use_is_destroyed_after_the_last_use) {
   event_handle first = create_event(context_instance{context()}, CU_EVENT_DEFAULT);
   event_handle second = first;
   const CUevent raw = first.raw();
@@ -160,7 +160,7 @@ TEST_F(handle_test, what_is_released_during_a_use_goes_with_the_last_use) {
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
 }
 
-TEST_F(handle_test, a_use_that_is_over_leaves_the_share_alone) {
+TEST_F(handle_test, the_end_of_a_use_does_not_release_the_share) {
   event_handle held = create_event(context_instance{context()}, CU_EVENT_DEFAULT);
   { const event_use use{held}; }
   EXPECT_EQ(fake().count("cuEventDestroy"), 0);
@@ -168,22 +168,22 @@ TEST_F(handle_test, a_use_that_is_over_leaves_the_share_alone) {
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
 }
 
-TEST_F(handle_test, a_share_outlives_the_use_it_was_made_in) {
+TEST_F(handle_test, a_share_outlives_its_use) {
   event_handle held = create_event(context_instance{context()}, CU_EVENT_DEFAULT);
-  event_handle kept;
+  event_handle survivor;
   {
     event_use use{held};
     const event_use copy = use;
     held.release();
-    kept = copy.share();
+    survivor = copy.share();
     use = event_use{};
   }
   EXPECT_EQ(fake().count("cuEventDestroy"), 0);
-  kept.reset();
+  survivor.reset();
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
 }
 
-TEST_F(handle_test, a_child_is_destroyed_before_what_it_needs) {
+TEST_F(handle_test, a_child_is_destroyed_before_its_parent) {
   context_handle primary = retain_primary_context(0);
   event_handle child = create_event(context_instance{primary}, CU_EVENT_DEFAULT);
   primary.reset();
@@ -194,7 +194,7 @@ TEST_F(handle_test, a_child_is_destroyed_before_what_it_needs) {
             (std::vector<std::string>{"cuEventDestroy", "cuDevicePrimaryCtxRelease"}));
 }
 
-// An interpreter whose lock this thread has, or not; what happens to it is noted among the calls.
+// An interpreter whose GIL this thread may hold; its events are recorded among the calls.
 class locked_handle_test : public handle_test {
  protected:
   void SetUp() override {
@@ -214,7 +214,7 @@ class locked_handle_test : public handle_test {
   static inline bool has_lock = true;
 };
 
-TEST_F(locked_handle_test, the_last_handle_goes_without_the_lock) {
+TEST_F(locked_handle_test, the_last_handle_is_destroyed_without_the_lock) {
   found_event first = event();
   found_event second = first;
   fake().calls.clear();
@@ -224,17 +224,17 @@ TEST_F(locked_handle_test, the_last_handle_goes_without_the_lock) {
   EXPECT_EQ(fake().calls, (std::vector<std::string>{"give back", "cuEventDestroy", "take again"}));
 }
 
-TEST_F(locked_handle_test, what_is_unlocked_already_stays_so) {
-  found_event made = event();
+TEST_F(locked_handle_test, an_unlocked_object_stays_unlocked) {
+  found_event created = event();
   fake().calls.clear();
   {
     const gil_release_if_held released;
-    made.reset();
+    created.reset();
   }
   EXPECT_EQ(fake().calls, (std::vector<std::string>{"give back", "cuEventDestroy", "take again"}));
 }
 
-TEST_F(locked_handle_test, a_failure_takes_the_lock_again) {
+TEST_F(locked_handle_test, a_failure_acquires_the_lock_again) {
   fake().failing = "cuDevicePrimaryCtxRetain";
   EXPECT_THROW(static_cast<void>(retain_primary_context(0)), driver::driver_error);
   EXPECT_TRUE(has_lock);
@@ -259,7 +259,7 @@ TEST_F(handle_test, a_failing_destruction_is_one_line) {
             "halfwarp: cuEventDestroy failed during clean-up: CUDA_ERROR_UNKNOWN (999)\n");
 }
 
-TEST_F(handle_test, a_driver_that_has_gone_is_no_failure) {
+TEST_F(handle_test, a_driver_that_has_shut_down_is_no_failure) {
   ::testing::internal::CaptureStderr();
   report_failed_destroy("cuEventDestroy", CUDA_ERROR_DEINITIALIZED);
   report_failed_destroy("cuEventDestroy", CUDA_ERROR_CONTEXT_IS_DESTROYED);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is read from PTX text and from mangled symbols about the parameters of kernels.
+// Parameter descriptions from PTX text and from mangled symbols.
 #include "core/module/kernel_signature.hpp"
 
 #include <gtest/gtest.h>
@@ -11,57 +11,57 @@ namespace halfwarp::core {
 namespace {
 
 parameter_descriptions of_entry(const std::string& text, const std::string& name) {
-  const kernel_signatures found = signatures_of_ptx(text);
-  const auto entry = found.find(name);
-  return entry == found.end() ? parameter_descriptions{} : entry->second;
+  const kernel_signatures signatures = signatures_of_ptx(text);
+  const auto entry = signatures.find(name);
+  return entry == signatures.end() ? parameter_descriptions{} : entry->second;
 }
 
 TEST(ptx_signature, reads_kinds_sizes_and_names) {
-  const auto found = of_entry(
+  const auto signatures = of_entry(
       ".visible .entry saxpy(.param .f32 a, .param .u64 .ptr .global .align 4 x,\n"
       "  .param .u64 n, .param .align 8 .b8 block[24], .param .s32 i, .param .b16 h)\n{ ret; }",
       "saxpy");
-  ASSERT_EQ(found.size(), 6u);
-  EXPECT_EQ(found[0].kind, parameter_kind::float32);
-  EXPECT_EQ(found[0].name, "a");
-  EXPECT_EQ(found[1].kind, parameter_kind::pointer);
-  EXPECT_EQ(found[1].size, 8u);
-  EXPECT_EQ(found[2].kind, parameter_kind::integer_or_pointer);
-  EXPECT_EQ(found[3].kind, parameter_kind::aggregate);
-  EXPECT_EQ(found[3].size, 24u);
-  EXPECT_EQ(found[3].name, "block");
-  EXPECT_EQ(found[4].kind, parameter_kind::integer);
-  EXPECT_EQ(found[5].kind, parameter_kind::unknown);
-  EXPECT_EQ(found[5].size, 2u);
+  ASSERT_EQ(signatures.size(), 6u);
+  EXPECT_EQ(signatures[0].kind, parameter_kind::float32);
+  EXPECT_EQ(signatures[0].name, "a");
+  EXPECT_EQ(signatures[1].kind, parameter_kind::pointer);
+  EXPECT_EQ(signatures[1].size, 8u);
+  EXPECT_EQ(signatures[2].kind, parameter_kind::integer_or_pointer);
+  EXPECT_EQ(signatures[3].kind, parameter_kind::aggregate);
+  EXPECT_EQ(signatures[3].size, 24u);
+  EXPECT_EQ(signatures[3].name, "block");
+  EXPECT_EQ(signatures[4].kind, parameter_kind::integer);
+  EXPECT_EQ(signatures[5].kind, parameter_kind::unknown);
+  EXPECT_EQ(signatures[5].size, 2u);
 }
 
-TEST(ptx_signature, drops_the_names_that_compilers_make) {
-  const auto found = of_entry(
+TEST(ptx_signature, drops_generated_names) {
+  const auto signatures = of_entry(
       ".entry _Z1fi(\n\t.param .u32 _Z1fi_param_0,\n\t.param .u32 _Z1fi_params\n)\n{}", "_Z1fi");
-  ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].name, "");
-  EXPECT_EQ(found[1].name, "_Z1fi_params");
+  ASSERT_EQ(signatures.size(), 2u);
+  EXPECT_EQ(signatures[0].name, "");
+  EXPECT_EQ(signatures[1].name, "_Z1fi_params");
 }
 
 TEST(ptx_signature, finds_every_entry_and_no_function) {
-  const auto found = signatures_of_ptx(
+  const auto signatures = signatures_of_ptx(
       ".func (.param .b32 r) helper(.param .b32 a) { ret; }\n"
       ".visible .entry first() { ret; }\n"
       ".weak .entry second(.param .f64 x)\n.maxntid 128, 1, 1\n{ ret; }\n"
       ".entry third { ret; }\n");
-  EXPECT_EQ(found.size(), 3u);
-  EXPECT_EQ(found.at("first").size(), 0u);
-  EXPECT_EQ(found.at("second").size(), 1u);
-  EXPECT_EQ(found.at("third").size(), 0u);
+  EXPECT_EQ(signatures.size(), 3u);
+  EXPECT_EQ(signatures.at("first").size(), 0u);
+  EXPECT_EQ(signatures.at("second").size(), 1u);
+  EXPECT_EQ(signatures.at("third").size(), 0u);
 }
 
 TEST(ptx_signature, skips_comments) {
-  const auto found = signatures_of_ptx(
+  const auto signatures = signatures_of_ptx(
       "// .entry not_this(.param .u32 a)\n"
       ".visible .entry /* the name: */ real ( // first\n .param /* kind */ .u32 n /* , */ ) {}\n");
-  ASSERT_EQ(found.size(), 1u);
-  ASSERT_EQ(found.at("real").size(), 1u);
-  EXPECT_EQ(found.at("real")[0].name, "n");
+  ASSERT_EQ(signatures.size(), 1u);
+  ASSERT_EQ(signatures.at("real").size(), 1u);
+  EXPECT_EQ(signatures.at("real")[0].name, "n");
 }
 
 TEST(ptx_signature, survives_text_that_ends_anywhere) {
@@ -73,35 +73,35 @@ TEST(ptx_signature, survives_text_that_ends_anywhere) {
 }
 
 TEST(symbol_signature, reads_types_of_parameters) {
-  const auto found = signature_of_symbol("_Z5saxpyfPKfPfm6__half13__nv_bfloat16b");
-  ASSERT_EQ(found.size(), 7u);
-  EXPECT_EQ(found[0].type, "float");
-  EXPECT_EQ(found[0].kind, parameter_kind::float32);
-  EXPECT_EQ(found[1].type, "float const*");
-  EXPECT_EQ(found[1].kind, parameter_kind::pointer);
-  EXPECT_EQ(found[3].kind, parameter_kind::integer);
-  EXPECT_EQ(found[3].size, 8u);
-  EXPECT_EQ(found[4].kind, parameter_kind::half);
-  EXPECT_EQ(found[5].kind, parameter_kind::bfloat16);
-  EXPECT_EQ(found[6].size, 1u);
+  const auto signatures = signature_of_symbol("_Z5saxpyfPKfPfm6__half13__nv_bfloat16b");
+  ASSERT_EQ(signatures.size(), 7u);
+  EXPECT_EQ(signatures[0].type, "float");
+  EXPECT_EQ(signatures[0].kind, parameter_kind::float32);
+  EXPECT_EQ(signatures[1].type, "float const*");
+  EXPECT_EQ(signatures[1].kind, parameter_kind::pointer);
+  EXPECT_EQ(signatures[3].kind, parameter_kind::integer);
+  EXPECT_EQ(signatures[3].size, 8u);
+  EXPECT_EQ(signatures[4].kind, parameter_kind::half);
+  EXPECT_EQ(signatures[5].kind, parameter_kind::bfloat16);
+  EXPECT_EQ(signatures[6].size, 1u);
 }
 
 TEST(symbol_signature, knows_the_size_of_every_number) {
-  const auto found = signature_of_symbol("_Z1fbcahDustDsijwDilmxyfd6__half13__nv_bfloat16");
+  const auto signatures = signature_of_symbol("_Z1fbcahDustDsijwDilmxyfd6__half13__nv_bfloat16");
   const std::vector<std::uint32_t> sizes = {1, 1, 1, 1, 1, 2, 2, 2, 4, 4,
                                             4, 4, 8, 8, 8, 8, 4, 8, 2, 2};
-  ASSERT_EQ(found.size(), sizes.size());
+  ASSERT_EQ(signatures.size(), sizes.size());
   for (std::size_t i = 0; i < sizes.size(); ++i)
-    EXPECT_EQ(found[i].size, sizes[i]) << found[i].type;
+    EXPECT_EQ(signatures[i].size, sizes[i]) << signatures[i].type;
 }
 
 TEST(symbol_signature, splits_at_the_commas_of_the_list_only) {
   // void f<pair<int, float> >(pair<int, float>, int (*)(int, char), int)
-  const auto found = signature_of_symbol("_Z1fI4pairIifEEvT_PFiicEi");
-  ASSERT_EQ(found.size(), 3u);
-  EXPECT_EQ(found[0].type, "pair<int, float>");
-  EXPECT_EQ(found[0].kind, parameter_kind::unknown);
-  EXPECT_EQ(found[2].type, "int");
+  const auto signatures = signature_of_symbol("_Z1fI4pairIifEEvT_PFiicEi");
+  ASSERT_EQ(signatures.size(), 3u);
+  EXPECT_EQ(signatures[0].type, "pair<int, float>");
+  EXPECT_EQ(signatures[0].kind, parameter_kind::unknown);
+  EXPECT_EQ(signatures[2].type, "int");
 }
 
 TEST(symbol_signature, is_empty_without_parameters_and_for_c_names) {
@@ -125,10 +125,10 @@ TEST(entry_declarations, are_all_that_signatures_need) {
       "// .entry not_this(.param .u32 a)\n"
       ".visible .entry f(\n.param .f32 f_param_0, // one )\n.param .u64 .ptr .align 1 p\n)\n"
       ".maxntid 32\n{ ret; }\n.entry g { ret; }\n.entry h() { .local .u32 x; ret; }\n";
-  const std::string kept = entry_declarations(text);
-  EXPECT_LT(kept.size(), text.size());
-  EXPECT_EQ(kept.find("ret"), std::string::npos);
-  const kernel_signatures whole = signatures_of_ptx(text), again = signatures_of_ptx(kept);
+  const std::string declarations = entry_declarations(text);
+  EXPECT_LT(declarations.size(), text.size());
+  EXPECT_EQ(declarations.find("ret"), std::string::npos);
+  const kernel_signatures whole = signatures_of_ptx(text), again = signatures_of_ptx(declarations);
   ASSERT_EQ(again.size(), whole.size());
   ASSERT_EQ(again.at("f").size(), 2u);
   EXPECT_EQ(again.at("f")[0].kind, parameter_kind::float32);

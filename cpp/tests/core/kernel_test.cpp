@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels and the end of their libraries, over a table of fakes.
+// Kernels and the unloading of their libraries, with a fake driver.
 #include "core/module/kernel.hpp"
 
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 namespace halfwarp::core {
 namespace {
 
-// Every library has one kernel; all get the same handle for it, as if each came after the end of
-// the one before.
+// Every library has one kernel, and all kernels have the same handle, as if each library was loaded
+// after the previous one was unloaded.
 struct fake_libraries {
   std::uintptr_t last = 0x1000;
   int unloaded = 0;
@@ -16,9 +16,9 @@ struct fake_libraries {
 };
 fake_libraries fake;
 
-CUresult load(CUlibrary* made, const void*, CUjit_option*, void**, unsigned, CUlibraryOption*,
-              void**, unsigned) {
-  *made = reinterpret_cast<CUlibrary>(fake.last += 0x10);
+CUresult load(CUlibrary* library_out, const void*, CUjit_option*, void**, unsigned,
+              CUlibraryOption*, void**, unsigned) {
+  *library_out = reinterpret_cast<CUlibrary>(fake.last += 0x10);
   return CUDA_SUCCESS;
 }
 
@@ -43,13 +43,13 @@ class kernel_test : public testing::Test {
  protected:
   void SetUp() override {
     static const driver::driver_table table = [] {
-      driver::driver_table made{};
-      made.cuThreadExchangeStreamCaptureMode = &exchange_mode;
-      made.cuLibraryLoadData = &load;
-      made.cuLibraryUnload = &unload;
-      made.cuLibraryGetKernel = &get_kernel;
-      made.cuKernelGetLibrary = &get_library;
-      return made;
+      driver::driver_table filled{};
+      filled.cuThreadExchangeStreamCaptureMode = &exchange_mode;
+      filled.cuLibraryLoadData = &load;
+      filled.cuLibraryUnload = &unload;
+      filled.cuLibraryGetKernel = &get_kernel;
+      filled.cuKernelGetLibrary = &get_library;
+      return filled;
     }();
     static driver::loader_api api{};
     api.table = [](const char*) { return reinterpret_cast<void* const*>(&table); };
@@ -72,44 +72,44 @@ class kernel_test : public testing::Test {
   library_handle first;
 };
 
-TEST_F(kernel_test, a_handle_that_comes_again_is_of_the_later_library) {
+TEST_F(kernel_test, a_reused_handle_belongs_to_the_later_library) {
   const kernel_handle stale = find_kernel(first, "f");
   library_handle second = make_library();
-  kernel_handle found = find_kernel(second, "f");
-  EXPECT_EQ(found.raw(), stale.raw());
-  EXPECT_NE(found.facts().plan, stale.facts().plan);
-  EXPECT_EQ(find_kernel(second, "f").facts().plan, found.facts().plan);
-  EXPECT_EQ(kernel_of(found.raw(), {}).facts().plan, found.facts().plan);
-  EXPECT_EQ(kernel_of(found.raw(), first).facts().plan, found.facts().plan);  // as the driver says
+  kernel_handle match = find_kernel(second, "f");
+  EXPECT_EQ(match.raw(), stale.raw());
+  EXPECT_NE(match.facts().plan, stale.facts().plan);
+  EXPECT_EQ(find_kernel(second, "f").facts().plan, match.facts().plan);
+  EXPECT_EQ(kernel_of(match.raw(), {}).facts().plan, match.facts().plan);
+  EXPECT_EQ(kernel_of(match.raw(), first).facts().plan, match.facts().plan);  // the driver's choice
 }
 
-TEST_F(kernel_test, a_library_whose_kernel_is_anothers_is_not_unloaded_again) {
+TEST_F(kernel_test, a_library_whose_kernel_handle_was_reused_is_not_unloaded_again) {
   kernel_handle stale = find_kernel(first, "f");
   library_handle second = make_library();
-  kernel_handle found = find_kernel(second, "f");
+  kernel_handle match = find_kernel(second, "f");
   stale.reset();
   first.reset();
   unload_unused_libraries();
   EXPECT_EQ(fake.unloaded, 0);
-  found.reset();
+  match.reset();
   second.reset();
   unload_unused_libraries();
   EXPECT_EQ(fake.unloaded, 1);
 }
 
-TEST_F(kernel_test, a_bare_handle_is_not_taken_for_a_kernel_of_a_library_that_is_gone) {
+TEST_F(kernel_test, a_raw_handle_does_not_match_a_kernel_of_an_unloaded_library) {
   const kernel_handle stale = find_kernel(first, "f");
   const library_handle second = make_library();
   EXPECT_NE(kernel_of(stale.raw(), {}).facts().plan, stale.facts().plan);
 }
 
-TEST_F(kernel_test, where_the_driver_does_not_tell_the_library_a_kernel_stays_what_it_was) {
+TEST_F(kernel_test, a_kernel_is_unchanged_if_the_driver_does_not_report_its_library) {
   const kernel_handle kernel = find_kernel(first, "f");
   fake.tells_library = false;
   EXPECT_EQ(kernel_of(kernel.raw(), {}).facts().plan, kernel.facts().plan);
 }
 
-TEST_F(kernel_test, who_lets_go_last_does_not_wait) {
+TEST_F(kernel_test, the_last_release_does_not_wait) {
   kernel_handle kernel = find_kernel(first, "f");
   first.reset();
   kernel.reset();
@@ -119,14 +119,14 @@ TEST_F(kernel_test, who_lets_go_last_does_not_wait) {
   EXPECT_EQ(fake.unloaded, 1);
 }
 
-TEST_F(kernel_test, not_many_libraries_are_loaded_for_nothing) {
+TEST_F(kernel_test, few_libraries_stay_loaded_without_use) {
   for (std::size_t i = 0; i < most_unused_libraries; ++i) static_cast<void>(make_library());
   EXPECT_EQ(fake.unloaded, 0);
   const library_handle one_more = make_library();
   EXPECT_EQ(fake.unloaded, static_cast<int>(most_unused_libraries));
 }
 
-TEST_F(kernel_test, the_child_of_a_fork_unloads_nothing_of_the_parents) {
+TEST_F(kernel_test, a_child_process_unloads_nothing_of_its_parent) {
   first.reset();
   after_fork_in_child();
   unload_unused_libraries();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameter layout and the shared memory of a kernel, over a table of fakes.
+// The parameter layout and the shared memory of a kernel, with a fake driver.
 #include "core/module/launch_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace halfwarp::core {
 namespace {
 
-// What the fake driver answers, and how often it was asked.
+// The results of the fake driver, and the number of its queries.
 struct fake_kernel {
   int version = 13000;
   std::vector<std::size_t> sizes;
@@ -83,7 +83,7 @@ class launch_plan_test : public ::testing::Test {
   CUkernel kernel = reinterpret_cast<CUkernel>(0x10);
 };
 
-TEST_F(launch_plan_test, asks_for_the_layout_once) {
+TEST_F(launch_plan_test, queries_the_layout_once) {
   fake.sizes = {8, 8, 4};
   launch_plan plan{kernel, "_Z4copyPfPKfi", {}};
   EXPECT_EQ(plan.layout(), nullptr);
@@ -98,7 +98,7 @@ TEST_F(launch_plan_test, asks_for_the_layout_once) {
   EXPECT_EQ(plan.readable_name(), "copy");
 }
 
-TEST_F(launch_plan_test, takes_the_name_of_a_foreign_kernel_from_the_driver) {
+TEST_F(launch_plan_test, queries_the_name_of_a_foreign_kernel) {
   fake.sizes = {8, 8, 4};
   launch_plan plan{kernel, "", {}};
   EXPECT_EQ(plan.readable_name(), "kernel");
@@ -107,7 +107,7 @@ TEST_F(launch_plan_test, takes_the_name_of_a_foreign_kernel_from_the_driver) {
   EXPECT_EQ(plan.layout()->parameters[2].kind, parameter_kind::integer);
 }
 
-TEST_F(launch_plan_test, distrusts_what_disagrees_with_the_driver) {
+TEST_F(launch_plan_test, ignores_descriptions_that_differ_from_the_driver) {
   fake.sizes = {8, 16, 4};
   launch_plan plan{kernel, "_Z4copyPfPKfi", {{parameter_kind::float32, 4, "", "a"}}};
   for (const parameter& known : plan.load_layout().parameters) {
@@ -117,10 +117,10 @@ TEST_F(launch_plan_test, distrusts_what_disagrees_with_the_driver) {
 
 TEST_F(launch_plan_test, joins_names_from_the_text_and_types_from_the_symbol) {
   fake.sizes = {8, 8, 4};
-  const parameter_descriptions said{{parameter_kind::integer_or_pointer, 8, "", "to"},
-                                    {parameter_kind::integer_or_pointer, 8, "", "from"},
-                                    {parameter_kind::integer, 4, "", "n"}};
-  launch_plan plan{kernel, "_Z4copyPfPKfi", said};
+  const parameter_descriptions descriptions{{parameter_kind::integer_or_pointer, 8, "", "to"},
+                                            {parameter_kind::integer_or_pointer, 8, "", "from"},
+                                            {parameter_kind::integer, 4, "", "n"}};
+  launch_plan plan{kernel, "_Z4copyPfPKfi", descriptions};
   const parameter_layout& layout = plan.load_layout();
   EXPECT_EQ(layout.descriptions[0].name, "to");
   EXPECT_EQ(layout.descriptions[0].type, "float*");
@@ -134,7 +134,7 @@ TEST_F(launch_plan_test, checks_nothing_with_a_driver_before_12_4) {
   EXPECT_EQ(fake.questions, 0);
 }
 
-TEST_F(launch_plan_test, takes_no_failure_for_the_end_of_the_list) {
+TEST_F(launch_plan_test, distinguishes_a_failure_from_the_end_of_the_list) {
   fake.sizes = {8};
   fake.end_of_list = CUDA_ERROR_INVALID_CONTEXT;
   launch_plan plan{kernel, "f", {}};
@@ -154,7 +154,7 @@ TEST_F(launch_plan_test, publishes_one_layout_to_all_threads) {
   for (const parameter_layout* layout : seen) EXPECT_EQ(layout, plan.layout());
 }
 
-TEST_F(launch_plan_test, keeps_the_name_after_the_kernel) {
+TEST_F(launch_plan_test, retains_the_name_after_the_kernel) {
   std::uint32_t number;
   {
     launch_plan plan{kernel, "_Z5shortv", {}};
@@ -166,7 +166,7 @@ TEST_F(launch_plan_test, keeps_the_name_after_the_kernel) {
   EXPECT_EQ(name_of_kernel(number), "");
 }
 
-TEST_F(launch_plan_test, grants_what_is_there_without_setting_anything) {
+TEST_F(launch_plan_test, grants_available_memory_without_setting_an_attribute) {
   launch_plan plan{kernel, "f", {}};
   EXPECT_EQ(plan.default_shared_memory(), 0u);
   EXPECT_EQ(plan.grant_shared_memory(0, 4096), 47u * 1024);
@@ -174,7 +174,7 @@ TEST_F(launch_plan_test, grants_what_is_there_without_setting_anything) {
   EXPECT_EQ(fake.settings, 0);
 }
 
-TEST_F(launch_plan_test, raises_the_limit_once_and_to_the_most) {
+TEST_F(launch_plan_test, raises_the_limit_once_to_the_maximum) {
   launch_plan plan{kernel, "f", {}};
   EXPECT_EQ(plan.grant_shared_memory(0, 60000), 199u * 1024);
   EXPECT_EQ(fake.settings, 1);
@@ -183,13 +183,13 @@ TEST_F(launch_plan_test, raises_the_limit_once_and_to_the_most) {
   EXPECT_EQ(fake.questions, questions);
 }
 
-TEST_F(launch_plan_test, tells_the_most_when_it_is_too_little) {
+TEST_F(launch_plan_test, reports_the_maximum_if_it_is_too_small) {
   launch_plan plan{kernel, "f", {}};
   EXPECT_EQ(plan.grant_shared_memory(0, 300000), 199u * 1024);
   EXPECT_EQ(fake.settings, 0);
 }
 
-TEST_F(launch_plan_test, asks_again_after_the_limit_was_set_by_others) {
+TEST_F(launch_plan_test, queries_again_after_the_limit_was_set_elsewhere) {
   launch_plan plan{kernel, "f", {}};
   EXPECT_EQ(plan.grant_shared_memory(0, 60000), 199u * 1024);
   fake.attributes[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = 512;
@@ -200,13 +200,13 @@ TEST_F(launch_plan_test, asks_again_after_the_limit_was_set_by_others) {
   EXPECT_EQ(plan.grant_shared_memory(0, 4096), 199u * 1024);
 }
 
-TEST_F(launch_plan_test, serves_devices_beyond_those_it_remembers) {
+TEST_F(launch_plan_test, supports_devices_beyond_its_cache) {
   launch_plan plan{kernel, "f", {}};
   EXPECT_EQ(plan.grant_shared_memory(1000, 60000), 199u * 1024);
   plan.invalidate_shared_memory(1000);
 }
 
-TEST(parameters, accept_what_their_kind_and_size_allow) {
+TEST(parameters, accept_values_of_their_kind_and_size) {
   const auto bits = [](std::uint32_t size, parameter_kind kind) {
     return unsigned{make_parameter(size, kind).accepts};
   };

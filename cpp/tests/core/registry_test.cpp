@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// registry: insertion, removal, look-up, and nodes whose last holder is letting go.
+// registry: insertion, removal, look-up, and nodes whose last owner releases them concurrently.
 #include "core/lifetime/registry.hpp"
 
 #include <gtest/gtest.h>
@@ -28,14 +28,14 @@ class registry_test : public testing::Test {
   std::vector<std::unique_ptr<counted>> nodes;
 };
 
-TEST_F(registry_test, finds_what_was_inserted_with_a_reference_more) {
+TEST_F(registry_test, a_look_up_adds_a_reference) {
   counted& node = add(0x1000);
   EXPECT_EQ(find(0x1000), &node);
   EXPECT_EQ(node.count, 2u);
   EXPECT_EQ(find(0x1010), nullptr);
 }
 
-TEST_F(registry_test, keys_that_share_a_bucket_stay_apart) {
+TEST_F(registry_test, keys_that_share_a_bucket_are_distinct) {
   std::vector<counted*> added;
   for (std::uintptr_t i = 0; i < 5000; ++i) added.push_back(&add(0x1000 + i * 0x10));
   for (std::size_t i = 0; i < added.size(); i += 2) table->remove(*added[i]);
@@ -65,12 +65,12 @@ TEST_F(registry_test, a_dying_node_does_not_hide_a_live_one) {
   EXPECT_EQ(find(0x1000), &live);
 }
 
-TEST_F(registry_test, kinds_are_kept_apart) {
+TEST_F(registry_test, kinds_are_distinct) {
   add(0x1000);
   EXPECT_EQ(table->find(&other_kind, reinterpret_cast<void*>(0x1000)), nullptr);
 }
 
-TEST_F(registry_test, abandoning_forgets_everything) {
+TEST_F(registry_test, abandoning_removes_everything) {
   add(0x1000);
   table->abandon();
   EXPECT_EQ(find(0x1000), nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams: what is known from the start, what is asked once, what is asked each time.
+// Streams: values known at creation, cached queries and repeated queries.
 #include "core/stream.hpp"
 
 #include "core/fake_driver.hpp"
@@ -25,7 +25,7 @@ class stream_test : public testing::core_test {
   context_handle context;
 };
 
-TEST_F(stream_test, a_created_stream_knows_what_was_asked) {
+TEST_F(stream_test, a_created_stream_knows_its_options) {
   const stream_handle stream = make();
   EXPECT_TRUE(is_nonblocking(stream));
   EXPECT_EQ(priority_of(stream), -2);
@@ -35,7 +35,7 @@ TEST_F(stream_test, a_created_stream_knows_what_was_asked) {
   EXPECT_EQ(fake().count("cuStreamGetCtx"), 0);
 }
 
-TEST_F(stream_test, a_foreign_stream_is_asked_once) {
+TEST_F(stream_test, a_foreign_stream_is_queried_once) {
   const stream_handle stream = stream_of(raw_handle<CUstream>(0x500));
   for (int i = 0; i < 2; ++i) {
     EXPECT_TRUE(is_nonblocking(stream));
@@ -45,7 +45,7 @@ TEST_F(stream_test, a_foreign_stream_is_asked_once) {
   EXPECT_EQ(fake().count("cuStreamGetPriority"), 1);
 }
 
-TEST_F(stream_test, a_default_stream_is_asked_each_time) {
+TEST_F(stream_test, a_default_stream_is_queried_each_time) {
   const stream_handle stream = stream_of(CU_STREAM_LEGACY);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(priority_of(stream), -1);
   EXPECT_EQ(fake().count("cuStreamGetPriority"), 2);
@@ -54,7 +54,7 @@ TEST_F(stream_test, a_default_stream_is_asked_each_time) {
   EXPECT_FALSE(context_of(stream).is_open());
 }
 
-TEST_F(stream_test, a_live_stream_of_ours_is_shared) {
+TEST_F(stream_test, a_live_owned_stream_is_shared) {
   stream_handle stream = make();
   stream_handle wrapper = stream_of(stream.raw());
   stream.reset();
@@ -64,11 +64,11 @@ TEST_F(stream_test, a_live_stream_of_ours_is_shared) {
   EXPECT_EQ(fake().count("cuStreamDestroy"), 1);
 }
 
-TEST_F(stream_test, sharing_makes_it_needless_to_keep_the_owner_alive) {
+TEST_F(stream_test, a_shared_stream_needs_no_owner) {
   int released = 0;
-  keep_alive kept{&released, [](void* count) { ++*static_cast<int*>(count); }};
+  keep_alive owner{&released, [](void* count) { ++*static_cast<int*>(count); }};
   const stream_handle stream = make();
-  const stream_handle wrapper = stream_of(stream.raw(), std::move(kept));
+  const stream_handle wrapper = stream_of(stream.raw(), std::move(owner));
   EXPECT_EQ(released, 1);
 }
 
@@ -87,21 +87,21 @@ TEST_F(stream_test, waiting_for_itself_does_nothing) {
   EXPECT_EQ(fake().count("cuStreamWaitEvent"), 0);
 }
 
-TEST_F(stream_test, waiting_for_another_takes_a_passing_event) {
+TEST_F(stream_test, waiting_for_another_stream_uses_a_temporary_event) {
   wait_for_stream(make(), make());
   EXPECT_EQ(fake().count("cuEventRecord"), 1);
   EXPECT_EQ(fake().count("cuStreamWaitEvent"), 1);
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
 }
 
-TEST_F(stream_test, an_event_that_is_recorded_is_of_the_streams_context_without_a_question) {
+TEST_F(stream_test, a_recorded_event_gets_the_streams_context_without_a_query) {
   const stream_handle stream = make();
-  const int asked = fake().count("cuCtxGetId");
+  const int queries = fake().count("cuCtxGetId");
   const event_handle event = record_event(stream, CU_EVENT_DEFAULT);
-  EXPECT_EQ(fake().count("cuCtxGetId"), asked);
+  EXPECT_EQ(fake().count("cuCtxGetId"), queries);
 }
 
-TEST_F(stream_test, an_event_goes_back_where_the_stream_went_with_its_context) {
+TEST_F(stream_test, an_event_is_returned_if_the_stream_was_destroyed_with_its_context) {
   const stream_handle stream = make();
   ++fake().context_id;
   fake().failing = "cuEventRecord";
@@ -109,7 +109,7 @@ TEST_F(stream_test, an_event_goes_back_where_the_stream_went_with_its_context) {
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
 }
 
-TEST_F(stream_test, what_is_made_after_a_reset_is_destroyed) {
+TEST_F(stream_test, an_object_created_after_a_reset_is_destroyed) {
   ++fake().context_id;
   make().reset();
   EXPECT_EQ(fake().count("cuStreamDestroy"), 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting, sharing and the order of release, as a driver sees it.
+// Reference counts, sharing and the order of release on a driver.
 #include <algorithm>
 #include <array>
 #include <thread>
@@ -26,11 +26,11 @@ TEST_F(lifetime_test, parents_live_as_long_as_their_children_in_every_order_of_r
     stream_handle stream = create_stream(context, CU_STREAM_NON_BLOCKING, 0);
     event_handle event = record_event(stream, CU_EVENT_DISABLE_TIMING);
     context_handle copy = context;
-    for (const int which : order) {
-      if (which == 0) context.reset();
-      if (which == 1) stream.reset();
-      if (which == 2) event.reset();
-      if (which == 3) copy.reset();
+    for (const int index : order) {
+      if (index == 0) context.reset();
+      if (index == 1) stream.reset();
+      if (index == 2) event.reset();
+      if (index == 3) copy.reset();
       const bool is_needed = context || stream || event || copy;
       ASSERT_EQ(primary_retains(), counted_as(is_needed ? 1 : 0));
       ASSERT_EQ(live("stream"), counted_as(stream ? 1 : 0));
@@ -51,18 +51,18 @@ TEST_F(lifetime_test, each_retained_context_counts_once) {
   EXPECT_EQ(primary_retains(), counted_as(1));
 }
 
-TEST_F(lifetime_test, a_stream_found_by_its_address_keeps_the_owner_alive) {
+TEST_F(lifetime_test, a_stream_found_by_its_address_retains_the_owner) {
   stream_handle owner = create_stream(retain_primary_context(0), CU_STREAM_DEFAULT, 0);
-  stream_handle found = stream_of(owner.raw());
-  EXPECT_TRUE(found.is_owned());
+  stream_handle match = stream_of(owner.raw());
+  EXPECT_TRUE(match.is_owned());
   owner.reset();
   EXPECT_EQ(live("stream"), counted_as(1));
-  driver::call(driver::table->cuStreamSynchronize, found.raw());
-  found.reset();
+  driver::call(driver::table->cuStreamSynchronize, match.raw());
+  match.reset();
   EXPECT_EQ(live("stream"), 0);
 }
 
-TEST_F(lifetime_test, a_foreign_stream_is_used_and_left_alone) {
+TEST_F(lifetime_test, a_foreign_stream_is_used_and_not_destroyed) {
   const context_handle context = retain_primary_context(0);
   const current_scope scope{context.raw()};
   CUstream raw = nullptr;
@@ -76,27 +76,27 @@ TEST_F(lifetime_test, a_foreign_stream_is_used_and_left_alone) {
   driver::call(driver::table->cuStreamDestroy, raw);
 }
 
-TEST_F(lifetime_test, an_address_that_is_used_again_is_a_new_object) {
+TEST_F(lifetime_test, a_reused_address_is_a_new_object) {
   const context_handle context = retain_primary_context(0);
   for (int round = 0; round < 100; ++round) {
     const stream_handle stream = create_stream(context, CU_STREAM_NON_BLOCKING, 0);
-    const stream_handle found = stream_handle::find(stream.raw());
-    ASSERT_TRUE(found);
-    ASSERT_FALSE(found.is_last());
+    const stream_handle match = stream_handle::find(stream.raw());
+    ASSERT_TRUE(match);
+    ASSERT_FALSE(match.is_last());
   }
   EXPECT_EQ(live("stream"), 0);
 }
 
-TEST_F(lifetime_test, what_somebody_else_destroyed_is_reported_once) {
+TEST_F(lifetime_test, a_foreign_destruction_is_reported_once) {
   if (is_null_driver()) GTEST_SKIP() << "the null driver refuses nothing";
   stream_handle stream = create_stream(retain_primary_context(0), CU_STREAM_NON_BLOCKING, 0);
   driver::call(driver::table->cuStreamDestroy, stream.raw());
   ::testing::internal::CaptureStderr();
   stream.reset();
-  const std::string said = ::testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("cuStreamDestroy failed during clean-up: CUDA_ERROR"), std::string::npos)
-      << said;
-  EXPECT_EQ(said.find("cuStreamDestroy failed"), said.rfind("cuStreamDestroy failed"));
+  const std::string output = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(output.find("cuStreamDestroy failed during clean-up: CUDA_ERROR"), std::string::npos)
+      << output;
+  EXPECT_EQ(output.find("cuStreamDestroy failed"), output.rfind("cuStreamDestroy failed"));
 }
 
 TEST_F(lifetime_test, threads_share_one_parent) {
@@ -107,7 +107,7 @@ TEST_F(lifetime_test, threads_share_one_parent) {
       for (int round = 0; round < 200; ++round) {
         const stream_handle stream = create_stream(mine, CU_STREAM_NON_BLOCKING, 0);
         const event_handle event = record_event(stream, CU_EVENT_DISABLE_TIMING);
-        const stream_handle again = stream_of(stream.raw());
+        const stream_handle shared = stream_of(stream.raw());
       }
     });
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools, and the order in which memory goes back, on a driver.
+// Pools and the order of deallocations on a driver.
 #include <thread>
 
 #include "core/memory/free_order.hpp"
@@ -39,7 +39,7 @@ class memory_test : public testing::driver_test {
   stream_handle stream;
 };
 
-TEST_F(memory_test, a_pool_of_our_own_goes_with_its_last_handle) {
+TEST_F(memory_test, an_owned_pool_is_destroyed_with_its_last_handle) {
   pool_handle pool = create_pool(0, 0);
   pool_handle copy = pool;
   EXPECT_TRUE(pool.is_owned());
@@ -56,7 +56,7 @@ TEST_F(memory_test, the_pool_of_the_device_is_borrowed) {
   EXPECT_EQ(free_order{stream}.free(allocate(pool)).code, CUDA_SUCCESS);
 }
 
-TEST_F(memory_test, a_pool_keeps_what_is_freed_until_it_is_trimmed) {
+TEST_F(memory_test, a_pool_caches_freed_memory_until_it_is_trimmed) {
   if (is_null_driver()) GTEST_SKIP() << "the null driver counts no bytes";
   const pool_handle pool = create_pool(0, 0);
   const CUdeviceptr pointer = allocate(pool);
@@ -81,13 +81,13 @@ TEST_F(memory_test, attributes_of_both_widths_are_set_and_read) {
   }
 }
 
-TEST_F(memory_test, memory_goes_back_after_the_stream_handle_and_the_pool_are_gone) {
+TEST_F(memory_test, memory_is_freed_after_the_stream_handle_and_the_pool_are_destroyed) {
   pool_handle pool = create_pool(0, 0);
   const CUdeviceptr pointer = allocate(pool);
   const free_order order{stream};
   stream.reset();
   pool.reset();
-  EXPECT_EQ(live("stream"), counted_as(1));  // the order keeps it
+  EXPECT_EQ(live("stream"), counted_as(1));  // retained by the deallocation stream
   EXPECT_EQ(order.free(pointer).code, CUDA_SUCCESS);
 }
 
@@ -110,12 +110,12 @@ TEST_F(memory_test, a_default_stream_means_the_context_of_the_recording) {
   EXPECT_EQ(raw_current_context(), nullptr);
 }
 
-TEST_F(memory_test, another_thread_frees_after_what_the_per_thread_stream_was_given) {
+TEST_F(memory_test, another_thread_frees_after_the_work_of_the_per_thread_stream) {
   const pool_handle pool = create_pool(0, 0);
   const CUdeviceptr pointer = allocate(pool);
   const current_scope scope{context.raw()};
   free_order order{stream_of(CU_STREAM_PER_THREAD)};
-  EXPECT_EQ(live("event"), counted_as(1));  // what the other thread waits for
+  EXPECT_EQ(live("event"), counted_as(1));  // the other thread waits for it
   driver::call(driver::table->cuStreamSynchronize, stream.raw());
   CUresult code = CUDA_ERROR_UNKNOWN;
   std::thread{[&] { code = order.free(pointer).code; }}.join();
@@ -124,7 +124,7 @@ TEST_F(memory_test, another_thread_frees_after_what_the_per_thread_stream_was_gi
   EXPECT_EQ(live("event"), 0);
 }
 
-TEST_F(memory_test, the_child_of_a_fork_frees_nothing) {
+TEST_F(memory_test, a_child_process_frees_nothing) {
   const pool_handle pool = create_pool(0, 0);
   const CUdeviceptr pointer = allocate(pool);
   const free_order order{stream};
@@ -138,7 +138,7 @@ TEST_F(memory_test, the_child_of_a_fork_frees_nothing) {
   EXPECT_EQ(live(), before - counted_as(1));
 }
 
-TEST_F(memory_test, memory_without_pools_comes_and_goes_in_its_context) {
+TEST_F(memory_test, memory_without_pools_is_allocated_and_freed_in_its_context) {
   const CUdeviceptr pointer = allocate_in_context(context, size);
   EXPECT_EQ(raw_current_context(), nullptr);
   EXPECT_EQ(live("device memory"), counted_as(1));

@@ -39,7 +39,7 @@ class module_test : public testing::driver_test {
   library_handle library;
 };
 
-TEST_F(module_test, a_kernel_keeps_its_library_loaded) {
+TEST_F(module_test, a_kernel_retains_its_library) {
   kernel_handle kernel = find_kernel(library, "scale");
   library.reset();
   EXPECT_EQ(live("library"), counted_as(1));
@@ -56,7 +56,7 @@ TEST_F(module_test, wrappers_of_one_kernel_share_its_plan) {
   EXPECT_EQ(kernel_of(kernel.raw(), {}).facts().plan.get(), kernel.facts().plan.get());
 }
 
-TEST_F(module_test, a_plan_knows_the_parameters_as_the_driver_lays_them_out) {
+TEST_F(module_test, a_plan_has_the_drivers_parameter_layout) {
   const kernel_handle kernel = find_kernel(library, "scale");
   const parameter_layout& layout = kernel.facts().plan->load_layout();
   ASSERT_TRUE(layout.is_known);
@@ -78,7 +78,7 @@ TEST_F(module_test, the_symbols_of_all_kernels_are_listed) {
   EXPECT_EQ(kernel_symbols(library).size(), 2u);
 }
 
-TEST_F(module_test, a_name_that_is_not_there_is_an_error) {
+TEST_F(module_test, an_unknown_name_is_an_error) {
   if (testing::is_null_driver()) GTEST_SKIP() << "the null driver has every kernel";
   try {
     static_cast<void>(find_kernel(library, "missing"));
@@ -88,7 +88,7 @@ TEST_F(module_test, a_name_that_is_not_there_is_an_error) {
   }
 }
 
-TEST_F(module_test, an_image_that_cannot_be_loaded_says_why) {
+TEST_F(module_test, an_invalid_image_reports_the_reason) {
   if (testing::is_null_driver()) GTEST_SKIP() << "the null driver loads anything";
   load_report report;
   EXPECT_FALSE(load_library(".version 8.0\n.target sm_75\nnonsense", true, {}, report));

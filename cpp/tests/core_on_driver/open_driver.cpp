@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The emulator, or the null driver, behind the table that cpp/core calls through.
+// Connects the emulator or the null driver to the table that cpp/core calls.
 #include "core_on_driver/open_driver.hpp"
 
 #include <dlfcn.h>
@@ -19,8 +19,8 @@ struct slot {
   std::size_t offset;
 };
 
-// The functions that cpp/core and these tests call. The offset is of the slot that the header's
-// alias of the name leads to, as in the calls.
+// The functions that cpp/core and these tests call. The offset is that slot's to which the header's
+// macro maps the name, as in calls.
 using table_of = driver::driver_table;
 constexpr slot slots[] = {
     {"cuInit", offsetof(table_of, cuInit)},
@@ -104,7 +104,7 @@ class open_library {
     driver::attach(&api_);
     driver::call(table_.cuInit, 0u);
   }
-  open_library(const open_library&) = delete;  // the table of the process leads here
+  open_library(const open_library&) = delete;  // the table of the process refers to it
   open_library& operator=(const open_library&) = delete;
 
   template <class Function>
@@ -119,18 +119,18 @@ class open_library {
     const auto ask = symbol<decltype(&::cuGetProcAddress)>("cuGetProcAddress_v2");
     for (const slot& each : slots) {
       void* function = nullptr;
-      CUdriverProcAddressQueryResult found{};
-      // The variant that takes a context came with CUDA 13.
+      CUdriverProcAddressQueryResult status{};
+      // The variant with a context parameter exists since CUDA 13.
       const bool is_older = each.name == std::string{"cuCtxSynchronize"};
       const int version = is_older ? 12000 : CUDA_VERSION;
-      if (ask(each.name, &function, version, 0, &found) != CUDA_SUCCESS) {
+      if (ask(each.name, &function, version, 0, &status) != CUDA_SUCCESS) {
         throw std::runtime_error{each.name};
       }
       std::memcpy(reinterpret_cast<std::byte*>(&table_) + each.offset, &function, sizeof function);
     }
   }
 
-  // The one that the process attaches to.
+  // The table that the process attaches.
   static void* const* table(const char*) { return reinterpret_cast<void* const*>(&table_); }
 
   void* handle_ = nullptr;
@@ -150,10 +150,10 @@ std::string record(const char* name) {
   return text;
 }
 
-int occurrences(const std::string& text, const std::string& wanted) {
+int occurrences(const std::string& text, const std::string& pattern) {
   int count = 0;
-  for (std::size_t at = text.find(wanted); at != std::string::npos;
-       at = text.find(wanted, at + 1)) {
+  for (std::size_t at = text.find(pattern); at != std::string::npos;
+       at = text.find(pattern, at + 1)) {
     ++count;
   }
   return count;
@@ -168,7 +168,7 @@ bool is_null_driver() {
 
 int live(const std::string& kind) {
   if (is_null_driver()) return 0;
-  settle();
+  synchronize_all();
   const std::string name = kind.empty() ? std::string{} : "\"" + kind + "\"";
   return occurrences(record("halfwarp_emulator_leaks"), "\"kind\": " + name) +
          occurrences(record("halfwarp_emulator_leaks"), "\"kind\":" + name);
@@ -181,7 +181,7 @@ int primary_retains() {
   return std::atoi(text.c_str() + text.find(key) + key.size());
 }
 
-void settle() {
+void synchronize_all() {
   if (!is_null_driver()) library().symbol<void (*)()>("halfwarp_emulator_settle")();
 }
 

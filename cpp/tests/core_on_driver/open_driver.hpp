@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The emulator, or the null driver, behind the table that cpp/core calls through.
+// Connects the emulator or the null driver to the table that cpp/core calls.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,23 +10,23 @@
 
 namespace halfwarp::core::testing {
 
-// Whether the driver answers at once and runs nothing: then it counts no objects either.
+// Returns whether the driver is the null driver, which runs nothing and counts no objects.
 [[nodiscard]] bool is_null_driver();
 
-// How many objects of a kind the emulator holds ("stream", "event", "memory pool", "device memory",
-// "library"); of all kinds for "". Always 0 on the null driver.
+// Returns the number of live objects of a kind in the emulator ("stream", "event", "memory pool",
+// "device memory", "library"), or of all kinds for "". Always 0 on the null driver.
 [[nodiscard]] int live(const std::string& kind = {});
 
-// How often the primary context of device 0 is retained; 0 on the null driver.
+// Returns the retain count of the primary context of device 0; 0 on the null driver.
 [[nodiscard]] int primary_retains();
 
 // Waits for all work of all contexts.
-void settle();
+void synchronize_all();
 
-// What is expected where the driver counts; 0 where it does not.
+// Returns `count` if the driver counts objects, else 0.
 [[nodiscard]] inline int counted_as(int count) { return is_null_driver() ? 0 : count; }
 
-// Begins and must end with nothing alive.
+// Fails a test that begins or ends with live objects.
 class driver_test : public ::testing::Test {
  protected:
   void SetUp() override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pool that cuts segments: who gets which block when. Its segments are made-up addresses.
+// The pool that divides segments into blocks. Its segments are fictitious addresses.
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -27,7 +27,7 @@ class pool_test : public testing::driver_test {
   }
 
   void TearDown() override {
-    testing::settle();
+    testing::synchronize_all();
     forget(pool->remove_all_segments());
     pool->release();
     stream.reset();
@@ -47,21 +47,21 @@ class pool_test : public testing::driver_test {
     return size;
   }
 
-  block* grow(std::size_t size, std::size_t requested, const stream_ref& on) {
+  block* grow(std::size_t size, std::size_t requested, const stream_ref& target) {
     EXPECT_TRUE(pool->reserve(size, std::size_t{1} << 40));
     const CUdeviceptr at = next_address.fetch_add(size + mib);
-    return pool->add_segment(at, size, nullptr, on, requested);
+    return pool->add_segment(at, size, nullptr, target, requested);
   }
 
-  // Of any segment, whatever blocks it is for.
-  block* allocate(std::size_t requested, const stream_ref& on) {
-    return pool->allocate_from_bins(requested, on, segment_use::all_blocks);
+  // Allocates from any segment, regardless of its kind.
+  block* allocate(std::size_t requested, const stream_ref& target) {
+    return pool->allocate_from_bins(requested, target, segment_use::all_blocks);
   }
-  block* allocate_across_streams(std::size_t requested, const stream_ref& on) {
-    return pool->allocate_across_streams(requested, on, segment_use::all_blocks);
+  block* allocate_across_streams(std::size_t requested, const stream_ref& target) {
+    return pool->allocate_across_streams(requested, target, segment_use::all_blocks);
   }
 
-  bool free(block* given) { return pool->free(*given, *given->home); }
+  bool free(block* freed) { return pool->free(*freed, *freed->home); }
 
   std::atomic<CUdeviceptr> next_address{std::size_t{1} << 40};
   context_handle context;
@@ -70,7 +70,7 @@ class pool_test : public testing::driver_test {
   stream_handle other;
 };
 
-TEST(bins, sizes_of_a_bin_are_near_each_other) {
+TEST(bins, sizes_of_a_bin_are_similar) {
   unsigned last = 0;
   for (std::size_t units = 1; units < 5000; ++units) {
     const unsigned bin = bin_of(units * block_unit);
@@ -83,23 +83,23 @@ TEST(bins, sizes_of_a_bin_are_near_each_other) {
 TEST(bins, the_best_fit_is_the_smallest_that_is_large_enough) {
   free_blocks blocks;
   segment whole{0, 300 * block_unit, segment_use::all_blocks, nullptr, nullptr};
-  block made[5];
+  block blocks_of_bin[5];
   const auto best = [&blocks](std::size_t units, unsigned long long latest) {
     return blocks.best_fit({units * block_unit, segment_use::all_blocks, latest});
   };
   const std::size_t sizes[] = {40, 37, 36, 100, 3};
   for (int i = 0; i < 5; ++i) {
-    made[i].parent = &whole;
-    made[i].size = sizes[i] * block_unit;
-    made[i].freed = static_cast<unsigned long long>(i);
-    blocks.insert(made[i]);
+    blocks_of_bin[i].parent = &whole;
+    blocks_of_bin[i].size = sizes[i] * block_unit;
+    blocks_of_bin[i].freed = static_cast<unsigned long long>(i);
+    blocks.insert(blocks_of_bin[i]);
   }
-  EXPECT_EQ(best(36, 9), &made[2]);
-  EXPECT_EQ(best(36, 1), &made[1]);
-  EXPECT_EQ(best(36, 0), &made[0]);
-  EXPECT_EQ(best(41, 9), &made[3]);
+  EXPECT_EQ(best(36, 9), &blocks_of_bin[2]);
+  EXPECT_EQ(best(36, 1), &blocks_of_bin[1]);
+  EXPECT_EQ(best(36, 0), &blocks_of_bin[0]);
+  EXPECT_EQ(best(41, 9), &blocks_of_bin[3]);
   EXPECT_EQ(best(101, 9), nullptr);
-  for (block& each : made) blocks.remove(each);
+  for (block& each : blocks_of_bin) blocks.remove(each);
   EXPECT_TRUE(blocks.is_empty());
 }
 
@@ -107,28 +107,28 @@ TEST(bins, blocks_come_from_segments_for_their_kind) {
   free_blocks blocks;
   segment small{0, 300 * block_unit, segment_use::small_blocks, nullptr, nullptr};
   segment large{0, 300 * block_unit, segment_use::large_blocks, nullptr, nullptr};
-  block made[2];
-  for (block& each : made) {
+  block pair_of_blocks[2];
+  for (block& each : pair_of_blocks) {
     each.size = 10 * block_unit;
-    each.parent = &each == made ? &small : &large;
+    each.parent = &each == pair_of_blocks ? &small : &large;
     blocks.insert(each);
   }
   const std::size_t size = 10 * block_unit;
-  EXPECT_EQ(blocks.best_fit({size, segment_use::small_blocks}), &made[0]);
-  EXPECT_EQ(blocks.best_fit({size, segment_use::large_blocks}), &made[1]);
-  blocks.remove(made[1]);
+  EXPECT_EQ(blocks.best_fit({size, segment_use::small_blocks}), &pair_of_blocks[0]);
+  EXPECT_EQ(blocks.best_fit({size, segment_use::large_blocks}), &pair_of_blocks[1]);
+  blocks.remove(pair_of_blocks[1]);
   EXPECT_EQ(blocks.best_fit({size, segment_use::large_blocks}), nullptr);
-  EXPECT_EQ(blocks.best_fit({size, segment_use::all_blocks}), &made[0]);
-  blocks.remove(made[0]);
+  EXPECT_EQ(blocks.best_fit({size, segment_use::all_blocks}), &pair_of_blocks[0]);
+  blocks.remove(pair_of_blocks[0]);
 }
 
-TEST_F(pool_test, nothing_is_there_before_a_segment) {
+TEST_F(pool_test, a_pool_without_segments_has_no_blocks) {
   EXPECT_EQ(pool->allocate(1, stream), nullptr);
   EXPECT_EQ(allocate_across_streams(1, stream), nullptr);
   EXPECT_EQ(pool->allocate(~std::size_t{0}, stream), nullptr);
 }
 
-TEST_F(pool_test, a_free_block_is_used_again_and_joined) {
+TEST_F(pool_test, a_free_block_is_reused_and_coalesced) {
   block* const first = grow(2 * mib, 1000, stream);
   const CUdeviceptr at = first->address;
   block* const second = pool->allocate(1, stream);
@@ -144,7 +144,7 @@ TEST_F(pool_test, a_free_block_is_used_again_and_joined) {
   free(whole);
 }
 
-TEST_F(pool_test, another_stream_leaves_the_rest_of_a_large_block) {
+TEST_F(pool_test, another_stream_splits_a_large_block) {
   free(grow(16 * mib, 16 * mib, stream));
   EXPECT_EQ(pool->allocate(1, other), nullptr);
   block* const taken = allocate_across_streams(1, other);
@@ -154,14 +154,14 @@ TEST_F(pool_test, another_stream_leaves_the_rest_of_a_large_block) {
   EXPECT_NE(allocate(mib, other), nullptr);
 }
 
-TEST_F(pool_test, what_a_stream_leaves_is_found) {
+TEST_F(pool_test, blocks_of_a_destroyed_stream_are_found) {
   {
     stream_handle leaving = make();
     free(grow(2 * mib, 2 * mib, leaving));
-    block* const kept = grow(2 * mib, 1, leaving);
-    pool->change_home(*kept, pool->home_of(stream));
+    block* const retained = grow(2 * mib, 1, leaving);
+    pool->change_home(*retained, pool->home_of(stream));
     leaving.reset();
-    free(kept);
+    free(retained);
   }
   block* const taken = allocate_across_streams(2 * mib, other);
   ASSERT_NE(taken, nullptr);
@@ -169,7 +169,7 @@ TEST_F(pool_test, what_a_stream_leaves_is_found) {
   EXPECT_EQ(pool->figures().frees + pool->totals().frees, 3u);
 }
 
-TEST_F(pool_test, segments_go_when_all_of_them_is_free) {
+TEST_F(pool_test, segments_are_removed_when_entirely_free) {
   block* const one = grow(2 * mib, 1, stream);
   block* const two = grow(4 * mib, 1, other);
   EXPECT_EQ(pool->remove_free_segments(0, stream), nullptr);
@@ -184,7 +184,7 @@ TEST_F(pool_test, segments_go_when_all_of_them_is_free) {
   EXPECT_EQ(pool->totals().reserved, 0u);
 }
 
-TEST_F(pool_test, streams_remember_no_pool_that_is_gone) {
+TEST_F(pool_test, streams_refer_to_no_destroyed_pool) {
   for (int i = 0; i < 10; ++i) {
     auto* const brief = new segment_pool{std::make_shared<pool_totals>()};
     static_cast<void>(brief->home_of(stream));
@@ -197,20 +197,20 @@ TEST_F(pool_test, streams_remember_no_pool_that_is_gone) {
   EXPECT_EQ(hung_up, 1);
 }
 
-// What is in use, by address: no two blocks may share any.
+// The addresses in use; no two blocks may overlap.
 class live_ranges {
  public:
-  void add(const block& given, std::size_t size) {
+  void add(const block& range, std::size_t size) {
     const std::lock_guard guard{lock_};
-    const auto after = ranges_.upper_bound(given.address);
-    EXPECT_TRUE(after == ranges_.end() || given.address + size <= after->first);
-    EXPECT_TRUE(after == ranges_.begin() || std::prev(after)->second <= given.address);
-    EXPECT_EQ(given.address % block_unit, 0u);
-    ranges_[given.address] = given.address + size;
+    const auto after = ranges_.upper_bound(range.address);
+    EXPECT_TRUE(after == ranges_.end() || range.address + size <= after->first);
+    EXPECT_TRUE(after == ranges_.begin() || std::prev(after)->second <= range.address);
+    EXPECT_EQ(range.address % block_unit, 0u);
+    ranges_[range.address] = range.address + size;
   }
-  void remove(const block& given) {
+  void remove(const block& range) {
     const std::lock_guard guard{lock_};
-    ranges_.erase(given.address);
+    ranges_.erase(range.address);
   }
 
  private:
@@ -220,7 +220,7 @@ class live_ranges {
 
 TEST_F(pool_test, threads_and_streams_share_it) {
   live_ranges in_use;
-  std::atomic<unsigned long long> made{0};
+  std::atomic<unsigned long long> allocations{0};
   const auto work = [&](unsigned seed) {
     driver::call(driver::table->cuCtxSetCurrent, context.raw());
     std::mt19937 random{seed};
@@ -228,19 +228,20 @@ TEST_F(pool_test, threads_and_streams_share_it) {
     std::vector<block*> held;
     for (int turn = 0; turn < 5000; ++turn) {
       if (random() % 100 == 0) streams[0] = make();
-      const stream_handle& on = streams[random() % streams.size()];
+      const stream_handle& target = streams[random() % streams.size()];
       if (held.size() < 30 && random() % 2 == 0) {
         const std::size_t size = 1 + random() % (random() % 4 == 0 ? 3 * mib : 5000);
-        block* found = pool->allocate(size, on);
-        if (found == nullptr) found = allocate_across_streams(size, on);
-        if (found == nullptr) found = grow(std::max(4 * mib, rounded_to_unit(size)), size, on);
-        in_use.add(*found, size);
-        held.push_back(found);
-        ++made;
+        block* allocated = pool->allocate(size, target);
+        if (allocated == nullptr) allocated = allocate_across_streams(size, target);
+        if (allocated == nullptr)
+          allocated = grow(std::max(4 * mib, rounded_to_unit(size)), size, target);
+        in_use.add(*allocated, size);
+        held.push_back(allocated);
+        ++allocations;
       } else if (!held.empty()) {
         std::swap(held[random() % held.size()], held.back());
         in_use.remove(*held.back());
-        pool->free(*held.back(), pool->home_of(on));
+        pool->free(*held.back(), pool->home_of(target));
         held.pop_back();
       } else if (random() % 50 == 0) {
         forget(pool->remove_free_segments(8 * mib, streams[2]));
@@ -255,8 +256,8 @@ TEST_F(pool_test, threads_and_streams_share_it) {
   for (unsigned seed = 0; seed < 4; ++seed) threads.emplace_back(work, seed);
   for (std::thread& each : threads) each.join();
   const pool_figures seen = pool->figures();
-  EXPECT_EQ(seen.allocations + pool->totals().allocations, made);
-  EXPECT_EQ(seen.frees + pool->totals().frees, made);
+  EXPECT_EQ(seen.allocations + pool->totals().allocations, allocations);
+  EXPECT_EQ(seen.frees + pool->totals().frees, allocations);
   EXPECT_EQ(pool->totals().allocated, 0u);
   EXPECT_EQ(seen.free_bytes, pool->totals().reserved);
   pool->synchronize();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// driver::call: what it passes on, and what it throws.
+// driver::call: argument conversion and exceptions.
 #include "driver/call.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ class call_test : public testing::Test {
   loader_api api{};
 };
 
-TEST_F(call_test, success_passes_the_arguments_on) {
+TEST_F(call_test, a_call_passes_its_arguments) {
   call(table->cuEventQuery, nullptr);
   EXPECT_EQ(passed, 1);
 }
@@ -66,13 +66,13 @@ TEST_F(call_test, a_failure_throws_the_code_and_the_public_name) {
   }
 }
 
-TEST_F(call_test, the_twin_gives_the_status) {
+TEST_F(call_test, try_call_returns_the_status) {
   static_assert(noexcept(try_call(table->cuEventQuery, nullptr)));
   answer = CUDA_ERROR_DEINITIALIZED;
   EXPECT_EQ(try_call(table->cuEventQuery, nullptr), CUDA_ERROR_DEINITIALIZED);
 }
 
-TEST_F(call_test, a_slot_has_the_name_that_the_header_gives_it) {
+TEST_F(call_test, a_slot_has_the_name_of_the_header) {
   EXPECT_EQ(static_cast<const void*>(&slots.cuMemcpyHtoD_v2),
             static_cast<const void*>(&slots.cuMemcpyHtoD));
   EXPECT_EQ(sizeof(slots) / sizeof(void*), driver_slot_count);

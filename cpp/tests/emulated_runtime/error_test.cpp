@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codes: from the driver's to the runtime's, and the last one of a thread.
+// Conversion of error codes, and the last error of a thread.
 #include <cstring>
 #include <thread>
 
-#include "emulated_runtime/noting_driver.hpp"
 #include "emulated_runtime/process/errors.hpp"
+#include "emulated_runtime/recording_driver.hpp"
 
 namespace halfwarp::emulated_runtime::testing {
 namespace {
@@ -12,12 +12,12 @@ namespace {
 class error_test : public runtime_test {
  protected:
   static cudaError_t fail_with(CUresult code) {
-    noted.answer = code;
+    recorded.answer = code;
     return cudaFree(reinterpret_cast<void*>(0x100));
   }
 };
 
-TEST_F(error_test, a_code_that_both_have_is_the_same_number) {
+TEST_F(error_test, a_common_code_has_the_same_number) {
   for (const CUresult code :
        {CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_INVALID_CONTEXT,
         CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_ILLEGAL_ADDRESS,
@@ -33,7 +33,7 @@ TEST_F(error_test, a_code_that_the_runtime_lacks_is_unknown) {
   }
 }
 
-TEST_F(error_test, the_last_error_is_told_once_and_peeked_at_often) {
+TEST_F(error_test, the_last_error_is_returned_once_and_peeked_repeatedly) {
   fail_with(CUDA_ERROR_ASSERT);
   EXPECT_EQ(cudaPeekAtLastError(), cudaErrorAssert);
   EXPECT_EQ(cudaPeekAtLastError(), cudaErrorAssert);
@@ -41,13 +41,13 @@ TEST_F(error_test, the_last_error_is_told_once_and_peeked_at_often) {
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
-TEST_F(error_test, an_error_is_of_its_own_thread) {
+TEST_F(error_test, an_error_belongs_to_its_thread) {
   fail_with(CUDA_ERROR_ASSERT);
   std::thread{[] { EXPECT_EQ(cudaGetLastError(), cudaSuccess); }}.join();
   EXPECT_EQ(cudaGetLastError(), cudaErrorAssert);
 }
 
-TEST_F(error_test, a_success_does_not_take_an_error_back) {
+TEST_F(error_test, a_success_does_not_clear_an_error) {
   fail_with(CUDA_ERROR_ASSERT);
   EXPECT_EQ(fail_with(CUDA_SUCCESS), cudaSuccess);
   EXPECT_EQ(cudaGetLastError(), cudaErrorAssert);
@@ -70,23 +70,23 @@ void note(cudaStream_t stream, cudaError_t code, void* data) {
   *static_cast<heard*>(data) = {stream, code};
 }
 
-TEST_F(error_test, a_callback_hears_the_runtimes_code) {
-  heard said;
+TEST_F(error_test, a_callback_receives_the_runtimes_code) {
+  heard report;
   const auto stream = reinterpret_cast<cudaStream_t>(0x50);
-  noted.callback_status = CUDA_ERROR_LAUNCH_FAILED;
-  EXPECT_EQ(cudaStreamAddCallback(stream, &note, &said, 0), cudaSuccess);
-  EXPECT_EQ(said.code, cudaErrorLaunchFailure);
-  EXPECT_EQ(said.stream, stream);
-  noted.callback_status = CUDA_ERROR_KEY_ROTATION;
-  cudaStreamAddCallback(stream, &note, &said, 0);
-  EXPECT_EQ(said.code, cudaErrorUnknown);
+  recorded.callback_status = CUDA_ERROR_LAUNCH_FAILED;
+  EXPECT_EQ(cudaStreamAddCallback(stream, &note, &report, 0), cudaSuccess);
+  EXPECT_EQ(report.code, cudaErrorLaunchFailure);
+  EXPECT_EQ(report.stream, stream);
+  recorded.callback_status = CUDA_ERROR_KEY_ROTATION;
+  cudaStreamAddCallback(stream, &note, &report, 0);
+  EXPECT_EQ(report.code, cudaErrorUnknown);
 }
 
-TEST_F(error_test, a_callback_that_was_not_taken_is_not_run) {
-  heard said;
-  noted.answer = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  EXPECT_EQ(cudaStreamAddCallback(nullptr, &note, &said, 0), cudaErrorStreamCaptureUnsupported);
-  EXPECT_EQ(said.code, cudaSuccess);
+TEST_F(error_test, a_rejected_callback_is_not_called) {
+  heard report;
+  recorded.answer = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  EXPECT_EQ(cudaStreamAddCallback(nullptr, &note, &report, 0), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(report.code, cudaSuccess);
 }
 
 }  // namespace

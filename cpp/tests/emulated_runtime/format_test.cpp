@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channel descriptors and the formats that the driver has for them.
+// Conversion between channel descriptors and the driver's formats.
 #include "emulated_runtime/api/texture/format.hpp"
 
-#include "emulated_runtime/noting_driver.hpp"
+#include "emulated_runtime/recording_driver.hpp"
 
 namespace halfwarp::emulated_runtime::testing {
 namespace {
@@ -31,7 +31,7 @@ bool are_equal(const cudaChannelFormatDesc& a, const cudaChannelFormatDesc& b) {
   return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w && a.f == b.f;
 }
 
-TEST_F(format_test, a_descriptor_is_a_format_and_a_format_is_a_descriptor) {
+TEST_F(format_test, descriptors_and_formats_convert_both_ways) {
   for (const auto& each : pairs) {
     api::element_format format{};
     cudaChannelFormatDesc back{};
@@ -43,7 +43,7 @@ TEST_F(format_test, a_descriptor_is_a_format_and_a_format_is_a_descriptor) {
   }
 }
 
-TEST_F(format_test, a_descriptor_of_no_format_is_refused) {
+TEST_F(format_test, a_descriptor_without_a_format_is_refused) {
   constexpr cudaChannelFormatDesc wrong[] = {
       {0, 0, 0, 0, cudaChannelFormatKindFloat},
       {8, 0, 0, 0, cudaChannelFormatKindFloat},
@@ -59,19 +59,19 @@ TEST_F(format_test, a_descriptor_of_no_format_is_refused) {
   }
 }
 
-TEST_F(format_test, an_array_has_the_extent_and_flags_that_were_asked_for) {
+TEST_F(format_test, an_array_has_the_requested_extent_and_flags) {
   const cudaChannelFormatDesc pixels = pairs[2].desc;
-  cudaArray_t made = nullptr;
-  EXPECT_EQ(cudaMallocArray(&made, &pixels, 64, 32, cudaArraySurfaceLoadStore), cudaSuccess);
-  EXPECT_EQ(noted.array.Width, 64u);
-  EXPECT_EQ(noted.array.Height, 32u);
-  EXPECT_EQ(noted.array.Depth, 0u);
-  EXPECT_EQ(noted.array.Flags, unsigned{CUDA_ARRAY3D_SURFACE_LDST});
-  EXPECT_EQ(noted.array.Format, CU_AD_FORMAT_FLOAT);
+  cudaArray_t array = nullptr;
+  EXPECT_EQ(cudaMallocArray(&array, &pixels, 64, 32, cudaArraySurfaceLoadStore), cudaSuccess);
+  EXPECT_EQ(recorded.array.Width, 64u);
+  EXPECT_EQ(recorded.array.Height, 32u);
+  EXPECT_EQ(recorded.array.Depth, 0u);
+  EXPECT_EQ(recorded.array.Flags, unsigned{CUDA_ARRAY3D_SURFACE_LDST});
+  EXPECT_EQ(recorded.array.Format, CU_AD_FORMAT_FLOAT);
 }
 
-TEST_F(format_test, an_array_tells_what_it_is) {
-  noted.array = {64, 32, 3, CU_AD_FORMAT_SIGNED_INT16, 2, CUDA_ARRAY3D_LAYERED};
+TEST_F(format_test, an_array_returns_its_description) {
+  recorded.array = {64, 32, 3, CU_AD_FORMAT_SIGNED_INT16, 2, CUDA_ARRAY3D_LAYERED};
   cudaChannelFormatDesc pixels{};
   cudaExtent extent{};
   unsigned flags = 0;
@@ -85,13 +85,13 @@ TEST_F(format_test, an_array_tells_what_it_is) {
 }
 
 TEST_F(format_test, attributes_of_a_function_are_in_their_fields) {
-  cudaFuncAttributes told{};
-  EXPECT_EQ(cudaFuncGetAttributes(&told, a_kernel()), cudaSuccess);
-  EXPECT_EQ(told.numRegs, 100 + CU_FUNC_ATTRIBUTE_NUM_REGS);
-  EXPECT_EQ(told.sharedSizeBytes, size_t{100 + CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES});
-  EXPECT_EQ(cudaFuncGetAttributes(&told, a_function()), cudaErrorInvalidResourceHandle);
-  EXPECT_EQ(cudaFuncGetAttributes(&told, &told), cudaErrorInvalidResourceHandle);
-  EXPECT_EQ(cudaFuncGetAttributes(&told, nullptr), cudaErrorInvalidDeviceFunction);
+  cudaFuncAttributes attributes{};
+  EXPECT_EQ(cudaFuncGetAttributes(&attributes, a_kernel()), cudaSuccess);
+  EXPECT_EQ(attributes.numRegs, 100 + CU_FUNC_ATTRIBUTE_NUM_REGS);
+  EXPECT_EQ(attributes.sharedSizeBytes, size_t{100 + CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES});
+  EXPECT_EQ(cudaFuncGetAttributes(&attributes, a_function()), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaFuncGetAttributes(&attributes, &attributes), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaFuncGetAttributes(&attributes, nullptr), cudaErrorInvalidDeviceFunction);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of graphs: the runtime's parameters as the driver's, and back.
-#include "emulated_runtime/noting_driver.hpp"
+// Graph nodes: conversion of parameters to and from the driver.
+#include "emulated_runtime/recording_driver.hpp"
 
 namespace halfwarp::emulated_runtime::testing {
 namespace {
@@ -16,34 +16,34 @@ class graph_test : public runtime_test {
 void* arguments[1] = {};
 
 cudaKernelNodeParams launch() {
-  cudaKernelNodeParams made{};
-  made.func = a_kernel();
-  made.gridDim = {7, 8, 9};
-  made.blockDim = {32, 2, 1};
-  made.sharedMemBytes = 48;
-  made.kernelParams = arguments;
-  return made;
+  cudaKernelNodeParams result{};
+  result.func = a_kernel();
+  result.gridDim = {7, 8, 9};
+  result.blockDim = {32, 2, 1};
+  result.sharedMemBytes = 48;
+  result.kernelParams = arguments;
+  return result;
 }
 
-TEST_F(graph_test, a_kernel_goes_by_its_handle_and_stays) {
+TEST_F(graph_test, a_kernel_is_passed_by_its_handle) {
   const cudaKernelNodeParams parameters = launch();
   cudaGraphNode_t node = nullptr;
   EXPECT_EQ(cudaGraphAddKernelNode(&node, nullptr, nullptr, 0, &parameters), cudaSuccess);
-  EXPECT_EQ(noted.kernel_node.kern, a_kernel());
-  EXPECT_EQ(noted.kernel_node.func, nullptr);
-  EXPECT_EQ(noted.kernel_node.gridDimZ, 9u);
-  EXPECT_EQ(noted.kernel_node.blockDimX, 32u);
-  cudaKernelNodeParams told{};
-  EXPECT_EQ(cudaGraphKernelNodeGetParams(node, &told), cudaErrorInvalidDeviceFunction);
-  EXPECT_EQ(told.func, nullptr);
+  EXPECT_EQ(recorded.kernel_node.kern, a_kernel());
+  EXPECT_EQ(recorded.kernel_node.func, nullptr);
+  EXPECT_EQ(recorded.kernel_node.gridDimZ, 9u);
+  EXPECT_EQ(recorded.kernel_node.blockDimX, 32u);
+  cudaKernelNodeParams params{};
+  EXPECT_EQ(cudaGraphKernelNodeGetParams(node, &params), cudaErrorInvalidDeviceFunction);
+  EXPECT_EQ(params.func, nullptr);
 }
 
-TEST_F(graph_test, what_is_no_kernel_goes_as_a_function) {
+TEST_F(graph_test, another_handle_is_passed_as_a_function) {
   cudaKernelNodeParams parameters = launch();
   parameters.func = a_function();
   cudaGraphAddKernelNode(nullptr, nullptr, nullptr, 0, &parameters);
-  EXPECT_EQ(noted.kernel_node.func, a_function());
-  EXPECT_EQ(noted.kernel_node.kern, nullptr);
+  EXPECT_EQ(recorded.kernel_node.func, a_function());
+  EXPECT_EQ(recorded.kernel_node.kern, nullptr);
 }
 
 TEST_F(graph_test, a_node_without_a_kernel_is_refused) {
@@ -60,14 +60,14 @@ TEST_F(graph_test, a_copy_of_one_row_is_for_the_current_context) {
   EXPECT_EQ(cudaGraphAddMemcpyNode1D(&node, nullptr, nullptr, 0, target, source, 100,
                                      cudaMemcpyHostToDevice),
             cudaSuccess);
-  EXPECT_EQ(noted.node_context, primary_of(0));
-  EXPECT_EQ(noted.copy.WidthInBytes, 100u);
-  cudaMemcpy3DParms told{};
-  EXPECT_EQ(cudaGraphMemcpyNodeGetParams(node, &told), cudaSuccess);
-  EXPECT_EQ(told.kind, cudaMemcpyHostToDevice);
-  EXPECT_EQ(told.srcPtr.ptr, source);
-  EXPECT_EQ(told.dstPtr.ptr, target);
-  EXPECT_EQ(told.extent.width, 100u);
+  EXPECT_EQ(recorded.node_context, primary_of(0));
+  EXPECT_EQ(recorded.copy.WidthInBytes, 100u);
+  cudaMemcpy3DParms params{};
+  EXPECT_EQ(cudaGraphMemcpyNodeGetParams(node, &params), cudaSuccess);
+  EXPECT_EQ(params.kind, cudaMemcpyHostToDevice);
+  EXPECT_EQ(params.srcPtr.ptr, source);
+  EXPECT_EQ(params.dstPtr.ptr, target);
+  EXPECT_EQ(params.extent.width, 100u);
 }
 
 TEST_F(graph_test, a_node_of_any_type_may_be_a_kernel) {
@@ -77,17 +77,17 @@ TEST_F(graph_test, a_node_of_any_type_may_be_a_kernel) {
   parameters.kernel.gridDim = {7, 8, 9};
   parameters.kernel.blockDim = {32, 2, 1};
   EXPECT_EQ(add(&parameters), cudaSuccess);
-  EXPECT_EQ(noted.node.kernel.kern, a_kernel());
-  EXPECT_EQ(noted.node.kernel.ctx, primary_of(0));
-  cudaGraphNodeParams told{};
-  EXPECT_EQ(cudaGraphNodeGetParams(nullptr, &told), cudaSuccess);
-  EXPECT_EQ(told.kernel.func, static_cast<void*>(a_kernel()));
-  EXPECT_EQ(told.kernel.functionType, cudaKernelFunctionTypeKernel);
-  EXPECT_EQ(told.kernel.gridDim.z, 9u);
-  EXPECT_EQ(told.kernel.ctx, nullptr);
+  EXPECT_EQ(recorded.node.kernel.kern, a_kernel());
+  EXPECT_EQ(recorded.node.kernel.ctx, primary_of(0));
+  cudaGraphNodeParams params{};
+  EXPECT_EQ(cudaGraphNodeGetParams(nullptr, &params), cudaSuccess);
+  EXPECT_EQ(params.kernel.func, static_cast<void*>(a_kernel()));
+  EXPECT_EQ(params.kernel.functionType, cudaKernelFunctionTypeKernel);
+  EXPECT_EQ(params.kernel.gridDim.z, 9u);
+  EXPECT_EQ(params.kernel.ctx, nullptr);
 }
 
-TEST_F(graph_test, a_node_that_fills_keeps_its_fields) {
+TEST_F(graph_test, a_fill_node_has_the_same_fields) {
   cudaGraphNodeParams parameters{};
   parameters.type = cudaGraphNodeTypeMemset;
   parameters.memset.dst = reinterpret_cast<void*>(0x1000);
@@ -96,13 +96,13 @@ TEST_F(graph_test, a_node_that_fills_keeps_its_fields) {
   parameters.memset.width = 10;
   parameters.memset.height = 1;
   EXPECT_EQ(add(&parameters), cudaSuccess);
-  EXPECT_EQ(noted.node.memset.dst, 0x1000u);
-  EXPECT_EQ(noted.node.memset.width, 10u);
-  EXPECT_EQ(noted.node.memset.ctx, primary_of(0));
+  EXPECT_EQ(recorded.node.memset.dst, 0x1000u);
+  EXPECT_EQ(recorded.node.memset.width, 10u);
+  EXPECT_EQ(recorded.node.memset.ctx, primary_of(0));
   EXPECT_EQ(parameters.memset.ctx, nullptr);
 }
 
-TEST_F(graph_test, what_the_driver_fills_in_comes_back) {
+TEST_F(graph_test, values_of_the_driver_are_returned) {
   cudaGraphNodeParams parameters{};
   parameters.type = cudaGraphNodeTypeMemAlloc;
   parameters.alloc.bytesize = 64;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that are not translated.
-#include "emulated_runtime/noting_driver.hpp"
+#include "emulated_runtime/recording_driver.hpp"
 
 namespace halfwarp::emulated_runtime::testing {
 namespace {
 
 class refusal_test : public runtime_test {};
 
-TEST_F(refusal_test, a_function_that_is_not_translated_says_so_once) {
+TEST_F(refusal_test, an_unsupported_function_is_reported_once) {
   cudaExternalMemory_t memory = nullptr;
   cudaExternalMemoryHandleDesc described{};
   ::testing::internal::CaptureStderr();
@@ -18,9 +18,9 @@ TEST_F(refusal_test, a_function_that_is_not_translated_says_so_once) {
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 
-TEST_F(refusal_test, a_refusal_of_the_log_takes_no_context) {
+TEST_F(refusal_test, an_unsupported_log_function_needs_no_context) {
   cudaLogsUnregisterCallback(nullptr);
-  EXPECT_EQ(noted.current, nullptr);
+  EXPECT_EQ(recorded.current, nullptr);
 }
 
 }  // namespace

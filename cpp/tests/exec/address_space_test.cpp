@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arenas, red zones, quarantine, checks of ranges.
+// Arenas, red zones, quarantine and range checks.
 #include "emulator/memory/address_space.hpp"
 
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST_F(address_spaces, fresh_memory_reads_as_nan_in_every_format) {
   EXPECT_GT(h & 0x7fff, 0x7c00);
 }
 
-TEST_F(address_spaces, freed_memory_is_overwritten_and_remembered) {
+TEST_F(address_spaces, freed_memory_is_overwritten_and_recorded) {
   address base = allocate(4096);
   std::memset(space.view(base), 1, 4096);
   EXPECT_EQ(space.release(base, {3, "here"}).status, free_status::done);
@@ -85,7 +85,7 @@ TEST_F(address_spaces, freed_memory_is_overwritten_and_remembered) {
   EXPECT_NE(allocate(4096), base);
 }
 
-TEST_F(address_spaces, freeing_twice_or_elsewhere_says_which_mistake_it_is) {
+TEST_F(address_spaces, an_invalid_free_reports_its_kind) {
   address base = allocate(100);
   EXPECT_EQ(space.release(base + 4).status, free_status::not_the_base);
   EXPECT_EQ(space.release(12345).status, free_status::unknown);
@@ -93,7 +93,7 @@ TEST_F(address_spaces, freeing_twice_or_elsewhere_says_which_mistake_it_is) {
   EXPECT_EQ(space.release(base).status, free_status::already_freed);
 }
 
-TEST_F(address_spaces, capacity_comes_back_at_once) {
+TEST_F(address_spaces, capacity_is_released_immediately) {
   for (int i = 0; i < 20; ++i) {
     address base = allocate(40 << 20);
     ASSERT_NE(base, 0u) << i;
@@ -101,7 +101,7 @@ TEST_F(address_spaces, capacity_comes_back_at_once) {
   }
 }
 
-TEST_F(address_spaces, addresses_come_back_after_the_quarantine) {
+TEST_F(address_spaces, addresses_are_reused_after_the_quarantine) {
   address first = allocate(1000);
   space.release(first);
   bool is_reused = false;
@@ -113,7 +113,7 @@ TEST_F(address_spaces, addresses_come_back_after_the_quarantine) {
   EXPECT_TRUE(is_reused);
 }
 
-TEST_F(address_spaces, capacity_is_per_device_and_leaves_out_pinned_memory) {
+TEST_F(address_spaces, capacity_is_per_device_and_excludes_pinned_memory) {
   EXPECT_NE(allocate(60 << 20), 0u);
   EXPECT_EQ(allocate(8 << 20), 0u);
   EXPECT_NE(allocate(60 << 20, allocation_kind::device, 1), 0u);
@@ -132,7 +132,7 @@ bool host_can_read(address at) {
   }, before{};
   mine.sa_handler = &on_fault;
   sigaction(SIGSEGV, &mine, &before);
-  volatile bool could = false;  // it is read after a jump out of the handler
+  volatile bool could = false;  // volatile: read after a jump out of the signal handler
   if (sigsetjmp(escape, 1) == 0) {
     (void)*reinterpret_cast<const volatile char*>(at);
     could = true;
@@ -211,7 +211,7 @@ TEST_F(address_spaces, live_allocations_are_listed_in_order_of_creation) {
   EXPECT_EQ(live[1].base, c);
 }
 
-TEST_F(address_spaces, generation_changes_when_memory_goes_away) {
+TEST_F(address_spaces, the_generation_changes_when_memory_becomes_inaccessible) {
   address base = allocate(8);
   std::uint64_t before = space.generation();
   allocate(8);

@@ -25,7 +25,7 @@ std::vector<std::uint32_t> results(const std::string& body, std::uint32_t thread
   return m.download<std::uint32_t>(io, threads);
 }
 
-// Every thread reads what its mirror image wrote.
+// Every thread reads the element that its mirror image wrote.
 const std::string exchange =
     "st.shared.u32 [S], i; BARRIER;\n"
     "sub.u32 t, n, i; sub.u32 t, t, 1; mul.wide.u32 o, t, 4; mov.u64 S, s;\n"
@@ -51,8 +51,8 @@ TEST(barrier, a_last_warp_with_fewer_threads_counts_as_a_warp) {
   for (std::uint32_t i = 0; i < 70; ++i) EXPECT_EQ(got[i], 69 - i);
 }
 
-TEST(barrier, lanes_that_come_apart_meet_again_before_an_aligned_barrier) {
-  // The block behind the barrier lies before the branch that lanes leave last.
+TEST(barrier, diverged_lanes_reconverge_before_an_aligned_barrier) {
+  // The block after the barrier lies before the branch that lanes leave last.
   auto got = results(
       "st.shared.u32 [S], i; and.b32 t, i, 1; setp.eq.u32 p, t, 0; @p bra late;\n"
       "meet: bar.sync 0; bra go;\n"
@@ -73,8 +73,8 @@ TEST(barrier, the_single_thread_form_may_be_reached_in_parts) {
   for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(got[i], 63 - i);
 }
 
-TEST(barrier, all_parts_of_a_warp_that_wait_at_one_place_go_on) {
-  // The barrier lies before what two parts do first, so that three arrive one after another.
+TEST(barrier, all_waiting_parts_of_a_warp_continue) {
+  // The barrier lies before the first instructions of two parts, so that three arrive in turn.
   auto got = results(
       "st.shared.u32 [S], i; and.b32 t, i, 3; setp.eq.u32 p, t, 1; setp.eq.u32 q, t, 2;\n"
       "@p bra one; @q bra two; meet: barrier.sync 0; bra go;\n"
@@ -86,7 +86,7 @@ TEST(barrier, all_parts_of_a_warp_that_wait_at_one_place_go_on) {
 }
 
 TEST(barrier, producers_arrive_without_waiting) {
-  // Warp 0 produces and goes on; warp 1 waits for 64 threads.
+  // Warp 0 produces and continues; warp 1 waits for 64 threads.
   auto got = results(
       "setp.lt.u32 p, i, 32; @!p bra consumer;\n"
       "mul.lo.u32 t, i, 5; st.shared.u32 [S], t; bar.arrive 4, 64; mov.u32 r, 1; bra out;\n"
@@ -113,7 +113,7 @@ TEST(barrier, reductions_count_and_combine_predicates_of_the_block) {
   }
 }
 
-TEST(barrier, a_barrier_can_be_used_again_at_once) {
+TEST(barrier, a_barrier_can_be_reused_immediately) {
   auto got = results(
       "mov.u32 r, 0; mov.u32 u, 0;\n"
       "l: st.shared.u32 [S], u; bar.sync 0; xor.b32 t, i, 32; mul.wide.u32 o, t, 4; mov.u64 S, s;\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions: parameters, results, recursion, local memory of each activation.
+// Functions: parameters, results, recursion, and local memory per activation.
 #include <gtest/gtest.h>
 
 #include "machine.hpp"
@@ -57,7 +57,7 @@ TEST(call, aggregates_and_several_parameters_pass_through_memory) {
   }
 }
 
-TEST(call, a_callee_uses_local_memory_of_its_own_and_that_of_its_caller) {
+TEST(call, a_callee_uses_its_own_and_its_callers_local_memory) {
   machine m;
   m.load(
       ".func add(.param .b64 to, .param .b32 v) { .local .align 4 .b8 mine[64]; .reg .b64 a, b; "
@@ -116,7 +116,7 @@ const std::string table_of_functions =
     "proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
     "call (back), f, (in), proto; ld.param.b32 v, [back]; st.global.u32 [p], v; ret; }";
 
-TEST(call, lanes_call_through_pointers_of_their_own) {
+TEST(call, lanes_call_through_their_own_pointers) {
   machine m;
   m.load(table_of_functions);
   memory::address io = m.allocate(128);
@@ -155,7 +155,7 @@ TEST(call, a_thread_may_exit_inside_a_function) {
   for (int i = 0; i < 64; ++i) EXPECT_EQ(m.view<std::uint32_t>(io)[i], i < 10 ? 5u : 1u);
 }
 
-TEST(call, a_barrier_inside_a_function_is_one_for_the_block) {
+TEST(call, a_barrier_inside_a_function_applies_to_the_block) {
   machine m;
   m.load(
       ".func sync() { bar.sync 0; ret; }\n.shared .align 4 .b8 s[512];\n"

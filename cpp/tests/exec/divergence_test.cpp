@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lanes that go different ways: the same results as one thread at a time, and progress for all.
+// Divergent lanes: results equal sequential execution per thread, and all lanes make progress.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace halfwarp::tests {
 namespace {
 
-// A random structured program over the registers v0 ... v3: the same tree gives PTX and a
-// direct evaluation for one thread.
+// A random structured program over the registers v0 ... v3. The same tree is written as PTX and
+// evaluated directly for one thread.
 class random_program {
  public:
   explicit random_program(std::uint64_t seed) : state_{seed * 0x9e37'79b9'7f4a'7c15 + 1} {
@@ -41,9 +41,9 @@ class random_program {
   }
 
  private:
-  enum class what { add, multiply, call, branch, loop, leave };
+  enum class statement_kind { add, multiply, call, branch, loop, leave };
   struct node {
-    what kind;
+    statement_kind kind;
     int to, from;
     std::uint32_t constant;
     std::vector<node> first, second;
@@ -58,21 +58,22 @@ class random_program {
   }
 
   block make_block(int depth) {
-    block made;
+    block result;
     std::size_t count = 1 + random(4);
     for (std::size_t i = 0; i < count; ++i) {
-      node n{static_cast<what>(random(depth ? 6 : 3)),
+      node n{static_cast<statement_kind>(random(depth ? 6 : 3)),
              static_cast<int>(random(4)),
              static_cast<int>(random(4)),
              static_cast<std::uint32_t>(1 + random(29)),
              {},
              {}};
-      if (n.kind == what::leave && random(3)) n.kind = what::add;
-      if (n.kind == what::branch || n.kind == what::loop) n.first = make_block(depth - 1);
-      if (n.kind == what::branch && random(2)) n.second = make_block(depth - 1);
-      made.push_back(n);
+      if (n.kind == statement_kind::leave && random(3)) n.kind = statement_kind::add;
+      if (n.kind == statement_kind::branch || n.kind == statement_kind::loop)
+        n.first = make_block(depth - 1);
+      if (n.kind == statement_kind::branch && random(2)) n.second = make_block(depth - 1);
+      result.push_back(n);
     }
-    return made;
+    return result;
   }
 
   static std::string v(int i) { return "v" + std::to_string(i); }
@@ -81,23 +82,23 @@ class random_program {
     for (const node& n : b) {
       std::string c = std::to_string(n.constant), label = "L" + std::to_string(labels_++);
       switch (n.kind) {
-        case what::add:
+        case statement_kind::add:
           text_ += "add.u32 " + v(n.to) + ", " + v(n.from) + ", " + c + ";\n";
           break;
-        case what::multiply:
+        case statement_kind::multiply:
           text_ += "mad.lo.u32 " + v(n.to) + ", " + v(n.from) + ", " + c + ", %laneid;\n";
           break;
-        case what::call:
+        case statement_kind::call:
           text_ += "st.param.b32 [in], " + v(n.from) + "; call (back), f, (in); ld.param.b32 " +
                    v(n.to) + ", [back];\n";
           break;
-        case what::branch:
+        case statement_kind::branch:
           write_branch(n, label, loop_end, depth);
           break;
-        case what::loop:
+        case statement_kind::loop:
           write_loop(n, label, depth);
           break;
-        case what::leave:
+        case statement_kind::leave:
           text_ += "and.b32 t, " + v(n.from) + ", 7; setp.eq.u32 q, t, 3;\n@q bra " +
                    (loop_end.empty() ? "done" : loop_end) + ";\n";
           break;
@@ -129,24 +130,24 @@ class random_program {
   stop run(const block& b, std::uint32_t (&v)[4], bool* = nullptr) {
     for (const node& n : b) {
       switch (n.kind) {
-        case what::add:
+        case statement_kind::add:
           v[n.to] = v[n.from] + n.constant;
           break;
-        case what::multiply:
+        case statement_kind::multiply:
           v[n.to] = v[n.from] * n.constant + lane_;
           break;
-        case what::call:
+        case statement_kind::call:
           v[n.to] = called(v[n.from]);
           break;
-        case what::branch:
+        case statement_kind::branch:
           if (run(v[n.from] & n.constant ? n.first : n.second, v) == stop::loop) return stop::loop;
           break;
-        case what::loop:
+        case statement_kind::loop:
           for (std::uint32_t count = v[n.from] & 7; count; --count) {
             if (run(n.first, v) == stop::loop) break;
           }
           break;
-        case what::leave:
+        case statement_kind::leave:
           if ((v[n.from] & 7) == 3) return stop::loop;
           break;
       }
@@ -201,7 +202,7 @@ TEST(divergence, a_spin_lock_within_a_warp_makes_progress) {
   EXPECT_EQ(m.view<std::uint32_t>(lock)[1], 512u);
 }
 
-TEST(divergence, lanes_wait_for_a_flag_that_a_lane_behind_them_sets) {
+TEST(divergence, lanes_wait_for_a_flag_of_a_later_lane) {
   machine m;
   // The waiting loop has the lower addresses, so it is preferred until fairness lets others run.
   m.load(
@@ -227,7 +228,7 @@ TEST(divergence, blocks_that_wait_for_each_other_are_resident_together) {
     memory::address flag = m.upload<std::uint32_t>({0});
     m.options.step_limit = 1 << 26;
     m.is_cooperative = is_cooperative;
-    // Two blocks of 32 threads are within the occupancy limit, all must wait for both.
+    // Two blocks of 32 threads are within the occupancy limit; each waits for the other.
     EXPECT_FALSE(m.run("k", {2}, {32}, flag).fault);
   }
   memory::address flag = m.upload<std::uint32_t>({0});
@@ -235,7 +236,7 @@ TEST(divergence, blocks_that_wait_for_each_other_are_resident_together) {
   EXPECT_FALSE(m.run("k", {64}, {1}, flag).fault) << "all blocks of a cooperative launch";
 }
 
-TEST(divergence, threads_that_left_do_not_hold_up_the_others) {
+TEST(divergence, exited_threads_do_not_block_others) {
   machine m;
   m.load(
       ".visible .entry k(.param .u64 out) { .reg .b64 a, o; .reg .b32 i; .reg .pred p;\n"

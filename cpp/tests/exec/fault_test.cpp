@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each mistake is found, named and placed; the same program without it runs.
+// Each fault is detected, named and located; the same program without it runs.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -183,7 +183,7 @@ const std::string shared_writer =
     "ld.param.u32 t, [at]; add.u32 i, i, t;\n"
     "st.shared.u32 [i], t; ret; }";
 
-TEST_F(faults, shared_memory_ends_where_the_launch_said) {
+TEST_F(faults, shared_memory_has_the_size_of_the_launch) {
   m.load(shared_writer);
   m.dynamic_shared_bytes = 1000;
   runs("k", {1}, {1}, 996u);
@@ -311,7 +311,7 @@ TEST_F(faults, barrier_numbers_end_at_15) {
   EXPECT_EQ(run("k", {1}, {64}, 16u).kind, fault_kind::divergent_barrier);
 }
 
-TEST_F(faults, a_member_that_never_comes_is_named) {
+TEST_F(faults, a_missing_member_is_named) {
   m.load(
       ".visible .entry k(.param .u32 n, .param .u32 members) { .reg .b32 i, t, u, r; .reg .pred p; "
       "ld.param.u32 t, [n]; ld.param.u32 u, [members];\n"
@@ -321,14 +321,14 @@ TEST_F(faults, a_member_that_never_comes_is_named) {
       "redux.sync.add.u32 r, i, -1; other: bar.sync 0; ret; }");
   runs("k", {1}, {32}, 32u, ~0u);
   runs("k", {1}, {32}, 16u, 0xffffu);
-  runs("k", {1}, {32}, 16u, ~0u);  // those that have exited need not come
+  runs("k", {1}, {32}, 16u, ~0u);  // exited lanes need not arrive
   auto f = run("k", {1}, {32}, 32u, 0xffff'fffeu);
   EXPECT_EQ(f.kind, fault_kind::member_mask);
   EXPECT_EQ(f.thread, (place{0, 0, 0})) << "lane 0 is not in the mask it names";
   EXPECT_EQ(run("apart", {1}, {32}).kind, fault_kind::member_mask);
 }
 
-TEST_F(faults, an_endless_loop_meets_the_step_limit) {
+TEST_F(faults, an_endless_loop_reaches_the_step_limit) {
   m.load(
       ".visible .entry k(.param .u32 n) { .reg .b32 t; .reg .pred p; ld.param.u32 t, [n]; l: "
       "sub.u32 t, t, 1; setp.ne.u32 p, t, 0; @p bra l; ret; }");
@@ -354,7 +354,7 @@ TEST_F(faults,
   EXPECT_EQ(f.kernel, "k");
 }
 
-TEST_F(faults, source_lines_are_named_and_shown_when_the_file_is_there) {
+TEST_F(faults, source_lines_are_named_and_shown_if_the_file_exists) {
   std::string path = testing::TempDir() + "halfwarp_fault_test.cu";
   std::ofstream{path} << "first\nsecond\n  *p = 1;\n";
   auto fault_of = [&](const std::string& file) {
@@ -388,7 +388,7 @@ TEST_F(faults, a_null_pointer_belongs_to_no_allocation) {
   EXPECT_EQ(text.find("no allocation is near"), text.rfind("no allocation is near")) << text;
 }
 
-TEST_F(faults, a_pointer_to_nowhere_is_said_to_be_so_once) {
+TEST_F(faults, an_invalid_pointer_is_described_once) {
   m.load(writer);
   std::string text = report::full_text(run("writer", {1}, {1}, memory::address{1} << 40, 1u));
   EXPECT_NE(text.find("no allocation is near"), std::string::npos) << text;

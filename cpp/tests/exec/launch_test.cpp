@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading modules, attributes of kernels, launches as a whole.
+// Module loads, kernel attributes and launches.
 #include <gtest/gtest.h>
 
 #include <cfenv>
@@ -10,7 +10,7 @@
 namespace halfwarp::tests {
 namespace {
 
-TEST(launch, special_registers_give_the_position_in_the_grid) {
+TEST(launch, special_registers_hold_the_position_in_the_grid) {
   machine m;
   m.load(
       ".visible .entry k(.param .u64 out) { .reg .b64 a, o; .reg .b32 r<12>;\n"
@@ -75,7 +75,7 @@ TEST(launch, a_module_releases_its_variables) {
   EXPECT_TRUE(m.space.live_allocations().empty());
 }
 
-TEST(launch, a_variable_that_is_defined_nowhere_stops_the_load) {
+TEST(launch, an_undefined_variable_fails_the_load) {
   machine m;
   try {
     m.load(".extern .global .b32 missing; .visible .entry k() { ret; }");
@@ -86,7 +86,7 @@ TEST(launch, a_variable_that_is_defined_nowhere_stops_the_load) {
   }
 }
 
-TEST(launch, a_variable_larger_than_the_device_stops_the_load) {
+TEST(launch, a_variable_larger_than_the_device_fails_the_load) {
   machine m;
   try {
     m.load(".global .b8 big[3000000000]; .visible .entry k() { ret; }");
@@ -96,7 +96,7 @@ TEST(launch, a_variable_larger_than_the_device_stops_the_load) {
   }
 }
 
-TEST(launch, static_variables_keep_their_value_between_launches) {
+TEST(launch, static_variables_retain_their_value_between_launches) {
   machine m;
   m.load(
       ".global .b32 g = 5; .visible .entry k() { .reg .b64 a; mov.u64 a, g; red.global.add.u32 "
@@ -109,7 +109,7 @@ TEST(launch, static_variables_keep_their_value_between_launches) {
   EXPECT_EQ(*m.view<int>(e.find_variable("g")->base), 9);
 }
 
-TEST(launch, the_rounding_mode_of_the_caller_makes_no_difference_and_stays) {
+TEST(launch, the_callers_rounding_mode_has_no_effect_and_is_unchanged) {
   machine m;
   m.load(
       ".visible .entry k(.param .u64 out) { .reg .b64 a; .reg .f32 x, y; ld.param.u64 a, [out]; "
@@ -125,7 +125,7 @@ TEST(launch, the_rounding_mode_of_the_caller_makes_no_difference_and_stays) {
   EXPECT_EQ(*m.view<float>(out), 1.0f);
 }
 
-TEST(launch, a_launch_can_be_cancelled) {
+TEST(launch, a_launch_can_be_canceled) {
   machine m;
   m.load(
       ".visible .entry k(.param .u64 flag) { .reg .b64 a; .reg .b32 r; .reg .pred p; ld.param.u64 "
@@ -183,7 +183,7 @@ TEST(launch, several_launches_may_run_at_once) {
   EXPECT_EQ(*m.view<std::uint32_t>(cell), 12800u);
 }
 
-TEST(launch, clocks_do_not_go_back) {
+TEST(launch, clocks_are_monotonic) {
   machine m;
   m.load(
       ".visible .entry k(.param .u64 out) { .reg .b64 a, x, y; .reg .pred p; .reg .b32 r; "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that wait for locks of each other are told of; those that wait for anything else are not.
+// Deadlocks of threads that wait for each other's locks are reported; other waits are not.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -29,15 +29,15 @@ std::string take_and_sleep(const std::string& at, const std::string& label) {
   return label + ": atom.cas.b32 v, [" + at + "], 0, 1; setp.eq.u32 p, v, 0; @p bra " + label +
          "_end; nanosleep.u32 100; bra " + label + "; " + label + "_end:\n";
 }
-std::string give_by_exch(const std::string& at) { return "atom.exch.b32 v, [" + at + "], 0;\n"; }
-std::string give_by_store(const std::string& at) { return "st.volatile.u32 [" + at + "], 0;\n"; }
+std::string release_by_exch(const std::string& at) { return "atom.exch.b32 v, [" + at + "], 0;\n"; }
+std::string release_by_store(const std::string& at) { return "st.volatile.u32 [" + at + "], 0;\n"; }
 
-// Everyone waits here until `n` have come.
+// All threads wait here until `n` have arrived.
 const char* const meet =
     "atom.add.u32 v, [arrived], 1;\n"
     "meet: ld.volatile.u32 v, [arrived]; setp.lt.u32 p, v, n; @p bra meet;\n";
 
-// Every `spread`-th thread of the grid has a number i and two locks, its own one and the next one.
+// Every `spread`-th thread of the grid has a number i and two locks: its own and the next one.
 std::string kernel(const std::string& body) {
   return ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 s, .param .u32 c) {\n"
          ".reg .b64 locks, arrived, own, next, t; .reg .b32 v, w, n, i, spread; .reg .pred p, q;\n"
@@ -52,9 +52,9 @@ std::string kernel(const std::string& body) {
 using take = std::string (*)(const std::string&, const std::string&);
 using give = std::string (*)(const std::string&);
 
-std::string cycle(take taken, give given) {
-  return kernel(taken("own", "first") + meet + taken("next", "second") + given("next") +
-                given("own"));
+std::string cycle(take acquire_form, give release_form) {
+  return kernel(acquire_form("own", "first") + meet + acquire_form("next", "second") +
+                release_form("next") + release_form("own"));
 }
 
 class lock_cycles : public testing::Test {
@@ -74,7 +74,7 @@ class lock_cycles : public testing::Test {
     executed = result.instructions;
     return result.fault.value_or(report::fault{});
   }
-  // What is no cycle of locks ends as what it is, however long it is watched.
+  // A wait that is not a cycle of locks ends normally, however long it is observed.
   void never_ends(exec::extent grid, exec::extent block, std::uint32_t spread, std::uint32_t n) {
     report::fault f = fault(grid, block, spread, n);
     EXPECT_EQ(f.kind, fault_kind::step_limit) << report::full_text(f);
@@ -88,13 +88,13 @@ class lock_cycles : public testing::Test {
 struct lock_form {
   const char* name;
   take taken;
-  give given;
+  give release_form;
 };
 
 class each_form : public lock_cycles, public testing::WithParamInterface<lock_form> {};
 
 TEST_P(each_form, is_found_between_blocks_warps_and_lanes) {
-  m.load(cycle(GetParam().taken, GetParam().given));
+  m.load(cycle(GetParam().taken, GetParam().release_form));
   m.options.step_limit = 1 << 26;
   struct shape {
     std::uint32_t blocks, threads, spread, n;
@@ -117,14 +117,14 @@ TEST_P(each_form, is_found_between_blocks_warps_and_lanes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, each_form,
-                         testing::Values(lock_form{"cas", take_by_cas, give_by_exch},
-                                         lock_form{"exch", take_by_exch, give_by_store},
-                                         lock_form{"test", take_after_test, give_by_store},
-                                         lock_form{"sleep", take_and_sleep, give_by_exch}),
+                         testing::Values(lock_form{"cas", take_by_cas, release_by_exch},
+                                         lock_form{"exch", take_by_exch, release_by_store},
+                                         lock_form{"test", take_after_test, release_by_store},
+                                         lock_form{"sleep", take_and_sleep, release_by_exch}),
                          [](const auto& info) { return info.param.name; });
 
 TEST_F(lock_cycles, both_threads_locks_and_lines_are_named) {
-  m.load(cycle(take_by_cas, give_by_exch));
+  m.load(cycle(take_by_cas, release_by_exch));
   std::string text = report::full_text(fault({2}, {32}, 32, 2));
   for (const char* part :
        {"lock-cycle atomic of 4 bytes at ", "by kernel 'k' block (0,0,0) thread (0,0,0), PTX line",
@@ -137,7 +137,7 @@ TEST_F(lock_cycles, both_threads_locks_and_lines_are_named) {
 }
 
 TEST_F(lock_cycles, are_found_after_few_instructions_and_always_the_same_ones) {
-  m.load(cycle(take_by_cas, give_by_exch));
+  m.load(cycle(take_by_cas, release_by_exch));
   for (std::uint64_t seed : {0, 1, 7}) {
     m.options.seed = seed;
     auto first = fault({2}, {32}, 32, 2);
@@ -151,29 +151,31 @@ TEST_F(lock_cycles, are_found_after_few_instructions_and_always_the_same_ones) {
   }
 }
 
-TEST_F(lock_cycles, others_that_wait_for_the_same_locks_do_not_hide_one) {
+TEST_F(lock_cycles, other_waiters_do_not_hide_a_cycle) {
   m.load(kernel("setp.gt.u32 q, i, 1; @q bra other;\n" + take_by_cas("own", "first") +
                 "xor.b32 w, i, 1; mul.wide.u32 t, w, 4; add.u64 next, locks, t; mov.u32 n, 2;\n" +
-                meet + take_by_cas("next", "second") + give_by_exch("next") + give_by_exch("own") +
-                "exit;\nother: " + take_by_cas("locks", "third") + give_by_exch("locks")));
+                meet + take_by_cas("next", "second") + release_by_exch("next") +
+                release_by_exch("own") + "exit;\nother: " + take_by_cas("locks", "third") +
+                release_by_exch("locks")));
   m.options.step_limit = 1 << 28;
   for (std::uint32_t blocks : {1, 4}) {
     EXPECT_EQ(fault({blocks}, {64}, 1, 64 * blocks).kind, fault_kind::lock_cycle);
   }
 }
 
-TEST_F(lock_cycles, a_thread_that_takes_a_lock_twice_is_one) {
-  m.load(kernel(take_by_cas("own", "first") + take_by_cas("own", "second") + give_by_exch("own")));
+TEST_F(lock_cycles, include_a_thread_that_acquires_a_lock_twice) {
+  m.load(
+      kernel(take_by_cas("own", "first") + take_by_cas("own", "second") + release_by_exch("own")));
   auto f = fault({1}, {1}, 1, 1);
   EXPECT_EQ(f.kind, fault_kind::lock_cycle);
   EXPECT_NE(f.hint.find("that it holds"), std::string::npos) << f.hint;
   m.load(kernel(take_after_test("own", "first") + take_after_test("own", "second") +
-                give_by_store("own")));
+                release_by_store("own")));
   EXPECT_EQ(fault({1}, {1}, 1, 1).kind, fault_kind::lock_cycle);
 }
 
-TEST_F(lock_cycles, a_lock_held_at_a_barrier_for_which_another_waits_is_one) {
-  m.load(kernel(take_by_cas("locks", "first") + "barrier.sync 0;\n" + give_by_exch("locks")));
+TEST_F(lock_cycles, include_a_lock_held_at_a_barrier) {
+  m.load(kernel(take_by_cas("locks", "first") + "barrier.sync 0;\n" + release_by_exch("locks")));
   auto f = fault({1}, {64}, 1, 64);
   EXPECT_EQ(f.kind, fault_kind::lock_cycle);
   EXPECT_NE(f.detail.find("for block"), std::string::npos) << f.detail;
@@ -187,7 +189,8 @@ TEST_F(lock_cycles, locks_in_shared_memory_count) {
       "cvta.shared.u64 own, own; mul.lo.u32 o, w, 4; add.u32 o, o, v; cvt.u64.u32 next, o;\n"
       "cvta.shared.u64 next, next;\n";
   m.load(kernel(shared + take_by_exch("own", "first") + "barrier.sync 0;\n" +
-                take_by_exch("next", "second") + give_by_store("next") + give_by_store("own")));
+                take_by_exch("next", "second") + release_by_store("next") +
+                release_by_store("own")));
   for (std::uint32_t n : {2, 32, 64}) {
     auto f = fault({1}, {n}, 1, n);
     EXPECT_EQ(f.kind, fault_kind::lock_cycle) << n;
@@ -197,7 +200,7 @@ TEST_F(lock_cycles, locks_in_shared_memory_count) {
   EXPECT_EQ(fault({6}, {2}, 1, 12).kind, fault_kind::lock_cycle) << "of one block among others";
 }
 
-TEST_F(lock_cycles, pointers_to_locks_and_functions_that_lock_are_seen_through) {
+TEST_F(lock_cycles, are_found_through_pointers_and_functions) {
   m.load(
       ".func lock(.param .b64 a) { .reg .b64 l; .reg .b32 v; .reg .pred p;\n"
       "ld.param.u64 l, [a]; " +
@@ -217,38 +220,38 @@ TEST_F(lock_cycles, pointers_to_locks_and_functions_that_lock_are_seen_through) 
   EXPECT_EQ(fault({1}, {1}, 1, 1).kind, fault_kind::lock_cycle);
 }
 
-// ---- what only looks like one
+// ---- waits that resemble a cycle of locks
 
-TEST_F(lock_cycles, correct_locks_are_not_reported_however_long_they_are_held) {
+TEST_F(lock_cycles, exclude_correct_locks_regardless_of_duration) {
   std::string work =
       "mov.u32 w, 0;\nwork: add.u32 w, w, 1; setp.lt.u32 p, w, 3000; @p bra work;\n"
       "ld.volatile.u32 v, [arrived]; add.u32 v, v, 1; st.volatile.u32 [arrived], v;\n";
   for (take taken : {take_by_cas, take_by_exch, take_after_test, take_and_sleep}) {
     m.load(kernel(taken("locks", "first") + "add.u64 next, locks, 4;\n" + taken("next", "second") +
-                  work + give_by_exch("next") + give_by_exch("locks")));
+                  work + release_by_exch("next") + release_by_exch("locks")));
     m.options.step_limit = 1ull << 36;
     EXPECT_FALSE(run({4}, {32}, 8, 16).fault);
     EXPECT_EQ(*m.view<std::uint32_t>(arrived), 16u);
   }
 }
 
-TEST_F(lock_cycles, a_wait_for_a_word_that_something_else_writes_is_none) {
+TEST_F(lock_cycles, exclude_a_wait_for_a_word_written_elsewhere) {
   std::string flag = "wait: ld.volatile.u32 v, [arrived+4]; setp.eq.u32 p, v, 0; @p bra wait;\n";
-  m.load(kernel(take_by_cas("own", "first") + flag + give_by_exch("own")));
+  m.load(kernel(take_by_cas("own", "first") + flag + release_by_exch("own")));
   never_ends({2}, {32}, 32, 2);
-  m.load(kernel(take_by_cas("locks", "first") + flag + give_by_exch("locks")));
+  m.load(kernel(take_by_cas("locks", "first") + flag + release_by_exch("locks")));
   never_ends({2}, {32}, 32, 2);
-  // It may be told to stop while it waits for a lock.
+  // Another block may request a stop while it waits for a lock.
   std::string with_stop =
       "wait: ld.volatile.u32 v, [arrived+4]; setp.ne.u32 p, v, 0; @p exit;\n"
       "atom.cas.b32 v, [next], 0, 1; setp.ne.u32 p, v, 0; @p bra wait;\n";
-  m.load(kernel(take_by_cas("own", "first") + meet + with_stop + give_by_exch("next") +
-                give_by_exch("own")));
+  m.load(kernel(take_by_cas("own", "first") + meet + with_stop + release_by_exch("next") +
+                release_by_exch("own")));
   never_ends({2}, {1}, 1, 2);
 }
 
-TEST_F(lock_cycles, locks_that_the_host_can_reach_are_none) {
-  m.load(cycle(take_by_cas, give_by_exch));
+TEST_F(lock_cycles, exclude_locks_accessible_to_the_host) {
+  m.load(cycle(take_by_cas, release_by_exch));
   for (auto kind : {memory::allocation_kind::pinned, memory::allocation_kind::managed}) {
     memory::address there = m.allocate(8, kind);
     std::memset(m.view<char>(there), 0, 8);
@@ -258,29 +261,29 @@ TEST_F(lock_cycles, locks_that_the_host_can_reach_are_none) {
   }
 }
 
-TEST_F(lock_cycles, messages_that_are_taken_out_of_words_are_none) {
-  // Each takes a message out of its own word, then waits for one in the next word, and so on.
+TEST_F(lock_cycles, exclude_messages_removed_from_words) {
+  // Each thread removes a message from its own word, then waits for a message in the next word.
   std::string fill = "st.volatile.u32 [own], 5;\n" + std::string(meet);
   auto take_message = [](const std::string& at, const std::string& label) {
     return repeat_while(label, "atom.exch.b32 v, [" + at + "], 0; setp.eq.u32 p, v, 0;");
   };
-  std::string again = "bra first;\n";
-  m.load(kernel(fill + take_message("own", "first") + take_message("next", "second") + again));
+  std::string retry = "bra first;\n";
+  m.load(kernel(fill + take_message("own", "first") + take_message("next", "second") + retry));
   never_ends({1}, {1}, 1, 1);
   never_ends({2}, {1}, 1, 2);
   never_ends({1}, {2}, 1, 2);
   auto consume = [](const std::string& at, const std::string& label) {
     return repeat_while(label, "atom.cas.b32 v, [" + at + "], 5, 0; setp.ne.u32 p, v, 5;");
   };
-  m.load(kernel(fill + consume("own", "first") + consume("next", "second") + again));
+  m.load(kernel(fill + consume("own", "first") + consume("next", "second") + retry));
   never_ends({1}, {1}, 1, 1);
   never_ends({2}, {1}, 1, 2);
 }
 
-TEST_F(lock_cycles, a_request_to_the_host_in_a_word_is_none) {
+TEST_F(lock_cycles, exclude_a_request_to_the_host) {
   std::string ask = "atom.cas.b32 v, [own], 0, 1;\n";
   std::string answered = "wait: ld.volatile.u32 v, [own]; setp.eq.u32 p, v, 1; @p bra wait;\n";
-  for (const std::string& clear : {give_by_store("own"), give_by_exch("own")}) {
+  for (const std::string& clear : {release_by_store("own"), release_by_exch("own")}) {
     m.load(kernel("first: " + ask + answered + clear + "bra first;\n"));
     never_ends({1}, {1}, 1, 1);
     never_ends({2}, {1}, 1, 2);
@@ -288,33 +291,33 @@ TEST_F(lock_cycles, a_request_to_the_host_in_a_word_is_none) {
   std::string taken = "wait: atom.cas.b32 v, [own], 2, 0; setp.ne.u32 p, v, 2; @p bra wait;\n";
   m.load(kernel("first: " + ask + taken + "bra first;\n"));
   never_ends({1}, {1}, 1, 1);
-  // ... a publisher that waits until its last message was taken
+  // ... a publisher that waits until its last message was removed
   m.load(kernel("first: " + take_by_cas("own", "put") + "bra first;\n"));
   never_ends({1}, {1}, 1, 1);
 }
 
-TEST_F(lock_cycles, who_gives_a_lock_back_before_trying_again_is_none) {
+TEST_F(lock_cycles, exclude_a_release_before_a_retry) {
   m.load(kernel("again: " + take_by_cas("own", "first") +
                 "atom.cas.b32 v, [next], 0, 1; setp.eq.u32 q, v, 0; @q bra got;\n" +
-                give_by_exch("own") + "bra again;\ngot: " + give_by_exch("next") +
-                give_by_exch("own")));
+                release_by_exch("own") + "bra again;\ngot: " + release_by_exch("next") +
+                release_by_exch("own")));
   exec::outcome result = run({2}, {1}, 1, 2);
   EXPECT_TRUE(!result.fault || result.fault->kind == fault_kind::step_limit);
 }
 
-TEST_F(lock_cycles, a_loop_that_looks_at_a_clock_may_end_by_itself) {
+TEST_F(lock_cycles, exclude_a_loop_that_reads_a_clock) {
   m.load(kernel(take_by_cas("own", "first") + meet +
                 "wait: mov.u32 w, %clock; and.b32 w, w, 0; atom.cas.b32 v, [next], 0, 1; "
                 "setp.ne.u32 p, v, 0; @p bra wait;\n" +
-                give_by_exch("next") + give_by_exch("own")));
+                release_by_exch("next") + release_by_exch("own")));
   never_ends({2}, {1}, 1, 2);
 }
 
-TEST_F(lock_cycles, a_slow_block_may_let_others_wait_at_a_barrier_of_the_grid) {
+TEST_F(lock_cycles, exclude_a_slow_block_at_a_grid_barrier) {
   std::string work =
       "mov.u32 w, %ctaid.x; setp.ne.u32 p, w, 0; @p bra go;\n"
       "work: add.u32 w, w, 1; setp.lt.u32 p, w, 1200000; @p bra work;\ngo: ";
-  // The last one to come turns the sense over; the word is changed by exchange.
+  // The last thread reverses the sense; the word is changed by exchange.
   std::string barrier =
       "sub.u32 w, n, 1; atom.add.u32 v, [arrived], 1; setp.ne.u32 p, v, w; @p bra wait;\n"
       "atom.exch.b32 v, [locks], 1;\n"
@@ -326,8 +329,8 @@ TEST_F(lock_cycles, a_slow_block_may_let_others_wait_at_a_barrier_of_the_grid) {
   EXPECT_GT(result.instructions, 100'000'000u);
 }
 
-TEST_F(lock_cycles, are_watched_for_with_the_check_and_one_host_thread) {
-  m.load(cycle(take_by_cas, give_by_exch));
+TEST_F(lock_cycles, are_detected_only_with_the_check_and_one_host_thread) {
+  m.load(cycle(take_by_cas, release_by_exch));
   m.options.check_sync = false;
   never_ends({2}, {1}, 1, 2);
   m.options.check_sync = true;

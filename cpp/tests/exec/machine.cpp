@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading and launching for tests.
+// Loads modules and launches kernels for tests.
 #include "machine.hpp"
 
 #include <stdexcept>
@@ -29,9 +29,9 @@ memory::address machine::allocate(std::uint64_t bytes, memory::allocation_kind k
 }
 
 const exec::kernel& machine::find(std::string_view kernel) const {
-  const exec::kernel* found = loaded_->find_kernel(kernel);
-  if (!found) throw std::runtime_error("no kernel " + std::string(kernel));
-  return *found;
+  const exec::kernel* entry = loaded_->find_kernel(kernel);
+  if (!entry) throw std::runtime_error("no kernel " + std::string(kernel));
+  return *entry;
 }
 
 exec::outcome machine::launch(const exec::kernel& entry, exec::extent grid, exec::extent block,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device, a loaded module, and launching its kernels in one call.
+// A device with a loaded module, whose kernels are launched in one call.
 #pragma once
 
 #include <cstring>
@@ -18,7 +18,7 @@ namespace memory = emulator::memory;
 namespace ptx = emulator::ptx;
 namespace report = emulator::report;
 
-// Adds .version, .target and .address_size when the text has none.
+// Adds .version, .target and .address_size if the text lacks them.
 std::string whole_module(std::string_view text);
 
 class machine {
@@ -48,7 +48,7 @@ class machine {
     return reinterpret_cast<T*>(space.view(at));
   }
 
-  // Runs a kernel of the module that was loaded last.
+  // Runs a kernel of the most recently loaded module.
   template <class... Values>
   exec::outcome run(std::string_view kernel, exec::extent grid, exec::extent block,
                     Values... values) {

@@ -11,7 +11,7 @@
 namespace halfwarp::tests {
 namespace {
 
-// Thread i reads element i of `in` as TYPE into a register of WIDTH bits and stores that.
+// Thread i loads element i of `in` as TYPE into a register of WIDTH bits and stores the register.
 std::string load_kernel(const std::string& type, int bits, int width) {
   std::string w = std::to_string(width);
   return ".visible .entry k(.param .u64 in, .param .u64 out) {\n"
@@ -37,7 +37,7 @@ std::uint64_t extended(std::uint64_t raw, int bits, int width, bool is_signed) {
   return width == 64 ? value : value & ((1ull << width) - 1);
 }
 
-TEST(memory, loads_extend_to_wider_registers_as_the_type_says) {
+TEST(memory, loads_extend_to_wider_registers_by_type) {
   for (int bits : {8, 16, 32, 64}) {
     for (char sign : {'u', 's', 'b'}) {
       for (int width : {16, 32, 64}) {
@@ -48,8 +48,8 @@ TEST(memory, loads_extend_to_wider_registers_as_the_type_says) {
         std::vector<std::uint8_t> bytes(32 * bits / 8);
         for (std::size_t i = 0; i < bytes.size(); ++i)
           bytes[i] = static_cast<std::uint8_t>(i * 37 + 90);
-        memory::address in = m.upload(bytes), out = m.allocate(32 * width / 8);
-        ASSERT_FALSE(m.run("k", {1}, {32}, in, out).fault);
+        memory::address input = m.upload(bytes), out = m.allocate(32 * width / 8);
+        ASSERT_FALSE(m.run("k", {1}, {32}, input, out).fault);
         auto got = m.download<std::uint8_t>(out, 32 * width / 8);
         for (int i = 0; i < 32; ++i) {
           std::uint64_t raw = 0, value = 0;
@@ -97,8 +97,8 @@ TEST(memory, vector_accesses_may_overwrite_their_own_address) {
       "ret; }");
   std::vector<std::uint64_t> values(64);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = i * 0x1'0000'0001 + 7;
-  memory::address in = m.upload(values), out = m.allocate(1024);
-  auto result = m.run("k", {1}, {32}, in, out);
+  memory::address input = m.upload(values), out = m.allocate(1024);
+  auto result = m.run("k", {1}, {32}, input, out);
   ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
   auto got = m.download<std::uint64_t>(out, 128);
   for (int i = 0; i < 32; ++i) {
@@ -116,12 +116,12 @@ TEST(memory, eight_registers_are_loaded_and_stored) {
       ".visible .entry k(.param .u64 in, .param .u64 out) { .reg .b64 p; .reg .b32 r<8>;\n"
       "ld.param.u64 p, [in]; ld.global.v8.b32 {r0, r1, r2, r3, r4, r5, r6, r7}, [p];\n"
       "ld.param.u64 p, [out]; st.global.v8.b32 [p], {r7, r6, r5, r4, r3, r2, r1, r0}; ret; }");
-  memory::address in = m.upload<int>({1, 2, 3, 4, 5, 6, 7, 8}), out = m.allocate(32);
-  ASSERT_FALSE(m.run("k", {1}, {1}, in, out).fault);
+  memory::address input = m.upload<int>({1, 2, 3, 4, 5, 6, 7, 8}), out = m.allocate(32);
+  ASSERT_FALSE(m.run("k", {1}, {1}, input, out).fault);
   EXPECT_EQ(m.download<int>(out, 8), (std::vector{8, 7, 6, 5, 4, 3, 2, 1}));
 }
 
-TEST(memory, generic_addresses_reach_every_space) {
+TEST(memory, generic_addresses_access_every_space) {
   machine m;
   m.load(
       ".shared .align 8 .b8 s[256];\n"
@@ -169,7 +169,7 @@ TEST(memory, isspacep_and_cvta_agree) {
   EXPECT_EQ(got, (std::vector<std::uint32_t>{1, 2, 4, 99, 0, 0}));
 }
 
-TEST(memory, initialisers_hold_values_and_addresses) {
+TEST(memory, initializers_hold_values_and_addresses) {
   machine m;
   auto& e = m.load(
       ".global .align 4 .b8 t[16] = {1, 0, 0, 0, 2, 0, 0, 0, 3};\n"
@@ -278,7 +278,7 @@ void check_atomics(const std::vector<atomic_case<T>>& cases) {
   }
 }
 
-TEST(memory, atomics_of_32_bits_give_the_old_value_and_leave_the_new) {
+TEST(memory, atomics_of_32_bits_return_the_old_value_and_store_the_new) {
   check_atomics<std::uint32_t>({{"add.u32", 5, {1, 2, 3}, 11},
                                 {"add.s32", 5, {~0u, 2, 3}, 9},
                                 {"and.b32", 0xff, {0x3f, 0xf3}, 0x33},
@@ -293,7 +293,7 @@ TEST(memory, atomics_of_32_bits_give_the_old_value_and_leave_the_new) {
   check_atomics<float>({{"add.f32", 1.5f, {1, 2.25f, -8}, -3.25f}});
 }
 
-TEST(memory, atomics_of_64_bits_give_the_old_value_and_leave_the_new) {
+TEST(memory, atomics_of_64_bits_return_the_old_value_and_store_the_new) {
   check_atomics<std::uint64_t>({{"add.u64", ~0ull, {1, 2}, 2},
                                 {"and.b64", 0xff00'0000'0000, {0x3f00'0000'0000}, 0x3f00'0000'0000},
                                 {"or.b64", 1, {1ull << 40}, 1 | 1ull << 40},
@@ -362,8 +362,8 @@ TEST(memory, acquiring_loads_and_releasing_stores_have_a_fence_beside_them) {
                               .find_kernel("k");
   const exec::function_code& code = k->owner().code_of(k->function()).functions[0];
   std::vector<bool> is_fence;
-  for (const exec::instruction& in : code.code) {
-    is_fence.push_back(in.run == exec::find_handler("fence"));
+  for (const exec::instruction& instr : code.code) {
+    is_fence.push_back(instr.run == exec::find_handler("fence"));
   }
   EXPECT_EQ(is_fence, (std::vector{true, false, false, true, false, false, false, false}));
 }

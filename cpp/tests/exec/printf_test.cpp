@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// printf of kernels.
+// printf in kernels.
 #include <gtest/gtest.h>
 
 #include "machine.hpp"
@@ -13,7 +13,7 @@ std::string bytes_of(const std::string& text) {
   return "{" + list + "0}";
 }
 
-// Prints with the arguments that `stores` puts into local memory at l.
+// Calls printf with the arguments that `stores` writes to local memory at l.
 std::string printed(const std::string& format, const std::string& stores,
                     std::uint32_t threads = 1) {
   machine m;

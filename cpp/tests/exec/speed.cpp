@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast the interpreter is: exec_speed [LIMIT_FACTOR]. With a factor, exits 1 when a kernel
-// takes longer than that many times its target.
+// Measures the speed of the interpreter: exec_speed [LIMIT_FACTOR]. With a factor, exits with 1 if
+// a kernel needs more than that multiple of its target time.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -23,7 +23,7 @@ const char* const saxpy_text = R"(
 done: ret;
 })";
 
-// 16 x 16 tiles in shared memory, the inner loop unrolled as a compiler does.
+// Multiplies 16 x 16 tiles in shared memory, with the inner loop unrolled as by a compiler.
 std::string matmul_text() {
   std::string text = R"(
 .visible .entry matmul(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {
@@ -89,12 +89,12 @@ measured best_of(int times, Run run) {
   for (int i = 0; i < times; ++i) {
     auto begin = std::chrono::steady_clock::now();
     exec::outcome result = run();
-    std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
     if (result.fault) {
       std::fputs(report::full_text(*result.fault).c_str(), stderr);
       std::exit(2);
     }
-    best = {std::min(best.milliseconds, took.count()), result.instructions};
+    best = {std::min(best.milliseconds, elapsed.count()), result.instructions};
   }
   return best;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions in which the lanes of a warp see each other.
+// Instructions in which the lanes of a warp exchange values.
 #include <gtest/gtest.h>
 
 #include "machine.hpp"
@@ -7,7 +7,7 @@
 namespace halfwarp::tests {
 namespace {
 
-// Runs `body` for 32 lanes (or fewer); it has i (lane), v (input) and gives r.
+// Runs `body` for 32 lanes or fewer; it has i (lane) and v (input) and computes r.
 std::vector<std::uint32_t> results(const std::string& body, std::uint32_t lanes = 32,
                                    bool may_check = true) {
   machine m;
@@ -28,7 +28,7 @@ std::vector<std::uint32_t> results(const std::string& body, std::uint32_t lanes 
 
 std::uint32_t input(std::uint32_t i) { return 100 + i * i; }
 
-TEST(warp_wide, shuffles_read_the_lane_that_the_mode_names) {
+TEST(warp_wide, shuffles_read_the_lane_of_the_mode) {
   for (std::uint32_t width : {32u, 16u, 8u, 2u}) {
     std::uint32_t segment = (32 - width) << 8;
     std::string up = std::to_string(segment), down = std::to_string(segment | 31);
@@ -110,7 +110,7 @@ TEST(warp_wide, redux_combines_all_lanes) {
   EXPECT_EQ(results("redux.sync.or.b32 r, v, -1;")[3], either);
 }
 
-TEST(warp_wide, groups_with_masks_of_their_own_act_apart_in_one_instruction) {
+TEST(warp_wide, groups_with_different_masks_are_independent_in_one_instruction) {
   auto got = results(
       "and.b32 t, i, 1; setp.eq.u32 p, t, 0; selp.b32 m, 0x55555555, 0xaaaaaaaa, p;\n"
       "redux.sync.add.u32 r, i, m;");
@@ -123,7 +123,7 @@ TEST(warp_wide, the_mask_may_be_the_result_register) {
 }
 
 TEST(warp_wide, members_that_arrive_later_are_waited_for) {
-  // Odd lanes go through a loop first; the same instruction then takes all.
+  // Odd lanes run a loop first; then all lanes meet at the same instruction.
   auto got = results(
       "and.b32 t, i, 1; setp.eq.u32 p, t, 0; @p bra meet; mov.u32 u, 50;\n"
       "l: sub.u32 u, u, 1; setp.ne.u32 q, u, 0; @q bra l;\n"

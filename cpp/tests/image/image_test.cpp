@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images of every kind, built byte by byte, whole and damaged.
+// Images of every kind, built byte by byte, intact and damaged.
 #include "emulator/image/image.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ struct section {
   std::string name, content;
 };
 
-// A cubin of sm_90 with these sections; the table of their headers comes last.
+// Builds a cubin of sm_90 with these sections; the section header table comes last.
 std::string make_cubin(std::vector<section> sections) {
   constexpr std::size_t header = 64;
   std::string names{'\0'};
@@ -104,52 +104,52 @@ std::string make_fat_binary(const std::vector<entry>& entries) {
 
 TEST(Image, MayBePtxText) {
   const std::string text = "\n// comment .x\n/* more */ " + ptx;
-  const auto found = find(text + '\0' + "garbage");
-  ASSERT_TRUE(found) << found.error.message;
-  EXPECT_EQ(found.source->text, text);
-  EXPECT_EQ(found.source->from, origin::ptx_text);
+  const auto result = find(text + '\0' + "garbage");
+  ASSERT_TRUE(result) << result.error.message;
+  EXPECT_EQ(result.source->text, text);
+  EXPECT_EQ(result.source->from, origin::ptx_text);
 }
 
 TEST(Image, MayBeACubinWithItsPtx) {
-  const auto found = find(make_cubin({{".text.k", "code"}, {".nv_debug_ptx_txt", debug_ptx()}}));
-  ASSERT_TRUE(found) << found.error.message;
-  EXPECT_EQ(found.source->text, ptx);
-  EXPECT_EQ(found.source->from, origin::debug_section);
+  const auto result = find(make_cubin({{".text.k", "code"}, {".nv_debug_ptx_txt", debug_ptx()}}));
+  ASSERT_TRUE(result) << result.error.message;
+  EXPECT_EQ(result.source->text, ptx);
+  EXPECT_EQ(result.source->from, origin::debug_section);
 }
 
-// The offsets and lengths in it need all bytes of their fields: the text is longer than 64 KiB.
-TEST(Image, MayBeACubinThatWasMadeOfPtx) {
+// The offsets and lengths use all bytes of their fields, since the text is longer than 64 KiB.
+TEST(Image, MayBeACubinThatContainsItsPtx) {
   std::string text = ptx;
   while (text.size() < 100'000) text += ".visible .entry k() { ret; }\n";
   const std::string cubin = cubin_of_ptx(90, text);
-  auto found = find(cubin);
-  ASSERT_TRUE(found) << found.error.message;
-  EXPECT_EQ(found.source->text, text + "\n");  // the NUL that ends the section
+  auto result = find(cubin);
+  ASSERT_TRUE(result) << result.error.message;
+  EXPECT_EQ(result.source->text, text + "\n");  // for the NUL that ends the section
   const std::string other = text + ".visible .entry l() { ret; }\n";
-  found = find(with_ptx(bytes_of(cubin), other));
-  ASSERT_TRUE(found) << found.error.message;
-  EXPECT_EQ(found.source->text, other + "\n");
+  result = find(with_ptx(bytes_of(cubin), other));
+  ASSERT_TRUE(result) << result.error.message;
+  EXPECT_EQ(result.source->text, other + "\n");
 }
 
 TEST(Image, MayBeACubinThatIsKnown) {
   const std::string cubin = make_cubin({{".nv_debug_ptx_txt", debug_ptx()}});
   cubin_registry registry;
   registry.add(bytes_of(cubin), "better text");
-  const auto found = find_ptx(bytes_of(cubin + "padding"), 90, registry);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found.source->text, "better text");
-  EXPECT_EQ(found.source->from, origin::registered);
+  const auto result = find_ptx(bytes_of(cubin + "padding"), 90, registry);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result.source->text, "better text");
+  EXPECT_EQ(result.source->from, origin::registered);
 }
 
 TEST(Image, ExplainsMachineCode) {
-  const auto found = find(make_cubin({{".text.k", "code"}}));
-  ASSERT_FALSE(found);
-  EXPECT_EQ(found.error.reason, failure::no_binary);
-  EXPECT_NE(found.error.message.find("machine code for sm_90"), std::string::npos);
-  EXPECT_NE(found.error.message.find("-lineinfo"), std::string::npos);
+  const auto result = find(make_cubin({{".text.k", "code"}}));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error.reason, failure::no_binary);
+  EXPECT_NE(result.error.message.find("machine code for sm_90"), std::string::npos);
+  EXPECT_NE(result.error.message.find("-lineinfo"), std::string::npos);
 }
 
-TEST(FatBinary, GivesTheNewestPtxThatTheDeviceRuns) {
+TEST(FatBinary, ReturnsTheNewestPtxThatTheDeviceRuns) {
   const std::string data = make_fat_binary({{1, 75, ptx + "// 75"},
                                             {1, 90, ptx + "// 90"},
                                             {2, 90, make_cubin({})},
@@ -166,34 +166,34 @@ TEST(FatBinary, GivesTheNewestPtxThatTheDeviceRuns) {
       << none.error.message;
 }
 
-TEST(FatBinary, GivesThePtxOfACubinWhenThereIsNoOther) {
+TEST(FatBinary, ReturnsThePtxOfACubinIfThereIsNoOther) {
   const std::string cubin = make_cubin({{".nv_debug_ptx_txt", debug_ptx()}});
-  const auto found = find(make_fat_binary({{2, 90, cubin}}));
-  ASSERT_TRUE(found) << found.error.message;
-  EXPECT_EQ(found.source->text, ptx);
+  const auto result = find(make_fat_binary({{2, 90, cubin}}));
+  ASSERT_TRUE(result) << result.error.message;
+  EXPECT_EQ(result.source->text, ptx);
 }
 
 TEST(FatBinary, UnpacksLz4) {
-  // All literals: 15 and the rest.
+  // Literals only: 15 and the remainder.
   std::string packed = "\xf0";
   packed += static_cast<char>(ptx.size() - 15);
   packed += ptx;
-  const auto found = find(make_fat_binary({{1, 75, packed, 0x2011, ptx.size()}}));
-  ASSERT_TRUE(found) << found.error.message;
-  EXPECT_EQ(found.source->text, ptx);
+  const auto result = find(make_fat_binary({{1, 75, packed, 0x2011, ptx.size()}}));
+  ASSERT_TRUE(result) << result.error.message;
+  EXPECT_EQ(result.source->text, ptx);
   const auto damaged = find(make_fat_binary({{1, 75, packed, 0x2011, ptx.size() + 1}}));
   ASSERT_FALSE(damaged);
   EXPECT_EQ(damaged.error.reason, failure::invalid_image);
 }
 
-TEST(FatBinary, SaysThatZstdIsNotRead) {
-  const auto found = find(make_fat_binary({{1, 75, "\x28\xb5\x2f\xfd....", 0x8011, 100}}));
-  ASSERT_FALSE(found);
-  EXPECT_EQ(found.error.reason, failure::no_decompressor);
-  EXPECT_NE(found.error.message.find("zstd"), std::string::npos);
+TEST(FatBinary, ReportsThatZstdIsNotSupported) {
+  const auto result = find(make_fat_binary({{1, 75, "\x28\xb5\x2f\xfd....", 0x8011, 100}}));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error.reason, failure::no_decompressor);
+  EXPECT_NE(result.error.message.find("zstd"), std::string::npos);
 }
 
-TEST(Image, RefusesWhatItDoesNotKnow) {
+TEST(Image, RefusesUnknownFormats) {
   EXPECT_EQ(find("").error.reason, failure::invalid_image);
   EXPECT_EQ(find("hello").error.reason, failure::invalid_image);
   EXPECT_EQ(find("/* never ends").error.reason, failure::invalid_image);
@@ -213,11 +213,11 @@ TEST(Image, SurvivesEveryTruncationAndEveryChangedByte) {
       make_fat_binary({{1, 75, ptx}, {2, 90, make_cubin({{".nv_debug_ptx_txt", debug_ptx()}})}})};
   for (const std::string& whole : images) {
     for (std::size_t n = 0; n < whole.size(); ++n) {
-      // An own allocation, so that a sanitizer sees reads past the end.
+      // A separate allocation, so that a sanitizer detects reads past the end.
       const std::vector<std::byte> cut{bytes_of(whole).begin(), bytes_of(whole).begin() + n};
       cubin_registry registry;
-      const auto found = find_ptx(cut, 90, registry);
-      EXPECT_TRUE(found || !found.error.message.empty());
+      const auto result = find_ptx(cut, 90, registry);
+      EXPECT_TRUE(result || !result.error.message.empty());
       for (const char value : {'\0', '\1', '\x7f', '\xff'}) {
         std::string changed = whole;
         changed[n] = value;
@@ -235,14 +235,14 @@ TEST(Elf, FindsSectionsByTheirWholeName) {
   EXPECT_EQ(cubin_architecture(bytes_of(cubin)), 90u);
 }
 
-TEST(Elf, HasNoNamesWhereTheirSectionIsNotInTheTable) {
+TEST(Elf, HasNoNamesIfTheirSectionIsNotInTheTable) {
   std::string cubin = make_cubin({{".text", "a"}});
   ASSERT_TRUE(find_section(bytes_of(cubin), ".text"));
-  put<std::uint16_t>(cubin, 60, 2);  // sections: the names are the next one behind them
+  put<std::uint16_t>(cubin, 60, 2);  // section count; the names are in the next section
   EXPECT_FALSE(find_section(bytes_of(cubin), ".text"));
 }
 
-TEST(ViewOf, MeasuresImagesThatComeAsPointers) {
+TEST(ViewOf, DeterminesTheSizeOfImagesAtPointers) {
   const std::string cubin = make_cubin({{".text.k", "code"}}), padding(100, 'x');
   EXPECT_EQ(view_of((cubin + padding).data()).size(), cubin.size());
   const std::string fat = make_fat_binary({{1, 75, ptx}});
@@ -260,8 +260,8 @@ TEST(ViewOf, FollowsTheWrapperOfAnEmbeddedFatBinary) {
     void* unused = nullptr;
   } wrapper;
   wrapper.data = fat.data();
-  const bytes found = view_of(&wrapper);
-  EXPECT_EQ(as_text(found), fat);
+  const bytes result = view_of(&wrapper);
+  EXPECT_EQ(as_text(result), fat);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LZ4 blocks: literals, matches, long lengths, damage.
+// LZ4 blocks: literals, matches, long lengths and damage.
 #include "emulator/image/lz4.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(Lz4, ReadsLongLengths) {
   const std::string literals(300, 'q');
   // 15 + 255 + 30 literals.
   EXPECT_EQ(unpack("\xf0\xff\x1e" + literals, 300), literals);
-  // One literal, then 4 + 15 + 255 + 0 bytes from 1 back, then one more.
+  // A literal, then 4 + 15 + 255 + 0 bytes from 1 back, then one more.
   const std::string block{
       "\x1f"
       "a\x01\x00\xff\x00\x10"

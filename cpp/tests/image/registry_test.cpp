@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of cubins and their texts.
+// The registry of cubins and their PTX.
 #include "emulator/image/registry.hpp"
 
 #include <gtest/gtest.h>
@@ -64,8 +64,8 @@ TEST(Registry, MayBeUsedFromManyThreads) {
       for (int i = 0; i < 500; ++i) {
         const std::string key = std::to_string((i + t) % 20);
         registry.add(bytes_of(key), key + std::string(90, 'x'));
-        const auto found = registry.find(bytes_of(key));
-        EXPECT_TRUE(found == nullptr || found->starts_with(key));
+        const auto match = registry.find(bytes_of(key));
+        EXPECT_TRUE(match == nullptr || match->starts_with(key));
       }
     });
   }

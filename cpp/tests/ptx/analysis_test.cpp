@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks, register use, calls, register demand.
+// Blocks, register use, calls and register demand.
 #include "emulator/ptx/analysis.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using halfwarp::tests::parsed_body;
 
 using indices = std::vector<std::uint32_t>;
 
-TEST(Blocks, BeginAtNamedLabelsAndBehindBranches) {
+TEST(Blocks, BeginAtNamedLabelsAndAfterBranches) {
   const auto m = parsed_body(
       "mov.u32 %r1, 0;\n"  // 0
       "unused: add.s32 %r1, %r1, 1;\n"
@@ -68,7 +68,7 @@ names access_of(const std::string& text) {
 
 using strings = std::vector<std::string>;
 
-TEST(RegisterAccess, TellsResultsFromSources) {
+TEST(RegisterAccess, DistinguishesResultsFromSources) {
   EXPECT_EQ(access_of("@%p1 add.s32 %r1, %r2, 3;").reads, (strings{"%p1", "%r2"}));
   EXPECT_EQ(access_of("@%p1 add.s32 %r1, %r2, 3;").writes, (strings{"%r1"}));
   EXPECT_EQ(access_of("ld.global.v2.u32 {%r1, %r2}, [%rd1+4];").writes, (strings{"%r1", "%r2"}));
@@ -98,7 +98,7 @@ TEST(CalledFunctions, AreListedOnce) {
   EXPECT_EQ(called_functions(m->functions[3]), (indices{0, 1, 2}));
 }
 
-// Loads n values of a type and adds them up afterwards, so that all are live at once.
+// Loads n values of a type and then adds them, so that all are live at once.
 std::string sum_of(int n, const std::string& type, const std::string& prefix) {
   std::string loads, adds;
   for (int i = 1; i <= n; ++i) {
@@ -116,7 +116,7 @@ TEST(RegisterEstimate, HasAFloorAndSteps) {
   EXPECT_EQ(estimate_registers(*parsed_body(sum_of(20, "u64", "%rd"))), (indices{48}));
 }
 
-TEST(RegisterEstimate, CountsWhatLivesAroundALoop) {
+TEST(RegisterEstimate, CountsRegistersThatAreLiveAroundALoop) {
   std::string loads, uses;
   for (int i = 1; i < 25; ++i) {
     const std::string r = "%r" + std::to_string(i);

@@ -44,7 +44,7 @@ auto key(const mnemonic& m) { return std::tuple{m.text, m.opcode, m.has_unknown_
 
 class comparison {
  public:
-  std::string where;
+  std::string difference;
 
   void modules(const module& a, const module& b) {
     equal("head",
@@ -59,31 +59,33 @@ class comparison {
     each("mnemonic", a.mnemonics, b.mnemonics);
     variables("variable", a.variables, b.variables);
     equal("number of functions", a.functions.size(), b.functions.size());
-    for (std::size_t i = 0; where.empty() && i < a.functions.size(); ++i) {
+    for (std::size_t i = 0; difference.empty() && i < a.functions.size(); ++i) {
       functions(a.functions[i], b.functions[i]);
-      if (!where.empty()) where = "function " + std::to_string(i) + ": " + where;
+      if (!difference.empty()) difference = "function " + std::to_string(i) + ": " + difference;
     }
   }
 
  private:
   template <class T>
-  void equal(const char* what, const T& a, const T& b) {
-    if (where.empty() && !(a == b)) where = what;
+  void equal(const char* label, const T& a, const T& b) {
+    if (difference.empty() && !(a == b)) difference = label;
   }
 
   template <class T>
-  void each(const char* what, const std::vector<T>& a, const std::vector<T>& b) {
-    equal(what, a.size(), b.size());
-    for (std::size_t i = 0; where.empty() && i < a.size(); ++i) {
-      if (key(a[i]) != key(b[i])) where = std::string{what} + " " + std::to_string(i);
+  void each(const char* label, const std::vector<T>& a, const std::vector<T>& b) {
+    equal(label, a.size(), b.size());
+    for (std::size_t i = 0; difference.empty() && i < a.size(); ++i) {
+      if (key(a[i]) != key(b[i])) difference = std::string{label} + " " + std::to_string(i);
     }
   }
 
-  void variables(const char* what, const std::vector<variable>& a, const std::vector<variable>& b) {
-    equal(what, a.size(), b.size());
-    for (std::size_t i = 0; where.empty() && i < a.size(); ++i) {
+  void variables(const char* label, const std::vector<variable>& a,
+                 const std::vector<variable>& b) {
+    equal(label, a.size(), b.size());
+    for (std::size_t i = 0; difference.empty() && i < a.size(); ++i) {
       one_variable(a[i], b[i]);
-      if (!where.empty()) where = std::string{what} + " " + std::to_string(i) + ": " + where;
+      if (!difference.empty())
+        difference = std::string{label} + " " + std::to_string(i) + ": " + difference;
     }
   }
 
@@ -93,12 +95,12 @@ class comparison {
           v.name,       v.linkage,    v.space,           v.type,      v.vector_width,  v.is_array,
           v.is_unsized, v.is_managed, v.has_initialiser, v.alignment, v.element_bytes, v.size};
     };
-    const auto more = [](const variable& v) {
+    const auto extra = [](const variable& v) {
       return std::tuple{v.offset,     v.dimensions,        v.attributes,     v.pointer_space,
                         v.is_pointer, v.pointer_alignment, v.register_index, v.initialiser.bytes};
     };
     equal("declaration", parts(a), parts(b));
-    equal("declaration", more(a), more(b));
+    equal("declaration", extra(a), extra(b));
     each("relocation", a.initialiser.relocations, b.initialiser.relocations);
   }
 
@@ -141,7 +143,7 @@ class comparison {
     each("operand", a.operands, b.operands);
     each("statement", a.statements, b.statements);
     equal("number of prototypes", a.prototypes.size(), b.prototypes.size());
-    for (std::size_t i = 0; where.empty() && i < a.prototypes.size(); ++i) {
+    for (std::size_t i = 0; difference.empty() && i < a.prototypes.size(); ++i) {
       equal("prototype", std::tie(a.prototypes[i].name, a.prototypes[i].directives),
             std::tie(b.prototypes[i].name, b.prototypes[i].directives));
       variables("prototype result", a.prototypes[i].return_parameters,
@@ -156,7 +158,7 @@ class comparison {
 std::string first_difference(const module& a, const module& b) {
   comparison c;
   c.modules(a, b);
-  return c.where;
+  return c.difference;
 }
 
 }  // namespace halfwarp::tests

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two modules say the same, whatever their layout as text.
+// Compares two modules regardless of their text layout.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace halfwarp::tests {
 
-// Where the modules first differ, such as "function 2: operand 7"; empty when they are equal.
-// Lines, columns and the exact text of instructions are not compared.
+// Returns the first difference, such as "function 2: operand 7"; empty if the modules are equal.
+// Ignores lines, columns and the exact text of instructions.
 std::string first_difference(const emulator::ptx::module& a, const emulator::ptx::module& b);
 
 }  // namespace halfwarp::tests

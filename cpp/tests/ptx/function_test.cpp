@@ -118,7 +118,7 @@ TEST(Body, LabelsBelongToTheirScope) {
   EXPECT_EQ(target(4), 4u);
 }
 
-TEST(Body, MarksLabelsThatAreNamed) {
+TEST(Body, MarksReferencedLabels) {
   const auto m = parsed_body("$L__debug: used: bra used;");
   EXPECT_FALSE(m->functions[0].labels[0].is_referenced);
   EXPECT_TRUE(m->functions[0].labels[1].is_referenced);

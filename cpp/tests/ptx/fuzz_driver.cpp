@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A deterministic mutation fuzzer for machines without libFuzzer.
 //
-//   ptx_fuzz COUNT SEED FILE...     the files as they are, then COUNT mutated inputs made from them
+//   ptx_fuzz COUNT SEED FILE...     the unchanged files, then COUNT mutated inputs of them
 //
-// Prints one line: inputs, seconds, the slowest input. Exits with 1 when an input takes longer than
-// ten seconds; a crash leaves the input in the file "crash-SEED-NUMBER".
+// Prints one line: inputs, seconds, the slowest input. Exits with 1 if an input takes longer than
+// ten seconds. A crash writes the input to the file "crash-SEED-NUMBER".
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -194,7 +194,7 @@ extern "C" void write_crash(int) {
   std::_Exit(1);
 }
 
-// Also called by the sanitizers before they end the process.
+// The sanitizers also call it before they terminate the process.
 extern "C" void __sanitizer_set_death_callback(void (*)()) __attribute__((weak));
 void write_sanitizer_crash() { std::ofstream{crash_name, std::ios::binary} << current_input; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz target of the PTX front end; links to libFuzzer or to the driver beside it.
+// Fuzz target of the PTX front end; linked with libFuzzer or with fuzz_driver.cpp.
 #include "fuzz_target.hpp"
 
 #include <cstdio>
@@ -18,8 +18,8 @@ namespace {
 
 using namespace halfwarp::emulator;
 
-[[noreturn]] void fail(const char* what, const std::string& detail, const std::string& text) {
-  std::fprintf(stderr, "%s: %s\n%s\n", what, detail.c_str(), text.c_str());
+[[noreturn]] void fail(const char* operation, const std::string& detail, const std::string& text) {
+  std::fprintf(stderr, "%s: %s\n%s\n", operation, detail.c_str(), text.c_str());
   std::abort();
 }
 
@@ -44,8 +44,10 @@ void check_text(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::uint32_t architecture = 90;
   image::cubin_registry registry;
-  const auto found = image::find_ptx(std::as_bytes(std::span{data, size}), architecture, registry);
-  if (found && found.source->from != image::origin::ptx_text) check_text(found.source->text);
+  const auto image_ptx =
+      image::find_ptx(std::as_bytes(std::span{data, size}), architecture, registry);
+  if (image_ptx && image_ptx.source->from != image::origin::ptx_text)
+    check_text(image_ptx.source->text);
   check_text({reinterpret_cast<const char*>(data), size});
   return 0;
 }

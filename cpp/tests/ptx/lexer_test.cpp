@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens: kinds, values, places, what is refused.
+// Tokens: kinds, values, positions and errors.
 #include "emulator/ptx/syntax/lexer.hpp"
 
 #include <gtest/gtest.h>
@@ -35,52 +35,52 @@ constant value_of(std::string_view text) {
   return parse_constant(at);
 }
 
-TEST(Lexer, TellsKindsOfTokensApart) {
-  const auto found = tokens("add %r1 .shared::cta 12 0f3F800000 1.5 \"a b\" ; $L_1 _");
+TEST(Lexer, DistinguishesKindsOfTokens) {
+  const auto result = tokens("add %r1 .shared::cta 12 0f3F800000 1.5 \"a b\" ; $L_1 _");
   const std::vector<token_kind> kinds = {token_kind::identifier, token_kind::identifier,
                                          token_kind::directive,  token_kind::integer,
                                          token_kind::float_bits, token_kind::double_bits,
                                          token_kind::string,     token_kind::punctuation,
                                          token_kind::identifier, token_kind::identifier};
-  ASSERT_EQ(found.size(), kinds.size());
-  for (std::size_t i = 0; i < kinds.size(); ++i) EXPECT_EQ(found[i].kind, kinds[i]) << i;
-  EXPECT_EQ(found[2].text, ".shared::cta");
-  EXPECT_EQ(found[6].text, "a b");
+  ASSERT_EQ(result.size(), kinds.size());
+  for (std::size_t i = 0; i < kinds.size(); ++i) EXPECT_EQ(result[i].kind, kinds[i]) << i;
+  EXPECT_EQ(result[2].text, ".shared::cta");
+  EXPECT_EQ(result[6].text, "a b");
 }
 
 TEST(Lexer, CountsLinesAndColumnsThroughComments) {
-  const auto found = tokens("a // b\n/* c\n d */ e\n#line 7\n  f");
-  ASSERT_EQ(found.size(), 3u);
-  EXPECT_EQ(found[1].line, 3u);
-  EXPECT_EQ(found[1].column, 7u);
-  EXPECT_EQ(found[2].line, 5u);
-  EXPECT_EQ(found[2].column, 3u);
+  const auto result = tokens("a // b\n/* c\n d */ e\n#line 7\n  f");
+  ASSERT_EQ(result.size(), 3u);
+  EXPECT_EQ(result[1].line, 3u);
+  EXPECT_EQ(result[1].column, 7u);
+  EXPECT_EQ(result[2].line, 5u);
+  EXPECT_EQ(result[2].column, 3u);
 }
 
 TEST(Lexer, ReadsIntegersOfEveryBase) {
-  const auto found = tokens("10 0x1F 017 0b101 7U 0xFFFFFFFFFFFFFFFF 0");
+  const auto result = tokens("10 0x1F 017 0b101 7U 0xFFFFFFFFFFFFFFFF 0");
   const std::vector<std::uint64_t> values = {10, 31, 15, 5, 7, ~std::uint64_t{0}, 0};
-  ASSERT_EQ(found.size(), values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(found[i].value, values[i]) << i;
-  EXPECT_TRUE(found[4].is_unsigned);
-  EXPECT_TRUE(found[5].is_unsigned);
-  EXPECT_FALSE(found[0].is_unsigned);
+  ASSERT_EQ(result.size(), values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(result[i].value, values[i]) << i;
+  EXPECT_TRUE(result[4].is_unsigned);
+  EXPECT_TRUE(result[5].is_unsigned);
+  EXPECT_FALSE(result[0].is_unsigned);
 }
 
 TEST(Lexer, ReadsRealsAsBits) {
-  const auto found = tokens("0F3f800000 0d3FF0000000000000 2.5e-1");
-  ASSERT_EQ(found.size(), 3u);
-  EXPECT_EQ(found[0].value, 0x3f800000u);
-  EXPECT_EQ(found[1].value, std::bit_cast<std::uint64_t>(1.0));
-  EXPECT_EQ(found[2].value, std::bit_cast<std::uint64_t>(0.25));
+  const auto result = tokens("0F3f800000 0d3FF0000000000000 2.5e-1");
+  ASSERT_EQ(result.size(), 3u);
+  EXPECT_EQ(result[0].value, 0x3f800000u);
+  EXPECT_EQ(result[1].value, std::bit_cast<std::uint64_t>(1.0));
+  EXPECT_EQ(result[2].value, std::bit_cast<std::uint64_t>(0.25));
 }
 
-TEST(Lexer, ReadsSmallRealsAndRefusesThoseOutOfRange) {
-  const auto found = tokens("4e-324 1.e5 1.5E+2 0.0e-999");
-  ASSERT_EQ(found.size(), 4u);
+TEST(Lexer, ReadsSmallRealsAndRefusesRealsOutOfRange) {
+  const auto result = tokens("4e-324 1.e5 1.5E+2 0.0e-999");
+  ASSERT_EQ(result.size(), 4u);
   const std::vector<double> values = {4e-324, 1e5, 150, 0};
   for (std::size_t i = 0; i < values.size(); ++i)
-    EXPECT_EQ(found[i].value, std::bit_cast<std::uint64_t>(values[i])) << i;
+    EXPECT_EQ(result[i].value, std::bit_cast<std::uint64_t>(values[i])) << i;
   EXPECT_EQ(message_of("1e400"), "1:1 real number out of range");
   EXPECT_EQ(message_of("1e-400"), "1:1 real number out of range");
 }
@@ -129,7 +129,7 @@ TEST(Constant, KeepsSignAndWidth) {
   EXPECT_EQ(value_of("-0f3F800000").bits, 0xbf800000u);
 }
 
-TEST(Constant, RefusesWhatHasNoValue) {
+TEST(Constant, RefusesExpressionsWithoutAValue) {
   EXPECT_THROW(value_of("1 / 0"), syntax_error);
   EXPECT_THROW(value_of("1.5 << 2"), syntax_error);
   EXPECT_THROW(value_of("~1.5"), syntax_error);

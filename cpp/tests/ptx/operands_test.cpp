@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands, one form a test.
+// Operands, one form per test.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -13,7 +13,7 @@ using halfwarp::tests::error_of;
 using halfwarp::tests::kernel_with;
 using halfwarp::tests::parsed;
 
-// The operands of the last instruction of a body.
+// Returns the operands of the last instruction of a body.
 struct last_instruction {
   explicit last_instruction(const std::string& body)
       : owner{parsed(".global .u32 table[8];\n.global .texref t;\n" + kernel_with(body))},
@@ -145,7 +145,7 @@ TEST(Operand, Guard) {
   EXPECT_EQ(x.i.text, "@!%p2 mov.u32 %r1, 1");
 }
 
-TEST(Operand, WordsMayBeApart) {
+TEST(Operand, WordsMayBeSeparated) {
   const last_instruction x{"ld\n.global .u32 %r1, [%rd1];"};
   EXPECT_EQ(x.owner->mnemonic_of(x.i).text, "ld.global.u32");
   EXPECT_EQ(x.owner->mnemonic_of(x.i).space(), state_space::global);
@@ -158,7 +158,7 @@ TEST(Operand, NamesThatAreNotDeclaredStayUnresolved) {
   EXPECT_EQ(x.operands[1].name, "%r99");
 }
 
-TEST(Operand, RefusesMalformedOnes) {
+TEST(Operand, RefusesMalformedOperands) {
   const auto error = [](const std::string& body) {
     const std::string text = error_of(kernel_with(body));
     return text.substr(text.find(' ') + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Printing: canonical text, and the same module after parsing it again.
+// The printer: canonical text, which parses to the same module.
 #include "emulator/ptx/printer.hpp"
 
 #include <gtest/gtest.h>
@@ -38,16 +38,16 @@ TEST(Printer, EvaluatesConstants) {
             "mov.u64 %rd1, 18446744073709551615");
 }
 
-TEST(Printer, GivesTextThatParsesToTheSameModule) {
+TEST(Printer, WritesTextThatParsesToTheSameModule) {
   const auto m = parsed(
       ".extern .func (.param .b32 r) f(.param .b32 x, .param .align 8 .b8 rest[]);\n"
       ".global .align 8 .f32 x[3] = {1, -2.5};\n" +
       kernel_with("{ .param .b32 a; call (a), f, (a, 1); }\nL: @%p1 bra L;"));
   const std::string text = print(*m);
-  const auto again = parse(text);
-  ASSERT_TRUE(again) << again.log << text;
-  EXPECT_EQ(first_difference(*m, *again.value), "");
-  EXPECT_EQ(print(*again.value), text);
+  const auto reparsed = parse(text);
+  ASSERT_TRUE(reparsed) << reparsed.log << text;
+  EXPECT_EQ(first_difference(*m, *reparsed.value), "");
+  EXPECT_EQ(print(*reparsed.value), text);
 }
 
 TEST(Compare, FindsDifferences) {

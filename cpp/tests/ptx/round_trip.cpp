@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that files survive parsing, printing and parsing again.
+// Checks that files are unchanged by parsing, printing and parsing again.
 //
 //   ptx_round_trip [--print] FILE...
 //
-// One line per file: "FILE: FUNCTIONS functions, INSTRUCTIONS instructions, UNKNOWN unknown,
-// SECONDS s", or what is wrong. Exits with 1 when a file does not parse, does not verify or comes
-// back changed. With --print the printed text goes to FILE.printed.
+// Prints one line per file: "FILE: FUNCTIONS functions, INSTRUCTIONS instructions, UNKNOWN unknown,
+// SECONDS s", or the error. Exits with 1 if a file does not parse, does not verify or changes. With
+// --print writes the printed text to FILE.printed.
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -44,7 +44,7 @@ counts count(const module& m) {
   return result;
 }
 
-// What is wrong; empty when nothing is.
+// Returns the error, or an empty text.
 std::string check(const module& first, const std::string& printed) {
   const parse_result second = parse(printed);
   if (!second) return "the printed text does not parse: " + second.error.to_text();
@@ -70,9 +70,9 @@ bool run(const std::string& path, bool keeps_text) {
     std::printf("%s: %s\n", path.c_str(), problem.c_str());
     return false;
   }
-  const counts found = count(*first.value);
+  const counts counted = count(*first.value);
   std::printf("%s: %zu functions, %zu instructions, %zu unknown, %.6f s\n", path.c_str(),
-              first.value->functions.size(), found.instructions, found.unknown, seconds);
+              first.value->functions.size(), counted.instructions, counted.unknown, seconds);
   return true;
 }
 

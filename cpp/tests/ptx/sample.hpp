@@ -13,7 +13,7 @@ namespace halfwarp::tests {
 
 inline const std::string sample_head = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
-// The module; fails the test and gives an empty one when the text is malformed.
+// Parses a module; on malformed text fails the test and returns an empty module.
 inline std::shared_ptr<emulator::ptx::module> parsed(const std::string& declarations) {
   auto result = emulator::ptx::parse(sample_head + declarations);
   if (result) return result.value;
@@ -21,7 +21,7 @@ inline std::shared_ptr<emulator::ptx::module> parsed(const std::string& declarat
   return std::make_shared<emulator::ptx::module>();
 }
 
-// A kernel "k" with registers of every common type and this body.
+// Returns a kernel "k" with registers of every common type and this body.
 inline std::string kernel_with(const std::string& body) {
   return ".visible .entry k(.param .u64 p, .param .align 8 .b8 q[24]) {\n"
          ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<32>; .reg .b64 %rd<32>;\n"
@@ -33,7 +33,7 @@ inline std::shared_ptr<emulator::ptx::module> parsed_body(const std::string& bod
   return parsed(kernel_with(body));
 }
 
-// "8:12 message" of the error of a text; "" when it parses. Lines count from sample_head.
+// Returns the error of a text as "8:12 message", or "" if it parses. Lines count from sample_head.
 inline std::string error_of(const std::string& declarations) {
   const auto result = emulator::ptx::parse(sample_head + declarations);
   if (result) return "";

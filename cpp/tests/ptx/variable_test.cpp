@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables: size, alignment, initialisers, addresses; modules' own directives.
+// Variables: size, alignment, initializers and addresses; module directives.
 #include <gtest/gtest.h>
 
 #include "sample.hpp"
@@ -37,7 +37,7 @@ TEST(Variable, IsAlignedLikeItsTypeWithoutAlign) {
   EXPECT_EQ(only(*parsed(".global .b8 x[7];")).alignment, 1u);
 }
 
-TEST(Variable, MayBeLeftOpenOrTakeItsSizeFromTheInitialiser) {
+TEST(Variable, MayBeUnsizedOrSizedByItsInitializer) {
   const auto open = parsed(".extern .shared .align 8 .b8 x[];");
   EXPECT_TRUE(only(*open).is_unsized);
   EXPECT_EQ(only(*open).size, 0u);
@@ -48,7 +48,7 @@ TEST(Variable, MayBeLeftOpenOrTakeItsSizeFromTheInitialiser) {
   EXPECT_EQ(only(*rows).size, 12u);
 }
 
-TEST(Variable, MayBeAsLargeAsTheMemoryOfADeviceEver) {
+TEST(Variable, MayBeAsLargeAsTheMemoryOfAnyDevice) {
   EXPECT_EQ(error_of(".global .b8 x[1 << 48][0];"), "");
   EXPECT_EQ(error_of(".global .b8 x[(1 << 48) + 1][0];"), "4:32 variable 'x' is too large");
 }
@@ -58,14 +58,14 @@ TEST(Variable, ReadsAttributes) {
   EXPECT_FALSE(only(*parsed(".global .u32 x;")).is_managed);
 }
 
-TEST(Initialiser, BecomesLittleEndianBytes) {
+TEST(Initializer, BecomesLittleEndianBytes) {
   EXPECT_EQ(bytes_of(".global .u32 x = 0x01020304;"), (std::vector<std::uint8_t>{4, 3, 2, 1}));
   EXPECT_EQ(bytes_of(".global .s16 x[2] = {-1, 2};"), (std::vector<std::uint8_t>{255, 255, 2, 0}));
   EXPECT_EQ(bytes_of(".global .f32 x = 1.0;"), (std::vector<std::uint8_t>{0, 0, 128, 63}));
   EXPECT_EQ(bytes_of(".global .f32 x = 0f3F800000;"), (std::vector<std::uint8_t>{0, 0, 128, 63}));
 }
 
-TEST(Initialiser, PlacesSubListsAtTheStartOfTheirRow) {
+TEST(Initializer, PlacesSubListsAtTheStartOfTheirRow) {
   EXPECT_EQ(bytes_of(".global .u8 x[2][3] = {{1}, {2, 3}};"),
             (std::vector<std::uint8_t>{1, 0, 0, 2, 3}));
   EXPECT_EQ(bytes_of(".global .v2 .u8 x[2] = {{1}, {2, 3}};"),
@@ -74,7 +74,7 @@ TEST(Initialiser, PlacesSubListsAtTheStartOfTheirRow) {
             (std::vector<std::uint8_t>{1, 2, 3, 4}));
 }
 
-TEST(Initialiser, KeepsAddressesAsRelocations) {
+TEST(Initializer, StoresAddressesAsRelocations) {
   const auto m = parsed(
       ".global .u32 a[4];\n"
       ".global .u64 x[4] = {a, generic(a)+12, a + 8 - 4, 5};\n"
@@ -97,7 +97,7 @@ TEST(Initialiser, KeepsAddressesAsRelocations) {
   EXPECT_TRUE(masked[1].is_generic);
 }
 
-TEST(Initialiser, MayNameAFunctionThatIsDefinedLater) {
+TEST(Initializer, MayNameAFunctionThatIsDefinedLater) {
   const auto m = parsed(
       ".func f;\n.global .u64 x = f;\n.func f { ret; }\n.alias g, f;\n.global .u64 y = g;\n");
   const auto& r = m->variables[0].initialiser.relocations[0];
@@ -123,7 +123,7 @@ TEST(Variable, RefusesMalformedDeclarations) {
             "4:15 expected ';' after a declaration, found the end of the text");
 }
 
-TEST(Variable, RefusesInitialisersThatWouldTakeTheMemoryOfTheHost) {
+TEST(Variable, RefusesInitializersThatWouldExhaustHostMemory) {
   EXPECT_NE(error_of(".global .u8 x[8][1 << 40] = {{1}, {2}};"), "");
 }
 
@@ -165,7 +165,7 @@ TEST(Module, SkipsDebugSections) {
   EXPECT_TRUE(m->unknown_directives.empty());
 }
 
-TEST(Module, KeepsUnknownDirectivesAsText) {
+TEST(Module, StoresUnknownDirectivesAsText) {
   const auto m =
       parsed(".novelty \"a\" 1;\n.block { .b8 1; { } }\n.visible .thing x\n.global .u32 y;");
   ASSERT_EQ(m->unknown_directives.size(), 3u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verifier finds, and what it leaves alone.
+// Errors that the verifier finds, and valid code that it accepts.
 #include "emulator/ptx/verifier.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using halfwarp::tests::kernel_with;
 using halfwarp::tests::parsed;
 using halfwarp::tests::sample_head;
 
-// The messages of all findings, one a line.
+// Returns the messages of all findings, one per line.
 std::string findings(const std::string& declarations) {
   std::string text;
   for (const parse_error& e : verify(*parsed(declarations))) text += e.message + "\n";
@@ -21,7 +21,7 @@ std::string findings(const std::string& declarations) {
 }
 std::string findings_in(const std::string& body) { return findings(kernel_with(body)); }
 
-TEST(Verifier, AcceptsWhatCompilersWrite) {
+TEST(Verifier, AcceptsTheOutputOfCompilers) {
   EXPECT_EQ(
       findings_in("ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd2, %rd1;\n"
                   "mov.u32 %r1, %tid.x; setp.ge.s32 %p1, %r1, 4; @%p1 bra L;\n"
@@ -82,7 +82,7 @@ TEST(Verifier, ChecksHeadsOfKernels) {
             "the parameters of kernel 'k' take 40000 bytes, 32764 is the most\n");
 }
 
-TEST(Verifier, LeavesUnknownInstructionsAlone) {
+TEST(Verifier, IgnoresUnknownInstructions) {
   EXPECT_EQ(findings_in("frobnicate %q, nothing; add.novel.s32 %rd1, %r1, %p1;"), "");
 }
 
@@ -92,7 +92,7 @@ TEST(Verifier, StopsAfterSomeFindings) {
   EXPECT_EQ(verify(*parsed(kernel_with(body)), 7).size(), 7u);
 }
 
-TEST(Verifier, PutsEveryFindingInTheLog) {
+TEST(Verifier, WritesEveryFindingToTheLog) {
   const auto result = parse_verified(sample_head + ".entry k { bra a;\nbra b; }");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error.line, 4u);

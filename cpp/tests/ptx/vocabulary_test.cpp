@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spellings of types, spaces, instructions and qualifiers; instructions taken apart.
+// Spellings of types, spaces, instructions and qualifiers, and the parts of instructions.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bit operations must give; written bit by bit.
+// Expected results of bit operations, computed bit by bit.
 #include "instruction_case.hpp"
 
 namespace halfwarp::tests {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comparisons, selections and moves must give.
+// Expected results of comparisons, selections and moves.
 #include "exact.hpp"
 #include "instruction_case.hpp"
 
@@ -10,7 +10,7 @@ using std::int64_t;
 using std::to_string;
 using std::uint64_t;
 
-// -1, 0, 1 of two numbers; 2 when one is NaN.
+// Returns -1, 0 or 1 for the order of two numbers; 2 if one is NaN.
 using order = std::function<int(uint64_t, uint64_t)>;
 
 int order_of_floats(const float_format& f, uint64_t a, uint64_t b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cvt must give, between all types.
+// Expected results of cvt between all types.
 #include "exact.hpp"
 #include "instruction_case.hpp"
 
@@ -15,7 +15,7 @@ struct integer_type {
   int bits;
   std::string name() const { return (is_signed ? "s" : "u") + to_string(bits); }
   kind holder() const { return bits <= 16 ? kind::i16 : bits == 32 ? kind::i32 : kind::i64; }
-  // Extended to 64 bits; sign says what is below zero.
+  // Extended to 64 bits; `sign` marks negative values.
   uint64_t extended(uint64_t raw) const {
     return is_signed ? static_cast<uint64_t>(signed_value(raw, bits)) : low_bits(raw, bits);
   }
@@ -48,7 +48,7 @@ std::vector<integer_type> integer_types() {
   return types;
 }
 
-// A register may be wider than the type: the result is extended to it.
+// Extends a result to a register that is wider than the type.
 uint64_t in_register(const integer_type& t, uint64_t v) { return t.extended(low_bits(v, t.bits)); }
 
 uint64_t clamped(const integer_type& to, const integer_type& from, uint64_t v) {

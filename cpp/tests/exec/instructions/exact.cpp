@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact sums and quotients as wide integers with a sticky last bit, and the one rounding.
+// Exact sums and quotients as wide integers with a sticky last bit, rounded once.
 #include "exact.hpp"
 
 #include <utility>
@@ -46,14 +46,15 @@ bool rounds_up(bool is_negative, bool is_odd, bool has_half, bool has_rest, roun
   return false;
 }
 
-// The integer magnitude * 2^-shift, rounded.
+// Returns the integer magnitude * 2^-shift, rounded.
 u128 rounded_shift(const number& n, int shift, rounding mode) {
   if (shift <= 0) return n.magnitude << -shift;
   if (shift > 127) shift = 127;
-  u128 kept = n.magnitude >> shift;
+  u128 rounded_magnitude = n.magnitude >> shift;
   bool has_half = n.magnitude >> (shift - 1) & 1;
   bool has_rest = n.magnitude & ((u128{1} << (shift - 1)) - 1);
-  return kept + rounds_up(n.is_negative, kept & 1, has_half, has_rest, mode);
+  return rounded_magnitude +
+         rounds_up(n.is_negative, rounded_magnitude & 1, has_half, has_rest, mode);
 }
 
 std::uint64_t pack(const float_format& f, const number& n, rounding mode) {
@@ -62,21 +63,23 @@ std::uint64_t pack(const float_format& f, const number& n, rounding mode) {
   int lowest = 1 - f.bias() - f.fraction_bits;  // exponent of the last bit of a subnormal
   int unit = n.exponent + width(n.magnitude) - 1 - f.fraction_bits;
   if (unit < lowest) unit = lowest;
-  u128 kept = rounded_shift(n, unit - n.exponent, mode);
+  u128 rounded_magnitude = rounded_shift(n, unit - n.exponent, mode);
   std::uint64_t hidden = std::uint64_t{1} << f.fraction_bits;
-  if (kept >= 2 * hidden) {
-    kept >>= 1;
+  if (rounded_magnitude >= 2 * hidden) {
+    rounded_magnitude >>= 1;
     ++unit;
   }
-  std::uint64_t biased = kept >= hidden ? static_cast<std::uint64_t>(unit - lowest + 1) : 0;
+  std::uint64_t biased =
+      rounded_magnitude >= hidden ? static_cast<std::uint64_t>(unit - lowest + 1) : 0;
   if (biased >= (std::uint64_t{1} << f.exponent_bits) - 1) {
     bool is_infinite = rounds_up(n.is_negative, true, true, true, mode);
     return sign | (is_infinite ? f.infinity() : f.infinity() - 1);
   }
-  return sign | (biased << f.fraction_bits) | (static_cast<std::uint64_t>(kept) & (hidden - 1));
+  return sign | (biased << f.fraction_bits) |
+         (static_cast<std::uint64_t>(rounded_magnitude) & (hidden - 1));
 }
 
-// Exact but for a sticky last bit far below what any rounding looks at.
+// Exact except for a sticky last bit far below the rounding position.
 number sum(number a, number b, rounding mode) {
   if (a.magnitude == 0 || b.magnitude == 0) {
     bool both = a.magnitude == 0 && b.magnitude == 0;
@@ -93,7 +96,7 @@ number sum(number a, number b, rounding mode) {
   if (shift > 0) {
     bool is_lost = shift > 127 ? true : (b.magnitude & ((u128{1} << shift) - 1)) != 0;
     b.magnitude = (shift > 127 ? 0 : b.magnitude >> shift);
-    // Sticky: two extra bits keep the lost part away from the last bit of either.
+    // Two extra bits separate the sticky part from the last bit of either operand.
     a.magnitude <<= 1;
     b.magnitude = b.magnitude << 1 | is_lost;
     a.exponent -= 1;

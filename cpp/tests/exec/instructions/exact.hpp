@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point arithmetic by the definition: exact integers, rounded once. Slow and independent
-// of the machine's own arithmetic.
+// Floating-point arithmetic by definition: exact integers, rounded once. Slow, and independent of
+// the host's arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ enum class rounding { nearest, zero, down, up };
 
 struct float_format {
   int exponent_bits, fraction_bits;
-  std::uint64_t nan;  // the canonical one
+  std::uint64_t nan;  // the canonical NaN
 
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   int bits() const { return 1 + exponent_bits + fraction_bits; }
@@ -29,7 +29,7 @@ struct float_format {
 inline constexpr float_format binary16{5, 10, 0x7fff};
 inline constexpr float_format bfloat16{8, 7, 0x7fff};
 inline constexpr float_format binary32{8, 23, 0x7fffffff};
-// NaN results of f64 compare equal whatever their payload.
+// NaN results of f64 compare equal regardless of their payload.
 inline constexpr float_format binary64{11, 52, 0x7ff8000000000000};
 
 std::uint64_t exact_add(const float_format& f, std::uint64_t a, std::uint64_t b, rounding mode);
@@ -43,9 +43,9 @@ std::uint64_t exact_convert(const float_format& to, const float_format& from, st
                             rounding mode);
 std::uint64_t exact_from_integer(const float_format& to, bool is_negative, std::uint64_t magnitude,
                                  rounding mode);
-// Rounded to an integral value of the same format.
+// Rounds to an integral value of the same format.
 std::uint64_t exact_integral(const float_format& f, std::uint64_t a, rounding mode);
-// Saturates to `bits` bits; NaN gives `of_nan`.
+// Saturates to `bits` bits; a NaN becomes `of_nan`.
 std::uint64_t exact_to_integer(const float_format& f, std::uint64_t a, rounding mode, int bits,
                                bool is_signed, std::uint64_t of_nan);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What f32 and f64 arithmetic must give: by the definition, see exact.hpp.
+// Expected results of f32 and f64 arithmetic by definition; see exact.hpp.
 #include <bit>
 #include <cmath>
 
@@ -36,7 +36,7 @@ uint64_t saturated(uint64_t v) {
   return v > one_f32 ? one_f32 : v;
 }
 
-// With every rounding, and for f32 with ftz and sat.
+// Adds every rounding mode, and ftz and sat for f32.
 void add_rounded(case_list& list, const std::string& name, const float_type& t, std::size_t count,
                  const operation& f, bool has_saturation) {
   std::string operands = count == 1 ? " d, a" : count == 2 ? " d, a, b" : " d, a, b, c";
@@ -99,7 +99,7 @@ void add_arithmetic(case_list& list, const float_type& t) {
       false);
 }
 
-// Order of numbers with -0 below +0.
+// Orders numbers with -0 below +0.
 bool is_less(const float_format& f, uint64_t a, uint64_t b) {
   auto key = [&](uint64_t v) {
     auto magnitude = static_cast<std::int64_t>(v & (f.sign_bit() - 1));
@@ -183,7 +183,7 @@ void add_tests(case_list& list) {
   }
 }
 
-// The functions of the C library in long double, rounded.
+// Uses the functions of the C library in long double, rounded.
 using real_function = long double (*)(long double);
 void add_approximate(case_list& list, const std::string& name, real_function f) {
   for (bool ftz : {false, true}) {
@@ -212,7 +212,7 @@ void add_divisions(case_list& list) {
   list.push_back({"sqrt.approx.ftz.f32 d, a", kind::f32, {kind::f32}, [](sources s) {
                     return exact_square_root(binary32, binary32.flushed(s[0]), rounding::nearest);
                   }});
-  // The short reciprocals of f64 read and give upper halves.
+  // The short reciprocals of f64 use only the upper halves of operand and result.
   auto upper = [](uint64_t v) { return v & 0xffff'ffff'0000'0000; };
   auto add_upper = [&](const std::string& name, auto f) {
     list.push_back({name + ".approx.ftz.f64 d, a", kind::f64, {kind::f64}, [=](sources s) {

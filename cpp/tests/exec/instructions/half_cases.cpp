@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What arithmetic of 16-bit floats, single and packed, must give.
+// Expected results of 16-bit float arithmetic, single and packed.
 #include <bit>
 #include <cmath>
 
@@ -21,7 +21,7 @@ struct half_type {
 const half_type types[] = {{"f16", kind::f16, kind::f16x2, binary16},
                            {"bf16", kind::bf16, kind::bf16x2, bfloat16}};
 
-// The single form, and the packed one part by part.
+// Computes the single form, and the packed form part by part.
 void add(case_list& list, const std::string& name, const half_type& t, std::size_t count,
          const scalar& f) {
   std::string operands = count == 1 ? " d, a" : count == 2 ? " d, a, b" : " d, a, b, c";

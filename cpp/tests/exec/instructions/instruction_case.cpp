@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turning a case into a kernel, choosing values, comparing.
+// Builds the kernel of a case, chooses values and compares results.
 #include "instruction_case.hpp"
 
 #include <algorithm>
@@ -91,7 +91,7 @@ std::string register_type(kind k) {
 }
 int stored_width(kind k) { return k == kind::pred ? 32 : width_of(k); }
 
-// "@p " before each statement.
+// Inserts "@p " before each statement.
 std::string guarded(const std::string& text, const std::string& guard) {
   std::string result;
   std::size_t at = 0;
@@ -141,7 +141,7 @@ std::string kernel_text(const instruction_case& c) {
   return text + "  ret;\n}\n";
 }
 
-// All combinations of special values, or as many random ones as fit.
+// Returns all combinations of special values, or as many random ones as fit.
 std::vector<std::vector<std::uint64_t>> choose_values(const instruction_case& c) {
   std::vector<std::vector<std::uint64_t>> sets;
   std::size_t combinations = 1;
@@ -149,11 +149,11 @@ std::vector<std::vector<std::uint64_t>> choose_values(const instruction_case& c)
   std::size_t count = std::min(combinations, most_values);
   std::vector<std::vector<std::uint64_t>> chosen(c.operands.size());
   for (std::size_t i = 0; i < count; ++i) {
-    std::size_t rest = i;
+    std::size_t remaining = i;
     for (std::size_t k = 0; k < sets.size(); ++k) {
       bool is_random = combinations > most_values;
-      std::size_t index = is_random ? next_random() % sets[k].size() : rest % sets[k].size();
-      rest /= sets[k].size();
+      std::size_t index = is_random ? next_random() % sets[k].size() : remaining % sets[k].size();
+      remaining /= sets[k].size();
       chosen[k].push_back(sets[k][index]);
     }
   }
@@ -215,9 +215,9 @@ class case_run {
   std::string run_block(memory::address out, std::uint32_t mode, std::uint32_t block) {
     std::size_t first = block * 64ull;
     auto threads = static_cast<std::uint32_t>(std::min<std::size_t>(64, count_ - first));
-    memory::address in[3];
+    memory::address inputs[3];
     for (std::size_t k = 0; k < values_.size(); ++k) {
-      in[k] = inputs_[k] + first * stored_width(c_.operands[k]) / 8;
+      inputs[k] = inputs_[k] + first * stored_width(c_.operands[k]) / 8;
     }
     memory::address to = out + first * stored_width(c_.result) / 8;
     exec::outcome result;
@@ -226,13 +226,13 @@ class case_run {
         result = m_.run("k", {1}, {threads}, to, mode);
         break;
       case 1:
-        result = m_.run("k", {1}, {threads}, to, mode, in[0]);
+        result = m_.run("k", {1}, {threads}, to, mode, inputs[0]);
         break;
       case 2:
-        result = m_.run("k", {1}, {threads}, to, mode, in[0], in[1]);
+        result = m_.run("k", {1}, {threads}, to, mode, inputs[0], inputs[1]);
         break;
       default:
-        result = m_.run("k", {1}, {threads}, to, mode, in[0], in[1], in[2]);
+        result = m_.run("k", {1}, {threads}, to, mode, inputs[0], inputs[1], inputs[2]);
         break;
     }
     return result.fault ? report::full_text(*result.fault) : "";
@@ -279,11 +279,11 @@ std::int64_t signed_value(std::uint64_t value, int bits) {
   return static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
 }
 
-void collect_handlers(const instruction_case& c, std::set<exec::handler>& found) {
+void collect_handlers(const instruction_case& c, std::set<exec::handler>& handlers) {
   machine m;
   const exec::kernel& k = *m.load(kernel_text(c)).find_kernel("k");
   for (const exec::function_code& f : k.owner().code_of(k.function()).functions) {
-    for (const exec::instruction& i : f.code) found.insert(i.run);
+    for (const exec::instruction& i : f.code) handlers.insert(i.run);
   }
 }
 

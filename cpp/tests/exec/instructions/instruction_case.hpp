@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One instruction with the result that it must give, checked for many values at once.
+// An instruction with its expected results for many values.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,26 @@ namespace halfwarp::tests {
 
 enum class kind : std::uint8_t { pred, i16, i32, i64, f16, bf16, f32, f64, f16x2, bf16x2 };
 
-int width_of(kind k);  // bits in a register; of a predicate 1
+int width_of(kind k);  // bits in a register; 1 for a predicate
 
-// Sources a, b, c as bits, in the order of the case.
+// The bits of the sources a, b, c in the order of the case.
 using sources = const std::uint64_t*;
 using reference = std::function<std::uint64_t(sources)>;
 
 struct instruction_case {
-  std::string text;  // of registers d, a, b, c; several statements end with semicolons
+  std::string text;  // uses registers d, a, b, c; several statements end with semicolons
   kind result;
   std::vector<kind> operands;
   reference expected;
 };
 
-// Runs the case for special and random values, all lanes and then some lanes of each warp, on the
-// instruction set in use. "" when every result is right, else what differs first.
+// Runs the case for special and random values, with all lanes and then with some lanes of each
+// warp, on the current instruction set. Returns "" if every result is right, else the first
+// difference.
 std::string failure_of(const instruction_case& c);
 
 // Adds the handlers that the case was decoded into.
-void collect_handlers(const instruction_case& c, std::set<emulator::exec::handler>& found);
+void collect_handlers(const instruction_case& c, std::set<emulator::exec::handler>& handlers);
 
 using case_list = std::vector<instruction_case>;
 case_list integer_cases();

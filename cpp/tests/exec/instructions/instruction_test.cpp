@@ -45,7 +45,7 @@ class instructions : public testing::TestWithParam<parameters> {
   void TearDown() override { exec::use_instruction_set(exec::detected_instruction_set()); }
 };
 
-TEST_P(instructions, give_the_result_of_the_reference_and_leave_other_lanes_alone) {
+TEST_P(instructions, match_the_reference_and_do_not_change_other_lanes) {
   for (const instruction_case& c : std::get<0>(GetParam()).cases()) {
     EXPECT_EQ(failure_of(c), "") << c.text;
   }
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(all, instructions,
                                   name_of(std::get<1>(info.param));
                          });
 
-// Those of memory, of the whole warp and of special registers have tests of their own.
+// Instructions of memory, of the whole warp and of special registers have their own tests.
 bool is_tested_elsewhere(std::string_view name) {
   for (std::string_view prefix :
        {"activemask", "atom.", "elect.", "fence", "ld.", "local_address", "match.", "nothing",
@@ -71,7 +71,7 @@ bool is_tested_elsewhere(std::string_view name) {
   return false;
 }
 
-TEST(handlers, every_one_is_reached_by_some_case) {
+TEST(handlers, every_handler_has_a_case) {
   std::set<exec::handler> reached;
   for (const family& f : families) {
     for (const instruction_case& c : f.cases()) collect_handlers(c, reached);

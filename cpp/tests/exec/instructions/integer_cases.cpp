@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What integer instructions must give.
+// Expected results of integer instructions.
 #include "instruction_case.hpp"
 
 namespace halfwarp::tests {
@@ -12,7 +12,7 @@ using std::uint64_t;
 
 kind kind_of(int bits) { return bits == 16 ? kind::i16 : bits == 32 ? kind::i32 : kind::i64; }
 
-// A type such as s32: values of it as wide integers.
+// A type such as s32, with its values as wide integers.
 struct integer_type {
   bool is_signed;
   int bits;
@@ -170,7 +170,7 @@ case_list integer_cases() {
   return list;
 }
 
-// Each case is a chain, so that carries of one instruction reach the next.
+// Each case is a chain in which the carry of one instruction reaches the next.
 case_list carry_cases() {
   __extension__ typedef unsigned __int128 u128;
   case_list list;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A driver with two devices that does nothing and notes what it is asked for.
+// A driver with two devices that runs nothing and records the arguments of calls.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,9 +13,9 @@ namespace halfwarp::emulated_runtime::testing {
 
 inline constexpr int device_count = 2;
 
-// What the driver answers, what it was told, and the contexts that it keeps.
-struct noting_driver {
-  CUresult answer = CUDA_SUCCESS;  // of the calls that only note
+// The results of the driver, the arguments that it received, and its contexts.
+struct recording_driver {
+  CUresult answer = CUDA_SUCCESS;  // the result of calls that are only recorded
   CUresult init_answer = CUDA_SUCCESS;
   CUcontext current = nullptr;
   int retained[device_count] = {};
@@ -33,18 +33,18 @@ struct noting_driver {
   CUresult callback_status = CUDA_SUCCESS;
 };
 
-extern noting_driver noted;
+extern recording_driver recorded;
 
-// Primary contexts, by device; one that a program made itself; handles of a kernel and a function.
+// Primary contexts by device; a context of the program; handles of a kernel and a function.
 CUcontext primary_of(int device);
 CUcontext own_context();
 CUkernel a_kernel();
 CUfunction a_function();
 
-// A table whose functions are the ones above; any other ends the test.
-const driver::driver_table* noting_table();
+// A table of the recorded functions; a call of any other function aborts the test.
+const driver::driver_table* recording_table();
 
-// Begins with a driver that nobody has used, and device 0.
+// Resets the driver and selects device 0.
 class runtime_test : public ::testing::Test {
  protected:
   void SetUp() override;
