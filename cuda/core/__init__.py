@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CUDA objects for Python: devices, streams, events, kernels, memory.
 
-Every public name is loaded when it is first used; importing the package opens no library.
+A public name is imported when it is first used; importing the package opens no library.
 """
 
 import os
@@ -10,7 +10,7 @@ from importlib import import_module
 
 from halfwarp import __version__ as _release
 
-__version__ = "1.2.2"  # the API level, which clients parse
+__version__ = "1.2.2"  # API level; clients parse it
 __implementation__ = f"halfwarp {_release}"
 
 _HOMES = {
@@ -54,7 +54,7 @@ _HOMES = {
         "TensorMapL2Promotion TensorMapOOBFill TensorMapSwizzle"
     ),
 }
-# Modules in the shared object of `_core`, whose C++ they share.
+# Modules in the shared object of `_core`, because they share its C++ state.
 _IN_CORE = ("_graph", "_sharing", "_texture")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _SUBMODULES = ("checkpoint", "graph", "system", "texture", "typing", "utils")
@@ -68,7 +68,7 @@ _SILENT = (
     "GraphDebugPrintOptions",
     "GraphDefinition",
 )
-_OLDER = {"GraphDef": "graph"}  # which warns of them
+_OLDER = {"GraphDef": "graph"}  # `graph` warns on access
 
 __all__ = sorted({*_HOME_OF, *_SUBMODULES}.difference(_SILENT))
 
@@ -86,7 +86,7 @@ def __getattr__(name):
 
 
 def _is_private_module(name):
-    """Whether existing code finds a module of that name here without importing it."""
+    """Return whether existing code accesses this module as an attribute without an import."""
     if not name.startswith("_") or name.startswith("__"):
         return False
     return name == "_utils" or name in import_module("cuda.core._forwarding").MODULES
@@ -97,7 +97,7 @@ def __dir__():
 
 
 class _OldPaths:
-    """Finds the modules that are no files of their own; asked after all other finders."""
+    """The last finder of the import system, for modules without their own file."""
 
     @staticmethod
     def find_spec(fullname, path=None, target=None):
@@ -118,7 +118,7 @@ def _spec_in_core(fullname):
 
 sys.meta_path.append(_OldPaths)
 
-# Folders that only NVIDIA's wheels have.
+# Folders that exist in NVIDIA's wheels only.
 for _path in (f"{__path__[0]}/cu13", f"{__path__[0]}/../bindings/_lib"):
     if os.path.exists(_path):
         import_module("cuda.bindings._internal._mixed_installation").warn(_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m cuda.core``: another name of the command ``halfwarp``."""
+"""``python -m cuda.core``: an alias of the command ``halfwarp``."""
 
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The cimport contract of the compilers, part by part.
+# The cimport interface of the compilers.
 
 cimport cython
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The cimport contract of cuda.core: what other extensions may use, part by part.
+# The cimport interface of cuda.core for other extensions.
 
 include "driver/driver.pxd"
 include "driver/handles/handle_cpp.pxd"

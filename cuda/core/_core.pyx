@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extension behind `cuda.core`: one theme a folder, one concept a file."""
+"""The extension behind `cuda.core`, with a folder for each topic and a file for each concept."""
 
 cimport cython
 from cpython.buffer cimport PyBuffer_IsContiguous, PyObject_CheckBuffer

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Old and private module paths, each a module made on demand that forwards to today's objects.
+"""Old and private module paths, each a module created on demand that forwards to today's objects.
 
-`MODULES` is the whole of it: the path below `cuda.core`, and the names that existing code takes
-from there. A name is looked up among the public ones of `cuda.core`, then in `PRIVATE`.
+`MODULES` lists each path below `cuda.core` with the names that existing code imports from it.
+`PRIVATE` lists the home of a name that `cuda.core` itself does not export.
 """
 
 import sys
@@ -99,7 +99,7 @@ MODULES = {
     "utils._program_cache._keys": "make_program_cache_key",
 }
 
-# Paths above `cuda.core`, which nothing of ours is asked for: the generator writes files for them.
+# Paths above `cuda.core`, which our finders do not see: the generator writes files for them.
 # cuda.<old>: cuda.bindings.<new>
 OLD_MODULES = {"cuda": "driver", "cudart": "runtime", "nvrtc": "nvrtc"}
 OLD_CIMPORTS = {"ccuda": "cydriver", "ccudart": "cyruntime", "cnvrtc": "cynvrtc"}
@@ -141,18 +141,18 @@ _HOME_OF = {name: home for home, names in PRIVATE.items() for name in names.spli
 
 
 def find_spec(fullname):
-    """The spec of a module of the table, or of a submodule of `cuda.core.experimental`."""
+    """Return the spec of a table module, or of a submodule of `cuda.core.experimental`."""
     if fullname == EXPERIMENTAL:
         return ModuleSpec(fullname, _Experimental, is_package=True)
     if fullname.startswith(f"{EXPERIMENTAL}."):
-        # Found only when the other is: a failure must name what was asked for.
-        same = import_module("importlib.util").find_spec(ROOT + fullname.removeprefix(EXPERIMENTAL))
-        return ModuleSpec(fullname, _SameModule) if same else None
+        # The spec exists only if the target does, so a failure names the requested module.
+        spec = import_module("importlib.util").find_spec(ROOT + fullname.removeprefix(EXPERIMENTAL))
+        return ModuleSpec(fullname, _SameModule) if spec else None
     return _TABLE.find_spec(fullname)
 
 
 def resolve(name):
-    """The object that a name stands for today."""
+    """Return the current object of an old name."""
     home = f"{ROOT}.{_HOME_OF[name]}" if name in _HOME_OF else ROOT
     return getattr(import_module(home), name)
 
@@ -166,10 +166,10 @@ _TABLE = ForwardingTable(
 
 
 class _ExperimentalModule(ModuleType):
-    """`cuda.core` as it was called before 1.0."""
+    """The name of `cuda.core` before 1.0."""
 
     def __getattr__(self, name):
-        if name.startswith("__"):  # what the import system looks at is this module's own
+        if name.startswith("__"):  # the import system reads this module's own attributes
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         if name in ("StridedMemoryView", "args_viewable_as_strided_memory"):
             return getattr(import_module(f"{ROOT}.utils"), name)
@@ -189,14 +189,14 @@ class _Experimental:
     @staticmethod
     def exec_module(module):
         module.__all__ = import_module(ROOT).__all__
-        # First in the line: a submodule of a submodule would be found as a file, and run twice.
+        # The finder is first: others would find a nested submodule as a file and run it twice.
         sys.meta_path.insert(0, _ExperimentalPaths)
-        # Level 2 is the importer: warnings does not count the frames of the import system.
+        # Level 2 is the importer: `warnings` skips the frames of the import system.
         warnings.warn(f"{EXPERIMENTAL} is deprecated: use {ROOT}", DeprecationWarning, stacklevel=2)
 
 
 class _ExperimentalPaths:
-    """Finds all that is below `cuda.core.experimental`."""
+    """Finds all modules below `cuda.core.experimental`."""
 
     @staticmethod
     def find_spec(fullname, path=None, target=None):
@@ -204,7 +204,7 @@ class _ExperimentalPaths:
 
 
 class _SameModule:
-    """Loads `cuda.core.experimental.x` as the very module `cuda.core.x`."""
+    """Loads `cuda.core.experimental.x` as the same module object as `cuda.core.x`."""
 
     @staticmethod
     def create_module(spec):
@@ -213,5 +213,5 @@ class _SameModule:
     @staticmethod
     def exec_module(module):
         name = module.__name__
-        # The import system takes from sys.modules what it gives to the importer.
+        # The import system returns the module that sys.modules holds.
         sys.modules[name] = import_module(ROOT + name.removeprefix(EXPERIMENTAL))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The cimport contract of graphs, part by part.
+# The cimport interface of graphs.
 
 from cuda.bindings.cydriver cimport CUgraph, CUgraphNode, CUuserObject
 from cuda.core._core cimport LaunchConfig, graph_handle, shared_graph_lock

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# The cimport contract of device resources.
+# The cimport interface of device resources.
 
 from cuda.bindings.cydriver cimport CUdevResource
 from cuda.core._core cimport Context
 
 
 cdef class SMResource:
-    cdef CUdevResource resource  # as the driver made it, which refuses one that was changed
-    cdef unsigned least        # fewest of a group, where the driver leaves that open
-    cdef unsigned together     # what groups are multiples of, likewise
-    cdef bint is_dry           # counts only: no context can be made of it
+    cdef CUdevResource resource  # unmodified: the driver rejects a changed resource
+    cdef unsigned least        # minimum SM count of a group, if the driver reports none
+    cdef unsigned together     # SM count alignment of groups, if the driver reports none
+    cdef bint is_dry           # from a dry run: no context can be created from it
     cdef object __weakref__
 
 
@@ -20,6 +20,6 @@ cdef class WorkqueueResource:
 
 
 cdef class DeviceResources:
-    cdef int device            # asked when there is no context
+    cdef int device            # queried if context is None
     cdef Context context       # None: the whole device
     cdef object __weakref__

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extension behind `DeviceResources`: what a device is made of, and how it is divided."""
+"""The extension behind `DeviceResources`: a device's SMs and workqueues, and their partition."""
 
 cimport cython
 from libc.stdint cimport uintptr_t

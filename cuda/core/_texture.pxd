@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The cimport contract of arrays, textures and graphics resources.
+# The cimport interface of arrays, textures and graphics resources.
 
 from cuda.core._core cimport (
     CUdeviceptr,

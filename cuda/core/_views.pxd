@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The cimport contract of views and layouts, part by part.
+# The cimport interface of views and layouts.
 
 cimport cython
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory of a `MemoryResource` for CuPy, PyTorch and Numba.
 
-Each library is imported by its own calls only. A resource stays alive as long as memory that it
-gave out through here.
+A function imports only the library that it serves. Memory that a library allocates here retains
+its resource.
 """
 
 from importlib import import_module
@@ -15,21 +15,21 @@ __all__ = ["cupy_allocator", "numba_memory_manager", "torch_allocator"]
 
 
 class _Memory:
-    """Buffers that a library knows by their address."""
+    """Buffers that another library identifies by their address."""
 
     def __init__(self) -> None:
         self._buffers: dict[int, tuple[Buffer, object]] = {}
 
-    def take(self, mr: MemoryResource, size: int, stream: int, kept: object = None) -> int:
-        """The address of memory that may be used on a stream; `kept` lives as long as it."""
+    def allocate(self, mr: MemoryResource, size: int, stream: int, owner: object = None) -> int:
+        """Allocate memory in stream order and return its address; retain `owner` with it."""
         buffer = mr.allocate(size, stream=Stream.from_handle(stream))
         address = int(buffer.handle)
-        if address:  # nothing has no address, and does not come back
-            self._buffers[address] = buffer, kept
+        if address:  # an empty buffer has no address and is never released
+            self._buffers[address] = buffer, owner
         return address
 
     def release(self, address: int) -> None:
-        """In the order of the stream that it was taken for; harmless for what is not known."""
+        """Free memory in the order of its stream; ignore an unknown address."""
         buffer, _ = self._buffers.pop(address, (None, None))
         if buffer is not None:
             buffer.close()
@@ -37,29 +37,29 @@ class _Memory:
 
 def _check(mr, function):
     if not is_memory_resource(mr):
-        raise TypeError(f"{function}() takes a MemoryResource, got {type(mr).__name__}")
+        raise TypeError(f"{function}() requires a MemoryResource, got {type(mr).__name__}")
     if not mr.is_device_accessible:
-        raise ValueError(f"{function}() needs memory that kernels may use, which {mr!r} has not")
+        raise ValueError(f"{function}() requires device-accessible memory; {mr!r} has none")
 
 
 def _make_current(device):
-    """A thread that PyTorch made, or that did nothing with CUDA yet, has no context."""
+    """Make a device current; a new thread has no current context."""
     status, current = import_module("cuda.bindings.driver").cuCtxGetDevice()
     if status or int(current) != device:
         Device(device).set_current()
 
 
 def cupy_allocator(mr):
-    """Functions by which CuPy takes its memory from a resource.
+    """Return functions through which CuPy allocates memory from a resource.
 
     Host only. Pass both to ``cupy.cuda.PythonFunctionAllocator``, and its ``malloc`` to
-    ``cupy.cuda.set_allocator``. Memory is allocated, and later freed, in the order of the stream
-    that is CuPy's current one at the allocation.
+    ``cupy.cuda.set_allocator``. Memory is allocated and freed in the order of the stream that is
+    CuPy's current stream at the allocation.
 
     Parameters
     ----------
     mr : MemoryResource
-        Where the memory comes from; that of a device serves this device only.
+        The resource that allocates; a resource of a device serves this device only.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def cupy_allocator(mr):
     Raises
     ------
     ValueError
-        If kernels cannot use the memory.
+        If the memory is not device-accessible.
     """
     _check(mr, "cupy_allocator")
     memory = _Memory()
@@ -77,12 +77,12 @@ def cupy_allocator(mr):
     def malloc(size, device_id):
         if mr.device_id not in (device_id, -1):
             raise RuntimeError(
-                f"CuPy asks for memory of device {device_id}, and {mr!r} has that of device "
+                f"CuPy requests memory of device {device_id}, but {mr!r} allocates on device "
                 f"{mr.device_id}: set an allocator on each device"
             )
         _make_current(device_id)
         stream = import_module("cupy").cuda.get_current_stream()
-        return memory.take(mr, size, stream.ptr, kept=stream)
+        return memory.allocate(mr, size, stream.ptr, owner=stream)
 
     def free(ptr, device_id):
         memory.release(ptr)
@@ -90,48 +90,48 @@ def cupy_allocator(mr):
     return malloc, free
 
 
-_of_torch: dict[int, MemoryResource] = {}  # by the ordinal of the device; -1 for any other
+_torch_resources: dict[int, MemoryResource] = {}  # keyed by device ordinal; -1 is the default
 _torch_memory = _Memory()
 
 
 def torch_allocator(mr):
-    """What PyTorch needs to take its memory from a resource.
+    """Return the library and functions through which PyTorch allocates memory from a resource.
 
-    Host only. Pass all three to ``torch.cuda.memory.CUDAPluggableAllocator``, and that to
-    ``torch.cuda.memory.change_current_allocator`` before PyTorch allocates. There is one resource
-    for each device: the last that was given here. That of no device, of managed memory for
-    instance, serves the devices that have none.
+    Host only. Pass all three to ``torch.cuda.memory.CUDAPluggableAllocator``, and its result to
+    ``torch.cuda.memory.change_current_allocator`` before PyTorch allocates. Each device has one
+    resource: a later call replaces it. A resource without a device, for example of managed memory,
+    serves the devices without their own resource.
 
     Parameters
     ----------
     mr : MemoryResource
-        Where the memory comes from.
+        The resource that allocates.
 
     Returns
     -------
     tuple of three str
-        The path of a library, and the names of its functions that allocate and free.
+        The path of a library, and the names of its allocation and free functions.
 
     Raises
     ------
     ValueError
-        If kernels cannot use the memory.
+        If the memory is not device-accessible.
     """
     _check(mr, "torch_allocator")
-    _of_torch[mr.device_id] = mr
+    _torch_resources[mr.device_id] = mr
     return _core_path, "halfwarp_torch_allocate", "halfwarp_torch_free"
 
 
 def _allocate_for_torch(size, device, stream):
-    """Called by the library's function."""
-    mr = _of_torch.get(device) or _of_torch.get(-1)
+    """Allocate memory for the library's allocation function."""
+    mr = _torch_resources.get(device) or _torch_resources.get(-1)
     if mr is None:
         raise RuntimeError(
-            f"PyTorch asks for memory of device {device}, for which torch_allocator() was given "
-            "no resource"
+            f"PyTorch requests memory of device {device}, but no resource was passed to "
+            "torch_allocator() for it"
         )
     _make_current(device)
-    return _torch_memory.take(mr, size, stream)
+    return _torch_memory.allocate(mr, size, stream)
 
 
 def _free_for_torch(address):
@@ -139,16 +139,16 @@ def _free_for_torch(address):
 
 
 def numba_memory_manager(mr):
-    """A class by which Numba takes its device memory from a resource.
+    """Return a class through which Numba allocates device memory from a resource.
 
-    Host only. Pass it to ``numba.cuda.set_memory_manager`` before Numba makes a context. Numba
-    does not say for which stream it allocates: memory comes and goes in the order of the legacy
-    default stream, which streams that Numba makes are ordered with.
+    Host only. Pass it to ``numba.cuda.set_memory_manager`` before Numba creates a context. Numba
+    does not name a stream when it allocates. Memory is allocated and freed in the order of the
+    legacy default stream, with which the streams that Numba creates synchronize.
 
     Parameters
     ----------
     mr : MemoryResource
-        Where the memory comes from.
+        The resource that allocates.
 
     Returns
     -------
@@ -158,14 +158,14 @@ def numba_memory_manager(mr):
     Raises
     ------
     ValueError
-        If kernels cannot use the memory.
+        If the memory is not device-accessible.
     """
     _check(mr, "numba_memory_manager")
     cuda = import_module("numba.cuda")
     memory = _Memory()
 
     class ResourceMemoryManager(cuda.HostOnlyCUDAMemoryManager):
-        """Device memory of a `MemoryResource`; page-locked memory as Numba itself has it."""
+        """Device memory of a `MemoryResource`; Numba allocates page-locked memory itself."""
 
         resource = mr
 
@@ -174,10 +174,10 @@ def numba_memory_manager(mr):
             return 1
 
         def initialize(self):
-            """Nothing is to be prepared."""
+            """Do nothing; the resource is ready."""
 
         def memalloc(self, size):
-            address = memory.take(mr, size, 0)
+            address = memory.allocate(mr, size, 0)
             return cuda.MemoryPointer(
                 self.context, address, size, finalizer=lambda: memory.release(address)
             )
@@ -188,8 +188,8 @@ def numba_memory_manager(mr):
 
         def get_ipc_handle(self, memory):
             raise NotImplementedError(
-                f"memory of {mr!r} cannot be opened by Numba in another process: share the buffer "
-                "of an IPC-enabled resource instead"
+                f"Numba cannot open memory of {mr!r} in another process: share a buffer of an "
+                "IPC-enabled resource instead"
             )
 
     return ResourceMemoryManager

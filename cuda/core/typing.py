@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Protocols, aliases and string enums for annotations and arguments.
 
-Wherever an enum is accepted, the plain string is as well.
+Functions that accept an enum also accept the plain string.
 """
 
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ __all__ = [
     "AddressModeType",
     "ArrayFormatType",
     "CompilerBackendType",
-    "DevicePointerType",  # noqa: F822 - made when it is asked for
-    "DeviceResourcesType",  # noqa: F822 - likewise
+    "DevicePointerType",  # noqa: F822 - created on first use
+    "DeviceResourcesType",  # noqa: F822 - created on first use
     "FilterModeType",
     "GraphConditionalType",
     "GraphMemoryType",
@@ -36,14 +36,14 @@ __all__ = [
 
 @runtime_checkable
 class IsStreamType(Protocol):
-    """An object that offers a stream of its own library."""
+    """An object that exports a stream of its own library."""
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        """Give ``(0, address of the CUstream)``."""
+        """Return ``(0, address of the CUstream)``."""
 
 
 class SourceCodeType(StrEnum):
-    """What a `Program` is written in."""
+    """The source language of a `Program`."""
 
     CXX = "c++"
     PTX = "ptx"
@@ -51,7 +51,7 @@ class SourceCodeType(StrEnum):
 
 
 class ObjectCodeFormatType(StrEnum):
-    """What an `ObjectCode` holds."""
+    """The format of an `ObjectCode`."""
 
     PTX = "ptx"
     CUBIN = "cubin"
@@ -71,7 +71,7 @@ class CompilerBackendType(StrEnum):
 
 
 class PCHStatusType(StrEnum):
-    """What became of a precompiled header."""
+    """The status of a precompiled header."""
 
     CREATED = "created"
     NOT_ATTEMPTED = "not_attempted"
@@ -87,7 +87,7 @@ class GraphConditionalType(StrEnum):
 
 
 class GraphMemoryType(StrEnum):
-    """Where a graph allocates memory."""
+    """The kind of memory that a graph allocates."""
 
     DEVICE = "device"
     HOST = "host"
@@ -95,7 +95,7 @@ class GraphMemoryType(StrEnum):
 
 
 class ManagedMemoryLocationType(StrEnum):
-    """Where managed memory prefers to be."""
+    """The preferred location of managed memory."""
 
     DEVICE = "device"
     HOST = "host"
@@ -103,7 +103,7 @@ class ManagedMemoryLocationType(StrEnum):
 
 
 class VirtualMemoryHandleType(StrEnum):
-    """How a virtual memory allocation is shared."""
+    """The handle type with which virtual memory is shared."""
 
     POSIX_FD = "posix_fd"
     WIN32_KMT = "win32_kmt"
@@ -111,7 +111,7 @@ class VirtualMemoryHandleType(StrEnum):
 
 
 class VirtualMemoryLocationType(StrEnum):
-    """Where virtual memory is allocated."""
+    """The location of virtual memory."""
 
     DEVICE = "device"
     HOST = "host"
@@ -120,14 +120,14 @@ class VirtualMemoryLocationType(StrEnum):
 
 
 class VirtualMemoryGranularityType(StrEnum):
-    """Which granularity virtual memory is rounded to."""
+    """The granularity to which sizes of virtual memory are rounded."""
 
     MINIMUM = "minimum"
     RECOMMENDED = "recommended"
 
 
 class VirtualMemoryAccessType(StrEnum):
-    """What may be done with mapped virtual memory."""
+    """The access rights to mapped virtual memory."""
 
     READ_WRITE = "rw"
     READ = "r"
@@ -154,7 +154,7 @@ class ArrayFormatType(StrEnum):
 
 
 class AddressModeType(StrEnum):
-    """What a texture gives outside its bounds."""
+    """The addressing mode of a texture for coordinates outside its bounds."""
 
     WRAP = "wrap"
     CLAMP = "clamp"
@@ -163,21 +163,21 @@ class AddressModeType(StrEnum):
 
 
 class FilterModeType(StrEnum):
-    """How a texture is read between elements."""
+    """The filter mode of a texture between elements."""
 
     POINT = "point"
     LINEAR = "linear"
 
 
 class ReadModeType(StrEnum):
-    """What a texture read returns."""
+    """The type of the values that a texture read returns."""
 
     ELEMENT_TYPE = "element_type"
     NORMALIZED_FLOAT = "normalized_float"
 
 
 class WorkqueueSharingScopeType(StrEnum):
-    """Which contexts share a workqueue."""
+    """The scope of contexts that share a workqueue."""
 
     DEVICE_CTX = "device_ctx"
     GREEN_CTX_BALANCED = "green_ctx_balanced"
@@ -197,7 +197,7 @@ _OLD_NAMES = {
 
 
 def __getattr__(name):
-    if name == "DevicePointerType":  # needs the low layer, which most users of this module do not
+    if name == "DevicePointerType":  # needs the low layer; most users of this module do not
         value = import_module("cuda.bindings.driver").CUdeviceptr | int | None
     elif name == "DeviceResourcesType":
         core = import_module("cuda.core")

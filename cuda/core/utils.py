@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views of arrays, caches of programs, and what else works on several objects at once.
+"""Array views, program caches, and operations on batches of buffers.
 
-Every name is loaded when it is first used.
+A name is imported when it is first used.
 """
 
 from importlib import import_module
@@ -18,7 +18,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = sorted(_HOME_OF)
-__path__ = []  # old paths below it are rows of `_forwarding`
+__path__ = []  # `_forwarding` lists the old paths below it
 
 
 def __getattr__(name):

@@ -163,7 +163,7 @@ class TestForkWarning:
     def test_forking_warns_once(self, monkeypatch, method):
         monkeypatch.setattr(multiprocessing, "get_start_method", lambda allow_none=False: method)
         monkeypatch.setattr("sys.version_info", (3, 12))
-        with pytest.warns(UserWarning, match="fork.*undefined behaviour.*spawn") as caught:
+        with pytest.warns(UserWarning, match="fork.*undefined behavior.*spawn") as caught:
             cuda_utils.check_multiprocessing_start_method()
             cuda_utils.check_multiprocessing_start_method()
         assert len(caught) == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Private helpers under the paths that existing code imports them from."""
+"""Private helpers under the paths from which existing code imports them."""
 
 from importlib import import_module
 

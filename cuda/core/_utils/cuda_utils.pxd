@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Checks of what C functions return, for Cython code.
+# Status checks of C functions, for Cython code.
 
 from cuda.bindings cimport cynvrtc
 from cuda.core._core cimport check_status as HANDLE_RETURN
 from libc.stdint cimport intptr_t
 
 
-# NVRTCError, with the log of the program unless it is NULL.
+# Raises NVRTCError on failure, with the log of `program` unless it is NULL.
 cdef inline int HANDLE_RETURN_NVRTC(cynvrtc.nvrtcProgram program,
                                     cynvrtc.nvrtcResult status) except?-1 nogil:
     if status == cynvrtc.NVRTC_SUCCESS:
@@ -19,7 +19,7 @@ cdef inline int HANDLE_RETURN_NVRTC(cynvrtc.nvrtcProgram program,
     return -1
 
 
-# The exceptions of `cuda.bindings.nvvm` and `cuda.bindings.nvjitlink`.
+# Raises the exceptions of `cuda.bindings.nvvm` and `cuda.bindings.nvjitlink`.
 cdef inline int HANDLE_RETURN_NVVM(int status) except?-1 nogil:
     if status == 0:
         return 0
@@ -42,7 +42,7 @@ cdef inline object check_or_create_options(type cls, object options, str what=""
     return check(cls, options, what, keep_none=keep_none)
 
 
-# The ordinal of the device whose context is current; CUDAError without one.
+# Returns the ordinal of the current context's device; raises CUDAError without a context.
 cdef inline int _get_current_device_id() except? -1:
     from cuda.bindings import driver
     from cuda.core._utils.cuda_utils import handle_return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checking what `cuda.bindings` returns, and small helpers, where existing code looks for them."""
+"""Status checks for `cuda.bindings` and small helpers, at a path that existing code imports."""
 
 import functools
 from collections.abc import Sequence
@@ -43,21 +43,21 @@ def __getattr__(name):
 
 
 def handle_return(result, handle=None):
-    """Check the status in what a function of `cuda.bindings` returned, and give the rest.
+    """Check the status that a function of `cuda.bindings` returned, and return its values.
 
     Host only.
 
     Parameters
     ----------
     result : tuple
-        The status, then the values.
+        The status, followed by the values.
     handle : nvrtcProgram, optional
-        Its log becomes part of the exception.
+        Program whose log becomes part of the exception.
 
     Returns
     -------
     object
-        None for no value, the value if it is one, else a tuple.
+        None without values, a single value, or a tuple of values.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def _check_nvrtc_error(error, handle=None):
 
 
 def _program_log(program):
-    """The compilation log of an nvrtcProgram; None when there is no text in it."""
+    """Return the compilation log of an nvrtcProgram; None if the log is empty."""
     if program is None:
         return None
     nvrtc = import_module("cuda.bindings.nvrtc")
@@ -116,7 +116,7 @@ _CHECKS = {
 
 
 def cast_to_3_tuple(label, cfg):
-    """An int, or a tuple of up to three, as a tuple of three; ones fill up. Host only."""
+    """Return an int or a tuple as a tuple of three, padded with ones. Host only."""
     values = (cfg,) if isinstance(cfg, int) else cfg
     if not isinstance(values, tuple) or len(values) > 3:
         raise ValueError(f"{label} must be an int, or a tuple with up to 3 ints (got {type(cfg)})")
@@ -128,12 +128,12 @@ def cast_to_3_tuple(label, cfg):
 
 
 def is_sequence(obj):
-    """Whether an object is a list, a tuple, or another sequence. Host only."""
+    """Return whether an object is a list, a tuple, or another sequence. Host only."""
     return isinstance(obj, Sequence)
 
 
 def is_nested_sequence(obj):
-    """Whether an object is a sequence that holds a sequence. Host only."""
+    """Return whether an object is a sequence that contains a sequence. Host only."""
     return is_sequence(obj) and any(is_sequence(element) for element in obj)
 
 
@@ -152,12 +152,12 @@ def precondition(checker, what=""):
 
 
 def _handle_boolean_option(option):
-    """A flag as compilers read it."""
+    """Return a boolean in the syntax of compiler options."""
     return "true" if option else "false"
 
 
 def _parse_fill_value(value):
-    """What to fill with, as (unsigned int, its size in bytes): an int of one byte, or bytes."""
+    """Return a fill value, an int of one byte or bytes, as (unsigned int, size in bytes)."""
     if isinstance(value, int):
         if not 0 <= value < 256:
             raise OverflowError(f"value must be in [0, 256), got {value}")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environment variables that are not understood are refused; of misspelt ones the doctor tells."""
+"""Checks of environment variables' values. The doctor reports misspelled names."""
 
 import os
 from importlib import import_module
 
-# variable -> the module whose `check_variable` knows its values
+# variable: the module whose `check_variable` validates it
 CHECKED = {
     "HALFWARP_NVTX": "cuda.core.extension.nvtx",
     "HALFWARP_REPORT_LEAKS": "cuda.core.memory.leak_report",
@@ -12,7 +12,7 @@ CHECKED = {
 
 
 def check():
-    """ValueError for a variable whose value is not understood. Host only."""
+    """Raise ValueError for a variable with an invalid value. Host only."""
     for name, module in CHECKED.items():
         if name in os.environ:
             import_module(module).check_variable(os.environ)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The warning for CUDA objects that are about to travel to a forked process."""
+"""The warning before CUDA objects are sent to a forked process."""
 
 import multiprocessing
 import sys
@@ -9,7 +9,7 @@ _is_checked = False
 
 
 def check_multiprocessing_start_method():
-    """Warn, once in a process, when child processes are forked. Host only."""
+    """Warn once per process if multiprocessing forks child processes. Host only."""
     global _is_checked
     if _is_checked:
         return
@@ -17,10 +17,10 @@ def check_multiprocessing_start_method():
     method = multiprocessing.get_start_method(allow_none=True)
     is_forking_by_default = sys.platform == "linux" and sys.version_info < (3, 14)
     if method == "fork" or (method is None and is_forking_by_default):
-        described = "'fork'" if method else "not set, which means 'fork' here"
+        description = "'fork'" if method else "not set, which means 'fork' on this system"
         warnings.warn(
-            f"the start method of multiprocessing is {described}: CUDA does not survive a fork, "
-            "and using it in the child is undefined behaviour; call "
+            f"the start method of multiprocessing is {description}: CUDA does not survive a fork, "
+            "and using it in the child is undefined behavior; call "
             "multiprocessing.set_start_method('spawn') first",
             UserWarning,
             stacklevel=3,
@@ -28,6 +28,6 @@ def check_multiprocessing_start_method():
 
 
 def reset_fork_warning():
-    """Let the next check warn again. Host only."""
+    """Allow the next check to warn again. Host only."""
     global _is_checked
     _is_checked = False

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tab completion that does not run the properties of compiled classes.
 
-`rlcompleter` skips what is a `property`, since to read it may run any code. The properties of
-compiled classes are descriptors of other types: it reads those, and gives up when one raises.
+`rlcompleter` skips a `property`, since reading it can run any code. The properties of compiled
+classes have other descriptor types: `rlcompleter` reads them, and fails when one raises.
 """
 
 import builtins
@@ -20,13 +20,13 @@ class _AnyPropertyType(type):
 
 
 class _AnyProperty(metaclass=_AnyPropertyType):
-    """What `isinstance` takes for a property, written in Python or compiled."""
+    """A type whose `isinstance` check accepts Python and compiled properties."""
 
 
 def _is_fixed():
-    """Whether this Python's completion gets over a compiled property that raises."""
+    """Return whether this Python's completion tolerates a compiled property that raises."""
     probe = io.StringIO()
-    probe.close()  # from now on its `newlines` raises
+    probe.close()  # its `newlines` raises after this
     try:
         return "probe.newlines" in rlcompleter.Completer({"probe": probe}).attr_matches("probe.n")
     except ValueError:
@@ -34,8 +34,8 @@ def _is_fixed():
 
 
 def make_safe():
-    """Let completion treat compiled properties as it treats those of Python. Host only."""
+    """Make completion skip compiled properties like Python properties. Host only."""
     setting = os.environ.get(_OPT_OUT, "0")
-    is_wanted = not (setting.lstrip("+-").isdigit() and int(setting) != 0)
-    if is_wanted and not _is_fixed():
+    is_enabled = not (setting.lstrip("+-").isdigit() and int(setting) != 0)
+    if is_enabled and not _is_fixed():
         rlcompleter.property = _AnyProperty

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps that are undone together unless all of them succeed."""
+"""Steps that are undone together unless all succeed."""
 
 from contextlib import ExitStack
 
 
 class Transaction:
-    """Collects what would undo each step; leaving without `commit` runs it, last step first.
+    """Collects undo calls; leaving the block without `commit` runs them, last step first.
 
-    Each is run, whatever another raises; the last exception comes out of the block. Host only.
+    All calls run even if some raise; the block raises the last exception. Host only.
     """
 
     def __init__(self):
         self._undo = ExitStack()
 
     def append(self, fn, /, *args, **kwargs):
-        """Add a call that undoes the step just made."""
+        """Add a call that undoes the latest step."""
         self._undo.callback(fn, *args, **kwargs)
 
     def commit(self):
-        """Keep the steps made so far."""
+        """Discard the undo calls of all steps so far."""
         self._undo.pop_all()
 
     def __enter__(self):

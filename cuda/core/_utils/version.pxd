@@ -7,7 +7,7 @@ cdef inline tuple cy_binding_version():
     return binding_version()
 
 
-# RuntimeError without a driver.
+# Raises RuntimeError without a driver.
 cdef inline tuple cy_driver_version():
     from cuda.core._utils.version import driver_version
     return driver_version()

@@ -9,7 +9,7 @@ __all__ = ["binding_version", "driver_version"]
 
 @functools.cache
 def binding_version():
-    """The API level of `cuda.bindings`, as (major, minor, patch). Host only."""
+    """Return the API level of `cuda.bindings` as (major, minor, patch). Host only."""
     version = import_module("cuda.bindings").__version__
     major, minor, patch = [*version.split("."), "0", "0"][:3]
     return int(major), int(minor), int(patch)
@@ -17,12 +17,12 @@ def binding_version():
 
 @functools.cache
 def driver_version():
-    """The CUDA version of the driver in use, as (major, minor, patch). Host only.
+    """Return the CUDA version of the driver in use as (major, minor, patch). Host only.
 
     Raises
     ------
     RuntimeError
-        If there is no driver.
+        If no driver exists.
     """
     version = import_module("cuda.core._core").cuda_driver_version()
     return version // 1000, version % 1000 // 10, version % 10

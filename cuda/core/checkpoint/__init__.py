@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taking what a process has on its GPUs aside, and putting it back: `Process`.
+"""Checkpoint and restore of a process's GPU state: `Process`.
 
-A checkpoint moves the memory and the state of a CUDA process from the GPUs to the memory of the
-host, where a tool such as CRIU can save it with the rest of the process.
+A checkpoint moves memory and state of a CUDA process from the GPUs to host memory. A tool such as
+CRIU can then save the process.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ __all__ = ["Process"]
 
 _STATES = ("running", "locked", "checkpointed", "failed")
 _FIRST_DRIVER = (12, 8)
-_MOST = {"pid": 0x7FFFFFFF, "timeout_ms": 0xFFFFFFFF}  # of the driver's own types
+_MAXIMUM = {"pid": 0x7FFFFFFF, "timeout_ms": 0xFFFFFFFF}  # limits of the driver's types
 
 
 class Process:
     """Process(pid)
     --
 
-    A CUDA process, by its number, to be checkpointed and restored.
+    A CUDA process that can be checkpointed and restored, identified by its process id.
 
-    It owns nothing: there is nothing to close, and two objects may name one process. The usual
-    order is `lock`, `checkpoint`, `restore`, `unlock`. While a process is locked, its CUDA calls
-    wait; so a process that does this to itself needs a thread, or another process, for the rest.
+    The object owns no resource and needs no close; two objects can name one process. The usual
+    order is `lock`, `checkpoint`, `restore`, `unlock`. CUDA calls of a locked process block. A
+    process that locks itself therefore needs another thread or process for the later calls.
 
     Parameters
     ----------
     pid : int
-        The number of the process, at least 1.
+        The process id, at least 1.
 
     Raises
     ------
     TypeError
-        If `pid` is no int.
+        If `pid` is not an int.
     ValueError
         If `pid` is not positive.
     """
@@ -50,34 +50,34 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """The number of the process. Host only."""
+        """Process id. Host only."""
         return self._pid
 
     @property
     def state(self) -> str:
-        """What the process is: ``"running"``, ``"locked"``, ``"checkpointed"`` or ``"failed"``.
+        """State: ``"running"``, ``"locked"``, ``"checkpointed"`` or ``"failed"``.
 
         Host only.
 
         Raises
         ------
         RuntimeError
-            If the driver names a state that is none of these.
+            If the driver returns an unknown state.
         CUDAError
-            If there is no such process, or it does not use CUDA.
+            If the process does not exist, or does not use CUDA.
 
         See Also
         --------
         cuCheckpointProcessGetState : the driver function.
         """
-        found = int(_call("cuCheckpointProcessGetState", self._pid))
-        if found >= len(_STATES):
-            raise RuntimeError(f"Unknown CUDA checkpoint process state: {found}")
-        return _STATES[found]
+        state = int(_call("cuCheckpointProcessGetState", self._pid))
+        if state >= len(_STATES):
+            raise RuntimeError(f"Unknown CUDA checkpoint process state: {state}")
+        return _STATES[state]
 
     @property
     def restore_thread_id(self) -> int:
-        """The thread of the process that restores it, by its number. Host only.
+        """Id of the process's thread that restores it. Host only.
 
         See Also
         --------
@@ -86,19 +86,19 @@ class Process:
         return int(_call("cuCheckpointProcessGetRestoreThreadId", self._pid))
 
     def lock(self, timeout_ms: int = 0) -> None:
-        """Let the process begin no more CUDA calls, and wait for those that are under way.
+        """Block new CUDA calls of the process, and wait for calls in progress.
 
         Blocks the host.
 
         Parameters
         ----------
         timeout_ms
-            How long to wait at most, in milliseconds; 0 is without end.
+            Timeout in milliseconds; 0 waits without limit.
 
         Raises
         ------
         CUDAError
-            If the time is over (``CUDA_ERROR_NOT_READY``), or the process is not running
+            If the timeout expires (``CUDA_ERROR_NOT_READY``), or the process is not running
             (``CUDA_ERROR_ILLEGAL_STATE``).
 
         See Also
@@ -111,9 +111,9 @@ class Process:
         _call("cuCheckpointProcessLock", self._pid, args)
 
     def checkpoint(self) -> None:
-        """Move what the process has on its GPUs to the memory of the host.
+        """Move the process's GPU memory and state to host memory.
 
-        Blocks the host. The process must be locked, and lets go of its GPUs.
+        Blocks the host. The process must be locked; it releases its GPUs.
 
         Raises
         ------
@@ -127,27 +127,27 @@ class Process:
         _call("cuCheckpointProcessCheckpoint", self._pid, _driver().CUcheckpointCheckpointArgs())
 
     def restore(self, gpu_mapping: Mapping[Any, Any] | None = None) -> None:
-        """Move what was checkpointed back to the GPUs. The process is locked afterwards.
+        """Move the checkpointed state back to the GPUs. The process remains locked.
 
         Blocks the host.
 
         Parameters
         ----------
         gpu_mapping
-            To move to other GPUs: for each GPU that the kernel driver sees, the UUID that it was
-            checkpointed with, and that of the GPU to restore it on. A UUID is a
-            `cuda.bindings.driver.CUuuid`, or a string of 32 hex digits, with hyphens and the
-            prefix ``GPU-`` or without. None or empty: every GPU is itself.
+            Mapping from the checkpointed GPU's UUID to the UUID of the GPU to restore on. It must
+            list each GPU that the kernel driver sees. A UUID is a `cuda.bindings.driver.CUuuid`,
+            or a string of 32 hex digits, optionally with hyphens and the prefix ``GPU-``. With
+            None or an empty mapping, every GPU is restored on itself.
 
         Raises
         ------
         TypeError
-            If it is no mapping, or a UUID is of another type.
+            If `gpu_mapping` is not a mapping, or a UUID has another type.
         ValueError
-            If a string is no UUID.
+            If a string is not a UUID.
         CUDAError
-            If the process is not checkpointed (``CUDA_ERROR_ILLEGAL_STATE``), or a UUID is of no
-            GPU.
+            If the process is not checkpointed (``CUDA_ERROR_ILLEGAL_STATE``), or no GPU has a
+            UUID.
 
         See Also
         --------
@@ -162,7 +162,7 @@ class Process:
         _call("cuCheckpointProcessRestore", self._pid, args)
 
     def unlock(self) -> None:
-        """Let the process go on with its CUDA calls.
+        """Unblock the CUDA calls of the process.
 
         Host only.
 
@@ -178,55 +178,55 @@ class Process:
         _call("cuCheckpointProcessUnlock", self._pid, _driver().CUcheckpointUnlockArgs())
 
 
-def _integer(name: str, given: object) -> int:
-    if not isinstance(given, int) or isinstance(given, bool):
+def _integer(name: str, value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{name} must be an int")
-    value = int(given)
-    least, text = (1, "a positive int") if name == "pid" else (0, ">= 0")
-    if value < least:
+    number = int(value)
+    minimum, text = (1, "a positive int") if name == "pid" else (0, ">= 0")
+    if number < minimum:
         raise ValueError(f"{name} must be {text}")
-    if value > _MOST[name] and name != "pid":
-        raise OverflowError(f"{name} must be at most {_MOST[name]}, got {value}")
-    return value
+    if number > _MAXIMUM[name] and name != "pid":
+        raise OverflowError(f"{name} must be at most {_MAXIMUM[name]}, got {number}")
+    return number
 
 
-def _pairs(given: object) -> list[tuple[bytes, bytes]]:
-    """The UUIDs of the mapping, as bytes. They are converted before the driver is asked."""
-    if given is None:
+def _pairs(mapping: object) -> list[tuple[bytes, bytes]]:
+    """Return the mapping's UUIDs as bytes, converted before any driver call."""
+    if mapping is None:
         return []
-    if not isinstance(given, Mapping):
+    if not isinstance(mapping, Mapping):
         raise TypeError(
             "gpu_mapping must be a mapping from checkpointed GPU UUID to restore GPU UUID"
         )
-    return [(_uuid_bytes(old), _uuid_bytes(new)) for old, new in given.items()]
+    return [(_uuid_bytes(old), _uuid_bytes(new)) for old, new in mapping.items()]
 
 
-def _uuid_bytes(given: object) -> bytes:
-    if isinstance(given, str):
-        digits = given.removeprefix("GPU-").replace("-", "")
+def _uuid_bytes(value: object) -> bytes:
+    if isinstance(value, str):
+        digits = value.removeprefix("GPU-").replace("-", "")
         try:
-            found = bytes.fromhex(digits) if len(digits) == 32 else b""
+            uuid = bytes.fromhex(digits) if len(digits) == 32 else b""
         except ValueError:
-            found = b""
-        if len(found) != 16:
+            uuid = b""
+        if len(uuid) != 16:
             raise ValueError(
-                f"GPU UUID string must be 32 hex characters (with optional hyphens), got {given!r}"
+                f"GPU UUID string must be 32 hex characters (with optional hyphens), got {value!r}"
             )
-        return found
-    if not isinstance(given, import_module("cuda.bindings.driver").CUuuid):
+        return uuid
+    if not isinstance(value, import_module("cuda.bindings.driver").CUuuid):
         raise TypeError("GPU UUID values must be CUDA UUID objects or UUID strings")
-    return bytes(given.bytes)[:16]
+    return bytes(value.bytes)[:16]
 
 
 def _pair(driver: Any, old: bytes, new: bytes) -> Any:
     pair = driver.CUcheckpointGpuPair()
-    ctypes.memmove(pair.getPtr(), old + new, len(old + new))  # the two are all that it has
+    ctypes.memmove(pair.getPtr(), old + new, len(old + new))  # the struct holds only the two UUIDs
     return pair
 
 
 @functools.cache
 def _driver() -> Any:
-    """The driver's functions, of a driver that can checkpoint; asked once it has said so."""
+    """Return the driver module after a check that the driver supports checkpoints."""
     core = import_module("cuda.core._core")
     if core.cuda_driver_version() < _FIRST_DRIVER[0] * 1000 + _FIRST_DRIVER[1] * 10:
         raise RuntimeError(_UNSUPPORTED)
@@ -236,16 +236,16 @@ def _driver() -> Any:
 
 
 _UNSUPPORTED = (
-    "CUDA checkpointing is not supported by the installed NVIDIA driver. It takes one of CUDA "
-    f"{_FIRST_DRIVER[0]}.{_FIRST_DRIVER[1]} or newer, on Linux"
+    "CUDA checkpointing is not supported by the installed NVIDIA driver. Checkpoints need Linux "
+    f"and a driver of CUDA {_FIRST_DRIVER[0]}.{_FIRST_DRIVER[1]} or newer"
 )
 
 
 def _call(name: str, pid: int, *args: Any) -> Any:
-    """Ask the driver; what it does not have is a RuntimeError, what it refuses a CUDAError."""
+    """Call the driver; raise RuntimeError if unsupported, CUDAError if the call fails."""
     driver = _driver()
-    if pid > _MOST["pid"]:
-        raise OverflowError(f"pid must be at most {_MOST['pid']}, got {pid}")
+    if pid > _MAXIMUM["pid"]:
+        raise OverflowError(f"pid must be at most {_MAXIMUM['pid']}, got {pid}")
     return _check(driver, name, *getattr(driver, name)(pid, *args))
 
 

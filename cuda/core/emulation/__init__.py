@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run CUDA code without a GPU: choose the emulated driver, and ask it what it saw.
+"""Run CUDA code without a GPU: select the emulated driver, and query its reports.
 
-The emulated driver runs kernels on the CPU, from their PTX. It is for testing and learning: it
-reports mistakes that a GPU hides, and its timings say nothing about a GPU.
+The emulated driver executes the PTX of kernels on the CPU. It is for testing and learning: it
+reports errors that a GPU hides, and its timings do not predict a GPU's timings.
 
     from cuda.core import emulation
     emulation.enable(seed=3)            # before the first driver call
 
 ``python -m cuda.core.emulation`` prints the device table; ``... run SCRIPT`` runs a script on the
-emulator; ``... path`` prints a folder that puts other CUDA programs on it.
+emulator; ``... path`` prints a library folder that makes other CUDA programs use the emulator.
 """
 
 from cuda.core.emulation.control import (

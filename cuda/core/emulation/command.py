@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m cuda.core.emulation``: the device table, scripts, other programs, a path for them."""
+"""``python -m cuda.core.emulation``: print the device table; run scripts and other programs."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ usage: python -m cuda.core.emulation          print the device table
 
 
 def main(arguments):
-    """Run one command; its exit status."""
+    """Run a command and return its exit status."""
     commands = {"run": run_script, "exec": run_program, "path": print_path}
     if not arguments:
         return print_table()
@@ -26,7 +26,7 @@ def main(arguments):
 
 
 def print_table():
-    """All device attributes, a column per compute capability."""
+    """Print all device attributes, with a column per compute capability."""
     from cuda.bindings import driver
 
     table = library.device_table()
@@ -41,7 +41,7 @@ def print_table():
 
 
 def run_script(arguments):
-    """Run a script on the emulator; 1 when it caused a fault or left something behind."""
+    """Run a script on the emulator; return 1 after a fault or a leak."""
     import runpy
 
     options, script = read_options(arguments)
@@ -63,7 +63,7 @@ def run_script(arguments):
 
 
 def run_guarded(run_path, script):
-    """The exit status of a script that may raise."""
+    """Run a script and return its exit status, also if it raises."""
     try:
         run_path(script, run_name="__main__")
     except SystemExit as end:
@@ -78,34 +78,34 @@ def run_guarded(run_path, script):
 
 
 def read_options(arguments):
-    """The options before the script, and the script with its arguments."""
-    options, rest = {}, list(arguments)
-    while rest and rest[0].startswith("--"):
-        name, has_value, value = rest.pop(0)[2:].replace("-", "_").partition("=")
+    """Split arguments into options, and the script with its arguments."""
+    options, remaining = {}, list(arguments)
+    while remaining and remaining[0].startswith("--"):
+        name, has_value, value = remaining.pop(0)[2:].replace("-", "_").partition("=")
         if not has_value:
-            value = rest.pop(0) if rest else ""
+            value = remaining.pop(0) if remaining else ""
         options[name] = value
-    return options, rest
+    return options, remaining
 
 
 def was_anything_reported():
-    """Whether a fault arose, or something is left; what is left is listed on standard error."""
+    """Return whether a fault or a leak was reported; print the leaks to standard error."""
     import gc
 
     if not library.is_running():
         return False
     gc.collect()
     control.settle()
-    left = control.leaks()
-    for leak in left:
+    leaks = control.leaks()
+    for leak in leaks:
         size = f", {leak.bytes} bytes" if leak.bytes else ""
         site = f", created at {leak.created_at}" if leak.created_at else ""
         print(f"emulator: leak: {leak.kind} {leak.id:#x}{size}{site}", file=sys.stderr)
-    return bool(left) or control.stats()["faults"] > 0
+    return bool(leaks) or control.stats()["faults"] > 0
 
 
 def run_program(arguments):
-    """Become any program, with the emulator as its driver; 127 when there is none of that name."""
+    """Replace this process by a program that uses the emulator; return 127 if not found."""
     options, program = read_options(arguments)
     if not program:
         print(USAGE, file=sys.stderr)
@@ -122,39 +122,39 @@ def run_program(arguments):
 
 
 def environment_of_programs(options):
-    """The variables that make a program, and those that it starts, find the emulator."""
+    """Return the environment in which a program and its children load the emulator."""
     folder = driver_folder()
     preloaded = folder / library.preload_path().name
-    # The list has no quotes: a path with a blank is found by its name, in the folder.
+    # LD_PRELOAD has no quoting: a path with a blank is found by name in the folder.
     last = preloaded.name if set(" :;") & set(str(preloaded)) else str(preloaded)
     return {
         **os.environ,
         **{library.PREFIX + name.upper(): value for name, value in options.items()},
         "HALFWARP_BACKEND": "emulator",
         "LD_LIBRARY_PATH": joined(str(folder), os.environ.get("LD_LIBRARY_PATH")),
-        # Behind what is there: a sanitizer wants to be the first.
+        # Existing entries stay first, as a sanitizer requires.
         "LD_PRELOAD": joined(os.environ.get("LD_PRELOAD"), last),
     }
 
 
 def joined(*paths):
-    """A list of paths of those that there are."""
+    """Return the non-empty paths joined by colons."""
     return ":".join(filter(None, paths))
 
 
 def print_path(arguments):
-    """A folder whose libcuda.so.1 and libnvidia-ml.so.1 are the emulator's."""
+    """Print a folder that contains the emulator as libcuda.so.1 and libnvidia-ml.so.1."""
     print(driver_folder())
     return 0
 
 
 def driver_folder():
-    """A folder with the emulator's libraries under the names that programs look for, made anew."""
+    """Create a folder of links from the driver's library names to the emulator's libraries."""
     import hashlib
 
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     target = library.path().resolve()
-    # One folder per installation, so that several can be used side by side.
+    # Each installation has its own folder, so several can be used at once.
     name = hashlib.sha256(str(target).encode()).hexdigest()[:12]
     folder = Path(base) / "halfwarp" / f"emulated-driver-{name}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -165,7 +165,7 @@ def driver_folder():
 
 
 def point_to(link, target):
-    """Make a link, or let it point elsewhere, beside others who may do so."""
+    """Create or replace a link atomically, since other processes may do the same."""
     if not link.exists() or link.resolve() != target:
         fresh = link.with_name(f".{link.name}.{os.getpid()}")
         fresh.symlink_to(target)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Choosing the emulated driver, asking what it saw, and beginning afresh."""
+"""Selection of the emulated driver, queries of its reports, and its reset."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def enable(**options: _Option) -> None:
-    """Choose the emulated driver for this process.
+    """Select the emulated driver for this process.
 
     Host only.
 
@@ -26,15 +26,15 @@ def enable(**options: _Option) -> None:
     **options
         ``devices``, ``cc``, ``memory``, ``mode``, ``seed``, ``threads``, ``check``, ``fail``,
         ``trace``, ``step_limit``, ``report``, ``destroyed``, ``fork_in_init``,
-        ``multiprocessors``. What is not given comes from the variables
-        ``HALFWARP_EMULATOR_...``, or has its default. Sets may be given as sets.
+        ``multiprocessors``. The variables ``HALFWARP_EMULATOR_...`` supply omitted options;
+        otherwise defaults apply. An option with several values accepts a set.
 
     Raises
     ------
     ValueError
-        For an unknown option, or a value that it does not take.
+        If an option is unknown, or does not accept its value.
     RuntimeError
-        If a real driver has been used in this process, if the emulator runs already with other
+        If this process already used a real driver, if the emulator is already running with other
         options, or if its library is not installed.
     """
     chosen = {name: library.check_option(name, value) for name, value in options.items()}
@@ -49,13 +49,13 @@ def _require_equal(chosen: dict[str, str]) -> None:
     for name, value in chosen.items():
         if used[name] != value:
             raise RuntimeError(
-                f"the emulator runs already with {name}={used[name]!r}, so it cannot have "
+                f"the emulator already runs with {name}={used[name]!r} and cannot change it to "
                 f"{value!r}; call enable() before the first driver call"
             )
 
 
 def is_active() -> bool:
-    """Whether driver calls go, or will go, to the emulator.
+    """Return whether the emulator serves driver calls, now or from the first call.
 
     Host only.
     """
@@ -63,7 +63,7 @@ def is_active() -> bool:
 
 
 def options() -> dict[str, str]:
-    """The options of the emulation, as texts by name.
+    """Return the emulator's options as strings by name.
 
     Host only.
 
@@ -76,33 +76,33 @@ def options() -> dict[str, str]:
 
 
 def last_fault() -> Fault | None:
-    """The last fault of a kernel, a copy or a call, or None. A `Fault`.
+    """Return the last `Fault` of a kernel, a copy or a call, or None.
 
     Host only.
     """
-    found = library.record("last_fault") if library.is_running() else None
-    return None if found is None else _fault(found)
+    record = library.record("last_fault") if library.is_running() else None
+    return None if record is None else _fault(record)
 
 
 def faults() -> list[Fault]:
-    """The faults since the last `repair` or `reset`, the first of them first: at most 100.
+    """Return the faults since the last `repair` or `reset`, oldest first, at most 100.
 
     Host only.
     """
-    found = library.record("faults") if library.is_running() else None
-    return [_fault(each) for each in found or []]
+    records = library.record("faults") if library.is_running() else None
+    return [_fault(each) for each in records or []]
 
 
-def _fault(found: dict[str, Any]) -> Fault:
+def _fault(record: dict[str, Any]) -> Fault:
     for name in ("grid", "block", "block_index", "thread"):
-        found[name] = tuple(found[name])
-    if found["nearest"]:
-        found["nearest"] = Allocation(**found["nearest"])
-    return Fault(**found)
+        record[name] = tuple(record[name])
+    if record["nearest"]:
+        record["nearest"] = Allocation(**record["nearest"])
+    return Fault(**record)
 
 
 def error_text(code: SupportsInt) -> str:
-    """What is behind a driver code that this thread has just got; empty when no more is known.
+    """Return the explanation of this thread's last driver error; empty without details.
 
     Host only.
 
@@ -115,16 +115,18 @@ def error_text(code: SupportsInt) -> str:
 
 
 def leaks() -> list[Leak]:
-    """What the program made and has not given back: a list of `Leak`, by kind, then age.
+    """Return the objects that the program has not released: `Leak` objects by kind, then age.
 
-    Blocks the host when libraries are to be unloaded, whose last work may be under way.
+    Blocks the host until pending work completes if unused libraries must be unloaded.
     """
     _unload_unused()
     return [Leak(**each) for each in (library.record("leaks") or [])]
 
 
 def stats() -> dict[str, Any]:
-    """Counts: live objects and bytes by kind, calls by function, launches, instructions, reports.
+    """Return counts of the emulator.
+
+    They are live objects and bytes by kind, calls by function, launches, instructions and reports.
 
     Host only.
     """
@@ -132,14 +134,14 @@ def stats() -> dict[str, Any]:
 
 
 def _unload_unused() -> None:
-    """`cuda.core` keeps libraries that nobody needs until the host waits for all work."""
+    """Unload unused libraries, which `cuda.core` retains until the host waits for all work."""
     core = sys.modules.get("cuda.core._core")
     if core is not None:
         core._unload_unused()
 
 
 def settle() -> None:
-    """Wait for all work of all contexts; printed text comes out.
+    """Wait for all work of all contexts, and flush the output of ``printf``.
 
     Blocks the host.
     """
@@ -148,19 +150,19 @@ def settle() -> None:
 
 
 def repair() -> bool:
-    """Forget the last fault, and make broken contexts usable again; whether there was one.
+    """Discard the last fault and make broken contexts usable; return whether a fault existed.
 
-    Blocks the host. No device can do that; it is for tests that go on after a fault. What was
-    queued behind the fault is dropped.
+    Blocks the host. Tests use it to continue after a fault; a GPU has no such operation. Work
+    queued after the fault is discarded.
     """
     return bool(library.load().halfwarp_emulator_repair())
 
 
 def reset() -> None:
-    """Begin afresh: contexts empty and whole, faults, fault rules, counts and sensors forgotten.
+    """Reset the emulator: contexts, faults, fault rules, counts and sensors.
 
-    Blocks the host. What was made in a context is gone; its handles are stale.
+    Blocks the host. The objects of all contexts are destroyed; their handles are invalid.
     """
-    _unload_unused()  # by handles that are stale afterwards
+    _unload_unused()  # its handles are invalid after the reset
     library.load().halfwarp_emulator_reset()
     library.reset_management()

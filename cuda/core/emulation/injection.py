@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Making driver calls fail, and expecting that kernels do."""
+"""Fault injection into driver calls, and assertions of expected faults."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class Rule:
-    """An armed fault rule.
+    """An active fault rule.
 
     Attributes
     ----------
     text
-        The rule as the option ``fail`` has it.
+        The rule in the syntax of the option ``fail``.
     hits
-        How many calls it failed; final when the ``with`` block has ended.
+        Number of calls that the rule failed; final after the ``with`` block.
     matches
-        How many calls it looked at.
+        Number of calls that matched the rule's function.
     """
 
     def __init__(self, text: str) -> None:
@@ -38,7 +38,7 @@ class Rule:
         self._id = library.arm(text)
 
     def disarm(self) -> None:
-        """Remove the rule. Host only. A second call does nothing."""
+        """Remove the rule. Host only. A second call has no effect."""
         if self._id:
             self.hits, self.matches = library.disarm(self._id)
             self._id = 0
@@ -61,29 +61,29 @@ def inject(
     Parameters
     ----------
     function
-        Name of the driver function without version suffix, ``*`` allowed; ``"any"`` for every call
-        that can fail; ``"launch@KERNEL"`` for an execution of a kernel, which then fails
-        asynchronously.
+        Name of the driver function without version suffix; ``*`` is a wildcard. ``"any"`` selects
+        every call that can fail. ``"launch@KERNEL"`` selects executions of a kernel, which then
+        fail asynchronously.
     nth
-        Which matching call fails, counted from 1 at the beginning of the block.
+        Number of the first matching call that fails, counted from 1 in the block.
     error
-        The ``CUresult`` that it answers: its name, number or member.
+        The ``CUresult`` that the call returns: its name, number or member.
     times
-        How many calls fail, from the nth on.
+        Number of calls that fail, starting with the nth.
     sticky
-        For ``launch@``: whether the context stays broken.
+        Whether the context stays broken after a ``launch@`` fault.
     optional
-        Whether it is no mistake that the rule never fires.
+        Whether the rule may remain unused.
 
     Yields
     ------
     Rule
-        Its ``hits`` count the failures.
+        The active rule; its ``hits`` count the failures.
 
     Raises
     ------
     AssertionError
-        At the end, if the rule never fired and was not optional.
+        At the end of the block, if the rule never fired and is not optional.
     """
     code = error if isinstance(error, str) else int(error)
     rule = Rule(f"{function}:{nth}x{times}={code}{'!' if sticky else ''}")
@@ -99,27 +99,27 @@ def inject(
 
 
 class _Expectation:
-    """What `expect_fault` yields: its ``fault`` is set at the end of the block."""
+    """The result of `expect_fault`; the end of the block sets ``fault``."""
 
     fault: Fault | None = None
 
 
 @contextmanager
 def expect_fault(kind: str) -> Iterator[_Expectation]:
-    """Assert that the block causes a fault, and clear what it leaves behind.
+    """Assert that the block causes a fault, and repair the context.
 
-    Blocks the host: waits for all work at the end. The CUDAError that tells of the fault may leave
-    the block; it goes no further. The context is usable again.
+    Blocks the host: the end of the block waits for all work. A CUDAError that reports the fault is
+    suppressed. The context is usable afterwards.
 
     Parameters
     ----------
     kind
-        As in `Fault.kind`: ``"out-of-bounds"``, ``"use-after-free"``, ``"device-assert"``, ...
+        Expected `Fault.kind`: ``"out-of-bounds"``, ``"use-after-free"``, ``"device-assert"``, ...
 
     Raises
     ------
     AssertionError
-        If there was no fault, or one of another kind.
+        If no fault occurred, or a fault of another kind.
     """
     from cuda.core import CUDAError
 
@@ -147,34 +147,34 @@ def sweep(
     expected: type[BaseException] | tuple[type[BaseException], ...] | None = None,
     limit: int = 10_000,
 ) -> int:
-    """Run a function again and again, failing its first, second, ... driver call, to the last.
+    """Run a function repeatedly, failing its first, second, ... and finally last driver call.
 
-    Blocks the host. After each run nothing may have leaked, no memory may have been freed twice or
-    used after it was freed, and an ordinary operation must work.
+    Blocks the host. After each run the sweep checks for leaks, double frees and uses after free,
+    and that an ordinary operation succeeds.
 
     Parameters
     ----------
     function
-        Called without arguments.
+        The function to run; it receives no arguments.
     functions
-        Which calls to fail, as in `inject`.
+        Calls to fail, as in `inject`.
     error
-        The code that they answer.
+        The code that failed calls return.
     expected
-        The exception class, or a tuple of them, that a failing run may raise; CUDAError and
-        RuntimeError when omitted.
+        The exception class, or a tuple of classes, that a failing run may raise; by default
+        CUDAError and RuntimeError.
     limit
-        The number of runs after which a function that never ends is given up.
+        Maximum number of runs.
 
     Returns
     -------
     int
-        How many runs met a fault.
+        Number of runs with a fault.
 
     Raises
     ------
     AssertionError
-        Naming the call that was failed, and what was wrong after it.
+        If a check fails; the message names the failed call and the problem.
     """
     if expected is None:
         from cuda.core import CUDAError
@@ -217,18 +217,18 @@ class _Footprint:
         import gc
 
         gc.collect()
-        settle()  # memory that a stream gives back is live until the stream has come to that
-        now = stats()
-        self.live = now["live"]
-        self.reports = now["reports"]
+        settle()  # memory freed in a stream is live until the stream reaches the free
+        counts = stats()
+        self.live = counts["live"]
+        self.reports = counts["reports"]
 
-    def require_clean_since(self, before: _Footprint, what: str) -> None:
-        for kind, now in self.live.items():
-            then = before.live.get(kind, {"count": 0})
-            if now["count"] > then["count"]:
+    def require_clean_since(self, before: _Footprint, cause: str) -> None:
+        for kind, entry in self.live.items():
+            previous = before.live.get(kind, {"count": 0})
+            if entry["count"] > previous["count"]:
                 raise AssertionError(
-                    f"sweep: {what} leaked {now['count'] - then['count']} x {kind}"
+                    f"sweep: {cause} leaked {entry['count'] - previous['count']} x {kind}"
                 )
         for kind in ("double-free", "use-after-free"):
             if self.reports.get(kind, 0) > before.reports.get(kind, 0):
-                raise AssertionError(f"sweep: {what} led to a report of kind {kind}")
+                raise AssertionError(f"sweep: {cause} led to a report of kind {kind}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The emulator's own C functions, called through ctypes; nothing is opened before it is needed."""
+"""The emulator's own C functions through ctypes; a library is opened on first use."""
 
 import json
 import os
@@ -10,35 +10,35 @@ from pathlib import Path
 from cuda.bindings import _low
 
 PREFIX = "HALFWARP_EMULATOR_"
-_call_site_source = None  # keeps the callback alive that the library was given
+_call_site_source = None  # retains the callback that the library holds
 
 
 def path():
-    """Path of the emulator's library, which lies beside the loader."""
+    """Return the path of the emulator's library, which is beside the loader."""
     return Path(_low.__file__).with_name("libcuda_emulated.so")
 
 
 def preload_path():
-    """Path of the library that programs which bring their own NVRTC are started with."""
+    """Return the path of the preload library for programs that bundle NVRTC."""
     return path().with_name("libcuda_preload.so")
 
 
 def management_path():
-    """Path of the emulated management library (NVML), beside the emulator's."""
+    """Return the path of the emulated management library (NVML)."""
     return path().with_name("libnvml_emulated.so")
 
 
 @cache
 def load():
-    """The library, with the types of its functions declared.
+    """Return the library with the types of its functions declared.
 
-    Raises RuntimeError when it is not installed.
+    Raise RuntimeError if the library is not installed.
     """
     import ctypes as c
 
     if not path().exists():
         raise RuntimeError(
-            f"the emulator is not installed: there is no {path()}; reinstall the package halfwarp"
+            f"the emulator is not installed: {path()} is missing; reinstall the package halfwarp"
         )
     library = c.CDLL(str(path()))
     text = [c.c_char_p, c.c_size_t]
@@ -72,18 +72,18 @@ def load():
 
 @cache
 def load_management():
-    """The emulated NVML, with the types of its own functions declared."""
+    """Return the emulated NVML with the types of its own functions declared."""
     import ctypes as c
 
-    load()  # which says what is not installed
+    load()  # raises if the emulator is not installed
     library = c.CDLL(str(management_path()))
     number = c.POINTER(c.c_longlong)
-    of_sensor = [c.c_uint, c.c_char_p]
+    sensor = [c.c_uint, c.c_char_p]
     event = [c.c_uint, c.c_ulonglong, c.c_ulonglong, c.c_int]
     for name, arguments, result in (
         ("sensor", [c.c_uint], c.c_char_p),
-        ("read", [*of_sensor, number], c.c_int),
-        ("set", [*of_sensor, c.c_longlong, number, number], c.c_int),
+        ("read", [*sensor, number], c.c_int),
+        ("set", [*sensor, c.c_longlong, number, number], c.c_int),
         ("post", event, c.c_int),
         ("reset", [], None),
     ):
@@ -92,8 +92,8 @@ def load_management():
 
 
 def sensor_names():
-    names, ask = [], load_management().halfwarp_nvml_sensor
-    while name := ask(len(names)):
+    names, query = [], load_management().halfwarp_nvml_sensor
+    while name := query(len(names)):
         names.append(name.decode())
     return names
 
@@ -113,27 +113,27 @@ def read_sensor(device, name):
 def set_sensor(device, name, value):
     import ctypes as c
 
-    least, most = c.c_longlong(), c.c_longlong()
-    bounds = c.byref(least), c.byref(most)
+    minimum, maximum = c.c_longlong(), c.c_longlong()
+    bounds = c.byref(minimum), c.byref(maximum)
     fits = -(1 << 63) <= value < 1 << 63
     passed = value if fits else (1 << 63) - 1
     if load_management().halfwarp_nvml_set(device, name.encode(), passed, *bounds) != 1:
-        raise ValueError(f"{name} must be {least.value} to {most.value}, got {value}")
+        raise ValueError(f"{name} must be {minimum.value} to {maximum.value}, got {value}")
 
 
 def post_event(device, number, data, is_of_system):
-    told = (
+    receivers = (
         load_management().halfwarp_nvml_post(device, number, data, is_of_system)
         if 0 <= device < 1 << 31
         else -1
     )
-    if told < 0:
+    if receivers < 0:
         raise ValueError(f"there is no emulated device {device}")
-    return told
+    return receivers
 
 
 def reset_management():
-    """Sensors as at the beginning, where anything may have set them."""
+    """Reset the sensors if the emulated NVML is loaded."""
     if load_management.cache_info().currsize:
         load_management().halfwarp_nvml_reset()
 
@@ -145,27 +145,27 @@ def _declare(library, name, arguments, result, prefix="halfwarp_emulator"):
 
 
 def is_chosen():
-    """Whether driver calls go, or will go, to the emulator."""
+    """Return whether the emulator serves driver calls, now or from the first call."""
     return _low.is_emulated()
 
 
 def is_loaded():
-    """Whether driver calls go to the emulator, perhaps to be refused for its settings."""
+    """Return whether the emulator is loaded, even if its settings are invalid."""
     return _low.backend() == "emulator"
 
 
 def is_running():
-    """Whether the emulator has answered cuInit in this process."""
+    """Return whether cuInit succeeded on the emulator in this process."""
     return is_loaded() and bool(load().halfwarp_emulator_is_active())
 
 
 def has_announced():
-    """Whether the options hold: the notice that shows them was written."""
+    """Return whether the options are final: the notice that shows them was printed."""
     return bool(load().halfwarp_emulator_is_announced())
 
 
 def choose(options):
-    """Select the emulator with options given as texts, before the first driver call."""
+    """Select the emulator with options as strings, before the first driver call."""
     load()
     _low.set_backend("emulator")
     if context := sys.modules.get("cuda.core.system._nvml_context"):
@@ -177,7 +177,7 @@ def choose(options):
 
 
 def option_text(value):
-    """An option's value in the spelling of its environment variable."""
+    """Return an option's value in the syntax of its environment variable."""
     if isinstance(value, bool):
         return "1" if value else "0"
     if isinstance(value, (set, frozenset, list, tuple)):
@@ -186,17 +186,17 @@ def option_text(value):
 
 
 def check_option(name, value):
-    """The canonical spelling of an option's value; ValueError when it is not taken."""
-    text, good = _buffer(4096), option_text(value).encode()
-    is_taken = load().halfwarp_emulator_check_option(name.encode(), good, text, len(text))
-    answer = text.value.decode()
-    if not is_taken:
-        raise ValueError(answer)
-    return answer
+    """Return the canonical spelling of an option's value; raise ValueError if invalid."""
+    output, value_text = _buffer(4096), option_text(value).encode()
+    is_valid = load().halfwarp_emulator_check_option(name.encode(), value_text, output, len(output))
+    result = output.value.decode()
+    if not is_valid:
+        raise ValueError(result)
+    return result
 
 
 def record(name):
-    """One of the library's JSON records, as Python objects."""
+    """Return a JSON record of the library as Python objects."""
     if not is_chosen():
         raise RuntimeError(
             "the emulator is not active; set HALFWARP_BACKEND=emulator, or call "
@@ -214,7 +214,7 @@ def device_table():
 
 
 def arm(rules):
-    """Add fault rules; the number of the last one. ValueError when they are not understood."""
+    """Add fault rules and return the last rule's id; raise ValueError for invalid syntax."""
     text = _buffer(4096)
     rule = load().halfwarp_emulator_arm(rules.encode(), text, len(text))
     if not rule:
@@ -223,15 +223,15 @@ def arm(rules):
 
 
 def disarm(rule):
-    """Remove a rule: how often it fired, and how many calls it looked at."""
+    """Remove a rule; return the numbers of its failures and of its matching calls."""
     import ctypes
 
-    seen = ctypes.c_uint64()
-    return load().halfwarp_emulator_disarm(rule, ctypes.byref(seen)), seen.value
+    matches = ctypes.c_uint64()
+    return load().halfwarp_emulator_disarm(rule, ctypes.byref(matches)), matches.value
 
 
-def probe(what):
-    """Check that an ordinary operation works in this thread's context, if there is one."""
+def probe(cause):
+    """Check that an ordinary operation succeeds in this thread's context, if any."""
     import ctypes
 
     library, context, address = load(), ctypes.c_void_p(), ctypes.c_uint64()
@@ -241,11 +241,11 @@ def probe(what):
     codes = [library.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(256))]
     codes += [library.cuMemFree_v2(address), library.cuCtxSynchronize()]
     if any(codes):
-        raise AssertionError(f"sweep: after {what} allocate, free, synchronise answer {codes}")
+        raise AssertionError(f"sweep: after {cause} allocate, free and synchronize return {codes}")
 
 
 def trace_call_sites():
-    """Let the library ask for the line of the user's program that makes a driver call."""
+    """Register a callback that returns the user's source line of a driver call."""
     global _call_site_source
     import ctypes
 
@@ -278,7 +278,7 @@ def _buffer(size):
 
 
 def _text(function, *arguments):
-    """The text that a function writes, which says how long it is."""
+    """Return the text that a function writes into a buffer; the function returns its length."""
     text = _buffer(4096)
     while (length := function(*arguments, text, len(text))) >= len(text):
         text = _buffer(length + 1024)

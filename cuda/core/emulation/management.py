@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the management library (NVML) tells of emulated devices, beyond what is true of them."""
+"""Sensors and events that NVML reports for emulated devices."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def sensors(device: SupportsIndex = 0) -> dict[str, int]:
-    """The sensors of an emulated device: what NVML says of it that nothing measures.
+    """Return the sensor values that NVML reports for an emulated device.
 
     Host only. Temperatures are in degrees Celsius, power in milliwatts, utilizations and fans in
-    percent, clocks in MHz, traffic on the bus in KB/s; kinds and states are NVML's numbers.
+    percent, clocks in MHz, bus throughput in KB/s; kinds and states are NVML's numbers.
 
     Parameters
     ----------
@@ -26,46 +26,47 @@ def sensors(device: SupportsIndex = 0) -> dict[str, int]:
     Raises
     ------
     ValueError
-        If there is no such device.
+        If the device does not exist.
     """
     names = library.sensor_names()
     return {name: library.read_sensor(operator.index(device), name) for name in names}
 
 
 def set_sensors(device: SupportsIndex = 0, **values: SupportsIndex) -> None:
-    """Set sensors of an emulated device, for all that read them through NVML from then on.
+    """Set the sensor values that NVML reports for an emulated device.
 
-    Host only. `reset` brings the values of the beginning back.
+    Host only. `reset` restores the initial values.
 
     Parameters
     ----------
     device
         The index of the device.
     **values
-        By the names that `sensors` has.
+        New values by the names that `sensors` returns.
 
     Raises
     ------
     ValueError
-        If there is no such device or sensor, or the value is out of range. Nothing is set then.
+        If the device or a sensor does not exist, or a value is out of range.
+        No sensor changes then.
     """
     index = operator.index(device)
-    before = sensors(index)
-    given = {name: operator.index(value) for name, value in values.items()}
-    for name in given:
-        if name not in before:
-            raise ValueError(f"there is no sensor {name!r}; there are: {', '.join(before)}")
-    for name, value in given.items():
+    previous = sensors(index)
+    numbers = {name: operator.index(value) for name, value in values.items()}
+    for name in numbers:
+        if name not in previous:
+            raise ValueError(f"unknown sensor {name!r}; known sensors: {', '.join(previous)}")
+    for name, value in numbers.items():
         try:
             library.set_sensor(index, name, value)
         except ValueError:
-            for earlier in given:
-                library.set_sensor(index, earlier, before[earlier])
+            for earlier in numbers:
+                library.set_sensor(index, earlier, previous[earlier])
             raise
 
 
 def post_event(event: str, device: SupportsIndex = 0, data: SupportsIndex = 0) -> int:
-    """Let something happen to an emulated device: who waits for it through NVML is told.
+    """Post an event of an emulated device to all NVML event sets that wait for it.
 
     Host only.
 
@@ -76,17 +77,17 @@ def post_event(event: str, device: SupportsIndex = 0, data: SupportsIndex = 0) -
     device
         The index of the device.
     data
-        The number of an Xid error.
+        Number of an Xid error.
 
     Returns
     -------
     int
-        How many sets of events were told.
+        Number of event sets that received the event.
 
     Raises
     ------
     ValueError
-        If there is no such event or device.
+        If the event or device does not exist.
     """
     from cuda.core.system import typing
     from cuda.core.system._numbers import EVENT_TYPE, SYSTEM_EVENT_TYPE

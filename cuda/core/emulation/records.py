@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the emulator tells of: faults, the allocations beside them, leaks."""
+"""Records that the emulator reports: faults, nearby allocations and leaks."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Allocation:
-    """The allocation nearest to a faulty address. Sizes and addresses in bytes.
+    """The allocation nearest to a faulting address. Sizes and addresses are in bytes.
 
     Attributes
     ----------
     base, size : int
     is_live : bool
-        Whether it was not freed.
+        Whether the memory is still allocated.
     stream, freed_stream : int
-        Handles of the streams that ordered it and its free; 0 for none.
+        Handles of the streams that ordered allocation and free; 0 for none.
     name : str
-        Of a variable of a module.
+        Name of a module's variable.
     created_at, freed_at : str
-        The lines of the program, with ``trace="site"``.
+        Source lines of the program, with ``trace="site"``.
     """
 
     base: int
@@ -39,32 +39,32 @@ class Allocation:
 
 @dataclass(frozen=True)
 class Fault:
-    """A mistake of a kernel, of a copy in a stream, or with what was given back.
+    """An error of a kernel or stream copy, or the use of freed memory or destroyed handles.
 
-    ``str()`` gives the report. What does not apply is 0, empty or None.
+    ``str()`` returns the report. Attributes that do not apply are 0, empty or None.
 
     Attributes
     ----------
     kind, code : str, int
-        The kind (:doc:`/guide/troubleshooting`), and the ``CUresult`` that calls answer.
+        Kind of the fault (:doc:`/guide/troubleshooting`), and the ``CUresult`` of calls.
     is_sticky, is_of_lifetime : bool
-        Whether the context is lost; whether a destroyed handle or freed memory was used.
+        Whether the context is lost; whether the fault used a destroyed handle or freed memory.
     access, bytes, address : str, int, int
-        ``"read"``, ``"write"`` or ``"atomic"``, how much, and where.
+        Type of the access (``"read"``, ``"write"`` or ``"atomic"``), its size and address.
     kernel, instruction, ptx_line : str, str, int
     source_file, source_line : str, int
-        With line information.
+        Source position, if the module has line information.
     device, stream : int
-        The ordinal, and the handle.
+        Ordinal of the device and handle of the stream.
     grid, block, block_index, thread : tuple of int
-        The launch, and the first thread that did it.
+        Dimensions of the launch, and indices of the first faulting thread.
     other_threads : int
-        How many more of its warp did.
+        Number of other faulting threads in the same warp.
     nearest : Allocation or None
     detail, hint, first_line, text : str
-        What more there is to say, what to do, and the report.
+        Details, advice, and the first line and full text of the report.
     seed : int
-        With which the emulator runs.
+        Seed of the emulator.
     """
 
     kind: str
@@ -99,16 +99,16 @@ class Fault:
 
 @dataclass(frozen=True)
 class Leak:
-    """Something that was made and not given back.
+    """An object or allocation that the program created and did not release.
 
     Attributes
     ----------
     kind, name, created_at : str
-        As in ``emulation.leaks``; of a pool or variable; the line, with ``trace="site"``.
+        Kind of the object; name of a pool or variable; source line with ``trace="site"``.
     id, bytes : int
-        The number, or the address of memory; how much.
+        Id of the object, or address of the memory; its size.
     device, pool, stream : int
-        Where it is from.
+        Device, pool and stream of the allocation.
     """
 
     kind: str

@@ -43,7 +43,7 @@ def torch_functions(mr):
 @pytest.fixture
 def unbound(monkeypatch):
     """Resources that a test binds to devices are bound for that test."""
-    monkeypatch.setattr(interop, "_of_torch", {})
+    monkeypatch.setattr(interop, "_torch_resources", {})
 
 
 class TestTorch:
@@ -141,7 +141,7 @@ class TestTorch:
         ("call", "text"),
         [
             ("allocate(2000, 0, None)", "2000 bytes requested from a LimitingMemoryResource"),
-            ("allocate(64, 7, None)", "PyTorch asks for memory of device 7"),
+            ("allocate(64, 7, None)", "PyTorch requests memory of device 7"),
         ],
     )
     def test_it_throws_what_pytorch_shows(self, call, text):
@@ -259,10 +259,10 @@ FUNCTIONS = ["cupy_allocator", "torch_allocator", "numba_memory_manager"]
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_what_is_no_resource_of_the_device_is_refused(name):
     function = getattr(interop, name)
-    with pytest.raises(TypeError, match=rf"{name}\(\) takes a MemoryResource, got str"):
+    with pytest.raises(TypeError, match=rf"{name}\(\) requires a MemoryResource, got str"):
         function("pool")
     host = CallbackMemoryResource(print, print, is_device_accessible=False)
-    with pytest.raises(ValueError, match="needs memory that kernels may use"):
+    with pytest.raises(ValueError, match="requires device-accessible memory"):
         function(host)
 
 
