@@ -87,8 +87,8 @@ std::string allocation_text(const fault& f);
 std::string first_line(const fault& f);
 // The hint for an access to graph memory while it is not allocated.
 inline constexpr std::string_view hint_for_graph_memory =
-    "the address is memory of a graph, which is there from the turn of its allocation node to that "
-    "of its free; order this between the two";
+    "the address is graph memory, allocated between its allocation node and its free node: "
+    "order the access between the two";
 // Returns the whole report: several lines, each terminated by a newline.
 std::string full_text(const fault& f);
 

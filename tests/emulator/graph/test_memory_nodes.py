@@ -293,4 +293,4 @@ def test_a_use_at_the_wrong_time_is_told_of(graph, streams, executable, order):
     with emulation.expect_fault("use-after-free"):
         check(*driver.cuGraphLaunch(ready, streams[0]))
         assert driver.cuStreamSynchronize(streams[0])[0] == R.CUDA_ERROR_ILLEGAL_ADDRESS
-        assert "memory of a graph" in emulation.last_fault().hint
+        assert "graph memory" in emulation.last_fault().hint
