@@ -6,4 +6,4 @@ from cuda.core._core cimport LaunchConfig, graph_handle, shared_graph_lock
 from libc.stdint cimport uintptr_t
 
 include "graph/graph_state.pxd"
-include "graph/node_maker.pxd"
+include "graph/node_factory.pxd"

@@ -18,7 +18,7 @@ from cuda.core._core import CUDAError, _complete_classes
 
 include "graph/graph_cpp.pxd"
 include "graph/graph_state.pyx"
-include "graph/node_maker.pyx"
+include "graph/node_factory.pyx"
 include "graph/nodes/node.pyx"
 include "graph/nodes/adjacency_set_proxy.pyx"
 include "graph/nodes/kernel_node.pyx"

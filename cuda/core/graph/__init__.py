@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs: work that is described once and launched often.
+"""Graphs: work that is defined once and launched repeatedly.
 
-Every name is loaded when it is first used.
+Each name is loaded on first access.
 """
 
 import sys
@@ -19,7 +19,7 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
-# Older spellings: importable, not listed.
+# Deprecated names: importable, but not in __all__.
 _OLD_NAMES = {"Condition": "GraphCondition", "GraphDef": "GraphDefinition"}
 _SILENT = {"GraphAllocOptions": "cuda.core.graph.options"}
 
@@ -38,9 +38,10 @@ def __getattr__(name):
 
 
 def _older(name, level):
-    """An object by its older name; `level` is that of who asked.
+    """Return an object by its deprecated name, with a warning at stack level `level`.
 
-    ``from module import name`` asks twice, first for the import system, which is not told.
+    ``from module import name`` looks a name up twice; the lookup by the import system does not
+    warn.
     """
     new = _OLD_NAMES[name]
     if sys._getframe(level - 1).f_globals.get("__name__") != "importlib._bootstrap":

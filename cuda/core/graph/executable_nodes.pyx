@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Views of the nodes of an executable: they change later launches of that one alone.
+# Views of the nodes of an executable graph; updates affect later launches of that graph only.
 
 
 cdef class ExecutableGraphNode:
     """A node of an executable graph, from ``graph[node]``.
 
-    It changes later launches of this executable alone; the definition stays as it is. It keeps the
-    executable, and new operands stay as long as they are used.
+    Updates affect later launches of this executable graph only, not the definition. The node keeps
+    the executable graph alive. New operands stay alive as long as launches use them.
     """
 
     cdef graph_exec_handle native
@@ -23,23 +23,23 @@ cdef class ExecutableGraphNode:
 
 
 cdef class _SwitchableNode(ExecutableGraphNode):
-    """A node that can be left out of launches."""
+    """Base class of nodes that launches can skip."""
 
     @property
     def is_enabled(self):
-        """Whether launches do what the node says; its edges count in any case. Host only.
+        """Whether launches execute the node; its edges always apply. Host only.
 
         See Also
         --------
         cuGraphNodeGetEnabled : the driver function.
         """
-        cdef unsigned found = 0
+        cdef unsigned enabled = 0
         check_view(self)
-        call(driver.cuGraphNodeGetEnabled, self.native.raw(), self.node.raw, &found)
-        return found != 0
+        call(driver.cuGraphNodeGetEnabled, self.native.raw(), self.node.raw, &enabled)
+        return enabled != 0
 
     def enable(self):
-        """Let later launches do what the node says. Host only.
+        """Make later launches execute the node. Host only.
 
         See Also
         --------
@@ -48,7 +48,7 @@ cdef class _SwitchableNode(ExecutableGraphNode):
         switch_node(self, 1)
 
     def disable(self):
-        """Let later launches skip the node; its edges stay. Host only.
+        """Make later launches skip the node; its edges still apply. Host only.
 
         See Also
         --------
@@ -66,10 +66,10 @@ cdef int switch_node(ExecutableGraphNode view, unsigned is_enabled) except -1:
 
 @cython.final
 cdef class ExecutableKernelNode(_SwitchableNode):
-    """The launch of a kernel in an executable graph."""
+    """A kernel launch in an executable graph."""
 
     def update(self, *, config, kernel, args):
-        """Change what later launches of the graph launch here.
+        """Set the kernel, configuration and arguments for later launches of the graph.
 
         Host only.
 
@@ -85,28 +85,28 @@ cdef class ExecutableKernelNode(_SwitchableNode):
         cuGraphExecNodeSetParams : the driver function.
         """
         cdef packed_launch packed
-        cdef CUgraphNodeParams how
+        cdef CUgraphNodeParams params
         cdef LaunchConfig shape = accept_config(config)
-        cdef Kernel launched = as_kernel(kernel)
+        cdef Kernel kernel_object = as_kernel(kernel)
         values = tuple(args)
         check_view(self)
-        packed.prepare(shape, launched, values)
+        packed.prepare(shape, kernel_object, values)
         if packed.has_attributes():
             raise NotImplementedError(
                 "updating clustered or cooperative kernel nodes, or others with launch attributes, "
                 "is not supported in an executable: change the definition and use Graph.update()")
-        how = packed.parameters()
-        kept = [launched]
-        add_operands(kept, values)
-        set_in_executable(self, &how, kept)
+        params = packed.parameters()
+        refs = [kernel_object]
+        add_operands(refs, values)
+        set_in_executable(self, &params, refs)
 
 
 @cython.final
 cdef class ExecutableMemsetNode(_SwitchableNode):
-    """A fill in an executable graph."""
+    """A memory fill in an executable graph."""
 
     def update(self, *, dst, value, width, height=1, pitch=0):
-        """Change what later launches of the graph fill here.
+        """Set the parameters of the fill for later launches of the graph.
 
         Host only.
 
@@ -115,26 +115,26 @@ cdef class ExecutableMemsetNode(_SwitchableNode):
         dst : Buffer or int
         value : int or bytes-like
         width, height, pitch : int
-            As for `GraphDefinition.memset`.
+            Extent of the fill, as for `GraphDefinition.memset`.
 
         See Also
         --------
         cuGraphExecNodeSetParams : the driver function.
         """
-        cdef CUgraphNodeParams how
+        cdef CUgraphNodeParams params
         cdef CUDA_MEMSET_NODE_PARAMS fill
         check_view(self)
-        fill = fill_of(range_of(dst, None, "dst"), value, width, height, pitch)
-        how = memset_parameters(fill)
-        set_in_executable(self, &how, objects_to_keep(object_to_keep(dst, None), None))
+        fill = build_fill(range_of_operand(dst, None, "dst"), value, width, height, pitch)
+        params = memset_parameters(fill)
+        set_in_executable(self, &params, present_owners(owner_of_operand(dst, None), None))
 
 
 @cython.final
 cdef class ExecutableMemcpyNode(_SwitchableNode):
-    """A copy in an executable graph."""
+    """A memory copy in an executable graph."""
 
     def update(self, *, dst, src, size):
-        """Change what later launches of the graph copy here.
+        """Set the operands of the copy for later launches of the graph.
 
         Host only.
 
@@ -142,27 +142,27 @@ cdef class ExecutableMemcpyNode(_SwitchableNode):
         ----------
         dst, src : Buffer or int
         size : int
-            In bytes.
+            Number of bytes.
 
         See Also
         --------
         cuGraphExecNodeSetParams : the driver function.
         """
-        cdef CUgraphNodeParams how
+        cdef CUgraphNodeParams params
         cdef CUDA_MEMCPY3D copy
         check_view(self)
-        copy = copy_of(dst, src, (size, 1, 1), (0, 0, 0, 0), None, None)
-        how = memcpy_parameters(copy)
-        set_in_executable(self, &how, objects_to_keep(object_to_keep(dst, None),
-                                                      object_to_keep(src, None)))
+        copy = build_copy(dst, src, (size, 1, 1), (0, 0, 0, 0), None, None)
+        params = memcpy_parameters(copy)
+        set_in_executable(self, &params, present_owners(owner_of_operand(dst, None),
+                                                        owner_of_operand(src, None)))
 
 
 @cython.final
 cdef class ExecutableChildGraphNode(ExecutableGraphNode):
-    """A graph in an executable graph."""
+    """A child graph in an executable graph."""
 
     def update(self, child):
-        """Take the parameters of another graph of the same topology over.
+        """Set the parameters of all nodes from another graph of the same topology.
 
         Host only.
 
@@ -174,19 +174,19 @@ cdef class ExecutableChildGraphNode(ExecutableGraphNode):
         --------
         cuGraphExecNodeSetParams : the driver function.
         """
-        cdef CUgraphNodeParams how
+        cdef CUgraphNodeParams params
         check_view(self)
-        given = graph_to_embed(child)
-        seal(given)
-        how = child_parameters(given)
-        set_in_executable(self, &how, [])
+        definition = require_definition(child)
+        close_retained_list(definition)
+        params = child_parameters(definition)
+        set_in_executable(self, &params, [])
 
 
 cdef class _ExecutableEventNode(ExecutableGraphNode):
-    """What records an event, or waits for one, in an executable graph."""
+    """Base class of event nodes in an executable graph."""
 
     def update(self, event):
-        """Change the event for later launches of the graph.
+        """Set the event for later launches of the graph.
 
         Host only.
 
@@ -198,29 +198,29 @@ cdef class _ExecutableEventNode(ExecutableGraphNode):
         --------
         cuGraphExecNodeSetParams : the driver function.
         """
-        cdef CUgraphNodeParams how
+        cdef CUgraphNodeParams params
         check_view(self)
-        kept = event_to_keep(event)
-        how = event_parameters(kind_of_event_node(<_EventNode>self.node), kept)
-        set_in_executable(self, &how, [kept])
+        shared = share_graph_event(event)
+        params = event_parameters(kind_of_event_node(<_EventNode>self.node), shared)
+        set_in_executable(self, &params, [shared])
 
 
 @cython.final
 cdef class ExecutableEventRecordNode(_ExecutableEventNode):
-    """The record of an event in an executable graph."""
+    """An event record in an executable graph."""
 
 
 @cython.final
 cdef class ExecutableEventWaitNode(_ExecutableEventNode):
-    """The wait for an event in an executable graph."""
+    """An event wait in an executable graph."""
 
 
 @cython.final
 cdef class ExecutableHostCallbackNode(ExecutableGraphNode):
-    """The call of a function on the host in an executable graph."""
+    """A host function call in an executable graph."""
 
     def update(self, fn, *, user_data=None):
-        """Change the function for later launches of the graph.
+        """Set the function for later launches of the graph.
 
         Host only.
 
@@ -228,17 +228,17 @@ cdef class ExecutableHostCallbackNode(ExecutableGraphNode):
         ----------
         fn : callable or ctypes function
         user_data : int or bytes-like, optional
-            As for `GraphDefinition.callback`.
+            Argument of a ctypes function, as for `GraphDefinition.callback`.
 
         See Also
         --------
         cuGraphExecNodeSetParams : the driver function.
         """
-        cdef CUgraphNodeParams how
+        cdef CUgraphNodeParams params
         check_view(self)
-        held = hold_call(fn, user_data)
-        how = host_parameters(held)
-        set_in_executable(self, &how, [held])
+        held = own_host_call(fn, user_data)
+        params = host_parameters(held)
+        set_in_executable(self, &params, [held])
 
 
 cdef dict VIEWS = {
@@ -252,13 +252,13 @@ cdef dict VIEWS = {
 }
 
 
-cdef ExecutableGraphNode executable_view(Graph graph, object given):
+cdef ExecutableGraphNode executable_view(Graph graph, object value):
     cdef ExecutableGraphNode view
     cdef GraphNode node
-    if not isinstance(given, GraphNode):
+    if not isinstance(value, GraphNode):
         raise TypeError(f"a node of the graph's definition is expected, a GraphNode, got "
-                        f"{qualified_name(given)}")
-    node = <GraphNode>given
+                        f"{qualified_name(value)}")
+    node = <GraphNode>value
     graph.native.check_open(graph)
     node.check_usable()
     cls = VIEWS.get(type(node))
@@ -271,17 +271,17 @@ cdef ExecutableGraphNode executable_view(Graph graph, object given):
 
 
 cdef int check_source(_GraphState source, GraphNode node) except -1:
-    if node.state is not source and not is_part(source, node.state):
+    if node.state is not source and not contains_subgraph(source, node.state):
         raise ValueError(f"{node!r} is not a node of the graph that this executable was made from, "
                          "or last updated from")
     return 0
 
 
-cdef bint is_part(_GraphState whole, _GraphState wanted) except -1:
+cdef bint contains_subgraph(_GraphState whole, _GraphState subgraph) except -1:
     if whole is None:
         return False
-    for part in whole.parts.values():
-        if part is wanted or is_part(<_GraphState>part, wanted):
+    for each in whole.subgraphs.values():
+        if each is subgraph or contains_subgraph(<_GraphState>each, subgraph):
             return True
     return False
 
@@ -293,17 +293,20 @@ cdef int check_view(ExecutableGraphNode view) except -1:
     return view.node.check_usable()
 
 
-cdef int set_in_executable(ExecutableGraphNode view, CUgraphNodeParams* how,
-                           list kept) except -1:
-    """The graph keeps the new operands before the driver has them, and the old ones as long as a
-    launch may use them."""
+cdef int set_in_executable(ExecutableGraphNode view, CUgraphNodeParams* params,
+                           list refs) except -1:
+    """Set the parameters of a node of an executable graph and retain its new operands.
+
+    The previous operands are released once the last launch that may use them has completed.
+    """
     cdef Graph graph = view.graph
     check_view(view)
-    before = graph.changed.get(view.node.identity) if graph.changed else None
-    call_alone(graph.lock, driver.cuGraphExecNodeSetParams, view.native.raw(), view.node.raw, how)
-    if graph.changed is None:
-        graph.changed = {}
-    graph.changed[view.node.identity] = kept
-    if before is not None:
-        release_after(graph.reached, before)
+    previous = graph.updated_operands.get(view.node.identity) if graph.updated_operands else None
+    call_alone(graph.lock, driver.cuGraphExecNodeSetParams, view.native.raw(), view.node.raw,
+               params)
+    if graph.updated_operands is None:
+        graph.updated_operands = {}
+    graph.updated_operands[view.node.identity] = refs
+    if previous is not None:
+        release_after_event(graph.last_launch, previous)
     return 0

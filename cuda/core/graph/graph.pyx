@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Graph: what is launched.
+# Graph: an executable graph.
 
 from cpython.weakref cimport PyWeakref_NewRef
 
@@ -15,33 +15,33 @@ cdef object update_error_class = None
 
 
 cdef object update_error():
-    """The class of what a failed update raises: programs of 0.x expect RuntimeError."""
+    """Return the exception class of failed updates; programs for 0.x catch RuntimeError."""
     global update_error_class
     if update_error_class is None:
         update_error_class = type("GraphUpdateError", (CUDAError, RuntimeError), {
             "__module__": "cuda.core.graph",
-            "__doc__": "An executable cannot take over what it was to be updated from."})
+            "__doc__": "An executable graph cannot be updated from another graph."})
     return update_error_class
 
 
-# no_gc: what the driver holds too is in no circle for the collector, and nothing clears what a
-# launch under way still needs.
+# no_gc: the driver holds references too, so the collector could never find this object in a dead
+# cycle, and it must not clear operands that a pending launch uses.
 @cython.final
 @cython.no_gc
 cdef class Graph:
-    """A graph that can be launched, again and again.
+    """An executable graph, which can be launched repeatedly.
 
-    It comes from `GraphBuilder.complete` and `GraphDefinition.instantiate`, keeps all that it uses,
-    and depends on neither of them afterwards. Launches of one graph never overlap. It may be closed
-    while it runs.
+    `GraphBuilder.complete` and `GraphDefinition.instantiate` create executable graphs. A graph
+    retains all objects that it uses and does not depend on its builder or definition. Launches of
+    one graph never overlap. A graph may be closed while a launch is pending.
     """
 
     cdef held_graph_exec native
-    cdef graph_lock lock        # launches and changes come one at a time
+    cdef graph_lock lock        # serializes launches and updates
     cdef uintptr_t identity
-    cdef object source          # a weak reference to the state of what it was made from
-    cdef dict changed           # address of a node: what its change through a view keeps
-    cdef Event reached          # of the last launch since something was changed so, or None
+    cdef object source          # weak reference to the _GraphState that it was created from
+    cdef dict updated_operands  # node address: operands set through an ExecutableGraphNode
+    cdef Event last_launch      # recorded after the last launch that used updated_operands, or None
     cdef object __weakref__
 
     def __init__(self, *args, **kwargs):
@@ -49,11 +49,11 @@ cdef class Graph:
                            "GraphBuilder.complete() or GraphDefinition.instantiate()")
 
     def __dealloc__(self):
-        if self.changed and not is_finalizing():
-            release_changes(self)
+        if self.updated_operands and not is_finalizing():
+            release_updated_operands(self)
 
     def close(self):
-        """Destroy the executable; a launch that is under way goes on.
+        """Destroy the executable graph; a pending launch completes.
 
         Host only. Closing twice is harmless.
 
@@ -62,7 +62,7 @@ cdef class Graph:
         cuGraphExecDestroy : the driver function.
         """
         self.native.close(self)
-        release_changes(self)
+        release_updated_operands(self)
 
     @property
     def is_closed(self):
@@ -71,33 +71,33 @@ cdef class Graph:
 
     @property
     def handle(self):
-        """The executable as `cuda.bindings.driver.CUgraphExec`; 0 when closed. Host only."""
+        """The executable graph as `cuda.bindings.driver.CUgraphExec`; 0 if closed. Host only."""
         return as_bindings("CUgraphExec",
                            <void*>self.identity if self.native.is_open(self) else NULL)
 
     @property
     def id(self):
-        """The number of the executable among all that the driver made. Host only.
+        """Id of the executable graph, unique among all executable graphs. Host only.
 
         See Also
         --------
         cuGraphExecGetId : the driver function.
         """
-        cdef unsigned found = 0
+        cdef unsigned number = 0
         cdef borrowed_graph_exec native = self.native.borrow_open(self)
-        call(driver.cuGraphExecGetId, native.raw(), &found)
-        return found
+        call(driver.cuGraphExecGetId, native.raw(), &number)
+        return number
 
     def launch(self, stream):
-        """Run the graph.
+        """Launch the graph.
 
-        Stream-ordered. A stream that is being captured takes no launches: what was built becomes a
-        part of a capture by `GraphBuilder.embed`.
+        Stream-ordered. A stream that is being captured rejects launches: use `GraphBuilder.embed`
+        to add a graph to a capture.
 
         Parameters
         ----------
         stream : Stream or GraphBuilder
-            The earlier work of which comes before the graph.
+            The stream that orders the launch.
 
         Raises
         ------
@@ -105,22 +105,22 @@ cdef class Graph:
             If the graph or the stream is closed.
         CUDAError
             If the driver refuses the launch, for instance because the stream is being captured, or
-            memory that the last launch has allocated is still in use.
+            memory allocated by the last launch is still in use.
 
         See Also
         --------
         cuGraphLaunch : the driver function.
         """
-        cdef Stream order = stream if type(stream) is Stream else accept_stream(stream)
+        cdef Stream target = stream if type(stream) is Stream else accept_stream(stream)
         cdef borrowed_graph_exec native = self.native.borrow_open(self)
-        cdef borrowed_stream on = order.native.borrow_open(order)
+        cdef borrowed_stream native_stream = target.native.borrow_open(target)
         with nogil:
-            call_alone(self.lock, driver.cuGraphLaunch, native.raw(), on.raw())
-        if self.changed:  # what a change through a view keeps must outlive this launch
-            self.reached = order.record()
+            call_alone(self.lock, driver.cuGraphLaunch, native.raw(), native_stream.raw())
+        if self.updated_operands:  # the operands must outlive this launch
+            self.last_launch = target.record()
 
     def upload(self, stream):
-        """Bring to the device what a launch needs there, so that the first one finds it.
+        """Upload the graph to the device, so that the first launch need not.
 
         Stream-ordered.
 
@@ -132,26 +132,27 @@ cdef class Graph:
         --------
         cuGraphUpload : the driver function.
         """
-        cdef Stream order = accept_stream(stream)
+        cdef Stream target = accept_stream(stream)
         cdef borrowed_graph_exec native = self.native.borrow_open(self)
-        cdef borrowed_stream on = order.native.borrow_open(order)
+        cdef borrowed_stream native_stream = target.native.borrow_open(target)
         with nogil:
-            call_alone(self.lock, driver.cuGraphUpload, native.raw(), on.raw())
+            call_alone(self.lock, driver.cuGraphUpload, native.raw(), native_stream.raw())
 
     def update(self, source):
-        """Take the parameters of a graph of the same topology over, and what it keeps.
+        """Set the parameters of all nodes from a graph of the same topology.
 
-        Host only. Later launches are changed; a failed update changes nothing.
+        Host only. Affects later launches, which retain the objects of `source`. A failed update
+        changes nothing.
 
         Parameters
         ----------
         source : GraphBuilder or GraphDefinition
-            The builder must have ended.
+            A definition, or a builder whose capture has ended.
 
         Raises
         ------
         CUDAError
-            If the topology differs; the text names the driver's result and the node.
+            If the topology differs; the message names the driver's result and the node.
 
         See Also
         --------
@@ -176,57 +177,57 @@ cdef class Graph:
         return f"<Graph handle=0x{self.identity if self.native.is_open(self) else 0:x}>"
 
 
-cdef int release_changes(Graph self) except -1:
-    changed, self.changed = self.changed, None
-    if changed:
-        release_after(self.reached, tuple(changed.values()))
+cdef int release_updated_operands(Graph self) except -1:
+    updated_operands, self.updated_operands = self.updated_operands, None
+    if updated_operands:
+        release_after_event(self.last_launch, tuple(updated_operands.values()))
     return 0
 
 
-cdef int release_after(Event reached, object kept) except -1:
-    if reached is not None:
-        retain_until_complete(reached, kept)
+cdef int release_after_event(Event last_launch, object refs) except -1:
+    if last_launch is not None:
+        retain_until_complete(last_launch, refs)
     return 0
 
 
-cdef Graph instantiate_graph(_GraphState graph, object options):
-    cdef CUDA_GRAPH_INSTANTIATE_PARAMS how
-    cdef Graph made = Graph.__new__(Graph)
+cdef Graph instantiate_graph(_GraphState source, object options):
+    cdef CUDA_GRAPH_INSTANTIATE_PARAMS params
+    cdef Graph graph = Graph.__new__(Graph)
     cdef graph_exec_handle native
-    cdef graph_handle _top
+    cdef graph_handle _owner
     cdef Stream upload = None
-    cdef borrowed_stream on
-    memset(&how, 0, sizeof(how))
+    cdef borrowed_stream native_stream
+    memset(&params, 0, sizeof(params))
     if options is not None:
         options = as_options(options, import_module("cuda.core.graph.options").GraphCompleteOptions,
                              "graph options")
         if options.auto_free_on_launch:
-            how.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
+            params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
         if options.device_launch:
-            how.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
+            params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
         if options.use_node_priority:
-            how.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
+            params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
         if options.upload_stream is not None:
             upload = accept_stream(options.upload_stream)
-            on = upload.native.borrow_open(upload)
-            how.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
-            how.hUploadStream = on.raw()
-    seal(graph)
-    graph.lock.get().wait()
-    if not graph.is_valid:  # reading the options may have ended it
+            native_stream = upload.native.borrow_open(upload)
+            params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
+            params.hUploadStream = native_stream.raw()
+    close_retained_list(source)
+    source.lock.get().wait()
+    if not source.is_valid:  # reading the options may run user code
         raise RuntimeError("GraphDefinition is no longer valid")
-    _top = graph.top  # stays for the time of the call
+    _owner = source.owner  # keeps the graph alive during the call
     try:
-        native = instantiate(graph.lock.get()[0], graph.raw, how)
+        native = instantiate(source.lock.get()[0], source.raw, params)
     except CUDAError as error:
-        if <int>how.result_out == CUDA_GRAPH_INSTANTIATE_SUCCESS:
+        if <int>params.result_out == CUDA_GRAPH_INSTANTIATE_SUCCESS:
             raise
-        why = INSTANTIATE_ERRORS.get(<int>how.result_out, NO_REASON)
-        raise RuntimeError(f"{why} ({error})") from error
-    made.identity = <uintptr_t>native.raw()
-    made.native.hold(made, native.take())
-    made.source = PyWeakref_NewRef(graph, None)
-    return made
+        reason = INSTANTIATE_ERRORS.get(<int>params.result_out, NO_REASON)
+        raise RuntimeError(f"{reason} ({error})") from error
+    graph.identity = <uintptr_t>native.raw()
+    graph.native.hold(graph, native.take())
+    graph.source = PyWeakref_NewRef(source, None)
+    return graph
 
 
 cdef str NO_REASON = "Instantiation failed for an unexpected reason"
@@ -238,46 +239,46 @@ cdef dict INSTANTIATE_ERRORS = {
 }
 
 
-cdef _GraphState source_of_update(object given):
+cdef _GraphState source_of_update(object source):
     cdef GraphBuilder builder
-    if isinstance(given, GraphBuilder):
-        builder = <GraphBuilder>given
+    if isinstance(source, GraphBuilder):
+        builder = <GraphBuilder>source
         check_builder_open(builder)
         if builder.stage != ENDED:
             raise ValueError("Graph has not finished building.")
         return builder.graph
-    if isinstance(given, GraphDefinition):
-        (<GraphDefinition>given).check_usable()
-        return (<GraphDefinition>given).state
-    raise TypeError(f"expected GraphBuilder or GraphDefinition, got {qualified_name(given)}")
+    if isinstance(source, GraphDefinition):
+        (<GraphDefinition>source).check_usable()
+        return (<GraphDefinition>source).state
+    raise TypeError(f"expected GraphBuilder or GraphDefinition, got {qualified_name(source)}")
 
 
 cdef int update_graph(Graph self, _GraphState source) except -1:
-    cdef CUgraphExecUpdateResultInfo answer
+    cdef CUgraphExecUpdateResultInfo info
     cdef CUresult code
     cdef borrowed_graph_exec native = self.native.borrow_open(self)
-    cdef graph_handle _top
-    memset(&answer, 0, sizeof(answer))
-    seal(source)
+    cdef graph_handle _owner
+    memset(&info, 0, sizeof(info))
+    close_retained_list(source)
     self.lock.wait()
     source.lock.get().wait()
     if not source.is_valid:
         raise RuntimeError("GraphDefinition is no longer valid")
-    _top = source.top  # stays for the time of the call
-    code = update_executable(self.lock, source.lock.get()[0], native.raw(), source.raw, answer)
+    _owner = source.owner  # keeps the graph alive during the call
+    code = update_executable(self.lock, source.lock.get()[0], native.raw(), source.raw, info)
     if code != CUDA_SUCCESS:
-        if <int>answer.result == 0:
+        if <int>info.result == 0:
             check(code, "cuGraphExecUpdate")
-        raise failed_update(code, <int>answer.result, source, answer.errorNode)
+        raise failed_update(code, <int>info.result, source, info.errorNode)
     self.source = PyWeakref_NewRef(source, None)
-    return release_changes(self)
+    return release_updated_operands(self)
 
 
-cdef object failed_update(CUresult code, int result, _GraphState source, CUgraphNode where):
+cdef object failed_update(CUresult code, int result, _GraphState source, CUgraphNode error_node):
     error = driver_error(code, "cuGraphExecUpdate")
     member = enum_member("cuda.bindings.driver", "CUgraphExecUpdateResult", result)
     name = member.name if member is not None else str(result)
-    why = f": {member.__doc__}" if member is not None and member.__doc__ else ""
-    node = f" at {node_of(source, where)!r}" if where is not NULL else ""
-    return update_error()(f"Graph update failed: {name}{node}{why} ({error})", code=error.code,
+    reason = f": {member.__doc__}" if member is not None and member.__doc__ else ""
+    node = f" at {node_of(source, error_node)!r}" if error_node is not NULL else ""
+    return update_error()(f"Graph update failed: {name}{node}{reason} ({error})", code=error.code,
                           name=error.name, where=error.where)

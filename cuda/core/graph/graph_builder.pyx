@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# GraphBuilder: a graph out of what a stream is given.
+# GraphBuilder: builds a graph by stream capture.
 
 from cuda.bindings.cydriver cimport (
     CU_STREAM_CAPTURE_MODE_GLOBAL,
@@ -10,17 +10,17 @@ from cuda.bindings.cydriver cimport (
 
 import weakref
 
-# Where a builder stands.
+# Stage of a builder.
 cdef enum:
     NOT_STARTED
     CAPTURING
     ENDED
     CLOSED
 
-# What a builder captures.
+# Part of the graph that a builder captures.
 cdef enum:
-    PRIMARY      # the whole
-    FORKED       # a branch beside it, that is joined again
+    PRIMARY      # the whole graph
+    FORKED       # a branch, which is joined later
     BODY         # the body of a conditional node
 
 cdef dict CAPTURE_MODES = {
@@ -31,26 +31,26 @@ cdef dict CAPTURE_MODES = {
 }
 
 
-# no_gc_clear: ending the capture needs the stream and the builder that this one is a part of.
+# no_gc_clear: ending the capture needs the stream and the builder of the enclosing graph.
 @cython.final
 @cython.no_gc_clear
 cdef class GraphBuilder:
-    """Builds a graph by capture: what its stream is given becomes nodes instead of being done.
+    """Builds a graph by capture: work submitted to its stream becomes nodes and is not executed.
 
-    It comes from `Device.create_graph_builder` and `Stream.create_graph_builder`. Wherever a stream
-    is taken a builder can be given, and stands for the stream that it captures on. The graph keeps
-    what is recorded through this package: memory of Buffers, kernels, events. Dropping a builder in
-    the middle ends the capture and leaves the stream usable.
+    `Device.create_graph_builder` and `Stream.create_graph_builder` create builders. Every parameter
+    for a stream accepts a builder, which stands for the stream that it captures. The graph retains
+    the operands recorded through this package: memory of Buffers, kernels, events. Destroying a
+    builder during a capture ends the capture and leaves the stream usable.
     """
 
-    cdef held_stream native     # of `on`: open until the builder is closed
-    cdef Stream on
+    cdef held_stream native     # handle of `captured_stream`, open until the builder is closed
+    cdef Stream captured_stream
     cdef int stage, kind
     cdef bint owns_stream
-    cdef bint counts            # whether it is one of captures_under_way
-    cdef _GraphState graph      # what is built; of a forked builder None
-    cdef GraphBuilder origin    # of a forked builder and of a body: where it comes from, else None
-    cdef object branches        # a WeakSet of the bodies' builders, made with the first
+    cdef bint is_counted        # whether captures_under_way counts this builder
+    cdef _GraphState graph      # the graph being built; None for a forked builder
+    cdef GraphBuilder origin    # parent of a forked builder or of a body, else None
+    cdef object bodies          # a WeakSet of the builders of bodies, or None
     cdef object __weakref__
 
     def __init__(self, *args, **kwargs):
@@ -64,18 +64,19 @@ cdef class GraphBuilder:
         if not is_finalizing():
             end_quietly(self)
         elif self.stage == CAPTURING:
-            # The streams go next, and a driver that destroys two of one capture ends the process.
+            # The streams are destroyed next; destroying two streams of one capture crashes the
+            # driver.
             end_capture_quietly(self)
 
     @staticmethod
     def _init(stream):
-        """A builder that captures on a stream. Host only."""
+        """Create a builder that captures a stream. Host only."""
         return make_builder(accept_stream(stream), False)
 
     def close(self):
-        """End a capture that is under way, drop what was recorded, and give up all else.
+        """End a pending capture, discard its nodes and release all resources.
 
-        Host only. The stream of `Stream.create_graph_builder` stays usable. Closing twice is
+        Host only. A stream passed to `Stream.create_graph_builder` stays usable. Closing twice is
         harmless.
 
         See Also
@@ -87,23 +88,23 @@ cdef class GraphBuilder:
 
     @property
     def is_closed(self):
-        """Whether `close` was called, or the builder was joined to another one. Host only."""
+        """Whether `close` was called, or the builder was joined to another builder. Host only."""
         return self.stage == CLOSED
 
     @property
     def stream(self):
-        """The `Stream` that is captured. Host only."""
+        """The `Stream` that the builder captures. Host only."""
         check_builder_open(self)
-        return self.on
+        return self.captured_stream
 
     def __cuda_stream__(self):
-        """The protocol that libraries share: ``(0, address)``. Host only."""
+        """Implement the CUDA stream protocol: return ``(0, address)``. Host only."""
         check_builder_open(self)
-        return 0, self.on.identity
+        return 0, self.captured_stream.identity
 
     @property
     def is_join_required(self):
-        """Whether the builder comes from `split` and must be joined before the end. Host only."""
+        """Whether the builder is from `split` and must be joined before the end. Host only."""
         return self.kind == FORKED
 
     @property
@@ -115,7 +116,7 @@ cdef class GraphBuilder:
         Raises
         ------
         RuntimeError
-            If a call broke the capture; the text names it if it went through this package.
+            If a call invalidated the capture; the message names a call made through this package.
 
         See Also
         --------
@@ -132,22 +133,22 @@ cdef class GraphBuilder:
         Parameters
         ----------
         mode : str
-            What breaks the capture beside calls on the stream: ``"relaxed"`` nothing,
-            ``"thread_local"`` allocations and the like of this thread, ``"global"`` of any thread.
+            Unsafe calls, such as allocations, that invalidate the capture: ``"relaxed"`` none,
+            ``"thread_local"`` calls of this thread, ``"global"`` calls of any thread.
         retain_operands : bool, optional
-            Whether the graph keeps memory, kernels and events that are recorded.
+            Whether the graph retains the memory, kernels and events that are recorded.
 
         Returns
         -------
         GraphBuilder
-            This one.
+            This builder.
 
         Raises
         ------
         RuntimeError
-            If it has begun before.
+            If the capture has begun already.
         ValueError
-            For another mode.
+            If `mode` is none of these.
 
         See Also
         --------
@@ -175,12 +176,12 @@ cdef class GraphBuilder:
         Returns
         -------
         GraphBuilder
-            This one, from which `complete` makes a `Graph`.
+            This builder; call `complete` to create a `Graph`.
 
         Raises
         ------
         RuntimeError
-            If nothing is being captured, or a call broke the capture.
+            If no capture is pending, or a call invalidated the capture.
         CUDAError
             If builders from `split` were not joined.
 
@@ -195,7 +196,7 @@ cdef class GraphBuilder:
         return self
 
     def complete(self, options=None):
-        """Make an executable of what was built. Each call makes another one.
+        """Create an executable graph from the captured graph. Each call creates a new one.
 
         Host only.
 
@@ -210,7 +211,7 @@ cdef class GraphBuilder:
         Raises
         ------
         RuntimeError
-            If `end_building` was not called, or the graph cannot be run.
+            If `end_building` was not called, or the graph cannot be instantiated.
 
         See Also
         --------
@@ -221,14 +222,14 @@ cdef class GraphBuilder:
 
     @property
     def graph_definition(self):
-        """The `GraphDefinition` of what is built: changes of it show in later `complete` calls.
+        """The `GraphDefinition` of the captured graph; its changes affect later `complete` calls.
 
         Host only.
 
         Raises
         ------
         RuntimeError
-            Before and during the capture, and on builders from `split`.
+            Before and during the capture, and for builders from `split`.
         """
         check_builder_open(self)
         if self.kind == FORKED:
@@ -243,7 +244,7 @@ cdef class GraphBuilder:
         return wrap_graph(self.graph)
 
     def debug_dot_print(self, path, options=None):
-        """Write what was built as DOT to a file.
+        """Write the driver's DOT description of the captured graph to a file.
 
         Host only.
 
@@ -272,19 +273,19 @@ cdef class GraphBuilder:
                 return file.read()
 
     def split(self, count):
-        """Fork the capture: the branches are independent until `join`.
+        """Fork the capture into branches that are independent until `join`.
 
         Host only.
 
         Parameters
         ----------
         count : int
-            How many branches, 2 at least.
+            Number of branches, at least 2.
 
         Returns
         -------
         tuple of GraphBuilder
-            This one and ``count - 1`` new ones, each with a stream of its own.
+            This builder and ``count - 1`` new builders, each with its own stream.
 
         Raises
         ------
@@ -308,19 +309,19 @@ cdef class GraphBuilder:
 
     @staticmethod
     def join(*graph_builders):
-        """Join branches again: what comes after waits for all of them.
+        """Join branches: later work depends on all of them.
 
-        Host only. All builders but the one that is returned are closed.
+        Host only. Closes all builders except the returned one.
 
         Parameters
         ----------
         *graph_builders : GraphBuilder
-            Two at least.
+            At least two builders.
 
         Returns
         -------
         GraphBuilder
-            The first that does not come from `split`, else the first.
+            The first builder that is not from `split`, or the first builder.
 
         See Also
         --------
@@ -334,31 +335,31 @@ cdef class GraphBuilder:
         return join_builders(graph_builders)
 
     def create_condition(self, default_value=None):
-        """Make a condition for conditional nodes of this graph.
+        """Create a condition for conditional nodes of this graph.
 
         Host only.
 
         Parameters
         ----------
         default_value : int, optional
-            Assigned at each launch; None leaves what the last launch left.
+            Value assigned at each launch; None retains the value from the last launch.
 
         Returns
         -------
         GraphCondition
-            To be given to kernels, which set it with ``cudaGraphSetConditional``.
+            An argument for kernels, which set it with ``cudaGraphSetConditional``.
 
         See Also
         --------
         cuGraphConditionalHandleCreate : the driver function.
         """
-        cdef capture_info found
-        if not find_active_capture(self, &found):
+        cdef capture_info capture
+        if not find_active_capture(self, &capture):
             raise RuntimeError("Cannot create a condition when graph is not being built")
-        return create_condition_in(found.graph, default_value)
+        return create_condition_in(capture.graph, default_value)
 
     def create_conditional_handle(self, default_value=None):
-        """Deprecated: `create_condition`. The bare handle of a condition."""
+        """Deprecated: use `create_condition`. Return the driver handle of a condition."""
         warn_deprecated("GraphBuilder.create_conditional_handle()",
                         "GraphBuilder.create_condition()")
         condition = self.create_condition(default_value)
@@ -373,12 +374,12 @@ cdef class GraphBuilder:
         Parameters
         ----------
         condition : GraphCondition
-            From `create_condition`.
+            A condition from `create_condition`.
 
         Returns
         -------
         GraphBuilder
-            Of the body: begin and end it like any other, before this one ends.
+            Builder of the body; begin and end it before this builder ends.
 
         See Also
         --------
@@ -387,7 +388,7 @@ cdef class GraphBuilder:
         return add_bodies(self, IfNode, condition, 1)[0]
 
     def if_else(self, condition):
-        """Add a node with two bodies: for a condition that is not 0, and for 0.
+        """Add a node with two bodies: the first runs if a condition is not 0, the second if it is.
 
         Host only.
 
@@ -417,7 +418,7 @@ cdef class GraphBuilder:
         Returns
         -------
         GraphBuilder
-            Of the body.
+            Builder of the body.
 
         See Also
         --------
@@ -426,7 +427,7 @@ cdef class GraphBuilder:
         return add_bodies(self, WhileNode, condition, 1)[0]
 
     def switch(self, condition, count):
-        """Add a node with several bodies, of which the one runs whose number the condition is.
+        """Add a node with several bodies; the condition is the index of the body that runs.
 
         Host only.
 
@@ -434,6 +435,7 @@ cdef class GraphBuilder:
         ----------
         condition : GraphCondition
         count : int
+            Number of bodies.
 
         Returns
         -------
@@ -446,14 +448,14 @@ cdef class GraphBuilder:
         return add_bodies(self, SwitchNode, condition, count_from(count, "count"))
 
     def embed(self, child):
-        """Add a node that runs a copy of what another builder has built.
+        """Add a node that runs a copy of another builder's graph.
 
         Host only.
 
         Parameters
         ----------
         child : GraphBuilder
-            It must have ended, and stays usable.
+            A builder whose capture has ended; it stays usable.
 
         See Also
         --------
@@ -470,9 +472,9 @@ cdef class GraphBuilder:
         Parameters
         ----------
         fn : callable or ctypes function
-            As for `GraphDefinition.callback`.
+            Function, as for `GraphDefinition.callback`.
         user_data : int or bytes-like, optional
-            For a ctypes function only.
+            Argument of a ctypes function, as for `GraphDefinition.callback`.
 
         See Also
         --------
@@ -503,12 +505,12 @@ cdef class GraphBuilder:
 
     def __repr__(self):
         state = ("not started", "capturing", "ended", "closed")[self.stage]
-        handle = 0 if self.on is None else self.on.identity
+        handle = 0 if self.captured_stream is None else self.captured_stream.identity
         return f"<GraphBuilder {state} stream=0x{handle:x}>"
 
 
 cdef int check_builder_open(GraphBuilder self) except -1:
-    if self.on is None or self.stage == CLOSED:
+    if self.captured_stream is None or self.stage == CLOSED:
         raise RuntimeError("GraphBuilder has been closed")
     return 0
 
@@ -520,59 +522,59 @@ cdef int check_ended(GraphBuilder self, str text) except -1:
     return 0
 
 
-cdef Stream stream_of_open_builder(object given):
-    check_builder_open(<GraphBuilder>given)
-    return (<GraphBuilder>given).on
+cdef Stream stream_of_open_builder(object builder):
+    check_builder_open(<GraphBuilder>builder)
+    return (<GraphBuilder>builder).captured_stream
 
 
 cdef GraphBuilder make_builder(Stream stream, bint owns_stream):
-    cdef GraphBuilder made = GraphBuilder.__new__(GraphBuilder)
-    made.native.hold(made, stream.native.share_open(stream))
-    made.on, made.owns_stream = stream, owns_stream
-    made.stage, made.kind = NOT_STARTED, PRIMARY
-    return made
+    cdef GraphBuilder builder = GraphBuilder.__new__(GraphBuilder)
+    builder.native.hold(builder, stream.native.share_open(stream))
+    builder.captured_stream, builder.owns_stream = stream, owns_stream
+    builder.stage, builder.kind = NOT_STARTED, PRIMARY
+    return builder
 
 
 cdef GraphBuilder make_branch(GraphBuilder origin, int kind):
-    """A builder on a new stream of the same context."""
+    """Create a builder on a new stream of the same context."""
     cdef borrowed_stream stream = origin.native.borrow_open(origin)
     cdef context_handle context = context_of_stream(stream)
-    cdef GraphBuilder made = make_builder(create_stream_in(Stream, context, None), True)
-    made.origin, made.kind = origin, kind
-    return made
+    cdef GraphBuilder branch = make_builder(create_stream_in(Stream, context, None), True)
+    branch.origin, branch.kind = origin, kind
+    return branch
 
 
 cdef int broken_capture() except -1:
-    what = what_broke_the_capture()
+    cause = what_broke_the_capture()
     raise RuntimeError(
         "Build process encountered an error and has been invalidated. Build process must now be "
-        "ended: call close()" + (f". {what}" if what else ""))
+        "ended: call close()" + (f". {cause}" if cause else ""))
 
 
 cdef bint is_capturing_now(GraphBuilder self) except -1:
-    cdef capture_info found
+    cdef capture_info capture
     if self.stage != CAPTURING:
         return False
     cdef borrowed_stream stream = self.native.borrow_open(self)
-    check(find_capture(stream, found), "cuStreamGetCaptureInfo")
-    if found.status == CU_STREAM_CAPTURE_STATUS_INVALIDATED:
+    check(find_capture(stream, capture), "cuStreamGetCaptureInfo")
+    if capture.status == CU_STREAM_CAPTURE_STATUS_INVALIDATED:
         broken_capture()
-    return found.status == CU_STREAM_CAPTURE_STATUS_ACTIVE
+    return capture.status == CU_STREAM_CAPTURE_STATUS_ACTIVE
 
 
-cdef bint find_active_capture(GraphBuilder self, capture_info* found) except -1:
+cdef bint find_active_capture(GraphBuilder self, capture_info* capture) except -1:
     check_builder_open(self)
     if self.stage != CAPTURING:
         return False
     cdef borrowed_stream stream = self.native.borrow_open(self)
-    check(find_capture(stream, found[0]), "cuStreamGetCaptureInfo")
-    if found.status == CU_STREAM_CAPTURE_STATUS_INVALIDATED:
+    check(find_capture(stream, capture[0]), "cuStreamGetCaptureInfo")
+    if capture.status == CU_STREAM_CAPTURE_STATUS_INVALIDATED:
         broken_capture()
-    return found.status == CU_STREAM_CAPTURE_STATUS_ACTIVE
+    return capture.status == CU_STREAM_CAPTURE_STATUS_ACTIVE
 
 
 cdef int begin_capture(GraphBuilder self, int mode, bint retain_operands) except -1:
-    cdef capture_info found
+    cdef capture_info capture
     cdef CUresult code
     cdef borrowed_stream stream = self.native.borrow_open(self)
     if captures_under_way() == 0:
@@ -588,21 +590,21 @@ cdef int begin_capture(GraphBuilder self, int mode, bint retain_operands) except
     self.stage = CAPTURING
     count_builder(self, retain_operands)
     if self.kind == PRIMARY:
-        code = find_capture(stream, found)
-        if code != CUDA_SUCCESS:  # without its graph it is no capture that the builder could end
+        code = find_capture(stream, capture)
+        if code != CUDA_SUCCESS:  # the builder cannot end a capture without knowing its graph
             end_capture_quietly(self)
             count_builder(self, False)
             self.stage = NOT_STARTED
             check(code, "cuStreamGetCaptureInfo")
         self.graph = _GraphState.__new__(_GraphState)
-        self.graph.raw, self.graph.is_valid = found.graph, True
+        self.graph.raw, self.graph.is_valid = capture.graph, True
     return 0
 
 
-cdef int count_builder(GraphBuilder self, bint counts) except -1:
-    if counts != self.counts:
-        count_builder_captures(1 if counts else -1)
-        self.counts = counts
+cdef int count_builder(GraphBuilder self, bint is_counted) except -1:
+    if is_counted != self.is_counted:
+        count_builder_captures(1 if is_counted else -1)
+        self.is_counted = is_counted
     return 0
 
 
@@ -610,47 +612,47 @@ cdef int end_capture(GraphBuilder self) except -1:
     cdef CUgraph built = NULL
     cdef CUresult code
     cdef borrowed_stream stream = self.native.borrow_open(self)
-    cdef graph_handle top
+    cdef graph_handle owner
     with nogil:
         code = try_call(driver.cuStreamEndCapture, stream.raw(), &built)
     if code != CUDA_SUCCESS:
         error = driver_error(code, "cuStreamEndCapture")
-        what = what_broke_the_capture()
-        if what and not what.startswith("cuStreamEndCapture"):
-            error.add_note(f"What broke the capture: {what}")
+        cause = what_broke_the_capture()
+        if cause and not cause.startswith("cuStreamEndCapture"):
+            error.add_note(f"What broke the capture: {cause}")
         raise error
     count_builder(self, False)
     self.stage = ENDED
     if self.kind == PRIMARY:
-        top = own_graph(built)
+        owner = own_graph(built)
         self.graph.raw = built
-        begin_graph(self.graph, top)
+        set_graph_owner(self.graph, owner)
     return 0
 
 
 cdef int close_builder(GraphBuilder self) except -1:
-    """The bodies first: what they capture into goes with the graph."""
-    if self.branches is not None:
-        for each in list(self.branches):
+    """Close the builders of bodies first, since their graphs are destroyed with this graph."""
+    if self.bodies is not None:
+        for each in list(self.bodies):
             if (<GraphBuilder>each).stage != CLOSED and self.stage == CAPTURING:
                 close_builder(<GraphBuilder>each)
     end_quietly(self)
     self.native.close(self)
     if self.owns_stream:
-        self.on.close()
-    self.origin = self.branches = self.graph = None
+        self.captured_stream.close()
+    self.origin = self.bodies = self.graph = None
     return 0
 
 
 cdef int end_quietly(GraphBuilder self) except -1:
-    """End a capture, whatever state it is in, and drop what it recorded."""
+    """End a capture in any state and discard its nodes."""
     cdef bint was_capturing = self.stage == CAPTURING
     self.stage = CLOSED
     count_builder(self, False)
     if was_capturing and self.kind != FORKED:
         end_capture_quietly(self)
         if self.kind == PRIMARY:
-            end_graph(self.graph)
+            invalidate_graph(self.graph)
     return 0
 
 
@@ -668,14 +670,14 @@ cdef int end_capture_quietly(GraphBuilder self) except -1:
 
 
 cdef tuple split_builder(GraphBuilder self, object count):
-    cdef GraphBuilder made
+    cdef GraphBuilder branch
     builders = [self]
     try:
         while len(builders) < count:
-            made = make_branch(self, FORKED)
-            builders.append(made)
-            order_streams(made.on, self.on)
-            made.stage = CAPTURING
+            branch = make_branch(self, FORKED)
+            builders.append(branch)
+            order_streams(branch.captured_stream, self.captured_stream)
+            branch.stage = CAPTURING
     except BaseException:
         for each in builders[1:]:
             close_builder(<GraphBuilder>each)
@@ -690,86 +692,86 @@ cdef GraphBuilder join_builders(tuple builders):
         if root is None and (<GraphBuilder>each).kind != FORKED:
             root = <GraphBuilder>each
     root = <GraphBuilder>builders[0] if root is None else root
-    others = [each for each in builders if each is not root]
-    for each in others:
-        order_streams(root.on, (<GraphBuilder>each).on)
-    for each in others:
+    branches = [each for each in builders if each is not root]
+    for each in branches:
+        order_streams(root.captured_stream, (<GraphBuilder>each).captured_stream)
+    for each in branches:
         close_builder(<GraphBuilder>each)
     return root
 
 
-cdef tuple add_bodies(GraphBuilder self, object cls, object given, size_t count):
-    cdef capture_info found
-    cdef CUgraphNodeParams how
-    cdef CUgraphNode made = NULL
+cdef tuple add_bodies(GraphBuilder self, object cls, object condition_arg, size_t count):
+    cdef capture_info capture
+    cdef CUgraphNodeParams params
+    cdef CUgraphNode node = NULL
     cdef size_t i
-    cdef GraphCondition condition = condition_from(given)
-    if not find_active_capture(self, &found):
+    cdef GraphCondition condition = condition_from(condition_arg)
+    if not find_active_capture(self, &capture):
         raise RuntimeError("Cannot add conditional node when not actively capturing")
     cdef borrowed_stream stream = self.native.borrow_open(self)
-    how = conditional_parameters(cls, condition, count)
-    call_alone(root_of(self).graph.lock, driver.cuGraphAddNode, &made, found.graph, found.last,
-               found.edges, found.count, &how)
-    check(continue_after(stream, made), "cuStreamUpdateCaptureDependencies")
-    whole = root_of(self).graph
-    bodies = tuple([part_of(whole, how.conditional.phGraph_out[i]) for i in range(count)])
-    state_of_node(whole, made).made_as = (cls, condition, bodies)
+    params = conditional_parameters(cls, condition, count)
+    call_alone(root_of(self).graph.lock, driver.cuGraphAddNode, &node, capture.graph, capture.last,
+               capture.edges, capture.count, &params)
+    check(continue_after(stream, node), "cuStreamUpdateCaptureDependencies")
+    root = root_of(self).graph
+    bodies = tuple([subgraph_of(root, params.conditional.phGraph_out[i]) for i in range(count)])
+    state_of_node(root, node).creation = (cls, condition, bodies)
     return tuple([make_body(self, body) for body in bodies])
 
 
 cdef GraphBuilder root_of(GraphBuilder self):
-    """The builder whose graph a branch captures into."""
+    """Return the builder whose graph a branch captures."""
     while self.kind == FORKED:
         self = self.origin
     return self
 
 
 cdef GraphBuilder make_body(GraphBuilder origin, _GraphState body):
-    cdef GraphBuilder made = make_branch(origin, BODY)
-    cdef GraphBuilder whole = root_of(origin)
-    made.graph = body
-    if whole.branches is None:
-        whole.branches = weakref.WeakSet()
-    whole.branches.add(made)
-    return made
+    cdef GraphBuilder builder = make_branch(origin, BODY)
+    cdef GraphBuilder root = root_of(origin)
+    builder.graph = body
+    if root.bodies is None:
+        root.bodies = weakref.WeakSet()
+    root.bodies.add(builder)
+    return builder
 
 
-cdef int embed_builder(GraphBuilder self, object given) except -1:
-    cdef capture_info found
-    cdef CUgraphNodeParams how
-    cdef CUgraphNode made = NULL
+cdef int embed_builder(GraphBuilder self, object child_arg) except -1:
+    cdef capture_info capture
+    cdef CUgraphNodeParams params
+    cdef CUgraphNode node = NULL
     cdef GraphBuilder child
-    if not isinstance(given, GraphBuilder):
-        raise TypeError(f"child must be a GraphBuilder, got {qualified_name(given)}")
-    child = <GraphBuilder>given
+    if not isinstance(child_arg, GraphBuilder):
+        raise TypeError(f"child must be a GraphBuilder, got {qualified_name(child_arg)}")
+    child = <GraphBuilder>child_arg
     check_builder_open(child)
     if child.stage != ENDED:
         raise ValueError("Child graph has not finished building.")
-    if not find_active_capture(self, &found):
+    if not find_active_capture(self, &capture):
         raise ValueError("Parent graph is not being built.")
     cdef borrowed_stream stream = self.native.borrow_open(self)
-    seal(child.graph)
-    how = child_parameters(child.graph)
-    call_alone(root_of(self).graph.lock, driver.cuGraphAddNode, &made, found.graph, found.last,
-               found.edges, found.count, &how)
-    check(continue_after(stream, made), "cuStreamUpdateCaptureDependencies")
+    close_retained_list(child.graph)
+    params = child_parameters(child.graph)
+    call_alone(root_of(self).graph.lock, driver.cuGraphAddNode, &node, capture.graph, capture.last,
+               capture.edges, capture.count, &params)
+    check(continue_after(stream, node), "cuStreamUpdateCaptureDependencies")
     return 0
 
 
 cdef int capture_callback(GraphBuilder self, object fn, object user_data) except -1:
-    cdef capture_info found
-    held = hold_call(fn, user_data)
-    if not find_active_capture(self, &found):
+    cdef capture_info capture
+    owner = own_host_call(fn, user_data)
+    if not find_active_capture(self, &capture):
         raise RuntimeError("Cannot add callback when graph is not being built")
     cdef borrowed_stream stream = self.native.borrow_open(self)
-    keep_in_graph(found.graph, held)
+    keep_in_graph(capture.graph, owner)
     with nogil:
-        call(driver.cuLaunchHostFunc, stream.raw(), run_graph_call, held.native)
+        call(driver.cuLaunchHostFunc, stream.raw(), run_graph_call, owner.native)
     return 0
 
 
 def _create_graph_builder(Stream stream not None, bint owns_stream):
-    """What `Device.create_graph_builder` and `Stream.create_graph_builder` do. Host only."""
+    """Implement `Device.create_graph_builder` and `Stream.create_graph_builder`. Host only."""
     return make_builder(stream, owns_stream)
 
 

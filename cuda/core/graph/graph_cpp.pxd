@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The parameters of graph nodes, and how a launch becomes those of a kernel node.
+# Declarations of node parameters, kernel node construction and graph queries in C++.
 
 from cuda.bindings.cydriver cimport (
     CU_GRAPH_COND_TYPE_IF,

@@ -3,12 +3,12 @@
 
 
 @cython.final
-cdef class GraphDefinition(_NodeMaker):
-    """A graph to build node by node, and to make executables of.
+cdef class GraphDefinition(_NodeFactory):
+    """A graph that is built node by node, from which executable graphs are instantiated.
 
-    ``GraphDefinition()`` is an empty one; `GraphBuilder.graph_definition`, child nodes and
-    conditional nodes give theirs. It lives as long as any object for it, for a part of it or for
-    one of its nodes. Calls of several threads on one graph go one after the other.
+    ``GraphDefinition()`` creates an empty graph. `GraphBuilder.graph_definition`, child graph nodes
+    and conditional nodes return their own. A graph lives as long as any object of it, of its child
+    graphs and bodies, or of its nodes. Calls of several threads on one graph are serialized.
     """
 
     def __init__(self):
@@ -42,14 +42,14 @@ cdef class GraphDefinition(_NodeMaker):
         return join_nodes(self, ())
 
     def join(self, *nodes):
-        """Add an empty node behind others.
+        """Add an empty node that depends on other nodes.
 
         Host only.
 
         Parameters
         ----------
         *nodes : GraphNode
-            Of this graph.
+            Nodes of this graph.
 
         Returns
         -------
@@ -62,14 +62,14 @@ cdef class GraphDefinition(_NodeMaker):
         return join_nodes(self, nodes)
 
     def create_condition(self, default_value=None):
-        """Make a condition for conditional nodes of this graph.
+        """Create a condition for conditional nodes of this graph.
 
         Host only. Needs a current context.
 
         Parameters
         ----------
         default_value : int, optional
-            Assigned at each launch; None leaves what the last launch left.
+            Value assigned at each launch; None retains the value from the last launch.
 
         Returns
         -------
@@ -83,7 +83,7 @@ cdef class GraphDefinition(_NodeMaker):
         return create_condition_in(self.state.raw, default_value)
 
     def instantiate(self, options=None):
-        """Make an executable of the graph as it is now.
+        """Create an executable graph from the current nodes and edges.
 
         Host only.
 
@@ -98,7 +98,7 @@ cdef class GraphDefinition(_NodeMaker):
         Raises
         ------
         RuntimeError
-            If the graph cannot be run, for instance because of a cycle.
+            If the graph cannot be instantiated, for instance because of a cycle.
 
         See Also
         --------
@@ -108,21 +108,21 @@ cdef class GraphDefinition(_NodeMaker):
         return instantiate_graph(self.state, options)
 
     def debug_dot_print(self, path, options=None):
-        """Write the graph as DOT to a file, as the driver describes it.
+        """Write the driver's DOT description of the graph to a file.
 
         Host only.
 
         Parameters
         ----------
         path : str or path
-            The file, which is replaced.
+            Path of the file, which is overwritten.
         options : GraphDebugPrintOptions or dict, optional
-            How much to write.
+            Details to write.
 
         Raises
         ------
         TypeError
-            If the options are something else.
+            If `options` has another type.
 
         See Also
         --------
@@ -132,7 +132,7 @@ cdef class GraphDefinition(_NodeMaker):
         print_dot(self.state, path, options)
 
     def nodes(self):
-        """All nodes, as a set. Host only.
+        """Return all nodes as a set. Host only.
 
         See Also
         --------
@@ -142,7 +142,7 @@ cdef class GraphDefinition(_NodeMaker):
         return set(nodes_of(self.state))
 
     def edges(self):
-        """All edges, as a set of pairs: a node, and one that depends on it. Host only.
+        """Return all edges as a set of pairs: a node, and a node that depends on it. Host only.
 
         See Also
         --------
@@ -152,9 +152,9 @@ cdef class GraphDefinition(_NodeMaker):
         return {(first, second) for first, second, _ in edges_of(self.state)}
 
     def edges_with_data(self):
-        """All edges with the kind of each: ``{(first, second): (from_port, to_port, type)}``.
+        """Return all edges with their data: ``{(first, second): (from_port, to_port, type)}``.
 
-        Host only. The numbers are 0 for a plain edge, that waits for the whole node.
+        Host only. The data of a default edge, which waits for the whole node, are 0.
 
         See Also
         --------
@@ -164,7 +164,7 @@ cdef class GraphDefinition(_NodeMaker):
         return {(first, second): data for first, second, data in edges_of(self.state)}
 
     def add_edge(self, first, second, *, from_port=0, to_port=0, type=0):
-        """Let a node depend on another one.
+        """Make a node depend on another node.
 
         Host only.
 
@@ -173,7 +173,7 @@ cdef class GraphDefinition(_NodeMaker):
         first, second : GraphNode
             `second` waits for `first`.
         from_port, to_port, type : int, optional
-            What of `first` is waited for, as in ``CUgraphEdgeData``; 0 is all of it.
+            The part of `first` to wait for, as in ``CUgraphEdgeData``; 0 means the whole node.
 
         See Also
         --------
@@ -184,36 +184,36 @@ cdef class GraphDefinition(_NodeMaker):
 
     @property
     def _entry(self):
-        """The place before all nodes. Host only."""
+        """Virtual node before all nodes. Host only."""
         cdef GraphNode entry = GraphNode.__new__(GraphNode)
         entry.state = self.state
         return entry
 
     @property
     def handle(self):
-        """The graph as `cuda.bindings.driver.CUgraph`; 0 when it is gone. Host only."""
+        """The graph as `cuda.bindings.driver.CUgraph`; 0 once destroyed. Host only."""
         return as_bindings("CUgraph", self.state.raw if self.is_valid else NULL)
 
     @property
     def id(self):
-        """The number of the graph among all that the driver made. Host only.
+        """Id of the graph, unique among all graphs. Host only.
 
         See Also
         --------
         cuGraphGetId : the driver function.
         """
-        cdef unsigned found = 0
+        cdef unsigned number = 0
         self.check_usable()
-        call(driver.cuGraphGetId, self.state.raw, &found)
-        return found
+        call(driver.cuGraphGetId, self.state.raw, &number)
+        return number
 
     @property
     def is_valid(self):
-        """Whether the graph is there: a part of another one goes with its node. Host only."""
+        """Whether the graph exists; a child graph or body is destroyed with its node. Host only."""
         return self.state is not None and self.state.is_valid
 
     def tree(self):
-        """The graph as text: a line for each node, with what it depends on. Host only.
+        """Return the graph as text: a line per node with its dependencies. Host only.
 
         Returns
         -------
@@ -223,11 +223,11 @@ cdef class GraphDefinition(_NodeMaker):
         return import_module("cuda.core.graph.picture").tree(self)
 
     def _repr_pretty_(self, printer, cycle):
-        """What IPython shows on a terminal. Host only."""
+        """Print the representation that IPython shows on a terminal. Host only."""
         printer.text(repr(self) + ("\n" + self.tree() if self.is_valid else ""))
 
     def _repr_svg_(self):
-        """The picture that a notebook shows. Host only."""
+        """Return the picture that a notebook shows. Host only."""
         if not self.is_valid:
             return None
         return import_module("cuda.core.graph.picture").svg(self)
@@ -245,24 +245,24 @@ cdef class GraphDefinition(_NodeMaker):
 
 
 cdef GraphDefinition wrap_graph(_GraphState state):
-    cdef GraphDefinition made = GraphDefinition.__new__(GraphDefinition)
-    made.state = state
-    made.identity = 0 if state is None else <uintptr_t>state.raw
-    return made
+    cdef GraphDefinition definition = GraphDefinition.__new__(GraphDefinition)
+    definition.state = state
+    definition.identity = 0 if state is None else <uintptr_t>state.raw
+    return definition
 
 
 cdef list nodes_of(_GraphState graph):
-    cdef vector[CUgraphNode] found
+    cdef vector[CUgraphNode] nodes
     cdef size_t count = 0
     call_alone(graph.lock, driver.cuGraphGetNodes, graph.raw, NULL, &count)
-    found.resize(count)
+    nodes.resize(count)
     if count:
-        call_alone(graph.lock, driver.cuGraphGetNodes, graph.raw, found.data(), &count)
-    return [node_of(graph, found[i]) for i in range(min(count, found.size()))]
+        call_alone(graph.lock, driver.cuGraphGetNodes, graph.raw, nodes.data(), &count)
+    return [node_of(graph, nodes[i]) for i in range(min(count, nodes.size()))]
 
 
 cdef list edges_of(_GraphState graph):
-    """Triples: two nodes and the data of the edge between them."""
+    """Return triples: two nodes and the data of the edge between them."""
     cdef vector[CUgraphNode] sources, targets
     cdef vector[CUgraphEdgeData] data
     cdef size_t count = 0
@@ -281,8 +281,8 @@ cdef list edges_of(_GraphState graph):
 cdef int add_edge(_GraphState graph, object first, object second, unsigned char from_port,
                   unsigned char to_port, unsigned char kind) except -1:
     cdef CUgraphEdgeData data
-    cdef GraphNode source = node_of_graph(graph, first)
-    cdef GraphNode target = node_of_graph(graph, second)
+    cdef GraphNode source = require_node(graph, first)
+    cdef GraphNode target = require_node(graph, second)
     if source.raw is NULL or target.raw is NULL:
         raise ValueError("The virtual graph entry node cannot be used in an edge")
     memset(&data, 0, sizeof(data))
@@ -302,7 +302,7 @@ cdef int print_dot(_GraphState graph, object path, object options) except -1:
     cdef unsigned flags = 0 if options is None else options._to_flags()
     cdef bytes name = os.fsencode(path)
     cdef const char* file = name
-    cdef graph_handle _top = graph.top  # stays for the time of the call
+    cdef graph_handle _owner = graph.owner  # keeps the graph alive during the call
     with nogil:
         call_alone(graph.lock, driver.cuGraphDebugDotPrint, graph.raw, file, flags)
     return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# GraphMemoryResource: memory that is allocated by launches of a graph.
+# GraphMemoryResource: memory that graph launches allocate.
 
 from cuda.bindings.cydriver cimport (
     CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
@@ -10,12 +10,12 @@ from cuda.bindings.cydriver cimport (
     cuuint64_t,
 )
 
-cdef dict graph_resources = {}  # ordinal: the one GraphMemoryResource
+cdef dict graph_resources = {}  # device ordinal: GraphMemoryResource
 
 
 @cython.final
 cdef class GraphMemoryResourceAttributes:
-    """How much memory the graphs of a device use. Each attribute asks the driver, in bytes."""
+    """Memory usage of all graphs of a device, in bytes. Reading an attribute queries the driver."""
 
     cdef int device
 
@@ -25,12 +25,12 @@ cdef class GraphMemoryResourceAttributes:
 
     @property
     def reserved_mem_current(self):
-        """What is reserved for graphs now. Host only."""
+        """Memory currently reserved for graphs, in bytes. Host only."""
         return graph_memory(self, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT)
 
     @property
     def reserved_mem_high(self):
-        """The most that was reserved; may be set to 0, which means to begin again. Host only."""
+        """Peak of the reserved memory in bytes; setting it to 0 resets the peak. Host only."""
         return graph_memory(self, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
 
     @reserved_mem_high.setter
@@ -39,12 +39,12 @@ cdef class GraphMemoryResourceAttributes:
 
     @property
     def used_mem_current(self):
-        """What graphs have allocated now. Host only."""
+        """Memory currently allocated by graphs, in bytes. Host only."""
         return graph_memory(self, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT)
 
     @property
     def used_mem_high(self):
-        """The most that they had; may be set to 0, which means to begin again. Host only."""
+        """Peak of the allocated memory in bytes; setting it to 0 resets the peak. Host only."""
         return graph_memory(self, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)
 
     @used_mem_high.setter
@@ -57,29 +57,29 @@ cdef class GraphMemoryResourceAttributes:
         return f"GraphMemoryResourceAttributes({', '.join(values)})"
 
 
-cdef object graph_memory(GraphMemoryResourceAttributes self, CUgraphMem_attribute which):
+cdef object graph_memory(GraphMemoryResourceAttributes self, CUgraphMem_attribute attribute):
     cdef cuuint64_t value = 0
     cdef CUdevice device = self.device
     initialize_driver()
     with nogil:
-        call(driver.cuDeviceGetGraphMemAttribute, device, which, &value)
+        call(driver.cuDeviceGetGraphMemAttribute, device, attribute, &value)
     return value
 
 
-cdef int reset_graph_memory(GraphMemoryResourceAttributes self, CUgraphMem_attribute which,
+cdef int reset_graph_memory(GraphMemoryResourceAttributes self, CUgraphMem_attribute attribute,
                             str name, object value) except -1:
     cdef cuuint64_t zero = 0
     if value != 0:
         raise AttributeError(f"Attribute {name!r} may only be set to zero (got {value}).")
     initialize_driver()
-    call(driver.cuDeviceSetGraphMemAttribute, self.device, which, &zero)
+    call(driver.cuDeviceSetGraphMemAttribute, self.device, attribute, &zero)
     return 0
 
 
 class GraphMemoryResource(MemoryResource):
-    """Memory that is a part of a captured graph: each launch allocates it, at the same address.
+    """Memory of a captured graph: each launch allocates it at the same address.
 
-    There is one of each device: constructing it again gives the same object.
+    Each device has one resource; constructing it again returns the same object.
 
     Parameters
     ----------
@@ -91,27 +91,27 @@ class GraphMemoryResource(MemoryResource):
     def __new__(cls, device_id):
         ordinal = (<Device>device_id).ordinal if isinstance(device_id, Device) \
             else PyNumber_Index(device_id)
-        made = MemoryResource.__new__(cls)
-        made._device = ordinal
-        return graph_resources.setdefault(ordinal, made)
+        resource = MemoryResource.__new__(cls)
+        resource._device = ordinal
+        return graph_resources.setdefault(ordinal, resource)
 
     def allocate(self, size, *, stream):
-        """Allocate memory in the graph that a stream is being captured into.
+        """Add an allocation to the graph that a stream is capturing.
 
         Stream-ordered.
 
         Parameters
         ----------
         size : int
-            In bytes.
+            Number of bytes.
         stream : Stream or GraphBuilder
-            It must be capturing.
+            A stream that is being captured.
 
         Returns
         -------
         Buffer
-            Closed during the capture, it is freed in the graph; closed later, where a launch left
-            it allocated.
+            Closing it during the capture adds a free to the graph. Closing it later frees the
+            memory that a launch left allocated.
 
         Raises
         ------
@@ -125,31 +125,31 @@ class GraphMemoryResource(MemoryResource):
         return allocate_in_graph(self, size, accept_stream(stream))
 
     def deallocate(self, ptr, size, *, stream):
-        """Free memory: in the graph while a stream is being captured, else what a launch left.
+        """Free memory: as a node during a capture, otherwise memory that a launch left allocated.
 
         Stream-ordered.
 
         Parameters
         ----------
         ptr : int
-            The address.
+            Address of the memory.
         size : int
-            In bytes.
+            Number of bytes.
         stream : Stream or GraphBuilder
 
         See Also
         --------
         cuMemFreeAsync : the driver function.
         """
-        if isinstance(stream, Stream) and stream.is_closed:  # of a builder that was closed
+        if isinstance(stream, Stream) and stream.is_closed:  # the builder was closed
             stream = default_stream_object()
         free_in_graph(address_from(ptr), accept_stream(stream))
 
     def close(self):
-        """Does nothing: the memory belongs to the graphs. Host only."""
+        """Do nothing: the graphs own the memory. Host only."""
 
     def trim(self):
-        """Give memory back that graphs have reserved and do not use.
+        """Release memory that is reserved for graphs and unused.
 
         Host only.
 
@@ -161,15 +161,15 @@ class GraphMemoryResource(MemoryResource):
 
     @property
     def attributes(self):
-        """How much memory graphs of the device use: `GraphMemoryResourceAttributes`. Host only."""
-        cdef GraphMemoryResourceAttributes made
-        made = GraphMemoryResourceAttributes.__new__(GraphMemoryResourceAttributes)
-        made.device = self._device
-        return made
+        """Memory usage of graphs, as `GraphMemoryResourceAttributes`. Host only."""
+        cdef GraphMemoryResourceAttributes attributes
+        attributes = GraphMemoryResourceAttributes.__new__(GraphMemoryResourceAttributes)
+        attributes.device = self._device
+        return attributes
 
     @property
     def device_id(self):
-        """The ordinal of the device. Host only."""
+        """Ordinal of the device. Host only."""
         return self._device
 
     @property
@@ -193,35 +193,35 @@ set_graph_memory_class(GraphMemoryResource)
 
 
 cdef int check_captures(const stream_ref& stream) except -1:
-    cdef capture_info found
-    check(find_capture(stream, found), "cuStreamGetCaptureInfo")
-    if found.status != CU_STREAM_CAPTURE_STATUS_ACTIVE:
+    cdef capture_info capture
+    check(find_capture(stream, capture), "cuStreamGetCaptureInfo")
+    if capture.status != CU_STREAM_CAPTURE_STATUS_ACTIVE:
         raise RuntimeError("GraphMemoryResource cannot perform memory operations on a "
                            "non-capturing stream.")
     return 0
 
 
-cdef Buffer allocate_in_graph(object resource, object size, Stream order):
+cdef Buffer allocate_in_graph(object resource, object size, Stream target):
     cdef CUdeviceptr pointer = 0
-    cdef size_t wanted = size_from(size, "allocate(): size")
-    cdef borrowed_stream on = order.native.borrow_open(order)
-    check_captures(on)
-    if wanted:
+    cdef size_t byte_count = size_from(size, "allocate(): size")
+    cdef borrowed_stream native_stream = target.native.borrow_open(target)
+    check_captures(native_stream)
+    if byte_count:
         with nogil:
-            call(driver.cuMemAllocAsync, &pointer, wanted, on.raw())
+            call(driver.cuMemAllocAsync, &pointer, byte_count, native_stream.raw())
     try:
-        return Buffer.from_handle(pointer, wanted, mr=resource, stream=order)
+        return Buffer.from_handle(pointer, byte_count, mr=resource, stream=target)
     except BaseException:
         if pointer:
-            try_call(driver.cuMemFreeAsync, pointer, on.raw())
+            try_call(driver.cuMemFreeAsync, pointer, native_stream.raw())
         raise
 
 
-cdef int free_in_graph(CUdeviceptr pointer, Stream order) except -1:
-    cdef borrowed_stream on = order.native.borrow_open(order)
+cdef int free_in_graph(CUdeviceptr pointer, Stream target) except -1:
+    cdef borrowed_stream native_stream = target.native.borrow_open(target)
     if pointer:
         with nogil:
-            call(driver.cuMemFreeAsync, pointer, on.raw())
+            call(driver.cuMemFreeAsync, pointer, native_stream.raw())
     return 0
 
 

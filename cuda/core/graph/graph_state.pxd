@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What all wrappers of one graph share: the graph itself, its nodes, and what it keeps alive.
+# State shared by all wrappers of one graph: handle, lock, nodes and retained objects.
 
 from cpython.object cimport PyObject
 
@@ -12,33 +12,34 @@ cdef extern from "python/lock/weak_reference.hpp" namespace "halfwarp::python":
         void clear(PyObject*) noexcept
 
 
-# Some of what a graph keeps, behind one user object of the driver: clones, executables and launches
-# that the driver makes of the graph keep it as well. A list is only ever added to.
-cdef class _KeptObjects:
+# A list of objects that a CUDA user object of the graph retains. Clones, executable graphs and
+# launches share the user object, so objects are only appended to a list.
+cdef class _RetainedObjects:
     cdef list objects
-    cdef Py_ssize_t first      # where those of the node begin that the list was taken for
-    cdef Py_ssize_t users      # how many nodes have objects there
+    cdef Py_ssize_t first      # index of the first object of the node being added
+    cdef Py_ssize_t users      # number of nodes with objects in the list
     cdef CUuserObject native
 
-# What is known of one node beside what the driver tells.
+# Facts about one node that the driver does not report.
 cdef class _NodeState:
     cdef CUgraphNode raw
-    cdef weak_reference wrapper  # the GraphNode, as long as anybody holds it
-    cdef _KeptObjects among    # where what the node uses is kept; None for nothing
-    cdef Py_ssize_t first      # the first of its objects there
+    cdef weak_reference wrapper      # the live GraphNode of the node, if any
+    cdef _RetainedObjects retained   # holds the node's operands; None: the node has none
+    cdef Py_ssize_t first            # index of the node's first object in `retained`
     cdef Py_ssize_t count
-    cdef object made_as        # of conditional nodes: (class, GraphCondition, bodies)
+    # Conditional nodes: (class, GraphCondition, bodies); memcpy nodes: the owners of both sides.
+    cdef object creation
 
 cdef class _GraphState:
-    # What keeps `raw`: the graph, or the one that it is a part of. Null during a capture, where the
-    # driver has it.
-    cdef graph_handle top
+    # Owns `raw`: the graph itself, or the graph that contains it. Null during a capture, when the
+    # driver owns the graph.
+    cdef graph_handle owner
     cdef CUgraph raw
-    cdef shared_graph_lock lock    # of the whole graph; for every call that is given a part of it
-    cdef bint is_valid             # False after its owner went
-    cdef list added                # the _NodeStates of new nodes, which are not in `nodes` yet
-    cdef dict nodes                # address of the node: _NodeState; read it with nodes_by_address
-    cdef dict parts                # address of a child graph or body: its _GraphState
-    cdef _KeptObjects kept         # with room for more; None: the next one gets a new list
-    cdef LaunchConfig shape        # of the last kernel node, never changed: shared by those alike
+    cdef shared_graph_lock lock    # shared with all subgraphs; every driver call on them holds it
+    cdef bint is_valid             # False once the owner was destroyed
+    cdef list added                # _NodeStates of new nodes that are not in `nodes` yet
+    cdef dict nodes                # node address: _NodeState; read through nodes_by_address
+    cdef dict subgraphs            # address of a child graph or body: its _GraphState
+    cdef _RetainedObjects open_list  # accepts more objects; None: the next node creates a list
+    cdef LaunchConfig shape        # of the last kernel node; immutable, shared by equal nodes
     cdef object __weakref__

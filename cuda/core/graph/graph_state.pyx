@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# What all wrappers of one graph share: the graph itself, its nodes, and what it keeps alive.
+# State shared by all wrappers of one graph: handle, lock, nodes and retained objects.
 
-# In one list of kept objects; a node that goes costs copying that many references.
-cdef Py_ssize_t ROOM = 64
+# Limit of objects in one list: destroying a node copies the list.
+cdef Py_ssize_t LIST_CAPACITY = 64
 
 
-# The collector need not look into the next two: what the driver holds too is in no cycle for it.
+# no_gc: the driver holds references too, so the collector could never find these in a dead cycle.
 
 @cython.final
 @cython.no_gc
 @cython.freelist(64)
-cdef class _KeptObjects:
+cdef class _RetainedObjects:
     pass
 
 
@@ -21,207 +21,208 @@ cdef class _NodeState:
     pass
 
 
-# no_gc_clear: a builder in the same cycle ends the graph when it goes.
+# no_gc_clear: a builder in the same cycle still invalidates the graph when it is destroyed.
 @cython.final
 @cython.no_gc_clear
 cdef class _GraphState:
     def __cinit__(self):
-        self.added, self.nodes, self.parts = [], {}, {}
+        self.added, self.nodes, self.subgraphs = [], {}, {}
         self.lock = make_graph_lock()
 
 
 cdef _GraphState new_graph_state():
     cdef _GraphState state = _GraphState.__new__(_GraphState)
-    state.top = create_graph()
-    state.raw = state.top.raw()
+    state.owner = create_graph()
+    state.raw = state.owner.raw()
     state.is_valid = True
     return state
 
 
-cdef _GraphState part_of(_GraphState whole, CUgraph raw):
-    """The state of a graph that belongs to a node of another one; the same at each call."""
-    cdef _GraphState part
-    with cython.critical_section(whole):
-        part = whole.parts.get(<uintptr_t>raw)
-        if part is None:
-            part = _GraphState.__new__(_GraphState)
-            part.top, part.raw, part.is_valid = whole.top, raw, whole.is_valid
-            part.lock = whole.lock
-            whole.parts[<uintptr_t>raw] = part
-    return part
+cdef _GraphState subgraph_of(_GraphState graph, CUgraph raw):
+    """Return the state of a child graph or conditional body; each call returns the same object."""
+    cdef _GraphState subgraph
+    with cython.critical_section(graph):
+        subgraph = graph.subgraphs.get(<uintptr_t>raw)
+        if subgraph is None:
+            subgraph = _GraphState.__new__(_GraphState)
+            subgraph.owner, subgraph.raw, subgraph.is_valid = graph.owner, raw, graph.is_valid
+            subgraph.lock = graph.lock
+            graph.subgraphs[<uintptr_t>raw] = subgraph
+    return subgraph
 
 
-cdef int end_parts(_GraphState whole) except -1:
-    """All that belongs to a graph that is gone is gone."""
-    for part in list(whole.parts.values()):
-        end_graph(<_GraphState>part)
-    whole.parts.clear()
+cdef int invalidate_subgraphs(_GraphState graph) except -1:
+    """Invalidate all child graphs and bodies of a destroyed graph."""
+    for subgraph in list(graph.subgraphs.values()):
+        invalidate_graph(<_GraphState>subgraph)
+    graph.subgraphs.clear()
     return 0
 
 
-cdef int end_graph(_GraphState gone) except -1:
-    gone.is_valid = False
-    gone.top.reset()
-    gone.added.clear()
-    gone.nodes.clear()
-    gone.kept = None
-    return end_parts(gone)
+cdef int invalidate_graph(_GraphState graph) except -1:
+    graph.is_valid = False
+    graph.owner.reset()
+    graph.added.clear()
+    graph.nodes.clear()
+    graph.open_list = None
+    return invalidate_subgraphs(graph)
 
 
-cdef int end_part(_GraphState whole, CUgraph raw) except -1:
-    part = whole.parts.pop(<uintptr_t>raw, None)
-    return 0 if part is None else end_graph(<_GraphState>part)
+cdef int invalidate_subgraph(_GraphState graph, CUgraph raw) except -1:
+    subgraph = graph.subgraphs.pop(<uintptr_t>raw, None)
+    return 0 if subgraph is None else invalidate_graph(<_GraphState>subgraph)
 
 
-cdef int begin_graph(_GraphState self, const graph_handle& top) except -1:
-    """The capture that the graph and its bodies were made in has ended."""
-    self.top = top
-    for part in self.parts.values():
-        begin_graph(<_GraphState>part, top)
+cdef int set_graph_owner(_GraphState graph, const graph_handle& owner) except -1:
+    """Set the owner of a graph and its subgraphs once their capture has ended."""
+    graph.owner = owner
+    for subgraph in graph.subgraphs.values():
+        set_graph_owner(<_GraphState>subgraph, owner)
     return 0
 
 
-cdef int seal(_GraphState self) except -1:
-    """What is kept from here on is not kept by executables and clones that are made now."""
-    self.kept = None
-    for part in list(self.parts.values()):
-        seal(<_GraphState>part)
+cdef int close_retained_list(_GraphState graph) except -1:
+    """Close the open list: executables and clones created now must not retain later objects."""
+    graph.open_list = None
+    for subgraph in list(graph.subgraphs.values()):
+        close_retained_list(<_GraphState>subgraph)
     return 0
 
 
-cdef _KeptObjects new_room(_GraphState graph, list objects):
-    cdef _KeptObjects room = _KeptObjects.__new__(_KeptObjects)
-    room.objects = objects
-    room.native = hold(graph, objects)
-    return room
+cdef _RetainedObjects new_retained_list(_GraphState graph, list objects):
+    cdef _RetainedObjects retained = _RetainedObjects.__new__(_RetainedObjects)
+    retained.objects = objects
+    retained.native = retain_list(graph, objects)
+    return retained
 
 
-cdef CUuserObject hold(_GraphState graph, list objects) except NULL:
+cdef CUuserObject retain_list(_GraphState graph, list objects) except NULL:
     return retain_in_graph(graph.lock.get(), graph.raw, make_host_call(objects), release_host_call)
 
 
-cdef _KeptObjects take_room(_GraphState graph):
-    """Where what a new node uses is put, behind `first`: nobody else puts anything there meanwhile.
+cdef _RetainedObjects acquire_retained_list(_GraphState graph):
+    """Return the list that a new node appends its objects to, starting at index `first`.
 
-    Before the node is made, since it may fail.
+    The list belongs to the caller until it is released, so no other thread appends to it. Acquire
+    it before creating the node, since this call may fail.
     """
-    cdef _KeptObjects room
+    cdef _RetainedObjects retained
     with cython.critical_section(graph):
-        room, graph.kept = graph.kept, None
-    if room is None:
-        room = new_room(graph, [])
-    room.first = len(room.objects)
-    room.users += 1
-    return room
+        retained, graph.open_list = graph.open_list, None
+    if retained is None:
+        retained = new_retained_list(graph, [])
+    retained.first = len(retained.objects)
+    retained.users += 1
+    return retained
 
 
-cdef _KeptObjects room_with(_GraphState graph, object kernel, tuple operands):
-    """Room with a kernel and what keeps its arguments alive, which may run code of Python."""
-    cdef _KeptObjects room = take_room(graph)
-    cdef list objects = room.objects
+cdef _RetainedObjects retain_launch_operands(_GraphState graph, object kernel, tuple operands):
+    """Return a list with a kernel and its argument owners; finding owners may run user code."""
+    cdef _RetainedObjects retained = acquire_retained_list(graph)
+    cdef list objects = retained.objects
     try:
         objects.append(kernel)
         add_operands(objects, operands)
     except BaseException:
-        give_room_back(graph, room)
+        return_retained_list(graph, retained)
         raise
-    if room.objects is not objects:  # another node of the list went meanwhile
-        objects = objects[room.first:]
-        give_room_back(graph, room)
-        room = new_room(graph, objects)
-        room.users = 1
-    return room
+    if retained.objects is not objects:  # user code destroyed another node of the list
+        objects = objects[retained.first:]
+        return_retained_list(graph, retained)
+        retained = new_retained_list(graph, objects)
+        retained.users = 1
+    return retained
 
 
-cdef int give_room_back(_GraphState graph, _KeptObjects room) except -1:
-    """Without a node: the driver refused it."""
-    del room.objects[room.first:]
-    room.users -= 1
-    graph.kept = room
+cdef int return_retained_list(_GraphState graph, _RetainedObjects retained) except -1:
+    """Return a list without adding a node: the driver refused the node."""
+    del retained.objects[retained.first:]
+    retained.users -= 1
+    graph.open_list = retained
     return 0
 
 
-cdef int settle(_GraphState graph, _NodeState state, _KeptObjects room) except -1:
-    """What lies behind `first` is the node's."""
-    state.first, state.count = room.first, len(room.objects) - room.first
-    state.among = room
+cdef int assign_retained(_GraphState graph, _NodeState state, _RetainedObjects retained) except -1:
+    """Assign the objects from index `first` on to the node."""
+    state.first, state.count = retained.first, len(retained.objects) - retained.first
+    state.retained = retained
     return 0
 
 
-cdef int release_kept(_GraphState graph, _NodeState state) except -1:
-    """Let go of what a node used; executables that were made before keep it."""
-    cdef _KeptObjects among = state.among
-    cdef CUuserObject gone, new
-    cdef list rest
-    if among is None or not graph.is_valid:
+cdef int release_node_objects(_GraphState graph, _NodeState state) except -1:
+    """Release the objects of a node; executable graphs instantiated earlier still retain them."""
+    cdef _RetainedObjects retained = state.retained
+    cdef CUuserObject previous, replacement
+    cdef list remaining
+    if retained is None or not graph.is_valid:
         return 0
     with cython.critical_section(graph):
-        gone = among.native
-        new = NULL
-        rest = None
-        while among.users > 1:
-            # The list itself is shared with all clones, so the rest gets a list of its own.
-            gone = among.native
-            rest = list(among.objects)
-            rest[state.first:state.first + state.count] = [None] * state.count
-            new = hold(graph, rest)
-            if gone == among.native and len(rest) == len(among.objects):
+        previous = retained.native
+        replacement = NULL
+        remaining = None
+        while retained.users > 1:
+            # Clones share the list itself, so the other nodes get a copy of it.
+            previous = retained.native
+            remaining = list(retained.objects)
+            remaining[state.first:state.first + state.count] = [None] * state.count
+            replacement = retain_list(graph, remaining)
+            if previous == retained.native and len(remaining) == len(retained.objects):
                 break
-            release_room(graph, new)  # the collector ran meanwhile, and something of the user
-            gone = among.native
-            new = NULL
-            rest = None
-        state.among, among.native, among.objects = None, new, rest
-        among.users -= 1
-        if graph.kept is among and among.users == 0:
-            graph.kept = None
-    return release_room(graph, gone)
+            release_user_object(graph, replacement)  # a collection ran user code that changed it
+            previous = retained.native
+            replacement = NULL
+            remaining = None
+        state.retained, retained.native, retained.objects = None, replacement, remaining
+        retained.users -= 1
+        if graph.open_list is retained and retained.users == 0:
+            graph.open_list = None
+    return release_user_object(graph, previous)
 
 
-cdef int release_room(_GraphState graph, CUuserObject room) except -1:
-    call_alone(graph.lock, driver.cuGraphReleaseUserObject, graph.raw, room, 1)
+cdef int release_user_object(_GraphState graph, CUuserObject native) except -1:
+    call_alone(graph.lock, driver.cuGraphReleaseUserObject, graph.raw, native, 1)
     return 0
 
 
-cdef int set_node(GraphNode node, CUgraphNodeParams* how, list kept) except -1:
-    """Give a node other parameters; what it used before goes, and it keeps other objects."""
+cdef int set_node(GraphNode node, CUgraphNodeParams* params, list refs) except -1:
+    """Set the node's parameters; release its previous objects and retain `refs`."""
     cdef _GraphState graph = node.state
-    cdef _NodeState state = node.known
-    cdef _KeptObjects room = None
-    cdef bint is_kept = keeps_already(state, kept)
-    if kept and not is_kept:
-        # Of its own, so that the next change of the node need not copy what others keep.
-        room = new_room(graph, kept)
-        room.users = 1
+    cdef _NodeState state = node.node_state
+    cdef _RetainedObjects retained = None
+    cdef bint is_retained = retains_same(state, refs)
+    if refs and not is_retained:
+        # A separate list, so that the next change of the node need not copy other nodes' objects.
+        retained = new_retained_list(graph, refs)
+        retained.users = 1
         node.check_usable()
     try:
-        call_alone(graph.lock, driver.cuGraphNodeSetParams, node.raw, how)
+        call_alone(graph.lock, driver.cuGraphNodeSetParams, node.raw, params)
     except BaseException:
-        if room is not None:
-            release_room(graph, room.native)
+        if retained is not None:
+            release_user_object(graph, retained.native)
         raise
-    if is_kept and keeps_already(state, kept):
+    if is_retained and retains_same(state, refs):
         return 0
-    release_kept(graph, state)
-    if room is not None:
-        settle(graph, state, room)
+    release_node_objects(graph, state)
+    if retained is not None:
+        assign_retained(graph, state, retained)
     return 0
 
 
-cdef bint keeps_already(_NodeState state, list kept) except -1:
-    """Whether these are the objects: as a rule, numbers alone change."""
-    cdef _KeptObjects among = state.among
+cdef bint retains_same(_NodeState state, list refs) except -1:
+    """Return whether the node retains exactly `refs`: most updates change numbers only."""
+    cdef _RetainedObjects retained = state.retained
     cdef Py_ssize_t i
-    if among is None or state.count != len(kept):
+    if retained is None or state.count != len(refs):
         return False
     for i in range(state.count):
-        if among.objects[state.first + i] is not kept[i]:
+        if retained.objects[state.first + i] is not refs[i]:
             return False
     return True
 
 
 cdef dict nodes_by_address(_GraphState graph):
-    """All that is known of the graph's nodes: an index that is made when it is first needed."""
+    """Return the index of the graph's nodes, updated with the nodes added since the last call."""
     cdef _NodeState state
     with cython.critical_section(graph):
         if graph.added:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of graphs: how they are instantiated, and how much is written of them."""
+"""Options of graphs: instantiation, DOT output and allocation nodes."""
 
 from dataclasses import dataclass, fields
 from importlib import import_module
@@ -7,18 +7,18 @@ from importlib import import_module
 
 @dataclass
 class GraphCompleteOptions:
-    """How a graph becomes an executable.
+    """Options of `GraphBuilder.complete` and `GraphDefinition.instantiate`.
 
     Attributes
     ----------
     auto_free_on_launch : bool
-        Whether a launch frees memory that the one before has left allocated.
+        Whether a launch frees memory that the previous launch left allocated.
     upload_stream : Stream, optional
-        Where the executable is uploaded to the device at once.
+        Stream on which the executable graph is uploaded to the device during the call.
     device_launch : bool
-        Whether kernels may launch it; not together with `auto_free_on_launch`.
+        Whether kernels may launch the graph; excludes `auto_free_on_launch`.
     use_node_priority : bool
-        Whether the priorities of the nodes count instead of that of the stream.
+        Whether the priorities of the nodes replace the priority of the launch stream.
     """
 
     auto_free_on_launch: bool = False
@@ -29,25 +29,25 @@ class GraphCompleteOptions:
 
 @dataclass
 class GraphDebugPrintOptions:
-    """What `debug_dot_print` writes of the nodes.
+    """Options of `debug_dot_print`: the details that it writes.
 
     Attributes
     ----------
     verbose : bool
-        All that follows.
+        All details below.
     runtime_types : bool
-        Structures of the runtime in place of those of the driver.
+        Structures of the runtime API instead of the driver API.
     kernel_node_params, memcpy_node_params, memset_node_params, host_node_params, \
 event_node_params, ext_semas_signal_node_params, ext_semas_wait_node_params, \
 mem_alloc_node_params, mem_free_node_params, batch_mem_op_node_params, \
 conditional_node_params : bool
-        The parameters of nodes of that kind.
+        Parameters of nodes of that kind.
     kernel_node_attributes : bool
-        The attributes of kernel nodes.
+        Attributes of kernel nodes.
     handles : bool
-        The handles of nodes and graphs.
+        Handles of nodes and graphs.
     extra_topo_info : bool
-        The data of edges.
+        Data of edges.
     """
 
     verbose: bool = False
@@ -68,7 +68,7 @@ conditional_node_params : bool
     conditional_node_params: bool = False
 
     def _to_flags(self):
-        """The flags of the driver. Host only."""
+        """Return the driver's flags. Host only."""
         flags = import_module("cuda.bindings.driver").CUgraphDebugDot_flags
         names = [each.name for each in fields(self) if getattr(self, each.name)]
         return sum(int(flags[f"CU_GRAPH_DEBUG_DOT_FLAGS_{name.upper()}"]) for name in names)
@@ -76,7 +76,7 @@ conditional_node_params : bool
 
 @dataclass
 class GraphAllocOptions:
-    """An older way to give the keywords of ``allocate``.
+    """Deprecated form of the keywords of ``allocate``.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures of graphs: DOT, SVG, and a text tree.
 
-Graphviz's ``dot`` draws the picture where it is installed; else the nodes are put into layers, each
-below all that it depends on.
+Graphviz's ``dot`` draws the picture if it is installed. Otherwise the nodes are drawn in layers,
+each node below its dependencies.
 """
 
 import shutil
@@ -14,7 +14,7 @@ LINE, GAP, MARGIN, LETTER = 16, 28, 12, 7  # in pixels
 
 
 def dot(definition):
-    """The graph in the language of Graphviz, with the labels of this package. Host only.
+    """Return the graph as DOT with the labels of this package. Host only.
 
     Parameters
     ----------
@@ -35,47 +35,47 @@ def _write_dot(definition, lines, indent, numbers):
         names[node] = f"n{next(numbers)}"
         label = escape(node._label()).replace("\n", "\\n").replace('"', "'")
         lines.append(f'{indent}{names[node]} [label="{label}"];')
-        for place, part in enumerate(_parts(node)):
-            lines.append(f"{indent}subgraph cluster_{names[node]}_{place} {{")
-            lines.append(f'{indent}  label="{_part_name(node, place)} of {names[node]}";')
-            _write_dot(part, lines, indent + "  ", numbers)
+        for index, subgraph in enumerate(_subgraphs(node)):
+            lines.append(f"{indent}subgraph cluster_{names[node]}_{index} {{")
+            lines.append(f'{indent}  label="{_subgraph_name(node, index)} of {names[node]}";')
+            _write_dot(subgraph, lines, indent + "  ", numbers)
             lines.append(f"{indent}}}")
     for first, second in sorted(definition.edges(), key=lambda e: (names[e[0]], names[e[1]])):
         lines.append(f"{indent}{names[first]} -> {names[second]};")
 
 
-def _parts(node):
-    """The graphs that belong to a node."""
+def _subgraphs(node):
+    """Return the definitions of the child graph or bodies of a node."""
     if hasattr(node, "child_graph"):
         return (node.child_graph,)
     return getattr(node, "branches", ())
 
 
-def _part_name(node, place):
+def _subgraph_name(node, index):
     kind = type(node).__name__
     if kind == "IfElseNode":
-        return ("then", "else")[place]
+        return ("then", "else")[index]
     return {"ChildGraphNode": "graph", "IfNode": "then", "WhileNode": "body"}.get(
-        kind, f"branch {place}"
+        kind, f"branch {index}"
     )
 
 
 def _layers(definition):
-    """The nodes in lists, each node behind all that it depends on."""
+    """Return lists of nodes; the dependencies of a node are in earlier lists."""
     before = {node: set() for node in definition.nodes()}
     for first, second in definition.edges():
         before[second].add(first)
     layers = []
     while before:
-        ready = [node for node, waits in before.items() if not waits]
-        if not ready:  # a cycle, which a definition may have until it is instantiated
+        ready = [node for node, dependencies in before.items() if not dependencies]
+        if not ready:  # a definition may contain a cycle until it is instantiated
             ready = list(before)
         ready.sort(key=lambda node: node._local_number())
         layers.append(ready)
         for node in ready:
             del before[node]
-        for waits in before.values():
-            waits.difference_update(ready)
+        for dependencies in before.values():
+            dependencies.difference_update(ready)
     return layers
 
 
@@ -84,7 +84,7 @@ def _in_order(definition):
 
 
 def tree(definition):
-    """The graph as lines of text: each node with what it depends on, bodies indented. Host only.
+    """Return the graph as text: a line per node with its dependencies, bodies indented. Host only.
 
     Parameters
     ----------
@@ -100,18 +100,18 @@ def tree(definition):
 
 
 def _write_tree(definition, lines, indent):
-    numbers = {node: place for place, node in enumerate(_in_order(definition))}
+    numbers = {node: index for index, node in enumerate(_in_order(definition))}
     for node, number in numbers.items():
-        after = sorted(numbers[each] for each in node.pred)
-        behind = f"  after {', '.join(map(str, after))}" if after else ""
-        lines.append(f"{indent}{number}: {node._label().replace(chr(10), ' ')}{behind}")
-        for place, part in enumerate(_parts(node)):
-            lines.append(f"{indent}   {_part_name(node, place)}:")
-            _write_tree(part, lines, indent + "      ")
+        dependencies = sorted(numbers[each] for each in node.pred)
+        suffix = f"  after {', '.join(map(str, dependencies))}" if dependencies else ""
+        lines.append(f"{indent}{number}: {node._label().replace(chr(10), ' ')}{suffix}")
+        for index, subgraph in enumerate(_subgraphs(node)):
+            lines.append(f"{indent}   {_subgraph_name(node, index)}:")
+            _write_tree(subgraph, lines, indent + "      ")
 
 
 def svg(definition):
-    """The graph as a picture, drawn by Graphviz if it is there. Host only.
+    """Return the graph as SVG, drawn by Graphviz if it is installed. Host only.
 
     Parameters
     ----------
@@ -132,31 +132,31 @@ def svg(definition):
 
 
 def _layered_svg(definition):
-    """Rows of boxes, one below the other; what belongs to a node stands in its label."""
-    places, top, width = {}, MARGIN, 0
+    """Draw each layer as a row of boxes; the label of a node includes its subgraphs as text."""
+    rectangles, top, width = {}, MARGIN, 0
     for layer in _layers(definition):
-        left, height = MARGIN, 0
+        x, height = MARGIN, 0
         for node in layer:
             lines = _label_lines(node)
             wide, high = max(map(len, lines)) * LETTER + 16, len(lines) * LINE + 10
-            places[node] = (left, top, wide, high, lines)
-            left, height = left + wide + GAP, max(height, high)
-        top, width = top + height + GAP, max(width, left)
-    lines = [_arrow(places[a], places[b]) for a, b in definition.edges() if a in places]
-    boxes = [_box(*place) for place in places.values()]
+            rectangles[node] = (x, top, wide, high, lines)
+            x, height = x + wide + GAP, max(height, high)
+        top, width = top + height + GAP, max(width, x)
+    lines = [_arrow(rectangles[a], rectangles[b]) for a, b in definition.edges() if a in rectangles]
+    boxes = [_box(*rectangle) for rectangle in rectangles.values()]
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{top}" '
         'font-family="monospace" font-size="11">'
     )
-    ground = '<rect width="100%" height="100%" fill="white"/>'  # pages may be dark
+    ground = '<rect width="100%" height="100%" fill="white"/>'  # the page may have a dark theme
     return "\n".join([head, ground, *lines, *boxes, "</svg>"])
 
 
 def _label_lines(node):
     lines = node._label().split("\n")
-    for place, part in enumerate(_parts(node)):
-        lines.append(f"{_part_name(node, place)}:")
-        lines += ["  " + line for line in tree(part).split("\n")]
+    for index, subgraph in enumerate(_subgraphs(node)):
+        lines.append(f"{_subgraph_name(node, index)}:")
+        lines += ["  " + line for line in tree(subgraph).split("\n")]
     return lines
 
 
@@ -167,13 +167,12 @@ def _arrow(first, second):
     return f'<path d="M{x1} {y1}L{x2} {y2}{tip}" stroke="black" fill="none"/>'
 
 
-def _box(left, top, width, height, lines):
+def _box(x, y, width, height, lines):
     texts = "".join(
-        f'<tspan x="{left + 8}" y="{top + 4 + LINE * (place + 1) - 3}">{escape(line)}</tspan>'
-        for place, line in enumerate(lines)
+        f'<tspan x="{x + 8}" y="{y + 4 + LINE * (index + 1) - 3}">{escape(line)}</tspan>'
+        for index, line in enumerate(lines)
     )
     rectangle = (
-        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" '
-        'fill="white" stroke="black"/>'
+        f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="white" stroke="black"/>'
     )
     return f'{rectangle}<text xml:space="preserve">{texts}</text>'

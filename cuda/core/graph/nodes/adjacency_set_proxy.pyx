@@ -1,55 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-# The nodes before and behind a node, as sets that follow the graph.
+# AdjacencySetProxy: live sets of the predecessors and successors of a node.
 
 from collections.abc import MutableSet
 
 
-cdef object make_adjacent(GraphNode node, bint behind):
-    made = AdjacencySetProxy.__new__(AdjacencySetProxy)
-    made._node, made._behind = node, behind
-    return made
+cdef object make_adjacent(GraphNode node, bint successors):
+    adjacent_set = AdjacencySetProxy.__new__(AdjacencySetProxy)
+    adjacent_set._node, adjacent_set._successors = node, successors
+    return adjacent_set
 
 
-cdef list adjacent(GraphNode node, bint behind):
-    """The nodes as they are now; none of a node that is gone."""
-    cdef neighbors found
+cdef list adjacent(GraphNode node, bint successors):
+    """Query the current neighbors of a node; a destroyed node has none."""
+    cdef neighbors links
     if not is_live(node):
         return []
     if node.raw is NULL:
-        return roots_of(node.state) if behind else []
-    found = neighbors_of(node.state.lock.get()[0], node.raw, behind)
-    return [node_of(node.state, found.nodes[i]) for i in range(found.nodes.size())]
+        return roots_of(node.state) if successors else []
+    links = neighbors_of(node.state.lock.get()[0], node.raw, successors)
+    return [node_of(node.state, links.nodes[i]) for i in range(links.nodes.size())]
 
 
 cdef list roots_of(_GraphState graph):
-    cdef vector[CUgraphNode] found
+    cdef vector[CUgraphNode] roots
     cdef size_t count = 0
     call_alone(graph.lock, driver.cuGraphGetRootNodes, graph.raw, NULL, &count)
-    found.resize(count)
+    roots.resize(count)
     if count:
-        call_alone(graph.lock, driver.cuGraphGetRootNodes, graph.raw, found.data(), &count)
-    return [node_of(graph, found[i]) for i in range(min(count, found.size()))]
+        call_alone(graph.lock, driver.cuGraphGetRootNodes, graph.raw, roots.data(), &count)
+    return [node_of(graph, roots[i]) for i in range(min(count, roots.size()))]
 
 
-cdef list checked_nodes(GraphNode node, object given):
-    """Distinct nodes of the same graph; an error before anything is changed."""
-    found = [node_of_graph(node.state, each) for each in given]
-    for each in found:
+cdef list checked_nodes(GraphNode node, object values):
+    """Return the distinct nodes of an argument; raise unless all belong to the node's graph."""
+    nodes = [require_node(node.state, each) for each in values]
+    for each in nodes:
         if (<GraphNode>each).raw is NULL:
             raise ValueError("The virtual graph entry node cannot be used in an edge")
-    return list({(<GraphNode>each).identity: each for each in found}.values())
+    return list({(<GraphNode>each).identity: each for each in nodes}.values())
 
 
-cdef int change_edges(GraphNode node, bint behind, list others, bint adds) except -1:
-    """One driver call for all of them, none for none."""
+cdef int change_edges(GraphNode node, bint successors, list neighbor_nodes, bint adds) except -1:
+    """Add or remove the edges to all nodes in one driver call; do nothing without nodes."""
     cdef vector[CUgraphNode] sources, targets
-    if not others:
+    if not neighbor_nodes:
         return 0
     if node.raw is NULL:
         raise ValueError("The virtual graph entry node cannot be used in an edge")
-    for each in others:
-        sources.push_back(node.raw if behind else (<GraphNode>each).raw)
-        targets.push_back((<GraphNode>each).raw if behind else node.raw)
+    for each in neighbor_nodes:
+        sources.push_back(node.raw if successors else (<GraphNode>each).raw)
+        targets.push_back((<GraphNode>each).raw if successors else node.raw)
     if adds:
         call_alone(node.state.lock, driver.cuGraphAddDependencies, node.state.raw, sources.data(),
                    targets.data(), NULL, sources.size())
@@ -59,25 +59,25 @@ cdef int change_edges(GraphNode node, bint behind, list others, bint adds) excep
     return 0
 
 
-cdef int assign_adjacent(GraphNode node, bint behind, object given) except -1:
+cdef int assign_adjacent(GraphNode node, bint successors, object values) except -1:
     node.check_usable()
-    wanted = checked_nodes(node, given)
-    before = set(adjacent(node, behind))
-    added = [each for each in wanted if each not in before]
-    removed = list(before.difference(wanted))
-    change_edges(node, behind, removed, False)
+    nodes = checked_nodes(node, values)
+    current = set(adjacent(node, successors))
+    added = [each for each in nodes if each not in current]
+    removed = list(current.difference(nodes))
+    change_edges(node, successors, removed, False)
     try:
-        change_edges(node, behind, added, True)
+        change_edges(node, successors, added, True)
     except BaseException:
-        change_edges(node, behind, removed, True)  # as it was
+        change_edges(node, successors, removed, True)  # restore the previous edges
         raise
     return 0
 
 
 class AdjacencySetProxy(MutableSet):
-    """The nodes before or behind a node: a set that follows the graph.
+    """Predecessors or successors of a node, as a live set.
 
-    Changes of several nodes at once are one call to the driver. Operators give plain sets.
+    Changing several nodes at once is one driver call. Operators return plain sets.
     """
 
     __slots__ = ("_node", "_behind")
@@ -90,20 +90,20 @@ class AdjacencySetProxy(MutableSet):
         return set(nodes)
 
     def __contains__(self, node):
-        return isinstance(node, GraphNode) and node in adjacent(self._node, self._behind)
+        return isinstance(node, GraphNode) and node in adjacent(self._node, self._successors)
 
     def __iter__(self):
-        return iter(adjacent(self._node, self._behind))
+        return iter(adjacent(self._node, self._successors))
 
     def __len__(self):
-        return len(adjacent(self._node, self._behind))
+        return len(adjacent(self._node, self._successors))
 
     def add(self, value):
-        """Add an edge; nothing happens where it is there. Host only."""
+        """Add an edge; does nothing if the edge exists. Host only."""
         self.update((value,))
 
     def discard(self, value):
-        """Remove an edge, if it is there. Host only."""
+        """Remove an edge, if it exists. Host only."""
         if not isinstance(value, GraphNode):
             raise TypeError(f"expected GraphNode, got {qualified_name(value)}")
         self -= (value,)
@@ -114,49 +114,50 @@ class AdjacencySetProxy(MutableSet):
         Raises
         ------
         KeyError
-            If it is not there.
+            If the edge does not exist.
         """
         if value not in self:
             raise KeyError(value)
         self.discard(value)
 
     def clear(self):
-        """Remove all of the edges, with one call. Host only."""
-        change_edges(self._node, self._behind, adjacent(self._node, self._behind), False)
+        """Remove all edges in one driver call. Host only."""
+        change_edges(self._node, self._successors, adjacent(self._node, self._successors), False)
 
     def update(self, *others):
-        """Add the edges to all nodes of some iterables, with one call. Host only."""
+        """Add edges to all nodes of the iterables in one driver call. Host only."""
         cdef GraphNode node = self._node
         node.check_usable()
-        wanted = checked_nodes(node, [each for nodes in others for each in nodes])
-        present = set(adjacent(node, self._behind))
-        change_edges(node, self._behind, [each for each in wanted if each not in present], True)
+        added = checked_nodes(node, [each for iterable in others for each in iterable])
+        present = set(adjacent(node, self._successors))
+        change_edges(node, self._successors, [each for each in added if each not in present], True)
 
-    def __ior__(self, others):
-        self.update(others)
+    def __ior__(self, other):
+        self.update(other)
         return self
 
-    def __isub__(self, others):
-        nodes = set(others)
+    def __isub__(self, other):
+        nodes = set(other)
         for each in nodes:
             if not isinstance(each, GraphNode):
                 raise TypeError(f"expected GraphNode, got {qualified_name(each)}")
-        present = adjacent(self._node, self._behind)
-        change_edges(self._node, self._behind, [each for each in present if each in nodes], False)
+        present = adjacent(self._node, self._successors)
+        change_edges(self._node, self._successors, [each for each in present if each in nodes],
+                     False)
         return self
 
-    def __iand__(self, others):
-        wanted = set(others)
-        self -= [each for each in self if each not in wanted]
+    def __iand__(self, other):
+        common = set(other)
+        self -= [each for each in self if each not in common]
         return self
 
-    def __ixor__(self, others):
-        present, given = set(self), set(others)
-        assign_adjacent(self._node, self._behind, present ^ given)
+    def __ixor__(self, other):
+        present, nodes = set(self), set(other)
+        assign_adjacent(self._node, self._successors, present ^ nodes)
         return self
 
     def edge_data(self, node):
-        """The kind of the edge to a node: ``(from_port, to_port, type)``, all 0 for a plain one.
+        """Return the data of the edge to a node: ``(from_port, to_port, type)``, 0 by default.
 
         Host only.
 
@@ -164,7 +165,7 @@ class AdjacencySetProxy(MutableSet):
         --------
         cuGraphGetEdges : the driver function.
         """
-        data = edge_data_of(self._node, self._behind, node)
+        data = edge_data_of(self._node, self._successors, node)
         if data is None:
             raise KeyError(node)
         return data
@@ -176,14 +177,14 @@ class AdjacencySetProxy(MutableSet):
 AdjacencySetProxy.__module__ = "cuda.core.graph"
 
 
-cdef object edge_data_of(GraphNode node, bint behind, object other):
-    cdef neighbors found
+cdef object edge_data_of(GraphNode node, bint successors, object other):
+    cdef neighbors links
     cdef size_t i
     node.check_usable()
     if node.raw is NULL or not isinstance(other, GraphNode):
         return None
-    found = neighbors_of(node.state.lock.get()[0], node.raw, behind)
-    for i in range(found.nodes.size()):
-        if found.nodes[i] == (<GraphNode>other).raw:
-            return found.edges[i].from_port, found.edges[i].to_port, found.edges[i].type
+    links = neighbors_of(node.state.lock.get()[0], node.raw, successors)
+    for i in range(links.nodes.size()):
+        if links.nodes[i] == (<GraphNode>other).raw:
+            return links.edges[i].from_port, links.edges[i].to_port, links.edges[i].type
     return None

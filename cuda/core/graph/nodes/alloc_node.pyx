@@ -14,37 +14,37 @@ cdef tuple MEMORY_TYPES = ("device", "host", "managed")
 
 @cython.final
 cdef class AllocNode(GraphNode):
-    """A node that allocates memory. A `FreeNode` behind it, or the caller, frees it."""
+    """A node that allocates memory. A later `FreeNode`, or the caller, frees the memory."""
 
     cdef CUdeviceptr address
     cdef size_t bytes
     cdef int device
-    cdef object kind    # of MEMORY_TYPES
+    cdef object kind    # one of MEMORY_TYPES
     cdef tuple peers
 
     @property
     def dptr(self):
-        """The address of the memory, the same in every launch. Host only."""
+        """Address of the memory, the same in every launch. Host only."""
         return self.address
 
     @property
     def bytesize(self):
-        """In bytes. Host only."""
+        """Size of the memory in bytes. Host only."""
         return self.bytes
 
     @property
     def device_id(self):
-        """The ordinal of the device. Host only."""
+        """Ordinal of the device. Host only."""
         return self.device
 
     @property
     def memory_type(self):
-        """``"device"``, ``"host"`` or ``"managed"``. Host only."""
+        """Type of the memory: ``"device"``, ``"host"`` or ``"managed"``. Host only."""
         return self.kind
 
     @property
     def peer_access(self):
-        """The ordinals of the devices that may use the memory as well. Host only."""
+        """Ordinals of the other devices that may access the memory. Host only."""
         return self.peers
 
     @property
@@ -61,15 +61,15 @@ cdef class AllocNode(GraphNode):
         return f"allocate\n{self.bytes} B"
 
 
-cdef int ordinal_of(object given) except -2:
-    if isinstance(given, Device):
-        return (<Device>given).ordinal
-    return as_device(given).ordinal
+cdef int ordinal_of(object value) except -2:
+    if isinstance(value, Device):
+        return (<Device>value).ordinal
+    return as_device(value).ordinal
 
 
-cdef AllocNode add_alloc_node(_NodeMaker after, object size, object device, object memory_type,
+cdef AllocNode add_alloc_node(_NodeFactory factory, object size, object device, object memory_type,
                               object peer_access):
-    cdef CUDA_MEM_ALLOC_NODE_PARAMS how
+    cdef CUDA_MEM_ALLOC_NODE_PARAMS params
     cdef vector[CUmemAccessDesc] access
     cdef _NodeState state
     cdef AllocNode node = AllocNode.__new__(AllocNode)
@@ -80,29 +80,29 @@ cdef AllocNode add_alloc_node(_NodeMaker after, object size, object device, obje
     node.bytes = size_from(size, "allocate(): size")
     node.device = ordinal_of_current() if device is None else ordinal_of(device)
     node.peers = tuple([ordinal_of(each) for each in peer_access or ()])
-    memset(&how, 0, sizeof(how))
-    how.bytesize = node.bytes
-    how.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED
-    how.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE
-    how.poolProps.location.id = node.device
+    memset(&params, 0, sizeof(params))
+    params.bytesize = node.bytes
+    params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED
+    params.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE
+    params.poolProps.location.id = node.device
     if node.kind == "managed":
-        how.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED
+        params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED
     elif node.kind == "host":
-        how.poolProps.location.type = CU_MEM_LOCATION_TYPE_HOST
-        how.poolProps.location.id = 0
+        params.poolProps.location.type = CU_MEM_LOCATION_TYPE_HOST
+        params.poolProps.location.id = 0
     access.resize(len(node.peers))
     for i, peer in enumerate(node.peers):
         access[i].location.type = CU_MEM_LOCATION_TYPE_DEVICE
         access[i].location.id = peer
         access[i].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-    how.accessDescs, how.accessDescCount = access.data(), access.size()
+    params.accessDescs, params.accessDescCount = access.data(), access.size()
     state = new_state_for(node)
-    after.check_usable()
+    factory.check_usable()
     with nogil:
-        call_alone(after.state.lock, driver.cuGraphAddMemAllocNode, &state.raw,
-                   after.state.raw, &after.raw, <size_t>(after.raw is not NULL), &how)
-    node.address = how.dptr
-    place(node, after.state, state)
+        call_alone(factory.state.lock, driver.cuGraphAddMemAllocNode, &state.raw,
+                   factory.state.raw, &factory.raw, <size_t>(factory.raw is not NULL), &params)
+    node.address = params.dptr
+    register_node(node, factory.state, state)
     return node
 
 
@@ -115,15 +115,15 @@ cdef int ordinal_of_current() except -1:
 
 
 cdef GraphNode inspect_alloc_node(CUgraphNode raw):
-    cdef CUDA_MEM_ALLOC_NODE_PARAMS found
+    cdef CUDA_MEM_ALLOC_NODE_PARAMS params
     cdef AllocNode node = AllocNode.__new__(AllocNode)
-    call(driver.cuGraphMemAllocNodeGetParams, raw, &found)
-    node.address, node.bytes = found.dptr, found.bytesize
-    node.device, node.kind = found.poolProps.location.id, "device"
-    if found.poolProps.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED:
+    call(driver.cuGraphMemAllocNodeGetParams, raw, &params)
+    node.address, node.bytes = params.dptr, params.bytesize
+    node.device, node.kind = params.poolProps.location.id, "device"
+    if params.poolProps.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED:
         node.kind = "managed"
-    elif found.poolProps.location.type == CU_MEM_LOCATION_TYPE_HOST:
+    elif params.poolProps.location.type == CU_MEM_LOCATION_TYPE_HOST:
         node.kind = "host"
-    node.peers = tuple([found.accessDescs[i].location.id for i in range(found.accessDescCount)
-                        if found.accessDescs is not NULL])
+    node.peers = tuple([params.accessDescs[i].location.id for i in range(params.accessDescCount)
+                        if params.accessDescs is not NULL])
     return node

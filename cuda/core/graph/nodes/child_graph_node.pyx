@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-# ChildGraphNode: a copy of another graph as a node.
+# ChildGraphNode: runs a copy of another graph.
 
 
 @cython.final
 cdef class ChildGraphNode(GraphNode):
-    """A node that runs a graph of its own."""
+    """A node that runs a child graph, which it owns."""
 
     cdef _GraphState child
 
     @property
     def child_graph(self):
-        """The `GraphDefinition` of the node's graph; it goes with the node. Host only."""
+        """The `GraphDefinition` of the child graph, which is destroyed with the node. Host only."""
         return wrap_graph(self.child)
 
     def update(self, child):
-        """Put a copy of another graph in place of this one's.
+        """Replace the child graph with a copy of another graph.
 
-        Host only. Executables that were made before are not changed; earlier `child_graph` objects
-        become invalid.
+        Host only. Does not change executable graphs that exist already; earlier `child_graph`
+        objects become invalid.
 
         Parameters
         ----------
@@ -36,48 +36,48 @@ cdef class ChildGraphNode(GraphNode):
         return "graph"
 
 
-cdef _GraphState graph_to_embed(object given):
-    if not isinstance(given, GraphDefinition):
-        raise TypeError(f"child must be a GraphDefinition, got {qualified_name(given)}")
-    cdef GraphDefinition child = <GraphDefinition>given
+cdef _GraphState require_definition(object child_arg):
+    if not isinstance(child_arg, GraphDefinition):
+        raise TypeError(f"child must be a GraphDefinition, got {qualified_name(child_arg)}")
+    cdef GraphDefinition child = <GraphDefinition>child_arg
     child.check_usable()
     return child.state
 
 
 cdef CUgraphNodeParams child_parameters(_GraphState child) except *:
-    cdef CUgraphNodeParams how
-    memset(&how, 0, sizeof(how))
-    how.type = CU_GRAPH_NODE_TYPE_GRAPH
-    how.graph.graph = child.raw
-    return how
+    cdef CUgraphNodeParams params
+    memset(&params, 0, sizeof(params))
+    params.type = CU_GRAPH_NODE_TYPE_GRAPH
+    params.graph.graph = child.raw
+    return params
 
 
 cdef _GraphState child_of(_GraphState graph, CUgraphNode raw):
-    cdef CUgraph found = NULL
-    call(driver.cuGraphChildGraphNodeGetGraph, raw, &found)
-    return part_of(graph, found)
+    cdef CUgraph child = NULL
+    call(driver.cuGraphChildGraphNodeGetGraph, raw, &child)
+    return subgraph_of(graph, child)
 
 
-cdef ChildGraphNode add_child_node(_NodeMaker after, object given):
-    cdef CUgraphNodeParams how
+cdef ChildGraphNode add_child_node(_NodeFactory factory, object child_arg):
+    cdef CUgraphNodeParams params
     cdef ChildGraphNode node = ChildGraphNode.__new__(ChildGraphNode)
-    after.check_usable()
-    child = graph_to_embed(given)
-    seal(child)
-    how = child_parameters(child)
-    add_node(node, after, &how, None)
-    node.child = child_of(after.state, node.raw)
+    factory.check_usable()
+    child = require_definition(child_arg)
+    close_retained_list(child)
+    params = child_parameters(child)
+    add_node(node, factory, &params, None)
+    node.child = child_of(factory.state, node.raw)
     return node
 
 
-cdef int update_child_node(ChildGraphNode node, object given) except -1:
-    cdef CUgraphNodeParams how
+cdef int update_child_node(ChildGraphNode node, object child_arg) except -1:
+    cdef CUgraphNodeParams params
     node.check_usable()
-    child = graph_to_embed(given)
-    seal(child)
-    how = child_parameters(child)
-    call_alone(node.state.lock, driver.cuGraphNodeSetParams, node.raw, &how)
-    end_part(node.state, node.child.raw)
+    child = require_definition(child_arg)
+    close_retained_list(child)
+    params = child_parameters(child)
+    call_alone(node.state.lock, driver.cuGraphNodeSetParams, node.raw, &params)
+    invalidate_subgraph(node.state, node.child.raw)
     node.child = child_of(node.state, node.raw)
     return 0
 

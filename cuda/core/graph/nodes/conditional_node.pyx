@@ -3,19 +3,19 @@
 
 
 cdef class ConditionalNode(GraphNode):
-    """A node whose bodies run as a condition says."""
+    """A node whose bodies run depending on a condition."""
 
-    cdef GraphCondition asked
-    cdef tuple bodies        # of _GraphState
+    cdef GraphCondition tested_condition
+    cdef tuple bodies        # the _GraphState of each body
 
     @property
     def condition(self):
-        """The `GraphCondition`; None where an older driver does not tell. Host only."""
-        return self.asked
+        """The `GraphCondition`; None if an older driver does not report it. Host only."""
+        return self.tested_condition
 
     @property
     def cond_type(self):
-        """``"if"``, ``"while"`` or ``"switch"``; None where an older driver does not tell."""
+        """Kind: ``"if"``, ``"while"``, ``"switch"``; None if an older driver does not report it."""
         kind = KIND_OF.get(type(self))
         if kind is None:
             return None
@@ -27,7 +27,8 @@ cdef class ConditionalNode(GraphNode):
         return tuple([wrap_graph(<_GraphState>each) for each in self.bodies])
 
     def _details(self):
-        return f"condition=0x{0 if self.asked is None else self.asked.native:x}"
+        condition = self.tested_condition
+        return f"condition=0x{0 if condition is None else int(condition):x}"
 
     def _label(self):
         return KIND_OF.get(type(self)) or "conditional"
@@ -45,16 +46,16 @@ cdef class IfNode(ConditionalNode):
 
 @cython.final
 cdef class IfElseNode(ConditionalNode):
-    """A node with one body for a condition that is not 0, and one for 0."""
+    """A node with two bodies: the first runs if the condition is not 0, the second if it is."""
 
     @property
     def then(self):
-        """The `GraphDefinition` of the body for a condition that is not 0. Host only."""
+        """The `GraphDefinition` of the body that runs if the condition is not 0. Host only."""
         return wrap_graph(<_GraphState>self.bodies[0])
 
     @property
     def else_(self):
-        """The `GraphDefinition` of the body for 0. Host only."""
+        """The `GraphDefinition` of the body that runs if the condition is 0. Host only."""
         return wrap_graph(<_GraphState>self.bodies[1])
 
 
@@ -70,7 +71,7 @@ cdef class WhileNode(ConditionalNode):
 
 @cython.final
 cdef class SwitchNode(ConditionalNode):
-    """A node of whose bodies the one runs whose number the condition is."""
+    """A node with several bodies; the condition is the index of the body that runs."""
 
 
 cdef dict KIND_OF = {IfNode: "if", IfElseNode: "if", WhileNode: "while", SwitchNode: "switch"}
@@ -78,62 +79,62 @@ cdef dict KIND_OF = {IfNode: "if", IfElseNode: "if", WhileNode: "while", SwitchN
 
 cdef CUgraphNodeParams conditional_parameters(object cls, GraphCondition condition,
                                               unsigned count) except *:
-    cdef CUgraphNodeParams how
-    memset(&how, 0, sizeof(how))
-    how.type = CU_GRAPH_NODE_TYPE_CONDITIONAL
-    how.conditional.handle, how.conditional.size = condition.native, count
-    how.conditional.ctx = raw_current_context()
+    cdef CUgraphNodeParams params
+    memset(&params, 0, sizeof(params))
+    params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL
+    params.conditional.handle, params.conditional.size = condition.native, count
+    params.conditional.ctx = raw_current_context()
     kind = KIND_OF[cls]
     if kind == "if":
-        how.conditional.type = CU_GRAPH_COND_TYPE_IF
+        params.conditional.type = CU_GRAPH_COND_TYPE_IF
     elif kind == "while":
-        how.conditional.type = CU_GRAPH_COND_TYPE_WHILE
+        params.conditional.type = CU_GRAPH_COND_TYPE_WHILE
     else:
-        how.conditional.type = CU_GRAPH_COND_TYPE_SWITCH
-    return how
+        params.conditional.type = CU_GRAPH_COND_TYPE_SWITCH
+    return params
 
 
-cdef ConditionalNode add_conditional_node(_NodeMaker after, object cls, object given,
+cdef ConditionalNode add_conditional_node(_NodeFactory factory, object cls, object condition_arg,
                                           size_t count):
-    cdef CUgraphNodeParams how
+    cdef CUgraphNodeParams params
     cdef ConditionalNode node = cls.__new__(cls)
     cdef size_t i
-    node.asked = condition_from(given)
-    after.check_usable()
-    how = conditional_parameters(cls, node.asked, count)
-    state = add_node(node, after, &how, None)
-    node.bodies = tuple([part_of(after.state, how.conditional.phGraph_out[i])
+    node.tested_condition = condition_from(condition_arg)
+    factory.check_usable()
+    params = conditional_parameters(cls, node.tested_condition, count)
+    state = add_node(node, factory, &params, None)
+    node.bodies = tuple([subgraph_of(factory.state, params.conditional.phGraph_out[i])
                          for i in range(count)])
-    state.made_as = (cls, node.asked, node.bodies)
+    state.creation = (cls, node.tested_condition, node.bodies)
     return node
 
 
 cdef GraphNode inspect_conditional_node(_GraphState graph, CUgraphNode raw, _NodeState state):
-    cdef CUgraphNodeParams found
+    cdef CUgraphNodeParams params
     cdef ConditionalNode node
     cdef size_t i
-    if isinstance(state.made_as, tuple):
-        cls, condition, bodies = state.made_as
+    if isinstance(state.creation, tuple):
+        cls, condition, bodies = state.creation
         node = cls.__new__(cls)
-        node.asked, node.bodies = condition, bodies
+        node.tested_condition, node.bodies = condition, bodies
         return node
-    memset(&found, 0, sizeof(found))
+    memset(&params, 0, sizeof(params))
     if (not driver_has_node_params()
-            or try_call(driver.cuGraphNodeGetParams, raw, &found) != CUDA_SUCCESS
-            or found.conditional.phGraph_out is NULL):
+            or try_call(driver.cuGraphNodeGetParams, raw, &params) != CUDA_SUCCESS
+            or params.conditional.phGraph_out is NULL):
         node = ConditionalNode.__new__(ConditionalNode)
         node.bodies = ()
         return node
-    if found.conditional.type == CU_GRAPH_COND_TYPE_WHILE:
+    if params.conditional.type == CU_GRAPH_COND_TYPE_WHILE:
         cls = WhileNode
-    elif found.conditional.type == CU_GRAPH_COND_TYPE_SWITCH:
+    elif params.conditional.type == CU_GRAPH_COND_TYPE_SWITCH:
         cls = SwitchNode
     else:
-        cls = IfNode if found.conditional.size == 1 else IfElseNode
+        cls = IfNode if params.conditional.size == 1 else IfElseNode
     node = cls.__new__(cls)
-    node.asked = wrap_condition(found.conditional.handle)
-    node.bodies = tuple([part_of(graph, found.conditional.phGraph_out[i])
-                         for i in range(found.conditional.size)])
+    node.tested_condition = wrap_condition(params.conditional.handle)
+    node.bodies = tuple([subgraph_of(graph, params.conditional.phGraph_out[i])
+                         for i in range(params.conditional.size)])
     return node
 
 

@@ -3,24 +3,24 @@
 
 from weakref import WeakValueDictionary
 
-# Events in graphs by their address, as long as a graph keeps them: a node tells the address only.
+# Events of nodes by address, while a graph retains them: the driver reports only the address.
 cdef object events_in_graphs = WeakValueDictionary()
 
 
 cdef class _EventNode(GraphNode):
-    """What records an event or waits for one."""
+    """Base class of nodes that record an event or wait for one."""
 
-    cdef Event kept  # shares the event with what the user gave
+    cdef Event shared_event  # shares the driver event with the caller's Event
 
     @property
     def event(self):
-        """An `Event` for the same event, with the same options. Host only."""
-        return share_event(self.kept)
+        """A new `Event` of the same driver event, with the same options. Host only."""
+        return share_event(self.shared_event)
 
     def update(self, event):
-        """Change the event.
+        """Set the event.
 
-        Host only. Executables that were made before are not changed.
+        Host only. Does not change executable graphs that exist already.
 
         Parameters
         ----------
@@ -33,7 +33,7 @@ cdef class _EventNode(GraphNode):
         update_event_node(self, event)
 
     def _details(self):
-        return f"event=0x{self.kept.identity:x}"
+        return f"event=0x{self.shared_event.identity:x}"
 
 
 @cython.final
@@ -41,7 +41,7 @@ cdef class EventRecordNode(_EventNode):
     """A node that records an event."""
 
     def _label(self):
-        return f"record event\n0x{self.kept.identity:x}"
+        return f"record event\n0x{self.shared_event.identity:x}"
 
 
 @cython.final
@@ -49,28 +49,28 @@ cdef class EventWaitNode(_EventNode):
     """A node that waits for an event."""
 
     def _label(self):
-        return f"wait for event\n0x{self.kept.identity:x}"
+        return f"wait for event\n0x{self.shared_event.identity:x}"
 
 
-cdef Event event_to_keep(object given):
-    if not isinstance(given, Event):
-        raise TypeError(f"event must be an Event, got {qualified_name(given)}")
-    (<Event>given).native.check_open(given)
-    cdef Event kept = share_event(<Event>given)
-    events_in_graphs[kept.identity] = kept
-    return kept
+cdef Event share_graph_event(object event_arg):
+    if not isinstance(event_arg, Event):
+        raise TypeError(f"event must be an Event, got {qualified_name(event_arg)}")
+    (<Event>event_arg).native.check_open(event_arg)
+    cdef Event shared = share_event(<Event>event_arg)
+    events_in_graphs[shared.identity] = shared
+    return shared
 
 
 cdef CUgraphNodeParams event_parameters(CUgraphNodeType kind, Event event) except *:
-    cdef CUgraphNodeParams how
+    cdef CUgraphNodeParams params
     cdef borrowed_event native = event.native.borrow_open(event)
-    memset(&how, 0, sizeof(how))
-    how.type = kind
+    memset(&params, 0, sizeof(params))
+    params.type = kind
     if kind == CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        how.eventRecord.event = native.raw()
+        params.eventRecord.event = native.raw()
     else:
-        how.eventWait.event = native.raw()
-    return how
+        params.eventWait.event = native.raw()
+    return params
 
 
 cdef CUgraphNodeType kind_of_event_node(_EventNode node) noexcept:
@@ -79,38 +79,39 @@ cdef CUgraphNodeType kind_of_event_node(_EventNode node) noexcept:
     return CU_GRAPH_NODE_TYPE_WAIT_EVENT
 
 
-cdef _EventNode add_event_node(_NodeMaker after, object cls, CUgraphNodeType kind, object event):
-    cdef CUgraphNodeParams how
+cdef _EventNode add_event_node(_NodeFactory factory, object cls, CUgraphNodeType kind,
+                               object event):
+    cdef CUgraphNodeParams params
     cdef _EventNode node = cls.__new__(cls)
-    after.check_usable()
-    node.kept = event_to_keep(event)
-    how = event_parameters(kind, node.kept)
-    add_node(node, after, &how, [node.kept])
+    factory.check_usable()
+    node.shared_event = share_graph_event(event)
+    params = event_parameters(kind, node.shared_event)
+    add_node(node, factory, &params, [node.shared_event])
     return node
 
 
 cdef int update_event_node(_EventNode node, object event) except -1:
-    cdef CUgraphNodeParams how
+    cdef CUgraphNodeParams params
     node.check_usable()
-    cdef Event kept = event_to_keep(event)
-    how = event_parameters(kind_of_event_node(node), kept)
-    set_node(node, &how, [kept])
-    node.kept = kept
+    cdef Event shared = share_graph_event(event)
+    params = event_parameters(kind_of_event_node(node), shared)
+    set_node(node, &params, [shared])
+    node.shared_event = shared
     return 0
 
 
 cdef GraphNode inspect_event_node(_GraphState graph, CUgraphNode raw, CUgraphNodeType kind):
-    cdef CUevent found = NULL
+    cdef CUevent raw_event = NULL
     cdef _EventNode node
     cdef event_handle native
     if kind == CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         node = EventRecordNode.__new__(EventRecordNode)
-        call(driver.cuGraphEventRecordNodeGetEvent, raw, &found)
+        call(driver.cuGraphEventRecordNodeGetEvent, raw, &raw_event)
     else:
         node = EventWaitNode.__new__(EventWaitNode)
-        call(driver.cuGraphEventWaitNodeGetEvent, raw, &found)
-    node.kept = events_in_graphs.get(<uintptr_t>found)
-    if node.kept is None:  # of somebody else: it stays his
-        native = borrow_event(found)
-        node.kept = wrap_event(Event, native)
+        call(driver.cuGraphEventWaitNodeGetEvent, raw, &raw_event)
+    node.shared_event = events_in_graphs.get(<uintptr_t>raw_event)
+    if node.shared_event is None:  # an event of another library is borrowed
+        native = borrow_event(raw_event)
+        node.shared_event = wrap_event(Event, native)
     return node

@@ -4,13 +4,13 @@
 
 @cython.final
 cdef class FreeNode(GraphNode):
-    """A node that frees memory which an `AllocNode` allocates."""
+    """A node that frees the memory of an `AllocNode`."""
 
     cdef CUdeviceptr address
 
     @property
     def dptr(self):
-        """The address of the memory. Host only."""
+        """Address of the memory. Host only."""
         return self.address
 
     def _details(self):
@@ -20,17 +20,17 @@ cdef class FreeNode(GraphNode):
         return f"free\n0x{self.address:x}"
 
 
-cdef FreeNode add_free_node(_NodeMaker after, object dptr):
+cdef FreeNode add_free_node(_NodeFactory factory, object dptr):
     cdef _NodeState state
     cdef FreeNode node = FreeNode.__new__(FreeNode)
     if not PyIndex_Check(dptr):
         raise TypeError(f"dptr must be an int, AllocNode.dptr, got {qualified_name(dptr)}")
     node.address = address_from(dptr)
     state = new_state_for(node)
-    after.check_usable()
-    call_alone(after.state.lock, driver.cuGraphAddMemFreeNode, &state.raw, after.state.raw,
-               &after.raw, <size_t>(after.raw is not NULL), node.address)
-    place(node, after.state, state)
+    factory.check_usable()
+    call_alone(factory.state.lock, driver.cuGraphAddMemFreeNode, &state.raw, factory.state.raw,
+               &factory.raw, <size_t>(factory.raw is not NULL), node.address)
+    register_node(node, factory.state, state)
     return node
 
 

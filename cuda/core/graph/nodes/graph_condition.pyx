@@ -4,10 +4,10 @@
 
 @cython.final
 cdef class GraphCondition:
-    """A number that kernels of a graph set with ``cudaGraphSetConditional``, and nodes look at.
+    """A value that kernels set with ``cudaGraphSetConditional`` and conditional nodes test.
 
-    It comes from `GraphDefinition.create_condition` or `GraphBuilder.create_condition`, and goes
-    to the kernels as an argument.
+    `GraphDefinition.create_condition` and `GraphBuilder.create_condition` create conditions. A
+    kernel receives the condition as an argument.
     """
 
     cdef CUgraphConditionalHandle native
@@ -19,7 +19,7 @@ cdef class GraphCondition:
 
     @property
     def handle(self):
-        """The condition as an int, as kernels get it. Host only."""
+        """The condition as an int, the form that kernels receive. Host only."""
         return self.native
 
     def __cuda_kernel_arg__(self):
@@ -41,26 +41,26 @@ cdef class GraphCondition:
 
 
 cdef GraphCondition wrap_condition(CUgraphConditionalHandle native):
-    cdef GraphCondition made = GraphCondition.__new__(GraphCondition)
-    made.native = native
-    return made
+    cdef GraphCondition condition = GraphCondition.__new__(GraphCondition)
+    condition.native = native
+    return condition
 
 
 cdef GraphCondition create_condition_in(CUgraph graph, object default_value):
-    cdef CUgraphConditionalHandle made = 0
+    cdef CUgraphConditionalHandle handle = 0
     cdef unsigned value = 0, flags = 0
     if default_value is not None:
         value, flags = default_value, 1  # CU_GRAPH_COND_ASSIGN_DEFAULT
-    call(driver.cuGraphConditionalHandleCreate, &made, graph, raw_current_context(), value, flags)
-    return wrap_condition(made)
+    call(driver.cuGraphConditionalHandleCreate, &handle, graph, raw_current_context(), value, flags)
+    return wrap_condition(handle)
 
 
-cdef GraphCondition condition_from(object given):
-    """The condition that an argument is; older programs have its bare handle."""
-    if isinstance(given, GraphCondition):
-        return <GraphCondition>given
-    if type(given).__name__ == "CUgraphConditionalHandle":
-        return wrap_condition(int(given))
+cdef GraphCondition condition_from(object value):
+    """Convert an argument to a condition; older programs pass the driver handle."""
+    if isinstance(value, GraphCondition):
+        return <GraphCondition>value
+    if type(value).__name__ == "CUgraphConditionalHandle":
+        return wrap_condition(int(value))
     raise TypeError(f"Argument 'condition' has incorrect type (expected GraphCondition, got "
-                    f"{qualified_name(given)}): it comes from GraphBuilder.create_condition() or "
+                    f"{qualified_name(value)}): it comes from GraphBuilder.create_condition() or "
                     "GraphDefinition.create_condition()")

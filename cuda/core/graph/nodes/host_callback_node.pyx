@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# HostCallbackNode: a function on the host; and how graphs keep such functions.
+# HostCallbackNode: a call of a host function, and the owner of such calls.
 
 
 @cython.final
-cdef class _HeldCall:
-    """A function that graphs call, with its data, as long as one of them needs it."""
+cdef class _HostCallOwner:
+    """Owner of a host function and its data; graphs that call the function retain it."""
 
     cdef host_call* native
 
@@ -13,18 +13,18 @@ cdef class _HeldCall:
             discard(self.native)
 
 
-cdef _HeldCall hold_call(object fn, object user_data):
-    cdef _HeldCall made = _HeldCall.__new__(_HeldCall)
-    made.native = prepare_host_call(fn, user_data)
-    return made
+cdef _HostCallOwner own_host_call(object fn, object user_data):
+    cdef _HostCallOwner owner = _HostCallOwner.__new__(_HostCallOwner)
+    owner.native = prepare_host_call(fn, user_data)
+    return owner
 
 
 @cython.final
 cdef class HostCallbackNode(GraphNode):
     """A node that calls a function on the host."""
 
-    cdef object function      # a Python callable, else None
-    cdef uintptr_t native     # the address of a C function, else 0
+    cdef object function      # the Python callable; None for a C function
+    cdef uintptr_t native     # address of the C function; 0 for a Python callable
 
     @property
     def callback(self):
@@ -38,15 +38,15 @@ cdef class HostCallbackNode(GraphNode):
         return self.function
 
     def update(self, fn, *, user_data=None):
-        """Change the function.
+        """Set the function.
 
-        Host only. Executables that were made before are not changed.
+        Host only. Does not change executable graphs that exist already.
 
         Parameters
         ----------
         fn : callable or ctypes function
         user_data : int or bytes-like, optional
-            As for `GraphNode.callback`.
+            Argument of a ctypes function, as for `GraphNode.callback`.
 
         See Also
         --------
@@ -70,48 +70,48 @@ cdef str name_of_function(object function):
     return name if isinstance(name, str) else type(function).__name__
 
 
-cdef int describe_call(HostCallbackNode node, host_call* made) except -1:
-    node.native = <uintptr_t>made.native
-    node.function = <object>made.function if made.native is NULL else None
+cdef int set_callback(HostCallbackNode node, host_call* callback) except -1:
+    node.native = <uintptr_t>callback.native
+    node.function = <object>callback.function if callback.native is NULL else None
     return 0
 
 
-cdef CUgraphNodeParams host_parameters(_HeldCall held) except *:
-    cdef CUgraphNodeParams how
-    memset(&how, 0, sizeof(how))
-    how.type = CU_GRAPH_NODE_TYPE_HOST
-    how.host.fn, how.host.userData = run_graph_call, held.native
-    return how
+cdef CUgraphNodeParams host_parameters(_HostCallOwner owner) except *:
+    cdef CUgraphNodeParams params
+    memset(&params, 0, sizeof(params))
+    params.type = CU_GRAPH_NODE_TYPE_HOST
+    params.host.fn, params.host.userData = run_graph_call, owner.native
+    return params
 
 
-cdef HostCallbackNode add_host_node(_NodeMaker after, object fn, object user_data):
-    cdef CUgraphNodeParams how
+cdef HostCallbackNode add_host_node(_NodeFactory factory, object fn, object user_data):
+    cdef CUgraphNodeParams params
     cdef HostCallbackNode node = HostCallbackNode.__new__(HostCallbackNode)
-    after.check_usable()
-    held = hold_call(fn, user_data)
-    after.check_usable()
-    describe_call(node, held.native)
-    how = host_parameters(held)
-    add_node(node, after, &how, [held])
+    factory.check_usable()
+    owner = own_host_call(fn, user_data)
+    factory.check_usable()
+    set_callback(node, owner.native)
+    params = host_parameters(owner)
+    add_node(node, factory, &params, [owner])
     return node
 
 
 cdef int update_host_node(HostCallbackNode node, object fn, object user_data) except -1:
-    cdef CUgraphNodeParams how
+    cdef CUgraphNodeParams params
     node.check_usable()
-    held = hold_call(fn, user_data)
+    owner = own_host_call(fn, user_data)
     node.check_usable()
-    how = host_parameters(held)
-    set_node(node, &how, [held])
-    describe_call(node, held.native)
+    params = host_parameters(owner)
+    set_node(node, &params, [owner])
+    set_callback(node, owner.native)
     return 0
 
 
 cdef GraphNode inspect_host_node(CUgraphNode raw):
-    cdef CUDA_HOST_NODE_PARAMS found
+    cdef CUDA_HOST_NODE_PARAMS params
     cdef HostCallbackNode node = HostCallbackNode.__new__(HostCallbackNode)
-    call(driver.cuGraphHostNodeGetParams, raw, &found)
-    node.native = <uintptr_t>found.fn
-    if found.fn is <void*>run_graph_call:
-        describe_call(node, <host_call*>found.userData)
+    call(driver.cuGraphHostNodeGetParams, raw, &params)
+    node.native = <uintptr_t>params.fn
+    if params.fn is <void*>run_graph_call:
+        set_callback(node, <host_call*>params.userData)
     return node

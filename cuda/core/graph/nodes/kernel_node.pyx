@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# KernelNode: a launch.
+# KernelNode: a kernel launch as a node.
 
-cdef int OF_NODES = 2  # in the table of attributes
+cdef int OF_NODES = 2  # bit of kernel nodes in LAUNCH_ATTRIBUTES
 
 
 @cython.final
@@ -9,17 +9,17 @@ cdef class KernelNode(GraphNode):
     """A node that launches a kernel."""
 
     cdef LaunchConfig shape
-    cdef Kernel launched
+    cdef Kernel kernel_object
 
     @property
     def grid(self):
-        """Blocks in x, y, z. Host only."""
+        """Number of blocks in x, y, z. Host only."""
         cdef CUlaunchConfig* native = &self.shape.fields.native
         return native.gridDimX, native.gridDimY, native.gridDimZ
 
     @property
     def block(self):
-        """Threads of a block in x, y, z. Host only."""
+        """Number of threads of a block in x, y, z. Host only."""
         return self.shape.block
 
     @property
@@ -29,19 +29,20 @@ cdef class KernelNode(GraphNode):
 
     @property
     def kernel(self):
-        """The `Kernel` that is launched. Host only."""
-        return self.launched
+        """The `Kernel` that the node launches. Host only."""
+        return self.kernel_object
 
     @property
     def config(self):
-        """A `LaunchConfig` of the same shape. Host only."""
+        """A copy of the node's `LaunchConfig`. Host only."""
         return copy_config(self.shape)
 
     @property
     def attributes(self):
-        """The attributes that the driver knows: ``{"priority": 0, ...}``. Host only.
+        """Attributes of the node: ``{"priority": 0, ...}``. Host only.
 
-        The names are those of `LaunchConfig`; an executable that was made before may have others.
+        The driver reports the values; the names are the names of `LaunchConfig`. Executable graphs
+        that exist already may have other values.
 
         See Also
         --------
@@ -51,21 +52,21 @@ cdef class KernelNode(GraphNode):
         return read_attributes(OF_NODES, self.raw, True)
 
     def set_attributes(self, **attributes):
-        """Change attributes of the launch; what is left out stays, None resets.
+        """Set attributes of the launch; None resets one, omitted attributes do not change.
 
-        Host only. Executables that were made before are not changed.
+        Host only. Does not change executable graphs that exist already.
 
         Parameters
         ----------
         **attributes
-            As for `LaunchConfig`: ``priority=-1``, ``cluster=2``.
+            Attributes as for `LaunchConfig`: ``priority=-1``, ``cluster=2``.
 
         Raises
         ------
         TypeError
             If kernel nodes have no such attribute.
         ValueError
-            If it has no such value.
+            If the attribute does not accept the value.
 
         See Also
         --------
@@ -79,22 +80,22 @@ cdef class KernelNode(GraphNode):
         update_kernel_shape(self, shape)
 
     def update(self, *, config=None, kernel=None, args=None):
-        """Change what is launched; what is left out stays.
+        """Set the configuration, kernel or arguments; omitted ones do not change.
 
-        Host only. Executables that were made before are not changed.
+        Host only. Does not change executable graphs that exist already.
 
         Parameters
         ----------
         config : LaunchConfig, optional
         kernel : Kernel, optional
-            Needs `args` as well.
+            Requires `args`.
         args : tuple, optional
             All arguments of the kernel.
 
         Raises
         ------
         ValueError
-            If a kernel comes without arguments.
+            If `kernel` is passed without `args`.
 
         See Also
         --------
@@ -107,10 +108,10 @@ cdef class KernelNode(GraphNode):
             update_kernel_node(self, config, kernel, args)
 
     def _details(self):
-        return f"kernel=0x{<uintptr_t>self.launched.native.raw():x}"
+        return f"kernel=0x{<uintptr_t>self.kernel_object.native.raw():x}"
 
     def _label(self):
-        return (f"{kernel_name(self.launched)}\n<<<{readable_extent(self.grid)}, "
+        return (f"{kernel_name(self.kernel_object)}\n<<<{readable_extent(self.grid)}, "
                 f"{readable_extent(self.block)}>>>")
 
 
@@ -120,62 +121,63 @@ cdef str readable_extent(tuple extent):
     return str(extent[0]) if len(extent) == 1 else f"({', '.join([str(e) for e in extent])})"
 
 
-cdef Kernel as_kernel(object given):
-    if not isinstance(given, Kernel):
-        raise TypeError(f"kernel must be a Kernel, got {qualified_name(given)}; the order is "
+cdef Kernel as_kernel(object kernel_arg):
+    if not isinstance(kernel_arg, Kernel):
+        raise TypeError(f"kernel must be a Kernel, got {qualified_name(kernel_arg)}; the order is "
                         "launch(config, kernel, *args)")
-    return <Kernel>given
+    return <Kernel>kernel_arg
 
 
-cdef KernelNode add_kernel_node(_NodeMaker after, object config, object kernel, tuple args):
+cdef KernelNode add_kernel_node(_NodeFactory factory, object config, object kernel, tuple args):
     cdef packed_launch packed
-    cdef CUgraphNodeParams how
+    cdef CUgraphNodeParams params
     cdef LaunchConfig shape = accept_config(config)
-    cdef Kernel launched = as_kernel(kernel)
+    cdef Kernel kernel_object = as_kernel(kernel)
     cdef KernelNode node
     cdef CUresult code
-    after.check_usable()
-    packed.prepare(shape, launched, args)
-    after.check_usable()  # converting an argument may have changed that
+    factory.check_usable()
+    packed.prepare(shape, kernel_object, args)
+    factory.check_usable()  # converting an argument may run user code
     check_attributes_of_nodes(shape)
-    how = packed.parameters()
+    params = packed.parameters()
     node = KernelNode.__new__(KernelNode)
-    node.launched, node.shape = launched, shape_in(after.state, shape)
-    add_node_with(node, after, &how, room_with(after.state, launched, args))
+    node.kernel_object, node.shape = kernel_object, shared_config(factory.state, shape)
+    add_node_with(node, factory, &params,
+                  retain_launch_operands(factory.state, kernel_object, args))
     if packed.has_attributes():
-        code = give_attributes(node, packed.config())
+        code = apply_attributes(node, packed.config())
         if code != CUDA_SUCCESS:
             destroy_node(node)
             check(code, "cuGraphKernelNodeSetAttribute")
     return node
 
 
-cdef LaunchConfig shape_in(_GraphState graph, LaunchConfig given):
-    """A copy that nobody changes; nodes of one shape, one after the other, have the same."""
-    cdef LaunchConfig last = graph.shape
-    if last is None or memcmp(&last.fields, &given.fields, sizeof(config_fields)) != 0:
-        last = graph.shape = copy_config(given)
-    return last
+cdef LaunchConfig shared_config(_GraphState graph, LaunchConfig config):
+    """Return an immutable copy; consecutive nodes with equal configurations share it."""
+    cdef LaunchConfig shared = graph.shape
+    if shared is None or memcmp(&shared.fields, &config.fields, sizeof(config_fields)) != 0:
+        shared = graph.shape = copy_config(config)
+    return shared
 
 
-cdef CUresult give_attributes(KernelNode node, const config_fields& config) noexcept:
+cdef CUresult apply_attributes(KernelNode node, const config_fields& config) noexcept:
     return set_attributes(node.state.lock.get()[0], node.raw, config)
 
 
 cdef int check_attributes_of_nodes(LaunchConfig shape) except -1:
     if shape.further is not None:
-        for name in shape.further.given:
+        for name in shape.further.values:
             row_for(name, OF_NODES, "kernel nodes")
     return 0
 
 
 cdef int reset_attributes(KernelNode node, LaunchConfig shape) except -1:
-    """What the node was given before, and `shape` does not ask for."""
+    """Reset the attributes that the node has and `shape` does not set."""
     cdef CUlaunchAttributeValue value
     if node.shape.further is None:
         return 0
-    for name in node.shape.further.given:
-        if shape.further is None or name not in shape.further.given:
+    for name in node.shape.further.values:
+        if shape.further is None or name not in shape.further.values:
             memset(&value, 0, sizeof(value))
             row = LAUNCH_ATTRIBUTES[name]
             (<_Kind>row[1]).reset(&value)
@@ -186,57 +188,58 @@ cdef int reset_attributes(KernelNode node, LaunchConfig shape) except -1:
 
 cdef int update_kernel_node(KernelNode node, object config, object kernel, object args) except -1:
     cdef packed_launch packed
-    cdef CUgraphNodeParams how
+    cdef CUgraphNodeParams params
     cdef LaunchConfig shape = node.shape if config is None else accept_config(config)
-    cdef Kernel launched = node.launched if kernel is None else as_kernel(kernel)
+    cdef Kernel kernel_object = node.kernel_object if kernel is None else as_kernel(kernel)
     node.check_usable()
     if args is None:
         return update_kernel_shape(node, shape)
     values = tuple(args)
     check_attributes_of_nodes(shape)
-    packed.prepare(shape, launched, values)
+    packed.prepare(shape, kernel_object, values)
     node.check_usable()
-    kept = [launched]
-    add_operands(kept, values)
-    how = packed.parameters()
-    set_node(node, &how, kept)
-    node.launched = launched
+    refs = [kernel_object]
+    add_operands(refs, values)
+    params = packed.parameters()
+    set_node(node, &params, refs)
+    node.kernel_object = kernel_object
     reset_attributes(node, shape)
-    check(give_attributes(node, packed.config()), "cuGraphKernelNodeSetAttribute")
-    node.shape = shape_in(node.state, shape)
+    check(apply_attributes(node, packed.config()), "cuGraphKernelNodeSetAttribute")
+    node.shape = shared_config(node.state, shape)
     return 0
 
 
 cdef int update_kernel_shape(KernelNode node, LaunchConfig shape) except -1:
-    """The arguments stay: the driver says what they are."""
-    cdef CUDA_KERNEL_NODE_PARAMS now
+    """Set the configuration only; the driver returns the current kernel and arguments."""
+    cdef CUDA_KERNEL_NODE_PARAMS params
     cdef CUlaunchConfig* native = &shape.fields.native
     check_attributes_of_nodes(shape)
-    call(driver.cuGraphKernelNodeGetParams, node.raw, &now)
-    now.gridDimX, now.gridDimY, now.gridDimZ = native.gridDimX, native.gridDimY, native.gridDimZ
-    now.blockDimX, now.blockDimY = native.blockDimX, native.blockDimY
-    now.blockDimZ, now.sharedMemBytes = native.blockDimZ, native.sharedMemBytes
-    call_alone(node.state.lock, driver.cuGraphKernelNodeSetParams, node.raw, &now)
+    call(driver.cuGraphKernelNodeGetParams, node.raw, &params)
+    params.gridDimX, params.gridDimY = native.gridDimX, native.gridDimY
+    params.gridDimZ, params.sharedMemBytes = native.gridDimZ, native.sharedMemBytes
+    params.blockDimX, params.blockDimY = native.blockDimX, native.blockDimY
+    params.blockDimZ = native.blockDimZ
+    call_alone(node.state.lock, driver.cuGraphKernelNodeSetParams, node.raw, &params)
     reset_attributes(node, shape)
-    check(give_attributes(node, shape.fields), "cuGraphKernelNodeSetAttribute")
-    node.shape = shape_in(node.state, shape)
+    check(apply_attributes(node, shape.fields), "cuGraphKernelNodeSetAttribute")
+    node.shape = shared_config(node.state, shape)
     return 0
 
 
 cdef GraphNode inspect_kernel_node(CUgraphNode raw):
-    cdef CUDA_KERNEL_NODE_PARAMS found
+    cdef CUDA_KERNEL_NODE_PARAMS params
     cdef KernelNode node = KernelNode.__new__(KernelNode)
-    call(driver.cuGraphKernelNodeGetParams, raw, &found)
-    node.launched = wrap_kernel(kernel_of(
-        found.kern if found.kern is not NULL else <CUkernel>found.func, library_handle()))
-    node.shape = config_of_node(raw, &found)
+    call(driver.cuGraphKernelNodeGetParams, raw, &params)
+    node.kernel_object = wrap_kernel(kernel_of(
+        params.kern if params.kern is not NULL else <CUkernel>params.func, library_handle()))
+    node.shape = config_of_node(raw, &params)
     return node
 
 
-cdef LaunchConfig config_of_node(CUgraphNode raw, CUDA_KERNEL_NODE_PARAMS* found):
-    asked = read_attributes(OF_NODES, raw, False)
-    grid = (found.gridDimX, found.gridDimY, found.gridDimZ)
-    block = (found.blockDimX, found.blockDimY, found.blockDimZ)
-    if "cluster" in asked:
-        grid = tuple([whole // part for whole, part in zip(grid, asked["cluster"])])
-    return LaunchConfig(grid=grid, block=block, shmem_size=found.sharedMemBytes, **asked)
+cdef LaunchConfig config_of_node(CUgraphNode raw, CUDA_KERNEL_NODE_PARAMS* params):
+    attributes = read_attributes(OF_NODES, raw, False)
+    grid = (params.gridDimX, params.gridDimY, params.gridDimZ)
+    block = (params.blockDimX, params.blockDimY, params.blockDimZ)
+    if "cluster" in attributes:
+        grid = tuple([whole // part for whole, part in zip(grid, attributes["cluster"])])
+    return LaunchConfig(grid=grid, block=block, shmem_size=params.sharedMemBytes, **attributes)

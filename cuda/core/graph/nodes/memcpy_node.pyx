@@ -10,40 +10,40 @@ cdef class MemcpyNode(GraphNode):
 
     @property
     def dst(self):
-        """The address that is copied to. Host only."""
+        """Destination address. Host only."""
         if self.copy.dstMemoryType == CU_MEMORYTYPE_HOST:
             return <uintptr_t>self.copy.dstHost
         return self.copy.dstDevice
 
     @property
     def src(self):
-        """The address that is copied from. Host only."""
+        """Source address. Host only."""
         if self.copy.srcMemoryType == CU_MEMORYTYPE_HOST:
             return <uintptr_t>self.copy.srcHost
         return self.copy.srcDevice
 
     @property
     def size(self):
-        """In bytes, all rows and layers together. Host only."""
+        """Number of bytes in all rows and layers. Host only."""
         return <object>self.copy.WidthInBytes * self.copy.Height * self.copy.Depth
 
     @property
     def extent(self):
-        """Bytes of a row, rows of a layer, layers. Host only."""
+        """Extent: bytes in a row, rows in a layer, number of layers. Host only."""
         return self.copy.WidthInBytes, self.copy.Height, self.copy.Depth
 
     def update(self, *, dst=None, src=None, size=None, dst_owner=None, src_owner=None):
-        """Change what is copied; what is left out stays.
+        """Set parameters of the copy; omitted parameters do not change.
 
-        Host only. Executables that were made before are not changed.
+        Host only. Does not change executable graphs that exist already.
 
         Parameters
         ----------
         dst, src : Buffer or int, optional
         size : int, optional
-            In bytes.
+            Number of bytes.
         dst_owner, src_owner : object, optional
-            Only with an address on that side.
+            Accepted only if the operand of that side is an address.
 
         Raises
         ------
@@ -55,23 +55,23 @@ cdef class MemcpyNode(GraphNode):
         cuGraphNodeSetParams : the driver function.
         """
         self.check_usable()
-        for name, given, owner in (("dst", dst, dst_owner), ("src", src, src_owner)):
-            if owner is not None and (given is None or isinstance(given, Buffer)):
+        for name, operand, owner in (("dst", dst, dst_owner), ("src", src, src_owner)):
+            if owner is not None and (operand is None or isinstance(operand, Buffer)):
                 raise ValueError(f"{name}_owner needs an integer {name}")
         if dst is None and src is None and size is None:
             return
         update_memcpy_node(self, dst, src, size, dst_owner, src_owner)
 
     def _details(self):
-        return (f"dst=0x{self.dst:x}({letter_of(self.copy.dstMemoryType)}) "
-                f"src=0x{self.src:x}({letter_of(self.copy.srcMemoryType)}) size={self.size}")
+        return (f"dst=0x{self.dst:x}({memory_letter(self.copy.dstMemoryType)}) "
+                f"src=0x{self.src:x}({memory_letter(self.copy.srcMemoryType)}) size={self.size}")
 
     def _label(self):
-        kinds = f"{letter_of(self.copy.srcMemoryType)} to {letter_of(self.copy.dstMemoryType)}"
-        return f"memcpy {kinds}\n{self.size} B"
+        src, dst = self.copy.srcMemoryType, self.copy.dstMemoryType
+        return f"memcpy {memory_letter(src)} to {memory_letter(dst)}\n{self.size} B"
 
 
-cdef str letter_of(unsigned kind):
+cdef str memory_letter(unsigned kind):
     return "H" if kind == CU_MEMORYTYPE_HOST else "A" if kind == CU_MEMORYTYPE_ARRAY else "D"
 
 
@@ -97,8 +97,8 @@ cdef bint is_on_device(CUdeviceptr pointer) except -1:
         facts.is_managed or not facts.is_host_accessible)
 
 
-cdef object bytes_used(tuple extent, object pitch, object height):
-    """From the first byte of a copy to behind its last."""
+cdef object copy_span(tuple extent, object pitch, object height):
+    """Return the distance from the first byte of a copy to the end of its last row."""
     width, rows, layers = extent
     row = pitch or width
     layer = row * (height or rows)
@@ -108,23 +108,23 @@ cdef object bytes_used(tuple extent, object pitch, object height):
 
 
 cdef CUgraphNodeParams memcpy_parameters(const CUDA_MEMCPY3D& copy) except *:
-    cdef CUgraphNodeParams how
-    memset(&how, 0, sizeof(how))
-    how.type = CU_GRAPH_NODE_TYPE_MEMCPY
-    how.memcpy.copyCtx = raw_current_context()
-    how.memcpy.copyParams = copy
-    return how
+    cdef CUgraphNodeParams params
+    memset(&params, 0, sizeof(params))
+    params.type = CU_GRAPH_NODE_TYPE_MEMCPY
+    params.memcpy.copyCtx = raw_current_context()
+    params.memcpy.copyParams = copy
+    return params
 
 
-cdef CUDA_MEMCPY3D copy_of(object dst, object src, tuple extent, tuple pitches, object dst_owner,
-                           object src_owner) except *:
+cdef CUDA_MEMCPY3D build_copy(object dst, object src, tuple extent, tuple pitches, object dst_owner,
+                              object src_owner) except *:
     cdef CUDA_MEMCPY3D copy
-    cdef memory_range to = range_of(dst, dst_owner, "dst")
-    cdef memory_range source = range_of(src, src_owner, "src")
+    cdef memory_range to = range_of_operand(dst, dst_owner, "dst")
+    cdef memory_range source = range_of_operand(src, src_owner, "src")
     counts = [count_from(each, name) for each, name in zip(extent, ("size", "height", "depth"))]
     steps = [count_from(each, "a pitch or height") for each in pitches]
-    check_fits(to, "dst", bytes_used(tuple(counts), steps[0], steps[1]))
-    check_fits(source, "src", bytes_used(tuple(counts), steps[2], steps[3]))
+    check_fits(to, "dst", copy_span(tuple(counts), steps[0], steps[1]))
+    check_fits(source, "src", copy_span(tuple(counts), steps[2], steps[3]))
     memset(&copy, 0, sizeof(copy))
     copy.WidthInBytes, copy.Height, copy.Depth = counts
     if counts[1] > 1 or counts[2] > 1:  # a single row has no pitch
@@ -135,18 +135,18 @@ cdef CUDA_MEMCPY3D copy_of(object dst, object src, tuple extent, tuple pitches, 
     return copy
 
 
-cdef MemcpyNode add_memcpy_node(_NodeMaker after, object dst, object src, tuple extent,
+cdef MemcpyNode add_memcpy_node(_NodeFactory factory, object dst, object src, tuple extent,
                                 tuple pitches, object dst_owner, object src_owner):
-    cdef CUgraphNodeParams how
+    cdef CUgraphNodeParams params
     cdef MemcpyNode node = MemcpyNode.__new__(MemcpyNode)
     cdef _NodeState state
-    after.check_usable()
-    node.copy = copy_of(dst, src, extent, pitches, dst_owner, src_owner)
-    after.check_usable()
-    sides = ((object_to_keep(dst, dst_owner),), (object_to_keep(src, src_owner),))
-    how = memcpy_parameters(node.copy)
-    state = add_node(node, after, &how, objects_to_keep(sides[0][0], sides[1][0]))
-    state.made_as = sides
+    factory.check_usable()
+    node.copy = build_copy(dst, src, extent, pitches, dst_owner, src_owner)
+    factory.check_usable()
+    sides = ((owner_of_operand(dst, dst_owner),), (owner_of_operand(src, src_owner),))
+    params = memcpy_parameters(node.copy)
+    state = add_node(node, factory, &params, present_owners(sides[0][0], sides[1][0]))
+    state.creation = sides
     return node
 
 
@@ -161,9 +161,9 @@ cdef int update_memcpy_node(MemcpyNode node, object dst, object src, object size
     to.pointer, to.size, to.is_buffer = node.dst, SIZE_MAX, False
     source.pointer, source.size, source.is_buffer = node.src, SIZE_MAX, False
     if dst is not None:
-        to = range_of(dst, dst_owner, "dst")
+        to = range_of_operand(dst, dst_owner, "dst")
     if src is not None:
-        source = range_of(src, src_owner, "src")
+        source = range_of_operand(src, src_owner, "src")
     if size is not None:
         copy.WidthInBytes = count_from(size, "size")
     check_fits(to, "dst", copy.WidthInBytes)
@@ -178,16 +178,16 @@ cdef int update_memcpy_node(MemcpyNode node, object dst, object src, object size
 
 cdef int set_memcpy_node(MemcpyNode node, CUDA_MEMCPY3D copy, object dst, object src,
                          object dst_owner, object src_owner) except -1:
-    cdef CUgraphNodeParams how
-    cdef _NodeState state = node.known
-    # The side that is left out keeps what it has.
-    sides = state.made_as or ((None,), (None,))
-    new = (sides[0] if dst is None else (object_to_keep(dst, dst_owner),),
-           sides[1] if src is None else (object_to_keep(src, src_owner),))
-    how = memcpy_parameters(copy)
-    set_node(node, &how, [each for side in new for each in side if each is not None])
+    cdef CUgraphNodeParams params
+    cdef _NodeState state = node.node_state
+    # An omitted side retains its current owner.
+    sides = state.creation or ((None,), (None,))
+    new_sides = (sides[0] if dst is None else (owner_of_operand(dst, dst_owner),),
+                 sides[1] if src is None else (owner_of_operand(src, src_owner),))
+    params = memcpy_parameters(copy)
+    set_node(node, &params, [each for side in new_sides for each in side if each is not None])
     node.copy = copy
-    state.made_as = new
+    state.creation = new_sides
     return 0
 
 

@@ -10,38 +10,38 @@ cdef class MemsetNode(GraphNode):
 
     @property
     def dptr(self):
-        """The address of the memory. Host only."""
+        """Address of the memory. Host only."""
         return self.fill.dst
 
     @property
     def value(self):
-        """The pattern as an int. Host only."""
+        """Pattern as an int. Host only."""
         return self.fill.value
 
     @property
     def element_size(self):
-        """The size of the pattern: 1, 2 or 4 bytes. Host only."""
+        """Size of the pattern: 1, 2 or 4 bytes. Host only."""
         return self.fill.elementSize
 
     @property
     def width(self):
-        """In elements. Host only."""
+        """Number of elements in a row. Host only."""
         return self.fill.width
 
     @property
     def height(self):
-        """In rows. Host only."""
+        """Number of rows. Host only."""
         return self.fill.height
 
     @property
     def pitch(self):
-        """In bytes, from a row to the next. Host only."""
+        """Distance from one row to the next in bytes. Host only."""
         return self.fill.pitch
 
     def update(self, *, dst=None, value=None, width=None, height=None, pitch=None, dst_owner=None):
-        """Change what is filled; what is left out stays.
+        """Set parameters of the fill; omitted parameters do not change.
 
-        Host only. Executables that were made before are not changed.
+        Host only. Does not change executable graphs that exist already.
 
         Parameters
         ----------
@@ -49,7 +49,7 @@ cdef class MemsetNode(GraphNode):
         value : int or bytes-like, optional
         width, height, pitch : int, optional
         dst_owner : object, optional
-            Only with an address.
+            Accepted only if `dst` is an address.
 
         See Also
         --------
@@ -70,8 +70,8 @@ cdef class MemsetNode(GraphNode):
         return f"memset\n{self.fill.width}{rows} of {self.fill.elementSize} B = {self.fill.value}"
 
 
-cdef CUDA_MEMSET_NODE_PARAMS fill_of(memory_range to, object value, object width, object height,
-                                     object pitch) except *:
+cdef CUDA_MEMSET_NODE_PARAMS build_fill(memory_range to, object value, object width, object height,
+                                        object pitch) except *:
     cdef CUDA_MEMSET_NODE_PARAMS fill
     cdef unsigned pattern = 0
     fill.elementSize = 1
@@ -88,49 +88,49 @@ cdef CUDA_MEMSET_NODE_PARAMS fill_of(memory_range to, object value, object width
 
 
 cdef CUgraphNodeParams memset_parameters(const CUDA_MEMSET_NODE_PARAMS& fill) except *:
-    cdef CUgraphNodeParams how
-    memset(&how, 0, sizeof(how))
-    how.type = CU_GRAPH_NODE_TYPE_MEMSET
-    how.memset.dst, how.memset.value, how.memset.pitch = fill.dst, fill.value, fill.pitch
-    how.memset.elementSize = fill.elementSize
-    how.memset.width, how.memset.height = fill.width, fill.height
-    how.memset.ctx = raw_current_context()
-    return how
+    cdef CUgraphNodeParams params
+    memset(&params, 0, sizeof(params))
+    params.type = CU_GRAPH_NODE_TYPE_MEMSET
+    params.memset.dst, params.memset.value, params.memset.pitch = fill.dst, fill.value, fill.pitch
+    params.memset.elementSize = fill.elementSize
+    params.memset.width, params.memset.height = fill.width, fill.height
+    params.memset.ctx = raw_current_context()
+    return params
 
 
-cdef MemsetNode add_memset_node(_NodeMaker after, object dst, object value, object width,
+cdef MemsetNode add_memset_node(_NodeFactory factory, object dst, object value, object width,
                                 object height, object pitch, object owner):
-    cdef CUgraphNodeParams how
+    cdef CUgraphNodeParams params
     cdef MemsetNode node = MemsetNode.__new__(MemsetNode)
-    after.check_usable()
-    node.fill = fill_of(range_of(dst, owner, "dst"), value, width, height, pitch)
-    after.check_usable()
-    kept = objects_to_keep(object_to_keep(dst, owner), None)
-    how = memset_parameters(node.fill)
-    add_node(node, after, &how, kept)
+    factory.check_usable()
+    node.fill = build_fill(range_of_operand(dst, owner, "dst"), value, width, height, pitch)
+    factory.check_usable()
+    owners = present_owners(owner_of_operand(dst, owner), None)
+    params = memset_parameters(node.fill)
+    add_node(node, factory, &params, owners)
     return node
 
 
 cdef int update_memset_node(MemsetNode node, object dst, object value, object width, object height,
                             object pitch, object owner) except -1:
-    cdef CUgraphNodeParams how
+    cdef CUgraphNodeParams params
     cdef CUDA_MEMSET_NODE_PARAMS fill
     cdef memory_range to
     if dst is None:
         to.pointer, to.size, to.is_buffer = node.fill.dst, SIZE_MAX, False
     else:
-        to = range_of(dst, owner, "dst")
+        to = range_of_operand(dst, owner, "dst")
     if value is None:
         value = (<unsigned>node.fill.value).to_bytes(node.fill.elementSize, "little")
-    fill = fill_of(to, value, node.fill.width if width is None else width,
-                   node.fill.height if height is None else height,
-                   node.fill.pitch if pitch is None else pitch)
+    fill = build_fill(to, value, node.fill.width if width is None else width,
+                      node.fill.height if height is None else height,
+                      node.fill.pitch if pitch is None else pitch)
     node.check_usable()
-    how = memset_parameters(fill)
+    params = memset_parameters(fill)
     if dst is not None:
-        set_node(node, &how, objects_to_keep(object_to_keep(dst, owner), None))
+        set_node(node, &params, present_owners(owner_of_operand(dst, owner), None))
     else:
-        call_alone(node.state.lock, driver.cuGraphNodeSetParams, node.raw, &how)
+        call_alone(node.state.lock, driver.cuGraphNodeSetParams, node.raw, &params)
     node.fill = fill
     return 0
 

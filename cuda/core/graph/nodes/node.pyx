@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# GraphNode: a node of a graph, one object for each as long as anybody holds it.
+# GraphNode: a node of a graph. Each node has at most one live wrapper.
 
 from cpython.exc cimport PyErr_Clear
 from cpython.ref cimport Py_DECREF
 
 
-# no_gc_clear: `known` has the address of the object until it goes.
+# no_gc_clear: `node_state` holds the address of the object until the object is destroyed.
 @cython.no_gc_clear
-cdef class GraphNode(_NodeMaker):
-    """A node of a graph: something that is done, after the nodes that it depends on.
+cdef class GraphNode(_NodeFactory):
+    """A node of a graph: an operation that runs after the nodes that it depends on.
 
-    It comes from the methods of `GraphDefinition` and of other nodes. As long as an object for a
-    node is held, every way to that node gives the same object. It keeps its graph alive.
+    The methods of `GraphDefinition` and of other nodes create nodes. While the object of a node is
+    alive, all methods and properties return that object. A node keeps its graph alive.
     """
 
     def __init__(self, *args, **kwargs):
@@ -19,8 +19,8 @@ cdef class GraphNode(_NodeMaker):
                            "come from the methods of GraphDefinition and GraphNode")
 
     def __dealloc__(self):
-        if self.known is not None:
-            self.known.wrapper.clear(<PyObject*>self)
+        if self.node_state is not None:
+            self.node_state.wrapper.clear(<PyObject*>self)
 
     cdef int check_usable(self) except -1:
         if self.state is None:
@@ -34,21 +34,21 @@ cdef class GraphNode(_NodeMaker):
 
     @property
     def type(self):
-        """The kind of the node as `cuda.bindings.driver.CUgraphNodeType`; None once it is gone."""
-        cdef CUgraphNodeType found
+        """Type of the node as `cuda.bindings.driver.CUgraphNodeType`; None once destroyed."""
+        cdef CUgraphNodeType kind
         if not is_live(self) or self.raw is NULL:
             return None
-        call(driver.cuGraphNodeGetType, self.raw, &found)
-        return enum_member("cuda.bindings.driver", "CUgraphNodeType", <int>found)
+        call(driver.cuGraphNodeGetType, self.raw, &kind)
+        return enum_member("cuda.bindings.driver", "CUgraphNodeType", <int>kind)
 
     @property
     def graph(self):
-        """The `GraphDefinition` that the node is a part of. Host only."""
+        """The `GraphDefinition` that contains the node. Host only."""
         return wrap_graph(self.state)
 
     @property
     def handle(self):
-        """The node as `cuda.bindings.driver.CUgraphNode`; None once it is gone. Host only."""
+        """The node as `cuda.bindings.driver.CUgraphNode`; None once destroyed. Host only."""
         if not is_live(self) or self.raw is NULL:
             return None
         return as_bindings("CUgraphNode", self.raw)
@@ -60,7 +60,7 @@ cdef class GraphNode(_NodeMaker):
 
     @property
     def id(self):
-        """The number of the node in its graph, the same in clones and executables of the graph.
+        """Id of the node in its graph; clones and executable graphs use the same id.
 
         Host only.
 
@@ -68,14 +68,14 @@ cdef class GraphNode(_NodeMaker):
         --------
         cuGraphNodeGetLocalId : the driver function.
         """
-        cdef unsigned found = 0
+        cdef unsigned number = 0
         self.check_usable()
-        call(driver.cuGraphNodeGetLocalId, self.raw, &found)
-        return found
+        call(driver.cuGraphNodeGetLocalId, self.raw, &number)
+        return number
 
     @property
     def pred(self):
-        """The nodes that this one depends on: a set that follows the graph, and may be assigned."""
+        """Nodes that this node depends on: a live set, which may be assigned."""
         return make_adjacent(self, False)
 
     @pred.setter
@@ -84,7 +84,7 @@ cdef class GraphNode(_NodeMaker):
 
     @property
     def succ(self):
-        """The nodes that depend on this one: a set that follows the graph, and may be assigned."""
+        """Nodes that depend on this node: a live set, which may be assigned."""
         return make_adjacent(self, True)
 
     @succ.setter
@@ -92,14 +92,14 @@ cdef class GraphNode(_NodeMaker):
         assign_adjacent(self, True, nodes)
 
     def join(self, *nodes):
-        """Add an empty node behind this one and others.
+        """Add an empty node that depends on this node and others.
 
         Host only.
 
         Parameters
         ----------
         *nodes : GraphNode
-            Of the same graph.
+            Nodes of the same graph.
 
         Returns
         -------
@@ -112,14 +112,15 @@ cdef class GraphNode(_NodeMaker):
         return join_nodes(self, nodes)
 
     def destroy(self):
-        """Take the node out of its graph, with its edges and all that it kept alive.
+        """Remove the node and its edges from the graph, and release the objects that it retains.
 
-        Host only. Executables that were made before are not changed. Once more is harmless.
+        Host only. Does not change executable graphs that exist already. Does nothing if the node is
+        destroyed already.
 
         Raises
         ------
         CUDAError
-            If the driver refuses, as for allocations; the node stays then.
+            If the driver refuses, as for allocation nodes; the node is unchanged then.
 
         See Also
         --------
@@ -150,19 +151,19 @@ cdef class GraphNode(_NodeMaker):
         return f"<{type(self).__name__} handle={handle}{' ' + details if details else ''}>"
 
     def _details(self):
-        """What the representation says beside the handle. Host only."""
+        """Return the part of the representation after the handle. Host only."""
         return ""
 
     def _local_number(self):
-        """What pictures sort by: the number in the graph, the handle with an older driver."""
-        cdef unsigned found = 0
-        if try_call(driver.cuGraphNodeGetLocalId, self.raw, &found) == CUDA_SUCCESS:
-            return found
-        PyErr_Clear()  # set where the driver is older than the function
+        """Return the sort key for pictures: the local id, or the handle with an older driver."""
+        cdef unsigned number = 0
+        if try_call(driver.cuGraphNodeGetLocalId, self.raw, &number) == CUDA_SUCCESS:
+            return number
+        PyErr_Clear()  # an older driver lacks the function
         return self.identity
 
     def _label(self):
-        """What a picture of the graph says of the node. Host only."""
+        """Return the label of the node in pictures of the graph. Host only."""
         return type(self).__name__.removesuffix("Node")
 
 
@@ -172,34 +173,34 @@ cdef inline bint is_live(GraphNode node) noexcept:
 
 cdef int destroy_node(GraphNode node) except -1:
     cdef _GraphState graph = node.state
-    cdef vector[CUgraph] parts = parts_of_node(node)
+    cdef vector[CUgraph] subgraphs = subgraphs_of_node(node)
     cdef size_t i
     call_alone(graph.lock, driver.cuGraphDestroyNode, node.raw)
     node.is_destroyed = True
     nodes = nodes_by_address(graph)
-    if nodes.get(node.identity) is node.known:
+    if nodes.get(node.identity) is node.node_state:
         del nodes[node.identity]
-    for i in range(parts.size()):
-        end_part(graph, parts[i])
-    return release_kept(graph, node.known)
+    for i in range(subgraphs.size()):
+        invalidate_subgraph(graph, subgraphs[i])
+    return release_node_objects(graph, node.node_state)
 
 
-cdef vector[CUgraph] parts_of_node(GraphNode node):
-    """The graphs that belong to a node: they go with it."""
-    cdef vector[CUgraph] parts
+cdef vector[CUgraph] subgraphs_of_node(GraphNode node):
+    """Return the graphs owned by a node, which are destroyed with it."""
+    cdef vector[CUgraph] subgraphs
     if isinstance(node, ChildGraphNode):
-        parts.push_back((<ChildGraphNode>node).child.raw)
+        subgraphs.push_back((<ChildGraphNode>node).child.raw)
     elif isinstance(node, ConditionalNode):
         for body in (<ConditionalNode>node).bodies:
-            parts.push_back((<_GraphState>body).raw)
-    return parts
+            subgraphs.push_back((<_GraphState>body).raw)
+    return subgraphs
 
 
-cdef GraphNode node_of_graph(_GraphState graph, object given):
-    """What an argument says, if it is a node of that graph which is still there."""
-    if not isinstance(given, GraphNode):
-        raise TypeError(f"expected GraphNode, got {qualified_name(given)}")
-    cdef GraphNode node = <GraphNode>given
+cdef GraphNode require_node(_GraphState graph, object value):
+    """Return an argument as a live node of `graph`, or raise."""
+    if not isinstance(value, GraphNode):
+        raise TypeError(f"expected GraphNode, got {qualified_name(value)}")
+    cdef GraphNode node = <GraphNode>value
     node.check_usable()
     if node.state is not graph:
         raise ValueError("Graph nodes must belong to the same GraphDefinition")
@@ -207,25 +208,25 @@ cdef GraphNode node_of_graph(_GraphState graph, object given):
 
 
 cdef GraphNode node_of(_GraphState graph, CUgraphNode raw):
-    """The object for a node: the one that there is, or one that is made of what the driver says."""
+    """Return the live wrapper of a node, or create one from the driver's description."""
     cdef _NodeState state
     cdef GraphNode node
-    cdef PyObject* found
+    cdef PyObject* wrapper
     with cython.critical_section(graph):
         state = state_of_node(graph, raw)
-        found = state.wrapper.get()
-        if found is not NULL:
-            node = <GraphNode>found
+        wrapper = state.wrapper.get()
+        if wrapper is not NULL:
+            node = <GraphNode>wrapper
             Py_DECREF(node)
         else:
             node = inspect_node(graph, raw, state)
             node.state, node.raw, node.identity = graph, raw, <uintptr_t>raw
-            stand_for(node, state)
+            set_wrapper(node, state)
     return node
 
 
 cdef GraphNode inspect_node(_GraphState graph, CUgraphNode raw, _NodeState state):
-    """An object of the right class, with all that can be asked of the driver."""
+    """Create a wrapper of the class for the node type, filled from the driver."""
     cdef CUgraphNodeType kind
     call(driver.cuGraphNodeGetType, raw, &kind)
     if kind == CU_GRAPH_NODE_TYPE_KERNEL:
@@ -253,4 +254,4 @@ cdef GraphNode inspect_node(_GraphState graph, CUgraphNode raw, _NodeState state
 
 @cython.final
 cdef class EmptyNode(GraphNode):
-    """A node that does nothing but join those that it depends on."""
+    """A node without work that joins its dependencies."""

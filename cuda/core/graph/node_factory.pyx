@@ -1,71 +1,72 @@
 # SPDX-License-Identifier: Apache-2.0
-# Adding nodes: to a definition, or behind one of its nodes.
+# Methods that add nodes: to a definition, or after one of its nodes.
 
 
-cdef _NodeState add_node(GraphNode node, _NodeMaker after, CUgraphNodeParams* how, list kept):
-    """Add a node that keeps what it uses; `node` stands for it from now on."""
-    cdef _KeptObjects room = None
-    after.check_usable()
-    if kept:
-        room = take_room(after.state)
-        room.objects.extend(kept)
-    return add_node_with(node, after, how, room)
+cdef _NodeState add_node(GraphNode node, _NodeFactory factory, CUgraphNodeParams* params,
+                         list refs):
+    """Add a node that retains `refs`, and make `node` its wrapper."""
+    cdef _RetainedObjects retained = None
+    factory.check_usable()
+    if refs:
+        retained = acquire_retained_list(factory.state)
+        retained.objects.extend(refs)
+    return add_node_with(node, factory, params, retained)
 
 
-cdef _NodeState add_node_with(GraphNode node, _NodeMaker after, CUgraphNodeParams* how,
-                              _KeptObjects room):
-    cdef _GraphState graph = after.state
+cdef _NodeState add_node_with(GraphNode node, _NodeFactory factory, CUgraphNodeParams* params,
+                              _RetainedObjects retained):
+    cdef _GraphState graph = factory.state
     cdef _NodeState state = new_state_for(node)
     try:
-        after.check_usable()  # the collector may run wherever an object is made
-        call_alone(graph.lock, driver.cuGraphAddNode, &state.raw, graph.raw, &after.raw, NULL,
-                   <size_t>(after.raw is not NULL), how)
+        factory.check_usable()  # a collection may have run user code
+        call_alone(graph.lock, driver.cuGraphAddNode, &state.raw, graph.raw, &factory.raw, NULL,
+                   <size_t>(factory.raw is not NULL), params)
     except BaseException:
-        if room is not None:
-            give_room_back(graph, room)
+        if retained is not None:
+            return_retained_list(graph, retained)
         raise
-    if room is not None:
-        settle(graph, state, room)
-        if len(room.objects) < ROOM:
-            graph.kept = room
-    place(node, graph, state)
+    if retained is not None:
+        assign_retained(graph, state, retained)
+        if len(retained.objects) < LIST_CAPACITY:
+            graph.open_list = retained
+    register_node(node, graph, state)
     return state
 
 
 cdef _NodeState new_state_for(GraphNode node):
     cdef _NodeState state = _NodeState.__new__(_NodeState)
-    stand_for(node, state)
+    set_wrapper(node, state)
     return state
 
 
-cdef inline int stand_for(GraphNode node, _NodeState state) except -1:
+cdef inline int set_wrapper(GraphNode node, _NodeState state) except -1:
     state.wrapper.set(node)
-    node.known = state
+    node.node_state = state
     return 0
 
 
-cdef int place(GraphNode node, _GraphState graph, _NodeState state) except -1:
-    """Make an object the one that stands for a new node."""
+cdef int register_node(GraphNode node, _GraphState graph, _NodeState state) except -1:
+    """Set the handle of the wrapper of a new node and add the node to its graph."""
     node.state, node.raw, node.identity = graph, state.raw, <uintptr_t>state.raw
-    with cython.critical_section(graph):  # as what takes them into the index
+    with cython.critical_section(graph):  # nodes_by_address reads the list under the same lock
         graph.added.append(state)
     return 0
 
 
-cdef size_t count_from(object given, str what) except? 0:
-    """A number of elements, rows or branches."""
-    if not PyIndex_Check(given):
-        raise TypeError(f"{what} must be an int, got {qualified_name(given)}")
-    number = PyNumber_Index(given)
+cdef size_t count_from(object value, str name) except? 0:
+    """Convert a number of elements, rows or branches."""
+    if not PyIndex_Check(value):
+        raise TypeError(f"{name} must be an int, got {qualified_name(value)}")
+    number = PyNumber_Index(value)
     if number < 0:
-        raise OverflowError(f"{what} must not be negative, got {number}")
+        raise OverflowError(f"{name} must not be negative, got {number}")
     return number
 
 
-cdef class _NodeMaker:
-    """What nodes can be added behind: a `GraphDefinition`, or one of its nodes.
+cdef class _NodeFactory:
+    """Base class of `GraphDefinition` and `GraphNode`, whose methods add nodes.
 
-    On a definition the new node depends on nothing, on a node it depends on that one.
+    A node added by a definition has no dependency. A node added by another node depends on it.
     """
 
     cdef int check_usable(self) except -1:
@@ -74,17 +75,17 @@ cdef class _NodeMaker:
     def launch(self, config, kernel, *args):
         """Add a node that launches a kernel.
 
-        Host only. The values of the arguments are copied; memory of Buffers, and all objects among
-        them, stay as long as the graph, its clones, executables and their launches.
+        Host only. Copies the values of the arguments. The graph, its clones, executable graphs and
+        launches retain the memory of Buffers and all other objects among the arguments.
 
         Parameters
         ----------
         config : LaunchConfig
-            The grid and how to run it; clusters and cooperative grids become attributes.
+            Grid, block and launch options; clusters and cooperative grids become attributes.
         kernel : Kernel
-            What to run.
+            The kernel to launch.
         *args
-            The arguments of the kernel, as for `cuda.core.launch`.
+            Arguments of the kernel, as for `cuda.core.launch`.
 
         Returns
         -------
@@ -93,7 +94,7 @@ cdef class _NodeMaker:
         Raises
         ------
         TypeError
-            If an argument has a type or size that its parameter cannot take.
+            If the type or size of an argument does not fit its parameter.
         CUDAError
             If the driver refuses the node.
 
@@ -113,15 +114,15 @@ cdef class _NodeMaker:
         dst : Buffer or int
             The memory, or its address on the device.
         value : int or bytes-like
-            0 to 255, or 1, 2 or 4 bytes; its length is the size of an element.
+            0 to 255, or 1, 2 or 4 bytes; the number of bytes is the size of an element.
         width : int
-            In elements.
+            Elements in a row.
         height : int, optional
-            In rows.
+            Number of rows.
         pitch : int, optional
-            In bytes, from a row to the next; for several rows.
+            Distance from one row to the next in bytes; used for several rows.
         dst_owner : object, optional
-            What the memory at an address belongs to; stays as long as the node is of use.
+            Owner of the memory at an address; the graph retains it with the node.
 
         Returns
         -------
@@ -130,7 +131,7 @@ cdef class _NodeMaker:
         Raises
         ------
         ValueError
-            If the memory of a Buffer is smaller, or `dst_owner` comes with a Buffer.
+            If a Buffer is smaller than the fill, or `dst_owner` is passed with a Buffer.
 
         See Also
         --------
@@ -141,16 +142,16 @@ cdef class _NodeMaker:
     def memcpy(self, dst, src, size, *, dst_owner=None, src_owner=None):
         """Add a node that copies bytes.
 
-        Host only. What kind of memory an address belongs to is asked of the driver now.
+        Host only. Queries the driver for the kind of memory at each address during this call.
 
         Parameters
         ----------
         dst, src : Buffer or int
-            To and from where.
+            Destination and source.
         size : int
-            In bytes.
+            Number of bytes.
         dst_owner, src_owner : object, optional
-            What the memory at an address belongs to; stays as long as the node is of use.
+            Owner of the memory at an address; the graph retains it with the node.
 
         Returns
         -------
@@ -159,7 +160,7 @@ cdef class _NodeMaker:
         Raises
         ------
         ValueError
-            If the memory of a Buffer is smaller, or an owner comes with a Buffer.
+            If a Buffer is smaller than the copy, or an owner is passed with a Buffer.
 
         See Also
         --------
@@ -176,13 +177,13 @@ cdef class _NodeMaker:
         Parameters
         ----------
         dst, src : Buffer or int
-            To and from where.
+            Destination and source.
         width : int
-            In bytes.
+            Bytes in a row.
         height : int
-            In rows.
+            Number of rows.
         dst_pitch, src_pitch : int, optional
-            In bytes, from a row to the next; 0: `width`.
+            Distance from one row to the next in bytes; 0 means `width`.
         dst_owner, src_owner : object, optional
             As for `memcpy`.
 
@@ -206,17 +207,17 @@ cdef class _NodeMaker:
         Parameters
         ----------
         dst, src : Buffer or int
-            To and from where.
+            Destination and source.
         width : int
-            In bytes.
+            Bytes in a row.
         height : int
-            In rows of a layer.
+            Rows in a layer.
         depth : int
-            In layers.
+            Number of layers.
         dst_pitch, src_pitch : int, optional
-            In bytes, from a row to the next; 0: `width`.
+            Distance from one row to the next in bytes; 0 means `width`.
         dst_height, src_height : int, optional
-            In rows, from a layer to the next; 0: `height`.
+            Distance from one layer to the next in rows; 0 means `height`.
         dst_owner, src_owner : object, optional
             As for `memcpy`.
 
@@ -232,22 +233,22 @@ cdef class _NodeMaker:
                                (dst_pitch, dst_height, src_pitch, src_height), dst_owner, src_owner)
 
     def allocate(self, size, options=None, *, device=None, memory_type="device", peer_access=None):
-        """Add a node that allocates memory; its address is fixed now.
+        """Add a node that allocates memory at an address that this call determines.
 
         Host only.
 
         Parameters
         ----------
         size : int
-            In bytes.
+            Size of the memory in bytes.
         options : GraphAllocOptions, optional
-            An older way to give the other three.
+            Deprecated form of the three keywords below.
         device : Device or int, optional
-            Where the memory lies; None is the current device.
+            Location of the memory; None means the current device.
         memory_type : str
             ``"device"``, ``"host"`` or ``"managed"``.
         peer_access : iterable of Device or int, optional
-            The devices that may use it as well.
+            Other devices that may access the memory.
 
         Returns
         -------
@@ -264,14 +265,14 @@ cdef class _NodeMaker:
         return add_alloc_node(self, size, device, memory_type, peer_access)
 
     def deallocate(self, dptr):
-        """Add a node that frees memory which a node of this or an outer graph allocates.
+        """Add a node that frees memory of an `AllocNode` of this graph or of an enclosing graph.
 
         Host only.
 
         Parameters
         ----------
         dptr : int
-            The address, `AllocNode.dptr`.
+            Address of the memory, `AllocNode.dptr`.
 
         Returns
         -------
@@ -284,14 +285,14 @@ cdef class _NodeMaker:
         return add_free_node(self, dptr)
 
     def embed(self, child):
-        """Add a node that runs a copy of another graph, with all that it keeps.
+        """Add a node that runs a copy of another graph; the copy retains the same objects.
 
         Host only.
 
         Parameters
         ----------
         child : GraphDefinition
-            Copied; later changes of it have no effect.
+            The graph to copy; later changes to it do not affect the node.
 
         Returns
         -------
@@ -323,7 +324,7 @@ cdef class _NodeMaker:
         return add_event_node(self, EventRecordNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event)
 
     def wait(self, event):
-        """Add a node that waits for an event, as it was last recorded when the graph gets there.
+        """Add a node that waits for the last record of an event made before the node executes.
 
         Host only.
 
@@ -350,10 +351,10 @@ cdef class _NodeMaker:
         Parameters
         ----------
         fn : callable or ctypes function
-            Called without arguments, or a pointer made with
-            ``ctypes.CFUNCTYPE(None, ctypes.c_void_p)``, which is called without the interpreter.
+            A callable is called without arguments. A function created by
+            ``ctypes.CFUNCTYPE(None, ctypes.c_void_p)`` is called without the GIL.
         user_data : int or bytes-like, optional
-            For a ctypes function: the pointer to pass, or bytes, of which a copy is passed.
+            Argument of a ctypes function: a pointer, or bytes, which are copied.
 
         Returns
         -------
@@ -366,14 +367,14 @@ cdef class _NodeMaker:
         return add_host_node(self, fn, user_data)
 
     def if_then(self, condition):
-        """Add a node whose body runs if a condition is not 0 when the node is reached.
+        """Add a node whose body runs if a condition is not 0 when the node executes.
 
         Host only.
 
         Parameters
         ----------
         condition : GraphCondition
-            Of the same graph.
+            A condition of the same graph.
 
         Returns
         -------
@@ -386,14 +387,14 @@ cdef class _NodeMaker:
         return add_conditional_node(self, IfNode, condition, 1)
 
     def if_else(self, condition):
-        """Add a node with two bodies: one for a condition that is not 0, one for 0.
+        """Add a node with two bodies: the first runs if a condition is not 0, the second if it is.
 
         Host only.
 
         Parameters
         ----------
         condition : GraphCondition
-            Of the same graph.
+            A condition of the same graph.
 
         Returns
         -------
@@ -406,14 +407,14 @@ cdef class _NodeMaker:
         return add_conditional_node(self, IfElseNode, condition, 2)
 
     def while_loop(self, condition):
-        """Add a node whose body runs again and again while a condition is not 0.
+        """Add a node whose body runs repeatedly while a condition is not 0.
 
         Host only.
 
         Parameters
         ----------
         condition : GraphCondition
-            Of the same graph.
+            A condition of the same graph.
 
         Returns
         -------
@@ -426,16 +427,16 @@ cdef class _NodeMaker:
         return add_conditional_node(self, WhileNode, condition, 1)
 
     def switch(self, condition, count):
-        """Add a node with several bodies, of which the one runs whose number the condition is.
+        """Add a node with several bodies; the condition is the index of the body that runs.
 
         Host only.
 
         Parameters
         ----------
         condition : GraphCondition
-            Of the same graph.
+            A condition of the same graph.
         count : int
-            How many bodies.
+            Number of bodies.
 
         Returns
         -------
@@ -476,25 +477,25 @@ cdef class _NodeMaker:
         return self.if_then(condition)
 
 
-cdef object join_nodes(_NodeMaker after, tuple nodes):
-    """An empty node behind all of them, and behind `after` where that is a node."""
-    cdef vector[CUgraphNode] before
-    cdef CUgraphNodeParams how
+cdef object join_nodes(_NodeFactory factory, tuple nodes):
+    """Add an empty node that depends on `nodes`, and on `factory` if it is a node."""
+    cdef vector[CUgraphNode] dependencies
+    cdef CUgraphNodeParams params
     cdef _NodeState state
     cdef GraphNode node
-    after.check_usable()
-    if after.raw is not NULL:
-        before.push_back(after.raw)
+    factory.check_usable()
+    if factory.raw is not NULL:
+        dependencies.push_back(factory.raw)
     for each in nodes:
-        node = node_of_graph(after.state, each)
+        node = require_node(factory.state, each)
         if node.raw is not NULL:
-            before.push_back(node.raw)
-    memset(&how, 0, sizeof(how))
-    how.type = CU_GRAPH_NODE_TYPE_EMPTY
+            dependencies.push_back(node.raw)
+    memset(&params, 0, sizeof(params))
+    params.type = CU_GRAPH_NODE_TYPE_EMPTY
     node = EmptyNode.__new__(EmptyNode)
     state = new_state_for(node)
-    after.check_usable()
-    call_alone(after.state.lock, driver.cuGraphAddNode, &state.raw, after.state.raw, before.data(),
-               NULL, before.size(), &how)
-    place(node, after.state, state)
+    factory.check_usable()
+    call_alone(factory.state.lock, driver.cuGraphAddNode, &state.raw, factory.state.raw,
+               dependencies.data(), NULL, dependencies.size(), &params)
+    register_node(node, factory.state, state)
     return node
