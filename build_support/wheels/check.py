@@ -52,7 +52,7 @@ def wrong_content(files: Mapping[str, bytes], root: Path) -> Iterator[str]:
             if top not in ("cuda", "halfwarp"):
                 yield f"{name}: in neither of the two packages"
             if PurePath(name).suffix not in KINDS:
-                yield f"{name}: of a kind that nobody needs"
+                yield f"{name}: of an unexpected file type"
         if name == "cuda/__init__.py":
             yield f"{name}: the namespace is shared with other distributions"
         if any(path in data for path in build_paths):

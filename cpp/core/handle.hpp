@@ -272,8 +272,8 @@ handle<Traits> handle_ref<Traits>::share() const noexcept {
 
 // Borrows an object for the time of a call, with two plain additions instead of two atomic ones.
 // An external lock (the GIL or an object's lock) must be held when a use begins or ends, and when
-// release() is called. The lock may be released in between; a reference released meanwhile is
-// dropped by the last use.
+// release() is called. The lock may be released in between: the last use drops references that
+// were released during the use.
 template <class Traits>
 class handle_use : public handle_ref<Traits> {
   using base = handle_ref<Traits>;

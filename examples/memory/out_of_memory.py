@@ -61,7 +61,7 @@ def main() -> int:
     try:
         work(resource, stream)
     except OutOfMemoryError as error:
-        print(f"{error.requested} bytes asked, {error.used} of {error.limit} in use")
+        print(f"{error.requested} bytes requested, {error.used} of {error.limit} in use")
         sizes = Counter()
         for record in error.largest_allocations:
             sizes[record.traceback[-1]] += record.size

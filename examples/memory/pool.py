@@ -33,13 +33,13 @@ def main() -> int:
     except OutOfMemoryError as error:
         largest = error.largest_allocations[0]
         explained = largest.address == large_buffer.handle and "pool.py" in largest.traceback[-1]
-        print(f"{error.requested >> 20} MiB asked, {error.used >> 20} of {error.limit >> 20} used")
+        print(f"{error.requested >> 20} MiB requested, {error.used >> 20} of {error.limit >> 20} used")
         print(f"the largest has {largest.size >> 20} MiB:\n{largest.traceback[-1].rstrip()}")
 
     in_use = len(pool.report_leaks())
     large_buffer.close()
     trimmed = pool.trim()
-    print(f"{in_use} in use, {trimmed >> 20} MiB went back: {'correct' if explained else 'WRONG'}")
+    print(f"{in_use} in use, {trimmed >> 20} MiB freed: {'correct' if explained else 'WRONG'}")
     for stream in streams:
         stream.close()
     pool.close()

@@ -120,7 +120,7 @@ def test_a_sound_wheel_has_no_problem(tmp_path):
 
 PLANTED = [
     ("other/__init__.py", b"", "in neither of the two packages"),
-    ("cuda/core/_core.pyx", b"", "of a kind that nobody needs"),
+    ("cuda/core/_core.pyx", b"", "of an unexpected file type"),
     ("cuda/__init__.py", b"", "the namespace is shared"),
     ("cuda/core/place.py", str(ROOT).encode(), "the path of the folder that it was built in"),
     ("cuda/core/large.py", os.urandom(5 << 20), "wheel: 5,"),

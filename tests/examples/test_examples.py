@@ -25,15 +25,15 @@ PROMISED = {
     "memory/managed_memory.py": r"prefetched to <Device .*\nprefetched to Host\(\)\n"
     r"100,000 .* correct$",
     "memory/pinned_memory.py": r"65,536 numbers there and back, correct$",
-    "memory/out_of_memory.py": r"\d+ bytes asked, \d+ of 6291456 in use\n\d+ bytes are from\n"
+    "memory/out_of_memory.py": r"\d+ bytes requested, \d+ of 6291456 in use\n\d+ bytes are from\n"
     r" +File .*, in result\n.*\npeak in the log: \d+ bytes$",
     "memory/shared_pool.py": r"(\S+ +took \d+ bytes: correct\n)+still in use: \d+ bytes$",
     "machine/monitor.py": r"(device  .*\n(\d \S.* of \d+ .*\n)+){2}CUDA \d+\.\d+, \d+ in all$",
     "machine/occupancy.py": r"compiled to cubin by NVRTC in .*\noccupancy of spread\n(.*\n){33}"
     r"best with \d+ threads: \d+ %, in .*\.svg$",
     "memory/ping_pong.py": r"5 turns on 10,000 numbers: correct$",
-    "memory/pool.py": r"20 allocations, \d upstream\n32 MiB asked, 40 of 64 used\n"
-    r"the largest has 40 MiB:\n.*pool.py.*\n(.*\n)*1 in use, \d+ MiB went back: correct$",
+    "memory/pool.py": r"20 allocations, \d upstream\n32 MiB requested, 40 of 64 used\n"
+    r"the largest has 40 MiB:\n.*pool.py.*\n(.*\n)*1 in use, \d+ MiB freed: correct$",
     "recipes/actors.py": r"((device \d+: \d+ chunks\n)+12 MiB .*\nsum \d+: correct|nothing .*)$",
     "recipes/mpi_sum.py": r"(rank 0: device 0, 20,000 .*\nsum \d+: correct|nothing to do: .*)$",
     "recipes/nccl_sum.py": r"(\w+: \d+ devices, sum \d+: correct|nothing to do: .*)$",

@@ -15,8 +15,8 @@ namespace halfwarp::core {
 
 struct library_facts {
   kernel_signatures signatures;  // empty without PTX that declares them
-  // Set once the program obtained a raw handle of this library or of one of its kernels. The program may
-  // then outlive our objects or unload the library itself, so we never do.
+  // Set once the program obtained a raw handle of this library or of one of its kernels. The
+  // program may then outlive our objects or unload the library itself, so we never do.
   bool stays_loaded = false;
   // Set once the program unloaded it: the driver reused its handle, or a kernel's, for a later one.
   bool is_unloaded = false;
