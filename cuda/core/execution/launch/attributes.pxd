@@ -10,7 +10,7 @@ cdef class _Kind:
 
 cdef class _FurtherAttributes:
     cdef further_attributes fields  # what C++ reads
-    cdef dict given                 # name -> value as users read it, in the order of the table
+    cdef dict values                # name: value as users read it, in the order of the table
 
 # name: (number, kind, CUDA version of the first driver that knows it, whose, what it is)
 cdef dict LAUNCH_ATTRIBUTES

@@ -117,7 +117,7 @@ cdef _FurtherAttributes make_further(dict given):
     """None for none. Values of None are left out."""
     cdef _FurtherAttributes made = _FurtherAttributes.__new__(_FurtherAttributes)
     cdef CUlaunchAttribute* out
-    made.given = {}
+    made.values = {}
     for name, row in FURTHER_ATTRIBUTES.items():
         value = given.get(name)
         if value is None:
@@ -125,10 +125,10 @@ cdef _FurtherAttributes make_further(dict given):
         out = &made.fields.values[made.fields.count]
         memset(out, 0, sizeof(CUlaunchAttribute))
         out.id = <CUlaunchAttributeID><int>row[0]
-        made.given[name] = (<_Kind>row[1]).fill(f"LaunchConfig.{name}", value, &out.value)
+        made.values[name] = (<_Kind>row[1]).fill(f"LaunchConfig.{name}", value, &out.value)
         made.fields.count += 1
         made.fields.driver_version = max(made.fields.driver_version, <int>row[2])
-    return made if made.given else None
+    return made if made.values else None
 
 
 cdef str readable_version(int version):
@@ -136,7 +136,7 @@ cdef str readable_version(int version):
 
 
 cdef void raise_too_old_for_launch(object further, int there) except *:
-    for name in (<_FurtherAttributes>further).given:
+    for name in (<_FurtherAttributes>further).values:
         raise_if_too_old(f"LaunchConfig.{name}", name, there)
 
 
@@ -159,12 +159,12 @@ cdef object row_for(str name, int owner, str owners):
 
 cdef object get_further(PyObject* owner, void* closure):
     cdef LaunchConfig self = <LaunchConfig>owner
-    return None if self.further is None else self.further.given.get(<object>closure)
+    return None if self.further is None else self.further.values.get(<object>closure)
 
 
 cdef int set_further_attribute(PyObject* owner, PyObject* value, void* closure) except -1:
     cdef LaunchConfig self = <LaunchConfig>owner
-    given = {} if self.further is None else self.further.given
+    given = {} if self.further is None else self.further.values
     hold_further(self, make_further({**given, <object>closure: <object>value}))
     return 0
 

@@ -153,7 +153,7 @@ CUDAError
 
 
 cdef dict further_of(LaunchConfig config):
-    return {} if config.further is None else config.further.given
+    return {} if config.further is None else config.further.values
 
 
 def rebuild_config(cls, identity, further):

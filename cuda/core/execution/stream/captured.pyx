@@ -54,7 +54,7 @@ cdef object memory_to_keep(Buffer buffer):
     if graph_memory_class is not None and PyType_IsSubtype(
             Py_TYPE(resource), <PyTypeObject*>graph_memory_class):
         return None
-    if type(resource) is PoolMemoryResource and (<PoolMemoryResource>resource).whole is not None:
+    if type(resource) is PoolMemoryResource and (<PoolMemoryResource>resource).parent is not None:
         return resource  # the capture may use the memory again, and nobody else does
     return memory_of(buffer)
 
