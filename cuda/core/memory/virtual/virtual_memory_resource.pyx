@@ -363,7 +363,7 @@ cdef int move_to_larger_range(VirtualMemoryResource self, Buffer buffer, _Extent
     try:
         new_address = larger.reserve(new_size, self.options.addr_align or 0, 0)
         for mapped_address, size in extents.mappings:
-            larger.map_same(new_address + mapped_address - old_address, mapped_address, size)
+            larger.map_alias(new_address + mapped_address - old_address, mapped_address, size)
         larger.map_new(new_address + old_size, new_size - old_size, properties)
         set_virtual_access(new_address, new_size, self.options, &properties.location)
     except BaseException:
