@@ -33,7 +33,8 @@ def main() -> int:
     except OutOfMemoryError as error:
         largest = error.largest_allocations[0]
         explained = largest.address == large_buffer.handle and "pool.py" in largest.traceback[-1]
-        print(f"{error.requested >> 20} MiB requested, {error.used >> 20} of {error.limit >> 20} used")
+        used = f"{error.used >> 20} of {error.limit >> 20} used"
+        print(f"{error.requested >> 20} MiB requested, {used}")
         print(f"the largest has {largest.size >> 20} MiB:\n{largest.traceback[-1].rstrip()}")
 
     in_use = len(pool.report_leaks())
