@@ -136,7 +136,7 @@ bool check_text_capacity(frame& c) {
     return raise_error(PyExc_ValueError,
                        "%s() argument '%s': the buffer has %llu bytes, '%s' is %llu",
                        c.f.name.c_str(), parameter_name(c.f, c.param_at(i).py), c.cell[i],
-                       requested, parameter_name(c.f, c.param_at(i + 1).py));
+                       parameter_name(c.f, c.param_at(i + 1).py), requested);
   }
   return true;
 }
