@@ -201,7 +201,7 @@ CODE = {
     "unknown option value": (
         lambda b: Program("", "c++", {"arch": "sm_1"}).compile("ptx"),
         NVRTCError,
-        r"NVRTC_ERROR_INVALID_OPTION(?s:.*)NVRTC \d+\.\d+ refuses an option(?s:.*)-arch",
+        r"NVRTC_ERROR_INVALID_OPTION(?s:.*)NVRTC \d+\.\d+ rejects an option(?s:.*)-arch",
     ),
     "unknown target": (
         lambda b: b.program("").compile("exe"),

@@ -1,35 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a Program compiles with: one class for each code type, and one row of a table.
+# The compilers of Program: a class and a table row for each code type.
 
 from copy import copy
 
 
-cdef dict settle(object options, fields):
-    """The options of some fields as they are now."""
-    given = ((field, getattr(options, field)) for field in fields)
-    return {field: list(value) if isinstance(value, list) else value for field, value in given}
+cdef dict copy_fields(object options, fields):
+    """Return the current values of some fields; lists are copied."""
+    values = ((field, getattr(options, field)) for field in fields)
+    return {field: list(value) if isinstance(value, list) else value for field, value in values}
 
 
 cdef class Compiler:
-    """Compiles the source of one program as often as wanted; the program holds its lock.
+    """Compiles the source of a program any number of times, under the program's lock.
 
-    A subclass says which `targets` it makes and what it calls itself (`backend`), and is a row of
-    COMPILERS. Its constructor takes the source and the `ProgramOptions`.
+    A subclass defines its `targets` and its name (`backend`), and has a row in COMPILERS. Its
+    constructor accepts the source and the `ProgramOptions`.
     """
 
-    cdef object options        # those of the caller, who may change them between compilations
-    cdef object name           # of the object code that is made
-    cdef dict settled          # field -> value of the options that were used up by the constructor
-    cdef object header_status  # what became of a precompiled header: str once known, else None
+    cdef object options        # the caller's object, which may change between compilations
+    cdef object name           # name of the object code
+    cdef dict fixed_fields     # field: value at construction, for options that only it reads
+    cdef object header_status  # status of the precompiled header: str, or None if unknown
 
     targets = ()
     backend = ""
-    takes_names = False  # whether it makes name expressions to symbols
+    accepts_names = False  # whether it resolves name expressions to symbols
 
     cdef object options_in_use(self):
-        """The options that the next compilation has: those that are used up as they were then."""
+        """Return the options of the next compilation, with the fixed fields of construction."""
         options = self.options
-        changed = {field: value for field, value in self.settled.items()
+        changed = {field: value for field, value in self.fixed_fields.items()
                    if getattr(options, field) != value}
         if changed:
             options = copy(options)
@@ -38,23 +38,23 @@ cdef class Compiler:
         return options
 
     cdef object handle(self):
-        """The native program as the low layer has it; of value 0 once closed."""
+        """Return the native program as a low-layer object; its value is 0 once closed."""
         raise NotImplementedError(f"{type(self).__name__}.handle()")
 
     cdef int close(self) except -1:
-        """Release the native program, and whatever else is held."""
+        """Release the native program and all other resources."""
         raise NotImplementedError(f"{type(self).__name__}.close()")
 
     cdef object compile(self, str target, object name_expressions, object logs):
-        """The ObjectCode of a target that is among `targets`; `logs` gets what the library says."""
+        """Return the ObjectCode of a target in `targets`; write the library's log to `logs`."""
         raise NotImplementedError(f"{type(self).__name__}.compile()")
 
     cdef int warn_of(self, str target) except -1:
-        """Warn of what may keep object code of that target from being loaded."""
+        """Warn if the driver may not be able to load object code of the target."""
         return 0
 
 
-# Code type -> class; filled where the classes are.
+# Code type: class; each class adds itself after its definition.
 cdef dict COMPILERS = {}
 
 CODE_TYPES = ("c++", "ptx", "nvvm")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file with the source of a program, for debuggers and profilers to show."""
+"""A file with the source of a program, which debuggers and profilers display."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# The first kernel's name: what stands before its parameters, past attributes such as
+# Matches the name of the first kernel, before its parameters and after attributes such as
 # __launch_bounds__(256).
 _ATTRIBUTE = r"__\w+__\s*\((?:[^()]|\([^()]*\))*\)"
 _FIRST_KERNEL = re.compile(
@@ -19,16 +19,16 @@ _FIRST_KERNEL = re.compile(
 def write(source):
     """Write a source to a new temporary file named after the caller and the first kernel.
 
-    Returns its path, or None when no file can be written: then the program just has no file.
+    Return its path, or None if no file can be written; the file is optional.
 
     Raises
     ------
     UnicodeEncodeError
-        If the source is no text that can be encoded; nothing is left behind then.
+        If the source cannot be encoded; no file remains then.
     """
     content = source.encode()
-    found = _FIRST_KERNEL.search(source)
-    stem = f"{_caller_stem()}_{found[1] if found else 'kernel'}_"
+    match = _FIRST_KERNEL.search(source)
+    stem = f"{_caller_stem()}_{match[1] if match else 'kernel'}_"
     try:
         number, path = tempfile.mkstemp(prefix=stem, suffix=".cu")
     except OSError:
@@ -43,9 +43,9 @@ def write(source):
 
 
 def remove(path, owner):
-    """Delete the file, if this is the process that wrote it and no child that was forked from it.
+    """Delete the file if this process wrote it; a forked child must not delete it.
 
-    One that is gone already is no error.
+    A missing file is no error.
     """
     if os.getpid() == owner:
         with contextlib.suppress(OSError):
@@ -53,16 +53,16 @@ def remove(path, owner):
 
 
 def named(source, path):
-    """The source with its lines counted in the file of that path.
+    """Return the source with a #line directive that names the file.
 
-    The compiler goes on to look for quoted includes where it would without the file: beside the
-    program's name, which is not the path.
+    The compiler still searches quoted includes in the folder of the program's name, which is
+    independent of the path.
     """
     escaped = path.replace("\\", "\\\\").replace('"', '\\"')
     return f'#line 1 "{escaped}"\n{source}'
 
 
 def _caller_stem():
-    """File name, without suffix, of the code that makes the program; compiled code has no frame."""
+    """Return the stem of the file that creates the program; compiled code has no frame."""
     frame = sys._getframe(2)
     return re.sub(r"\W+", "_", Path(frame.f_code.co_filename).stem).strip("_") or "program"

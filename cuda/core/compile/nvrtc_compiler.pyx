@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# C++ by NVRTC: one native program for each compilation, made anew when it was used.
+# The compiler of C++ by NVRTC; each compilation needs its own native program.
 
 from cuda.bindings.cynvrtc cimport (
     NVRTC_ERROR_INVALID_OPTION,
@@ -8,40 +8,40 @@ from cuda.bindings.cynvrtc cimport (
 )
 
 
-cdef bytes as_expression(object given):
-    if isinstance(given, str):
-        return given.encode()
-    if isinstance(given, bytes):
-        return given
-    raise TypeError(f"a name expression must be str or bytes, got {type(given).__name__}")
+cdef bytes as_expression(object value):
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, bytes):
+        return value
+    raise TypeError(f"a name expression must be str or bytes, got {type(value).__name__}")
 
 
-cdef tuple as_expressions(object given):
-    if isinstance(given, (str, bytes)):
+cdef tuple as_expressions(object value):
+    if isinstance(value, (str, bytes)):
         raise TypeError(
-            f"name_expressions must be a tuple or list of str or bytes: write ({given!r},)")
-    return () if given is None else tuple(given)
+            f"name_expressions must be a tuple or list of str or bytes: write ({value!r},)")
+    return () if value is None else tuple(value)
 
 
 cdef list hints_for(str log):
-    """What to do about a compilation that failed, as far as its log tells."""
+    """Return advice for a failed compilation that its log suggests."""
     import re  # for errors only
 
     hints = []
     if missing := re.search(r'could not open source file "([^"]+)"', log):
         hints.append(
-            f"{missing[1]} was not found: ProgramOptions(use_bundled_headers=True) finds the "
-            "headers of CUDA, such as cuda_fp16.h, if NVRTC is 13.3 or newer; for others, and "
-            "before, give include_path")
+            f"{missing[1]} was not found: ProgramOptions(use_bundled_headers=True) provides the "
+            "headers of CUDA, such as cuda_fp16.h, with NVRTC 13.3 or newer; for other headers "
+            "or an older NVRTC, set include_path")
     if "__nv_name_map" in log:
-        hints.append("a name expression was not found in the source: write it as C++ does, with "
+        hints.append("a name expression was not found in the source: write it in C++ syntax, with "
                      "its namespace and its template arguments")
     return hints
 
 
 @cython.final
 cdef class NvrtcCompiler(Compiler):
-    """C++, by a native program of NVRTC: each compilation has its own target and expressions."""
+    """The C++ compiler NVRTC; each compilation has its own target and name expressions."""
 
     cdef object __weakref__
     cdef NvrtcProgram native
@@ -51,19 +51,19 @@ cdef class NvrtcCompiler(Compiler):
 
     targets = ("ptx", "cubin", "ltoir", "tile_ir")
     backend = "NVRTC"
-    takes_names = True
+    accepts_names = True
 
     def __init__(self, str source, options):
         self.options = options
         self.name = options.name
-        self.settled = settle(options, ("name",))
+        self.fixed_fields = copy_fields(options, ("name",))
         if (options.debug or options.lineinfo) and options.name == "default_program":
-            source = self.show_source(source)
+            source = self.write_debug_source(source)
         self.source = source.encode()
         self.native = NvrtcProgram.create(self.source, options.name.encode())
 
-    cdef str show_source(self, str source):
-        """Put the source into a file for debuggers; the source with its lines counted there."""
+    cdef str write_debug_source(self, str source):
+        """Write the source to a file for debuggers; return it with a #line of that file."""
         from os import getpid
         from weakref import finalize
 
@@ -78,7 +78,7 @@ cdef class NvrtcCompiler(Compiler):
 
     @cython.critical_section
     cdef object handle(self):
-        # In a critical section: another thread may be compiling, and replace the native program.
+        # The critical section excludes a compiling thread, which may replace the program.
         from cuda.bindings.nvrtc import nvrtcProgram
 
         return nvrtcProgram(<uintptr_t>self.native.raw)
@@ -95,10 +95,10 @@ cdef class NvrtcCompiler(Compiler):
         self.warn_of(target)
         self.run(options, expressions)
         image = self.native.image(target)
-        # The same compilation made both; it is not loaded, but tells the parameters of the kernels.
+        # This PTX of the same compilation is not loaded; it describes the kernels' parameters.
         ptx = self.native.image("ptx") if target == "cubin" else b""
-        names = {given: self.native.lowered_name(as_expression(given)) for given in expressions}
-        # Last, since writing may run anything: it may close this, or compile again.
+        names = {each: self.native.lowered_name(as_expression(each)) for each in expressions}
+        # The log is last: `write` may run any code, even close the program or compile again.
         if logs is not None and (log := self.native.log()):
             logs.write(log)
         self.check_image(target, image)
@@ -113,17 +113,17 @@ cdef class NvrtcCompiler(Compiler):
         return 0
 
     cdef list options_for(self, str target):
-        """What the options say, and what the target needs in addition."""
-        made = self.options.as_bytes("nvrtc")
+        """Return the compiler's options, including those that the target requires."""
+        result = self.options.as_bytes("nvrtc")
         if target == "ltoir" and not self.options.link_time_optimization:
-            made.append(b"--dlink-time-opt")
+            result.append(b"--dlink-time-opt")
         if target == "tile_ir" and not self.options.enable_tile and not self.options.tile_only:
-            made.append(b"--enable-tile")
-        # The emulator runs the PTX that a cubin carries when it has line information.
+            result.append(b"--enable-tile")
+        # A cubin with line information contains PTX, which the emulator executes.
         if (target == "cubin" and not self.options.debug and not self.options.lineinfo
                 and runs_on_emulator()):
-            made.append(b"--generate-line-info")
-        return made
+            result.append(b"--generate-line-info")
+        return result
 
     cdef int run(self, list options, tuple expressions) except -1:
         cdef nvrtcResult status = self.run_once(options, expressions)
@@ -143,12 +143,12 @@ cdef class NvrtcCompiler(Compiler):
 
     cdef nvrtcResult run_once(self, list options, tuple expressions) except *:
         if self.is_used or self.native.raw is NULL:
-            fresh = NvrtcProgram.create(self.source, self.settled["name"].encode())
+            program = NvrtcProgram.create(self.source, self.fixed_fields["name"].encode())
             with cython.critical_section(self):
-                self.native = fresh
+                self.native = program
         self.is_used = True
-        for given in expressions:
-            self.native.add_expression(as_expression(given))
+        for expression in expressions:
+            self.native.add_expression(as_expression(expression))
         return self.native.compile(options)
 
     cdef int check_run(self, nvrtcResult status) except -1:
@@ -156,7 +156,7 @@ cdef class NvrtcCompiler(Compiler):
             return 0
         log = self.native.log()
         if status == NVRTC_ERROR_INVALID_OPTION:
-            log = f"NVRTC {'.'.join(map(str, nvrtc_version()))} refuses an option:\n{log}"
+            log = f"NVRTC {'.'.join(map(str, nvrtc_version()))} rejects an option:\n{log}"
         error = nvrtc_error(status, b"nvrtcCompileProgram", log)
         for hint in hints_for(log):
             error.add_note(hint)
@@ -165,16 +165,16 @@ cdef class NvrtcCompiler(Compiler):
     cdef int check_image(self, str target, bytes image) except -1:
         if image.strip(b"\0") or self.options.fdevice_syntax_only:
             return 0
-        if self.options.link_time_optimization:  # NVRTC makes LTO-IR only; loading says so
+        if self.options.link_time_optimization:  # NVRTC generates LTO-IR only; loading reports it
             return 0
         arch = self.options.arch
         if target == "tile_ir" and self.options.simt_only:
-            why = "simt_only=True leaves it out"
+            reason = "simt_only=True excludes it"
         elif not arch.startswith("sm_"):
-            why = f"arch={arch!r} is virtual: use arch='sm_{arch.rpartition('_')[2]}'"
+            reason = f"arch={arch!r} is virtual: use arch='sm_{arch.rpartition('_')[2]}'"
         else:
-            why = "the options leave nothing to generate"
-        raise RuntimeError(f"NVRTC made no {target}: {why}")
+            reason = "the options disable all output"
+        raise RuntimeError(f"NVRTC generated no {target}: {reason}")
 
 
 COMPILERS["c++"] = NvrtcCompiler

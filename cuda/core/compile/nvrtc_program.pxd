@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A program of NVRTC: source in, images out.
+# A native NVRTC program: its calls with error checks.
 
 from cuda.bindings.cynvrtc cimport NVRTC_ERROR_INVALID_INPUT, nvrtcProgram, nvrtcResult
 
@@ -14,13 +14,13 @@ cdef class NvrtcProgram:
     @staticmethod
     cdef NvrtcProgram create(bytes source, bytes name)
     cdef int add_expression(self, bytes expression) except -1
-    # The status of the compilation; what NVRTC has to say about it is in log().
+    # Returns the status of the compilation; log() returns NVRTC's messages.
     cdef nvrtcResult compile(self, list options) except *
     cdef str log(self)
     cdef bytes image(self, str target)
-    cdef bytes fetch(self, size_getter ask_size, image_getter ask, const char* function)
+    cdef bytes fetch(self, size_getter get_size, image_getter get_image, const char* function)
     cdef bytes lowered_name(self, bytes expression)
-    # The status of making a precompiled header in the last compilation.
+    # Returns the status of precompiled header creation in the last compilation.
     cdef nvrtcResult header_status(self) except *
     cdef size_t header_bytes_needed(self) except? 0
     cdef int close(self) except -1

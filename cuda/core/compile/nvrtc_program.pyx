@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A program of NVRTC: source in, images out.
+# A native NVRTC program: its calls with error checks.
 
 
 cimport cuda.bindings.cynvrtc as cynvrtc
@@ -33,12 +33,12 @@ cdef class NvrtcProgram:
         cdef const char* text = c_text(source, "the source")
         cdef const char* title = c_text(name, "the name of the program")
         cdef nvrtcResult status
-        cdef uint64_t passing = enter_gate()
+        cdef uint64_t entry = enter_gate()
         with nogil:
             try:
                 status = cynvrtc.nvrtcCreateProgram(&self.raw, text, title, 0, NULL, NULL)
             finally:
-                leave_gate(passing)
+                leave_gate(entry)
         check_nvrtc(status, "nvrtcCreateProgram")
         return self
 
@@ -48,15 +48,15 @@ cdef class NvrtcProgram:
         return 0
 
     cdef nvrtcResult compile(self, list options) except *:
-        cdef OptionList given = OptionList.of(options)
-        cdef int count = given.count()
+        cdef OptionList native_options = OptionList.of(options)
+        cdef int count = native_options.count()
         cdef nvrtcResult status
-        cdef uint64_t passing = enter_gate()
+        cdef uint64_t entry = enter_gate()
         with nogil:
             try:
-                status = cynvrtc.nvrtcCompileProgram(self.raw, count, given.texts)
+                status = cynvrtc.nvrtcCompileProgram(self.raw, count, native_options.texts)
             finally:
-                leave_gate(passing)
+                leave_gate(entry)
         return status
 
     cdef str log(self):
@@ -72,23 +72,23 @@ cdef class NvrtcProgram:
             return self.fetch(cynvrtc.nvrtcGetTileIRSize, cynvrtc.nvrtcGetTileIR, "nvrtcGetTileIR")
         return self.fetch(cynvrtc.nvrtcGetLTOIRSize, cynvrtc.nvrtcGetLTOIR, "nvrtcGetLTOIR")
 
-    cdef bytes fetch(self, size_getter ask_size, image_getter ask, const char* function):
-        """Two calls: how many bytes, then the bytes."""
+    cdef bytes fetch(self, size_getter get_size, image_getter get_image, const char* function):
+        """Query the size of an image, then the image."""
         cdef size_t size = 0
-        check_nvrtc(ask_size(self.raw, &size), function)
-        cdef bytearray made = bytearray(size)
-        cdef char* into = made
+        check_nvrtc(get_size(self.raw, &size), function)
+        cdef bytearray buffer = bytearray(size)
+        cdef char* into = buffer
         cdef nvrtcResult status = NVRTC_SUCCESS
-        cdef uint64_t passing
+        cdef uint64_t entry
         if size:
-            passing = enter_gate()
+            entry = enter_gate()
             with nogil:
                 try:
-                    status = ask(self.raw, into)
+                    status = get_image(self.raw, into)
                 finally:
-                    leave_gate(passing)
+                    leave_gate(entry)
         check_nvrtc(status, function)
-        return bytes(made)
+        return bytes(buffer)
 
     cdef bytes lowered_name(self, bytes expression):
         cdef const char* name = NULL

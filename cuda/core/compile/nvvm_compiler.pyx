@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# NVVM IR by libNVVM: one native program for all compilations.
+# The compiler of NVVM IR by libNVVM; all compilations share a native program.
 
 
 def _get_nvvm_module():
-    """The module of libNVVM's functions; RuntimeError where the library is missing. Host only."""
+    """Return the module `cuda.bindings.nvvm`; raise RuntimeError without libNVVM. Host only."""
     module = import_module("cuda.bindings.nvvm")
     try:
         module.version()
@@ -14,13 +14,13 @@ def _get_nvvm_module():
 
 
 cdef bytes ir_bytes(object source):
-    """IR as libNVVM takes it: text as UTF-8, or bitcode."""
+    """Return IR in the form that libNVVM accepts: UTF-8 text or bitcode."""
     return source.encode() if isinstance(source, str) else bytes(source)
 
 
 @cython.final
 cdef class NvvmCompiler(Compiler):
-    """NVVM IR, by one program of libNVVM, which is verified before each compilation."""
+    """The compiler of NVVM IR; it verifies its libNVVM program before each compilation."""
 
     cdef NvvmProgram native
     cdef bint has_libdevice
@@ -32,7 +32,7 @@ cdef class NvvmCompiler(Compiler):
         _get_nvvm_module()
         self.options = options
         self.name = options.name
-        self.settled = settle(options, ("name", "extra_sources"))
+        self.fixed_fields = copy_fields(options, ("name", "extra_sources"))
         self.native = NvvmProgram.create()
         self.native.add(ir_bytes(source), options.name.encode())
         for name, module in options.extra_sources or ():
@@ -46,29 +46,29 @@ cdef class NvvmCompiler(Compiler):
         return 0
 
     cdef object compile(self, str target, object name_expressions, object logs):
-        given = self.options.as_bytes("nvvm", target)
-        self.native.verify(given)
-        # After the verification, as its modules have no version of their own.
+        native_options = self.options.as_bytes("nvvm", target)
+        self.native.verify(native_options)
+        # Verification rejects libdevice, whose modules have no IR version, so it is added later.
         if self.options.use_libdevice and not self.has_libdevice:
             self.native.add_lazily(libdevice(), b"libdevice")
             self.has_libdevice = True
-        self.native.compile(given)
+        self.native.compile(native_options)
         image = self.native.result()
-        # Last, since writing may run anything: it may close this, or compile again.
+        # The log is last: `write` may run any code, even close the program or compile again.
         if logs is not None and (log := self.native.log()):
             logs.write(log)
         return make_object_code(image, target, self.name, None)
 
 
 cdef bytes libdevice():
-    """The bitcode of NVIDIA's library of mathematical functions."""
+    """Return the bitcode of libdevice, NVIDIA's library of mathematical functions."""
     from cuda.pathfinder import BitcodeLibNotFoundError, find_bitcode_lib
 
     try:
         path = find_bitcode_lib("device")
     except BitcodeLibNotFoundError as error:
-        raise RuntimeError(f"use_libdevice needs libdevice.10.bc, which cannot be found: {error}. "
-                           "It comes with the package nvidia-nvvm and with the CUDA Toolkit") \
+        raise RuntimeError(f"use_libdevice requires libdevice.10.bc, which was not found: {error}. "
+                           "The package nvidia-nvvm and the CUDA Toolkit contain it") \
             from error
     with open(path, "rb") as file:
         return file.read()

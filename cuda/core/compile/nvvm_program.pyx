@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A program of libNVVM: modules of IR in, PTX or LTO-IR out.
+# A native libNVVM program: it compiles modules of IR to PTX or LTO-IR.
 
 cimport cuda.bindings.cynvvm as cynvvm
 from cuda.bindings.cynvvm cimport (
@@ -21,17 +21,17 @@ ctypedef nvvmResult (*nvvm_runner)(nvvmProgram, int, const char**) \
 
 @cython.final
 cdef class NvvmProgram:
-    """A native program; each failing call raises with the log of the program."""
+    """A native program; a failed call raises with the program's log."""
 
     cdef nvvmProgram raw
 
     @staticmethod
     cdef NvvmProgram create():
-        cdef NvvmProgram made = NvvmProgram.__new__(NvvmProgram)
-        cdef nvvmResult status = cynvvm.nvvmCreateProgram(&made.raw)
+        cdef NvvmProgram program = NvvmProgram.__new__(NvvmProgram)
+        cdef nvvmResult status = cynvvm.nvvmCreateProgram(&program.raw)
         if status != NVVM_SUCCESS:
             raise library_error("nvvm", status, "nvvmCreateProgram", "")
-        return made
+        return program
 
     def __dealloc__(self):
         if self.raw is not NULL:
@@ -41,7 +41,7 @@ cdef class NvvmProgram:
         return self.add_by(cynvvm.nvvmAddModuleToProgram, "nvvmAddModuleToProgram", module, name)
 
     cdef int add_lazily(self, bytes module, bytes name) except -1:
-        """Add a module of which only that is taken which others use."""
+        """Add a module of which only the functions used by other modules are linked."""
         return self.add_by(cynvvm.nvvmLazyAddModuleToProgram, "nvvmLazyAddModuleToProgram", module,
                            name)
 
@@ -50,12 +50,12 @@ cdef class NvvmProgram:
         cdef const char* title = c_text(name, "the name of the module")
         cdef size_t size = len(module)
         cdef nvvmResult status
-        cdef uint64_t passing = enter_gate()
+        cdef uint64_t entry = enter_gate()
         with nogil:
             try:
                 status = call(self.raw, text, size, title)
             finally:
-                leave_gate(passing)
+                leave_gate(entry)
         return self.check(status, function)
 
     cdef int verify(self, list options) except -1:
@@ -65,15 +65,15 @@ cdef class NvvmProgram:
         return self.run_by(cynvvm.nvvmCompileProgram, "nvvmCompileProgram", options)
 
     cdef int run_by(self, nvvm_runner call, str function, list options) except -1:
-        cdef OptionList given = OptionList.of(options)
-        cdef int count = given.count()
+        cdef OptionList native_options = OptionList.of(options)
+        cdef int count = native_options.count()
         cdef nvvmResult status
-        cdef uint64_t passing = enter_gate()
+        cdef uint64_t entry = enter_gate()
         with nogil:
             try:
-                status = call(self.raw, count, given.texts)
+                status = call(self.raw, count, native_options.texts)
             finally:
-                leave_gate(passing)
+                leave_gate(entry)
         return self.check(status, function)
 
     cdef bytes result(self):
@@ -84,16 +84,16 @@ cdef class NvvmProgram:
         return log_text(self.fetch(cynvvm.nvvmGetProgramLogSize, cynvvm.nvvmGetProgramLog,
                                    "nvvmGetProgramLog"))
 
-    cdef bytes fetch(self, nvvm_size_getter ask_size, nvvm_text_getter ask, str function):
-        """Two calls: how many bytes, then the bytes."""
+    cdef bytes fetch(self, nvvm_size_getter get_size, nvvm_text_getter get_text, str function):
+        """Query the size of a text, then the text."""
         cdef size_t size = 0
-        cdef nvvmResult status = ask_size(self.raw, &size)
-        cdef bytearray made = bytearray(size)
+        cdef nvvmResult status = get_size(self.raw, &size)
+        cdef bytearray buffer = bytearray(size)
         if status == NVVM_SUCCESS and size:
-            status = ask(self.raw, made)
+            status = get_text(self.raw, buffer)
         if status != NVVM_SUCCESS:
             raise library_error("nvvm", status, function, "")
-        return bytes(made)
+        return bytes(buffer)
 
     cdef int check(self, nvvmResult status, str function) except -1:
         if status != NVVM_SUCCESS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which option of which compiler a field of `ProgramOptions` becomes: one row a field."""
+"""Tables that map each field of `ProgramOptions` to a compiler option."""
 
 import os
 from dataclasses import dataclass
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from cuda.core._core import _options_as_bytes
 from cuda.core.compile.cache.folders import user_cache_folder
 
-BUNDLED_HEADERS_SINCE = (13, 3)  # of NVRTC
+BUNDLED_HEADERS_SINCE = (13, 3)  # NVRTC version
 
 
-def _macros(flag, given):
-    elements = given if isinstance(given, list) else (given,)
+def _macros(flag, value):
+    elements = value if isinstance(value, list) else (value,)
     return [f"{flag}={_macro(element)}" for element in elements]
 
 
-def _bundled_headers(flag, given):
-    if not given:
+def _bundled_headers(flag, value):
+    if not value:
         return []
     from cuda.core._compile import nvrtc_version
 
-    if (found := nvrtc_version()) < BUNDLED_HEADERS_SINCE:
+    if (version := nvrtc_version()) < BUNDLED_HEADERS_SINCE:
         raise RuntimeError(
             "use_bundled_headers requires NVRTC >= {}.{}; found {}.{}".format(
-                *BUNDLED_HEADERS_SINCE, *found
+                *BUNDLED_HEADERS_SINCE, *version
             )
         )
     return [f"{flag}={os.path.join(user_cache_folder(), 'nvrtc-bundled-headers')}"]
@@ -31,10 +31,10 @@ def _bundled_headers(flag, given):
 
 @dataclass(frozen=True)
 class Row:
-    """`form` says how the field is written: ``flag=value``, ``flag=true`` or ``flag=false``
-    ("truth"), ``flag`` if it is true ("switch"), ``flag=element`` for each of a list, or as a
-    function of the flag and the value says. `nvvm` says when NVVM refuses the field: if it is set,
-    if it is true, or never ("").
+    """The mapping of a field. `form` selects its syntax: ``flag=value``, ``flag=true`` or
+    ``flag=false`` ("truth"), ``flag`` if true ("switch"), ``flag=element`` for each element
+    ("each"), or the result of a function of flag and value. `nvvm` selects when NVVM rejects the
+    field: if set ("set"), if true ("true"), or never ("").
     """
 
     field: str
@@ -44,17 +44,17 @@ class Row:
 
 
 def table(rows):
-    """The rows as `_options_as_bytes` reads them: field -> place, form and beginning."""
-    return {row.field: (place, row.form, _beginning(row)) for place, row in enumerate(rows)}
+    """Return the rows in the form of `_options_as_bytes`: field: (place, form, prefix)."""
+    return {row.field: (place, row.form, _prefix(row)) for place, row in enumerate(rows)}
 
 
-def _beginning(row):
+def _prefix(row):
     if callable(row.form):
         return row.flag
     return (row.flag if row.form == "switch" else f"{row.flag}=").encode()
 
 
-# In the order in which the options are given to NVRTC.
+# Rows are in the order in which NVRTC receives the options.
 NVRTC_ROWS = (
     Row("arch", "-arch", nvvm=""),
     Row("relocatable_device_code", "--relocatable-device-code", "truth"),
@@ -74,7 +74,7 @@ NVRTC_ROWS = (
     Row("gen_opt_lto", "--gen-opt-lto", "switch", "true"),
     Row("define_macro", "--define-macro", _macros),
     Row("undefine_macro", "--undefine-macro", "each"),
-    # Before the include paths: of two headers of one name, the compiler's own is taken.
+    # This row precedes the include paths, so the compiler's own headers have priority.
     Row("use_bundled_headers", "--use-bundled-headers", _bundled_headers, "true"),
     Row("include_path", "--include-path", "each"),
     Row("pre_include", "--pre-include", "each"),
@@ -123,16 +123,16 @@ NVRTC_ROWS = (
 )
 
 
-def _virtual_architecture(flag, given):
-    return [f"{flag}={given.replace('sm_', 'compute_')}"]
+def _virtual_architecture(flag, value):
+    return [f"{flag}={value.replace('sm_', 'compute_')}"]
 
 
-def _level(flag, given):
-    return [f"{flag}={3 if given else 0}"]
+def _level(flag, value):
+    return [f"{flag}={3 if value else 0}"]
 
 
-def _bit(flag, given):
-    return [f"{flag}={int(bool(given))}"]
+def _bit(flag, value):
+    return [f"{flag}={int(bool(value))}"]
 
 
 NVVM_ROWS = (
@@ -151,20 +151,20 @@ _NVRTC_TABLE, _NVVM_TABLE = table(NVRTC_ROWS), table(NVVM_ROWS)
 
 
 def for_nvrtc(options):
-    """The options of NVRTC, in order, as bytes."""
+    """Return the options of NVRTC in order, as bytes."""
     return _options_as_bytes(options, _NVRTC_TABLE)
 
 
 def for_nvvm(options, target_type):
-    """The options of NVVM, in order, as bytes; refuses those that NVVM does not have."""
+    """Return the options of NVVM in order, as bytes; reject unsupported options."""
     if refused := [row.field for row in NVRTC_ROWS if _is_refused(row, options)]:
         from cuda.core import CUDAError
 
         raise CUDAError(
             f"The following options are not supported by NVVM backend: {', '.join(refused)}"
         )
-    made = _options_as_bytes(options, _NVVM_TABLE)
-    return [*made, b"-gen-lto"] if target_type == "ltoir" else made
+    result = _options_as_bytes(options, _NVVM_TABLE)
+    return [*result, b"-gen-lto"] if target_type == "ltoir" else result
 
 
 def _is_refused(row, options):
@@ -172,14 +172,14 @@ def _is_refused(row, options):
     return row.nvvm and value is not None and (row.nvvm == "set" or bool(value))
 
 
-def _macro(given):
-    if isinstance(given, str):
-        return given
-    if not isinstance(given, tuple):
+def _macro(value):
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, tuple):
         raise RuntimeError(
             "Expected define_macro to be a str, a tuple of two str, or a list of these, "
-            f"got {given!r}"
+            f"got {value!r}"
         )
-    if len(given) != 2 or not all(isinstance(part, str) for part in given):
-        raise RuntimeError(f"Expected define_macro tuple (name, value) of two str, got {given!r}")
-    return "=".join(given)
+    if len(value) != 2 or not all(isinstance(part, str) for part in value):
+        raise RuntimeError(f"Expected define_macro tuple (name, value) of two str, got {value!r}")
+    return "=".join(value)

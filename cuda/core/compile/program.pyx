@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Source text with its compiler.
+# Program: source code with its compiler.
 
 
 cdef str as_text(object code):
-    """C++ or PTX source as text; bytes are UTF-8, and may end in NULs as PTX images do."""
+    """Return C++ or PTX source as str; bytes are UTF-8 and may end in NULs like PTX images."""
     if isinstance(code, (bytes, bytearray)):
         return bytes(code).rstrip(b"\0").decode()
     if isinstance(code, str):
@@ -31,32 +31,32 @@ cdef int check_source(object code, str code_type, object options) except -1:
 
 cdef class Program:
     """Program(code, code_type, options=None)\n--\n
-    Source code, ready to be compiled to object code.
+    Source code that can be compiled to object code.
 
-    Host only. Owns the compiler's native program, and the temporary file that shows the source to
-    debuggers; closing releases both.
+    Host only. Owns the compiler's native program and a temporary source file for debuggers;
+    closing releases both.
 
     Parameters
     ----------
     code : str or bytes
-        The source: C++, PTX, or NVVM IR.
+        Source code: C++, PTX, or NVVM IR.
     code_type : str or SourceCodeType
         ``"c++"``, ``"ptx"`` or ``"nvvm"``, in any case.
     options : ProgramOptions or dict, optional
-        How to compile. Without an `arch` in it, the current device is compiled for.
+        Compiler options. Without `arch`, the target is the current device.
 
     Raises
     ------
     TypeError
-        If `code` is of the wrong type.
+        If `code` has the wrong type.
     RuntimeError
-        If `code_type` is not known, or a library is missing that compiles it.
+        If `code_type` is unknown, or its compiler library is missing.
     ValueError
-        If an option is given that `code_type` does not have.
+        If `code_type` does not support an option.
 
     See Also
     --------
-    nvrtcCreateProgram : the function of the runtime compiler.
+    nvrtcCreateProgram : the NVRTC function.
     """
 
     def __init__(self, code, code_type, options=None):
@@ -66,16 +66,16 @@ cdef class Program:
         options = cls() if options is None else options
         check_source(code, code_type, options)
         if code_type == "nvvm":
-            options.as_bytes("nvvm")  # raises for options that NVVM does not have
+            options.as_bytes("nvvm")  # raises for options that NVVM does not support
         check_arch(options.arch)
         source = bytes(code) if isinstance(code, bytearray) else code
         source = source if code_type == "nvvm" else as_text(source)
-        made = COMPILERS[code_type](source, options)
+        compiler = COMPILERS[code_type](source, options)
         with self.lock:
             if self.compiler is not None:
-                (<Compiler>made).close()
-                raise RuntimeError("Program is initialised already")
-            self.compiler = made
+                (<Compiler>compiler).close()
+                raise RuntimeError("Program is initialized already")
+            self.compiler = compiler
             self.source = source
             self.code_type = code_type
             self.is_open = True
@@ -99,7 +99,7 @@ cdef class Program:
     def close(self):
         """Release the native program and the temporary source file.
 
-        Host only. Closing again does nothing; object code that was made stays usable.
+        Host only. Closing twice is harmless; compiled object code stays usable.
         """
         with self.lock:
             if self.is_open:
@@ -113,21 +113,21 @@ cdef class Program:
 
     @property
     def backend(self):
-        """The compiler: a `CompilerBackendType`."""
+        """Compiler library, a `CompilerBackendType`."""
         from cuda.core.typing import CompilerBackendType
 
         return CompilerBackendType(compiler_of(self).backend)
 
     @property
     def handle(self):
-        """The native program as `cuda.bindings.nvrtc.nvrtcProgram`; of value 0 once closed."""
+        """Native program as `cuda.bindings.nvrtc.nvrtcProgram`; its value is 0 once closed."""
         return None if sys.is_finalizing() else compiler_of(self).handle()
 
     @property
     def pch_status(self):
-        """What became of the precompiled header in the last compilation: a `PCHStatusType`.
+        """Status of the last compilation's precompiled header, a `PCHStatusType`.
 
-        None when none was asked for, or nothing was compiled.
+        None before a compilation, or if the options request no precompiled header.
         """
         from cuda.core.typing import PCHStatusType
 
@@ -137,21 +137,21 @@ cdef class Program:
     def compile(self, target_type, name_expressions=(), logs=None, *, cache=None, **removed):
         """Compile to object code.
 
-        Blocks the host; other threads go on. May be called any number of times, with any target.
+        Blocks the host; other threads continue to run. Can be called repeatedly, with any target.
 
         Parameters
         ----------
         target_type : str or ObjectCodeFormatType
             ``"ptx"``, ``"cubin"`` or ``"ltoir"``, in any case. C++ also has ``"tile_ir"``: the
-            kernels marked ``__tile_global__``, which the driver compiles when they are loaded.
+            kernels marked ``__tile_global__``, which the driver compiles on loading.
         name_expressions : tuple or list of str or bytes
-            Kernels to make of templates or find in namespaces, as C++ expressions; the result's
-            `symbol_mapping` has the mangled name of each. None stands for none.
+            C++ expressions that name kernels, such as template instantiations. `symbol_mapping` of
+            the result maps each to its mangled name. None means no expressions.
         logs : object with a method ``write(str)``, optional
-            Gets what the compiler says, unless that is nothing.
+            Receives the compiler's log unless it is empty.
         cache : ProgramCacheResource, optional
-            Where to look for the result before compiling, and to store it after. What is found is
-            not compiled: `logs` gets nothing. Errors of the cache are raised.
+            Cache that is searched before compiling and updated after. A hit skips the compilation,
+            so `logs` receives nothing. Errors of the cache are raised.
 
         Returns
         -------
@@ -160,26 +160,26 @@ cdef class Program:
         Raises
         ------
         NVRTCError
-            If the source does not compile; the text holds the compiler's log.
+            If the source does not compile; the message contains the compiler's log.
         ValueError
-            If the compiler does not make that target, or a cache cannot stand for what the
-            options do: `make_program_cache_key` says which.
+            If the compiler does not support the target, or a cache does not support the options;
+            see `make_program_cache_key`.
         TypeError
-            If `cache` is no cache, or `name_expressions` no sequence of str and bytes.
+            If `cache` is not a cache, or `name_expressions` not a sequence of str and bytes.
         RuntimeError
-            If the program is closed, or its options leave nothing of that target.
+            If the program is closed, or its options disable all output of the target.
 
         Warns
         -----
         RuntimeWarning
-            If the driver is too old for the PTX that is made.
+            If the driver is too old for the compiler's PTX.
 
         See Also
         --------
-        nvrtcCompileProgram : the function of the runtime compiler.
+        nvrtcCompileProgram : the NVRTC function.
         """
         if "options" in removed:
-            raise TypeError("compile() takes no options: give them to Program(..., options=...)")
+            raise TypeError("compile() has no options: pass them to Program(..., options=...)")
         if removed:
             raise TypeError(f"compile() got an unexpected keyword argument {next(iter(removed))!r}")
         cdef Compiler compiler = compiler_of(self)
@@ -192,7 +192,7 @@ cdef class Program:
         return compile_now(self, target, name_expressions, logs)
 
     def link(self, target_type):
-        """Make object code of PTX: another name of `compile`.
+        """Create object code from PTX; an alias of `compile`.
 
         Blocks the host.
         """
@@ -203,10 +203,10 @@ cdef object compile_now(Program self, str target, object name_expressions, objec
     begin = monotonic()
     with self.lock:
         check_open(self.is_open, "Program")
-        made = compiler_of(self).compile(target, name_expressions, logs)
+        code = compiler_of(self).compile(target, name_expressions, logs)
     notify_log("note_compiled",
-               (compiler_of(self).backend, target, monotonic() - begin, len(made.code)))
-    return made
+               (compiler_of(self).backend, target, monotonic() - begin, len(code.code)))
+    return code
 
 
 cdef Compiler compiler_of(Program self):
@@ -224,7 +224,7 @@ cdef int check_target(str target, object compiler) except -1:
 
 
 cdef int check_arch(object arch) except -1:
-    """Refuse what no compiler takes, before one is asked: `90` in place of `sm_90`."""
+    """Reject an architecture that no compiler accepts, such as `90` instead of `sm_90`."""
     number = str(arch).removeprefix("sm_").removeprefix("compute_").rstrip("abcdef")
     if isinstance(arch, str) and arch.startswith(("sm_", "compute_")) and number.isdigit():
         return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of `Program`, and what they are called by each compiler."""
+"""Options of `Program`, and their conversion to compiler options."""
 
 import os
 from collections.abc import Sequence
@@ -15,103 +15,106 @@ Macro = str | tuple[str, str]
 
 @dataclass(repr=False)
 class ProgramOptions:
-    """How a `Program` is compiled.
+    """Options for compiling a `Program`.
 
-    Host only. Every field but `name` is None by default, which says nothing to the compiler. The
-    names of the fields are those of the compiler's options; paths may be ``os.PathLike``.
+    Host only. Every field except `name` defaults to None, which passes no option to the compiler.
+    Fields have the names of the compiler's options; paths may be ``os.PathLike``.
 
     Parameters
     ----------
     name
-        The name of the program in messages and debug information; None stands for the default.
+        Name of the program in messages and debug information; None selects the default.
     arch
-        ``"sm_90"``, or ``"compute_90"`` for PTX only. None is replaced by the architecture of the
-        current device, for which a driver is needed.
+        ``"sm_90"``, or ``"compute_90"`` for PTX only. None selects the architecture of the
+        current device, which requires a driver.
     relocatable_device_code, extensible_whole_program
-        Code that can be linked with other code; whole programs that can be extended by it.
+        Whether code can be linked with other code; whether a whole program can be extended.
     debug, lineinfo, numba_debug
-        Debug information; source lines alone; what Numba's debugger expects.
+        Full debug information; line information only; debug information for Numba.
     device_code_optimize
-        Optimisation in spite of `debug`.
+        Whether code is optimized despite `debug`.
     ptxas_options
-        Options of the assembler, as one text or several.
+        Options of the assembler, one string or several.
     max_register_count
-        Most registers of a thread.
+        Maximum number of registers per thread.
     ftz, prec_sqrt, prec_div, fma
-        Denormal floats become 0; IEEE square roots and divisions; a product and a sum are one
-        instruction.
+        Whether denormal floats are flushed to 0; IEEE square roots and divisions; contraction of
+        a product and a sum to one instruction.
     use_fast_math
-        All of these for speed, and fast versions of functions such as ``sinf``.
+        Whether all of these favor speed, with fast versions of functions such as ``sinf``.
     extra_device_vectorization
-        More vector instructions.
+        Whether the compiler vectorizes more aggressively.
     link_time_optimization, gen_opt_lto
-        LTO-IR, which a `Linker` optimises; that it is optimised before as well.
+        Whether to generate LTO-IR, which a `Linker` optimizes; whether to optimize it before.
     define_macro, undefine_macro
-        ``"NAME"``, ``"NAME=VALUE"``, ``("NAME", "VALUE")``, or a list of these; names.
+        ``"NAME"``, ``"NAME=VALUE"``, ``("NAME", "VALUE")``, or a list of these; names to undefine.
     include_path, pre_include
-        Folders of headers; headers that come before the source.
+        Folders to search for headers; headers to include before the source.
     use_bundled_headers
-        CUDA's and libcu++'s headers that NVRTC 13.3 and newer brings are put into a folder and
-        found there.
+        Whether to use the headers of CUDA and libcu++ that NVRTC 13.3 and newer contains. They are
+        extracted to a cache folder.
     no_source_include
-        The folder of the source is not searched for headers.
+        Whether to exclude the folder of the source from the header search.
     std
-        The dialect, as ``"c++17"``.
+        Language standard, e.g. ``"c++17"``.
     builtin_move_forward, builtin_initializer_list
-        ``std::move``, ``std::forward``, ``std::initializer_list`` without a header; True if None.
+        Whether ``std::move``, ``std::forward`` and ``std::initializer_list`` need no header; None
+        means True.
     disable_warnings, brief_diagnostics, no_display_error_number
-        No warnings; short messages; no number in messages.
+        Whether to disable warnings; to shorten messages; to omit message numbers.
     diag_error, diag_suppress, diag_warn
-        Numbers of messages that are errors, are not written, are warnings.
+        Numbers of messages to report as errors, to suppress, to report as warnings.
     restrict
-        No two pointer parameters of a kernel lead to the same memory.
+        Whether the pointer parameters of a kernel are assumed not to alias.
     device_as_default_execution_space
-        What has no annotation is ``__device__``.
+        Whether functions without annotation are ``__device__``.
     device_int128, device_float128
-        ``__int128`` and ``__float128`` in device code.
+        Whether device code supports ``__int128`` and ``__float128``.
     optimization_info
-        Which optimisations are told of: ``"inline"``.
+        Kind of optimizations to report: ``"inline"``.
     time, fdevice_time_trace
-        Files for the time that each phase took: a table; a trace for a browser.
+        Files for the duration of each compiler phase: a table; a trace for a browser.
     split_compile
-        Threads of the optimiser; 0 for as many as there are processors.
+        Number of optimizer threads; 0 selects the number of processors.
     fdevice_syntax_only
-        Nothing but the check of the source.
+        Whether to check the syntax only.
     minimal
-        Fewer features, for a shorter compilation.
+        Whether to disable features for a shorter compilation.
     no_cache
-        No cache of the compiler's own.
+        Whether to disable the compiler's own cache.
     frandom_seed
-        Takes the place of random parts of names.
+        Seed that replaces random parts of names.
     ofast_compile
-        Shorter compilation for slower code: ``"0"``, ``"min"``, ``"mid"``, ``"max"``.
+        Level of fast compilation at the cost of slower code: ``"0"``, ``"min"``, ``"mid"``,
+        ``"max"``.
     pch, create_pch, use_pch, pch_dir
-        Precompiled headers: by themselves; to and from a file; the folder.
+        Precompiled headers: automatic; written to and read from a file; their folder.
     pch_verbose, pch_messages, instantiate_templates_in_pch
-        Why a precompiled header was not used; a message when one is; templates in it.
+        Whether to report why a precompiled header was not used; to report its use; to instantiate
+        templates in it.
     extra_sources
-        Further NVVM modules: a sequence of pairs of name and source, in order.
+        Additional NVVM modules: a sequence of pairs of name and source, in order.
     use_libdevice
         Whether to link libdevice; NVVM only.
     enable_tile, tile_only, simt_only
-        Whether the source may have ``__tile_global__`` kernels, and whether code is made of these
-        only, or of all others only. NVRTC 13.3 or newer.
+        Whether the source may contain ``__tile_global__`` kernels; whether to compile only these
+        kernels, or only all others. NVRTC 13.3 or newer.
     default_tile, diagnose_implicit_tile_var
-        Whether functions and variables without annotation are ``__tile__``, and whether to say
-        which variables cannot be.
+        Whether functions and variables without annotation are ``__tile__``; whether to report
+        variables that cannot be.
     tile_preview
-        What of tiles is not final: ``"simt"``.
+        Preview feature of tile programs to enable: ``"simt"``.
 
     Raises
     ------
     TypeError, ValueError
         If `extra_sources` is not a sequence of pairs of a name and a source.
     DynamicLibNotFoundError
-        If `arch` is None and there is no driver to ask for the current device.
+        If `arch` is None and no driver can report the current device.
 
     See Also
     --------
-    nvrtcCompileProgram : the function of the runtime compiler.
+    nvrtcCompileProgram : the NVRTC function.
     """
 
     name: str | None = "default_program"
@@ -190,7 +193,7 @@ class ProgramOptions:
         return f"ProgramOptions(name={self.name!r}, arch={self.arch!r})"
 
     def as_bytes(self, backend: str, target_type: str | None = None) -> list[bytes]:
-        """The options as the compiler takes them.
+        """Return the options in the form that the compiler accepts.
 
         Host only.
 
@@ -208,9 +211,9 @@ class ProgramOptions:
         Raises
         ------
         ValueError
-            For another backend.
+            If the backend is unknown.
         CUDAError
-            If options are set that NVVM does not have; all of them are named.
+            If options are set that NVVM does not support; the message names all of them.
         RuntimeError
             If `define_macro` is malformed.
         """

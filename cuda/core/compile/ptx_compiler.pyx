@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-# PTX by a linker: nvJitLink assembles it, or the driver where that is missing.
+# The compiler of PTX: a linker assembles it, nvJitLink or the driver if nvJitLink is missing.
 
-# What the options of a program and those of a linker have in common.
+# Fields that the options of a program and of a linker share.
 cdef tuple SHARED_WITH_LINKER = (
     "name", "arch", "debug", "lineinfo", "ptxas_options", "max_register_count", "ftz", "prec_sqrt",
     "prec_div", "fma", "link_time_optimization", "split_compile", "no_cache")
 
 
 cdef object linker_options_of(object options):
-    """What a linker is given of the options of a program."""
-    given = {name: getattr(options, name) for name in SHARED_WITH_LINKER}
-    # Of the program it is the path of a file, which a linker does not write.
-    given["time"] = True if options.time is not None else None
-    return public_object("LinkerOptions")(**given)
+    """Return the linker options that correspond to a program's options."""
+    fields = {name: getattr(options, name) for name in SHARED_WITH_LINKER}
+    # A program's `time` is the path of a file; a linker writes to its log instead.
+    fields["time"] = True if options.time is not None else None
+    return public_object("LinkerOptions")(**fields)
 
 
 @cython.final
 cdef class PtxCompiler(Compiler):
-    """PTX, by a linker that has it as its only input."""
+    """The compiler of PTX, a linker with the PTX as its only input."""
 
     cdef Linker linker
 
@@ -29,7 +29,7 @@ cdef class PtxCompiler(Compiler):
                           "compilers of C++ and NVVM IR", UserWarning, stacklevel=1)
         self.options = options
         self.name = options.name
-        self.settled = settle(options, (*SHARED_WITH_LINKER, "time"))
+        self.fixed_fields = copy_fields(options, (*SHARED_WITH_LINKER, "time"))
         code = make_object_code(source.encode(), "ptx", options.name, None)
         self.linker = Linker(code, options=linker_options_of(options))
 
@@ -45,11 +45,11 @@ cdef class PtxCompiler(Compiler):
         return 0
 
     cdef object compile(self, str target, object name_expressions, object logs):
-        made = link_to(self.linker, target)
-        # Last, since writing may run anything.
+        code = link_to(self.linker, target)
+        # The log is last, since `write` may run any code.
         if logs is not None and (log := self.linker.get_info_log()):
             logs.write(log)
-        return made
+        return code
 
 
 COMPILERS["ptx"] = PtxCompiler

@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-# Which library links: nvJitLink, or the driver where it is missing or too old.
+# The library that links: nvJitLink, or the driver if nvJitLink is missing or too old.
 
 
 cdef object backend_lock = RLock()
-cdef object uses_driver = None  # None until it is known
+cdef object uses_driver = None  # None until decided
 
-# What the import of the low layer's module may miss without being broken itself.
+# Modules whose absence means that nvJitLink is not installed, not that the import is broken.
 cdef tuple OPTIONAL_MODULES = ("nvidia", "cuda", "cuda.bindings", "cuda.bindings.nvjitlink")
 
 
 def _decide_nvjitlink_or_driver():
-    """Whether the driver links, for want of nvJitLink 12.3 or newer; decided once. Host only."""
+    """Return whether the driver links because nvJitLink 12.3 is missing. Host only."""
     global uses_driver
     with backend_lock:
         if uses_driver is None:
-            why = problem_of_nvjitlink()
-            if why:
+            problem = problem_of_nvjitlink()
+            if problem:
                 warnings.warn(
-                    f"cuda.bindings.nvjitlink {why}, so the driver links in its place: it does "
-                    "not link LTO IR, nor what a newer compiler made", RuntimeWarning,
+                    f"cuda.bindings.nvjitlink {problem}, so the driver links instead: it supports "
+                    "neither LTO IR nor code of a newer compiler", RuntimeWarning,
                     stacklevel=1)  # compiled code has no frame: 1 is the caller
-            uses_driver = bool(why)
+            uses_driver = bool(problem)
         return uses_driver
 
 
 cdef str problem_of_nvjitlink():
-    """Why nvJitLink cannot be used; empty when it can."""
+    """Return why nvJitLink cannot be used; empty if it can."""
     try:
         import_module("cuda.bindings.nvjitlink")
     except ModuleNotFoundError as error:
@@ -33,8 +33,8 @@ cdef str problem_of_nvjitlink():
             raise
         return "is not available"
     try:
-        found = _low.inspect_function_pointer("nvjitlink", "nvJitLinkVersion")
+        address = _low.inspect_function_pointer("nvjitlink", "nvJitLinkVersion")
     except RuntimeError:  # the library cannot be opened
         return "is not available"
-    # Older ones have no function of that plain name.
-    return "" if found else "is too old (nvJitLink 12.3 or newer is needed)"
+    # Older releases have no function with this unversioned name.
+    return "" if address else "is too old (nvJitLink 12.3 or newer is needed)"

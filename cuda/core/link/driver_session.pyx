@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A link by the driver, where nvJitLink is missing or too old.
+# A link by the driver, used if nvJitLink is missing or too old.
 
 from cuda.bindings.cydriver cimport (
     CU_JIT_INPUT_CUBIN,
@@ -30,9 +30,9 @@ cdef class DriverSession(LinkSession):
 
     @staticmethod
     cdef DriverSession create(list options):
-        cdef DriverSession made = DriverSession.__new__(DriverSession)
-        made.state = LinkState.create(options)
-        return made
+        cdef DriverSession session = DriverSession.__new__(DriverSession)
+        session.state = LinkState.create(options)
+        return session
 
     cdef int add(self, ObjectCode code) except -1:
         kind = DRIVER_KINDS[code.format]
@@ -61,7 +61,7 @@ cdef class DriverSession(LinkSession):
         return self.image
 
     cdef int explain(self, object error) except -1:
-        """Put the driver's log into the text of an error."""
+        """Append the driver's log to the message of an error."""
         self.read_logs()
         if self.error_log:
             extend_error(error, f"\nLinker error log: {self.error_log}")

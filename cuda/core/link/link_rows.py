@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which option of which linker a field of `LinkerOptions` becomes: one row a field."""
+"""Tables that map each field of `LinkerOptions` to a linker option."""
 
 import warnings
 
@@ -7,11 +7,11 @@ from cuda.core._core import _options_as_bytes
 from cuda.core.compile.option_rows import Row, table
 
 
-def _level(flag, given):
-    return [f"{flag}{given}"]
+def _level(flag, value):
+    return [f"{flag}{value}"]
 
 
-# In the order in which the options are given to nvJitLink.
+# Rows are in the order in which nvJitLink receives the options.
 NVJITLINK_ROWS = (
     Row("arch", "-arch"),
     Row("max_register_count", "-maxrregcount"),
@@ -36,7 +36,7 @@ NVJITLINK_ROWS = (
     Row("incremental", "-r", "switch"),
 )
 
-# Field -> option of the driver, and the value that it has when the field is true.
+# Field: option of the driver, and its value if the field is true.
 DRIVER_SWITCHES = {
     "verbose": ("CU_JIT_LOG_VERBOSE", 1),
     "link_time_optimization": ("CU_JIT_LTO", 1),
@@ -48,9 +48,9 @@ DRIVER_NUMBERS = {
     "max_register_count": "CU_JIT_MAX_REGISTERS",
     "optimization_level": "CU_JIT_OPTIMIZATION_LEVEL",
 }
-NOT_OF_THE_DRIVER = ("time", "ptxas_options", "split_compile", "split_compile_extended")
-NOT_OF_THE_DRIVER_IF_TRUE = ("ptx", "incremental")
-IGNORED_BY_THE_DRIVER = {
+UNSUPPORTED_BY_DRIVER = ("time", "ptxas_options", "split_compile", "split_compile_extended")
+UNSUPPORTED_BY_DRIVER_IF_TRUE = ("ptx", "incremental")
+IGNORED_BY_DRIVER = {
     "ftz": "ftz option",
     "prec_div": "prec_div option",
     "prec_sqrt": "prec_sqrt option",
@@ -65,41 +65,41 @@ NVJITLINK_TABLE = table(NVJITLINK_ROWS)
 
 
 def for_nvjitlink(options, arch):
-    """The options of nvJitLink, in order, as bytes; `arch` where the options have none."""
-    made = _options_as_bytes(options, NVJITLINK_TABLE)
-    return made if options.arch is not None else [f"-arch={arch()}".encode(), *made]
+    """Return the options of nvJitLink in order, as bytes; `arch` returns the default."""
+    result = _options_as_bytes(options, NVJITLINK_TABLE)
+    return result if options.arch is not None else [f"-arch={arch()}".encode(), *result]
 
 
 def for_driver(options, arch):
-    """The options of the driver: pairs of the number of a ``CUjit_option`` and its value."""
+    """Return the options of the driver as pairs of ``CUjit_option`` number and value."""
     from cuda.bindings.driver import CUjit_option
 
-    _refuse(options)
-    for field, what in IGNORED_BY_THE_DRIVER.items():
+    _check_supported(options)
+    for field, label in IGNORED_BY_DRIVER.items():
         if getattr(options, field) is not None:
             warnings.warn(
-                f"{what} is deprecated in the driver API", DeprecationWarning, stacklevel=2
+                f"{label} is deprecated in the driver API", DeprecationWarning, stacklevel=2
             )
-    made = [("CU_JIT_TARGET", _target(options.arch if options.arch is not None else arch()))]
+    pairs = [("CU_JIT_TARGET", _target(options.arch if options.arch is not None else arch()))]
     for field, name in DRIVER_NUMBERS.items():
         if (number := getattr(options, field)) is not None:
-            made.append((name, int(number)))
-    made += [pair for field, pair in DRIVER_SWITCHES.items() if getattr(options, field)]
-    return [(int(CUjit_option[name]), number) for name, number in made]
+            pairs.append((name, int(number)))
+    pairs += [pair for field, pair in DRIVER_SWITCHES.items() if getattr(options, field)]
+    return [(int(CUjit_option[name]), number) for name, number in pairs]
 
 
-def _refuse(options):
-    wrong = [f for f in NOT_OF_THE_DRIVER if getattr(options, f) is not None]
-    wrong += [f for f in NOT_OF_THE_DRIVER_IF_TRUE if getattr(options, f)]
+def _check_supported(options):
+    wrong = [f for f in UNSUPPORTED_BY_DRIVER if getattr(options, f) is not None]
+    wrong += [f for f in UNSUPPORTED_BY_DRIVER_IF_TRUE if getattr(options, f)]
     if wrong:
         raise ValueError(
-            f"{wrong[0]} option is not supported by the driver API, which links where nvJitLink "
+            f"{wrong[0]} option is not supported by the driver API, which links because nvJitLink "
             "is missing"
         )
 
 
 def _target(arch):
-    """The driver's number of an architecture such as ``"sm_90a"``."""
+    """Return the driver's number of an architecture such as ``"sm_90a"``."""
     from cuda.bindings.driver import CUjit_target
 
     name = f"CU_TARGET_COMPUTE_{str(arch).rpartition('_')[2].upper()}"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# A link under way, by whichever library.
+# The interface of a link in progress.
 
 
 cdef class LinkSession:
-    """One link of one library: takes inputs, is completed once, and gives what was made.
+    """A link of a library: it accepts inputs, completes once, and returns the image.
 
-    A subclass says what `kinds` of code it takes and which `targets` it makes. What the library
-    says is kept in the two logs, which outlive it. Not for several threads at once: the Linker
-    that owns it has a lock.
+    A subclass defines the `kinds` of code that it accepts and its `targets`. The two logs store
+    the library's messages and remain after `close`. A session is not thread-safe: the lock of the
+    Linker that owns it protects it.
     """
 
     cdef str error_log, info_log
@@ -19,26 +19,26 @@ cdef class LinkSession:
         self.error_log = self.info_log = ""
 
     cdef int add(self, ObjectCode code) except -1:
-        """Give one input to the library."""
+        """Add an input to the library."""
         raise NotImplementedError(f"{type(self).__name__}.add()")
 
     cdef bytes make(self, str target):
-        """Link, unless that is done, and return the image of a target among `targets`."""
+        """Link on the first call, and return the image of a target in `targets`."""
         raise NotImplementedError(f"{type(self).__name__}.make()")
 
     cdef int read_logs(self) except -1:
-        """Keep what the library has said so far."""
+        """Store the library's current logs."""
         raise NotImplementedError(f"{type(self).__name__}.read_logs()")
 
     cdef object handle(self):
-        """The native object as the low layer has it; of value 0 once closed."""
+        """Return the native object as a low-layer object; its value is 0 once closed."""
         raise NotImplementedError(f"{type(self).__name__}.handle()")
 
     cdef int close(self) except -1:
-        """End the link, keeping the logs."""
+        """Destroy the native link, but store its logs."""
         raise NotImplementedError(f"{type(self).__name__}.close()")
 
 
 cdef bytes input_name(ObjectCode code):
-    """What the library calls an input in its messages."""
+    """Return the name of an input in the library's messages."""
     return code.label.encode()

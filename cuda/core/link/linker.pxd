@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Object code of several sources to one.
+# Linker: it links object code of several sources.
 
 
 @cython.final
@@ -11,4 +11,4 @@ cdef class Linker:
     cdef list codes
     cdef str name
     cdef list native_options
-    cdef bytes declarations    # None until a cubin was linked
+    cdef bytes declarations    # None before a cubin is linked

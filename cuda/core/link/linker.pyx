@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Linker: object code of several sources to one.
+# Linker: it links object code of several sources.
 
 from cuda.core.link import link_rows
 from cuda.core.link.linker_options import current_arch
@@ -10,27 +10,27 @@ cdef tuple LINK_TARGETS = ("cubin", "ptx", "ltoir")
 @cython.final
 cdef class Linker:
     """Linker(*object_codes, options=None)\n--\n
-    Joins object code of several sources into one, and resolves what they use of each other.
+    Links object code of several sources and resolves references between them.
 
-    Host only. nvJitLink links, or the driver where that is missing; the driver needs a current
-    context and takes no LTO-IR. Owns the native linker; closing releases it.
+    Host only. nvJitLink links, or the driver if nvJitLink is missing. The driver needs a current
+    context and does not accept LTO-IR. The object owns the native linker; closing releases it.
 
     Parameters
     ----------
     *object_codes : ObjectCode
-        What to link: PTX, cubins, LTO-IR, fat binaries, host objects and libraries with device
-        code; images or paths.
+        Inputs: PTX, cubins, LTO-IR, fat binaries, host objects and libraries with device code;
+        images or paths.
     options : LinkerOptions or dict, optional
-        How to link. Without an `arch` in it, for the current device.
+        Linker options. Without `arch`, the target is the current device.
 
     Raises
     ------
     ValueError
-        If nothing is given, or code that the library does not take.
+        If no code is passed, or the library does not accept a format.
     TypeError
-        If something is given that is no ObjectCode.
+        If an argument is not an ObjectCode.
     nvJitLinkError, CUDAError
-        If the library refuses an option or an input; the text holds its log.
+        If the library rejects an option or an input; the message contains its log.
 
     Warns
     -----
@@ -66,23 +66,23 @@ cdef class Linker:
 
     @classmethod
     def which_backend(cls):
-        """The library that links: a `CompilerBackendType`. Host only.
+        """Return the library that links, a `CompilerBackendType`. Host only.
 
         Returns
         -------
         CompilerBackendType
-            ``"nvJitLink"``, or ``"driver"`` where that is missing or too old.
+            ``"nvJitLink"``, or ``"driver"`` if nvJitLink is missing or too old.
         """
         return linking_backend()
 
     @property
     def backend(self):
-        """The library that links: a `CompilerBackendType`. Host only."""
+        """Library that links, a `CompilerBackendType`. Host only."""
         return linking_backend()
 
     @property
     def handle(self):
-        """The native linker, 0 once closed: an int, or a `CUlinkState` where the driver links."""
+        """Native linker, an int, or a `CUlinkState` if the driver links; 0 once closed."""
         return None if sys.is_finalizing() else session_of(self).handle()
 
     @property
@@ -91,29 +91,29 @@ cdef class Linker:
         return not self.is_open
 
     def link(self, target_type):
-        """Link, and return what was made.
+        """Link, and return the object code.
 
-        Blocks the host; other threads go on. The second call makes nothing new: it returns the
-        same code, or another target of it, or raises the same error.
+        Blocks the host; other threads continue to run. A later call does not link again: it returns
+        the same code, or another target of it, or raises the same error.
 
         Parameters
         ----------
         target_type : str or ObjectCodeFormatType
-            ``"cubin"``; ``"ptx"``, for which the options have ``link_time_optimization=True,
-            ptx=True`` and all inputs are LTO-IR; ``"ltoir"``, of the inputs that are LTO-IR. In
-            any case. The driver makes cubins only.
+            ``"cubin"``, ``"ptx"`` or ``"ltoir"``, in any case. ``"ptx"`` requires the options
+            ``link_time_optimization=True, ptx=True`` and only LTO-IR as inputs. ``"ltoir"`` links
+            the inputs that are LTO-IR. The driver supports ``"cubin"`` only.
 
         Returns
         -------
         ObjectCode
-            Under the name of the options.
+            The linked code, with the name in the options.
 
         Raises
         ------
         ValueError
-            If that target is not made.
+            If the target is not supported.
         nvJitLinkError, CUDAError
-            If the inputs do not link; the text holds the log.
+            If the inputs do not link; the message contains the log.
         RuntimeError
             If the linker is closed.
 
@@ -129,9 +129,9 @@ cdef class Linker:
         return link_to(self, target)
 
     def get_error_log(self):
-        """What the library says is wrong, as str; empty when that is nothing.
+        """Return the library's error log as str, or an empty str.
 
-        Host only. Stays as it is after `link`, and after `close`.
+        Host only. The log remains available after `link` and `close`.
         """
         with self.lock:
             session = session_of(self)
@@ -139,10 +139,10 @@ cdef class Linker:
             return session.error_log
 
     def get_info_log(self):
-        """What the library tells of the link, as str; empty when that is nothing.
+        """Return the library's information log as str, or an empty str.
 
-        Host only. Stays as it is after `link`, and after `close`. The options `verbose` and `time`
-        make it longer.
+        Host only. The log remains available after `link` and `close`. The options `verbose` and
+        `time` extend it.
         """
         with self.lock:
             session = session_of(self)
@@ -152,8 +152,8 @@ cdef class Linker:
     def close(self):
         """Release the native linker.
 
-        Host only. Closing again does nothing; what was linked, and the logs, stay usable. Waits
-        for a link that is under way on another thread.
+        Host only. Closing twice is harmless; linked code and the logs stay usable. The call waits
+        for a link in progress on another thread.
 
         See Also
         --------
@@ -188,7 +188,7 @@ cdef int check_object_codes(tuple codes) except -1:
 
 
 cdef int begin_link(Linker self, list codes, object options) except -1:
-    """Make the native linker and give it the inputs; on failure nothing is left of it."""
+    """Create the native linker and add the inputs; destroy it on failure."""
     cdef LinkSession session
     cdef list native
     if _decide_nvjitlink_or_driver():
@@ -206,7 +206,7 @@ cdef int begin_link(Linker self, list codes, object options) except -1:
             session.add(code)
         with self.lock:
             if self.session is not None:
-                raise RuntimeError("Linker is initialised already")
+                raise RuntimeError("Linker is initialized already")
             self.session = session
     except BaseException:
         session.close()
@@ -241,12 +241,12 @@ cdef ObjectCode link_to(Linker self, str target):
     return make_object_code(image, target, self.name, None, declarations)
 
 
-NEEDS_LTOIR = ("link_time_optimization=True needs at least one input of LTO-IR, which "
-               "Program(code, 'c++', {'link_time_optimization': True}).compile('ltoir') makes")
-WHY_NOT = {  # where the linker has nothing to say
-    "cubin": "no cubin is made where the options have ptx=True",
-    "ltoir": "LTO-IR is made of LTO-IR only, with the option link_time_optimization=True",
-    "ptx": "PTX is made of LTO-IR only, with the options link_time_optimization=True, ptx=True",
+NEEDS_LTOIR = ("link_time_optimization=True requires at least one LTO-IR input, which "
+               "Program(code, 'c++', {'link_time_optimization': True}).compile('ltoir') creates")
+TARGET_HINTS = {  # for an empty log
+    "cubin": "the option ptx=True excludes cubin output",
+    "ltoir": "LTO-IR output requires LTO-IR inputs and link_time_optimization=True",
+    "ptx": "PTX output requires LTO-IR inputs, link_time_optimization=True and ptx=True",
 }
 
 
@@ -256,12 +256,12 @@ cdef bytes make_image(LinkSession session, str target, list codes):
     except Exception as error:
         log = session.error_log
         if "Undefined reference" in log:
-            error.add_note("no input defines what is named: give the code that does to the Linker, "
-                           "too, under the very name (extern \"C\", or the mangled one)")
+            error.add_note("no input defines the symbol: add the code that defines it under this "
+                           "exact name (extern \"C\", or the mangled name) to the Linker")
         elif "NO_MODULE" in log or "nvvmCompileProgram" in log and not may_have_ltoir(codes):
-            error.add_note(NEEDS_LTOIR)  # linkers of CUDA 13.0 give the empty program to NVVM
-        elif not log and target in WHY_NOT:
-            error.add_note(WHY_NOT[target])
+            error.add_note(NEEDS_LTOIR)  # linkers of CUDA 13.0 pass an empty program to NVVM
+        elif not log and target in TARGET_HINTS:
+            error.add_note(TARGET_HINTS[target])
         raise
 
 
@@ -270,12 +270,12 @@ cdef bint may_have_ltoir(list codes):
 
 
 cdef bytes parameters_of_inputs(Linker self):
-    """PTX that tells the parameters of the kernels, of all inputs where it can be had."""
+    """Return PTX that declares the kernels' parameters, from all inputs that provide it."""
     if self.declarations is None:
         ltoir = [code for code in self.codes if (<ObjectCode>code).format == "ltoir"]
-        known = [known_declarations(<ObjectCode>code) for code in self.codes]
-        known = [declarations_of(ptx) for ptx in known if ptx]
+        sources = [known_declarations(<ObjectCode>code) for code in self.codes]
+        texts = [declarations_of(ptx) for ptx in sources if ptx]
         if ltoir:
-            known.append(declarations_of_ltoir(self.native_options, ltoir))
-        self.declarations = b"\n".join(known)
+            texts.append(declarations_of_ltoir(self.native_options, ltoir))
+        self.declarations = b"\n".join(texts)
     return self.declarations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of `Linker`, and what they are called by each library that links."""
+"""Options of `Linker`, and their conversion to options of the linker libraries."""
 
 import functools
 import warnings
@@ -11,51 +11,51 @@ from cuda.core.link import link_rows
 
 @dataclass
 class LinkerOptions:
-    """How a `Linker` links.
+    """Options of a `Linker`.
 
-    Host only. Every field but `name` is None by default, which says nothing to the linker. The
-    driver, which links where nvJitLink is missing, has `arch`, `max_register_count`, `verbose`,
-    `link_time_optimization`, `optimization_level`, `debug`, `lineinfo` and `no_cache`; it ignores
+    Host only. Every field except `name` defaults to None, which passes no option to the linker. The
+    driver links if nvJitLink is missing. It supports `arch`, `max_register_count`, `verbose`,
+    `link_time_optimization`, `optimization_level`, `debug`, `lineinfo` and `no_cache`. It ignores
     `ftz`, `prec_div`, `prec_sqrt`, `fma`, `kernels_used`, `variables_used` and
-    `optimize_unused_variables`, and refuses the others.
+    `optimize_unused_variables`, and rejects the others.
 
     Parameters
     ----------
     name
-        The name of the result; None stands for the default.
+        Name of the result; None selects the default.
     arch
-        ``"sm_90"``, for example. None stands for the architecture of the current device.
+        For example ``"sm_90"``. None selects the architecture of the current device.
     max_register_count
-        Registers of a thread, at most.
+        Maximum number of registers per thread.
     time
-        Whether the info log tells how long the parts of the link took.
+        Whether the information log contains the duration of each link phase.
     verbose
-        Whether the info log tells what is done.
+        Whether the information log is verbose.
     link_time_optimization
-        Whether LTO-IR is optimized over the borders of its sources.
+        Whether LTO-IR is optimized across its sources.
     ptx
-        Whether PTX is made of LTO-IR in place of a cubin: for ``link("ptx")``, and only together
-        with `link_time_optimization`.
+        Whether LTO-IR is linked to PTX instead of a cubin, for ``link("ptx")``. Requires
+        `link_time_optimization`.
     optimization_level
-        0 to 3.
+        Level from 0 to 3.
     debug, lineinfo
-        Whether to make debug information, or line numbers.
+        Whether to generate debug information, or line information.
     ftz, prec_div, prec_sqrt, fma
-        As for `ProgramOptions`; for LTO-IR.
+        Options of floating-point code as in `ProgramOptions`, for LTO-IR.
     kernels_used, variables_used
-        What is used of the code: the rest may be left out.
+        Kernels and variables that the program uses; the linker may remove others.
     optimize_unused_variables
-        Whether variables may be left out that no kernel uses.
+        Whether the linker may remove variables that no kernel uses.
     ptxas_options
-        Options for the assembler, each a str.
+        Options of the assembler, each a str.
     split_compile, split_compile_extended
-        Threads that optimize, or assemble as well; 0 stands for all processors.
+        Number of threads for optimization, or also for assembly; 0 selects all processors.
     no_cache
-        Whether to leave the compute cache alone.
+        Whether to disable the compute cache.
     numba_debug
-        Deprecated: no linker has it.
+        Deprecated, since no linker supports it.
     incremental
-        Whether the result may be linked again: symbols that are still missing are no error.
+        Whether the result can be linked again; undefined symbols are no error then.
 
     See Also
     --------
@@ -92,7 +92,7 @@ class LinkerOptions:
         self._warn_of_ignored(stacklevel=4)
 
     def as_bytes(self, backend: str = "nvjitlink") -> list[bytes]:
-        """The options as nvJitLink takes them.
+        """Return the options in the form that nvJitLink accepts.
 
         Host only.
 
@@ -108,7 +108,7 @@ class LinkerOptions:
         Raises
         ------
         ValueError
-            For another backend.
+            If the backend is unknown.
         RuntimeError
             If nvJitLink is missing or too old.
         """
@@ -123,7 +123,7 @@ class LinkerOptions:
     def _warn_of_ignored(self, stacklevel):
         if self.numba_debug is not None:
             warnings.warn(
-                "numba_debug is not supported by any linking backend and is ignored: give it to "
+                "numba_debug is not supported by any linking backend and is ignored: pass it to "
                 "ProgramOptions, for C++ or NVVM IR",
                 DeprecationWarning,
                 stacklevel=stacklevel,
@@ -132,14 +132,14 @@ class LinkerOptions:
 
 @functools.cache
 def has_nvjitlink():
-    """Whether nvJitLink links, which is decided once."""
+    """Return whether nvJitLink links, which is decided once."""
     from cuda.core._compile import _decide_nvjitlink_or_driver
 
     return not _decide_nvjitlink_or_driver()
 
 
 def current_arch():
-    """The architecture of the current device, as in ``"sm_90"``."""
+    """Return the architecture of the current device, e.g. ``"sm_90"``."""
     from cuda.core import Device
 
     return f"sm_{Device().arch}"

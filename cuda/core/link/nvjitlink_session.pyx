@@ -38,54 +38,54 @@ cdef extern from "core/own_thread.hpp" namespace "halfwarp::core" nogil:
         void run(void (*)(void*) noexcept nogil, void*) noexcept
 
 
-# One call of nvJitLink, as it is handed to the thread that makes it.
+# The arguments and result of an nvJitLink call for the thread that executes it.
 cdef struct link_call:
     nvJitLinkHandle* link
     nvJitLinkInputType kind
-    const char* data   # the input, or the path of it
+    const char* data   # the input, or its path
     size_t size
     const char* name
     const char** options
     uint32_t count
-    link_size_getter ask_size
-    link_image_getter ask
+    link_size_getter get_size
+    link_image_getter get_image
     void* into
     nvJitLinkResult status
 
 
-cdef void call_create(void* given) noexcept nogil:
-    call = <link_call*>given
+cdef void call_create(void* argument) noexcept nogil:
+    call = <link_call*>argument
     call.status = cynvjitlink.nvJitLinkCreate(call.link, call.count, call.options)
 
 
-cdef void call_add_data(void* given) noexcept nogil:
-    call = <link_call*>given
+cdef void call_add_data(void* argument) noexcept nogil:
+    call = <link_call*>argument
     call.status = cynvjitlink.nvJitLinkAddData(call.link[0], call.kind, call.data, call.size,
                                                call.name)
 
 
-cdef void call_add_file(void* given) noexcept nogil:
-    call = <link_call*>given
+cdef void call_add_file(void* argument) noexcept nogil:
+    call = <link_call*>argument
     call.status = cynvjitlink.nvJitLinkAddFile(call.link[0], call.kind, call.data)
 
 
-cdef void call_complete(void* given) noexcept nogil:
-    call = <link_call*>given
+cdef void call_complete(void* argument) noexcept nogil:
+    call = <link_call*>argument
     call.status = cynvjitlink.nvJitLinkComplete(call.link[0])
 
 
-cdef void call_size(void* given) noexcept nogil:
-    call = <link_call*>given
-    call.status = call.ask_size(call.link[0], &call.size)
+cdef void call_size(void* argument) noexcept nogil:
+    call = <link_call*>argument
+    call.status = call.get_size(call.link[0], &call.size)
 
 
-cdef void call_fetch(void* given) noexcept nogil:
-    call = <link_call*>given
-    call.status = call.ask(call.link[0], call.into)
+cdef void call_fetch(void* argument) noexcept nogil:
+    call = <link_call*>argument
+    call.status = call.get_image(call.link[0], call.into)
 
 
-cdef void call_destroy(void* given) noexcept nogil:
-    call = <link_call*>given
+cdef void call_destroy(void* argument) noexcept nogil:
+    call = <link_call*>argument
     call.status = cynvjitlink.nvJitLinkDestroy(call.link)
 
 
@@ -93,16 +93,16 @@ cdef void call_destroy(void* given) noexcept nogil:
 cdef class NvJitLinkSession(LinkSession):
     """A link by nvJitLink, which needs no driver.
 
-    nvJitLink 13.5 keeps memory of a link for each thread that works on it, and gives it back when
-    the thread ends: a link that was begun on one thread and completed or destroyed on another one
-    ends the process. So each has a thread of its own.
+    nvJitLink 13.5 stores memory of a link per thread and frees it when the thread terminates. The
+    process crashes if one thread begins a link and another completes or destroys it. Each session
+    therefore has its own thread.
     """
 
     cdef own_thread* thread
     cdef nvJitLinkHandle raw
-    cdef list inputs       # what nvJitLink may read until the end
+    cdef list inputs       # memory that nvJitLink may read until the link is destroyed
     cdef bint is_complete
-    cdef object failure    # the status when the link was completed in vain
+    cdef object failure    # status of a failed completion, or None
 
     kinds = tuple(NVJITLINK_KINDS)
     targets = ("cubin", "ptx", "ltoir")
@@ -122,33 +122,33 @@ cdef class NvJitLinkSession(LinkSession):
 
     @staticmethod
     cdef NvJitLinkSession create(list options):
-        cdef NvJitLinkSession made = NvJitLinkSession.__new__(NvJitLinkSession)
-        cdef OptionList given = OptionList.of(options)
+        cdef NvJitLinkSession session = NvJitLinkSession.__new__(NvJitLinkSession)
+        cdef OptionList native_options = OptionList.of(options)
         cdef link_call call
-        refuse_fatal_arch(options)
-        call.count = given.count()
-        call.options = given.texts
+        reject_fatal_arch(options)
+        call.count = native_options.count()
+        call.options = native_options.texts
         try:
-            made.run(call_create, &call, "nvJitLinkCreate")
+            session.run(call_create, &call, "nvJitLinkCreate")
         except Exception as error:
             error.add_note(f"options: {' '.join(map(log_text, options))}")
             raise
-        return made
+        return session
 
     cdef int run(self, void (*function)(void*) noexcept nogil, link_call* call,
                  str name) except -1:
-        """Make a call on the thread of the link; raise with the log unless it succeeds."""
-        cdef uint64_t passing
+        """Execute a call on the thread of the link; raise with the log on failure."""
+        cdef uint64_t entry
         if not self.thread.is_of_this_process():
-            raise RuntimeError("the Linker was made before a fork, in the parent of this process: "
-                               "make one here")
+            raise RuntimeError("the parent process created this Linker before a fork: create a new "
+                               "one in this process")
         call.link = &self.raw
-        passing = enter_gate()
+        entry = enter_gate()
         with nogil:
             try:
                 self.thread.run(function, call)
             finally:
-                leave_gate(passing)
+                leave_gate(entry)
         if call.status != NVJITLINK_SUCCESS and name is not None:
             self.read_logs()
             raise library_error("nvjitlink", call.status, name, self.error_log)
@@ -171,7 +171,7 @@ cdef class NvJitLinkSession(LinkSession):
             return self.run(call_add_data, &call, "nvJitLinkAddData")
         except Exception as error:
             if code.format == "ptx" and b".version" not in content:
-                error.add_note("this is no PTX, which begins with .version; C++ is compiled with "
+                error.add_note("the input is not PTX, which begins with .version; compile C++ with "
                                "code_type='c++'")
             raise
 
@@ -188,7 +188,7 @@ cdef class NvJitLinkSession(LinkSession):
                           cynvjitlink.nvJitLinkGetLinkedCubin, "nvJitLinkGetLinkedCubin")
 
     cdef int complete(self) except -1:
-        """Link, once: nvJitLink does not link again what it has linked, or failed to link."""
+        """Complete the link once; nvJitLink cannot complete a link again, even after a failure."""
         cdef link_call call
         if not self.is_complete:
             self.run(call_complete, &call, None)
@@ -200,17 +200,17 @@ cdef class NvJitLinkSession(LinkSession):
             raise library_error("nvjitlink", self.failure, "nvJitLinkComplete", self.error_log)
         return 0
 
-    cdef bytes fetch(self, link_size_getter ask_size, link_image_getter ask, str function):
-        """Two calls: how many bytes, then the bytes."""
-        cdef bytearray made
+    cdef bytes fetch(self, link_size_getter get_size, link_image_getter get_image, str function):
+        """Query the size of an image, then the image."""
+        cdef bytearray buffer
         cdef link_call call
-        call.ask_size = ask_size
-        call.ask = ask
+        call.get_size = get_size
+        call.get_image = get_image
         self.run(call_size, &call, function)
-        made = bytearray(call.size)
-        call.into = <char*>made
+        buffer = bytearray(call.size)
+        call.into = <char*>buffer
         self.run(call_fetch, &call, function)
-        return bytes(made)
+        return bytes(buffer)
 
     cdef int read_logs(self) except -1:
         if self.raw is not NULL and self.thread.is_of_this_process():
@@ -220,19 +220,19 @@ cdef class NvJitLinkSession(LinkSession):
                                      <link_image_getter>cynvjitlink.nvJitLinkGetInfoLog)
         return 0
 
-    cdef str log(self, link_size_getter ask_size, link_image_getter ask):
-        """A log, which is empty where nvJitLink has none: a failure at hand matters more."""
-        cdef bytearray made
+    cdef str log(self, link_size_getter get_size, link_image_getter get_image):
+        """Return a log; return an empty str on failure, so an earlier error stays visible."""
+        cdef bytearray buffer
         cdef link_call call
-        call.ask_size = ask_size
-        call.ask = ask
+        call.get_size = get_size
+        call.get_image = get_image
         self.run(call_size, &call, None)
         if call.status != NVJITLINK_SUCCESS or call.size == 0:
             return ""
-        made = bytearray(call.size)
-        call.into = <char*>made
+        buffer = bytearray(call.size)
+        call.into = <char*>buffer
         self.run(call_fetch, &call, None)
-        return log_text(bytes(made)) if call.status == NVJITLINK_SUCCESS else ""
+        return log_text(bytes(buffer)) if call.status == NVJITLINK_SUCCESS else ""
 
     cdef object handle(self):
         return <uintptr_t>self.raw
@@ -242,7 +242,7 @@ cdef class NvJitLinkSession(LinkSession):
         if self.raw is NULL:
             return 0
         if not self.thread.is_of_this_process():
-            self.raw = NULL  # it is the parent's to destroy
+            self.raw = NULL  # the parent process destroys it
             return 0
         self.read_logs()
         self.run(call_destroy, &call, None)
@@ -253,8 +253,8 @@ cdef class NvJitLinkSession(LinkSession):
         return 0
 
 
-cdef int refuse_fatal_arch(list options) except -1:
-    """Refuse what nvJitLink 13.5 ends the process for: an architecture of one digit."""
+cdef int reject_fatal_arch(list options) except -1:
+    """Reject an architecture of one digit, for which nvJitLink 13.5 crashes the process."""
     import re
 
     for option in options:
@@ -265,9 +265,9 @@ cdef int refuse_fatal_arch(list options) except -1:
 
 
 cdef bytes declarations_of_ltoir(list options, list codes):
-    """PTX that tells the parameters of the kernels of LTO-IR, which nvJitLink alone can read.
+    """Return PTX that declares the parameters of kernels in LTO-IR, generated by nvJitLink.
 
-    Empty where that cannot be had: launches then check what the driver tells of the parameters.
+    Return empty bytes on failure: launches then check the driver's parameter information only.
     """
     cdef NvJitLinkSession session
     try:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Kernel: a function of a library that the device runs.
+# Kernel: a function of a library that a device executes.
 
 from cuda.core.module.records import ParamInfo
 
 
 cdef class Kernel:
-    """A function that the device runs, from `ObjectCode.get_kernel`.
+    """A function that a device executes, from `ObjectCode.get_kernel`.
 
-    It keeps its code loaded, also when the ObjectCode is gone. All wrappers of one kernel are
+    It keeps its code loaded after the ObjectCode is destroyed. All wrappers of the same kernel are
     equal.
     """
 
@@ -17,16 +17,16 @@ cdef class Kernel:
 
     @staticmethod
     def from_handle(handle, mod=None):
-        """Wrap a kernel that exists.
+        """Wrap an existing kernel.
 
         Host only.
 
         Parameters
         ----------
         handle : int
-            The address of a ``CUkernel``, or an object that converts to it.
+            Address of a ``CUkernel``, or an object that converts to it.
         mod : ObjectCode, optional
-            What the kernel belongs to; kept alive with the wrapper.
+            The code that contains the kernel; the wrapper retains it.
 
         Returns
         -------
@@ -46,15 +46,16 @@ cdef class Kernel:
 
     @staticmethod
     def _from_obj(handle, mod=None):
-        """An older spelling of `from_handle`."""
+        """Deprecated alias of `from_handle`."""
         warn_deprecated("Kernel._from_obj", "Kernel.from_handle")
         return Kernel.from_handle(handle, mod)
 
     @property
     def handle(self):
-        """The kernel as `cuda.bindings.driver.CUkernel`. Host only.
+        """Kernel as `cuda.bindings.driver.CUkernel`. Host only.
 
-        Its code then stays loaded until the process ends, since the handle may outlive this object.
+        Reading it keeps the code loaded until the process exits, since the handle may outlive this
+        object.
         """
         keep_loaded(self.native.parent())
         return as_bindings("CUkernel", self.native.raw())
@@ -66,7 +67,7 @@ cdef class Kernel:
     @property
     @cython.critical_section
     def attributes(self):
-        """What the compiled kernel needs, as `KernelAttributes`. Host only."""
+        """Attributes of the compiled kernel, a `KernelAttributes`. Host only."""
         if self.cached_attributes is None:
             self.cached_attributes = make_attributes(self.native, FOLLOW_CURRENT_DEVICE, {})
         return self.cached_attributes
@@ -74,14 +75,14 @@ cdef class Kernel:
     @property
     @cython.critical_section
     def occupancy(self):
-        """How many blocks fit, as `KernelOccupancy`. Host only."""
+        """Occupancy queries of the kernel, a `KernelOccupancy`. Host only."""
         if self.cached_occupancy is None:
             self.cached_occupancy = make_occupancy(self.native)
         return self.cached_occupancy
 
     @property
     def num_arguments(self):
-        """The number of parameters. Host only.
+        """Number of parameters. Host only.
 
         Raises
         ------
@@ -92,13 +93,13 @@ cdef class Kernel:
 
         See Also
         --------
-        cuKernelGetParamInfo : the driver function, asked once.
+        cuKernelGetParamInfo : the driver function, called once.
         """
         return known_layout(self).parameters.size()
 
     @property
     def arguments_info(self):
-        """Offset and size of each parameter in bytes, as a list of `ParamInfo`. Host only.
+        """Offset and size of each parameter in bytes, a list of `ParamInfo`. Host only.
 
         Raises
         ------
@@ -109,33 +110,33 @@ cdef class Kernel:
 
         See Also
         --------
-        cuKernelGetParamInfo : the driver function, asked once.
+        cuKernelGetParamInfo : the driver function, called once.
         """
         cdef const parameter_layout* layout = known_layout(self)
         return [ParamInfo(layout.offsets[i], layout.parameters[i].size)
                 for i in range(layout.parameters.size())]
 
     def prepare(self, config, *kernel_args):
-        """Check and pack a launch once, to repeat it at the price of the driver call.
+        """Check and pack a launch once, to repeat it at the cost of the driver call.
 
         Host only.
 
         Parameters
         ----------
         config : LaunchConfig
-            The grid and how to run it; copied.
+            Dimensions and options of the launch; copied.
         *kernel_args
-            As for `launch`.
+            Arguments as for `launch`.
 
         Returns
         -------
         PreparedLaunch
-            ``prepared(stream)`` launches, ``prepared[i] = value`` replaces an argument.
+            ``prepared(stream)`` launches; ``prepared[i] = value`` replaces an argument.
 
         Raises
         ------
         TypeError, OverflowError
-            As for `launch`.
+            For the reasons of `launch`.
         """
         return prepare_launch(self, config, kernel_args)
 
@@ -168,8 +169,8 @@ cdef Kernel kernel_of_raw(CUkernel raw, ObjectCode mod):
         return kernel
     if kernel.native.is_owned():
         if library.is_open() and kernel.native.parent().raw() != library.raw():
-            PyErr_WarnEx(UserWarning, b"the library of mod does not match the one that the kernel "
-                                      b"belongs to, which is kept instead", 1)
+            PyErr_WarnEx(UserWarning, b"the library of mod is not the library of the kernel, which "
+                                      b"is retained instead", 1)
     else:
         kernel.source = mod
     return kernel
@@ -188,13 +189,13 @@ cdef launch_plan* plan_of(Kernel kernel) except NULL:
 cdef const parameter_layout* known_layout(Kernel kernel) except NULL:
     cdef launch_plan* plan = plan_of(kernel)
     cdef const parameter_layout* layout
-    # Drivers differ in what they answer then; it must never look like the end of the list.
+    # Without a context drivers return different errors, which could look like the end of the list.
     if raw_current_context() is NULL:
         raise_driver_error(CUDA_ERROR_INVALID_CONTEXT, "cuKernelGetParamInfo")
     with nogil:
         layout = &plan.load_layout()
     if not layout.is_known:
-        raise NotImplementedError("the parameters of a kernel need a driver of CUDA 12.4 or newer "
+        raise NotImplementedError("querying kernel parameters needs a driver of CUDA 12.4 or newer "
                                   "(cuKernelGetParamInfo)")
     return layout
 

@@ -6,7 +6,7 @@ cdef class ParamHolder:
     cdef owned_arguments* packed
     cdef tuple values
 
-# What launches read of a view of memory.
+# Fields of a memory view that launches read.
 cdef extern from "python/objects.hpp" namespace "halfwarp::python":
     struct view_fields:
         uintptr_t pointer
@@ -14,5 +14,5 @@ cdef extern from "python/objects.hpp" namespace "halfwarp::python":
         bint is_device_accessible
         const buffer_fields* source
 
-# Lets launches take objects of the class of `sample`, a fresh one whose fields are there.
+# Registers the class of `sample` as a launch argument type; `fields` are the fields of `sample`.
 cdef int register_views(object sample, const view_fields* fields) except -1

@@ -15,9 +15,9 @@ cdef class ParamHolder:
     """ParamHolder(kernel_args)
 --
 
-Arguments packed as `launch` packs them for a kernel of which nothing is known.
+Arguments packed in the way of `launch` for a kernel without known parameters.
 
-It owns the memory, and keeps the arguments alive.
+It owns the packed memory and retains the arguments.
 
 Parameters
 ----------
@@ -27,12 +27,12 @@ kernel_args : sequence
 Attributes
 ----------
 ptr : int
-    The address of the ``void**`` array for ``cuLaunchKernel``; 0 for no arguments.
+    Address of the ``void**`` array for ``cuLaunchKernel``; 0 without arguments.
 
 Raises
 ------
 TypeError
-    If an argument is of a type that no kernel takes.
+    If kernels do not accept an argument's type.
 """
 
     def __cinit__(self):
@@ -40,7 +40,7 @@ TypeError
 
     def __init__(self, kernel_args):
         if self.packed is not NULL:
-            raise RuntimeError("ParamHolder is initialised already")
+            raise RuntimeError("ParamHolder is initialized already")
         self.values = tuple(kernel_args)
         self.packed = new owned_arguments()
         pack_unchecked(self.values, self.packed[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# KernelAttributes: what the driver says of a compiled kernel, all through one table.
+# KernelAttributes: attributes of a compiled kernel, defined in a table.
 
 from cuda.core.module.records import AttributeValue
 
@@ -25,22 +25,23 @@ cdef extern from "cuda.h" nogil:
 
 cdef int FOLLOW_CURRENT_DEVICE = -1
 
-# name: (number, is a bool, may be set, what it is)
+# name: (number, is a bool, is settable, description)
 cdef dict KERNEL_ATTRIBUTES = {
     "max_threads_per_block": (
-        CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, False, False, "Most threads of a block."),
+        CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, False, False,
+        "Maximum number of threads per block."),
     "shared_size_bytes": (
         CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, False, False,
-        "Static shared memory of a block, in bytes."),
+        "Static shared memory per block in bytes."),
     "const_size_bytes": (
         CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, False, False,
         "Constant memory that the kernel's source declares, in bytes."),
     "local_size_bytes": (
-        CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, False, False, "Local memory of a thread, in bytes."),
-    "num_regs": (CU_FUNC_ATTRIBUTE_NUM_REGS, False, False, "Registers of a thread."),
+        CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, False, False, "Local memory per thread in bytes."),
+    "num_regs": (CU_FUNC_ATTRIBUTE_NUM_REGS, False, False, "Number of registers per thread."),
     "ptx_version": (
         CU_FUNC_ATTRIBUTE_PTX_VERSION, False, False,
-        "Architecture of the PTX it was made from: 10 * major + minor."),
+        "Architecture of the kernel's PTX: 10 * major + minor."),
     "binary_version": (
         CU_FUNC_ATTRIBUTE_BINARY_VERSION, False, False,
         "Architecture of the machine code: 10 * major + minor."),
@@ -49,35 +50,35 @@ cdef dict KERNEL_ATTRIBUTES = {
         "Whether global loads are cached at all levels."),
     "max_dynamic_shared_size_bytes": (
         CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, False, True,
-        "Most dynamic shared memory of a block, in bytes; `launch` raises it when it must."),
+        "Limit of dynamic shared memory per block in bytes; `launch` raises it if needed."),
     "preferred_shared_memory_carveout": (
         CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, False, True,
-        "Preferred share of the L1 cache used as shared memory, in percent; -1 is the default."),
+        "Preferred part of the L1 cache used as shared memory in percent; -1 is the default."),
     "cluster_size_must_be_set": (
         CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, True, False,
         "Whether the kernel can only be launched with a cluster size."),
     "required_cluster_width": (
         CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, False, True,
-        "Blocks of a cluster in x; 0 when the launch says."),
+        "Number of blocks of a cluster in x; 0 if the launch sets it."),
     "required_cluster_height": (
         CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, False, True,
-        "Blocks of a cluster in y; 0 when the launch says."),
+        "Number of blocks of a cluster in y; 0 if the launch sets it."),
     "required_cluster_depth": (
         CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, False, True,
-        "Blocks of a cluster in z; 0 when the launch says."),
+        "Number of blocks of a cluster in z; 0 if the launch sets it."),
     "non_portable_cluster_size_allowed": (
         CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, True, True,
-        "Whether clusters may be larger than every device of the architecture takes."),
+        "Whether clusters may exceed the size that all devices of the architecture support."),
     "cluster_scheduling_policy_preference": (
         CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, False, True,
-        "How the blocks of clusters are spread, a ``CUclusterSchedulingPolicy``."),
+        "Scheduling policy of the blocks of clusters, a ``CUclusterSchedulingPolicy``."),
 }
 
 
 cdef class _KernelAttributes:
     cdef kernel_handle native
     cdef int device   # ordinal, or FOLLOW_CURRENT_DEVICE
-    cdef dict known   # of what cannot be set; shared by all views: (ordinal, number) -> value
+    cdef dict cache   # values of read-only attributes by (ordinal, number); all views share it
 
     cdef int ordinal(self) except -1:
         return current_device().ordinal if self.device == FOLLOW_CURRENT_DEVICE else self.device
@@ -85,14 +86,14 @@ cdef class _KernelAttributes:
     cdef int get(self, int number, bint is_settable) except? -1:
         cdef int ordinal = self.ordinal()
         cdef int value = 0
-        cached = self.known.get((ordinal, number))
+        cached = self.cache.get((ordinal, number))
         if cached is not None:
             return cached
-        with nogil:  # the first question may load the kernel
+        with nogil:  # the first query may load the kernel
             call(driver.cuKernelGetAttribute, &value, <CUfunction_attribute>number,
                  self.native.raw(), ordinal)
-        if not is_settable:  # by another thread, or by `launch`, while the driver was asked
-            self.known[ordinal, number] = value
+        if not is_settable:  # another thread or `launch` may change a settable value
+            self.cache[ordinal, number] = value
         return value
 
     cdef int set(self, int number, int value) except -1:
@@ -105,10 +106,10 @@ cdef class _KernelAttributes:
 
 
 class KernelAttributes(_KernelAttributes):
-    """What a compiled kernel needs and how it is to be run, on the current device.
+    """Resource use and launch settings of a compiled kernel on the current device.
 
-    It comes from `Kernel.attributes`; ``attributes[device]`` is the view of another device. What
-    cannot be set is asked of the driver once for each device.
+    `Kernel.attributes` returns it; ``attributes[device]`` is the view of another device. Read-only
+    attributes are queried once per device.
     """
 
     __slots__ = ()
@@ -118,21 +119,21 @@ class KernelAttributes(_KernelAttributes):
                            "APIs. It comes from Kernel.attributes.")
 
     def __getitem__(self, device):
-        """The view of a `Device` or an ordinal. Host only."""
+        """Return the view of a `Device` or an ordinal. Host only."""
         cdef _KernelAttributes base = self
-        return make_attributes(base.native, as_device(device).ordinal, base.known)
+        return make_attributes(base.native, as_device(device).ordinal, base.cache)
 
     def __repr__(self):
         values = ", ".join([f"{name}={getattr(self, name)}" for name in KERNEL_ATTRIBUTES])
         return f"KernelAttributes({values})"
 
 
-cdef object make_attributes(const kernel_handle& native, int device, dict known):
-    cdef _KernelAttributes made = _KernelAttributes.__new__(KernelAttributes)
-    made.native = native
-    made.device = device
-    made.known = known
-    return made
+cdef object make_attributes(const kernel_handle& native, int device, dict cache):
+    cdef _KernelAttributes attributes = _KernelAttributes.__new__(KernelAttributes)
+    attributes.native = native
+    attributes.device = device
+    attributes.cache = cache
+    return attributes
 
 
 def attribute_property(name, number, is_boolean, is_settable, text):

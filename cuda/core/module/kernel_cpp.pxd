@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Libraries and kernels of cpp/core, and the driver types that they need.
+# Library and kernel handles of cpp/core, and the driver types in their interface.
 
 
 cdef extern from "cuda.h" nogil:
@@ -89,11 +89,11 @@ cdef extern from "core/module/kernel.hpp" namespace "halfwarp::core" nogil:
     kernel_handle kernel_of(CUkernel, const library_handle&) except +translate_exception
 
 
-# The same function, as calls of the older kind name it.
+# Returns the kernel as the CUfunction that older driver functions accept.
 cdef inline CUfunction function_of(const kernel_handle& native) noexcept nogil:
     return <CUfunction>native.raw()
 
 
 cdef extern from "python/launch/block_size_callback.hpp" namespace "halfwarp::python":
-    # Calls a Python function for the shared memory of a block size; an exception ends the query.
+    # Queries the block size with a Python callback for shared memory; an exception stops the query.
     int query_block_size(int* grid, int* block, CUkernel, object function, int limit) except -1

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-# KernelOccupancy: how many blocks and clusters of a kernel the device holds at once.
+# KernelOccupancy: the numbers of resident blocks and clusters of a kernel.
 
 from cuda.core.module.records import MaxPotentialBlockSizeOccupancyResult
 
 
-cdef uintptr_t function_address(needed) except? 0:
-    """The C function that a handle object stands for.
+cdef uintptr_t function_address(holder) except? 0:
+    """Return the C function of a ``CUoccupancyB2DSize`` object.
 
-    ``CUoccupancyB2DSize(address)`` holds it, and ``getPtr()`` lies in the object;
-    ``CUoccupancyB2DSize(_ptr=address)`` says by ``getPtr()`` where the function is.
+    ``CUoccupancyB2DSize(address)`` stores the function, and ``getPtr()`` points into the object.
+    For ``CUoccupancyB2DSize(_ptr=address)``, ``getPtr()`` returns the function.
     """
-    cdef uintptr_t where = needed.getPtr(), start = <uintptr_t><void*>needed
-    if start < where < start + <uintptr_t>type(needed).__basicsize__:
-        return int(needed)
-    return where
+    cdef uintptr_t address = holder.getPtr(), start = <uintptr_t><void*>holder
+    if start < address < start + <uintptr_t>type(holder).__basicsize__:
+        return int(holder)
+    return address
 
 
 @cython.final
 cdef class KernelOccupancy:
-    """How many blocks and clusters of a kernel fit on the current device.
+    """Occupancy of the current device by blocks and clusters of a kernel.
 
-    It comes from `Kernel.occupancy`. All methods need a current context.
+    `Kernel.occupancy` returns it. All methods need a current context.
     """
 
     cdef kernel_handle native
@@ -37,16 +37,16 @@ cdef class KernelOccupancy:
 
     def max_active_blocks_per_multiprocessor(self, int block_size,
                                              size_t dynamic_shared_memory_size):
-        """Blocks that one multiprocessor holds at once.
+        """Return the maximum number of resident blocks per multiprocessor.
 
         Host only.
 
         Parameters
         ----------
         block_size : int
-            Threads of a block.
+            Number of threads per block.
         dynamic_shared_memory_size : int
-            Of a block, in bytes.
+            Dynamic shared memory per block in bytes.
 
         Returns
         -------
@@ -63,36 +63,36 @@ cdef class KernelOccupancy:
         return blocks
 
     def plot(self, dynamic_shared_memory_size=0):
-        """Occupancy over the block size, on the current device.
+        """Return the occupancy for each block size on the current device.
 
         Host only.
 
         Parameters
         ----------
         dynamic_shared_memory_size : int or callable
-            Of a block, in bytes, or a function of the block size that returns it.
+            Dynamic shared memory per block in bytes, or a function of the block size.
 
         Returns
         -------
         OccupancyCurve
-            A picture in a notebook, a table as text, and the numbers.
+            The values, with a chart for notebooks and a table as text.
         """
         name = text_of(self.native.facts().plan.get().readable_name())
         return import_module("cuda.core.module.occupancy_curve").measure(
             self, name, public_object("Device")(), dynamic_shared_memory_size)
 
     def max_potential_block_size(self, dynamic_shared_memory_needed, int block_size_limit):
-        """The block size of most occupancy.
+        """Return the block size of maximum occupancy.
 
         Host only.
 
         Parameters
         ----------
         dynamic_shared_memory_needed : int, driver.CUoccupancyB2DSize or callable
-            Dynamic shared memory of a block in bytes, or a function of the block size that
+            Dynamic shared memory per block in bytes, or a function of the block size that
             returns it.
         block_size_limit : int
-            Most threads of a block; 0 for no limit.
+            Maximum number of threads per block; 0 for no limit.
 
         Returns
         -------
@@ -102,7 +102,7 @@ cdef class KernelOccupancy:
         Raises
         ------
         TypeError
-            If the first argument is something else.
+            If the first argument has another type.
 
         See Also
         --------
@@ -112,7 +112,7 @@ cdef class KernelOccupancy:
         cdef void* callback = NULL
         cdef size_t size = 0
         needed = dynamic_shared_memory_needed
-        # The handle first: it converts to an integer as well.
+        # The handle is checked first, since it also converts to an integer.
         if type(needed).__name__ == "CUoccupancyB2DSize":
             callback = <void*>function_address(needed)
         elif PyIndex_Check(needed):
@@ -130,21 +130,21 @@ cdef class KernelOccupancy:
 
     def available_dynamic_shared_memory_per_block(self, int num_blocks_per_multiprocessor,
                                                   int block_size):
-        """Dynamic shared memory that a block may have while so many share a multiprocessor.
+        """Return the dynamic shared memory per block for a number of resident blocks.
 
         Host only.
 
         Parameters
         ----------
         num_blocks_per_multiprocessor : int
-            Blocks that one multiprocessor is to hold at once.
+            Number of blocks that a multiprocessor must execute at once.
         block_size : int
-            Threads of a block.
+            Number of threads per block.
 
         Returns
         -------
         int
-            In bytes.
+            Dynamic shared memory per block in bytes.
 
         See Also
         --------
@@ -158,21 +158,21 @@ cdef class KernelOccupancy:
 
     @cython.binding(True)
     def max_potential_cluster_size(self, config, stream=NOT_GIVEN):
-        """The largest cluster that can be launched.
+        """Return the size of the largest cluster that can be launched.
 
         Host only.
 
         Parameters
         ----------
         config : LaunchConfig
-            The launch; its `cluster` is ignored.
+            Configuration of the launch; its `cluster` is ignored.
         stream : Stream
-            Where the kernel would run.
+            Stream of the launch.
 
         Returns
         -------
         int
-            Blocks of the cluster.
+            Number of blocks of the cluster.
 
         See Also
         --------
@@ -180,9 +180,9 @@ cdef class KernelOccupancy:
         """
         cdef CUlaunchConfig native = accept_config(config).fields.native
         cdef int size = 0
-        cdef Stream given = stream_or_default(stream, "max_potential_cluster_size()")
-        cdef borrowed_stream on = given.native.borrow_open(given)
-        native.hStream = on.raw()
+        cdef Stream target = stream_or_default(stream, "max_potential_cluster_size()")
+        cdef borrowed_stream order = target.native.borrow_open(target)
+        native.hStream = order.raw()
         native.numAttrs = 0
         native.attrs = NULL
         with nogil:
@@ -192,16 +192,16 @@ cdef class KernelOccupancy:
 
     @cython.binding(True)
     def max_active_clusters(self, config, stream=NOT_GIVEN):
-        """Clusters that the device holds at once.
+        """Return the maximum number of resident clusters on the device.
 
         Host only.
 
         Parameters
         ----------
         config : LaunchConfig
-            The launch, with a cluster.
+            Configuration of the launch, with a cluster.
         stream : Stream
-            Where the kernel would run.
+            Stream of the launch.
 
         Returns
         -------
@@ -214,15 +214,15 @@ cdef class KernelOccupancy:
         cdef LaunchConfig accepted = accept_config(config)
         cdef CUlaunchConfig native = accepted.fields.native
         cdef int clusters = 0
-        cdef Stream given = stream_or_default(stream, "max_active_clusters()")
-        cdef borrowed_stream on = given.native.borrow_open(given)
-        native.hStream = on.raw()
+        cdef Stream target = stream_or_default(stream, "max_active_clusters()")
+        cdef borrowed_stream order = target.native.borrow_open(target)
+        native.hStream = order.raw()
         with nogil:
             call(driver.cuOccupancyMaxActiveClusters, &clusters, function_of(self.native), &native)
         return clusters
 
 
 cdef KernelOccupancy make_occupancy(const kernel_handle& native):
-    cdef KernelOccupancy made = KernelOccupancy.__new__(KernelOccupancy)
-    made.native = native
-    return made
+    cdef KernelOccupancy occupancy = KernelOccupancy.__new__(KernelOccupancy)
+    occupancy.native = native
+    return occupancy

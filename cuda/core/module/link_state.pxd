@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A link by the driver, for the Linker of another extension.
+# A link by the driver, for the Linker in another extension.
 
 from libcpp.vector cimport vector
 
@@ -24,12 +24,12 @@ cdef extern from "core/module/link_state.hpp" namespace "halfwarp::core" nogil:
     native_text info_log_of(const link_state_handle&) except +translate_exception
 
 
-# Not for several threads at once: the Linker that owns it has a lock.
+# Not thread-safe: the lock of the Linker that owns it protects it.
 cdef class LinkState:
     cdef link_state_handle native
-    cdef list inputs  # what the driver may read until the end
+    cdef list inputs  # memory that the driver may read until close
 
-    # `options` are pairs of CUjit_option and int. Needs a current context.
+    # Creates a link. `options` are pairs of CUjit_option and int. Needs a current context.
     @staticmethod
     cdef LinkState create(list options)
     cdef int add_data(self, int kind, bytes image, bytes name) except -1

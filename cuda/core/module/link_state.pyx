@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-# A link by the driver: a CUlinkState with all that it needs.
+# LinkState: a CUlinkState with its inputs.
 
 
 @cython.final
 cdef class LinkState:
-    """The driver's linker at work; each failing call raises CUDAError. Host only."""
+    """A link by the driver; a failed call raises CUDAError. Host only."""
 
     @staticmethod
     cdef LinkState create(list options):
-        cdef LinkState made = LinkState.__new__(LinkState)
+        cdef LinkState state = LinkState.__new__(LinkState)
         cdef vector[link_option] native
         cdef link_option each
         for name, value in options:
             each.name = <CUjit_option><int>name
             each.value = value
             native.push_back(each)
-        made.inputs = []
+        state.inputs = []
         initialize_driver()
         with nogil:
-            made.native = create_link_state(native)
-        return made
+            state.native = create_link_state(native)
+        return state
 
     cdef int add_data(self, int kind, bytes image, bytes name) except -1:
         cdef void* data = <char*>image
@@ -27,16 +27,16 @@ cdef class LinkState:
         cdef size_t size = len(image)
         self.inputs.append((image, name))
         if kind == CU_JIT_INPUT_PTX and not image.endswith(b"\0"):
-            size += 1  # the NUL that ends every bytes object
+            size += 1  # the NUL that terminates every bytes object
         with nogil:
             call(driver.cuLinkAddData, self.native.raw(), <CUjitInputType>kind, data, size, title,
                  0, <CUjit_option*>NULL, <void**>NULL)
         return 0
 
     cdef int add_file(self, int kind, bytes path) except -1:
-        cdef const char* where = path
+        cdef const char* text = path
         with nogil:
-            call(driver.cuLinkAddFile, self.native.raw(), <CUjitInputType>kind, where, 0,
+            call(driver.cuLinkAddFile, self.native.raw(), <CUjitInputType>kind, text, 0,
                  <CUjit_option*>NULL, <void**>NULL)
         return 0
 

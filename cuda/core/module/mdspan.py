@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A view as a kernel takes it whose parameter is a ``cuda::std::mdspan``: the bytes of that object.
+"""Conversion of a view to a kernel argument of type ``cuda::std::mdspan``, as bytes.
 
-libcu++ stores an address, then those extents that its type leaves open, then, for
-``layout_stride``, all strides, each in the index type and none with padding before it; the whole
-is padded to a multiple of eight bytes. Accessors without state take no room.
+libcu++ stores an address, then the dynamic extents, and for ``layout_stride`` all strides. Extents
+and strides have the index type and no padding between them. The object is padded to a multiple of
+eight bytes. Stateless accessors need no storage.
 """
 
 import struct
@@ -19,9 +19,9 @@ _FORMATS = dict(
 
 
 class Mdspan:
-    """A kernel argument for a parameter of type ``cuda::std::mdspan``, made by `as_mdspan`.
+    """A kernel argument for a parameter of type ``cuda::std::mdspan``, created by `as_mdspan`.
 
-    Host only. Keeps the view alive. It may be passed to any number of launches.
+    Host only. It retains the view, and can be passed to any number of launches.
 
     Attributes
     ----------
@@ -29,9 +29,9 @@ class Mdspan:
     layout : str
     index_type : str
     strides : tuple of int
-        In elements, as the kernel sees them.
+        Strides in elements, as in the kernel.
     nbytes : int
-        The size of the parameter, in bytes.
+        Size of the parameter in bytes.
     """
 
     __slots__ = ("_address_of", "_numbers", "index_type", "layout", "strides", "view")
@@ -42,15 +42,15 @@ class Mdspan:
         self.index_type = index_type
         self.strides = strides
         self._address_of = address_of
-        self._numbers = numbers  # what follows the address
+        self._numbers = numbers  # bytes after the address
 
     @property
     def nbytes(self):
-        """The size of the parameter, in bytes."""
+        """Size of the parameter in bytes."""
         return 8 + len(self._numbers)
 
     def __cuda_kernel_arg__(self):
-        # Asked at each launch: the memory may have been given back.
+        # The address is queried at each launch, since the memory may have been freed.
         return struct.pack("<Q", self._address_of(self.view)) + self._numbers
 
     def __repr__(self):
@@ -61,15 +61,15 @@ class Mdspan:
 
 
 def make_mdspan(view, layout, index_type, extents, address_of):
-    """The argument; `StridedMemoryView.as_mdspan` says what is refused.
+    """Return the argument; `StridedMemoryView.as_mdspan` documents the restrictions.
 
-    `address_of` gives the address of a view, or raises where its memory was given back.
+    `address_of` returns the address of a view, or raises if its memory was freed.
     """
     if layout not in LAYOUTS:
         raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}, got {layout!r}")
     form = _format_of(index_type)
     if not view.is_device_accessible:
-        raise ValueError("the view is of memory that is not device-accessible")
+        raise ValueError("the memory of the view is not device-accessible")
     shape = view.shape
     strides = _strides(view)
     dynamic = _dynamic_extents(shape, extents)
@@ -78,7 +78,7 @@ def make_mdspan(view, layout, index_type, extents, address_of):
     numbers = (*dynamic, *strides) if layout == "stride" else dynamic
     packed = struct.pack(f"<{len(numbers)}{form}", *numbers)
     packed += bytes(-len(packed) % 8)
-    name = next(name for name, known in _FORMATS.items() if known == form)
+    name = next(name for name, code in _FORMATS.items() if code == form)
     return Mdspan(view, layout, name, strides, packed, address_of)
 
 
@@ -91,16 +91,16 @@ def _format_of(index_type):
 
 
 def _strides(view):
-    """Strides in elements; of axes with one index or none, what C order has, since any will do."""
-    shape, given = view.shape, view.strides
+    """Return strides in elements; axes of at most one index get the stride of C order."""
+    shape, strides = view.shape, view.strides
     is_empty = 0 in shape
-    made = []
+    result = []
     step = 1
     for axis in reversed(range(len(shape))):
-        is_free = given is None or is_empty or shape[axis] <= 1
-        made.append(step if is_free else given[axis])
+        is_free = strides is None or is_empty or shape[axis] <= 1
+        result.append(step if is_free else strides[axis])
         step *= max(shape[axis], 1)
-    return tuple(reversed(made))
+    return tuple(reversed(result))
 
 
 def _dynamic_extents(shape, extents):
@@ -108,30 +108,30 @@ def _dynamic_extents(shape, extents):
         return shape
     if len(extents) != len(shape):
         raise ValueError(f"extents must have {len(shape)} elements, got {extents!r}")
-    for axis, (wanted, found) in enumerate(zip(extents, shape, strict=True)):
-        if wanted is not None and wanted != found:
-            raise ValueError(f"extents[{axis}] is {wanted}, but the view has {found} there")
-    return tuple(n for n, wanted in zip(shape, extents, strict=True) if wanted is None)
+    for axis, (extent, size) in enumerate(zip(extents, shape, strict=True)):
+        if extent is not None and extent != size:
+            raise ValueError(f"extents[{axis}] is {extent}, but the view has {size}")
+    return tuple(size for size, extent in zip(shape, extents, strict=True) if extent is None)
 
 
 def _check_layout(view, layout, strides):
-    is_as_wanted = {
+    is_described = {
         "right": lambda: view.is_contiguous_c,
         "left": lambda: view.is_contiguous_f,
         "stride": lambda: all(stride > 0 for stride in strides),
     }
-    if is_as_wanted[layout]():
+    if is_described[layout]():
         return
     if layout == "stride":
-        raise ValueError(f"layout_stride has positive strides only, got {strides}")
+        raise ValueError(f"layout_stride requires positive strides, got {strides}")
     raise ValueError(
         f"layout_{layout} does not describe shape {view.shape} with strides {strides} (in "
-        "elements): take layout='stride', here and in the kernel, or copy the data"
+        "elements): use layout='stride', also in the kernel, or copy the data"
     )
 
 
 def _check_range(form, shape, strides):
-    """All numbers, and the distance of the first element from the end of the last."""
+    """Check that the index type can represent all numbers and the span of the elements."""
     span = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     largest = (1 << (8 * struct.calcsize(f"<{form}") - form.islower())) - 1
     if max((span, *shape, *strides)) > largest:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ObjectCode: compiled code, loaded when it is first needed.
+# ObjectCode: compiled code, loaded on first use.
 
 from _thread import allocate_lock
 
@@ -9,10 +9,10 @@ cdef tuple FORMATS = (*LOADABLE, "ltoir", "object", "library")
 
 
 cdef class ObjectCode:
-    """Code that was compiled: PTX, a cubin, a fat binary, or input for a linker.
+    """Compiled code: PTX, a cubin, a fat binary, or input for a linker.
 
-    It comes from `Program.compile` or one of the ``from_`` methods. Making one reads
-    and checks nothing; the code is loaded once, for all devices, by the first use that needs it.
+    `Program.compile` and the ``from_`` methods create it. Creation does not read or check the
+    code. The first use that needs the code loads it once, for all devices.
     """
 
     def __init__(self, *args, **kwargs):
@@ -34,11 +34,11 @@ cdef class ObjectCode:
         Parameters
         ----------
         module : bytes, bytearray, str or PathLike
-            The image, or the path of a file.
+            Image, or path of a file.
         name : str, optional
-            Kept as `ObjectCode.name`.
+            Value of `ObjectCode.name`.
         symbol_mapping : dict, optional
-            From names that `get_kernel` is given to symbols of the code.
+            Mapping from names for `get_kernel` to symbols of the code.
 
         Returns
         -------
@@ -48,10 +48,10 @@ cdef class ObjectCode:
 
     @staticmethod
     def from_ptx(module, *, name="", symbol_mapping=None):
-        """Wrap PTX, which the driver compiles when it is loaded.
+        """Wrap PTX, which the driver compiles on loading.
 
-        Host only. A str with a line break is PTX text, any other a path. The parameters are those
-        of `from_cubin`.
+        Host only. A str with a line break is PTX text, any other str a path. The parameters equal
+        the parameters of `from_cubin`.
 
         Returns
         -------
@@ -63,115 +63,116 @@ cdef class ObjectCode:
 
     @staticmethod
     def from_ltoir(module, *, name="", symbol_mapping=None):
-        """Wrap LTO-IR, for a linker. Host only. The parameters are those of `from_cubin`."""
+        """Wrap LTO-IR for a linker. Host only. The parameters equal those in `from_cubin`."""
         return make_object_code(module, "ltoir", name, symbol_mapping)
 
     @staticmethod
     def from_fatbin(module, *, name="", symbol_mapping=None):
         """Wrap a fat binary: code for several architectures.
 
-        Host only. The parameters are those of `from_cubin`.
+        Host only. The parameters equal the parameters of `from_cubin`.
         """
         return make_object_code(module, "fatbin", name, symbol_mapping)
 
     @staticmethod
     def from_object(module, *, name="", symbol_mapping=None):
-        """Wrap a host object that holds device code, for a linker.
+        """Wrap a host object with device code for a linker.
 
-        Host only. The parameters are those of `from_cubin`.
+        Host only. The parameters equal the parameters of `from_cubin`.
         """
         return make_object_code(module, "object", name, symbol_mapping)
 
     @staticmethod
     def from_library(module, *, name="", symbol_mapping=None):
-        """Wrap a host library that holds device code, for a linker.
+        """Wrap a host library with device code for a linker.
 
-        Host only. The parameters are those of `from_cubin`.
+        Host only. The parameters equal the parameters of `from_cubin`.
         """
         return make_object_code(module, "library", name, symbol_mapping)
 
     @staticmethod
     def from_tile_ir(module, *, name="", symbol_mapping=None):
-        """Wrap Tile IR, which the driver compiles when it is loaded: CUDA 13.1 or newer.
+        """Wrap Tile IR, which a driver of CUDA 13.1 or newer compiles on loading.
 
-        Host only. The parameters are those of `from_cubin`.
+        Host only. The parameters equal the parameters of `from_cubin`.
         """
         return make_object_code(module, "tile_ir", name, symbol_mapping)
 
     @property
     def code(self):
-        """The image as bytes, or the path as str. Host only."""
+        """Image as bytes, or path as str. Host only."""
         return self.image
 
     @property
     def code_type(self):
-        """``"cubin"``, ``"ptx"``, ``"ltoir"``, ``"fatbin"``, ``"object"``, ``"library"`` or
-        ``"tile_ir"``."""
+        """Format of the code: ``"cubin"``, ``"ptx"``, ``"ltoir"``, ``"fatbin"``, ``"object"``,
+        ``"library"`` or ``"tile_ir"``."""
         return self.format
 
     @property
     def name(self):
-        """The name that was given, or an empty string. Host only."""
+        """Name of the code, or an empty string. Host only."""
         return self.label
 
     @property
     def symbol_mapping(self):
-        """A copy of the mapping from names to symbols. Host only."""
+        """Copy of the mapping from names to symbols. Host only."""
         return dict(self.mapping)
 
     @property
     def handle(self):
-        """The library as `cuda.bindings.driver.CUlibrary`; loads the code. Blocks the host.
+        """Library as `cuda.bindings.driver.CUlibrary`; reading it loads the code. Blocks the host.
 
-        Whoever has the handle may use it when this object is gone, or unload the library: from now
-        on it stays loaded until then, or until the process ends.
+        The caller may use the handle after this object is destroyed, or unload the library. The
+        library therefore stays loaded until the caller unloads it, or until the process exits.
         """
         load(self)
         keep_loaded(self.native)
         return as_bindings("CUlibrary", self.native.raw())
 
     def get_kernel(self, name):
-        """Look a kernel up; the first call loads the code.
+        """Return a kernel by name; the first call loads the code.
 
         Blocks the host while the code is loaded.
 
         Parameters
         ----------
         name : str or bytes
-            Looked up in `symbol_mapping` first, else the symbol itself.
+            A name in `symbol_mapping`, or else a symbol of the code.
 
         Returns
         -------
         Kernel
-            Each call makes a new object; those of one kernel are equal.
+            A new object for each call; objects of the same kernel are equal.
 
         Raises
         ------
         RuntimeError
-            If code of this type cannot be loaded.
+            If code of this format cannot be loaded.
         CUDAError
-            If the code cannot be loaded, or has no such kernel.
+            If loading fails, or the code does not contain the kernel.
 
         See Also
         --------
         cuLibraryGetKernel : the driver function.
         """
         cdef bytes symbol = symbol_of(self, name)
-        cdef native_text wanted = native_text(symbol, len(symbol))
-        cdef kernel_handle found
+        cdef native_text text = native_text(symbol, len(symbol))
+        cdef kernel_handle native
         load(self)
         try:
             with nogil:
-                found = find_kernel(self.native, wanted)
+                native = find_kernel(self.native, text)
         except CUDAError as error:
             explain_missing_kernel(error, self, symbol)
             raise
-        return wrap_kernel(found)
+        return wrap_kernel(native)
 
     def get_module(self):
-        """The code as `cuda.bindings.driver.CUmodule` of the current context, for older calls.
+        """Return the code as `cuda.bindings.driver.CUmodule` of the current context.
 
-        Blocks the host while the code is loaded. As with `handle`, the code then stays loaded.
+        Blocks the host while the code is loaded. The code stays loaded, as for `handle`. Older
+        driver functions need a module.
 
         See Also
         --------
@@ -185,40 +186,40 @@ cdef class ObjectCode:
         return as_bindings("CUmodule", module)
 
     def get_global(self, name):
-        """A ``__device__``, ``__constant__`` or ``__managed__`` variable of the code.
+        """Return a ``__device__``, ``__constant__`` or ``__managed__`` variable of the code.
 
         Blocks the host while the code is loaded.
 
         Parameters
         ----------
         name : str or bytes
-            Looked up like that of a kernel.
+            A name in `symbol_mapping`, or else a symbol of the code.
 
         Returns
         -------
         Buffer
-            The memory of the variable in the current context; it keeps the code loaded and closing
-            it frees nothing.
+            Memory of the variable in the current context. The Buffer keeps the code loaded, and
+            closing it frees no memory.
 
         Raises
         ------
         CUDAError
-            If there is no such variable.
+            If the variable does not exist.
 
         See Also
         --------
         cuLibraryGetGlobal : the driver function.
         """
         cdef bytes symbol = symbol_of(self, name)
-        cdef const char* wanted = symbol
-        cdef global_variable found
+        cdef const char* text = symbol
+        cdef global_variable variable
         load(self)
         with nogil:
-            found = find_global(self.native, wanted)
-        return Buffer.from_handle(found.address, found.size, owner=self)
+            variable = find_global(self.native, text)
+        return Buffer.from_handle(variable.address, variable.size, owner=self)
 
     def kernels(self):
-        """The symbols of all kernels of the code, as a list of str.
+        """Return the symbols of all kernels of the code as a list of str.
 
         Blocks the host while the code is loaded.
 
@@ -237,11 +238,12 @@ cdef class ObjectCode:
             return NotImplemented
         if self is other:
             return True
-        cdef library_handle own = share_library(self), others = share_library(other)
-        return own.is_open() and others.is_open() and own.raw() == others.raw()
+        cdef library_handle library = share_library(self), other_library = share_library(other)
+        return (library.is_open() and other_library.is_open()
+                and library.raw() == other_library.raw())
 
-    # Not by the library's address: a hash must not change when the code is loaded. Two objects are
-    # never wrappers of one library, so equal ones are identical.
+    # The hash must not change when the code is loaded, so it ignores the library's address. Two
+    # objects never share a library, so equal objects are identical.
     def __hash__(self):
         return hash(<uintptr_t><PyObject*>self)
 
@@ -256,39 +258,39 @@ cdef class ObjectCode:
 
 
 def _restore_object_code(image, code_type, name, symbol_mapping, declarations=b""):
-    """What a pickled ObjectCode is rebuilt with. Host only."""
+    """Recreate a pickled ObjectCode. Host only."""
     return make_object_code(image, code_type, name, symbol_mapping, declarations)
 
 
 cdef ObjectCode make_object_code(object image, str code_type, str name, object symbol_mapping,
                                  bytes declarations=b""):
-    cdef ObjectCode made = ObjectCode.__new__(ObjectCode)
+    cdef ObjectCode code = ObjectCode.__new__(ObjectCode)
     if code_type not in FORMATS:
         raise ValueError(f"code_type must be one of {', '.join(FORMATS)}, got {code_type!r}")
     if isinstance(image, (bytes, bytearray)):
-        made.image = bytes(image)
+        code.image = bytes(image)
     elif isinstance(image, (str, os.PathLike)):
-        made.image = os.fsdecode(image)
+        code.image = os.fsdecode(image)
     else:
         raise TypeError(f"Expected type str or bytes or bytearray or os.PathLike for the code, got "
                         f"{qualified_name(image)}")
     if name is None:
         raise TypeError("name must be str, got None")
-    made.format = code_type
-    made.label = name
-    made.mapping = dict(symbol_mapping) if symbol_mapping else {}
-    made.declarations = declarations
-    made.loading = allocate_lock()
-    return made
+    code.format = code_type
+    code.label = name
+    code.mapping = dict(symbol_mapping) if symbol_mapping else {}
+    code.declarations = declarations
+    code.loading = allocate_lock()
+    return code
 
 
 cdef bytes declarations_of(bytes ptx):
-    cdef native_text found = entry_declarations(native_view(ptx, len(ptx)))
-    return found.data()[:found.size()]
+    cdef native_text text = entry_declarations(native_view(ptx, len(ptx)))
+    return text.data()[:text.size()]
 
 
 cdef bytes known_declarations(ObjectCode self):
-    """PTX that tells the parameters of the kernels: the code itself, or what was kept of it."""
+    """Return PTX that declares the kernels' parameters: the code, or its stored declarations."""
     if self.format != "ptx":
         return self.declarations
     if isinstance(self.image, bytes):
@@ -296,12 +298,12 @@ cdef bytes known_declarations(ObjectCode self):
     try:
         with open(self.image, "rb") as file:
             return file.read()
-    except OSError:  # the driver, which reads the file as well, says what is wrong
+    except OSError:  # the driver also reads the file and reports the error
         return b""
 
 
 cdef bytes symbol_of(ObjectCode self, object name):
-    """The symbol that a name stands for, after a check that the code can be loaded at all."""
+    """Return the symbol of a name, after a check that the format can be loaded."""
     check_loadable(self)
     if not isinstance(name, (str, bytes)):
         raise TypeError(f"name must be str or bytes, got {qualified_name(name)}")
@@ -311,26 +313,26 @@ cdef bytes symbol_of(ObjectCode self, object name):
     if not isinstance(symbol, bytes):
         raise TypeError(f"symbol_mapping[{name!r}] must be str or bytes, got "
                         f"{qualified_name(symbol)}")
-    if b"\0" in symbol:  # where C would end the name, and find another one
-        raise ValueError(f"a name in object code has no NUL, got {symbol!r}")
+    if b"\0" in symbol:  # C would truncate the name and find another symbol
+        raise ValueError(f"a name in object code cannot contain a NUL, got {symbol!r}")
     return symbol
 
 
 cdef int check_loadable(ObjectCode self) except -1:
     if self.format not in LOADABLE:
         raise RuntimeError(f'Unsupported code type "{self.format}": only {", ".join(LOADABLE)} can '
-                           "be loaded; link the code first, for instance with "
+                           "be loaded; link the code first, for example with "
                            "cuda.bindings.nvjitlink")
     return 0
 
 
 cdef int load(ObjectCode self) except -1:
-    """Load the code unless it is loaded; one thread does it, others wait."""
+    """Load the code once; other threads wait for the thread that loads it."""
     cdef load_report report
     cdef library_handle loaded
     cdef bytes content, declarations
     cdef const char* data
-    cdef native_view known
+    cdef native_view declared
     cdef bint is_ptx = self.format == "ptx"
     with self.loading:
         if self.native.is_open():
@@ -341,13 +343,13 @@ cdef int load(ObjectCode self) except -1:
         content = os.fsencode(self.image) if is_path else self.image
         data = content
         declarations = known_declarations(self)
-        known = native_view(declarations, len(declarations))
+        declared = native_view(declarations, len(declarations))
         if is_path:
             with nogil:
-                loaded = load_library_file(data, known, report)
+                loaded = load_library_file(data, declared, report)
         else:
             with nogil:
-                loaded = load_library(data, is_ptx, known, report)
+                loaded = load_library(data, is_ptx, declared, report)
         if not loaded.is_open():
             raise load_error(self, report)
         with cython.critical_section(self):
@@ -356,12 +358,12 @@ cdef int load(ObjectCode self) except -1:
 
 
 cdef library_handle share_library(ObjectCode self) noexcept:
-    """A share of the handle, which is null until the code is loaded."""
+    """Return a shared handle, which is null before the code is loaded."""
     return share(self, self.native)
 
 
 cdef object load_error(ObjectCode self, const load_report& report):
-    """The driver's error with its compiler's log, and the line of PTX that the log names."""
+    """Return the driver's error with the compiler's log and the PTX line that it names."""
     if PyErr_Occurred() is not NULL:
         return None
     error = driver_error(report.code, report.function)
@@ -372,7 +374,7 @@ cdef object load_error(ObjectCode self, const load_report& report):
 
 
 cdef bint explain_tile_ir(object error, ObjectCode self) except -1:
-    """An older driver takes it for code without kernels."""
+    """Add a note about Tile IR, which older drivers load as code without kernels."""
     if self.format != "tile_ir":
         return False
     error.add_note("Tile IR is compiled by drivers of CUDA 13.1 or newer; the emulator runs PTX "
@@ -381,16 +383,16 @@ cdef bint explain_tile_ir(object error, ObjectCode self) except -1:
 
 
 cdef bint explain_empty(object error, ObjectCode self) except -1:
-    """Say so where there is no code. A driver may take it and miss the kernels only."""
+    """Add a note if the image is empty; some drivers load it, but find no kernels."""
     if not isinstance(self.image, bytes) or (<bytes>self.image).strip(b"\0"):
         return False
-    error.add_note("there is no code in it; a program that is compiled with "
+    error.add_note("the image contains no code; a program that is compiled with "
                    "link_time_optimization=True has LTO-IR only: compile it to 'ltoir'")
     return True
 
 
 cdef int add_log(object error, ObjectCode self, str log) except -1:
-    """Complete the text of an error with the compiler's log and the line of PTX that it names."""
+    """Append the compiler's log and the PTX line that it names to an error's message."""
     if log:
         text = f"\nJIT error log:\n{log}"
         line = source_line(self, log)
@@ -399,13 +401,13 @@ cdef int add_log(object error, ObjectCode self, str log) except -1:
 
 
 cdef str source_line(ObjectCode self, str log):
-    import re  # costs more than all of this extension to import, and is needed for errors only
+    import re  # slow to import, and used for errors only
 
-    named = re.search(r"\bline (\d+)", log)
-    if named is None or self.format != "ptx" or not isinstance(self.image, bytes):
+    match = re.search(r"\bline (\d+)", log)
+    if match is None or self.format != "ptx" or not isinstance(self.image, bytes):
         return None
     lines = self.image.decode("utf-8", "backslashreplace").splitlines()
-    number = int(named[1])
+    number = int(match[1])
     return f"line {number}: {lines[number - 1].strip()}" if 0 < number <= len(lines) else None
 
 
@@ -414,7 +416,7 @@ COMPILE_ERRORS = ("CUDA_ERROR_INVALID_PTX", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
 
 
 cdef int explain_missing_kernel(object error, ObjectCode self, bytes symbol) except -1:
-    """Which kernels there are, or why there are none: a driver may compile as late as now."""
+    """Note the existing kernels, or the compiler's log: a driver may compile lazily."""
     cdef const char* ptx
     cdef native_text log
     if explain_empty(error, self):
@@ -426,7 +428,7 @@ cdef int explain_missing_kernel(object error, ObjectCode self, bytes symbol) exc
         return add_log(error, self, text_of(log).strip())
     try:
         names = sorted(self.kernels())
-    except CUDAError:  # a driver before 12.4: the error at hand matters more
+    except CUDAError:  # a driver before 12.4; the original error matters more
         names = []
         if self.format != "tile_ir":
             return 0
@@ -434,7 +436,7 @@ cdef int explain_missing_kernel(object error, ObjectCode self, bytes symbol) exc
         return 0
     shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
     missing = symbol.decode("utf-8", "replace")
-    error.add_note(f"there is no kernel {missing!r}; kernels of this code: {shown or 'none'}")
+    error.add_note(f"the code has no kernel {missing!r}; its kernels: {shown or 'none'}")
     if "<" in missing or "::" in missing:
         error.add_note(f"to find C++ names, compile with name_expressions=({missing!r},)")
     return 0

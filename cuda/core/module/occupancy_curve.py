@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Occupancy of a kernel over its block size: as numbers, as text, as a picture."""
+"""Occupancy of a kernel for each block size, as numbers, text and chart."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ INK = "#1f6fb4"
 
 
 class OccupancyCurve:
-    """What `KernelOccupancy.plot` found, for each block size.
+    """The occupancy for each block size, the result of `KernelOccupancy.plot`.
 
-    A notebook shows it as a picture; its `repr` is a table. Matplotlib draws it by
+    A notebook displays it as a chart; its `repr` is a table. Matplotlib draws it with
     ``plt.step(curve.block_sizes, curve.occupancy)``.
 
     Attributes
     ----------
     kernel : str
-        The name of the kernel.
+        Name of the kernel.
     block_sizes : tuple of int
-        Threads of a block, the multiples of the warp size.
+        Numbers of threads per block, the multiples of the warp size.
     blocks : tuple of int
-        How many such blocks a multiprocessor holds at once.
+        Number of resident blocks per multiprocessor for each size.
     occupancy : tuple of float
-        The part of its threads, of 1, that they take.
+        Fraction of the multiprocessor's threads that these blocks use.
     """
 
     def __init__(
@@ -50,14 +50,14 @@ class OccupancyCurve:
         return "\n".join(lines)
 
     def _repr_svg_(self) -> str:
-        """The picture that a notebook shows. Host only."""
+        """Return the chart for a notebook. Host only."""
         from html import escape
 
         width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-        most = self.block_sizes[-1]
+        largest = self.block_sizes[-1]
 
         def x(threads):
-            return f"{LEFT + width * threads / most:.1f}"
+            return f"{LEFT + width * threads / largest:.1f}"
 
         def y(part):
             return f"{TOP + height * (1 - part):.1f}"
@@ -75,7 +75,7 @@ class OccupancyCurve:
         for part in (0, 0.25, 0.5, 0.75, 1):
             lines.append(f'<path d="M{LEFT} {y(part)}H{WIDTH - RIGHT}" stroke="#ddd"/>')
             lines.append(f'<text x="{LEFT - 6}" y="{y(part)}" text-anchor="end">{part:.0%}</text>')
-        for threads in range(0, most + 1, most // 4):
+        for threads in range(0, largest + 1, largest // 4):
             lines.append(
                 f'<text x="{x(threads)}" y="{HEIGHT - 22}" text-anchor="middle">{threads}</text>'
             )
@@ -85,7 +85,7 @@ class OccupancyCurve:
 
 
 def measure(occupancy, name, device, dynamic_shared_memory_size):
-    """The curve on a device; the size is in bytes, or a function of the block size."""
+    """Measure the curve on a device; the size is in bytes, or a function of the block size."""
     properties = device.properties
     warp, threads = properties.warp_size, properties.max_threads_per_multiprocessor
     sizes = range(warp, properties.max_threads_per_block + 1, warp)

@@ -5,27 +5,27 @@ import warnings
 from collections import namedtuple
 
 ParamInfo = namedtuple("ParamInfo", ("offset", "size"))
-ParamInfo.__doc__ = "Where a kernel parameter lies in the parameter block, and its size, in bytes."
+ParamInfo.__doc__ = "Offset of a kernel parameter in the parameter block, and its size, in bytes."
 
 MaxPotentialBlockSizeOccupancyResult = namedtuple(
     "MaxPotentialBlockSizeOccupancyResult", ("min_grid_size", "max_block_size")
 )
 MaxPotentialBlockSizeOccupancyResult.__doc__ = (
-    "The block size of most occupancy, and the fewest blocks that then fill the device."
+    "Block size of maximum occupancy, and the minimum number of blocks that fill the device."
 )
 
 
 class AttributeValue(int):
-    """An int attribute of a kernel that may be called, as older code does: ``num_regs(device)``."""
+    """An int attribute of a kernel that older code may call: ``num_regs(device)``."""
 
     def __new__(cls, value, attributes, name):
-        made = super().__new__(cls, value)
-        made._attributes = attributes
-        made._name = name
-        return made
+        result = super().__new__(cls, value)
+        result._attributes = attributes
+        result._name = name
+        return result
 
     def __call__(self, device_id=None):
-        """The plain int for a device; deprecated.
+        """Return the plain int for a device; deprecated.
 
         Parameters
         ----------

@@ -257,7 +257,7 @@ class TestErrorsAndLogs:
         program.compile("ptx")
 
     def test_a_refused_option_is_told_with_the_version_of_nvrtc(self):
-        with pytest.raises(NVRTCError, match=r"NVRTC \d+\.\d+ refuses an option:\n.*-arch"):
+        with pytest.raises(NVRTCError, match=r"NVRTC \d+\.\d+ rejects an option:\n.*-arch"):
             make(arch="sm_33").compile("ptx")
 
     def test_text_that_is_no_utf8_in_the_log_is_kept_readable(self, tmp_path):
@@ -294,7 +294,7 @@ class TestErrorsAndLogs:
         make().compile("ptx", logs=Never())
 
     def test_options_at_compile_are_refused_with_the_place_for_them(self):
-        with pytest.raises(TypeError, match=r"give them to Program\(..., options=...\)"):
+        with pytest.raises(TypeError, match=r"pass them to Program\(..., options=...\)"):
             make().compile("ptx", options=OPTIONS)
 
     def test_an_unknown_keyword_is_refused(self):

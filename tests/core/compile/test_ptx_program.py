@@ -54,7 +54,7 @@ def test_the_parameters_of_the_kernels_are_kept():
 def test_ptx_of_ptx_is_an_error_that_says_why():
     with make() as program, pytest.raises(nvJitLinkError) as caught:
         program.compile("ptx")
-    assert any("PTX is made of LTO-IR only" in note for note in caught.value.__notes__)
+    assert any("PTX output requires LTO-IR inputs" in note for note in caught.value.__notes__)
 
 
 def test_another_target_is_refused():

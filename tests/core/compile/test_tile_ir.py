@@ -42,7 +42,7 @@ def test_a_compiler_without_tiles_says_so():
     version = nvrtc.nvrtcVersion()[1:]
     if refusal():
         assert version < (13, 3)
-        assert "NVRTC {}.{} refuses an option".format(*version) in refusal()
+        assert "NVRTC {}.{} rejects an option".format(*version) in refusal()
         assert "--enable-tile" in refusal()
     else:
         assert version >= (13, 1)
@@ -65,13 +65,13 @@ def test_the_other_targets_have_the_rest_of_the_source():
 
 @pytest.mark.usefixtures("tiles")
 def test_only_tiles_leave_no_other_code():
-    with pytest.raises(RuntimeError, match="NVRTC made no cubin"):
+    with pytest.raises(RuntimeError, match="NVRTC generated no cubin"):
         make(tile_only=True).compile("cubin")
 
 
 @pytest.mark.usefixtures("tiles")
 def test_options_that_leave_no_tiles_are_told_so():
-    with pytest.raises(RuntimeError, match="no tile_ir: simt_only=True leaves it out"):
+    with pytest.raises(RuntimeError, match="no tile_ir: simt_only=True excludes it"):
         make(simt_only=True).compile("tile_ir")
 
 

@@ -16,22 +16,22 @@ MISTAKES = {
     "device.create_context(ContextOptions(resources=8))": (
         "ContextOptions.resources must be a sequence of what Device.resources gives"
     ),
-    "Program(KERNEL, 'ptx', {'arch': ARCH}).compile('cubin')": "begins with .version; C",
-    "Linker(code, options={'arch': ARCH}).link('ltoir')": "with the option link_time_optimization",
-    "Linker(code, options={'arch': ARCH}).link('ptx')": "link_time_optimization=True, ptx=True",
+    "Program(KERNEL, 'ptx', {'arch': ARCH}).compile('cubin')": "begins with .version; compile C++",
+    "Linker(code, options={'arch': ARCH}).link('ltoir')": "requires LTO-IR inputs and link_time_optimization=True",
+    "Linker(code, options={'arch': ARCH}).link('ptx')": "link_time_optimization=True and ptx=True",
     "Linker(code, options=LinkerOptions(arch='90'))": "got '90': write 'sm_90'",
     "Linker(code, options=LinkerOptions(arch=90))": "got 90: write 'sm_90'",
     "Linker(code, options={'arch': ARCH, 'link_time_optimization': True}).link('cubin')": (
-        "needs at least one input of LTO-IR"
+        "requires at least one LTO-IR input"
     ),
-    "Linker(caller, options={'arch': ARCH}).link('cubin')": "no input defines what is named",
+    "Linker(caller, options={'arch': ARCH}).link('cubin')": "no input defines the symbol",
     "InMemoryProgramCache(max_size_bytes='1G')": "must be an int, a number of bytes, or None",
     "view.as_tensor_map(box_dim=(16, 3))": "must be a multiple of 16 bytes: 12",
     "view.as_tensor_map(box_dim=(16, 16), swizzle=TILES.SWIZZLE_32B)": (
         "SWIZZLE_32B supports an innermost extent of up to 32 bytes: 64"
     ),
     "narrow.as_tensor_map(box_dim=(4, 4))": r"strides must be multiples of 16 bytes: \[12\]",
-    "cuda.core.system.Device(index=700)": "no device 700: it has",
+    "cuda.core.system.Device(index=700)": "no device 700; it has",
     "cuda.core.system.Device(uuid='GPU-x')": "no device 'GPU-x'",
 }
 

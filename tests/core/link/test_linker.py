@@ -70,7 +70,7 @@ class TestConstruction:
     def test_a_second_initialisation_is_refused_and_changes_nothing(self):
         with linker() as made:
             handle = made.handle
-            with pytest.raises(RuntimeError, match="Linker is initialised already"):
+            with pytest.raises(RuntimeError, match="Linker is initialized already"):
                 made.__init__(CODE["ptx"][0], options=OPTIONS)
             assert made.handle == handle
             assert made.link("cubin").code

@@ -231,7 +231,7 @@ class TestKernels:
             code.get_kernel("third")
         assert caught.value.where == "cuLibraryGetKernel"
         assert caught.value.__notes__[-1] == (
-            "there is no kernel 'third'; kernels of this code: _Z6secondIiEvPT_, first"
+            "the code has no kernel 'third'; its kernels: _Z6secondIiEvPT_, first"
         )
 
     @pytest.mark.parametrize("name", [None, 3, ["first"]], ids=repr)
@@ -297,7 +297,7 @@ class TestGlobals:
     @pytest.mark.parametrize("name", ["first\0", "first\0x", b"first\0", "\0"], ids=repr)
     def test_a_nul_does_not_end_a_name(self, code, name):
         for look_up in (code.get_kernel, code.get_global):
-            with pytest.raises(ValueError, match="no NUL"):
+            with pytest.raises(ValueError, match="cannot contain a NUL"):
                 look_up(name)
 
     def test_the_mapping_holds_for_variables(self, device):

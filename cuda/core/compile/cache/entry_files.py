@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of a cache folder: written whole or not at all, read only where they can be trusted.
+"""The files of a cache folder: written atomically, and read only if their owner is trusted.
 
-``entries/<2 hex>/<62 hex>`` are the images, named by the SHA-256 of their keys; ``symbols/`` has
-the same names for what goes with them; ``tmp/`` has what is being written. Any number of processes
-work on a folder at once, and any of them may end at any point.
+``entries/<2 hex>/<62 hex>`` are images, named by the SHA-256 of their keys. ``symbols/`` has their
+side files under the same names, and ``tmp/`` the files being written. Processes use a folder
+concurrently, and any of them may terminate at any point.
 """
 
 import errno
@@ -14,12 +14,12 @@ import tempfile
 import time
 from dataclasses import dataclass
 
-STALE_SECONDS = 3600  # a temporary file of that age has no writer any more
-ATTEMPTS = 50  # others may remove a folder between two steps of a write
+STALE_SECONDS = 3600  # the writer of an older temporary file has terminated
+ATTEMPTS = 50  # other processes may remove a folder between two steps of a write
 _NAME = re.compile("[0-9a-f]{62}")
 _GROUP = re.compile("[0-9a-f]{2}")
 
-# Not followed where it is a link, and not waited for where it is a pipe.
+# Does not follow a link, and does not block on a pipe.
 _READING = (
     os.O_RDONLY
     | getattr(os, "O_BINARY", 0)
@@ -29,17 +29,17 @@ _READING = (
 )
 _BY_NUMBER = os.utime in os.supports_fd
 
-# Of another user, or in a folder that is read-only: it stays, and nothing is wrong with that.
+# Errors for files of another user or in a read-only folder, which are not removed.
 _NOT_OURS = (errno.EACCES, errno.EPERM, errno.EROFS)
 
-# Another process has the file open: Windows alone refuses to replace it then.
+# Windows errors: another process has the file open, so it cannot be replaced.
 _HELD_OPEN = (5, 32, 33)
 _RETRY_SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file as it was when it was seen."""
+    """The state of a file when it was listed."""
 
     path: str
     inode: int
@@ -53,13 +53,14 @@ class Entry:
 
     def is_unchanged(self):
         try:
-            now = Entry.of(self.path, os.lstat(self.path))
+            current = Entry.of(self.path, os.lstat(self.path))
         except FileNotFoundError:
             return False
-        return (now.inode, now.size, now.modified) == (self.inode, self.size, self.modified)
+        expected = (self.inode, self.size, self.modified)
+        return (current.inode, current.size, current.modified) == expected
 
     def remove(self):
-        """Remove the file unless another one has its name by now; whether this one is gone."""
+        """Remove the file unless it was replaced; return whether it no longer exists."""
         try:
             if not self.is_unchanged():
                 return False
@@ -74,7 +75,7 @@ class Entry:
 
 
 class EntryFiles:
-    """One folder of files by digest, below the root of a cache."""
+    """A folder of files named by digest, below the root of a cache."""
 
     def __init__(self, root, name, uses):
         self.root = root
@@ -86,7 +87,7 @@ class EntryFiles:
         return os.path.join(self.folder, digest[:2], digest[2:])
 
     def create(self):
-        """Make the folders that are missing; one that is read-only is read as it is."""
+        """Create missing folders; accept a read-only root for reading."""
         os.makedirs(self.folder, exist_ok=True)
         try:
             os.makedirs(self.temporary, mode=0o700, exist_ok=True)
@@ -95,9 +96,9 @@ class EntryFiles:
                 raise
 
     def read(self, digest, is_use=True):
-        """The content, or None: where there is none, and where somebody else has put it there.
+        """Return the content, or None for a missing or untrusted file.
 
-        A use keeps the file from being removed for want of one.
+        A use updates the time by which unused files are evicted.
         """
         path = self.path(digest)
         try:
@@ -120,9 +121,9 @@ class EntryFiles:
         return content
 
     def write(self, digest, content, is_durable=True):
-        """Put a file there, in place of another; the sizes of the new one and of that before.
+        """Create or replace a file; return the sizes of the new and the previous content.
 
-        A failure leaves the old one, and no temporary file.
+        A failure preserves the previous file and leaves no temporary file.
         """
         path = self.path(digest)
         for attempt in range(ATTEMPTS):
@@ -134,7 +135,7 @@ class EntryFiles:
         return None
 
     def remove(self, digest):
-        """Remove a file; its size, or None where there is none."""
+        """Remove a file; return its size, or None if it does not exist."""
         path = self.path(digest)
         try:
             size = os.lstat(path).st_size
@@ -144,7 +145,7 @@ class EntryFiles:
         return size
 
     def scan(self):
-        """An `Entry` for each file. What else lies in the folder is none of ours."""
+        """Yield an `Entry` for each file of the cache; ignore foreign files."""
         for group in _entries_of(self.folder):
             if _GROUP.fullmatch(group.name) and group.is_dir(follow_symlinks=False):
                 for file in _entries_of(group.path):
@@ -159,36 +160,36 @@ class EntryFiles:
             if _GROUP.fullmatch(group.name):
                 try:
                     os.rmdir(group.path)
-                except OSError:  # another process has put a file there
+                except OSError:  # another process added a file
                     continue
 
     def temporary_files(self):
-        """An `Entry` for each file that is being written, or was when its writer ended."""
+        """Yield an `Entry` for each file being written or left by a terminated writer."""
         for file in _entries_of(self.temporary):
             if status := _regular_status(file):
                 yield Entry.of(file.path, status)
 
     def sweep(self):
-        """Remove temporary files that are so old that nobody writes them any more."""
+        """Remove temporary files whose writers have terminated."""
         for file in self.temporary_files():
             if is_stale(file):
                 file.remove()
 
     def _is_trusted(self, status):
-        """Whether the file is of this user, the system's, or of whoever owns the folder."""
+        """Return whether this user, root or the folder's owner owns the file."""
         if not hasattr(os, "geteuid"):
             return True
         return status.st_uid in (os.geteuid(), 0) or status.st_uid == os.stat(self.root).st_uid
 
     def _mark_used(self, number, path, status):
-        """Note the use in the access time, which many file systems do not keep; best effort."""
+        """Set the access time, which many file systems do not update; ignore failures."""
         times = (self._uses.next(status.st_atime_ns), status.st_mtime_ns)
         try:
             if _BY_NUMBER:
                 os.utime(number, ns=times)
             elif Entry.of(path, status).is_unchanged():
                 os.utime(path, ns=times)
-        except OSError:  # a file of another user, a file system that is read-only
+        except OSError:  # a file of another user, or a read-only file system
             return
 
     def _write_once(self, path, content, is_durable):
@@ -203,18 +204,18 @@ class EntryFiles:
                 status = os.fstat(number)
             os.utime(temporary, ns=(self._uses.next(), status.st_mtime_ns))
             _make_folder(os.path.dirname(path))
-            before = _size_of(path)
+            previous = _size_of(path)
             if not _replace(temporary, path):
                 os.unlink(temporary)
                 return 0, 0
         except BaseException:
             _unlink_if_there(temporary)
             raise
-        return len(content), before
+        return len(content), previous
 
 
 class UseClock:
-    """Times that only grow, so that the order of uses holds when the clock is set back."""
+    """Monotonic times, which preserve the order of uses if the clock is set back."""
 
     def __init__(self):
         self._last = 0
@@ -225,24 +226,24 @@ class UseClock:
 
 
 def is_stale(file):
-    """Whether a file is so old that whoever wrote it has ended or gone on."""
+    """Return whether the writer of a file must have finished or terminated."""
     return file.modified < time.time_ns() - STALE_SECONDS * 10**9
 
 
 def _latest():
-    """A time that a file may have: one of tomorrow is of a clock that was wrong."""
+    """Return the latest plausible file time; later times stem from a wrong clock."""
     return time.time_ns() + 24 * 3600 * 10**9
 
 
 def _make_folder(path, mode=0o777):
-    """Make a folder and those above it. Others may make it, or remove it, at the same time."""
+    """Create a folder and its parents; other processes may create or remove them."""
     try:
         os.mkdir(path, mode)
     except FileExistsError:
         return
     except FileNotFoundError:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        raise  # the write begins again
+        raise  # the caller restarts the write
 
 
 def _read_all(number, expected):
@@ -253,7 +254,7 @@ def _read_all(number, expected):
 
 
 def _replace(temporary, path):
-    """Move a file to its place; False where Windows goes on refusing it."""
+    """Move a file to its place; return False if Windows keeps rejecting it."""
     for seconds in (*_RETRY_SECONDS, None):
         try:
             os.replace(temporary, path)
@@ -268,10 +269,10 @@ def _replace(temporary, path):
 
 
 def _entries_of(folder):
-    """What a folder has; nothing where there is none. A list: it may change meanwhile."""
+    """Return a list of a folder's entries; an empty list if it does not exist."""
     try:
-        with os.scandir(folder) as found:
-            return list(found)
+        with os.scandir(folder) as entries:
+            return list(entries)
     except (FileNotFoundError, NotADirectoryError):
         return []
 

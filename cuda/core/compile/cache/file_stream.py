@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program cache in a folder, shared by any number of processes."""
+"""A program cache in a folder that processes share."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 class FileStreamProgramCache(ProgramCacheResource):
     """A program cache in a folder, for any number of threads and processes.
 
-    Host only. An image is a file of its own below ``entries``, exactly as the compiler made it, so
-    that ``cuobjdump`` and ``nvdisasm`` read it. It is put in place whole or not at all: a reader
-    has the old one or the new one, also where the writer was killed. Only its owner may read it.
-    Links, and files of users who own neither the folder nor this process, are not read.
+    Host only. Each image is a separate file below ``entries`` with the compiler's exact output, so
+    ``cuobjdump`` and ``nvdisasm`` can read it. Writes are atomic: a reader gets the old or the new
+    image, even if the writer was killed. Only its owner may read an image. The cache reads no
+    links, and only files whose owner is this user, root or the folder's owner.
 
     Parameters
     ----------
     path : str or PathLike, optional
-        The folder, which is made if it is missing. None stands for ``cuda-python/program-cache``
-        below ``$XDG_CACHE_HOME``, or ``~/.cache`` where that is not set.
+        The folder, which is created if missing. None selects ``cuda-python/program-cache`` below
+        ``$XDG_CACHE_HOME``, or below ``~/.cache`` if the variable is not set.
     max_size_bytes : int, optional
-        How many bytes the images may have together. Writes that pass it remove those that were
-        not used for the longest time, by their access times; None stands for any number. The
-        limit may be passed for a moment while several processes write.
+        Limit of the images' total size; None means no limit. A write above the limit evicts the
+        least recently used images, by their access times. Concurrent writes of several processes
+        can exceed the limit temporarily.
 
     Raises
     ------
     ValueError
         If `max_size_bytes` is not positive.
     OSError
-        If the folder cannot be made; of reading and writing, if the file system refuses it.
+        If the folder cannot be created; methods raise it if reading or writing fails.
     """
 
     def __init__(
@@ -76,9 +76,9 @@ class FileStreamProgramCache(ProgramCacheResource):
         return image
 
     def __setitem__(self, key: Key, value: Value) -> None:
-        new, before = self._images.write(_digest(key), image_bytes(value))
+        new, previous = self._images.write(_digest(key), image_bytes(value))
         self._counted.count("writes")
-        self._grow(new - before)
+        self._grow(new - previous)
         self._enforce()
 
     def __delitem__(self, key: Key) -> None:
@@ -93,9 +93,9 @@ class FileStreamProgramCache(ProgramCacheResource):
         return self._images.count()
 
     def clear(self) -> None:
-        """Remove all images that are there now.
+        """Remove all images.
 
-        Host only. Those that other processes write meanwhile stay.
+        Host only. Images that other processes write during the call remain.
         """
         self._images.sweep()
         for files in (self._images, self._symbols):
@@ -106,19 +106,19 @@ class FileStreamProgramCache(ProgramCacheResource):
             self._tracked_size_bytes = self._measure()
 
     def prune(self, max_size_bytes: int) -> int:
-        """Remove the images that were not used for the longest time, down to a size.
+        """Evict the least recently used images until the total size is at most a limit.
 
         Host only.
 
         Parameters
         ----------
         max_size_bytes : int
-            How many bytes may stay.
+            Maximum total size in bytes.
 
         Returns
         -------
         int
-            How many images were removed.
+            Number of removed images.
         """
         if max_size_bytes < 0:
             raise ValueError(f"max_size_bytes must not be negative, got {max_size_bytes}")
@@ -128,7 +128,7 @@ class FileStreamProgramCache(ProgramCacheResource):
         return removed
 
     def stats(self) -> dict[str, int]:
-        """What the cache did in this process, and what the folder has.
+        """Return statistics of this object and the size of the folder.
 
         Host only.
 
@@ -136,7 +136,7 @@ class FileStreamProgramCache(ProgramCacheResource):
         -------
         dict of str to int
             ``hits``, ``misses``, ``writes``, ``evictions`` of this object; ``entries`` and
-            ``bytes`` of the folder, whoever wrote them.
+            ``bytes`` of the folder, including other processes' images.
         """
         sizes = [entry.size for entry in self._images.scan()]
         with self._counted.lock:
@@ -151,7 +151,7 @@ class FileStreamProgramCache(ProgramCacheResource):
             self._tracked_size_bytes = max(0, self._tracked_size_bytes + size)
 
     def _enforce(self):
-        """Come below the limit, if the running total, which others do not update, is above it."""
+        """Evict images if this process's running total exceeds the limit."""
         if self._max_size_bytes is None or self._tracked_size_bytes <= self._max_size_bytes:
             return
         self._images.sweep()
@@ -176,13 +176,13 @@ class FileStreamProgramCache(ProgramCacheResource):
         return removed
 
     def _remove_lone_symbols(self):
-        """Remove what goes with images that are gone; one that is about to come keeps its own."""
+        """Remove old side files without an image; a new one may precede its image."""
         for entry in self._symbols.scan():
             image = os.path.join(self._images.folder, *entry.path.split(os.sep)[-2:])
             if is_stale(entry) and not os.path.lexists(image):
                 entry.remove()
 
-    def _keep_side_file(self, key, content, has_names):
+    def _store_side_file(self, key, content, has_names):
         self._symbols.write(_digest(key), content, is_durable=False)
 
     def _side_file(self, key, image, has_names):

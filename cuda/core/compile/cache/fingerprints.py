@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""By which compiler, and which version of it, a program would be compiled."""
+"""The compiler and its version, as parts of cache keys."""
 
 from importlib import import_module
 
-_known = {}  # code type -> what was found; failures are asked for again
+_fingerprints = {}  # code type: fingerprint; failures are not cached
 
 
 def compiler_fingerprint(code_type):
-    """A text that is another one where the compiler or its version is.
+    """Return a text that identifies the compiler and its version.
 
-    Asked of the library once a process. Where the library cannot be asked, it is the class of the
-    error: the same each time, and never that of a library that can.
+    The library is queried once per process. If the query fails, the text names the class of the
+    error: it is stable and never equals a working library's text.
     """
-    if code_type not in _known:
+    if code_type not in _fingerprints:
         try:
-            _known[code_type] = _PROBES[code_type]()
-        except Exception as error:  # whatever is wrong with the library, compiling says so
+            _fingerprints[code_type] = _PROBES[code_type]()
+        except Exception as error:  # compilation reports the library's problem
             return f"{code_type} unknown: {type(error).__name__}"
-    return _known[code_type]
+    return _fingerprints[code_type]
 
 
 def linker_is_driver():
-    """Whether the driver links, for want of nvJitLink."""
+    """Return whether the driver links because nvJitLink is missing."""
     return import_module("cuda.core._compile")._decide_nvjitlink_or_driver()
 
 

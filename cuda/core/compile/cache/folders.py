@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where files of the user's caches are."""
+"""Folders of the user's caches."""
 
 import os
 
 
 def user_cache_folder():
-    """The folder below which all that is kept for this user lies.
+    """Return the root folder of this user's caches.
 
     Raises
     ------
@@ -17,10 +17,10 @@ def user_cache_folder():
     else:
         root = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     if root.startswith("~"):
-        raise RuntimeError("no home directory is known: set XDG_CACHE_HOME")
+        raise RuntimeError("cannot determine the home directory: set XDG_CACHE_HOME")
     return os.path.join(root, "cuda-python")
 
 
 def program_cache_folder():
-    """The folder of a `FileStreamProgramCache` that is given none."""
+    """Return the default folder of `FileStreamProgramCache`."""
     return os.path.join(user_cache_folder(), "program-cache")

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 class InMemoryProgramCache(ProgramCacheResource):
-    """A program cache in the memory of this process, for all of its threads.
+    """A program cache in the memory of this process, for all its threads.
 
-    Host only. The image that was not read or written for the longest time goes first.
+    Host only. The cache evicts the least recently used image first.
 
     Parameters
     ----------
     max_size_bytes : int, optional
-        How many bytes the images may have together; None stands for any number. An image that is
-        larger on its own is not kept.
+        Limit of the images' total size; None means no limit. An image above the limit is not
+        stored.
 
     Raises
     ------
@@ -37,8 +37,8 @@ class InMemoryProgramCache(ProgramCacheResource):
 
     def __init__(self, *, max_size_bytes: int | None = None) -> None:
         self._max_size_bytes = check_limit(max_size_bytes)
-        self._entries = {}  # key -> image; the one that was used last is last
-        self._side_files = {}  # key -> content, and the image that it was read with, or None
+        self._entries = {}  # key: image, in the order of last use
+        self._side_files = {}  # key: content, parsed image or None, parsed result
         self._total_bytes = 0
         self._counted = Counted()
 
@@ -80,18 +80,19 @@ class InMemoryProgramCache(ProgramCacheResource):
             self._total_bytes = 0
 
     def stats(self) -> dict[str, int]:
-        """What the cache did, and what it has.
+        """Return statistics and the size of the cache.
 
         Host only.
 
         Returns
         -------
         dict of str to int
-            ``hits``, ``misses``, ``writes``, ``evictions`` so far; ``entries`` and ``bytes`` now.
+            The counts ``hits``, ``misses``, ``writes`` and ``evictions``, and the sizes ``entries``
+            and ``bytes``.
         """
         with self._counted.lock:
-            now = {"entries": len(self._entries), "bytes": self._total_bytes}
-            return {**self._counted.counts, **now}
+            sizes = {"entries": len(self._entries), "bytes": self._total_bytes}
+            return {**self._counted.counts, **sizes}
 
     def _evict(self):
         while self._max_size_bytes is not None and self._total_bytes > self._max_size_bytes:
@@ -102,18 +103,18 @@ class InMemoryProgramCache(ProgramCacheResource):
         self._total_bytes -= len(self._entries.pop(name))
         self._side_files.pop(name, None)
 
-    def _keep_side_file(self, key, content, has_names):
+    def _store_side_file(self, key, content, has_names):
         self._side_files[key_bytes(key)] = content, None, None
 
     def _side_file(self, key, image, has_names):
-        content, read_with, known = self._side_files.get(key, (None, None, None))
-        if read_with is image:  # which nobody changes: it is read once
-            return known
-        known = read(content, image, has_names)
+        content, parsed_image, result = self._side_files.get(key, (None, None, None))
+        if parsed_image is image:  # images are immutable, so the content is parsed once
+            return result
+        result = read(content, image, has_names)
         with self._counted.lock:
             if key in self._side_files:
-                self._side_files[key] = content, image, known
-        return known
+                self._side_files[key] = content, image, result
+        return result
 
 
 InMemoryProgramCache.__module__ = "cuda.core.utils"

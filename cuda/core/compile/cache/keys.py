@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The key of a compilation: whatever its result depends on, as one digest."""
+"""The key of a compilation: a digest of all inputs that determine its result."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from cuda.core.compile.program_options import ProgramOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SCHEMA = b"halfwarp 2"  # another one where the parts below change
+SCHEMA = b"halfwarp 2"  # change it with the parts of the key
 
-# Code type -> targets, in the order in which messages name them.
+# Code type: targets, in the order of messages.
 TARGETS = {
     "c++": ("cubin", "ltoir", "ptx", "tile_ir"),
     "nvvm": ("ltoir", "ptx"),
@@ -31,7 +31,7 @@ EXTERNAL_FILES = ("include_path", "pre_include", "pch", "use_pch", "pch_dir")
 _suspects = attrgetter("extra_sources", *SIDE_EFFECTS, *EXTERNAL_FILES)
 _NO_SUSPECTS = (None,) * (1 + len(SIDE_EFFECTS) + len(EXTERNAL_FILES))
 
-# What a linker gets of the options of a PTX program, and when two values of it are the same.
+# The options that a linker receives from a PTX program, by their rule of equality.
 _TRUTH = ("debug", "lineinfo", "link_time_optimization", "no_cache")
 _IS_SET = ("time",)
 _VALUES = ("arch", "max_register_count", "split_compile")
@@ -49,15 +49,15 @@ def make_program_cache_key(
     extra_digest: bytes | None = None,
     extra_files: Sequence[str | os.PathLike[str]] = (),
 ) -> bytes:
-    """The key of a compilation in a program cache: equal where the result would be.
+    """Return the key of a compilation in a program cache; equal keys imply equal results.
 
-    Host only. The key depends on the source, the options, the target and the version of the
-    compiler; it is the same in each process.
+    Host only. The key depends on the source, the options, the target and the compiler's version.
+    All processes compute the same key.
 
     Parameters
     ----------
     code : str or bytes
-        The source; bytes for NVVM IR only.
+        Source code; bytes for NVVM IR only.
     code_type : str or SourceCodeType
         As for `Program`.
     options : ProgramOptions or dict
@@ -67,30 +67,30 @@ def make_program_cache_key(
     name_expressions : sequence of str or bytes, optional
         As for `Program.compile`, in any order.
     extra_digest : bytes, optional
-        Stands for whatever else the compilation reads, headers for instance.
+        Digest of other inputs of the compilation, for example headers.
     extra_files : sequence of str or PathLike, optional
-        Files that the compilation reads, in place of `extra_digest` or besides: their names,
-        without folders, and their contents become part of the key.
+        Files that the compilation reads, as an alternative or addition to `extra_digest`. Their
+        names without folders and their contents become part of the key.
 
     Returns
     -------
     bytes
-        32 of them.
+        The key, 32 bytes.
 
     Raises
     ------
     ValueError
-        If the compiler does not make that target, if the compilation has effects that a hit would
-        not have (`create_pch`, `time`, `fdevice_time_trace`), or if it reads files while neither
-        `extra_digest` nor `extra_files` is given.
+        If the compiler does not support the target. If options have side effects that a cache hit
+        would skip (`create_pch`, `time`, `fdevice_time_trace`). If the compilation reads files and
+        neither `extra_digest` nor `extra_files` is set.
     TypeError
-        If an argument is of the wrong type.
+        If an argument has the wrong type.
     """
     options = _checked_options(options)
     code_type, target = _checked_types(code_type, target_type)
     if isinstance(extra_files, str | bytes | os.PathLike):
         raise TypeError(f"extra_files must be a sequence of paths: write ({extra_files!r},)")
-    _refuse(code_type, options, extra_digest is not None or len(extra_files) > 0)
+    _check_cacheable(code_type, options, extra_digest is not None or len(extra_files) > 0)
     parts = (
         SCHEMA,
         compiler_fingerprint(code_type),
@@ -101,12 +101,12 @@ def make_program_cache_key(
         _names(name_expressions, code_type),
         _extra_sources(options) if code_type == "nvvm" else None,
         str(options.name),
-        # On the emulator cubins carry the PTX that it runs: they are others than those of a GPU.
+        # The emulator's cubins contain the PTX that it executes, so they differ from a GPU's.
         "emulator" if target == "cubin" and _low.is_emulated() else None,
         _digest_bytes(extra_digest),
         [_file_digest(path) for path in extra_files] if extra_files else None,
     )
-    # As version 2, which does not depend on which objects are shared: parts have their lengths.
+    # Version 2 of the format writes lengths and ignores which objects are shared.
     return hashlib.sha256(marshal.dumps(parts, 2)).digest()
 
 
@@ -122,8 +122,8 @@ def _checked_options(options):
 
 
 def _checked_types(code_type, target_type):
-    known = str(code_type).lower()
-    if known not in TARGETS:
+    name = str(code_type).lower()
+    if name not in TARGETS:
         raise ValueError(
             f"{code_type!r} is not a valid SourceCodeType. Must be 'c++', 'nvvm' or 'ptx'"
         )
@@ -133,12 +133,12 @@ def _checked_types(code_type, target_type):
             f"target_type={target_type!r} is not supported by the program cache "
             "(must be 'cubin', 'ltoir' or 'ptx', or 'tile_ir' for C++)"
         )
-    if target not in TARGETS[known]:
+    if target not in TARGETS[name]:
         raise ValueError(
-            f"target_type={target!r} is not valid for code_type={known!r} "
-            f"(supported: {list(TARGETS[known])!r})"
+            f"target_type={target!r} is not valid for code_type={name!r} "
+            f"(supported: {list(TARGETS[name])!r})"
         )
-    return known, target
+    return name, target
 
 
 def _code_bytes(code, code_type):
@@ -153,10 +153,10 @@ def _code_bytes(code, code_type):
     return bytes(code)
 
 
-def _refuse(code_type, options, has_digest):
-    """Refuse what a digest of the source and the options does not stand for."""
+def _check_cacheable(code_type, options, has_digest):
+    """Reject compilations whose result the source and the options do not determine."""
     if code_type == "c++" and _suspects(options) == _NO_SUSPECTS:
-        return _refuse_folder(options, has_digest)
+        return _check_folder(options, has_digest)
     if code_type != "nvvm" and options.extra_sources is not None:
         raise ValueError(f"extra_sources is only valid for code_type='nvvm', not for {code_type!r}")
     if code_type == "nvvm" and options.use_libdevice and not has_digest:
@@ -169,21 +169,21 @@ def _refuse(code_type, options, has_digest):
     if effects := [name for name in SIDE_EFFECTS if getattr(options, name) is not None]:
         raise ValueError(
             "make_program_cache_key() refuses to build a key for options that have compile-time "
-            f"side effects ({', '.join(effects)}): a hit, which compiles nothing, would not have "
-            "them. Compile without a cache"
+            f"side effects ({', '.join(effects)}): a hit compiles nothing and would skip them. "
+            "Compile without a cache"
         )
     if has_digest:
         return
     if external := [name for name in EXTERNAL_FILES if _reads_files(name, options)]:
         raise ValueError(
             "make_program_cache_key() refuses to build a key for options that pull in external "
-            f"file content ({', '.join(external)}) without an extra_digest: give a digest of the "
-            "files that are read, or the files as extra_files"
+            f"file content ({', '.join(external)}) without an extra_digest: pass a digest of the "
+            "files, or the files as extra_files"
         )
-    return _refuse_folder(options, has_digest)
+    return _check_folder(options, has_digest)
 
 
-def _refuse_folder(options, has_digest):
+def _check_folder(options, has_digest):
     if has_digest:
         return
     if "/" in options.name or "\\" in options.name:
@@ -195,10 +195,10 @@ def _refuse_folder(options, has_digest):
 
 
 def _reads_files(name, options):
-    given = getattr(options, name)
-    if given is None or (isinstance(given, list | tuple) and not given):
+    value = getattr(options, name)
+    if value is None or (isinstance(value, list | tuple) and not value):
         return False
-    return bool(given) if name == "pch" else True
+    return bool(value) if name == "pch" else True
 
 
 def _option_parts(options, code_type, target):
@@ -208,44 +208,45 @@ def _option_parts(options, code_type, target):
 
 
 def _link_options(options):
-    """The options of a PTX program that a linker gets; those that mean the same are equal."""
-    given = {name: True for name in _TRUTH if getattr(options, name)}
-    given |= {name: True for name in _IS_SET if getattr(options, name) is not None}
+    """Return a PTX program's options for the linker in normalized form."""
+    normalized = {name: True for name in _TRUTH if getattr(options, name)}
+    normalized |= {name: True for name in _IS_SET if getattr(options, name) is not None}
     values = _VALUES
     if linker_is_driver():
         if wrong := [name for name in _REFUSED_BY_DRIVER if getattr(options, name) is not None]:
             raise ValueError(
-                f"{', '.join(wrong)} cannot be used: the driver, which links where nvJitLink is "
-                "missing, does not have it"
+                f"{', '.join(wrong)} cannot be used: nvJitLink is missing, and the driver, which "
+                "links instead, does not support it"
             )
     else:
         values += _NVJITLINK_ONLY
     for name in values:
         if (value := getattr(options, name)) is not None:
-            given[name] = bool(value) if name in _NVJITLINK_ONLY else value
+            normalized[name] = bool(value) if name in _NVJITLINK_ONLY else value
     assembler = options.ptxas_options
     if assembler:
         many = isinstance(assembler, list | tuple)
-        given["ptxas_options"] = [os.fspath(one) for one in (assembler if many else [assembler])]
-    return sorted(given.items())
+        texts = assembler if many else [assembler]
+        normalized["ptxas_options"] = [os.fspath(text) for text in texts]
+    return sorted(normalized.items())
 
 
 def _names(expressions, code_type):
-    """Name expressions as bytes, in one order; str and bytes of one text are two."""
+    """Return sorted name expressions as bytes; str and bytes of a text differ."""
     if code_type != "c++" or expressions == ():
         return None
     if isinstance(expressions, str | bytes):
         raise TypeError(
             f"name_expressions must be a tuple or list of str or bytes: write ({expressions!r},)"
         )
-    made = []
-    for one in expressions or ():
-        if not isinstance(one, str | bytes):
+    parts = []
+    for each in expressions or ():
+        if not isinstance(each, str | bytes):
             raise TypeError(
-                f"name_expressions elements must be str or bytes; got {type(one).__name__}"
+                f"name_expressions elements must be str or bytes; got {type(each).__name__}"
             )
-        made.append(b"str " + one.encode() if isinstance(one, str) else b"bytes " + one)
-    return sorted(made) or None
+        parts.append(b"str " + each.encode() if isinstance(each, str) else b"bytes " + each)
+    return sorted(parts) or None
 
 
 def _extra_sources(options):
@@ -255,10 +256,10 @@ def _extra_sources(options):
     ]
 
 
-def _digest_bytes(given):
-    if given is not None and not isinstance(given, bytes | bytearray | memoryview):
-        raise TypeError(f"extra_digest must be bytes, got {type(given).__name__}")
-    return given if given is None else bytes(given)
+def _digest_bytes(value):
+    if value is not None and not isinstance(value, bytes | bytearray | memoryview):
+        raise TypeError(f"extra_digest must be bytes, got {type(value).__name__}")
+    return value if value is None else bytes(value)
 
 
 def _file_digest(path):

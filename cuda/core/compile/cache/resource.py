@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every program cache is: keys, values, and what `Program.compile` asks of one."""
+"""The base class of program caches, and the conversion of keys and values."""
 
 from __future__ import annotations
 
@@ -22,40 +22,40 @@ if TYPE_CHECKING:
 class ProgramCacheResource(ABC):
     """Base class of all caches of compiled programs, for ``Program.compile(cache=)``.
 
-    Host only. A key is `bytes` or `str`, which stands for its UTF-8; a value is a bytes-like image,
-    or an `ObjectCode`, of which the image is stored. What is read is the very bytes that were
-    written. Subclasses say how: all abstract methods. Other processes may write and remove entries
-    at any time, so there is no ``in``: ask with `get`, and take what it gives.
+    Host only. A key is `bytes`, or `str` with the meaning of its UTF-8. A value is a bytes-like
+    image or an `ObjectCode`, whose image is stored. A read returns the exact bytes of the write.
+    Subclasses implement all abstract methods. Other processes can write and remove entries at any
+    time, so a cache does not support ``in``: call `get` and use its result.
 
     See Also
     --------
-    make_program_cache_key : the key of a compilation.
+    make_program_cache_key : returns the key of a compilation.
     """
 
     __slots__ = ()
 
     @abstractmethod
     def __getitem__(self, key: Key) -> bytes:
-        """The image; KeyError where there is none."""
+        """Return an image; raise KeyError if it does not exist."""
 
     @abstractmethod
     def __setitem__(self, key: Key, value: Value) -> None:
-        """Store an image, in place of the one that was there."""
+        """Store or replace an image."""
 
     @abstractmethod
     def __delitem__(self, key: Key) -> None:
-        """Remove an image; KeyError where there is none."""
+        """Remove an image; raise KeyError if it does not exist."""
 
     @abstractmethod
     def __len__(self) -> int:
-        """The number of images."""
+        """Return the number of images."""
 
     @abstractmethod
     def clear(self) -> None:
         """Remove all images."""
 
     def get(self, key: Key, default: bytes | None = None) -> bytes | None:
-        """The image of `key`, or `default` where there is none.
+        """Return the image of `key`, or `default` if it does not exist.
 
         Host only.
         """
@@ -65,9 +65,9 @@ class ProgramCacheResource(ABC):
             return default
 
     def update(self, items: Mapping[Key, Value] | Iterable[tuple[Key, Value]], /) -> None:
-        """Store several images, one after the other.
+        """Store several images in order.
 
-        Host only. Where one of them is refused, those before it are stored.
+        Host only. If an image is rejected, the images before it remain stored.
 
         Parameters
         ----------
@@ -76,8 +76,8 @@ class ProgramCacheResource(ABC):
         for key, value in items.items() if isinstance(items, Mapping) else items:
             self[key] = value
 
-    def close(self) -> None:  # noqa: B027  (a cache that holds nothing has nothing to do)
-        """Release what the cache holds: nothing, unless a subclass says otherwise. Host only."""
+    def close(self) -> None:  # noqa: B027  (a cache without resources needs no close)
+        """Release the cache's resources; the base class has none. Host only."""
 
     def __enter__(self) -> Self:
         return self
@@ -87,13 +87,13 @@ class ProgramCacheResource(ABC):
 
     def __contains__(self, key):
         raise TypeError(
-            f"'in' says nothing of a {type(self).__name__}: another process may remove what is "
-            "there; use get(key), which is None where there is none"
+            f"{type(self).__name__} does not support 'in': another process may remove an entry at "
+            "any time; use get(key), which returns None for a missing entry"
         )
 
-    # What goes with an image that Program.compile stores (`side_file.py`): before the image is
-    # stored, and after it was read. A cache that knows nothing of it keeps names as an entry.
-    def _keep_side_file(self, key, content, has_names):
+    # Program.compile stores a side file (`side_file.py`) before the image and reads it after. The
+    # base class stores names as a separate entry.
+    def _store_side_file(self, key, content, has_names):
         if has_names:
             self[_key_of_side_file(key)] = content
 
@@ -107,7 +107,7 @@ def _key_of_side_file(key):
 
 
 def key_bytes(key):
-    """A key as bytes; refuses what is no key."""
+    """Return a key as bytes; reject other types."""
     if isinstance(key, str):
         return key.encode()
     if isinstance(key, bytes | bytearray):
@@ -116,7 +116,7 @@ def key_bytes(key):
 
 
 def image_bytes(value):
-    """The image of a value as bytes; that of a path is read now."""
+    """Return the image of a value as bytes; read the file of a path."""
     if type(value) is bytes:
         return value
     if isinstance(value, bytes | bytearray | memoryview):
@@ -139,12 +139,12 @@ def image_bytes(value):
 
 
 def check_limit(max_size_bytes):
-    """Refuse a limit that nothing could be stored under."""
+    """Return the limit after a check that it is positive or None."""
     if max_size_bytes is None:
         return None
     if not hasattr(max_size_bytes, "__float__"):
-        what = type(max_size_bytes).__name__
-        raise TypeError(f"max_size_bytes must be an int, a number of bytes, or None, got {what}")
+        name = type(max_size_bytes).__name__
+        raise TypeError(f"max_size_bytes must be an int, a number of bytes, or None, got {name}")
     if not max_size_bytes > 0:
         raise ValueError("max_size_bytes must be positive or None (0 would evict every write)")
     return max_size_bytes

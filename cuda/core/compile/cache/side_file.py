@@ -1,41 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cache keeps beside an image: its symbols, and by what to know that it is whole.
+"""The side file of a cached image: its symbols, and a checksum of the image.
 
-The image itself is stored as it is, so that other tools read it. A text beside it has the mangled
-names of name expressions, and the declarations by which launches check their arguments.
+The image is stored unchanged, so that other tools can read it. The side file has the mangled names
+of name expressions, and the declarations with which launches check their arguments.
 """
 
 import json
 import zlib
 
 MAGIC = b"halfwarp symbols 1"
-CHECKED = 128 << 10  # bytes of an image that are read for its checksum, at most
+CHECKED = 128 << 10  # maximum number of bytes of an image in its checksum
 
 
 def pack(image, names, declarations):
-    """The text as bytes.
+    """Return the content of a side file.
 
-    A line with sizes and the checksum, the names as JSON where there are any, the declarations.
+    It has a line with sizes and the checksum, the names as JSON if any, and the declarations.
 
     Parameters
     ----------
     image : bytes
     names : dict
-        From name expressions, str or bytes, to symbols, bytes.
+        Mapping from name expressions, str or bytes, to symbols, bytes.
     declarations : bytes
-        PTX that tells the parameters of the kernels; may be empty.
+        PTX that declares the kernels' parameters; may be empty.
     """
-    rows = [[type(given).__name__, _text(given), _text(name)] for given, name in names.items()]
+    rows = [[type(key).__name__, _text(key), _text(name)] for key, name in names.items()]
     table = json.dumps(rows).encode() if rows else b""
     sizes = (len(image), _checksum(image), len(table), len(declarations))
     return b"%s %d %d %d %d\n%s%s" % (MAGIC, *sizes, table, declarations)
 
 
 def read(content, image, has_names):
-    """The names and the declarations of an image.
+    """Return the names and the declarations of an image.
 
-    Without a text (None) there are none, for which names must not be needed (`has_names`). None
-    where the text is not about this image, or where that was never written out and has zeros.
+    Without content (None), return empty ones unless names are required (`has_names`). Return None
+    if the content belongs to another image, or if the image was never written and is all zeros.
     """
     if content is not None:
         return _unpack(content, image)
@@ -43,31 +43,31 @@ def read(content, image, has_names):
 
 
 def _unpack(content, image):
-    line, _, rest = content.partition(b"\n")
+    line, _, body = content.partition(b"\n")
     try:
         size, checksum, table, declarations = map(int, line.removeprefix(MAGIC).split(b" ")[1:])
-        if size != len(image) or len(rest) != table + declarations or not line.startswith(MAGIC):
+        if size != len(image) or len(body) != table + declarations or not line.startswith(MAGIC):
             return None
         if checksum != _checksum(image):
             return None
-        rows = json.loads(rest[:table]) if table else ()
+        rows = json.loads(body[:table]) if table else ()
         names = {text if kind == "str" else _bytes(text): _bytes(name) for kind, text, name in rows}
-    except (ValueError, TypeError, AttributeError):  # damaged, or of another version
+    except (ValueError, TypeError, AttributeError):  # damaged, or from another version
         return None
-    return names, rest[table:]
+    return names, body[table:]
 
 
 def _checksum(image):
-    """Of all of it, or of both ends of a large one: what was cut off or never written shows."""
+    """Return a checksum of an image, or of both ends of a large one, to detect truncation."""
     if len(image) <= CHECKED:
         return zlib.crc32(image)
     half = CHECKED // 2
     return zlib.crc32(image[-half:], zlib.crc32(image[:half]))
 
 
-# One character a byte: JSON has no bytes, and names need not be UTF-8.
-def _text(given):
-    return given.decode("latin-1") if isinstance(given, bytes) else given
+# Maps each byte to a character: JSON has no bytes, and names may not be UTF-8.
+def _text(value):
+    return value.decode("latin-1") if isinstance(value, bytes) else value
 
 
 def _bytes(text):

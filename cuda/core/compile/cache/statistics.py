@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cache counts, under the lock that guards it."""
+"""The counters of a cache and the lock that guards them."""
 
 import os
 import threading
@@ -7,21 +7,21 @@ import weakref
 
 
 class Counted:
-    """A lock, and the counts of this process that it guards.
+    """A lock, and the counters of this process that it guards.
 
-    A fork forgets who held the lock in the parent: that thread is not in the child.
+    A forked child replaces the lock, since the thread that held it does not exist there.
     """
 
     __slots__ = ("__weakref__", "counts", "lock")
 
     def __init__(self):
         self.counts = dict.fromkeys(("hits", "misses", "writes", "evictions"), 0)
-        self.lock = threading.RLock()  # the collector may run a cache's code while it is held
+        self.lock = threading.RLock()  # reentrant: the collector may run cache code under it
         _all.add(self)
 
-    def count(self, what, times=1):
+    def count(self, event, times=1):
         with self.lock:
-            self.counts[what] += times
+            self.counts[event] += times
 
 
 _all = weakref.WeakSet()

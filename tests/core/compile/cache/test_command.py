@@ -49,7 +49,7 @@ def test_clear_removes_all(run, root):
 def test_without_a_folder_it_is_that_of_the_user(run, tmp_path):
     environment = {"XDG_CACHE_HOME": str(tmp_path / "xdg")}
     done = run(**environment)
-    assert done.returncode == 0 and "there is no cache yet" in done.stdout
+    assert done.returncode == 0 and "no cache exists yet" in done.stdout
     assert not (tmp_path / "xdg").exists()
     FileStreamProgramCache(tmp_path / "xdg/cuda-python/program-cache")["k"] = b"1"
     assert "bytes    1" in run(**environment).stdout
@@ -58,7 +58,7 @@ def test_without_a_folder_it_is_that_of_the_user(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--prune", "many"], "--prune needs a number of bytes such as 50M, got 'many'"),
+        (["--prune", "many"], "--prune requires a number of bytes such as 50M, got 'many'"),
         (["--prune", "-5"], ""),
         (["--prune", "1", "--clear"], "exclude each other"),
     ],
@@ -76,5 +76,5 @@ def test_a_folder_that_is_no_cache_is_left_alone(run, tmp_path, make):
     existed = path.exists()
     for arguments in ([], ["--clear"], ["--prune", "0"]):
         done = run(path, *arguments)
-        assert done.returncode == 1 and "is no program cache" in done.stderr
+        assert done.returncode == 1 and "is not a program cache" in done.stderr
     assert path.exists() == existed and not (path / "entries").exists()
