@@ -49,7 +49,7 @@ def test_what_is_no_ptx_is_refused(nvfatbin, fatbin):
 
 def test_a_buffer_smaller_than_the_binary_is_refused(nvfatbin, fatbin, ptx):
     nvfatbin.add_ptx(fatbin, ptx, len(ptx), "90", "store", "")
-    with pytest.raises(ValueError, match=r"argument 'buffer': .* as nvfatbin.size\(\) tells"):
+    with pytest.raises(ValueError, match=r"argument 'buffer': .* the size from nvfatbin.size\(\)"):
         nvfatbin.get(fatbin, bytearray(4))
 
 
