@@ -17,7 +17,9 @@ MISTAKES = {
         "ContextOptions.resources must be a sequence of what Device.resources gives"
     ),
     "Program(KERNEL, 'ptx', {'arch': ARCH}).compile('cubin')": "begins with .version; compile C++",
-    "Linker(code, options={'arch': ARCH}).link('ltoir')": "requires LTO-IR inputs and link_time_optimization=True",
+    "Linker(code, options={'arch': ARCH}).link('ltoir')": (
+        "requires LTO-IR inputs and link_time_optimization=True"
+    ),
     "Linker(code, options={'arch': ARCH}).link('ptx')": "link_time_optimization=True and ptx=True",
     "Linker(code, options=LinkerOptions(arch='90'))": "got '90': write 'sm_90'",
     "Linker(code, options=LinkerOptions(arch=90))": "got 90: write 'sm_90'",

@@ -200,7 +200,7 @@ class TestPtx:
         assert ptx(ftz=True) == ptx(ftz=1) and ptx(fma=True) != ptx(fma=False)
 
     def test_where_the_driver_links_its_options_count(self, monkeypatch):
-        monkeypatch.setattr(fingerprints, "_known", {})
+        monkeypatch.setattr(fingerprints, "_fingerprints", {})
         monkeypatch.setattr(fingerprints, "linker_is_driver", lambda: True)
         monkeypatch.setattr(keys, "linker_is_driver", lambda: True)
         monkeypatch.setattr("cuda.core._utils.version.driver_version", lambda: (13, 0, 0))
@@ -210,7 +210,7 @@ class TestPtx:
         for name, value in (("time", "a"), ("ptxas_options", []), ("split_compile", 1)):
             with pytest.raises(ValueError, match=f"{name} cannot be used"):
                 ptx(**{name: value})
-        monkeypatch.setattr(fingerprints, "_known", {})
+        monkeypatch.setattr(fingerprints, "_fingerprints", {})
         monkeypatch.setattr("cuda.core._utils.version.driver_version", lambda: (13, 1, 0))
         assert ptx() != older
 
@@ -304,13 +304,13 @@ class TestFingerprint:
     @pytest.mark.parametrize("made", [key, nvvm, ptx])
     def test_another_version_of_the_compiler_is_another_key(self, made, monkeypatch):
         before = made()
-        found = dict(fingerprints._known)
-        monkeypatch.setattr(fingerprints, "_known", {k: f"{v}1" for k, v in found.items()})
+        found = dict(fingerprints._fingerprints)
+        monkeypatch.setattr(fingerprints, "_fingerprints", {k: f"{v}1" for k, v in found.items()})
         assert made() != before
 
     def test_it_is_asked_for_once(self, monkeypatch):
         asked = []
-        monkeypatch.setattr(fingerprints, "_known", {})
+        monkeypatch.setattr(fingerprints, "_fingerprints", {})
         monkeypatch.setitem(fingerprints._PROBES, "c++", lambda: asked.append(1) or "NVRTC")
         assert key() == key() and asked == [1]
 
@@ -321,10 +321,10 @@ class TestFingerprint:
             def probe():
                 raise error("no library")
 
-            monkeypatch.setattr(fingerprints, "_known", {})
+            monkeypatch.setattr(fingerprints, "_fingerprints", {})
             monkeypatch.setitem(fingerprints._PROBES, "c++", probe)
             return key()
 
         assert fail(RuntimeError) == fail(RuntimeError)
         assert len({good, fail(RuntimeError), fail(OSError)}) == 3
-        assert fingerprints._known == {}
+        assert fingerprints._fingerprints == {}
