@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Questions to a driver, and the answers that are expected of it: what the probes share.
+"""Questions to a driver with their expected answers, shared by the hardware probes.
 
-A probe is a module with QUESTIONS (name -> function that gives a text) and EXPECTED (name -> that
+A probe is a module with QUESTIONS (name -> function that returns a text) and EXPECTED (name -> that
 text), and ends with ``sys.exit(main(__spec__.name, ...))``.
 """
 
@@ -21,22 +21,22 @@ def name(answer):
     return answer[0].name.removeprefix("CUDA_").removeprefix("ERROR_")
 
 
-def ask_apart(module, question):
-    """The answer, or how the process ended that asked."""
+def ask_in_child(module, question):
+    """Return the answer of a child process, or how that process ended."""
     command = [sys.executable, "-m", module, question]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     except subprocess.TimeoutExpired:
         return "no answer within a minute"
-    told = done.stdout.strip()
-    return told if done.returncode == 0 else f"exit {done.returncode}: {done.stderr[-300:]}"
+    output = done.stdout.strip()
+    return output if done.returncode == 0 else f"exit {done.returncode}: {done.stderr[-300:]}"
 
 
 def main(module, questions, expected, arguments, since=(), apart=False):
-    """Ask a GPU, each question in a process of its own, or the emulator in this one.
+    """Compare a GPU's answers, each from its own process, or the emulator's from this process.
 
-    With `apart` the emulator is asked in processes of their own, too. `since` has the versions of
-    questions with functions that came later than the others.
+    With `apart`, the emulator also answers in child processes. `since` maps later questions to the
+    driver version that added their functions.
     """
     since = dict(since)
 
@@ -49,13 +49,18 @@ def main(module, questions, expected, arguments, since=(), apart=False):
         return 0
     different = 0
     version = ok(driver.cuDriverGetVersion())
-    for question, wanted in expected.items():
+    for question, expected_answer in expected.items():
         if version < since.get(question, 0):
             print(question, "-> not asked: the driver is older")
             continue
         is_apart = apart or not emulation.is_active()
-        answer = ask_apart(module, question) if is_apart else ask_here(question)
-        different += answer != wanted
-        print(question, "->", answer, "" if answer == wanted else f"| expected {wanted}")
+        answer = ask_in_child(module, question) if is_apart else ask_here(question)
+        different += answer != expected_answer
+        print(
+            question,
+            "->",
+            answer,
+            "" if answer == expected_answer else f"| expected {expected_answer}",
+        )
     print(f"{different} of {len(expected)} answers differ")
     return int(different > 0)

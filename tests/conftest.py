@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One suite, two backends: --backend=gpu|emulator|auto; tests that need a GPU; their order; leaks.
+"""One suite, two backends (--backend=gpu|emulator|auto), GPU marks, test order, leak checks.
 
-A test must leave nothing alive behind, a file no memory taken of the emulated device: what a later
-test finds would depend on what ran before.
+A test leaves no live object, and a file no memory allocated on the emulated device: otherwise,
+later results would depend on the tests that ran earlier.
 """
 
 import collections
@@ -16,15 +16,15 @@ import pytest
 from . import machine_settings
 from .order import shuffled
 
-# Python 3.12 warns of a fork in a process with threads, which those of a driver are too: programs
-# that tests run say nothing on stderr beside it.
+# Python 3.12 warns about a fork in a process with threads, and driver threads count. Programs run
+# by tests print nothing else on stderr.
 os.environ.setdefault("PYTHONWARNINGS", "ignore:This process:DeprecationWarning")
 
 pytest_plugins = ["halfwarp.pytest_plugin"]
 
 BACKENDS = {"gpu": "driver", "emulator": "emulator", "auto": "auto"}
 NOTICES = ("halfwarp: CUDA is emulated", "emulator: the process ends with")
-_needs_gpu = collections.Counter()  # reason -> tests that were left out
+_needs_gpu = collections.Counter()  # reason -> skipped tests
 
 
 def pytest_addoption(parser):
@@ -45,12 +45,12 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
-    """Choose before a test module is imported; the choice holds for the process."""
-    given = config.getoption("backend")
+    """Choose the backend before a test module is imported; the choice holds for the process."""
+    backend = config.getoption("backend")
     if config.getoption("cuda_emulate"):
-        given = given or "emulator"
-    if given:
-        os.environ["HALFWARP_BACKEND"] = BACKENDS[given]
+        backend = backend or "emulator"
+    if backend:
+        os.environ["HALFWARP_BACKEND"] = BACKENDS[backend]
     os.environ.setdefault("HALFWARP_BACKEND", "auto")
 
 
@@ -60,7 +60,7 @@ def is_emulated():
     return emulation.is_active()
 
 
-@pytest.hookimpl(tryfirst=True)  # pytest's own grouping comes after it
+@pytest.hookimpl(tryfirst=True)  # pytest's own grouping follows
 def pytest_collection_modifyitems(config, items):
     seed = config.getoption("shuffle")
     if seed is not None:
@@ -78,13 +78,13 @@ def pytest_collection_modifyitems(config, items):
 def keep_settings():
     from cuda.bindings import nvml
 
-    machine_settings.keep_as_they_are(
+    machine_settings.replace_setters(
         nvml, lambda name: pytest.skip(f"nvml.{name} would change the machine that runs the tests")
     )
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """The order, to have it again; and the marks, which are a debt: how many there are and why."""
+    """Print the order, so that it can be repeated, and the number of GPU-only tests by reason."""
     seed = config.getoption("shuffle")
     if seed is not None:
         terminalreporter.line(f"the tests ran in the order of --shuffle={seed}")
@@ -95,8 +95,8 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.line(f"{count:4} {reason}")
 
 
-class _Live:
-    """What is alive on the emulator; empty on a GPU, which does not tell."""
+class _LiveObjects:
+    """Live objects on the emulator; empty on a GPU, which does not report them."""
 
     def __init__(self):
         self.records = []
@@ -111,7 +111,7 @@ class _Live:
 
 
 def settle():
-    """Memory that a stream gives back is live until the stream has come to that."""
+    """Complete pending frees: memory freed in stream order stays live until its stream arrives."""
     if is_emulated():
         from cuda.core import emulation
 
@@ -123,8 +123,8 @@ _before = pytest.StashKey()
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item):
-    """Fixtures are set up by now: what they hold is no leak of the test."""
-    before = _Live()
+    """Record live objects after fixture setup: a test does not leak objects of its fixtures."""
+    before = _LiveObjects()
     outcome = yield
     item.stash[_before] = before  # not for a failed test, whose traceback keeps objects alive
     return outcome
@@ -135,7 +135,7 @@ def pytest_runtest_teardown(item, nextitem):
     outcome = yield
     check_test(item)
     if nextitem is None or nextitem.path != item.path:
-        item.funcargs.clear()  # pytest drops them a moment later
+        item.funcargs.clear()  # pytest drops them later
         check_file(item.config, item.path)
     return outcome
 
@@ -145,21 +145,21 @@ def check_test(item):
     if before is None:
         return
     check_context()
-    if not _Live().newer_than(before):
+    if not _LiveObjects().newer_than(before):
         return
-    for _ in range(3):  # what a graph let go is dropped by a later call, and then goes back
+    for _ in range(3):  # a later call drops objects that a graph released
         gc.collect()
         settle()
-        left = _Live().newer_than(before)
-        if not left:
+        leaked = _LiveObjects().newer_than(before)
+        if not leaked:
             return
-    pytest.fail("the test left behind:\n" + "\n".join(map(str, left)), pytrace=False)
+    pytest.fail("the test left behind:\n" + "\n".join(map(str, leaked)), pytrace=False)
 
 
 def check_context():
-    """A context that is gone and still current lets the calls of later tests fail.
+    """Fail if a destroyed context is current, because calls of later tests would fail.
 
-    So does one below it on the thread's stack, which a later test makes current.
+    The same holds for a context below it on the thread's stack.
     """
     if not is_emulator_in_use():
         return
@@ -183,8 +183,8 @@ def is_emulator_in_use():
     return loader is not None and loader.backend() == "emulator"
 
 
-class _Taken:
-    """What is taken of the emulated devices when no test runs: live objects, and bytes."""
+class _DeviceUse:
+    """Live objects and allocated bytes of the emulated devices while no test runs."""
 
     PROCESS_WIDE = ("context",)  # a primary context stays until the process ends
 
@@ -196,9 +196,9 @@ class _Taken:
 
         gc.collect()
         emulation.settle()
-        if emulation.stats() is None:  # loaded, and nothing was asked of it yet
+        if emulation.stats() is None:  # loaded, but not used yet
             return
-        give_cached_memory_back()
+        trim_cached_memory()
         now = emulation.stats()
         for kind, live in now["live"].items():
             if kind not in self.PROCESS_WIDE:
@@ -207,8 +207,8 @@ class _Taken:
             self.counts[f"bytes of device {ordinal}"] = device["bytes_used"]
 
 
-def give_cached_memory_back():
-    """What default pools and the memory of graphs keep of what was freed."""
+def trim_cached_memory():
+    """Release the freed memory that default pools and graph memory pools cache."""
     from cuda.bindings import driver
 
     status, count = driver.cuDeviceGetCount()
@@ -228,27 +228,27 @@ _at_file_start = pytest.StashKey()
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
-    """What a file takes of the device it gives back: no file depends on those before it."""
+    """Check that each file frees what it allocates on the device, so that files are independent."""
     if item.config.stash.get(_at_file_start, None) is None:
-        item.config.stash[_at_file_start] = _Taken()
+        item.config.stash[_at_file_start] = _DeviceUse()
     return (yield)
 
 
 def check_file(config, path):
-    before, after = config.stash[_at_file_start], _Taken()
+    before, after = config.stash[_at_file_start], _DeviceUse()
     config.stash[_at_file_start] = None
-    left = after.counts - before.counts
-    if left:
-        listed = ", ".join(f"{count} x {kind}" for kind, count in sorted(left.items()))
+    leaked = after.counts - before.counts
+    if leaked:
+        listed = ", ".join(f"{count} x {kind}" for kind, count in sorted(leaked.items()))
         pytest.fail(f"{path.name} left on the device: {listed}", pytrace=False)
 
 
 @pytest.fixture
 def run_python():
-    """Run code in a fresh interpreter; give its stdout.
+    """Run code in a fresh interpreter and return its stdout.
 
-    It must succeed, and write nothing to stderr but the notices of an emulated device, of which one
-    depends on how far its work has come at the end, and lines that start with `allowed`.
+    It must succeed. Its stderr may contain only the notices of an emulated device, one of which
+    depends on the progress of pending work at exit, and lines that start with `allowed`.
     """
 
     def run(code, *arguments, allowed=(), **environment):
@@ -269,16 +269,16 @@ def run_python():
 
 @pytest.fixture
 def handle_of():
-    """Reads `handle` of an ObjectCode or a Kernel; the end of the test unloads their library.
+    """Read `handle` of an ObjectCode or a Kernel, and unload its library at the end of the test.
 
-    That a program was given a handle keeps the library loaded, so somebody has to.
+    Reading the handle keeps the library loaded, so the test must unload it.
     """
     from cuda.bindings import driver
 
     libraries = {}
 
-    def read(thing):
-        handle = library = thing.handle
+    def read(code):
+        handle = library = code.handle
         if isinstance(handle, driver.CUkernel):
             _, library = driver.cuKernelGetLibrary(handle)
         libraries[int(library)] = library

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which driver functions may be called with the interpreter's lock, as measured on a GPU.
+"""Driver functions that may be called while the GIL is held, as measured on a GPU.
 
-A call of one thread that waits for the device, such as cuMemFree, holds the lock of the context
-meanwhile, and other threads' calls of `WAITS` wait as long. What `core/locks/measure.py` found on
-an H200 with a driver of CUDA 13.0.
+A call that waits for the device, such as cuMemFree, holds the context lock, and calls of `WAITS` on
+other threads wait for that lock. `core/locks/measure.py` measured this on an H200 with a CUDA 13.0
+driver.
 """
 
 
@@ -11,7 +11,7 @@ def names(text):
     return frozenset(text.split())
 
 
-# They take the lock of the context, or wait for work themselves.
+# These acquire the context lock, or wait for work.
 WAITS = names(
     """
     cuCtxGetFlags cuCtxGetLimit cuCtxSynchronize
@@ -27,8 +27,8 @@ WAITS = names(
     """
 )
 
-# They return at once whatever another thread waits for. What may load code at its first call is in
-# neither list, and gives the lock back: cuKernelGetAttribute, cuLibraryGetGlobal.
+# These return immediately whatever another thread waits for. Functions that may load code at their
+# first call are in neither list, and release the GIL: cuKernelGetAttribute, cuLibraryGetGlobal.
 RETURNS_AT_ONCE = names(
     """
     cuCtxGetApiVersion cuCtxGetCurrent cuCtxGetDevice cuCtxGetDevice_v2 cuCtxGetId
@@ -44,7 +44,7 @@ RETURNS_AT_ONCE = names(
     """
 )
 
-# What of the runtime stands on `WAITS`.
+# Runtime functions that call functions of `WAITS`.
 RUNTIME_WAITS = names(
     """
     cudaDeviceGetLimit cudaDeviceSynchronize cudaGetDeviceFlags

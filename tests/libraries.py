@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA libraries that this machine has, opened by the loader."""
+"""CUDA libraries of this machine, opened by the loader."""
 
 from importlib import import_module
 
@@ -7,7 +7,7 @@ import pytest
 
 
 def is_installed(name):
-    """Whether the library is there; if so, its function table is filled."""
+    """Return whether the library is installed; if so, fill its function table."""
     from cuda.bindings import _low
     from cuda.pathfinder import DynamicLibNotFoundError
 
@@ -19,16 +19,16 @@ def is_installed(name):
 
 
 def open_or_skip(name):
-    """The module of a library; the test is skipped where the library is missing."""
+    """Return the module of a library, or skip the test where the library is missing."""
     if not is_installed(name):
         pytest.skip(f"{name} is not installed")
     return import_module(f"cuda.bindings.{name}")
 
 
 def header_options():
-    """Program options by which NVRTC finds the headers of CUDA and CCCL, which it has from 13.3 on.
+    """Return the options with which NVRTC 13.3 and later find the headers of CUDA and CCCL.
 
-    The test is skipped where neither the compiler nor the machine has them.
+    Skip the test where neither the compiler nor the machine has the headers.
     """
     from cuda.bindings import nvrtc
     from cuda.pathfinder import find_nvidia_header_directory

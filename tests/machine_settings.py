@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of a machine outlive a process that changes them: no test does that to a real one.
+"""Protection of machine settings: they outlive the process, so tests change only emulated ones.
 
-A test that ran as root switched a GPU to MIG, where nothing can use it until somebody makes
-instances. So what NVML can change is refused wherever it is not emulated.
+A test that ran as root switched a GPU to MIG mode, which makes it unusable until instances are
+created. NVML functions that change a machine are therefore skipped unless NVML is emulated.
 """
 
 import functools
 import re
 
 _OF_A_MACHINE = re.compile(r"(device|gpu_instance|compute_instance|system|unit|vgpu_instance)_")
-# Words in the names of functions that only tell, or change no more than this process.
+# Words in the names of functions that only query, or change no more than this process.
 _HARMLESS = {"get", "is", "query", "validate", "on", "discover", "affinity", "event", "events"}
 
 
 def setters(nvml):
-    """The names of the functions that change a machine."""
+    """Return the names of the functions that change a machine."""
     return [
         name
         for name in dir(nvml)
@@ -24,8 +24,8 @@ def setters(nvml):
     ]
 
 
-def keep_as_they_are(nvml, refuse):
-    """Let each of them call `refuse` with its name instead."""
+def replace_setters(nvml, refuse):
+    """Replace each setter by a call of `refuse` with its name."""
     for name in setters(nvml):
         setattr(nvml, name, _refusing(getattr(nvml, name), functools.partial(refuse, name)))
 

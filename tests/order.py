@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An order of tests that a seed makes: files, then classes and functions inside them.
+"""A random but reproducible test order: files, then classes and functions inside them.
 
-The tests of a file stay together, so that its fixtures are made once and what it leaves behind can
-be told. pytest's own grouping by parametrised fixtures of wider scope comes after this.
+The tests of a file stay together, so that its fixtures are created once and its leaks can be
+attributed. pytest's own grouping by parametrized fixtures of wider scope runs later.
 """
 
 import random
@@ -10,7 +10,7 @@ from itertools import groupby
 
 
 def shuffled(items, seed):
-    """The items in another order; the same seed and the same tests give the same one."""
+    """Return the items in an order that depends only on the seed and the items."""
     chance = random.Random(seed)
     return [
         item
@@ -22,11 +22,11 @@ def shuffled(items, seed):
 
 
 def groups(items, key):
-    """The items in lists of the same key, as they follow each other."""
+    """Return runs of consecutive items with the same key."""
     return [list(group) for _, group in groupby(items, key)]
 
 
-def mixed(chance, things):
-    things = list(things)
-    chance.shuffle(things)
-    return things
+def mixed(chance, items):
+    items = list(items)
+    chance.shuffle(items)
+    return items

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The most memory that a program had; nothing else is imported, for those that are measured."""
+"""Peak memory of a program; imports nothing else, so that measured programs stay small."""
 
 import re
 from pathlib import Path
 
 
 def peak_kib():
-    """Of this program: what getrusage says begins with that of who started it."""
+    """Return the peak of this program in KiB; getrusage would include the parent's peak."""
     status = Path("/proc/self/status").read_text()
     return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])

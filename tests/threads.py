@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls on threads of their own, and what a Python without the interpreter lock does otherwise."""
+"""Calls on new threads, and behavior that differs on a free-threaded build."""
 
 import ctypes
 import sys
@@ -9,14 +9,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 has_lock = not sysconfig.get_config_var("Py_GIL_DISABLED")
-# CPython 3.13 without the lock never frees a class once a second thread was started.
+# Free-threaded CPython 3.13 never frees a class once a second thread has started.
 keeps_classes = not has_lock and sys.version_info < (3, 14)
 
 
 def run_together(*calls):
-    """Make each call on a new thread, all at once; give what they return, in order.
+    """Run all calls concurrently, each on a new thread, and return their results in order.
 
-    What a call raises is raised here, after all have ended.
+    An exception of a call is raised here after all calls have ended.
     """
     barrier = threading.Barrier(len(calls))
 
@@ -33,17 +33,17 @@ def run_together(*calls):
 
 
 def comes_true(condition, seconds=30):
-    """Whether a condition holds within some seconds: a thread of the driver may be late."""
+    """Return whether a condition becomes true within some seconds; driver threads may be late."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
             return False
-        time.sleep(0.001)  # the interpreter makes its pending calls meanwhile
+        time.sleep(0.001)  # the interpreter runs its pending calls here
     return True
 
 
 def known_threads():
-    """How many threads the interpreter knows, those of others among them."""
+    """Return the number of threads that the interpreter knows, including foreign threads."""
     api = ctypes.pythonapi
     for function in (
         api.PyInterpreterState_Get,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the object layer share: device, stream, kernels, a fresh thread."""
+"""Fixtures of the object layer's tests: device, stream, kernels, a new thread."""
 
 import ctypes
 
@@ -25,7 +25,7 @@ def stream(device):
 
 @pytest.fixture
 def emulation(device):
-    """`cuda.core.emulation`, where it counts objects and makes calls fail."""
+    """`cuda.core.emulation`, for tests that count objects and make calls fail."""
     from cuda.core import emulation
 
     if not emulation.is_active():
@@ -35,7 +35,7 @@ def emulation(device):
 
 @pytest.fixture
 def two_devices():
-    """The variables of a program that has two devices: GPUs where there are two, else emulated."""
+    """Environment variables for a program with two devices: two GPUs if present, else emulated."""
     from cuda.core import emulation
 
     if emulation.is_active() or len(Device.get_all_devices()) != 2:
@@ -45,14 +45,14 @@ def two_devices():
 
 @pytest.fixture
 def in_new_thread():
-    """Run a function on a thread of its own, where no device is initialised; give its result."""
+    """Run a function on a new thread, where no device is initialized, and return its result."""
     return lambda function: run_together(function)[0]
 
 
 def writer_ptx(declaration, size):
-    """PTX of a kernel `store(out, value)` that writes the bytes of its parameter `value` to `out`.
+    """Return PTX of a kernel `store(out, value)` that writes the bytes of its parameter `value`.
 
-    `declaration` is what PTX says of the parameter: ``".u32 value"``.
+    `declaration` is the PTX declaration of the parameter: ``".u32 value"``.
     """
     copies = "\n".join(
         f"ld.param.u8 %rs1, [value+{i}]; st.global.u8 [%rd1+{i}], %rs1;" for i in range(size)
@@ -81,7 +81,7 @@ def pinned_block():
 
 @pytest.fixture
 def argument_in_kernel(device, stream, pinned_block):
-    """Launch a kernel with one argument and give the bytes that it got."""
+    """Launch a kernel with one argument and return the bytes that it received."""
     config = LaunchConfig(grid=1, block=1)
 
     def run(value, size, declaration=None):
@@ -96,7 +96,7 @@ def argument_in_kernel(device, stream, pinned_block):
 
 @pytest.fixture
 def load_kernel(device):
-    """The kernel `name` of a PTX body: parameters and instructions of an entry."""
+    """Load the kernel `name` of a PTX body: parameters and instructions of an entry."""
 
     def load(parameters="", body="", name="kernel", module=""):
         text = (
@@ -119,7 +119,7 @@ STORE = """
 
 @pytest.fixture
 def load_store(load_kernel):
-    """Loads a kernel `store(out, value)` that writes a 32-bit number."""
+    """Load a kernel `store(out, value)` that writes a 32-bit number."""
     return lambda: load_kernel(".param .u64 out, .param .u32 value", STORE, name="store")
 
 

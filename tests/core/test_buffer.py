@@ -98,7 +98,7 @@ class TestMaking:
         with pytest.raises(ValueError, match=text):
             Buffer.from_handle(0x10, 8, mr=RecordingResource(), owner=object())
 
-    def test_rule_4_owner_is_held_once_until_close(self):
+    def test_owner_is_held_once_until_close(self):
         owner = object()
         before = sys.getrefcount(owner)
         buffer = Buffer.from_handle(0x10, 8, owner=owner)
@@ -167,7 +167,7 @@ class TestClosing:
             buffer.close(other)
         assert buffer.is_closed
 
-    def test_rule_5_a_wrong_stream_leaves_the_buffer_open(self, device, stream):
+    def test_a_wrong_stream_leaves_the_buffer_open(self, device, stream):
         with device.allocate(64, stream=stream) as buffer:
             with pytest.raises(TypeError):
                 buffer.close("not a stream")
@@ -277,7 +277,7 @@ class TestDescription:
         assert view.device_id == -1
         assert view.__dlpack_device__() == (1, 0)
 
-    def test_rule_1_equality_and_hash_are_by_address_and_size(self):
+    def test_equality_and_hash_are_by_address_and_size(self):
         a, b, c = (Buffer.from_handle(0x10, n) for n in (8, 8, 16))
         assert a == b and hash(a) == hash(b)
         assert a != c and a != 0x10
@@ -308,12 +308,12 @@ class TestCopies:
                 stream.sync()
             assert np.array_equal(as_array(target), as_array(source))
 
-    def test_rule_2_copy_to_without_a_target_allocates_from_the_same_resource(self, device, stream):
+    def test_copy_to_without_a_target_allocates_from_the_same_resource(self, device, stream):
         with device.allocate(64, stream=stream) as memory, memory.copy_to(stream=stream) as copy:
             assert copy.size == 64
             assert copy.memory_resource is memory.memory_resource
 
-    def test_rule_2_copy_to_without_a_target_needs_a_resource(self, stream):
+    def test_copy_to_without_a_target_needs_a_resource(self, stream):
         view = Buffer.from_handle(0x10, 8)
         with pytest.raises(ValueError, match="destination"):
             view.copy_to(stream=stream)
@@ -483,7 +483,7 @@ class TestFill:
             (np.int16(258), np.full(4, 258, np.int16).tobytes()),
         ],
     )
-    def test_rule_3_numbers_of_numpy_are_filled_by_their_bits(
+    def test_numbers_of_numpy_are_filled_by_their_bits(
         self, device, stream, pinned, value, expected
     ):
         with pinned.allocate(8) as buffer:
@@ -507,7 +507,7 @@ class TestFill:
             (8, 1.5, TypeError, "value must be an int"),
         ],
     )
-    def test_rule_3_other_widths_are_refused(self, device, stream, size, value, error, text):
+    def test_other_widths_are_refused(self, device, stream, size, value, error, text):
         with device.allocate(size, stream=stream) as buffer, pytest.raises(error, match=text):
             buffer.fill(value, stream=stream)
 
@@ -533,7 +533,7 @@ class TestExports:
             ((2, 0), "dltensor_versioned"),
         ],
     )
-    def test_rule_10_capsule_names_follow_the_version(self, pinned, max_version, name):
+    def test_capsule_names_follow_the_version(self, pinned, max_version, name):
         with pinned.allocate(16) as buffer:
             assert f'"{name}"' in repr(buffer.__dlpack__(max_version=max_version))
 
@@ -546,7 +546,7 @@ class TestExports:
             ({"copy": True}, BufferError),
         ],
     )
-    def test_rule_9_requests_that_cannot_be_met_keep_nothing(self, pinned, keywords, error):
+    def test_requests_that_cannot_be_met_keep_nothing(self, pinned, keywords, error):
         with pinned.allocate(16) as buffer:
             before = sys.getrefcount(buffer)
             with pytest.raises(error):
@@ -564,7 +564,7 @@ class TestExports:
             assert (content.device_type, content.code, content.bits, content.lanes) == (3, 0, 8, 1)
             del content, capsule
 
-    def test_an_unused_capsule_lets_go(self, pinned):
+    def test_an_unused_capsule_releases_it(self, pinned):
         with pinned.allocate(16) as buffer:
             before = sys.getrefcount(buffer)
             capsule = buffer.__dlpack__(max_version=(1, 0))

@@ -44,7 +44,7 @@ def test_a_pid_is_positive(pid):
         checkpoint.Process(pid)
 
 
-def test_rule_67_it_has_slots_and_no_other_attributes():
+def test_it_has_slots_and_no_other_attributes():
     process = checkpoint.Process(7)
     assert process.pid == 7
     with pytest.raises(AttributeError):
@@ -54,12 +54,12 @@ def test_rule_67_it_has_slots_and_no_other_attributes():
 
 
 @pytest.mark.parametrize("timeout", [True, "1", 1.5])
-def test_rule_66_a_timeout_is_checked_before_the_driver_is_asked(timeout):
+def test_a_timeout_is_checked_before_the_driver_is_asked(timeout):
     with pytest.raises(TypeError, match="^timeout_ms must be an int$"):
         checkpoint.Process(1).lock(timeout)
 
 
-def test_rule_66_a_timeout_is_not_negative():
+def test_a_timeout_is_not_negative():
     with pytest.raises(ValueError, match="^timeout_ms must be >= 0$"):
         checkpoint.Process(1).lock(timeout_ms=-1)
 
@@ -126,7 +126,7 @@ def test_a_call_in_the_wrong_state_changes_nothing(own, before, call):
     assert own.state == state
 
 
-def test_rule_68_an_empty_mapping_is_none(own):
+def test_an_empty_mapping_is_none(own):
     own.lock()
     own.checkpoint()
     own.restore({})

@@ -167,7 +167,7 @@ def test_leaving_the_block_closes_it(closable, device):
     assert thing.is_closed
 
 
-def test_an_exception_passes_through_the_block(closable, device):
+def test_an_exception_propagates_the_block(closable, device):
     with pytest.raises(KeyError), closable.make() as thing:
         raise KeyError
     assert thing.is_closed

@@ -39,7 +39,7 @@ class TestHandleReturn:
         with pytest.raises(RuntimeError, match="Unknown error type"):
             cuda_utils.handle_return((status,))
 
-    def test_a_runtime_status_is_told_by_its_class(self):
+    def test_a_runtime_status_is_reported_by_its_class(self):
         assert cuda_utils.handle_return((runtime.cudaError_t.cudaSuccess, 1)) == 1
         status = runtime.cudaError_t.cudaErrorInvalidValue
         with pytest.raises(CUDAError, match="^cudaErrorInvalidValue: ") as caught:

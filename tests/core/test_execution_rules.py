@@ -73,7 +73,7 @@ def objects(device, stream):
         }
 
 
-def test_rule_2_equality_hash_weak_references_and_repr(objects):
+def test_equality_hash_weak_references_and_repr(objects):
     for name, (each, start) in objects.items():
         assert repr(each).startswith(start), name
         assert each == each
@@ -85,7 +85,7 @@ def test_rule_2_equality_hash_weak_references_and_repr(objects):
             assert (each != one) is (name != other), (name, other)
 
 
-def test_rule_4_a_device_belongs_to_its_thread(in_new_thread):
+def test_a_device_belongs_to_its_thread(in_new_thread):
     assert Device(0) is Device(0)
     there = in_new_thread(lambda: Device(0))
     assert there is not Device(0)
@@ -93,7 +93,7 @@ def test_rule_4_a_device_belongs_to_its_thread(in_new_thread):
     assert hash(there) == hash(Device(0)) == hash(Device(0).uuid)
 
 
-def test_rule_11_parameters_of_kernels_have_the_layout_of_c(device):
+def test_parameters_of_kernels_have_the_layout_of_c(device):
     import ctypes
 
     for kind, ptx, size in ((ctypes.c_int32, ".u32", 4), (ctypes.c_int16, ".u16", 2)):

@@ -123,7 +123,7 @@ def test_the_error_names_the_call_that_failed(device, emulation, function, use):
 @pytest.mark.parametrize(
     "function", ["cuDriverGetVersion", "cuDeviceGetCount", "cuDevicePrimaryCtxRetain"]
 )
-def test_a_failing_first_initialisation_can_be_repeated(run_python, function):
+def test_a_failing_first_initialization_can_be_repeated(run_python, function):
     code = """
 from cuda.core import CUDAError, Device
 try:

@@ -114,7 +114,7 @@ class TestContract:
         buffer.fill(1, stream=stream)
         buffer.close()
 
-    def test_rule_25_threads_may_allocate_at_once(self, resource, device, stream):
+    def test_threads_may_allocate_at_once(self, resource, device, stream):
         def work():
             Device(0).set_current()
             for _ in range(50):
@@ -141,7 +141,7 @@ class TestBaseClass:
             lambda mr: mr.device_id,
         ],
     )
-    def test_rule_11_what_a_subclass_leaves_out_is_a_type_error_on_use(self, use):
+    def test_what_a_subclass_leaves_out_is_a_type_error_on_use(self, use):
         with pytest.raises(
             TypeError, match=r"MemoryResource\.\w+ must be implemented by subclasses\."
         ):
@@ -233,7 +233,9 @@ class TestDevicePool:
         own.allocate(1024, stream=stream).close()
         own.close()
 
-    def test_out_of_memory_is_told_though_the_pool_does_not_answer(self, device, stream, emulation):
+    def test_out_of_memory_is_reported_though_the_pool_does_not_answer(
+        self, device, stream, emulation
+    ):
         own = DeviceMemoryResource(device, {"max_size": 1 << 25})
         with (
             emulation.inject("cuMemPoolGetAttribute", error="CUDA_ERROR_UNKNOWN"),

@@ -271,7 +271,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize(("call", "kind", "text"), CALLS.values(), ids=CALLS)
-def test_a_mistake_is_told_the_same_way_twice(bench, call, kind, text):
+def test_a_mistake_is_reported_the_same_way_twice(bench, call, kind, text):
     told = []
     for _ in range(2):
         with pytest.raises(kind) as caught:
@@ -303,7 +303,7 @@ for _ in range(2):
 """
 
 
-def test_a_missing_nvrtc_is_told_twice(run_python):
+def test_a_missing_nvrtc_is_reported_twice(run_python):
     hide = "import cuda.pathfinder as p\ndef no(name): raise p.DynamicLibNotFoundError(name)\n"
     out = run_python(f"{hide}p.load_nvidia_dynamic_lib = no\n{WITHOUT_NVRTC}")
     first, second = out.splitlines()
@@ -311,7 +311,7 @@ def test_a_missing_nvrtc_is_told_twice(run_python):
     assert "nvrtc" in first
 
 
-def test_a_missing_driver_is_told_twice_with_what_to_do(run_python, tmp_path):
+def test_a_missing_driver_is_reported_twice_with_what_to_do(run_python, tmp_path):
     (tmp_path / "libcuda.so.1").write_text("not a library")
     code = """
 from cuda.core import Device

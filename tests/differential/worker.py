@@ -37,7 +37,7 @@ def keep_settings():
         from cuda.bindings import nvml
     except ImportError:
         return
-    machine_settings.keep_as_they_are(nvml, refuse)
+    machine_settings.replace_setters(nvml, refuse)
 
 
 def run_theme(path):

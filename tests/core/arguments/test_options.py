@@ -6,16 +6,16 @@ from cuda.core import StreamOptions
 from cuda.core._core import check_or_create_options
 
 
-def test_an_instance_is_taken_as_it_is():
+def test_an_instance_is_used_unchanged():
     options = StreamOptions()
     assert check_or_create_options(StreamOptions, options) is options
 
 
-def test_a_dict_becomes_an_instance():
+def test_a_dict_is_converted_to_an_instance():
     assert check_or_create_options(StreamOptions, {"priority": 1}) == StreamOptions(priority=1)
 
 
-def test_none_is_the_defaults_unless_kept():
+def test_none_selects_the_defaults_unless_accepted():
     assert check_or_create_options(StreamOptions, None) == StreamOptions()
     assert check_or_create_options(StreamOptions, None, "", keep_none=True) is None
 
@@ -26,7 +26,7 @@ def test_unknown_keywords_are_refused_by_the_class():
 
 
 @pytest.mark.parametrize("wrong", [1, "priority", [("priority", 1)], StreamOptions])
-def test_anything_else_is_refused_with_what_was_described(wrong):
+def test_other_types_are_refused_with_the_description(wrong):
     text = "my things must be provided as an object of type StreamOptions or as a dict"
     with pytest.raises(TypeError, match=text) as caught:
         check_or_create_options(StreamOptions, wrong, "my things")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file that shows a program's source to debuggers."""
+"""The file that debuggers show as a program's source."""
 
 import os
 import re
@@ -28,11 +28,11 @@ def test_the_file_is_named_after_the_caller_and_the_first_kernel(source, kernel,
     assert path.read_text() == source
 
 
-def test_files_of_one_source_are_different(tmp_path):
+def test_files_of_equal_sources_are_distinct(tmp_path):
     assert write_in(tmp_path, "x") != write_in(tmp_path, "x")
 
 
-def test_a_folder_that_cannot_be_written_to_gives_no_file(tmp_path, monkeypatch):
+def test_a_folder_without_write_access_gives_no_file(tmp_path, monkeypatch):
     monkeypatch.setattr(debug_source.tempfile, "tempdir", str(tmp_path / "absent"))
     assert debug_source.write("x") is None
 
@@ -47,7 +47,7 @@ def test_a_full_disk_leaves_no_stray_file(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_is_gone_is_removed_without_an_error(tmp_path):
+def test_removing_a_missing_file_raises_nothing(tmp_path):
     debug_source.remove(str(tmp_path / "absent.cu"), os.getpid())
 
 
@@ -59,30 +59,30 @@ def test_a_source_that_cannot_be_encoded_leaves_no_file(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_the_end_of_a_forked_child_leaves_the_file(run_python, tmp_path):
+def test_a_forked_child_leaves_the_file_at_exit(run_python, tmp_path):
     code = """
 import os, gc
 from cuda.core import Program, ProgramOptions
 program = Program("__global__ void f() {}", "c++", ProgramOptions(arch="sm_90", debug=True))
-made = os.listdir()
+files = os.listdir()
 child = os.fork()
 if not child:
     raise SystemExit  # runs what runs at exit
 assert os.waitpid(child, 0)[1] == 0
-print(made == os.listdir(), len(made))
+print(files == os.listdir(), len(files))
 """
     assert run_python(
         f"import os; os.chdir({str(tmp_path)!r})\n{code}", TMPDIR=str(tmp_path)
     ).split() == ["True", "1"]
-    assert not list(tmp_path.iterdir())  # the parent's end removed it
+    assert not list(tmp_path.iterdir())  # the parent's exit removed it
 
 
-def test_lines_are_counted_in_the_file():
+def test_lines_are_counted_from_the_start_of_the_file():
     assert debug_source.named("a\nb", '/tmp/"x\\y.cu') == '#line 1 "/tmp/\\"x\\\\y.cu"\na\nb'
 
 
 def write_in(folder, source):
-    """`write` looks two frames up for the caller: past the extension there is one less."""
+    """Call `write`, which looks two frames up for the caller; the extension adds one frame less."""
     old, debug_source.tempfile.tempdir = debug_source.tempfile.tempdir, str(folder)
     try:
         return folder / debug_source.write(source)

@@ -57,7 +57,7 @@ def make(source=PLAIN, **options):
 
 @pytest.fixture
 def result(device, stream, pinned_block):
-    """What a compiled `store` writes for a value."""
+    """Return the number that a compiled `store` writes for a value."""
 
     def run(code, value):
         kernel = code.get_kernel("store")
@@ -69,7 +69,7 @@ def result(device, stream, pinned_block):
 
 
 @pytest.mark.parametrize("kind", [str, str.encode, lambda s: bytearray(s.encode())])
-def test_ir_becomes_a_kernel(kind, result):
+def test_ir_is_compiled_to_a_kernel(kind, result):
     with make(kind(PLAIN)) as program:
         assert program.backend == "NVVM"
         assert type(program.handle) is int
@@ -79,13 +79,13 @@ def test_ir_becomes_a_kernel(kind, result):
     assert result(code, 2) == 3.0
 
 
-def test_a_program_makes_its_targets_in_any_order():
+def test_a_program_compiles_its_targets_in_any_order():
     with make() as program:
         kinds = [program.compile(t).code_type for t in ("ltoir", "PTX", "ltoir", "ptx")]
     assert kinds == ["ltoir", "ptx", "ltoir", "ptx"]
 
 
-def test_a_program_that_is_not_closed_gives_the_native_one_back():
+def test_a_dropped_program_destroys_its_native_handle():
     replacements, destroyed = Replacements(), []
     destroy = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(slot("nvvmDestroyProgram").value)
 
@@ -112,7 +112,7 @@ def test_another_target_is_refused():
     )
 
 
-def test_further_modules_are_linked_in(result):
+def test_further_modules_are_linked(result):
     sources = [("twice", TWICE), ("unused", HEAD.encode())]
     with make(calling("twice"), extra_sources=sources) as program:
         assert result(program.compile("ptx"), 4) == 8.0
@@ -126,12 +126,12 @@ def test_libdevice_is_linked_in_once(result):
     assert result(codes[0], 16) == 4.0
 
 
-def test_without_libdevice_its_functions_stay_open():
+def test_without_libdevice_its_functions_remain_unresolved():
     with make(calling("__nv_sqrtf")) as program:
         assert b".extern .func" in program.compile("ptx").code
 
 
-def test_the_intermediate_code_links():
+def test_the_intermediate_code_can_be_linked():
     with make() as program:
         code = program.compile("ltoir")
     options = {"arch": "sm_75", "link_time_optimization": True}
@@ -139,23 +139,23 @@ def test_the_intermediate_code_links():
 
 
 @pytest.mark.parametrize(
-    ("source", "extra", "said"),
+    ("source", "extra", "message"),
     [
         ("nonsense", None, r"(?s)ERROR_INVALID_IR \(6\)\nNVVM program log: default_program \(1, 0"),
         (PLAIN, [("bad", "nonsense")], r"NVVM program log: bad \(1, 0\)"),
     ],
 )
-def test_the_log_tells_where_a_module_is_wrong(source, extra, said):
+def test_the_log_reports_the_faulty_module(source, extra, message):
     with make(source, extra_sources=extra) as program:
         for _ in range(2):
-            with pytest.raises(nvvmError, match=said):
+            with pytest.raises(nvvmError, match=message):
                 program.compile("ptx")
 
 
 @pytest.mark.skipif(
     nvjitlink.version() < (13, 1), reason="the NVVM of CUDA 13.0 takes a module without text"
 )
-def test_a_module_that_is_empty_is_refused():
+def test_an_empty_module_is_refused():
     with pytest.raises(nvvmError, match="ERROR_INVALID_INPUT"):
         make(b"")
 
@@ -165,12 +165,12 @@ def test_a_name_with_a_nul_is_refused():
         make(name="a\0b")
 
 
-def test_options_that_nvvm_does_not_have_are_named():
+def test_options_unknown_to_nvvm_are_named():
     with pytest.raises(CUDAError, match="not supported by NVVM backend: lineinfo, std"):
         make(std="c++17", lineinfo=True)
 
 
-def test_an_architecture_that_is_gone_is_told_with_the_log():
+def test_a_removed_architecture_is_reported_with_the_log():
     with make(arch="sm_20") as program, pytest.raises(nvvmError, match="-arch=compute_20 is an un"):
         program.compile("ptx")
 
@@ -187,7 +187,7 @@ def test_name_expressions_are_ignored():
         assert program.compile("ptx", name_expressions=("a",)).symbol_mapping == {}
 
 
-def test_nothing_is_written_where_there_is_nothing_to_say():
+def test_empty_logs_are_not_written():
     log = io.StringIO()
     with make() as program:
         program.compile("ptx", logs=log)
@@ -206,11 +206,11 @@ def test_a_closed_program_compiles_nothing():
 
 def test_one_program_serves_many_threads():
     with make() as program:
-        made = run_together(*[lambda: program.compile("ptx").code] * 4)
-    assert len(set(made)) == 1
+        results = run_together(*[lambda: program.compile("ptx").code] * 4)
+    assert len(set(results)) == 1
 
 
-def test_the_module_is_found_by_its_private_name():
+def test_the_module_is_found_under_its_private_name():
     from cuda.core._program import _get_nvvm_module
 
     assert _get_nvvm_module().version() >= (1, 0)
@@ -219,9 +219,9 @@ def test_the_module_is_found_by_its_private_name():
 def test_without_the_library_the_error_names_it(monkeypatch):
     from cuda.bindings import nvvm
 
-    def gone():
+    def unavailable():
         raise RuntimeError("no libnvvm.so")
 
-    monkeypatch.setattr(nvvm, "version", gone)
+    monkeypatch.setattr(nvvm, "version", unavailable)
     with pytest.raises(RuntimeError, match=r"cuda\.bindings\.nvvm.*libnvvm"):
         make()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of `extern "C"` tell no types; the PTX of the same compilation does."""
+"""Kernels of `extern "C"` have no type information; the PTX of the same compilation has it."""
 
 import copy
 import ctypes
@@ -35,14 +35,14 @@ def compiled(request, options):
 
 
 @pytest.fixture
-def fresh(compiled):
-    """Makes the code anew, not loaded yet: what it loads goes with the test."""
+def unloaded(compiled):
+    """Return a copy of the code that is not loaded yet; its library is unloaded with the test."""
     return lambda: copy.copy(compiled)
 
 
 @pytest.fixture
 def run(device, stream, pinned_block):
-    """Launches a kernel with values before the output; the floats that it wrote."""
+    """Return a function that launches a kernel and returns the floats of its last parameter."""
 
     def run(kernel, *values):
         launch(stream, LaunchConfig(grid=1, block=1), kernel, *values, pinned_block)
@@ -52,22 +52,24 @@ def run(device, stream, pinned_block):
     return run
 
 
-@pytest.mark.parametrize("made", [lambda c: c, copy.copy, lambda c: pickle.loads(pickle.dumps(c))])
-def test_an_int_for_a_float_parameter_is_converted(fresh, made, run):
-    kernel = made(fresh()).get_kernel("store")
+@pytest.mark.parametrize(
+    "make_copy", [lambda c: c, copy.copy, lambda c: pickle.loads(pickle.dumps(c))]
+)
+def test_an_int_for_a_float_parameter_is_converted(unloaded, make_copy, run):
+    kernel = make_copy(unloaded()).get_kernel("store")
     assert run(kernel, 2, 3, 4, 0) == [2.0, 3.0, 4.0]
     assert run(kernel, -7.5, -3, 1 << 40, 0) == [-7.5, -3.0, 2.0**40]
 
 
-def test_every_kernel_of_the_code_is_known(fresh, run):
-    code = fresh()
+def test_every_kernel_of_the_code_is_known(unloaded, run):
+    code = unloaded()
     assert run(code.get_kernel("last"), 5)[0] == 5.0
     assert run(code.get_kernel("scale<float>"), 6)[0] == 6.0
     assert code.get_kernel("nothing").num_arguments == 0
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ((1.0, 2.0, 3.0, 0), r"argument 2 of 5: the parameter is an integer or a pointer"),
         (((1 << 24) + 1, 2, 3.0, 0), r"argument 1 of 5: .*no exact value in the parameter's type"),
@@ -75,31 +77,31 @@ def test_every_kernel_of_the_code_is_known(fresh, run):
         ((np.float64(1), 2, 3.0, 0), r"argument 1 of 5: .*expected 4 bytes, got numpy.float64 \(8"),
     ],
 )
-def test_a_number_of_another_kind_is_refused(fresh, run, values, said):
-    with pytest.raises(TypeError, match=said):
-        run(fresh().get_kernel("store"), *values)
+def test_a_number_of_another_kind_is_refused(unloaded, run, values, message):
+    with pytest.raises(TypeError, match=message):
+        run(unloaded().get_kernel("store"), *values)
 
 
-def test_a_scalar_of_fixed_width_goes_as_its_own_bytes(fresh, run):
-    """What existing code does on purpose, for instance with the bits of a half."""
+def test_a_scalar_of_fixed_width_is_passed_as_its_own_bytes(unloaded, run):
+    """Existing code relies on this, for instance to pass the bits of a half."""
     values = np.float32(2).view(np.int32), np.float32(3).view(np.uint32), np.float64(4), 0
-    assert run(fresh().get_kernel("store"), *values)[0::2] == [2.0, 4.0]
+    assert run(unloaded().get_kernel("store"), *values)[0::2] == [2.0, 4.0]
 
 
-def test_a_pointer_goes_into_no_float(fresh, run, pinned_block):
+def test_a_pointer_is_refused_for_a_float(unloaded, run, pinned_block):
     with pytest.raises(TypeError, match="argument 3 of 5"):
-        run(fresh().get_kernel("store"), 1.0, 2, pinned_block, 0)
+        run(unloaded().get_kernel("store"), 1.0, 2, pinned_block, 0)
 
 
 def test_ptx_of_a_file_is_read_as_well(tmp_path, options, run):
     with Program(SOURCE, "c++", options) as program:
-        made = program.compile("ptx")
+        code = program.compile("ptx")
     path = tmp_path / "kernels.ptx"
-    path.write_bytes(made.code.rstrip(b"\0"))
+    path.write_bytes(code.code.rstrip(b"\0"))
     assert run(ObjectCode.from_ptx(path).get_kernel("store"), 2, 3, 4, 0) == [2.0, 3.0, 4.0]
 
 
-def test_what_is_kept_of_the_ptx_is_small(options):
+def test_the_retained_ptx_information_is_small(options):
     with Program(SOURCE, "c++", options) as program:
-        made = program.compile("cubin")
-    assert len(pickle.dumps(made)) - len(made.code) < 2000
+        code = program.compile("cubin")
+    assert len(pickle.dumps(code)) - len(code.code) < 2000

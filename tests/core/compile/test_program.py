@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Program: C++ to PTX, cubin and LTO-IR, without a driver; what is refused, and how."""
+"""Program: C++ to PTX, cubin and LTO-IR without a driver; refusals and their messages."""
 
 import gc
 import inspect
@@ -36,7 +36,7 @@ def names_of_sources(image):
 
 class TestConstruction:
     @pytest.mark.parametrize("code_type", ["c++", "C++"])
-    def test_the_code_type_may_be_spelt_in_any_case(self, code_type):
+    def test_the_code_type_is_accepted_in_any_case(self, code_type):
         assert Program(SCALE, code_type, OPTIONS).backend == "NVRTC"
 
     @pytest.mark.parametrize("options", [OPTIONS, {"arch": "sm_90"}])
@@ -49,18 +49,18 @@ class TestConstruction:
 
     @pytest.mark.parametrize("code", [3, None, ["x"]])
     @pytest.mark.parametrize("code_type", ["c++", "ptx"])
-    def test_code_that_is_no_text_is_refused(self, code, code_type):
+    def test_code_that_is_not_text_is_refused(self, code, code_type):
         with pytest.raises(TypeError, match=f"Expected type str, but got {type(code).__name__}"):
             Program(code, code_type, OPTIONS)
 
-    def test_nvvm_code_that_is_no_text_is_refused(self):
+    def test_nvvm_code_that_is_not_text_is_refused(self):
         with pytest.raises(TypeError, match="must be provided as str, bytes, or bytearray"):
             Program(3, "nvvm", OPTIONS)
 
     @pytest.mark.parametrize(
         "code", [SCALE.encode(), SCALE.encode() + b"\0", bytearray(b"struct x;")]
     )
-    def test_bytes_are_utf8_text(self, code):
+    def test_bytes_are_decoded_as_utf8(self, code):
         assert Program(code, "c++", OPTIONS).compile("ptx").code.endswith(b"\0")
 
     def test_an_unknown_code_type_is_named_in_lower_case(self):
@@ -68,12 +68,12 @@ class TestConstruction:
             Program(SCALE, "FORTRAN", OPTIONS)
 
     @pytest.mark.parametrize("code_type", ["c++", "ptx", "fortran"])
-    def test_libdevice_is_for_nvvm_only(self, code_type):
+    def test_libdevice_requires_nvvm(self, code_type):
         with pytest.raises(ValueError, match="use_libdevice is only supported by the NVVM backend"):
             Program("x", code_type, ProgramOptions(arch="sm_90", use_libdevice=True))
 
     @pytest.mark.parametrize(("code_type", "backend"), [("c++", "NVRTC"), ("ptx", "PTX")])
-    def test_extra_sources_are_for_nvvm_only(self, code_type, backend):
+    def test_extra_sources_require_nvvm(self, code_type, backend):
         options = ProgramOptions(arch="sm_90", extra_sources=[("a", b"x")])
         with pytest.raises(ValueError, match=f"extra_sources is not supported by the {backend}"):
             Program("x", code_type, options)
@@ -88,16 +88,16 @@ class TestConstruction:
             ("hopper", ""),
         ],
     )
-    def test_an_architecture_that_no_compiler_takes_is_refused_at_once(self, arch, hint):
-        said = f"arch must be 'sm_NN' or 'compute_NN', got {arch!r}.*{hint}"
-        with pytest.raises(ValueError, match=said):
+    def test_an_unsupported_architecture_is_refused_at_construction(self, arch, hint):
+        message = f"arch must be 'sm_NN' or 'compute_NN', got {arch!r}.*{hint}"
+        with pytest.raises(ValueError, match=message):
             make(arch=arch)
 
     @pytest.mark.parametrize("arch", ["sm_90a", "compute_90", "sm_100f"])
-    def test_every_architecture_of_the_compiler_is_taken(self, arch):
+    def test_every_architecture_of_the_compiler_is_accepted(self, arch):
         make(arch=arch).close()
 
-    def test_a_program_that_was_not_initialised_is_refused(self):
+    def test_a_program_that_was_not_initialized_is_refused(self):
         bare = Program.__new__(Program)
         assert bare.is_closed
         for use in (repr, lambda p: p.handle, lambda p: p.backend, lambda p: p.compile("ptx")):
@@ -120,7 +120,7 @@ class TestConstruction:
         with pytest.raises(TypeError, match="cannot pickle 'Program'"):
             pickle.dumps(one)
 
-    def test_a_change_of_the_options_counts_at_the_next_compilation(self):
+    def test_changed_options_apply_to_the_next_compilation(self):
         options = ProgramOptions(arch="sm_90")
         program = Program(SCALE, "c++", options)
         options.arch = "sm_80"
@@ -138,16 +138,16 @@ class TestTargets:
         assert make().compile("cubin").code.startswith(ELF)
 
     @pytest.mark.parametrize("option", [None, True])
-    def test_ltoir_needs_no_option(self, option):
-        made = make(link_time_optimization=option).compile("ltoir")
-        assert made.code_type == "ltoir"
-        assert len(made.code) > 100
+    def test_ltoir_requires_no_option(self, option):
+        code = make(link_time_optimization=option).compile("ltoir")
+        assert code.code_type == "ltoir"
+        assert len(code.code) > 100
 
     @pytest.mark.parametrize("target", ["PTX", ObjectCodeFormatType.PTX])
-    def test_the_target_may_be_spelt_in_any_way(self, target):
-        made = make().compile(target)
-        assert isinstance(made, ObjectCode)
-        assert made.code_type == "ptx"
+    def test_the_target_is_accepted_in_any_spelling(self, target):
+        code = make().compile(target)
+        assert isinstance(code, ObjectCode)
+        assert code.code_type == "ptx"
 
     @pytest.mark.parametrize("target", ["fatbin", "", 3, "sm_90"])
     def test_another_target_is_refused_with_the_list(self, target):
@@ -175,16 +175,16 @@ class TestTargets:
             make(**options).compile(target)
 
     @pytest.mark.parametrize("target", ["ptx", "cubin"])
-    def test_a_program_for_link_time_gives_what_the_compiler_gives(self, target):
-        made = make(link_time_optimization=True).compile(target)
-        assert made.code.strip(b"\0") == b""
+    def test_a_link_time_program_returns_the_output_of_the_compiler(self, target):
+        code = make(link_time_optimization=True).compile(target)
+        assert code.code.strip(b"\0") == b""
         if target == "ptx":
             with pytest.raises(CUDAError) as caught:
-                made.get_kernel("scale")
+                code.get_kernel("scale")
             assert "compile it to 'ltoir'" in caught.value.__notes__[-1]
 
     @pytest.mark.parametrize("target", ["ptx", "cubin"])
-    def test_a_syntax_check_alone_is_no_error(self, target):
+    def test_a_syntax_check_without_output_is_no_error(self, target):
         assert b"scale" not in make(fdevice_syntax_only=True).compile(target).code
 
     def test_options_reach_the_compiler(self):
@@ -197,7 +197,7 @@ class TestTargets:
         make(code, include_path=tmp_path).compile("ptx")
 
     @pytest.mark.parametrize(
-        ("source", "options", "expressions", "what"),
+        ("source", "options", "expressions", "place"),
         [
             ("int a;\0 cut here", {}, (), "the source has a NUL character at byte 6"),
             ("", {"name": "a\0b"}, (), "the name of the program"),
@@ -206,37 +206,37 @@ class TestTargets:
         ],
         ids=["source", "name", "option", "expression"],
     )
-    def test_a_nul_inside_a_text_is_refused(self, source, options, expressions, what):
-        with pytest.raises(ValueError, match=what):
+    def test_a_nul_inside_a_text_is_refused(self, source, options, expressions, place):
+        with pytest.raises(ValueError, match=place):
             make(source, **options).compile("ptx", name_expressions=expressions)
 
 
 class TestNameExpressions:
-    def test_each_is_mapped_as_it_was_given(self):
-        made = make(TEMPLATE).compile("ptx", name_expressions=("n::add<int>", b"n::add<float>"))
-        assert set(made.symbol_mapping) == {"n::add<int>", b"n::add<float>"}
-        for mangled in made.symbol_mapping.values():
-            assert b".entry " + mangled in made.code
+    def test_each_is_mapped_under_its_original_spelling(self):
+        code = make(TEMPLATE).compile("ptx", name_expressions=("n::add<int>", b"n::add<float>"))
+        assert set(code.symbol_mapping) == {"n::add<int>", b"n::add<float>"}
+        for mangled in code.symbol_mapping.values():
+            assert b".entry " + mangled in code.code
 
     def test_a_second_compilation_may_have_other_expressions(self):
         program = make(TEMPLATE)
         program.compile("ptx", name_expressions=["n::add<int>"])
-        made = program.compile("cubin", name_expressions=["n::add<double>"])
-        assert list(made.symbol_mapping) == ["n::add<double>"]
+        code = program.compile("cubin", name_expressions=["n::add<double>"])
+        assert list(code.symbol_mapping) == ["n::add<double>"]
 
-    @pytest.mark.parametrize("given", ["n::add<int>", b"n::add<int>"])
-    def test_a_string_is_not_taken_letter_by_letter(self, given):
+    @pytest.mark.parametrize("expressions", ["n::add<int>", b"n::add<int>"])
+    def test_a_string_is_not_iterated_by_character(self, expressions):
         with pytest.raises(TypeError, match="must be a tuple or list.*write"):
-            make(TEMPLATE).compile("ptx", name_expressions=given)
+            make(TEMPLATE).compile("ptx", name_expressions=expressions)
 
-    def test_none_stands_for_no_expression(self):
+    def test_none_means_no_expression(self):
         assert make(TEMPLATE).compile("ptx", name_expressions=None).symbol_mapping == {}
 
     def test_elements_must_be_text(self):
         with pytest.raises(TypeError, match="must be str or bytes, got int"):
             make(TEMPLATE).compile("ptx", name_expressions=(3,))
 
-    def test_an_expression_that_names_nothing_is_an_error_with_the_log(self):
+    def test_an_expression_without_a_match_is_an_error_with_the_log(self):
         program = make(TEMPLATE)
         with pytest.raises(NVRTCError, match='identifier "nothing" is undefined'):
             program.compile("ptx", name_expressions=("nothing<int>",))
@@ -244,7 +244,7 @@ class TestNameExpressions:
 
 
 class TestErrorsAndLogs:
-    def test_a_failure_holds_the_log_and_the_program_stays_usable(self):
+    def test_a_failure_reports_the_log_and_the_program_stays_usable(self):
         program = make("#ifdef FAIL\n#error on purpose\n#endif")
         failing = make("#error on purpose", name="failing")
         for _ in range(2):
@@ -256,11 +256,11 @@ class TestErrorsAndLogs:
         assert caught.value.code == 6
         program.compile("ptx")
 
-    def test_a_refused_option_is_told_with_the_version_of_nvrtc(self):
+    def test_a_refused_option_is_reported_with_the_version_of_nvrtc(self):
         with pytest.raises(NVRTCError, match=r"NVRTC \d+\.\d+ rejects an option:\n.*-arch"):
             make(arch="sm_33").compile("ptx")
 
-    def test_text_that_is_no_utf8_in_the_log_is_kept_readable(self, tmp_path):
+    def test_invalid_utf8_in_the_log_stays_readable(self, tmp_path):
         (tmp_path / "odd.h").write_bytes(b'#error "caf\xe9"\n')
         with pytest.raises(NVRTCError, match="caf"):
             make('#include "odd.h"', include_path=tmp_path).compile("ptx")
@@ -286,14 +286,14 @@ class TestErrorsAndLogs:
         assert outer.symbol_mapping["f<int>"] in outer.code
         assert program.is_closed
 
-    def test_nothing_is_written_when_there_is_nothing_to_say(self):
+    def test_empty_logs_are_not_written(self):
         class Never:
             def write(self, text):
                 raise AssertionError(f"wrote {text!r}")
 
         make().compile("ptx", logs=Never())
 
-    def test_options_at_compile_are_refused_with_the_place_for_them(self):
+    def test_options_at_compile_are_refused_with_a_hint(self):
         with pytest.raises(TypeError, match=r"pass them to Program\(..., options=...\)"):
             make().compile("ptx", options=OPTIONS)
 
@@ -302,21 +302,21 @@ class TestErrorsAndLogs:
             make().compile("ptx", arch="sm_90")
 
     @pytest.mark.parametrize("cache", [{}, object(), "x"])
-    def test_what_is_no_cache_is_refused(self, cache):
+    def test_an_invalid_cache_is_refused(self, cache):
         with pytest.raises(TypeError, match="cache must be an instance of .*ProgramCacheResource"):
             make().compile("ptx", cache=cache)
 
-    def test_a_header_that_is_missing_has_a_hint(self):
+    def test_a_missing_header_has_a_hint(self):
         with pytest.raises(NVRTCError) as caught:
             make("#include <cuda_fp16.h>\n").compile("ptx")
         assert "ProgramOptions(use_bundled_headers=True)" in caught.value.__notes__[0]
 
-    def test_a_name_expression_that_is_missing_has_a_hint(self):
+    def test_a_missing_name_expression_has_a_hint(self):
         with pytest.raises(NVRTCError) as caught:
             make().compile("ptx", name_expressions=("absent<float>",))
         assert "with its namespace and its template arguments" in caught.value.__notes__[0]
 
-    def test_a_template_that_is_looked_up_by_name_has_a_hint(self):
+    def test_a_template_looked_up_by_name_has_a_hint(self):
         code = make("template <class T> __global__ void scale(T* x) {}").compile("ptx")
         with pytest.raises(CUDAError) as caught:
             code.get_kernel("scale<float>")
@@ -334,7 +334,7 @@ class TestClosing:
         with pytest.raises(RuntimeError, match="Program has been closed"):
             program.compile("ptx")
 
-    def test_the_handle_is_zero_afterwards(self):
+    def test_the_handle_is_zero_after_close(self):
         from cuda.bindings.nvrtc import nvrtcProgram
 
         program = make()
@@ -348,7 +348,7 @@ class TestClosing:
             program.compile("ptx")
         assert program.is_closed
 
-    def test_a_program_can_be_referred_to_weakly(self):
+    def test_weak_references_work(self):
         program = make()
         weak = weakref.ref(program)
         del program
@@ -358,17 +358,17 @@ class TestClosing:
 
 class TestDebugSource:
     @pytest.mark.parametrize("option", ["debug", "lineinfo"])
-    def test_the_source_is_shown_from_a_file_named_after_caller_and_kernel(self, option):
+    def test_the_source_is_in_a_file_named_after_caller_and_kernel(self, option):
         program = make(**{option: True})
-        made = program.compile("ptx")
-        path = Path(made.name)
+        code = program.compile("ptx")
+        path = Path(code.name)
         assert re.fullmatch(r"test_program_scale_\w{8}\.cu", path.name)
         assert path.read_text() == SCALE
-        assert str(path) in names_of_sources(made.code)
+        assert str(path) in names_of_sources(code.code)
         program.close()
         assert not path.exists()
 
-    def test_the_file_goes_with_the_program(self):
+    def test_the_file_is_removed_with_the_program(self):
         program = make(debug=True)
         path = Path(program.compile("ptx").name)
         assert path.exists()
@@ -376,7 +376,7 @@ class TestDebugSource:
         gc.collect()
         assert not path.exists()
 
-    def test_the_file_goes_at_exit(self, run_python):
+    def test_the_file_is_removed_at_exit(self, run_python):
         code = (
             "from cuda.core import Program, ProgramOptions\n"
             "options = ProgramOptions(arch='sm_90', debug=True)\n"
@@ -391,26 +391,26 @@ class TestDebugSource:
         one, other = make(debug=True), make(debug=True)
         assert one.compile("ptx").name != other.compile("ptx").name
 
-    def test_a_name_of_ones_own_is_used_as_it_is(self, tmp_path):
-        mine = tmp_path / "mine.cu"
-        mine.write_text("// the user's own")
-        program = make(debug=True, name=str(mine))
-        assert program.compile("ptx").name == str(mine)
+    def test_an_explicit_name_is_used_unchanged(self, tmp_path):
+        explicit = tmp_path / "mine.cu"
+        explicit.write_text("// the user's own")
+        program = make(debug=True, name=str(explicit))
+        assert program.compile("ptx").name == str(explicit)
         program.close()
-        assert mine.read_text() == "// the user's own"
+        assert explicit.read_text() == "// the user's own"
 
     def test_without_debug_there_is_no_file(self, tmp_path, monkeypatch):
         monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
         make().compile("ptx")
         assert not list(tmp_path.iterdir())
 
-    def test_a_folder_that_cannot_be_written_to_gives_the_plain_name(self, tmp_path, monkeypatch):
+    def test_a_folder_without_write_access_gives_the_plain_name(self, tmp_path, monkeypatch):
         monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
         assert make(debug=True).compile("ptx").name == "default_program"
 
     @pytest.mark.parametrize("options", [{}, {"debug": True}, {"lineinfo": True}])
     @pytest.mark.parametrize("with_path", [False, True])
-    def test_quoted_includes_are_found_where_they_are_without_debug(
+    def test_quoted_includes_are_found_as_without_debug(
         self, options, with_path, tmp_path, monkeypatch
     ):
         (tmp_path / "which.h").write_text("#define WHICH 1")
@@ -420,20 +420,20 @@ class TestDebugSource:
         code = '#include "which.h"\nstatic_assert(WHICH == 1);'
         make(code, include_path="path" if with_path else None, **options).compile("ptx")
 
-    def test_lines_of_errors_are_those_of_the_source(self):
+    def test_line_numbers_of_errors_match_the_source(self):
         with pytest.raises(NVRTCError, match=r"_kernel_\w{8}\.cu\(2\): error"):
             make("int a;\nint a = bad;", debug=True).compile("ptx")
 
 
 class TestPrecompiledHeaders:
-    def test_the_status_is_none_until_one_is_asked_for_and_made(self, tmp_path):
+    def test_the_status_is_none_until_a_header_is_requested_and_created(self, tmp_path):
         assert make().pch_status is None
         program = make(pch=True, pch_dir=tmp_path)
         assert program.pch_status is None
         program.compile("ptx")
         assert program.pch_status in (PCHStatusType.CREATED, PCHStatusType.NOT_ATTEMPTED)
 
-    def test_a_header_that_is_asked_for_is_created(self, tmp_path):
+    def test_a_requested_header_is_created(self, tmp_path):
         (tmp_path / "some.h").write_text("template <class T> struct some { T value; };")
         file = tmp_path / "some.pch"
         program = make('#include "some.h"\n' + SCALE, include_path=tmp_path, create_pch=file)
@@ -456,7 +456,7 @@ class TestPrecompiledHeaders:
         )
         assert run_python(code).split() == ["created", "True"]
 
-    def test_without_asking_there_is_no_status(self):
+    def test_without_a_request_there_is_no_status(self):
         program = make()
         program.compile("ptx")
         assert program.pch_status is None
@@ -468,7 +468,7 @@ class TestThreads:
         assert len(done) == 8
         assert len(set(done)) == 1
 
-    def test_one_program_may_be_compiled_by_many_threads(self):
+    def test_one_program_can_be_compiled_by_many_threads(self):
         program = make(TEMPLATE)
 
         def work(expression):
@@ -476,13 +476,13 @@ class TestThreads:
 
         types = "int", "float", "double", "char", "short", "long"
         expressions = [f"n::add<{t}>" for t in types]
-        found = run_together(*(partial(work, expression) for expression in expressions))
-        assert found == [[expression] for expression in expressions]
+        results = run_together(*(partial(work, expression) for expression in expressions))
+        assert results == [[expression] for expression in expressions]
 
 
 class TestBackends:
     def run(self, code, tmp_path, **variables):
-        """Lines printed, and stderr, of a fresh process; any driver is hidden from it."""
+        """Return stdout and stderr of a fresh process in which no driver can be found."""
         (tmp_path / "libcuda.so.1").write_text("no library\n" * 99)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
         done = subprocess.run(
@@ -508,7 +508,7 @@ class TestBackends:
         assert lines == ["True"] * 3
         assert errors == ""
 
-    def test_without_an_architecture_the_missing_driver_is_told(self, tmp_path):
+    def test_without_an_architecture_the_missing_driver_is_reported(self, tmp_path):
         code = (
             "from cuda.core import Program\n"
             "try: Program('int x;', 'c++')\n"
@@ -523,7 +523,7 @@ class TestBackends:
         lines, _ = self.run(code, tmp_path, HALFWARP_BACKEND=backend)
         assert lines == [str(carries)]
 
-    def test_ptx_that_is_newer_than_the_driver_warns_at_the_callers_line(self, monkeypatch):
+    def test_ptx_newer_than_the_driver_warns_at_the_line_of_the_caller(self, monkeypatch):
         import cuda.core._compile as compiled
 
         monkeypatch.setattr(compiled, "_can_load_generated_ptx", lambda: False)

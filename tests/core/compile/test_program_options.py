@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ProgramOptions: each field as the bytes that each compiler gets."""
+"""ProgramOptions: each field and the bytes that each compiler gets for it."""
 
 import copy
 import dataclasses
@@ -11,7 +11,7 @@ from cuda.core import CUDAError, ProgramOptions
 from cuda.core.compile import option_rows
 from cuda.core.typing import CompilerBackendType
 
-# field, value, what NVRTC gets, what NVVM gets (None: refused)
+# field, value, NVRTC options, NVVM options (None: refused)
 ROWS = [
     ("relocatable_device_code", True, ["--relocatable-device-code=true"], None),
     ("relocatable_device_code", False, ["--relocatable-device-code=false"], None),
@@ -141,20 +141,20 @@ def test_options_come_in_a_fixed_order():
     ]
 
 
-def test_options_that_nvvm_lacks_are_all_named():
+def test_all_options_unknown_to_nvvm_are_named():
     options = ProgramOptions(arch="sm_90", time="t", std="c++17", lineinfo=True, ftz=True)
     with pytest.raises(CUDAError, match="backend: lineinfo, std, time$"):
         options.as_bytes("NVVM")
 
 
-def test_lto_is_asked_of_nvvm_once():
+def test_lto_is_passed_to_nvvm_once():
     options = ProgramOptions(arch="sm_90", link_time_optimization=True)
     assert options.as_bytes("nvvm", "ltoir") == [b"-arch=compute_90", b"-gen-lto"]
     assert options.as_bytes("nvvm", "ptx") == [b"-arch=compute_90"]
 
 
 @pytest.mark.parametrize("backend", ["nvrtc", "NVRTC", CompilerBackendType.NVRTC])
-def test_the_backend_may_be_spelt_in_any_way(backend):
+def test_the_backend_is_accepted_in_any_spelling(backend):
     assert ProgramOptions(arch="sm_90").as_bytes(backend) == [b"-arch=sm_90"]
 
 
@@ -164,7 +164,7 @@ def test_an_unknown_backend_is_refused():
 
 
 @pytest.mark.parametrize("macro", [3, [3], {"A": 1}])
-def test_a_macro_of_another_kind_is_refused_when_it_is_used(macro):
+def test_a_macro_of_another_kind_is_refused_on_use(macro):
     options = ProgramOptions(arch="sm_90", define_macro=macro)
     with pytest.raises(RuntimeError, match="Expected define_macro"):
         options.as_bytes("nvrtc")
@@ -178,7 +178,7 @@ def test_a_macro_tuple_must_be_two_str(macro):
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "text"),
+    ("sources", "error", "text"),
     [
         (3, TypeError, "extra_sources must be a sequence of 2-tuples"),
         ("ab", TypeError, "extra_sources must be a sequence of 2-tuples"),
@@ -189,12 +189,12 @@ def test_a_macro_tuple_must_be_two_str(macro):
         ([("a", "")], ValueError, r"Module source for 'a' \(index 0\) cannot be empty"),
     ],
 )
-def test_extra_sources_are_checked_when_given(given, error, text):
+def test_extra_sources_are_checked_at_construction(sources, error, text):
     with pytest.raises(error, match=text):
-        ProgramOptions(arch="sm_90", extra_sources=given)
+        ProgramOptions(arch="sm_90", extra_sources=sources)
 
 
-def test_bundled_headers_need_a_new_nvrtc(monkeypatch, tmp_path):
+def test_bundled_headers_require_a_recent_nvrtc(monkeypatch, tmp_path):
     import cuda.core._compile as compile_module
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -230,6 +230,6 @@ def test_the_repr_is_short():
     assert repr(options) == "ProgramOptions(name='n', arch='sm_90')"
 
 
-def test_rows_name_fields_once():
+def test_rows_name_each_field_once():
     fields = [row.field for row in option_rows.NVRTC_ROWS]
     assert len(fields) == len(set(fields))

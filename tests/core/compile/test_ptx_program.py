@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Program of PTX: the linker assembles it; without a driver."""
+"""Program of PTX, assembled by the linker; without a driver."""
 
 import contextlib
 import io
@@ -32,26 +32,26 @@ def make(code=PTX, **options):
 
 
 @pytest.mark.parametrize("code", [PTX, PTX.encode(), PTX.encode() + b"\0", PTX + "\0"])
-def test_ptx_becomes_a_cubin(code):
+def test_ptx_is_assembled_to_a_cubin(code):
     with make(code, name="named") as program:
         assert program.backend == "nvJitLink"
         assert program.handle != 0
         assert repr(program) == "<Program backend='nvJitLink'>"
-        made = program.compile("CUBIN")
-    assert (made.code_type, made.name, made.code[:4]) == ("cubin", "named", b"\x7fELF")
+        cubin = program.compile("CUBIN")
+    assert (cubin.code_type, cubin.name, cubin.code[:4]) == ("cubin", "named", b"\x7fELF")
 
 
-def test_it_is_compiled_any_number_of_times():
+def test_it_can_be_compiled_repeatedly():
     with make() as program:
         assert program.compile("cubin").code == program.link("cubin").code
 
 
-def test_the_parameters_of_the_kernels_are_kept():
+def test_the_kernel_parameters_are_retained():
     with make() as program:
         assert b".f32 value" in program.compile("cubin").__reduce__()[1][-1]
 
 
-def test_ptx_of_ptx_is_an_error_that_says_why():
+def test_ptx_of_ptx_is_an_error_with_the_reason():
     with make() as program, pytest.raises(nvJitLinkError) as caught:
         program.compile("ptx")
     assert any("PTX output requires LTO-IR inputs" in note for note in caught.value.__notes__)
@@ -65,17 +65,17 @@ def test_another_target_is_refused():
     )
 
 
-def test_what_is_no_ptx_is_refused_at_once():
+def test_an_input_without_ptx_is_refused_at_construction():
     with pytest.raises(nvJitLinkError, match="does not match type NVJITLINK_INPUT_PTX"):
         make("nonsense")
 
 
-def test_a_mistake_in_the_text_is_told_with_its_line():
+def test_a_syntax_error_is_reported_with_its_line():
     with pytest.raises(nvJitLinkError, match=r"nvJitLink error log: .*line 10"):
         make(PTX.replace("ld.param.f32 %f1", "ld.param.f32 %f9"), name="bad").compile("cubin")
 
 
-def test_what_is_missing_is_named():
+def test_a_missing_symbol_is_named():
     with make(OPEN) as program, pytest.raises(nvJitLinkError, match="Undefined reference to 'miss"):
         program.compile("cubin")
 
@@ -94,22 +94,22 @@ def test_what_is_missing_is_named():
         ({"std": "c++17", "use_fast_math": True, "pch": True}, []),
     ],
 )
-def test_the_options_that_the_linker_has_reach_it(options, expected, monkeypatch):
+def test_options_of_the_linker_are_passed_on(options, expected, monkeypatch):
     import cuda.core
 
-    seen = []
+    options_seen = []
 
     class Recorded(cuda.core.LinkerOptions):
         def __post_init__(self):
-            seen.append(self)
+            options_seen.append(self)
 
     monkeypatch.setattr(cuda.core, "LinkerOptions", Recorded)
     with contextlib.suppress(nvJitLinkError):  # an option that does not fit this source
         make(**options).close()
-    assert seen[0].as_bytes() == [b"-arch=sm_75", *expected]
+    assert options_seen[0].as_bytes() == [b"-arch=sm_75", *expected]
 
 
-def test_numba_debug_is_warned_of():
+def test_numba_debug_warns():
     with pytest.warns(UserWarning, match="numba_debug is ignored for code_type='ptx'"):
         make(numba_debug=True)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tile IR: NVRTC's options for it, the target, loading; without a driver but for the last."""
+"""Tile IR: NVRTC options, the target, loading; only the last test requires a driver."""
 
 import functools
 import pickle
@@ -24,7 +24,7 @@ def make(code=SOURCE, **options):
 
 @functools.cache
 def refusal():
-    """What the compiler says where it is too old for tiles, else empty."""
+    """The compiler's message where it is too old for tiles, otherwise empty."""
     try:
         make("", enable_tile=True).compile("ptx")
     except NVRTCError as error:
@@ -38,7 +38,7 @@ def tiles():
         pytest.skip("NVRTC {}.{} has no tiles".format(*nvrtc.nvrtcVersion()[1:]))
 
 
-def test_a_compiler_without_tiles_says_so():
+def test_a_compiler_without_tiles_is_reported():
     version = nvrtc.nvrtcVersion()[1:]
     if refusal():
         assert version < (13, 3)
@@ -50,13 +50,13 @@ def test_a_compiler_without_tiles_says_so():
 
 @pytest.mark.usefixtures("tiles")
 @pytest.mark.parametrize("options", [{}, {"enable_tile": True}, {"tile_only": True}])
-def test_the_target_needs_no_option(options):
+def test_the_target_requires_no_option(options):
     code = make(**options).compile("TILE_IR")
     assert code.code.startswith(MAGIC) and code.code_type == "tile_ir"
 
 
 @pytest.mark.usefixtures("tiles")
-def test_the_other_targets_have_the_rest_of_the_source():
+def test_the_other_targets_hold_the_rest_of_the_source():
     program = make(enable_tile=True)
     ptx = program.compile("ptx").code
     assert b"lanes" in ptx and b"tiles" not in ptx
@@ -64,32 +64,32 @@ def test_the_other_targets_have_the_rest_of_the_source():
 
 
 @pytest.mark.usefixtures("tiles")
-def test_only_tiles_leave_no_other_code():
+def test_a_source_of_tiles_only_gives_no_other_code():
     with pytest.raises(RuntimeError, match="NVRTC generated no cubin"):
         make(tile_only=True).compile("cubin")
 
 
 @pytest.mark.usefixtures("tiles")
-def test_options_that_leave_no_tiles_are_told_so():
+def test_options_without_tile_code_are_reported():
     with pytest.raises(RuntimeError, match="no tile_ir: simt_only=True excludes it"):
         make(simt_only=True).compile("tile_ir")
 
 
 @pytest.mark.usefixtures("tiles")
-def test_what_is_not_marked_may_be_of_tiles():
+def test_unmarked_functions_may_be_called_from_tiles():
     assert make(UNMARKED, default_tile=True).compile("tile_ir").code.startswith(MAGIC)
     with pytest.raises(CUDAError, match="without execution space annotations"):
         make(UNMARKED).compile("tile_ir")
 
 
 @pytest.mark.usefixtures("tiles")
-def test_name_expressions_find_tile_kernels():
+def test_name_expressions_match_tile_kernels():
     code = make().compile("tile_ir", ("tiles",))
     assert code.symbol_mapping == {"tiles": b"_Z5tilesPi"}
 
 
 @pytest.mark.usefixtures("tiles")
-def test_a_cache_keeps_it():
+def test_a_cache_stores_it():
     cache = InMemoryProgramCache()
     first, second = (make().compile("tile_ir", cache=cache) for _ in range(2))
     assert first.code == second.code and cache.stats()["hits"] == 1
@@ -105,7 +105,7 @@ def test_ptx_and_nvvm_have_no_such_target(code, code_type):
         program.compile("tile_ir")
 
 
-def test_it_is_no_input_of_a_linker():
+def test_it_is_no_linker_input():
     with pytest.raises(ValueError, match="Unknown code_type associated with ObjectCode: 'tile_ir'"):
         Linker(ObjectCode.from_tile_ir(MAGIC), options={"arch": "sm_90"})
 

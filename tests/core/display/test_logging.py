@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the logger `halfwarp` gets, and that nothing is done for it where nobody listens."""
+"""Records of the logger `halfwarp`, and no work for it without a handler."""
 
 import logging
 
@@ -18,19 +18,19 @@ def program(device):
 
 @pytest.fixture
 def logged(caplog):
-    """A function that gives the lines so far, at a level."""
+    """Return a function that returns the lines so far, at a level."""
     caplog.set_level(logging.DEBUG, "halfwarp")
     return lambda level: [r.getMessage() for r in caplog.records if r.levelno == level]
 
 
-def test_a_compilation_is_told_with_its_time(program, logged):
+def test_a_compilation_is_logged_with_its_time(program, logged):
     code = program.compile("cubin")
     (line,) = logged(logging.INFO)
     assert line.startswith("compiled to cubin by NVRTC in ")
     assert line.endswith(f" ms: {len(code.code)} bytes")
 
 
-def test_a_cache_says_what_it_had(program, logged):
+def test_a_cache_logs_hits_and_misses(program, logged):
     cache = InMemoryProgramCache()
     program.compile("cubin", cache=cache)
     program.compile("cubin", cache=cache)
@@ -41,7 +41,7 @@ def test_a_cache_says_what_it_had(program, logged):
     assert len(logged(logging.INFO)) == 1
 
 
-def test_a_link_is_told(device, logged):
+def test_a_link_is_logged(device, logged):
     arch = f"sm_{device.arch}"
     with Program(SOURCE, "c++", ProgramOptions(arch=arch, relocatable_device_code=True)) as program:
         code = program.compile("ptx")
@@ -50,7 +50,7 @@ def test_a_link_is_told(device, logged):
     assert logged(logging.INFO)[-1].startswith("linked 1 inputs to cubin in ")
 
 
-def test_a_pool_says_when_it_grows_and_only_then(device, stream, logged):
+def test_a_pool_logs_only_its_growth(device, stream, logged):
     pool = PoolMemoryResource(device)
     for _ in range(3):
         pool.allocate(1000, stream=stream).close()
@@ -61,7 +61,7 @@ def test_a_pool_says_when_it_grows_and_only_then(device, stream, logged):
     ]
 
 
-def test_libraries_are_told_when_they_are_opened(run_python):
+def test_libraries_are_logged_when_they_are_opened(run_python):
     code = """
 import logging, sys
 logging.basicConfig(level="INFO", stream=sys.stdout, format="%(name)s %(levelname)s %(message)s")
@@ -75,8 +75,8 @@ nvrtc.nvrtcVersion(), nvrtc.nvrtcVersion()
     assert second.startswith("halfwarp INFO nvrtc: opened ") and "libnvrtc" in second
 
 
-def test_nobody_who_listens_costs_nothing(run_python):
-    """Neither `logging` nor what writes to it is imported."""
+def test_without_a_handler_no_module_is_imported(run_python):
+    """Neither `logging` nor the module that writes to it is imported."""
     code = f"""
 import sys
 from cuda.core import Device, PoolMemoryResource, Program, ProgramOptions
@@ -92,7 +92,7 @@ print([name for name in ("halfwarp.logs", "logging") if name in sys.modules])
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_filter_that_raises_loses_nothing(program, device, stream, logged):
+def test_a_filter_that_raises_does_not_affect_the_call(program, device, stream, logged):
     def refuse(record):
         raise ZeroDivisionError("a mistake of the filter's")
 
@@ -108,7 +108,7 @@ def test_a_filter_that_raises_loses_nothing(program, device, stream, logged):
     assert logged(logging.INFO) == []
 
 
-def test_the_line_is_not_made_below_the_level(program, caplog):
+def test_the_line_is_not_formatted_below_the_level(program, caplog):
     caplog.set_level(logging.WARNING, "halfwarp")
     program.compile("cubin", cache=InMemoryProgramCache())
     assert caplog.records == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a notebook shows: well-formed, with the numbers that the objects tell."""
+"""Notebook output: well-formed, with the numbers of the objects."""
 
 import xml.etree.ElementTree as xml
 
@@ -19,19 +19,19 @@ template <int N> __global__ void k(float* x) { x[threadIdx.x] = N; }
 
 
 def cells(html):
-    """Name -> text of a table."""
+    """Return name -> text of a table."""
     rows = xml.fromstring(html).iter("tr")
     return {row.find("th").text: row.find("td").text for row in rows}
 
 
 def bars(html):
-    """Name -> the part of 1 that the bar of a row has."""
-    found = {}
+    """Return name -> fraction that the bar of a row shows."""
+    fractions = {}
     for row in xml.fromstring(html).iter("tr"):
         rectangles = list(row.iter("rect"))
         if rectangles:
-            found[row.find("th").text] = float(rectangles[1].get("width")) / 100
-    return found
+            fractions[row.find("th").text] = float(rectangles[1].get("width")) / 100
+    return fractions
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def kernel(device):
 
 
 class TestDevice:
-    def test_it_says_what_tells_it_from_others(self, device):
+    def test_it_shows_the_identity_of_the_device(self, device):
         html = device._repr_html_()
         assert device.name in html
         shown = cells(html)
@@ -56,7 +56,7 @@ class TestDevice:
         bar = bars(device._repr_html_())["memory"]
         assert bar == pytest.approx(1 - free / total, abs=0.05)
 
-    def test_showing_it_initialises_nothing(self, run_python):
+    def test_showing_it_initializes_nothing(self, run_python):
         code = """
 from cuda.bindings import driver
 from cuda.core import Device
@@ -77,7 +77,7 @@ class TestResources:
             assert len(cells(html)) == len(pool.statistics())
         pool.close()
 
-    def test_an_adaptor_shows_its_own(self, device, stream):
+    def test_an_adaptor_shows_its_own_statistics(self, device, stream):
         counted = StatisticsMemoryResource(DeviceMemoryResource(device))
         with counted.allocate(3000, stream=stream):
             assert cells(counted._repr_html_())["allocation count, current"] == "1"
@@ -86,31 +86,31 @@ class TestResources:
         resource = DeviceMemoryResource(device)
         assert "reserved bytes, peak" in cells(resource._repr_html_())
 
-    def test_what_tells_nothing_is_shown_by_its_repr(self):
+    def test_an_object_without_statistics_is_shown_by_its_repr(self):
         assert LegacyPinnedMemoryResource()._repr_html_() is None
 
-    def test_a_closed_one_is_shown_by_its_repr(self, device):
+    def test_a_closed_object_is_shown_by_its_repr(self, device):
         resource = DeviceMemoryResource(device, {})
         resource.close()
         assert resource._repr_html_() is None
 
 
 class TestOccupancy:
-    def test_the_curve_is_what_the_driver_says(self, kernel, device):
+    def test_the_curve_equals_the_values_of_the_driver(self, kernel, device):
         curve = kernel.occupancy.plot(dynamic_shared_memory_size=1024)
         threads = device.properties.max_threads_per_multiprocessor
         assert curve.block_sizes == tuple(range(32, 1025, 32))
         for size, blocks, part in zip(
             curve.block_sizes, curve.blocks, curve.occupancy, strict=True
         ):
-            asked = kernel.occupancy.max_active_blocks_per_multiprocessor(size, 1024)
-            assert (blocks, part) == (asked, asked * size / threads)
+            expected = kernel.occupancy.max_active_blocks_per_multiprocessor(size, 1024)
+            assert (blocks, part) == (expected, expected * size / threads)
 
     def test_shared_memory_may_depend_on_the_block(self, kernel):
         curve = kernel.occupancy.plot(lambda threads: 40_000 if threads == 64 else 0)
-        asked = kernel.occupancy.max_active_blocks_per_multiprocessor(64, 40_000)
+        blocks = kernel.occupancy.max_active_blocks_per_multiprocessor(64, 40_000)
         without = kernel.occupancy.plot()
-        assert curve.blocks[1] == asked < without.blocks[1]
+        assert curve.blocks[1] == blocks < without.blocks[1]
         assert curve.blocks[2:] == without.blocks[2:]
 
     def test_its_text_is_a_table(self, kernel):
@@ -131,7 +131,7 @@ class TestOccupancy:
         ]
         assert path.count("H") == len(curve.block_sizes)
 
-    def test_what_the_size_raises_is_raised(self, kernel):
+    def test_exceptions_of_the_size_function_propagate(self, kernel):
         with pytest.raises(ZeroDivisionError):
             kernel.occupancy.plot(lambda threads: 1 // 0)
         with pytest.raises(TypeError):

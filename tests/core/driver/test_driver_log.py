@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver's own log: its entries, and what of them becomes a note of an exception."""
+"""The driver's own log: its entries, and the notes that exceptions get from it."""
 
 import os
 import threading
@@ -24,7 +24,7 @@ def test_the_last_failure_is_found():
     assert _explaining_lines([], NAME) == []
 
 
-def test_what_the_text_says_is_not_repeated():
+def test_text_of_the_exception_is_not_repeated():
     assert _explaining_lines(LINES, f"{NAME}: at most 1024 threads [emulated]") == [
         "the block is too large"
     ]
@@ -35,7 +35,7 @@ def test_the_log_of_another_failure_is_left_out():
     assert _explaining_lines(LINES, "CUDA_ERROR_NOT_FOUND: nothing of that name") == []
 
 
-def test_lines_of_other_threads_are_kept_for_them():
+def test_lines_of_other_threads_stay_available_to_them():
     text = "\n".join(f"[12:46:23.854][{thread}][CUDA][E] of {thread}" for thread in (17, 18, 17))
     assert _lines_of("no log line\n[1][x][y][z] text\n" + text, 17) == ["of 17", "of 17"]
     assert _lines_of("", 17) == []
@@ -44,7 +44,7 @@ def test_lines_of_other_threads_are_kept_for_them():
 
 
 def test_each_thread_gets_its_own_lines(run_python):
-    """The emulator's log has what its texts have, so all lines are shown here."""
+    """The emulator's log repeats the texts of its errors, so all lines are shown here."""
     code = """
 import threading
 from cuda.core import CUDAError, Device, Stream, _core
@@ -65,13 +65,13 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 print("done")
 """
-    said = run_python(code, HALFWARP_BACKEND="emulator", allowed=("emulator",))
-    assert said == "done\n"
+    output = run_python(code, HALFWARP_BACKEND="emulator", allowed=("emulator",))
+    assert output == "done\n"
 
 
 @pytest.fixture
 def failure(device):
-    """Let a call fail, and give the entries that it made."""
+    """Make a call fail, and return the log entries of that call."""
 
     def fail():
         (error, start) = driver.cuLogsCurrent(0)
@@ -91,7 +91,7 @@ def test_a_failing_call_writes_its_log(emulation, failure, tmp_path):
     assert f"[{threading.get_ident()}][CUDA][E]" in lines[0]
 
 
-def test_an_exception_has_what_the_log_says_beyond_its_text(run_python):
+def test_an_exception_has_the_further_lines_of_the_log(run_python):
     code = """
 from cuda.core import Device, _core, CUDAError
 Device(0).set_current()
@@ -103,11 +103,11 @@ def fail():
         return error.__notes__
 print(fail()[0].splitlines()[0], "from" in fail()[0])
 """
-    said = run_python(code, HALFWARP_BACKEND="emulator", allowed=("emulator",))
-    assert said == "the driver's log says: True\n"
+    output = run_python(code, HALFWARP_BACKEND="emulator", allowed=("emulator",))
+    assert output == "the driver's log says: True\n"
 
 
-def test_the_child_of_a_fork_leaves_the_log_alone(run_python):
+def test_a_forked_child_does_not_change_the_log(run_python):
     code = """
 import os
 from cuda.core import Device, CUDAError, Stream
@@ -121,5 +121,5 @@ if os.fork() == 0:
     os._exit(9)
 print(os.waitstatus_to_exitcode(os.wait()[1]))
 """
-    said = run_python(code, "-W", "ignore", HALFWARP_BACKEND="emulator", allowed=("emulator",))
-    assert said == "0\n"
+    output = run_python(code, "-W", "ignore", HALFWARP_BACKEND="emulator", allowed=("emulator",))
+    assert output == "0\n"

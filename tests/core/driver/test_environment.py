@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environment variables of ours: a value that is not understood is refused when they are read."""
+"""Environment variables of halfwarp: an invalid value is refused when it is read."""
 
 import pytest
 from cuda.core._utils import environment
 
 
 @pytest.mark.parametrize("name", environment.CHECKED)
-def test_a_value_that_is_not_understood_is_refused(name, monkeypatch):
+def test_an_invalid_value_is_refused(name, monkeypatch):
     for value in ("", "0", "1"):
         monkeypatch.setenv(name, value)
         environment.check()
@@ -16,7 +16,7 @@ def test_a_value_that_is_not_understood_is_refused(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", environment.CHECKED)
-def test_it_is_read_when_the_driver_is_first_used(run_python, name):
+def test_it_is_read_on_first_use_of_the_driver(run_python, name):
     code = f"""
 import os
 os.environ[{name!r}] = "yes"

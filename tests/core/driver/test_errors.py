@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDAError and its kin: classes, attributes, text."""
+"""CUDAError and its subclasses: attributes and text."""
 
 import pickle
 import re
@@ -12,7 +12,7 @@ from cuda.core._core import make_driver_error, make_nvrtc_error
 from cuda.core._utils import cuda_utils
 
 
-def test_the_classes_are_public_and_private_at_once():
+def test_the_classes_are_public_and_private():
     assert cuda_utils.CUDAError is CUDAError
     assert cuda_utils.NVRTCError is NVRTCError
     assert CUDAError.__module__ == "cuda.core"
@@ -25,7 +25,7 @@ def test_their_bases():
     assert OutOfMemoryError.__bases__ == (CUDAError, MemoryError)
 
 
-def test_a_failing_driver_call_says_which_and_why(device):
+def test_a_failing_driver_call_reports_function_and_reason(device):
     with pytest.raises(CUDAError) as caught:
         device.allocate(1 << 60, stream=device.default_stream)
     assert isinstance(caught.value, OutOfMemoryError)
@@ -34,7 +34,7 @@ def test_a_failing_driver_call_says_which_and_why(device):
 
 
 @pytest.mark.parametrize("text", [".version 8.0\nnonsense\n", ".version 8.0\n.target sm_75\n"])
-def test_the_text_of_an_error_ends_in_the_function(device, text):
+def test_the_text_of_an_error_ends_with_the_function(device, text):
     with pytest.raises(CUDAError) as caught:
         ObjectCode.from_ptx(text).get_kernel("absent")
     assert str(caught.value).endswith(f" [{caught.value.where}]")
@@ -52,7 +52,7 @@ def test_name_code_and_where_are_attributes(device):
 
 
 @pytest.mark.parametrize("member", [m for m in driver.CUresult if m], ids=lambda m: m.name)
-def test_every_status_is_explained_in_our_own_words(device, member):
+def test_every_status_has_an_explanation_of_halfwarp(device, member):
     error = make_driver_error(int(member))
     assert (error.code, error.where) == (int(member), None)
     assert error.name == member.name
@@ -60,17 +60,17 @@ def test_every_status_is_explained_in_our_own_words(device, member):
         member.__doc__.partition(" The emulator (")[0] if emulation.is_active() else member.__doc__
     )
     assert str(error).startswith(f"{member.name}: {advice}")
-    theirs = driver.cuGetErrorString(member)[1]  # None for a number newer than the driver
-    assert theirs is None or member.__doc__.strip() != theirs.decode()
+    driver_text = driver.cuGetErrorString(member)[1]  # None for a newer status
+    assert driver_text is None or member.__doc__.strip() != driver_text.decode()
 
 
-def test_an_unknown_number_says_so(device):
+def test_an_unknown_status_is_reported(device):
     error = make_driver_error(7777)
     assert str(error).startswith("UNEXPECTED ERROR CODE: 7777")
     assert (error.code, error.name) == (7777, None)
 
 
-def test_only_out_of_memory_has_its_class(device):
+def test_only_out_of_memory_has_its_own_class(device):
     assert type(make_driver_error(1)) is CUDAError
     assert type(make_driver_error(2)) is OutOfMemoryError
 
@@ -80,7 +80,7 @@ def test_emulated_errors_are_marked(device):
 
 
 @pytest.mark.parametrize("code", [700, 719])
-def test_the_emulator_advises_no_other_tool(device, code):
+def test_the_emulator_recommends_no_other_tool(device, code):
     advises = "compute-sanitizer" in str(make_driver_error(code))
     assert advises is not emulation.is_active()
 
@@ -110,13 +110,13 @@ def test_errors_survive_pickling(error):
     assert (str(copy), vars(copy)) == (str(error), vars(error))
 
 
-def test_out_of_memory_knows_nothing_unless_told():
+def test_out_of_memory_has_no_numbers_by_default():
     error = OutOfMemoryError("text")
     assert error.requested is error.device_free is error.limit is None
     assert error.largest_allocations == []
 
 
-def test_an_error_may_be_raised_with_a_text_alone():
+def test_an_error_can_be_raised_with_only_a_text():
     with pytest.raises(cuda.core.CUDAError, match=re.escape("only text")) as caught:
         raise CUDAError("only text")
     assert caught.value.code is caught.value.name is caught.value.where is None

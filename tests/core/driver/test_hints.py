@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Likely mistakes whose cause the driver or a library does not name: ours says what to do."""
+"""Likely mistakes whose cause neither the driver nor a library names: the message adds a hint."""
 
 import re
 
@@ -40,7 +40,7 @@ MISTAKES = {
 
 @pytest.fixture(scope="module")
 def names():
-    """What the mistakes may name."""
+    """Names that the mistakes use."""
     device = Device(0)
     device.set_current()
     arch = f"sm_{device.arch}"
@@ -68,5 +68,5 @@ def names():
 def test_the_cause_is_named(names, mistake):
     with pytest.raises(Exception) as caught:
         eval(mistake, names)
-    said = "\n".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
-    assert re.search(MISTAKES[mistake], said), said
+    message = "\n".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
+    assert re.search(MISTAKES[mistake], message), message

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The object layer on drivers of CUDA 12.0 to 13: what a program needs works on each of them."""
+"""The object layer on drivers of CUDA 12.0 to 13: common operations work on each of them."""
 
 import pytest
 
@@ -19,17 +19,17 @@ on_each_driver = pytest.mark.parametrize("version", VERSIONS)
 
 @pytest.fixture
 def on_driver(run_python):
-    """``on_driver(version, code)``: what the code prints where the driver is of that version."""
+    """``on_driver(version, code)``: output of the code on an emulated driver of that version."""
 
     def run(version, code):
-        quiet = "-W", "ignore"  # the package says once that such a driver lacks functions
+        quiet = "-W", "ignore"  # the package warns once that such a driver lacks functions
         return run_python(START.format(version=version) + code, *quiet).split()
 
     return run
 
 
 @on_each_driver
-def test_a_kernel_is_compiled_loaded_launched_and_its_result_read(on_driver, version):
+def test_a_kernel_is_compiled_loaded_and_launched_and_its_result_read(on_driver, version):
     code = '''
 import array
 from cuda.core import Program, ProgramOptions
@@ -63,7 +63,7 @@ print(last - first >= 0)
 
 
 @on_each_driver
-def test_memory_comes_from_a_pool_and_goes_back(on_driver, version):
+def test_memory_is_allocated_from_a_pool_and_freed(on_driver, version):
     code = """
 from cuda.core import DeviceMemoryResource
 resource = DeviceMemoryResource(device)
@@ -77,7 +77,7 @@ print(resource.attributes.used_mem_current)
 
 
 @on_each_driver
-def test_streams_wait_and_are_in_a_context(on_driver, version):
+def test_streams_wait_and_belong_to_a_context(on_driver, version):
     code = """
 other = device.create_stream()
 other.wait(stream.record())
@@ -87,7 +87,7 @@ print(other.context == device.context, other.device == device)
     assert on_driver(version, code) == ["True", "True"]
 
 
-def test_what_the_driver_lacks_is_refused_by_name_and_version(on_driver):
+def test_missing_driver_functions_are_refused_with_name_and_version(on_driver):
     code = """
 from cuda.bindings import driver
 try:
@@ -102,7 +102,7 @@ except RuntimeError as error:
     )
 
 
-def test_graphs_node_by_node_and_conditions_need_a_driver_of_12_3(on_driver):
+def test_graphs_by_node_and_conditions_require_a_driver_of_12_3(on_driver):
     code = """
 from cuda.core.graph import GraphDefinition
 graph = GraphDefinition()
@@ -144,7 +144,7 @@ print(body.memset(buffer, 1, 64).is_valid, graph.tree().count("memset"))
 
 
 @pytest.mark.parametrize("version", [11040, 11080])
-def test_drivers_of_cuda_11_are_refused_with_what_to_do(run_python, version):
+def test_drivers_of_cuda_11_are_refused_with_a_hint(run_python, version):
     code = f"""
 from cuda.bindings import _low, driver
 _low._answer_as_driver_of({version})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory at a place of choice, on drivers of CUDA 12 and 13."""
+"""Memory at a chosen location, on drivers of CUDA 12 and 13."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def on_driver(run_python):
     return run
 
 
-def test_resources_of_cuda_13_say_so(on_driver):
+def test_resources_of_cuda_13_are_refused_on_older_drivers(on_driver):
     on_driver(
         12080,
         """
@@ -45,13 +45,13 @@ assert "CUDA 12.8" in raised(RuntimeError, ManagedMemoryResource, {})
     )
 
 
-def test_pools_of_host_memory_with_options_are_older(on_driver):
+def test_pools_of_host_memory_with_options_require_no_new_driver(on_driver):
     on_driver(
         12080,
         """
-made = PinnedMemoryResource({"numa_id": 0})
-made.allocate(16, stream=stream).close()
-made.close()
+resource = PinnedMemoryResource({"numa_id": 0})
+resource.allocate(16, stream=stream).close()
+resource.close()
 """,
     )
 
@@ -77,7 +77,7 @@ driver.cuMemFree(memory.handle)
     )
 
 
-def test_what_a_driver_of_cuda_12_lacks_is_named(on_driver):
+def test_functions_missing_on_cuda_12_are_named(on_driver):
     on_driver(
         12080,
         MANAGED
@@ -92,7 +92,7 @@ driver.cuMemFree(memory.handle)
 
 
 @pytest.mark.parametrize("version", [12080, 13000])
-def test_copies_with_options_are_made_without_them_where_the_driver_has_none(on_driver, version):
+def test_copies_with_options_fall_back_where_the_driver_has_none(on_driver, version):
     on_driver(
         version,
         f"""

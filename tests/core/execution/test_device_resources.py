@@ -124,7 +124,7 @@ def test_a_dict_will_do(sm, unit):
     assert groups[0].sm_count == unit
 
 
-def test_a_dry_run_tells_the_counts_of_a_real_one(sm, unit):
+def test_a_dry_run_reports_the_counts_of_a_real_one(sm, unit):
     options = SMResourceOptions(count=[unit, None] if since_13_1() else [unit, unit])
     dry, dry_rest = sm.split(options, dry_run=True)
     real, rest = sm.split(options)
@@ -189,7 +189,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_split_says_what_is_wrong(sm, case):
+def test_split_names_the_cause(sm, case):
     options, error, text = REFUSED[case]
     with pytest.raises(error, match=text):
         sm.split(options)
@@ -210,7 +210,7 @@ def test_a_split_that_fails_leaves_the_source(sm, unit, emulation):
     assert sm.split({"count": unit})[0][0].sm_count == unit
 
 
-def test_a_workqueue_tells_what_it_is(device, workqueue):
+def test_a_workqueue_reports_what_it_is(device, workqueue):
     queue = workqueue
     assert queue.sharing_scope in WorkqueueSharingScopeType
     assert queue.concurrency_limit >= 1

@@ -152,7 +152,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_create_context_says_what_is_wrong(device, case):
+def test_create_context_names_the_cause(device, case):
     options, error, text = REFUSED[case]
     with pytest.raises(error, match=text):
         device.create_context(options(device) if callable(options) else options)

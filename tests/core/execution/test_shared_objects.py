@@ -253,7 +253,7 @@ def test_a_prepared_launch_is_patched_while_it_is_launched(stream, store, pinned
     assert ctypes.c_uint32.from_address(pinned_block.handle).value == prepared[1]
 
 
-def test_arguments_of_new_types_are_recognised_by_all_threads(stream, store, pinned_block):
+def test_arguments_of_new_types_are_recognized_by_all_threads(stream, store, pinned_block):
 
     def work(seed):
         Device(0).set_current()

@@ -98,7 +98,7 @@ def test_without_a_profiler_calls_are_as_always(run_python):
     assert said == ["TypeError", "method_descriptor"]
 
 
-def test_a_library_that_cannot_be_opened_is_told(run_python):
+def test_a_library_that_cannot_be_opened_is_reported(run_python):
     line = "halfwarp: no NVTX ranges: NVTX_INJECTION64_PATH: "
     run_python(PROGRAM, HALFWARP_NVTX="1", NVTX_INJECTION64_PATH="/nowhere.so", allowed=(line,))
 

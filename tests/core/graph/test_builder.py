@@ -19,12 +19,12 @@ def builder(device):
         yield builder
 
 
-def test_rule_31_begin_and_end_return_the_builder(builder):
+def test_begin_and_end_return_the_builder(builder):
     assert builder.begin_building() is builder
     assert builder.end_building() is builder
 
 
-def test_rule_32_the_users_stream_stays_open(stream):
+def test_the_users_stream_stays_open(stream):
     builder = stream.create_graph_builder()
     assert builder.stream is stream
     builder.begin_building()
@@ -49,7 +49,7 @@ def test_a_graph_does_what_was_captured_at_each_launch(captured, numbers, stream
     assert numbers[0] == 2
 
 
-def test_rule_33_each_complete_gives_an_executable_of_its_own(captured, numbers, stream):
+def test_each_complete_gives_an_executable_of_its_own(captured, numbers, stream):
     first, second = captured.complete(), captured.complete()
     assert first != second and first.handle != second.handle
     first.close()
@@ -58,7 +58,7 @@ def test_rule_33_each_complete_gives_an_executable_of_its_own(captured, numbers,
     assert numbers[0] == 1
 
 
-def test_rule_34_joined_builders_are_closed(builder):
+def test_joined_builders_are_closed(builder):
     builder.begin_building()
     branches = builder.split(3)
     assert branches[0] is builder
@@ -69,7 +69,7 @@ def test_rule_34_joined_builders_are_closed(builder):
         branches[1].split(2)
 
 
-def test_rule_35_forks_may_be_joined_to_the_first_of_them(builder):
+def test_forks_may_be_joined_to_the_first_of_them(builder):
     _, first, second = builder.begin_building().split(3)
     assert GraphBuilder.join(first, second) is first
     assert first.is_join_required and second.is_closed
@@ -77,7 +77,7 @@ def test_rule_35_forks_may_be_joined_to_the_first_of_them(builder):
     builder.end_building()
 
 
-def test_rule_36_the_end_with_unjoined_forks_leaves_the_stream_usable(stream, add, numbers):
+def test_the_end_with_unjoined_forks_leaves_the_stream_usable(stream, add, numbers):
     builder = stream.create_graph_builder().begin_building()
     forks = builder.split(2)
     launch(forks[1], ONE, add, numbers.buffer, 1)
@@ -244,7 +244,7 @@ class TestBrokenCapture:
         gc.collect()
         stream.sync()
 
-    def test_rule_54_leaving_a_with_block_closes_builder_and_graph(self, captured, stream):
+    def test_leaving_a_with_block_closes_builder_and_graph(self, captured, stream):
         with stream.create_graph_builder() as builder:
             builder.begin_building()
         assert builder.is_closed
@@ -377,7 +377,7 @@ def test_a_graph_is_not_launched_into_a_capture(builder, captured, numbers, stre
 
 class TestDot:
     @pytest.mark.parametrize("kind", [str, pathlib.Path])
-    def test_rule_50_only_the_given_file_is_written(self, captured, tmp_path, kind):
+    def test_only_the_given_file_is_written(self, captured, tmp_path, kind):
         path = tmp_path / "graph.dot"
         captured.debug_dot_print(kind(path), {"verbose": True})
         assert [each.name for each in tmp_path.iterdir()] == ["graph.dot"]

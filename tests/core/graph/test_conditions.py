@@ -100,13 +100,13 @@ class TestDefinition:
         (again,) = graph.nodes()
         assert type(again) is IfNode and again.condition == condition
 
-    def test_rule_43_a_condition_of_another_graph_is_the_drivers_error(self, graph):
+    def test_a_condition_of_another_graph_is_the_drivers_error(self, graph):
         other = GraphDefinition()
         with pytest.raises((CUDAError, RuntimeError)):  # at the latest when it is instantiated
             graph.if_then(other.create_condition())
             graph.instantiate()
 
-    def test_rule_42_bodies_allocate_as_the_driver_allows(self, graph, stream):
+    def test_bodies_allocate_as_the_driver_allows(self, graph, stream):
         body = graph.if_then(graph.create_condition(1)).then
         try:
             allocated = body.allocate(64)
@@ -116,7 +116,7 @@ class TestDefinition:
             assert "CUDA_ERROR_" in str(error)
             assert graph.empty() in graph.nodes()  # a graph that cannot be run can be changed
 
-    def test_rule_41_bodies_go_with_the_node(self, graph):
+    def test_bodies_go_with_the_node(self, graph):
         node = graph.if_then(graph.create_condition())
         body = node.then
         inner = body.if_then(body.create_condition()).then if hasattr(body, "if_then") else body

@@ -35,7 +35,7 @@ def run(definition, stream):
 
 
 class TestIdentity:
-    def test_rule_38_a_node_has_one_object(self, graph):
+    def test_a_node_has_one_object(self, graph):
         first = graph.empty()
         second = first.join()
         assert first in graph.nodes()
@@ -43,12 +43,12 @@ class TestIdentity:
         assert next(iter(first.succ)) is second
         assert {id(each) for each in graph.nodes()} == {id(first), id(second)}
 
-    def test_rule_39_edges_compare_as_sets_of_pairs(self, graph):
+    def test_edges_compare_as_sets_of_pairs(self, graph):
         first, second = graph.empty(), graph.empty()
         third = graph.join(first, second)
         assert graph.edges() == {(first, third), (second, third)}
 
-    def test_rule_40_a_destroyed_node_still_has_hash_and_equality(self, graph):
+    def test_a_destroyed_node_still_has_hash_and_equality(self, graph):
         node, other = graph.empty(), graph.empty()
         known = {node: 1}
         before = hash(node)
@@ -105,7 +105,7 @@ class TestIdentity:
         assert graph._entry.type is None and graph._entry.handle is None
         assert graph._entry.succ == graph.nodes() == set()
 
-    def test_rule_51_lists_of_any_length_are_asked_for_once(self, graph, emulation):
+    def test_lists_of_any_length_are_requested_once(self, graph, emulation):
         nodes = [graph.empty()]
         for _ in range(300):
             nodes.append(nodes[-1].join())
@@ -169,7 +169,7 @@ class TestAdjacency:
         with pytest.raises(TypeError, match="unhashable"):
             hash(node.pred)
 
-    def test_rule_17_bulk_changes_are_one_call(self, graph, emulation):
+    def test_bulk_changes_are_one_call(self, graph, emulation):
         nodes, last = [graph.empty() for _ in range(5)], graph.empty()
         with count(emulation, "cuGraphAddDependencies") as calls:
             last.pred.update(nodes[:3], nodes[3:])
@@ -253,7 +253,7 @@ class TestMemoryNodes:
         run(graph, stream)
         assert numbers[15] == 0x01010101
 
-    def test_rule_52_values_of_one_byte(self, graph, numbers):
+    def test_values_of_one_byte(self, graph, numbers):
         for wrong in (-1, 256):
             with pytest.raises(OverflowError):
                 graph.memset(numbers.buffer, wrong, 4)
@@ -350,7 +350,7 @@ class TestMemoryNodes:
 
 
 class TestEventNodes:
-    def test_rule_49_the_event_has_the_options_of_the_original(self, graph, device):
+    def test_the_event_has_the_options_of_the_original(self, graph, device):
         event = device.create_event({"timing_enabled": True, "blocking_sync": True})
         record, wait = graph.record(event), graph.wait(event)
         assert record.event == event and wait.event == event
@@ -396,7 +396,7 @@ class TestChildGraphs:
         run(graph, stream)
         assert numbers[0] == 2
 
-    def test_rule_41_destroying_the_node_invalidates_all_below(self, graph):
+    def test_destroying_the_node_invalidates_all_below(self, graph):
         inner, outer = GraphDefinition(), GraphDefinition()
         inner.empty()
         outer.embed(inner)
@@ -462,13 +462,13 @@ class TestCallbacks:
         (node,) = graph.nodes()
         assert node.callback is function
 
-    def test_rule_46_the_prototype_is_checked_when_the_node_is_made(self, graph):
+    def test_the_prototype_is_checked_when_the_node_is_made(self, graph):
         wrong = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda data: 0)
         with pytest.raises(TypeError, match="CUhostFn-compatible"):
             graph.callback(wrong)
         assert graph.nodes() == set()
 
-    def test_rule_47_bytes_are_copied(self, graph, stream):
+    def test_bytes_are_copied(self, graph, stream):
         seen = []
         function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(
             lambda data: seen.append(ctypes.string_at(data, 3))
@@ -479,7 +479,7 @@ class TestCallbacks:
         run(graph, stream)
         assert seen == [b"abc"] and node.callback is None and "cfunc=0x" in repr(node)
 
-    def test_rule_48_exceptions_are_unraisable(self, graph, stream, monkeypatch):
+    def test_exceptions_are_unraisable(self, graph, stream, monkeypatch):
         import sys
 
         seen = []
@@ -512,7 +512,7 @@ class TestByName:
         with pytest.raises(RuntimeError, match="cannot be instantiated directly"):
             cls()
 
-    def test_objects_that_were_not_initialised_say_so(self):
+    def test_objects_that_were_not_initialized_say_so(self):
         with pytest.raises(RuntimeError, match="was not initialized"):
             GraphDefinition.__new__(GraphDefinition).nodes()
         with pytest.raises(RuntimeError, match="was not initialized"):

@@ -89,9 +89,7 @@ class TestGraph:
 
 
 class TestUpdate:
-    def test_rule_37_it_takes_parameters_and_what_is_kept_over(
-        self, captured, graph, add, numbers, stream
-    ):
+    def test_it_takes_parameters_and_what_is_kept_over(self, captured, graph, add, numbers, stream):
         graph.launch(ONE, add, numbers.buffer, 5)
         with captured.complete() as executable:
             executable.update(graph)
@@ -215,7 +213,7 @@ class TestViews:
         assert "ExecutableKernelNode" in repr(view) and "KernelNode" in repr(view)
 
 
-def test_rule_53_the_drivers_errors_of_a_launch_pass_through(captured, stream, emulation):
+def test_the_drivers_errors_of_a_launch_pass_through(captured, stream, emulation):
     with (
         captured.complete() as graph,
         emulation.inject("cuGraphLaunch", error="CUDA_ERROR_INVALID_CONTEXT"),

@@ -17,7 +17,7 @@ def builder(device):
         yield builder.begin_building()
 
 
-def test_rule_19_there_is_one_of_each_device(device, resource):
+def test_there_is_one_of_each_device(device, resource):
     assert GraphMemoryResource(0) is GraphMemoryResource(Device(0)) is resource
     assert resource.device_id == 0
     assert resource.is_device_accessible and not resource.is_host_accessible

@@ -82,7 +82,7 @@ def test_options_of_a_picture_choose_what_is_written(captured, tmp_path):
     assert len(full.read_text()) > len(plain.read_text())
 
 
-def test_options_that_complete_a_graph_are_told_apart(captured):
+def test_options_that_complete_a_graph_are_reported_apart(captured):
     made = captured.complete(GraphCompleteOptions(auto_free_on_launch=True))
     made.close()
     with pytest.raises(Exception, match=r"device_launch|INVALID|NOT_SUPPORTED"):

@@ -80,7 +80,7 @@ KINDS = ["definition", "builder", "stream of a builder", "prepared launch", "fil
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rule_44_the_allocation_stays_after_the_buffer_is_closed(
+def test_the_allocation_stays_after_the_buffer_is_closed(
     kind, device, add, memory, stream, settled
 ):
     buffer = memory.allocate(4)
@@ -101,7 +101,7 @@ def test_rule_44_the_allocation_stays_after_the_buffer_is_closed(
     assert settled(memory)
 
 
-def test_rule_44_the_buffer_object_itself_is_not_kept(device, add, memory, settled):
+def test_the_buffer_object_itself_is_not_kept(device, add, memory, settled):
     buffer = memory.allocate(4)
     graph = GraphDefinition()
     graph.launch(ONE, add, buffer, 1)
@@ -113,7 +113,7 @@ def test_rule_44_the_buffer_object_itself_is_not_kept(device, add, memory, settl
     assert settled(memory)
 
 
-def test_rule_45_addresses_are_not_kept(device, add, memory):
+def test_addresses_are_not_kept(device, add, memory):
     buffer = memory.allocate(4)
     graph = GraphDefinition()
     graph.launch(ONE, add, int(buffer.handle), 1)
@@ -259,7 +259,7 @@ def test_copies_of_a_child_keep_what_it_uses(device, add, memory, stream, settle
     assert settled(memory)
 
 
-def test_rule_37_after_an_update_the_old_operands_go(device, add, memory, stream, settled):
+def test_after_an_update_the_old_operands_go(device, add, memory, stream, settled):
     first, second = memory.allocate(4), memory.allocate(4)
     number = number_of(second)
     number.value = 0
@@ -383,7 +383,7 @@ def test_a_callable_stays_until_the_last_executable_is_gone(device, stream, is_g
 
 
 @pytest.mark.parametrize("function", ["cuUserObjectCreate", "cuGraphRetainUserObject"])
-def test_rule_9_no_half_state_where_the_driver_refuses_to_keep(
+def test_no_half_state_where_the_driver_refuses_to_keep(
     function, device, add, memory, emulation, settled
 ):
     buffer = memory.allocate(4)

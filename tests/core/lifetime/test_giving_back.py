@@ -89,7 +89,7 @@ class TestExportOrder:
             buffer.close()
 
     @pytest.mark.parametrize("stream", [None, -1])
-    def test_no_order_is_made_where_none_is_asked_for(self, device, stream):
+    def test_no_order_is_made_where_none_is_requested(self, device, stream):
         with device.create_stream() as producer, device.create_stream() as consumer:
             buffer = device.allocate(64, stream=producer)
             order = Order(producer)

@@ -87,7 +87,7 @@ def test_a_fetch_that_failed_may_be_tried_again(emulation):
         assert linker.link("cubin").code
 
 
-def test_a_failing_end_is_told_and_not_repeated(emulation):
+def test_a_failing_end_is_reported_and_not_repeated(emulation):
     linker = Linker(ObjectCode.from_ptx(PTX), options={"arch": "sm_75"})
     with emulation.inject("nvJitLinkDestroy", error=6), pytest.raises(nvJitLinkError):
         linker.close()
@@ -110,7 +110,7 @@ print(link().get_kernel("other").num_arguments)
     assert lines == [call, "0", "0"]
 
 
-def test_the_driver_tells_what_is_missing_in_error_and_log(on_driver):
+def test_the_driver_reports_what_is_missing_in_error_and_log(on_driver):
     lines = on_driver("""
 OPEN = PTX.replace("ret;", "call gone;\\nret;")
 OPEN = OPEN.replace(".visible", ".extern .func gone();\\n.visible")

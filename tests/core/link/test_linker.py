@@ -46,7 +46,7 @@ class TestConstruction:
             Linker(options=OPTIONS)
 
     @pytest.mark.parametrize("wrong", [3, b"code", "path.ptx", None])
-    def test_what_is_no_object_code_is_refused(self, wrong):
+    def test_an_invalid_object_code_is_refused(self, wrong):
         said = f"Expected type ObjectCode, but got {type(wrong).__name__}"
         with pytest.raises(TypeError, match=said):
             Linker(CODE["ptx"][0], wrong, options=OPTIONS)
@@ -67,7 +67,7 @@ class TestConstruction:
         with linker(options=None) as made:
             assert made.link("cubin").code.startswith(b"\x7fELF")
 
-    def test_a_second_initialisation_is_refused_and_changes_nothing(self):
+    def test_a_second_initialization_is_refused_and_changes_nothing(self):
         with linker() as made:
             handle = made.handle
             with pytest.raises(RuntimeError, match="Linker is initialized already"):
@@ -76,7 +76,7 @@ class TestConstruction:
             assert made.link("cubin").code
 
     @pytest.mark.parametrize("use", ["link", "handle", "get_error_log", "get_info_log"])
-    def test_without_initialisation_each_use_is_an_error(self, use):
+    def test_without_initialization_each_use_is_an_error(self, use):
         raw = Linker.__new__(Linker)
         with pytest.raises(RuntimeError, match="Linker was not initialized"):
             raw.link("cubin") if use == "link" else getattr(raw, use)()
@@ -148,7 +148,7 @@ class TestInputs:
 
 class TestLink:
     @pytest.mark.parametrize("target", ["CUBIN", "Cubin", ObjectCodeFormatType.CUBIN])
-    def test_the_target_may_be_spelt_in_any_case(self, target):
+    def test_the_target_may_be_spelled_in_any_case(self, target):
         assert linker().link(target).code_type == "cubin"
 
     @pytest.mark.parametrize("target", ["fatbin", "", None, 3])
@@ -230,7 +230,7 @@ class TestLogs:
         made.close()
         assert made.get_error_log() == made.get_info_log() == ""
 
-    def test_what_takes_how_long_is_told_when_asked_for(self):
+    def test_what_takes_how_long_is_reported_when_requested(self):
         with linker(options=LinkerOptions(arch="sm_90", verbose=True, time=True)) as made:
             made.link("cubin")
             assert made.get_info_log()

@@ -31,7 +31,7 @@ def test_only_what_returns_at_once_is_called_with_the_lock(things, watch, operat
     assert watch.called(with_lock=True) <= allowed
 
 
-def test_the_watch_tells_calls_with_and_without_the_lock(things, watch):
+def test_the_watch_reports_calls_with_and_without_the_lock(things, watch):
     watch.forget()
     things.stream.sync()
     Device()

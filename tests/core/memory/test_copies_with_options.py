@@ -170,11 +170,13 @@ class TestBatch:
             (lambda b, s: copy_batch(s, b[:1], b[1:2], options=[]), ValueError, "1 copies but 0"),
         ],
     )  # fmt: skip
-    def test_wrong_calls_say_what_is_wrong(self, buffers, stream, call, kind, text):
+    def test_invalid_calls_name_the_cause(self, buffers, stream, call, kind, text):
         with pytest.raises(kind, match=text):
             call(buffers, stream)
 
-    def test_the_index_of_a_wrong_size_is_told_and_nothing_is_copied(self, buffers, device, stream):
+    def test_the_index_of_a_wrong_size_is_reported_and_nothing_is_copied(
+        self, buffers, device, stream
+    ):
         with device.allocate(32, stream=stream) as small:
             with pytest.raises(ValueError, match=r"mismatch at index 1 \(src=64, dst=32\)"):
                 copy_batch(stream, buffers[:2], [buffers[5], small])
@@ -186,7 +188,7 @@ class TestBatch:
         with pytest.raises(RuntimeError, match="Buffer has been closed"):
             copy_batch(stream, [buffers[0]], [closed])
 
-    def test_a_driver_that_refuses_is_told_of(self, buffers, stream, emulation):
+    def test_a_driver_that_refuses_is_reported(self, buffers, stream, emulation):
         with (
             emulation.inject("cuMemcpyBatchAsync", error="CUDA_ERROR_UNKNOWN"),
             pytest.raises(CUDAError, match=r"\[cuMemcpyBatchAsync\]$"),

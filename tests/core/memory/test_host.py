@@ -42,7 +42,7 @@ def test_different_forms_differ():
     assert Host() != 0
 
 
-def test_rule_20_it_pickles_to_the_same_object_and_deepcopies_in_containers():
+def test_it_pickles_to_the_same_object_and_deepcopies_in_containers():
     for host in (Host(), Host(2), Host.numa_current()):
         assert pickle.loads(pickle.dumps(host)) is host
         assert copy.copy(host) is host

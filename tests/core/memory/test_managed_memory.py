@@ -121,7 +121,7 @@ class TestResource:
         assert error == 0
         driver.cuGraphDestroy(graph)
 
-    def test_a_system_without_a_managed_pool_is_told_what_to_do(self, emulation):
+    def test_a_system_without_a_managed_pool_is_reported_what_to_do(self, emulation):
         with (
             emulation.inject("cuMemGetMemPool", error="CUDA_ERROR_NOT_SUPPORTED"),
             pytest.raises(RuntimeError, match="does not support managed allocations"),
@@ -202,7 +202,7 @@ class TestBuffer:
             assert getattr(advisable, name) == value
 
     @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-    def test_rule_23_prefetches_go_to_the_host_and_the_device_in_either_order(
+    def test_prefetches_go_to_the_host_and_the_device_in_either_order(
         self, buffer, device, stream, order
     ):
         assert buffer.last_prefetch_location is None
@@ -228,7 +228,7 @@ class TestBuffer:
         assert set(np.frombuffer(buffer, np.uint8)) == {7}
         assert buffer.last_prefetch_location == device
 
-    def test_rule_22_memory_of_an_owner_supports_the_advice(self, advisable):
+    def test_memory_of_an_owner_supports_the_advice(self, advisable):
         owner = object()
         other = ManagedBuffer.from_handle(advisable.handle, advisable.size, owner=owner)
         assert type(other) is ManagedBuffer
@@ -289,7 +289,7 @@ class TestBuffer:
         with pytest.raises(TypeError, match="stream is required and must not be None"):
             buffer.prefetch(Host(), stream=None)
 
-    def test_it_is_not_made_by_its_class(self):
+    def test_the_class_cannot_be_called(self):
         with pytest.raises(RuntimeError, match="Buffer objects cannot be instantiated directly"):
             ManagedBuffer()
 
@@ -336,7 +336,7 @@ class TestAccessedBy:
         assert advisable.accessed_by == {device, Host()}
 
     @pytest.mark.parametrize("wrong", [3, Host(0), Host.numa_current()])
-    def test_rule_21_a_bad_element_changes_nothing(self, advisable, device, wrong):
+    def test_a_bad_element_changes_nothing(self, advisable, device, wrong):
         advisable.accessed_by = [Host()]
         with pytest.raises((TypeError, ValueError), match="expected Device or Host|support"):
             advisable.accessed_by = [device, wrong]

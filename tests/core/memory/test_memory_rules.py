@@ -45,12 +45,12 @@ def resource(name, device):
         made.close()
 
 
-def test_rule_6_a_part_has_the_resource_of_the_whole(resource, stream):
+def test_a_part_has_the_resource_of_the_whole(resource, stream):
     with resource.allocate(64, stream=stream) as whole, whole.resize_view(8, 8) as part:
         assert part.memory_resource is whole.memory_resource is resource
 
 
-def test_rule_7_memory_of_the_host_alone_is_of_no_device(run_python):
+def test_memory_of_the_host_alone_is_of_no_device(run_python):
     code = """
 import ctypes
 from cuda.core import Buffer, Device
@@ -65,7 +65,7 @@ for each in Device.get_all_devices():
     run_python(code, HALFWARP_EMULATOR_DEVICES="3")
 
 
-def test_rule_8_a_pointer_is_told_before_there_is_a_context(run_python):
+def test_a_pointer_is_reported_before_there_is_a_context(run_python):
     code = """
 import ctypes
 from cuda.core import Buffer
@@ -81,7 +81,7 @@ assert error == 0 and int(context) == 0
 
 
 @pytest.mark.parametrize("name", POOLS)
-def test_rule_13_attributes_answer_after_the_resource_was_closed(resource, stream):
+def test_attributes_answer_after_the_resource_was_closed(resource, stream):
     attributes = resource.attributes
     with resource.allocate(1 << 20, stream=stream):
         resource.close()
@@ -89,7 +89,7 @@ def test_rule_13_attributes_answer_after_the_resource_was_closed(resource, strea
         assert attributes.reserved_mem_high >= 1 << 20
 
 
-def test_rule_24_no_page_locked_bytes_have_no_address(device):
+def test_no_page_locked_bytes_have_no_address(device):
     buffer = LegacyPinnedMemoryResource().allocate(0)
     assert (buffer.handle, buffer.size, buffer.is_closed) == (0, 0, False)
     buffer.close()
@@ -116,7 +116,7 @@ class Failing(MemoryResource):
 
 
 @pytest.mark.parametrize("kind", [KeyError, MemoryError, OutOfMemoryError, KeyboardInterrupt])
-def test_rule_26_what_an_own_resource_raises_passes_through(device, stream, kind):
+def test_what_an_own_resource_raises_propagates(device, stream, kind):
     error = kind("mine")
     failing = Failing(error)
     before = device.memory_resource
@@ -130,7 +130,7 @@ def test_rule_26_what_an_own_resource_raises_passes_through(device, stream, kind
         device.memory_resource = before
 
 
-def test_rule_26_at_collection_it_is_reported_and_not_raised(capfd, device):
+def test_at_collection_it_is_reported_and_not_raised(capfd, device):
     buffer = Failing(KeyError("mine")).allocate(16)
     del buffer
     gc.collect()
@@ -139,9 +139,7 @@ def test_rule_26_at_collection_it_is_reported_and_not_raised(capfd, device):
 
 
 @pytest.mark.parametrize("error", ["CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_UNKNOWN"])
-def test_rule_27_after_a_failed_allocation_all_works(
-    name, resource, device, stream, emulation, error
-):
+def test_after_a_failed_allocation_all_works(name, resource, device, stream, emulation, error):
     kind = OutOfMemoryError if error.endswith("MEMORY") else CUDAError
     gc.collect()
     emulation.settle()
@@ -162,7 +160,7 @@ def test_rule_27_after_a_failed_allocation_all_works(
 @pytest.mark.parametrize(
     "name", ["device pool", "current pool", "pinned", "synchronous", "virtual"]
 )
-def test_rule_27_more_than_there_is_leaves_the_stream_usable(resource, device, stream):
+def test_more_than_there_is_leaves_the_stream_usable(resource, device, stream):
     with pytest.raises(OutOfMemoryError):
         resource.allocate(1 << 46, stream=stream)
     with resource.allocate(64, stream=stream) as buffer:
@@ -170,9 +168,7 @@ def test_rule_27_more_than_there_is_leaves_the_stream_usable(resource, device, s
         stream.sync()
 
 
-def test_rule_27_a_graphs_memory_that_cannot_be_had_leaves_the_builder_usable(
-    device, stream, emulation
-):
+def test_a_graphs_memory_that_cannot_be_had_leaves_the_builder_usable(device, stream, emulation):
     resource = GraphMemoryResource(device)
     builder = stream.create_graph_builder().begin_building()
     with (
@@ -192,7 +188,7 @@ def test_rule_27_a_graphs_memory_that_cannot_be_had_leaves_the_builder_usable(
 
 
 @pytest.mark.parametrize("shared", ["event", "resource", "resource.allocation_handle"])
-def test_rule_30_a_fork_is_warned_of_where_it_is_pickled(run_python, shared):
+def test_a_fork_is_warned_of_where_it_is_pickled(run_python, shared):
     code = f"""
 import multiprocessing, pickle, warnings
 from multiprocessing.reduction import ForkingPickler

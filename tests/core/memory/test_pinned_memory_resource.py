@@ -43,14 +43,14 @@ def test_it_says_where_its_memory_lies(resource):
     assert resource.uuid is None
 
 
-def test_rule_18_empty_options_make_an_owned_pool_and_none_do_not(device):
+def test_empty_options_make_an_owned_pool_and_none_do_not(device):
     with_options, without = PinnedMemoryResource({}), PinnedMemoryResource()
     assert with_options.is_handle_owned
     assert not without.is_handle_owned
     with_options.close()
 
 
-def test_rule_12_two_over_the_current_pool_are_equal_in_handle_not_in_identity(device):
+def test_two_over_the_current_pool_are_equal_in_handle_not_in_identity(device):
     one, other = PinnedMemoryResource(), PinnedMemoryResource()
     assert int(one.handle) == int(other.handle)
     assert one != other

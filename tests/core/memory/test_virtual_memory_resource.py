@@ -364,7 +364,7 @@ class TestGrowth:
                 assert buffer.size == 2 * unit
             assert part.handle == buffer.handle == at
 
-    def test_wrong_calls_say_what_is_wrong(self, device, resource, stream):
+    def test_invalid_calls_name_the_cause(self, device, resource, stream):
         with pytest.raises(TypeError, match="buf must be a Buffer, got int"):
             resource.modify_allocation(3, 1)
         with resource.allocate(1) as buffer:
@@ -403,7 +403,7 @@ class TestOptions:
         with pytest.raises(ValueError, match=text):
             made.allocate(1)
 
-    def test_what_this_system_lacks_is_told(self, device):
+    def test_what_this_system_lacks_is_reported(self, device):
         with pytest.raises(NotImplementedError, match="win32"):
             VirtualMemoryResource(device, {"handle_type": "win32"})
         with pytest.raises(TypeError, match="VirtualMemoryResource options"):
@@ -454,7 +454,7 @@ class TestOptions:
         assert device.memory_info.free == before
 
     @pytest.mark.parametrize("handle_type", [None, "posix_fd"])
-    def test_memory_is_exportable_where_it_was_asked_for(self, device, emulation, handle_type):
+    def test_memory_is_exportable_where_it_was_requested(self, device, emulation, handle_type):
         from cuda.bindings import driver
 
         fd = driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR

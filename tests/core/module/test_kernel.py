@@ -21,7 +21,7 @@ def test_the_class_cannot_be_called():
         Kernel()
 
 
-def test_an_uninitialised_object_is_refused():
+def test_an_uninitialized_object_is_refused():
     kernel = Kernel.__new__(Kernel)
     assert repr(kernel) == "<Kernel handle=0x0>"
     for use in (

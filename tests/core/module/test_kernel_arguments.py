@@ -241,7 +241,7 @@ def test_a_dlpack_array_on_the_host_is_refused():
 
 
 @pytest.mark.parametrize("versioned", [False, True], ids=["0.8", "1.x"])
-def test_a_dlpack_array_on_the_device_gives_its_address_without_synchronisation(versioned):
+def test_a_dlpack_array_on_the_device_gives_its_address_without_synchronization(versioned):
     asked = []
 
     class OnDevice:
@@ -462,7 +462,7 @@ def test_an_empty_interface_passes_its_exception():
         ParamHolder([SimpleNamespace(__cuda_array_interface__={})])
 
 
-def test_nothing_is_imported_to_recognise_types(run_python):
+def test_nothing_is_imported_to_recognize_types(run_python):
     code = (
         "import sys, ctypes\nfrom cuda.core._kernel_arg_handler import ParamHolder\n"
         "ParamHolder([1, 2.5, 3j, True, None, ctypes.c_int(1)])\n"

@@ -226,7 +226,7 @@ class TestKernels:
         with pytest.raises(CUDAError):
             code.get_kernel(other)
 
-    def test_an_unknown_name_tells_which_there_are(self, code):
+    def test_an_unknown_name_reports_which_there_are(self, code):
         with pytest.raises(CUDAError, match="CUDA_ERROR_NOT_FOUND") as caught:
             code.get_kernel("third")
         assert caught.value.where == "cuLibraryGetKernel"
@@ -288,7 +288,7 @@ class TestGlobals:
         assert content == bytes(range(64))
 
     @pytest.mark.parametrize("symbol", [3, None, ["first"]], ids=repr)
-    def test_a_mapping_to_something_else_is_told(self, device, symbol):
+    def test_a_mapping_to_something_else_is_reported(self, device, symbol):
         code = ObjectCode.from_ptx(PTX, symbol_mapping={"f": symbol})
         for look_up in (code.get_kernel, code.get_global):
             with pytest.raises(TypeError, match=r"symbol_mapping\['f'\] must be str or bytes"):

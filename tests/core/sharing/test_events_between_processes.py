@@ -123,7 +123,7 @@ def test_nothing_is_left_open(peer, stream):
     assert added(theirs, peer.run("result = open_files()")) == []
 
 
-def test_it_is_not_recorded_anew(peer, stream):
+def test_it_is_not_recorded_again(peer, stream):
     with stream.record(options=SHARED) as event:
         with pytest.raises(TypeError, match="should not be re-recorded"):
             stream.record(event)

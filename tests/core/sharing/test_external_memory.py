@@ -80,7 +80,7 @@ def test_memory_is_shared_or_refused_with_its_descriptor_whole(exported, stream)
     assert driver.cuDestroyExternalMemory(answer[1])[0] == 0
 
 
-def test_what_is_no_memory_or_semaphore_is_refused():
+def test_an_invalid_memory_or_semaphore_is_refused():
     """An H200 closed the descriptor of the memory that it refused, so both get a duplicate."""
     reader, writer = os.pipe()
     pipe = os.fstat(reader).st_ino

@@ -84,7 +84,7 @@ def test_two_that_share_with_each_other_die_in_either_order(new_peer, stream, fi
 
 
 @pytest.mark.usefixtures("emulation")
-def test_who_waits_for_a_process_that_was_killed_is_told(new_peer, device):
+def test_who_waits_for_a_process_that_was_killed_is_reported(new_peer, device):
     exporter = new_peer()
     source = """
 import threading
@@ -192,7 +192,7 @@ def test_a_handle_that_somebody_closed_is_an_error(device, new_peer):
     resource.close()
 
 
-def test_what_cannot_be_made_in_the_other_process_is_told_there(new_peer, device, stream):
+def test_what_cannot_be_made_in_the_other_process_is_reported_there(new_peer, device, stream):
     importer = new_peer()
     resource = DeviceMemoryResource(device, {"ipc_enabled": True})
     importer.run("import cuda.core._sharing")

@@ -40,7 +40,7 @@ def test_the_host_sees_pinned_memory_of_another_process(peer, device, stream):
         buffer.memory_resource.close()
 
 
-def test_rule_6_an_imported_buffer_has_the_imported_resource(peer, resource, buffer):
+def test_an_imported_buffer_has_the_imported_resource(peer, resource, buffer):
     source = """
 result = (resource.is_mapped, resource.is_ipc_enabled, resource.is_handle_owned, resource.uuid,
           resource.device_id, buffer.is_mapped, buffer.size, buffer.memory_resource is resource,
@@ -64,7 +64,7 @@ result = [(int(code), value if value is None else int(value)) for code, value in
 """
 
 
-def test_an_imported_pool_tells_where_its_memory_is(peer, resource):
+def test_an_imported_pool_reports_where_its_memory_is(peer, resource):
     here = {"resource": resource}
     exec(PROPERTIES, here)
     assert peer.run(PROPERTIES, resource=resource) == here["result"]
@@ -78,7 +78,7 @@ def test_nothing_is_allocated_from_an_imported_resource(peer, resource):
     peer.run("resource.close(); del resource")
 
 
-def test_rule_15_an_import_again_has_the_same_address(peer, resource, buffer, stream):
+def test_an_import_again_has_the_same_address(peer, resource, buffer, stream):
     source = """
 from cuda.core import Buffer
 again = Buffer.from_ipc_descriptor(resource, descriptor, stream=stream)
@@ -169,7 +169,7 @@ theirs.close()
     assert (first, same, content) == ((None, True), True, b"\7" * 1000)
 
 
-def test_rule_14_buffers_outlive_their_resources_on_both_sides(peer, device, stream):
+def test_buffers_outlive_their_resources_on_both_sides(peer, device, stream):
     resource = DeviceMemoryResource(device, {"ipc_enabled": True})
     buffer = resource.allocate(16, stream=stream)
     buffer.fill(3, stream=stream)
@@ -225,7 +225,7 @@ def read_both(one, other):
     return result
 
 
-def test_rule_29_no_descriptor_is_left_open(peer, device, stream):
+def test_no_descriptor_is_left_open(peer, device, stream):
     def once():
         resource = DeviceMemoryResource(device, {"ipc_enabled": True})
         with resource.allocate(64, stream=stream) as buffer:
@@ -388,7 +388,7 @@ class TestWrongCalls:
         with pytest.raises(ValueError, match="payload is 1 bytes; expected at least 64"):
             Buffer.from_ipc_descriptor(resource, short, stream=stream)
 
-    def test_rule_28_more_than_there_is(self, peer, resource, buffer, stream):
+    def test_more_than_there_is(self, peer, resource, buffer, stream):
         payload = pickle.loads(pickle.dumps(buffer.ipc_descriptor)).__reduce__()[1][0]
         longer = IPCBufferDescriptor._init(payload, 1 << 40)
         text = r"descriptor size \(1099511627776\) exceeds mapped allocation extent"

@@ -121,7 +121,7 @@ def test_whole_numbers_are_plain_ints(nvml_device):
 # --- which device ---
 
 
-def test_rule_62_a_device_is_found_by_each_of_its_names(nvml_device):
+def test_a_device_is_found_by_each_of_its_names(nvml_device):
     uuid, address = nvml_device.uuid, nvml_device.pci_bus_id
     named = [
         {"uuid": uuid},
@@ -287,7 +287,7 @@ def test_offsets_of_clocks(nvml_device):
     ],
 )
 @pytest.mark.parametrize("given", ["nothing", "", None, True, 1.0, [], "SM"])
-def test_what_is_no_member_of_an_enum_is_refused_with_those_that_are(nvml_device, ask, text, given):
+def test_an_invalid_member_of_an_enum_is_refused_with_those_that_are(nvml_device, ask, text, given):
     with pytest.raises(ValueError, match=text) as caught:
         ask(nvml_device, given)
     assert "Must be one of [<" in str(caught.value)
@@ -374,7 +374,7 @@ def test_a_device_that_is_not_divided_has_no_parts(nvml_device):
 # --- fields ---
 
 
-def test_rule_63_a_field_that_the_device_lacks_hides_no_other(nvml_device):
+def test_a_field_that_the_device_lacks_hides_no_other(nvml_device):
     instant, nothing = typing.FieldId.DEV_POWER_INSTANT, 1 << 20
     values = nvml_device.get_field_values([instant, nothing, (instant, 0)])
     assert len(values) == len(list(values)) == 3
@@ -404,7 +404,7 @@ def test_fields_are_given_in_a_list(nvml_device, given):
 
 
 @pytest.mark.parametrize("given", [[None], ["x"], [(1, 2, 3)], [1.5]])
-def test_what_is_no_field_is_refused(nvml_device, given):
+def test_an_invalid_field_is_refused(nvml_device, given):
     with pytest.raises((ValueError, TypeError)):
         nvml_device.get_field_values(given)
 

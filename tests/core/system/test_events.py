@@ -18,7 +18,7 @@ def supported(device):
         pytest.skip("the device tells of no events")
 
 
-def test_events_that_a_device_tells_of_can_be_registered(nvml_device):
+def test_events_that_a_device_reports_of_can_be_registered(nvml_device):
     types = supported(nvml_device)
     assert set(types) <= set(typing.EventType)
     for given in (types[0], str(types[0]), types, tuple(types), iter(types), set(types), []):
@@ -39,7 +39,7 @@ def test_an_event_that_there_is_not_is_refused(nvml_device, given):
         nvml_device.register_events(given)
 
 
-def test_rule_64_nothing_happens_in_time(nvml_device):
+def test_nothing_happens_in_time(nvml_device):
     events = nvml_device.register_events(supported(nvml_device)[0])
     begun = time.monotonic()
     with pytest.raises(system.TimeoutError):
@@ -58,7 +58,7 @@ def test_a_wrong_time_is_refused(nvml_device, given, error):
         events.wait(given)
 
 
-def test_an_event_comes_to_those_that_asked_for_it(nvml_device, post_event):
+def test_an_event_comes_to_those_that_requested_it(nvml_device, post_event):
     wanted = nvml_device.register_events(["pstate", "clock"])
     other = nvml_device.register_events("power_source_change")
     assert post_event("clock") == 1
@@ -89,7 +89,7 @@ def test_every_event_arrives(nvml_device, post_event):
         assert events.wait(1000).event_type is kind
 
 
-def test_rule_64_waiting_lets_other_threads_run(nvml_device, post_event):
+def test_waiting_lets_other_threads_run(nvml_device, post_event):
     events = nvml_device.register_events("pstate")
     seen = []
     waiting = threading.Thread(target=lambda: seen.append(events.wait().event_type))

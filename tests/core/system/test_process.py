@@ -34,7 +34,7 @@ print(time.process_time() - begun)
     assert min(float(run_python(code)) for _ in range(5)) < 0.008
 
 
-def test_rule_65_threads_begin_once(run_python):
+def test_threads_begin_once(run_python):
     code = """
 import threading
 from cuda.core import system
@@ -52,7 +52,7 @@ print(len(names), len(set(names)), len(begun))
     assert run_python(code).split() == ["16", "1", "1"]
 
 
-def test_rule_65_a_child_begins_again(run_python):
+def test_a_child_begins_again(run_python):
     """An object of the parent goes on, and its events are not freed by the child."""
     code = """
 import os, gc
@@ -145,7 +145,7 @@ held = [device, device.memory_info, system.Device.get_all_devices(), events]
     assert run_silently(code) == ""
 
 
-def test_shutting_nvml_down_oneself_is_told_of_and_mended(run_python):
+def test_shutting_nvml_down_oneself_is_reported_and_mended(run_python):
     code = """
 from cuda.bindings import nvml
 from cuda.core import system

@@ -45,7 +45,7 @@ def test_what_was_not_made_is_closed():
 @pytest.mark.parametrize("shape", [(7,), (4, 3), (5, 3, 2)])
 @pytest.mark.parametrize("channels", [1, 2, 4])
 @pytest.mark.parametrize("format", FORMATS)
-def test_rule_55_rows_of_numpy_are_rows_of_the_array(device, stream, shape, channels, format):
+def test_rows_of_numpy_are_rows_of_the_array(device, stream, shape, channels, format):
     data = np.arange(np.prod(shape) * channels).astype(format).reshape(*shape[::-1], channels)
     back = np.zeros_like(data)
     options = OpaqueArrayOptions(shape, format, channels)

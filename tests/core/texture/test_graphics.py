@@ -34,7 +34,7 @@ def calls(emulation, name):
     return emulation.stats()["calls"].get(name, 0)
 
 
-def test_it_is_not_made_by_its_name():
+def test_the_class_cannot_be_called():
     with pytest.raises(RuntimeError, match=r"from_gl_buffer\(\) or GraphicsResource.from_gl_image"):
         GraphicsResource()
 
@@ -62,7 +62,7 @@ def test_a_name_is_a_number(device, name, error):
         GraphicsResource.from_gl_buffer(name)
 
 
-def test_rule_6_a_mapped_buffer_is_memory_of_no_resource(resource, stream):
+def test_a_mapped_buffer_is_memory_of_no_resource(resource, stream):
     buffer = resource.map(stream=stream)
     assert resource.is_mapped and repr(resource).endswith(" mapped>")
     assert (buffer.size, buffer.memory_resource, buffer.is_device_accessible) == (64, None, True)
@@ -76,7 +76,7 @@ def test_rule_6_a_mapped_buffer_is_memory_of_no_resource(resource, stream):
     again.close()
 
 
-def test_rule_60_a_buffer_is_closed_with_its_mapping(resource, stream):
+def test_a_buffer_is_closed_with_its_mapping(resource, stream):
     buffer = resource.map(stream=stream)
     resource.unmap()
     assert buffer.is_closed and not resource.is_mapped
@@ -139,7 +139,7 @@ def test_a_wrong_stream_changes_nothing(resource, stream):
     assert resource.is_mapped and not resource.is_closed and not buffer.is_closed
 
 
-def test_rule_61_a_block_closes_and_swallows_nothing(device, stream):
+def test_a_block_closes_and_swallows_nothing(device, stream):
     with (
         pytest.raises(KeyError),
         GraphicsResource.from_gl_buffer(BUFFER, stream=stream) as buffer,

@@ -82,7 +82,7 @@ class TestResourceDescriptor:
         with pytest.raises(TypeError, match="buffer must be a Buffer, got bytes"):
             ResourceDescriptor.from_linear(b"x", format="uint8", num_channels=1)
 
-    def test_rule_59_the_size_is_that_at_creation(self, buffer):
+    def test_the_size_is_that_at_creation(self, buffer):
         made = ResourceDescriptor.from_linear(buffer, format="uint8", num_channels=1)
         buffer.close()
         assert made.size_bytes == 4096
@@ -112,7 +112,7 @@ class TestTextureObject:
         with device.create_texture_object(resource=resource, options={}) as texture:
             assert (read(np.uint64(texture.handle), CENTRES) == DATA.ravel()).all()
 
-    def test_a_linear_filter_mixes_neighbours(self, device, resource, read):
+    def test_a_linear_filter_mixes_neighbors(self, device, resource, read):
         options = TextureObjectOptions(filter_mode="linear")
         with device.create_texture_object(resource=resource, options=options) as texture:
             assert read(texture, [(1.0, 0.5), (1.0, 1.0), (0.75, 0.5)]).tolist() == [0.5, 2.5, 0.25]
@@ -128,14 +128,14 @@ class TestTextureObject:
         with device.create_texture_object(resource=resource, options=options) as texture:
             assert read(texture, [(-0.125, 0.125)]).tolist() == [expected]
 
-    def test_rule_58_it_keeps_the_array(self, device, resource, array, read):
+    def test_it_keeps_the_array(self, device, resource, array, read):
         texture = device.create_texture_object(resource=resource, options=None)
         array.close()
         gc.collect()
         assert (read(texture, CENTRES) == DATA.ravel()).all()
         texture.close()
 
-    def test_rule_58_the_array_is_destroyed_last(self, device, resource, array, emulation):
+    def test_the_array_is_destroyed_last(self, device, resource, array, emulation):
         texture = device.create_texture_object(resource=resource, options=None)
         calls = emulation.stats()["calls"]
         array.close()

@@ -84,7 +84,7 @@ def test_a_kernel_changes_a_buffer_of_opengl(gl, numbers, device, stream, code):
         assert (back == data + 5).all()
 
 
-def test_rule_6_with_a_stream_it_is_mapped_and_unregistered_at_the_end(gl, numbers, device, stream):
+def test_with_a_stream_it_is_mapped_and_unregistered_at_the_end(gl, numbers, device, stream):
     name, data = numbers
     with GraphicsResource.from_gl_buffer(name, flags="write_discard", stream=stream) as buffer:
         buffer.fill(0, stream=stream)

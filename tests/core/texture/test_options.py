@@ -15,27 +15,27 @@ def test_a_format_is_a_member_its_name_or_a_dtype(format):
 
 
 @pytest.mark.parametrize("format", ["foo", "UINT8", "u1", "", "float64"])
-def test_rule_56_an_unknown_name_lists_the_names(format):
+def test_an_unknown_name_lists_the_names(format):
     said = r"format must be an ArrayFormatType or one of \{'uint8', .*'float32'\}, got '" + format
     with pytest.raises(ValueError, match=said):
         OpaqueArrayOptions((3,), format, 1)
 
 
 @pytest.mark.parametrize("format", [np.float64, ">u2", np.dtype(">u2"), np.bool_, np.complex64])
-def test_rule_56_a_dtype_without_a_format_is_refused(format):
+def test_a_dtype_without_a_format_is_refused(format):
     format = np.dtype(format)
     with pytest.raises(ValueError, match="has no ArrayFormatType equivalent; supported formats"):
         OpaqueArrayOptions((3,), format, 1)
 
 
 @pytest.mark.parametrize("format", [object(), 3, {"a": 1}])
-def test_what_is_no_dtype_is_refused(format):
+def test_an_invalid_dtype_is_refused(format):
     with pytest.raises(ValueError, match="must be an ArrayFormatType, str, or NumPy dtype, got"):
         OpaqueArrayOptions((3,), format, 1)
 
 
 @pytest.mark.parametrize("count", [True, False, 0, 3, -1, "1", None, 2.5])
-def test_rule_57_channels_are_1_2_or_4(count):
+def test_channels_are_1_2_or_4(count):
     with pytest.raises(ValueError, match="num_channels must be 1, 2, or 4, got"):
         OpaqueArrayOptions((3,), "uint8", count)
 

@@ -51,7 +51,7 @@ def of_numba(values):
 
 @pytest.mark.parametrize("make", [of_numpy, of_torch, of_torch_on_a_device, of_cupy, of_numba])
 @pytest.mark.parametrize("cut", CUTS)
-def test_rule_14_a_view_has_the_layout_of_the_array(device, make, cut):
+def test_a_view_has_the_layout_of_the_array(device, make, cut):
     values = np.arange(32, dtype=np.float32).reshape(4, 8)
     array, base, stream = make(values)
     if cut == "turned" and make is not of_numpy and make is not of_cupy:

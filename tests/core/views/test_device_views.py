@@ -207,7 +207,7 @@ class TestCudaArrayInterface:
                 default = DeviceArray(buffer, stream=1)
                 StridedMemoryView.from_cuda_array_interface(default, 0)
 
-    def test_pinned_memory_is_told_from_that_of_the_device(self, device):
+    def test_pinned_memory_is_reported_from_that_of_the_device(self, device):
         with LegacyPinnedMemoryResource().allocate(32) as pinned:
             view = StridedMemoryView.from_cuda_array_interface(DeviceArray(pinned), -1)
             assert view.__dlpack_device__() == (3, 0)
@@ -366,7 +366,7 @@ class TestTorch:
         with pytest.raises(BufferError, match="device not supported: torch's xpu"):
             StridedMemoryView.from_dlpack(torch.Tensor("xpu"), -1)
 
-    def test_a_type_that_is_not_known_is_told_when_it_is_asked_for(self, torch):
+    def test_a_type_that_is_not_known_is_reported_on_access(self, torch):
         view = StridedMemoryView.from_dlpack(torch.Tensor(dtype="torch.quint8"), -1)
         assert view.itemsize == 4
         with pytest.raises(TypeError, match="have no dtype"):

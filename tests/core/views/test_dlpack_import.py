@@ -70,7 +70,7 @@ class TestDeleter:
 
 
 class TestWhatIsAsked:
-    def test_the_newest_version_is_asked_for(self):
+    def test_the_newest_version_is_requested(self):
         producer = Producer()
         view_of(producer)
         assert producer.asked == [{"stream": None, "max_version": (1, 2)}]
@@ -126,7 +126,7 @@ class TestWhatIsAsked:
 
 
 class TestFlags:
-    def test_rule_14_read_only_and_copied_are_told(self):
+    def test_read_only_and_copied_are_reported(self):
         for flags in range(4):
             view = view_of(Producer(flags=flags))
             assert view.readonly == bool(flags & 1)
@@ -197,7 +197,7 @@ class TestContents:
             view_of(producer)
         assert producer.deleted == 1
 
-    def test_types_without_a_dtype_are_told_when_it_is_asked_for(self):
+    def test_types_without_a_dtype_are_reported_on_access(self):
         with pytest.raises(NotImplementedError, match="4 lanes"):
             view_of(Producer(bits=8, lanes=4)).dtype  # noqa: B018
         with pytest.raises(TypeError, match="type code 2 and 8 bits"):
@@ -214,7 +214,7 @@ class TestContents:
         assert view.dtype.name == name
         assert view.itemsize == 1
 
-    def test_rule_14_what_is_not_there_is_said_to_need_ml_dtypes(self, run_python):
+    def test_what_is_not_there_is_said_to_need_ml_dtypes(self, run_python):
         code = """
 import sys
 sys.modules["ml_dtypes"] = None
@@ -243,7 +243,7 @@ class TestExportersThatMisbehave:
             view_of(producer)
 
     @pytest.mark.parametrize("answer", [3, None, "capsule"])
-    def test_what_is_no_capsule_is_refused(self, answer):
+    def test_an_invalid_capsule_is_refused(self, answer):
         producer = Producer()
         producer.capsule = lambda: answer
         with pytest.raises(BufferError, match="must return a DLPack capsule"):
@@ -257,7 +257,7 @@ class TestExportersThatMisbehave:
         with pytest.raises(BufferError, match="must return a DLPack capsule"):
             view_of(producer)
 
-    def test_their_errors_come_through(self):
+    def test_their_errors_propagate(self):
         producer = Producer()
 
         def fail():

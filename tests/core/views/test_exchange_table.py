@@ -54,7 +54,7 @@ class TestOurTable:
         assert cls.__c_dlpack_exchange_api__ is cls.__dlpack_c_exchange_api__
         assert (table.major, table.previous) == (1, None)
 
-    def test_rule_14_a_tensor_goes_out_and_comes_back(self, table):
+    def test_a_tensor_goes_out_and_comes_back(self, table):
         array = np.arange(12.0).reshape(3, 4)[:, ::2]
         view = view_of(array)
         out, back = ctypes.c_void_p(), ctypes.c_void_p()
@@ -191,7 +191,7 @@ class TestTablesOfOthers:
             assert waiting.hits == 0
 
     @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-    def test_its_errors_come_through(self):
+    def test_its_errors_propagate(self):
         cls, _ = library(fails=True)
         with pytest.raises((BufferError, RuntimeError)):
             view_of(cls())

@@ -30,13 +30,13 @@ def offsets_of(layout):
 
 
 @given(viewed())
-def test_rule_15_slices_and_permutations_name_the_elements_that_numpy_does(made):
+def test_slices_and_permutations_name_the_elements_that_numpy_does(made):
     memory, array, layout = made
     same(layout, memory, array)
 
 
 @given(viewed())
-def test_rule_15_facts_are_those_of_numpy_and_of_the_offsets(made):
+def test_facts_are_those_of_numpy_and_of_the_offsets(made):
     _, array, layout = made
     assert layout.ndim == array.ndim
     assert layout.volume == array.size
@@ -56,7 +56,7 @@ def test_rule_15_facts_are_those_of_numpy_and_of_the_offsets(made):
 
 
 @given(shapes, st.data())
-def test_rule_15_of_any_strides_no_two_elements_share_a_place_where_it_says_so(shape, data):
+def test_of_any_strides_no_two_elements_share_a_place_where_it_says_so(shape, data):
     strides = tuple(data.draw(st.integers(-9, 9)) for _ in shape)
     layout = Layout(shape, strides, ITEMSIZE)
     offsets = offsets_of(layout)
@@ -66,7 +66,7 @@ def test_rule_15_of_any_strides_no_two_elements_share_a_place_where_it_says_so(s
 
 
 @given(viewed(), shapes, st.booleans())
-def test_rule_15_a_reshape_that_numpy_makes_without_a_copy_is_made(made, shape, leaves_one_open):
+def test_a_reshape_that_numpy_makes_without_a_copy_is_made(made, shape, leaves_one_open):
     memory, array, layout = made
     if leaves_one_open and shape:
         shape = (-1, *shape[1:])
@@ -84,7 +84,7 @@ def test_rule_15_a_reshape_that_numpy_makes_without_a_copy_is_made(made, shape, 
 
 
 @given(viewed())
-def test_rule_15_flattening_keeps_the_elements_and_merges_all_it_can(made):
+def test_flattening_keeps_the_elements_and_merges_all_it_can(made):
     memory, array, layout = made
     flat = layout.flattened()
     assert np.array_equal(elements(flat, memory).ravel(), array.ravel())
@@ -94,7 +94,7 @@ def test_rule_15_flattening_keeps_the_elements_and_merges_all_it_can(made):
 
 
 @given(viewed(), st.integers(0, 63))
-def test_rule_15_masks_of_two_layouts_can_be_combined(made, mask):
+def test_masks_of_two_layouts_can_be_combined(made, mask):
     memory, array, layout = made
     flat = layout.flattened(mask=mask)
     merged = bin(mask & layout.flattened_axis_mask()).count("1")
@@ -103,7 +103,7 @@ def test_rule_15_masks_of_two_layouts_can_be_combined(made, mask):
 
 
 @given(viewed())
-def test_rule_15_squeezing_is_that_of_numpy(made):
+def test_squeezing_is_that_of_numpy(made):
     memory, array, layout = made
     if array.size:
         same(layout.squeezed(), memory, array.squeeze())
@@ -112,7 +112,7 @@ def test_rule_15_squeezing_is_that_of_numpy(made):
 
 
 @given(viewed(), st.data())
-def test_rule_15_unsqueezing_is_that_of_numpy(made, data):
+def test_unsqueezing_is_that_of_numpy(made, data):
     memory, array, layout = made
     count = data.draw(st.integers(1, 3))
     total = array.ndim + count
@@ -128,7 +128,7 @@ def test_rule_15_unsqueezing_is_that_of_numpy(made, data):
 
 
 @given(viewed(), shapes)
-def test_rule_15_broadcasting_is_that_of_numpy(made, shape):
+def test_broadcasting_is_that_of_numpy(made, shape):
     memory, array, layout = made
     try:
         expected = np.broadcast_to(array, shape)
@@ -140,7 +140,7 @@ def test_rule_15_broadcasting_is_that_of_numpy(made, shape):
 
 
 @given(viewed(), st.sampled_from(["C", "F", "K"]))
-def test_rule_15_what_is_made_dense_has_the_order_of_a_copy_by_numpy(made, order):
+def test_what_is_made_dense_has_the_order_of_a_copy_by_numpy(made, order):
     _, array, layout = made
     dense = layout.to_dense(order)
     assert dense.is_dense
@@ -153,7 +153,7 @@ def test_rule_15_what_is_made_dense_has_the_order_of_a_copy_by_numpy(made, order
 
 
 @given(shapes, st.permutations(range(5)))
-def test_rule_15_dense_layouts_have_the_order_that_is_asked_for(shape, axes):
+def test_dense_layouts_have_the_order_that_is_requested(shape, axes):
     order = tuple(axis for axis in axes if axis < len(shape))
     layout = Layout.dense(shape, ITEMSIZE, order)
     memory = numbered(tuple(shape[axis] for axis in order))
@@ -163,7 +163,7 @@ def test_rule_15_dense_layouts_have_the_order_that_is_asked_for(shape, axes):
 
 
 @given(viewed(), st.sampled_from([1, 2, 4, 8, 16]), st.sampled_from([0, 4, 8, 16]))
-def test_rule_15_repacking_names_the_same_bytes(made, itemsize, start):
+def test_repacking_names_the_same_bytes(made, itemsize, start):
     _, _, layout = made
     try:
         packed = layout.repacked(itemsize, start)
@@ -180,7 +180,7 @@ def test_rule_15_repacking_names_the_same_bytes(made, itemsize, start):
 
 
 @given(viewed(), st.sampled_from([4, 8, 16, 32, 64]), st.sampled_from([0, 4, 8, 16]))
-def test_rule_15_the_largest_itemsize_is_the_largest_that_is_taken(made, most, start):
+def test_the_largest_itemsize_is_the_largest_that_is_taken(made, most, start):
     _, _, layout = made
     if layout.ndim == 0:
         with pytest.raises(ValueError, match="out of range"):
@@ -195,6 +195,6 @@ def test_rule_15_the_largest_itemsize_is_the_largest_that_is_taken(made, most, s
 
 
 @given(viewed())
-def test_rule_15_the_size_that_is_needed_reaches_to_the_last_element(made):
+def test_the_size_that_is_needed_reaches_to_the_last_element(made):
     _, _, layout = made
     assert layout.required_size_in_bytes() == (layout.max_offset + 1) * ITEMSIZE

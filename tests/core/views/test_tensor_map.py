@@ -38,7 +38,7 @@ def view(buffer):
 
 
 class TestOptions:
-    def test_rule_16_names_of_members_do_for_members(self, view):
+    def test_names_of_members_do_for_members(self, view):
         options = TensorMapDescriptorOptions([16, 16], swizzle="SWIZZLE_64B", data_type="TFLOAT32")
         assert options.box_dim == (16, 16)
         assert options.swizzle is TensorMapSwizzle.SWIZZLE_64B
@@ -92,9 +92,7 @@ class TestTensors:
             ((16, 16), (64, 2), "f4", (4, 4), "innermost axis of a tensor map must be contiguous"),
         ],
     )
-    def test_rule_16_what_a_map_does_not_take_is_refused(
-        self, buffer, shape, strides, dtype, box, text
-    ):
+    def test_what_a_map_does_not_take_is_refused(self, buffer, shape, strides, dtype, box, text):
         view = StridedMemoryView.from_buffer(buffer, shape, strides, dtype=dtype)
         with pytest.raises(ValueError, match=text):
             view.as_tensor_map(box)
@@ -144,9 +142,7 @@ class TestTensors:
         assert caught.value.where == "cuTensorMapEncodeTiled"
 
     @pytest.mark.parametrize("rank", [1, 2, 3, 4, 5])
-    def test_rule_16_the_bytes_are_those_of_the_drivers_encoder(
-        self, buffer, argument_in_kernel, rank
-    ):
+    def test_the_bytes_are_those_of_the_drivers_encoder(self, buffer, argument_in_kernel, rank):
         shape = (2, 4, 2, 8, 16)[-rank:]
         view = StridedMemoryView.from_buffer(buffer, shape, dtype="f4")
         made = view.as_tensor_map((2,) * (rank - 1) + (8,), swizzle="SWIZZLE_32B")
@@ -182,7 +178,7 @@ class TestObjects:
         del made
         assert alive() is None
 
-    def test_it_is_not_made_by_its_class_nor_pickled(self, view):
+    def test_the_class_cannot_be_called_nor_pickled(self, view):
         for arguments in ((), (1,)):
             with pytest.raises(RuntimeError, match="^TensorMapDescriptor cannot be instantiated"):
                 TensorMapDescriptor(*arguments)
@@ -272,7 +268,7 @@ extern "C" __global__ void read(const __grid_constant__ Map map, float* out, int
 
 
 @pytest.mark.gpu("the emulator refuses copies of tensors")
-def test_rule_16_a_kernel_reads_through_the_map(device, stream):
+def test_a_kernel_reads_through_the_map(device, stream):
     if device.compute_capability < (9, 0):
         pytest.skip("copies of tensors need compute capability 9.0")
     options = ProgramOptions(arch=f"sm_{device.arch}", std="c++17")

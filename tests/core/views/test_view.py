@@ -31,7 +31,7 @@ def view_of(obj, stream=-1):
 
 @pytest.mark.parametrize("name", ARRAYS)
 class TestArrays:
-    def test_rule_14_it_says_what_numpy_says(self, name):
+    def test_it_says_what_numpy_says(self, name):
         array = ARRAYS[name]
         view = view_of(array)
         assert view.ptr == array.__array_interface__["data"][0]
@@ -180,7 +180,7 @@ class TestOtherViews:
 
 
 class TestObjects:
-    def test_subclasses_are_honoured(self):
+    def test_subclasses_are_honored(self):
         class Special(StridedMemoryView):
             pass
 
@@ -252,7 +252,7 @@ class TestObjects:
 
 
 class TestDeprecatedConstruction:
-    def test_rule_14_of_an_array_it_warns(self):
+    def test_of_an_array_it_warns(self):
         with pytest.warns(DeprecationWarning, match=r"^Constructing a StridedMemoryView directly"):
             view = StridedMemoryView(np.zeros((2, 3)), -1)
         assert view.shape == (2, 3)
@@ -275,7 +275,7 @@ class TestDeprecatedConstruction:
             with pytest.raises(ValueError, match="Cannot infer layout"):
                 ask()
 
-    def test_a_view_is_initialised_once(self):
+    def test_a_view_is_initialized_once(self):
         view = view_of(np.zeros(3))
         with pytest.raises(RuntimeError, match="already initialized"):
             view.__init__(np.zeros(4), -1)
@@ -294,7 +294,7 @@ class TestStreams:
         assert view_of(np.zeros(3), 0).shape == (3,)
 
     @pytest.mark.parametrize("stream", ["x", 1.5, [1]])
-    def test_what_is_no_stream_is_refused(self, stream):
+    def test_an_invalid_stream_is_refused(self, stream):
         with pytest.raises(TypeError):
             view_of(np.zeros(3), stream)
 

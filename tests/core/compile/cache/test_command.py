@@ -34,11 +34,11 @@ def test_it_shows_path_entries_and_bytes(run, root):
     assert shown == [["path", str(root)], ["entries", "3"], ["bytes", "3000"]]
 
 
-@pytest.mark.parametrize(("given", "left"), [("2000", 2), ("1k", 1), ("1M", 3), ("0", 0)])
-def test_prune_keeps_so_many_bytes(run, root, given, left):
-    done = run(root, "--prune", given)
-    assert done.returncode == 0 and f"removed {3 - left} of 3" in done.stdout
-    assert len(FileStreamProgramCache(root)) == left
+@pytest.mark.parametrize(("limit", "remaining"), [("2000", 2), ("1k", 1), ("1M", 3), ("0", 0)])
+def test_prune_limits_the_size(run, root, limit, remaining):
+    done = run(root, "--prune", limit)
+    assert done.returncode == 0 and f"removed {3 - remaining} of 3" in done.stdout
+    assert len(FileStreamProgramCache(root)) == remaining
 
 
 def test_clear_removes_all(run, root):
@@ -46,7 +46,7 @@ def test_clear_removes_all(run, root):
     assert len(FileStreamProgramCache(root)) == 0
 
 
-def test_without_a_folder_it_is_that_of_the_user(run, tmp_path):
+def test_the_default_is_the_folder_of_the_user(run, tmp_path):
     environment = {"XDG_CACHE_HOME": str(tmp_path / "xdg")}
     done = run(**environment)
     assert done.returncode == 0 and "no cache exists yet" in done.stdout
@@ -56,21 +56,21 @@ def test_without_a_folder_it_is_that_of_the_user(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--prune", "many"], "--prune requires a number of bytes such as 50M, got 'many'"),
         (["--prune", "-5"], ""),
         (["--prune", "1", "--clear"], "exclude each other"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_removed(run, root, arguments, said):
+def test_errors_are_reported_and_nothing_is_removed(run, root, arguments, message):
     done = run(root, *arguments)
-    assert done.returncode != 0 and said in done.stderr
+    assert done.returncode != 0 and message in done.stderr
     assert len(FileStreamProgramCache(root)) == 3
 
 
 @pytest.mark.parametrize("make", [lambda path: None, lambda path: path.mkdir()])
-def test_a_folder_that_is_no_cache_is_left_alone(run, tmp_path, make):
+def test_a_folder_without_a_cache_is_left_unchanged(run, tmp_path, make):
     path = tmp_path / "documents"
     make(path)
     existed = path.exists()

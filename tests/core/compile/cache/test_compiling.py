@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Program.compile(cache=): what a hit gives, what is stored, and what is compiled anew."""
+"""Program.compile(cache=): contents of a hit, stored entries, and recompilation."""
 
 import io
 import subprocess
@@ -44,8 +44,8 @@ define void @empty() { ret void }
 """
 
 
-class Own(ProgramCacheResource):
-    """The least that a user writes; keeps an account of the calls."""
+class MinimalCache(ProgramCacheResource):
+    """The minimum that a user implements; counts the calls."""
 
     def __init__(self):
         self.entries, self.calls = {}, []
@@ -71,7 +71,7 @@ class Own(ProgramCacheResource):
 @pytest.fixture(params=["memory", "files", "own"])
 def cache(request, tmp_path):
     if request.param == "own":
-        return Own()
+        return MinimalCache()
     return InMemoryProgramCache() if request.param == "memory" else FileStreamProgramCache(tmp_path)
 
 
@@ -80,25 +80,25 @@ def options(device):
     return ProgramOptions(arch=f"sm_{device.arch}")
 
 
-def counting(program, cache):
-    """Object code through a cache, and whether it was compiled."""
+def compile_counted(program, cache):
+    """Return the object code from a cache, and whether it was compiled."""
     before = cache.stats()["writes"] if hasattr(cache, "stats") else cache.calls.count("set")
-    made = program.compile("cubin", cache=cache)
+    code = program.compile("cubin", cache=cache)
     after = cache.stats()["writes"] if hasattr(cache, "stats") else cache.calls.count("set")
-    return made, after > before
+    return code, after > before
 
 
 class TestHits:
-    def test_the_second_compilation_is_none(self, cache, options):
+    def test_the_second_compilation_is_a_hit(self, cache, options):
         program = Program(SOURCE, "c++", options)
-        first, was_compiled = counting(program, cache)
-        second, was_compiled_again = counting(Program(SOURCE, "c++", options), cache)
+        first, was_compiled = compile_counted(program, cache)
+        second, was_compiled_again = compile_counted(Program(SOURCE, "c++", options), cache)
         assert was_compiled and not was_compiled_again
         assert (second.code, second.code_type, second.name) == (first.code, "cubin", first.name)
 
     def test_a_hit_has_the_name_of_its_own_program(self, cache):
-        given = {"arch": "sm_80", "name": "mine"}
-        names = [Program(SOURCE, "c++", given).compile("ptx", cache=cache).name for _ in range(2)]
+        options = {"arch": "sm_80", "name": "mine"}
+        names = [Program(SOURCE, "c++", options).compile("ptx", cache=cache).name for _ in range(2)]
         assert names == ["mine", "mine"]
 
     @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ class TestHits:
             (bytearray(NVVM.encode()), "nvvm", "ltoir"),
         ],
     )
-    def test_each_kind_of_program_and_target(self, cache, code, code_type, target):
+    def test_each_kind_of_program_and_target_is_cached(self, cache, code, code_type, target):
         options = ProgramOptions(arch="sm_80")
         first, second = (
             Program(code, code_type, options).compile(target, cache=cache) for _ in range(2)
@@ -121,14 +121,14 @@ class TestHits:
         assert first.code == second.code and second.code_type == target.lower()
         assert len(cache) == 1
 
-    def test_the_key_is_that_of_the_public_function(self, cache, options):
-        made = Program(SOURCE, "c++", options).compile("ptx", cache=cache)
+    def test_the_key_equals_make_program_cache_key(self, cache, options):
+        code = Program(SOURCE, "c++", options).compile("ptx", cache=cache)
         key = make_program_cache_key(
             code=SOURCE, code_type="c++", options=options, target_type="ptx"
         )
-        assert cache[key] == made.code
+        assert cache[key] == code.code
 
-    def test_logs_get_nothing_from_a_hit(self, cache):
+    def test_a_hit_writes_no_logs(self, cache):
         options = ProgramOptions(arch="sm_80", fdevice_syntax_only=None)
         noisy = SOURCE + "__device__ int f() { int unused; return 1; }"
         written = []
@@ -138,7 +138,7 @@ class TestHits:
             written.append(log.getvalue())
         assert "unused" in written[0] and written[1] == ""
 
-    def test_ptx_that_is_too_new_is_warned_of_each_time(self, cache, monkeypatch):
+    def test_ptx_newer_than_the_driver_warns_at_each_compilation(self, cache, monkeypatch):
         program = Program(SOURCE, "c++", ProgramOptions(arch="sm_80"))
         program.compile("ptx", cache=cache)
         code = (
@@ -170,39 +170,40 @@ class TestHits:
 
 class TestNameExpressions:
     def test_a_hit_has_the_symbols(self, cache, options):
-        given = ("add<int>", b"add<float>")
+        expressions = ("add<int>", b"add<float>")
         first, second = (
-            Program(SOURCE, "c++", options).compile("cubin", given, cache=cache) for _ in range(2)
+            Program(SOURCE, "c++", options).compile("cubin", expressions, cache=cache)
+            for _ in range(2)
         )
         assert second.symbol_mapping == first.symbol_mapping and len(second.symbol_mapping) == 2
         assert second.symbol_mapping["add<int>"] == b"_Z3addIiEvPT_S0_"
         assert b"add<float>" in second.symbol_mapping and second.code == first.code
         assert second.get_kernel("add<int>").num_arguments == 2
 
-    def test_other_expressions_are_another_entry(self, cache, options):
+    def test_other_expressions_are_a_separate_entry(self, cache, options):
         program = Program(SOURCE, "c++", options)
         codes = {
-            str(given): program.compile("cubin", given, cache=cache).symbol_mapping
-            for given in ((), ("add<int>",), ("add<float>",), ("add<int>", "add<float>"))
+            str(expressions): program.compile("cubin", expressions, cache=cache).symbol_mapping
+            for expressions in ((), ("add<int>",), ("add<float>",), ("add<int>", "add<float>"))
         }
         assert [len(names) for names in codes.values()] == [0, 1, 1, 2]
 
-    def test_symbols_that_are_lost_are_made_again(self, options, tmp_path):
+    def test_lost_symbols_are_recreated(self, options, tmp_path):
         cache = FileStreamProgramCache(tmp_path)
         for _ in range(2):
-            made = Program(SOURCE, "c++", options).compile("cubin", ("add<int>",), cache=cache)
-            assert made.symbol_mapping == {"add<int>": b"_Z3addIiEvPT_S0_"}
+            code = Program(SOURCE, "c++", options).compile("cubin", ("add<int>",), cache=cache)
+            assert code.symbol_mapping == {"add<int>": b"_Z3addIiEvPT_S0_"}
             for path in (tmp_path / "symbols").glob("*/*"):
                 path.unlink()
         assert cache.stats()["writes"] == 2
 
-    @pytest.mark.parametrize("given", ["add<int>", b"add<int>", [5]])
-    def test_what_is_no_sequence_of_expressions_is_refused(self, cache, options, given):
+    @pytest.mark.parametrize("expressions", ["add<int>", b"add<int>", [5]])
+    def test_an_invalid_sequence_of_expressions_is_refused(self, cache, options, expressions):
         with pytest.raises(TypeError, match="name.expression"):
-            Program(SOURCE, "c++", options).compile("ptx", given, cache=cache)
+            Program(SOURCE, "c++", options).compile("ptx", expressions, cache=cache)
         assert len(cache) == 0
 
-    def test_ptx_and_nvvm_ignore_them(self, cache):
+    def test_ptx_and_nvvm_ignore_name_expressions(self, cache):
         program = Program(NVVM, "nvvm", ProgramOptions(arch="sm_80"))
         program.compile("ptx", ("add<int>",), cache=cache)
         assert len(cache) == 1 and program.compile("ptx", cache=cache).symbol_mapping == {}
@@ -221,11 +222,11 @@ class TestLaunchOfAHit:
         stream.close()
         return value[0]
 
-    def test_arguments_are_checked_as_those_of_compiled_code(self, device, options, tmp_path):
+    def test_arguments_are_checked_like_those_of_compiled_code(self, device, options, tmp_path):
         for _ in range(2):
             cache = FileStreamProgramCache(tmp_path)
             code = Program(SOURCE, "c++", options).compile("cubin", cache=cache)
-            assert self.run(device, code.get_kernel("scale"), 3) == 6.0  # an int for a float
+            assert self.run(device, code.get_kernel("scale"), 3) == 6.0
         assert cache.stats()["hits"] == 1
 
     def test_another_process_can_run_it(self, device, options, tmp_path):
@@ -263,27 +264,27 @@ class TestDamage:
         ids=["cut off", "half", "empty", "zeros", "a hole", "longer"],
     )
     @pytest.mark.parametrize("target", ["ptx", "cubin"])
-    def test_an_image_that_is_not_whole_is_compiled_again(self, options, tmp_path, damage, target):
+    def test_a_truncated_image_is_recompiled(self, options, tmp_path, damage, target):
         cache = FileStreamProgramCache(tmp_path)
         good = Program(SOURCE, "c++", options).compile(target, cache=cache)
         (path,) = (tmp_path / "entries").glob("*/*")
         path.write_bytes(damage(good.code))
-        again = Program(SOURCE, "c++", options).compile(target, cache=cache)
-        assert again.code == good.code == path.read_bytes()
+        recompiled = Program(SOURCE, "c++", options).compile(target, cache=cache)
+        assert recompiled.code == good.code == path.read_bytes()
 
     @pytest.mark.parametrize(
         "content", [b"", b"halfwarp symbols 1 1", b"{}", b"\xff" * 50, b"halfwarp symbols 1 a b\n"]
     )
-    def test_so_is_one_whose_side_file_is_damaged(self, options, tmp_path, content):
+    def test_a_damaged_side_file_causes_recompilation(self, options, tmp_path, content):
         cache = FileStreamProgramCache(tmp_path)
-        given = ("add<int>",)
-        good = Program(SOURCE, "c++", options).compile("cubin", given, cache=cache)
+        expressions = ("add<int>",)
+        good = Program(SOURCE, "c++", options).compile("cubin", expressions, cache=cache)
         (path,) = (tmp_path / "symbols").glob("*/*")
         path.write_bytes(content)
-        again = Program(SOURCE, "c++", options).compile("cubin", given, cache=cache)
-        assert again.symbol_mapping == good.symbol_mapping and cache.stats()["writes"] == 2
+        recompiled = Program(SOURCE, "c++", options).compile("cubin", expressions, cache=cache)
+        assert recompiled.symbol_mapping == good.symbol_mapping and cache.stats()["writes"] == 2
 
-    def test_an_image_that_another_library_stored_is_taken(self, options, tmp_path):
+    def test_an_image_stored_by_another_library_is_accepted(self, options, tmp_path):
         cache = FileStreamProgramCache(tmp_path)
         key = make_program_cache_key(
             code=SOURCE, code_type="c++", options=options, target_type="ptx"
@@ -294,18 +295,20 @@ class TestDamage:
 
 class TestRefusals:
     @pytest.mark.parametrize("cache", [{}, 5, ProgramCacheResource, False, type("Like", (), {})()])
-    def test_what_is_no_cache_is_refused(self, cache):
+    def test_an_invalid_cache_is_refused(self, cache):
         program = Program(SOURCE, "c++", ProgramOptions(arch="sm_80"))
-        said = f"cache must be an instance of cuda.core.utils.{ProgramCacheResource.__name__}; got"
-        with pytest.raises(TypeError, match=said):
+        message = (
+            f"cache must be an instance of cuda.core.utils.{ProgramCacheResource.__name__}; got"
+        )
+        with pytest.raises(TypeError, match=message):
             program.compile("ptx", cache=cache)
 
     @pytest.mark.parametrize(
-        "given", [{"include_path": "."}, {"time": "x"}, {"create_pch": "x"}, {"name": "a/b"}]
+        "options", [{"include_path": "."}, {"time": "x"}, {"create_pch": "x"}, {"name": "a/b"}]
     )
-    def test_refusals_of_the_key_come_before_any_access(self, given):
-        cache = Own()
-        program = Program(SOURCE, "c++", ProgramOptions(arch="sm_80", **given))
+    def test_refusals_of_the_key_precede_any_access(self, options):
+        cache = MinimalCache()
+        program = Program(SOURCE, "c++", ProgramOptions(arch="sm_80", **options))
         with pytest.raises(ValueError, match="make_program_cache_key"):
             program.compile("ptx", cache=cache)
         with pytest.raises(ValueError, match="Unsupported target_type"):
@@ -319,7 +322,7 @@ class TestRefusals:
                 program.compile("ptx", cache=cache)
         assert len(cache) == 0
 
-    def test_a_closed_program_is_refused_also_for_a_hit(self, cache):
+    def test_a_closed_program_is_refused_even_for_a_hit(self, cache):
         program = Program(SOURCE, "c++", ProgramOptions(arch="sm_80"))
         program.compile("ptx", cache=cache)
         program.close()
@@ -328,7 +331,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("method", ["__getitem__", "__setitem__"])
     def test_errors_of_the_cache_are_raised(self, method):
-        class Broken(Own):
+        class Broken(MinimalCache):
             pass
 
         def fail(*_):
@@ -338,10 +341,10 @@ class TestRefusals:
         with pytest.raises(ConnectionError, match="down"):
             Program(SOURCE, "c++", ProgramOptions(arch="sm_80")).compile("ptx", cache=Broken())
 
-    def test_a_cache_that_closes_the_program_is_told_so(self):
+    def test_a_cache_that_closes_the_program_gets_an_error(self):
         program = Program(SOURCE, "c++", ProgramOptions(arch="sm_80"))
 
-        class Closing(Own):
+        class Closing(MinimalCache):
             def get(self, key, default=None):
                 program.close()
                 return default
@@ -350,18 +353,18 @@ class TestRefusals:
             program.compile("ptx", cache=Closing())
 
 
-class TestWhatIsAskedOf:
-    def test_a_cache_of_the_users_gets_the_object_code_itself(self):
-        seen = []
+class TestUserCaches:
+    def test_a_user_cache_receives_the_object_code(self):
+        codes = []
 
-        class Seeing(Own):
+        class Seeing(MinimalCache):
             def __setitem__(self, key, value):
-                seen.append(type(value))
+                codes.append(type(value))
 
         Program(SOURCE, "c++", ProgramOptions(arch="sm_80")).compile("ptx", cache=Seeing())
-        assert seen == [ObjectCode]
+        assert codes == [ObjectCode]
 
-    def test_a_class_that_is_registered_only_serves(self):
+    def test_a_virtual_subclass_is_accepted(self):
         class Registered(dict):
             pass
 
@@ -373,7 +376,7 @@ class TestWhatIsAskedOf:
             )
         assert len(cache) == 2
 
-    def test_options_that_change_before_the_compilation_are_those_of_the_key(self, cache):
+    def test_options_changed_before_compile_determine_the_key(self, cache):
         options = ProgramOptions(arch="sm_80")
         program = Program(SOURCE, "c++", options)
         plain = program.compile("ptx", cache=cache)
@@ -382,10 +385,10 @@ class TestWhatIsAskedOf:
         options.lineinfo = None
         assert program.compile("ptx", cache=cache).code == plain.code and len(cache) == 2
 
-    def test_options_that_a_linker_has_already_stay_in_the_key(self, cache):
+    def test_options_of_an_existing_linker_remain_in_the_key(self, cache):
         options = ProgramOptions(arch="sm_80")
         program = Program(PTX, "ptx", options)
-        made = program.compile("cubin", cache=cache)
+        code = program.compile("cubin", cache=cache)
         options.arch, options.name = "sm_90", "other"
-        again = program.compile("cubin", cache=cache)
-        assert again.code == made.code and again.name == made.name and len(cache) == 1
+        cached = program.compile("cubin", cache=cache)
+        assert cached.code == code.code and cached.name == code.name and len(cache) == 1

@@ -12,7 +12,7 @@ from ....threads import run_together
 
 @pytest.fixture(params=["memory", "files"])
 def make(request, tmp_path):
-    """Makes an empty cache, of each kind."""
+    """Return a factory of empty caches, for each kind of cache."""
 
     def make(**limits):
         if request.param == "memory":
@@ -28,12 +28,12 @@ def cache(make):
 
 
 class TestEntries:
-    def test_what_is_read_is_what_was_written(self, cache):
+    def test_a_read_returns_the_written_value(self, cache):
         content = bytes(range(256)) * 100
         cache["key"] = content
         assert cache["key"] == content and len(cache) == 1
 
-    def test_text_and_its_utf8_are_one_key(self, cache):
+    def test_text_and_its_utf8_bytes_are_one_key(self, cache):
         cache["käse"] = b"1"
         assert cache["käse".encode()] == cache[bytearray("käse".encode())] == b"1"
 
@@ -43,12 +43,12 @@ class TestEntries:
         assert cache[key] == b"1"
 
     @pytest.mark.parametrize("key", [1, None, memoryview(b"k"), ("k",)])
-    def test_what_is_no_key_is_refused(self, cache, key):
-        said = f"cache keys must be bytes or str, got {type(key).__name__}"
+    def test_an_invalid_key_is_refused(self, cache, key):
+        message = f"cache keys must be bytes or str, got {type(key).__name__}"
         for use in (cache.__getitem__, cache.__delitem__, cache.get):
-            with pytest.raises(TypeError, match=said):
+            with pytest.raises(TypeError, match=message):
                 use(key)
-        with pytest.raises(TypeError, match=said):
+        with pytest.raises(TypeError, match=message):
             cache[key] = b"1"
 
     @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ class TestEntries:
             (ObjectCode.from_cubin(b"image"), b"image"),
         ],
     )
-    def test_values_of_each_kind(self, cache, value, stored):
+    def test_values_of_each_kind_are_stored(self, cache, value, stored):
         cache["k"] = value
         assert cache["k"] == stored and type(cache["k"]) is bytes
 
     @pytest.mark.parametrize("value", ["text", None, 5, [1]])
-    def test_what_is_no_value_is_refused_and_leaves_the_old_one(self, cache, value):
+    def test_an_invalid_value_is_refused_and_keeps_the_old_one(self, cache, value):
         cache["k"] = b"old"
         with pytest.raises(TypeError, match="cache values must be bytes-like or ObjectCode, got"):
             cache["k"] = value
@@ -81,7 +81,7 @@ class TestEntries:
             cache["k"] = ObjectCode.from_ptx(str(path))
 
     @pytest.mark.parametrize("key", ["k", b"k"])
-    def test_a_missing_key_is_named_as_it_was_given(self, cache, key):
+    def test_a_missing_key_is_named_in_its_original_type(self, cache, key):
         for use in (cache.__getitem__, cache.__delitem__):
             with pytest.raises(KeyError) as error:
                 use(key)
@@ -95,14 +95,14 @@ class TestEntries:
         del cache["k"]
         assert cache.get("k") is None and len(cache) == 0
 
-    def test_update_stores_what_comes_before_a_refused_value(self, cache):
+    def test_update_stores_the_values_before_a_refused_one(self, cache):
         cache.update({"a": b"1"})
         cache.update([("b", b"2")])
         with pytest.raises(TypeError):
             cache.update({"c": b"3", "d": 4, "e": b"5"})
         assert [cache.get(k) for k in "abcde"] == [b"1", b"2", b"3", None, None]
 
-    def test_clear_leaves_nothing_and_close_leaves_all(self, cache):
+    def test_clear_removes_all_and_close_removes_nothing(self, cache):
         with cache as entered:
             cache["k"] = b"1"
         assert entered is cache and cache["k"] == b"1"
@@ -112,7 +112,7 @@ class TestEntries:
         cache["k"] = b"2"
         assert cache["k"] == b"2"
 
-    def test_in_is_refused_since_it_says_nothing(self, cache):
+    def test_in_is_refused_because_entries_may_be_evicted_at_any_time(self, cache):
         cache["k"] = b"1"
         with pytest.raises(TypeError, match=r"use get\(key\)"):
             "k" in cache  # noqa: B015
@@ -120,32 +120,32 @@ class TestEntries:
 
 class TestLimit:
     @pytest.mark.parametrize("size", [0, -1, float("nan")])
-    def test_a_limit_that_keeps_nothing_is_refused(self, make, size):
+    def test_a_limit_of_zero_or_less_is_refused(self, make, size):
         with pytest.raises(ValueError, match="must be positive or None"):
             make(max_size_bytes=size)
 
-    def test_rule_13_what_was_not_used_for_the_longest_time_goes_first(self, make):
+    def test_the_least_recently_used_entry_is_evicted_first(self, make):
         cache = make(max_size_bytes=10)
         cache["a"], cache["b"] = b"12345", b"12345"
         assert cache["a"]
         cache["c"] = b"1"
         assert [key for key in "abc" if cache.get(key)] == ["a", "c"]
 
-    def test_what_is_too_large_on_its_own_does_not_stay(self, make):
+    def test_an_entry_larger_than_the_limit_is_not_retained(self, make):
         cache = make(max_size_bytes=10)
         cache["big"] = b"x" * 11
         assert cache.get("big") is None and len(cache) == 0
         cache["small"] = b"x" * 10
         assert len(cache) == 1
 
-    def test_replacing_counts_the_new_size_only(self, make):
+    def test_replacing_counts_only_the_new_size(self, make):
         cache = make(max_size_bytes=10)
         for _ in range(5):
             cache["a"] = b"12345678"
         cache["b"] = b"12"
         assert len(cache) == 2
 
-    def test_deleting_makes_room(self, make):
+    def test_deleting_frees_space(self, make):
         cache = make(max_size_bytes=10)
         cache["a"] = b"123456789"
         del cache["a"]
@@ -154,7 +154,7 @@ class TestLimit:
 
 
 class TestStatistics:
-    def test_they_count_what_was_done_and_what_is_there(self, make):
+    def test_they_count_operations_and_entries(self, make):
         cache = make(max_size_bytes=10)
         cache["a"], cache["b"] = b"12345", b"1234"
         assert cache["a"] and cache.get("x") is None and cache["b"]
@@ -178,8 +178,8 @@ class TestThreads:
             for turn in range(60):
                 chosen = (turn * 5 + number) % len(values)
                 cache[str(chosen)] = values[chosen]
-                found = cache.get(str((chosen + 1) % len(values)))
-                assert found is None or found in values
+                value = cache.get(str((chosen + 1) % len(values)))
+                assert value is None or value in values
                 if turn % 20 == 19:
                     cache.clear()
             return True
@@ -195,7 +195,7 @@ class TestSubclasses:
         with pytest.raises(TypeError, match="abstract"):
             ProgramCacheResource()
 
-    def test_one_of_five_methods_serves_the_others(self):
+    def test_five_methods_suffice_for_the_others(self):
         class Cache(ProgramCacheResource):
             def __init__(self):
                 self.entries, self.closed = {}, 0
@@ -223,7 +223,7 @@ class TestSubclasses:
             assert cache.get("a") == b"1" and cache.get("b", b"2") == b"2"
         assert cache.closed == 1
 
-    def test_a_method_that_is_missing_is_named(self):
+    def test_a_missing_method_is_named(self):
         class Half(ProgramCacheResource):
             def __getitem__(self, key):
                 return b""
@@ -233,11 +233,11 @@ class TestSubclasses:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
-def test_a_child_can_use_a_cache_that_was_locked_at_the_fork(make):
+def test_a_child_process_can_use_a_cache_that_was_locked_during_the_fork(make):
     cache = make(max_size_bytes=100)
     cache["k"] = b"1"
     with cache._counted.lock:
-        # As if by another thread: what counts is that nobody in the child gives it back.
+        # Acquires the lock as another thread would: nobody in the child process releases it.
         child = os.fork()
         if child == 0:
             os._exit(run_together(lambda: 0 if cache["k"] == b"1" else 1)[0])

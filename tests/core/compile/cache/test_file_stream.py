@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FileStreamProgramCache: its folder, and what else may have been done to that."""
+"""FileStreamProgramCache: its folder, and changes that others make to that folder."""
 
 import hashlib
 import os
@@ -39,12 +39,12 @@ def set_used(path, when):
 
 
 class TestFolder:
-    def test_an_entry_is_the_raw_image_under_the_digest_of_its_key(self, cache, root):
+    def test_an_entry_is_the_raw_image_named_by_the_digest_of_its_key(self, cache, root):
         cache[KEY] = b"\x7fELF image"
         assert entry_of(root).read_bytes() == b"\x7fELF image"
         assert [path.name for path in sorted(root.iterdir())] == ["entries", "tmp"]
 
-    def test_entries_and_temporary_files_are_the_owners_only(self, cache, root):
+    def test_entries_and_temporary_files_are_private_to_the_owner(self, cache, root):
         cache[KEY] = b"1"
         assert stat.S_IMODE(entry_of(root).stat().st_mode) == 0o600
         assert stat.S_IMODE((root / "tmp").stat().st_mode) == 0o700
@@ -65,7 +65,7 @@ class TestFolder:
         FileStreamProgramCache()
         assert (tmp_path / ".cache/cuda-python/program-cache/entries").is_dir()
 
-    def test_a_relative_path_is_that_of_now(self, monkeypatch, tmp_path):
+    def test_a_relative_path_is_resolved_at_construction(self, monkeypatch, tmp_path):
         monkeypatch.chdir(tmp_path)
         cache = FileStreamProgramCache("here")
         monkeypatch.chdir("/")
@@ -73,16 +73,16 @@ class TestFolder:
         assert entry_of(tmp_path / "here").exists()
 
     @pytest.mark.parametrize("path", [5, b"/tmp/x", 1.5])
-    def test_what_is_no_path_is_refused(self, path):
+    def test_an_invalid_path_is_refused(self, path):
         with pytest.raises(TypeError):
             FileStreamProgramCache(path)
 
-    def test_a_file_in_its_place_is_said_to_be_one(self, tmp_path):
+    def test_a_file_in_place_of_the_folder_is_reported(self, tmp_path):
         (tmp_path / "file").write_text("")
         with pytest.raises(FileExistsError):
             FileStreamProgramCache(tmp_path / "file")
 
-    def test_two_caches_of_one_folder_see_each_other(self, cache, root):
+    def test_two_caches_of_one_folder_share_entries(self, cache, root):
         other = FileStreamProgramCache(root)
         cache[KEY] = b"1"
         assert other[KEY] == b"1" and len(other) == 1
@@ -90,7 +90,7 @@ class TestFolder:
         assert cache.get(KEY) is None
 
     @pytest.mark.parametrize("part", ["entries", "tmp", ""])
-    def test_folders_that_are_gone_are_made_again(self, cache, root, part):
+    def test_removed_folders_are_recreated(self, cache, root, part):
         import shutil
 
         cache[KEY] = b"1"
@@ -99,7 +99,7 @@ class TestFolder:
         cache["other"] = b"2"
         assert cache["other"] == b"2"
 
-    def test_stray_files_are_left_alone(self, cache, root):
+    def test_stray_files_are_left_unchanged(self, cache, root):
         strays = [
             root / "entries/stray",
             root / "entries/zz/a",
@@ -115,14 +115,14 @@ class TestFolder:
 
 
 class TestUses:
-    def test_reading_is_noted_in_the_access_time_alone(self, cache, root):
+    def test_reading_changes_only_the_access_time(self, cache, root):
         cache[KEY] = b"1"
         os.utime(entry_of(root), (1000, 2000))
         assert cache[KEY] == b"1"
         status = entry_of(root).stat()
         assert abs(status.st_atime - time.time()) < 60 and status.st_mtime == 2000
 
-    def test_rule_13_the_oldest_access_time_goes_first_whoever_set_it(self, root):
+    def test_the_oldest_access_time_is_evicted_first_whoever_set_it(self, root):
         cache = FileStreamProgramCache(root)
         for key in "abcd":
             cache[key] = b"12345"
@@ -133,7 +133,7 @@ class TestUses:
         limited["e"] = b"12345"
         assert [key for key in "abcde" if limited.get(key)] == ["a", "c", "e"]
 
-    def test_a_clock_that_is_set_back_keeps_the_order(self, root, monkeypatch):
+    def test_a_clock_that_is_set_back_preserves_the_order(self, root, monkeypatch):
         cache = FileStreamProgramCache(root, max_size_bytes=10)
         cache["a"], cache["b"] = b"1234", b"1234"
         real = time.time_ns
@@ -142,20 +142,20 @@ class TestUses:
         cache["c"] = b"1234"
         assert [key for key in "abc" if cache.get(key)] == ["a", "c"]
 
-    def test_rule_13_the_total_of_others_is_found_by_a_scan(self, root):
+    def test_a_scan_finds_entries_of_other_processes(self, root):
         limited = FileStreamProgramCache(root, max_size_bytes=10)
-        FileStreamProgramCache(root)["other"] = b"x" * 100  # which the running total knows not of
+        FileStreamProgramCache(root)["other"] = b"x" * 100  # not in the running total
         limited["a"] = b"12345"
         limited["b"] = b"123456"
         assert limited.stats()["bytes"] <= 10 and limited["b"] == b"123456"
 
-    def test_the_size_at_the_beginning_counts(self, root):
+    def test_the_initial_size_counts(self, root):
         FileStreamProgramCache(root)["old"] = b"x" * 8
         cache = FileStreamProgramCache(root, max_size_bytes=10)
         cache["new"] = b"x" * 8
         assert cache.get("old") is None and cache["new"]
 
-    def test_prune_keeps_what_was_used_last(self, cache):
+    def test_prune_keeps_recently_used_entries(self, cache):
         for key in "abc":
             cache[key] = b"12345"
         assert cache.prune(10) == 1
@@ -167,7 +167,7 @@ class TestUses:
 
 class TestTemporaryFiles:
     @pytest.mark.parametrize("when", ["open", "clear", "evict", "prune"])
-    def test_old_ones_are_swept_and_young_ones_are_not(self, root, when):
+    def test_old_ones_are_removed_and_recent_ones_are_not(self, root, when):
         cache = FileStreamProgramCache(root, max_size_bytes=1000)
         old, young = root / "tmp/entry-old", root / "tmp/entry-young"
         for path, age in ((old, 3700), (young, 3500)):
@@ -183,7 +183,7 @@ class TestTemporaryFiles:
             cache[KEY] = b"x" * 1001
         assert not old.exists() and young.exists()
 
-    def test_they_count_for_the_limit(self, root):
+    def test_they_count_towards_the_limit(self, root):
         (root / "tmp").mkdir(parents=True)
         (root / "tmp/entry-of-another").write_bytes(b"x" * 8)
         cache = FileStreamProgramCache(root, max_size_bytes=10)
@@ -191,7 +191,7 @@ class TestTemporaryFiles:
         assert len(cache) == 0
 
     @pytest.mark.parametrize("step", ["write", "fsync", "replace"])
-    def test_a_failure_leaves_the_old_entry_and_no_temporary_file(
+    def test_a_failure_keeps_the_old_entry_and_no_temporary_file(
         self, cache, root, monkeypatch, step
     ):
         cache[KEY] = b"old"
@@ -202,8 +202,8 @@ class TestTemporaryFiles:
         if step == "write":
             real = open
 
-            def open_full(*given, **options):
-                file = real(*given, **options)
+            def open_full(*args, **options):
+                file = real(*args, **options)
                 file.close()
                 return _Full()
 
@@ -215,7 +215,7 @@ class TestTemporaryFiles:
         monkeypatch.undo()
         assert cache[KEY] == b"old" and temporary_files(root) == []
 
-    def test_a_temporary_file_that_was_swept_is_written_again(self, cache, root, monkeypatch):
+    def test_a_removed_temporary_file_is_written_again(self, cache, root, monkeypatch):
         real, calls = os.replace, []
 
         def sweep_first(source, target):
@@ -230,7 +230,7 @@ class TestTemporaryFiles:
 
 
 class _Full:
-    """A file on a disk that is full."""
+    """A file on a full disk."""
 
     def __enter__(self):
         return self
@@ -242,8 +242,8 @@ class _Full:
         raise OSError(28, "No space left on device")
 
 
-class TestWhatOthersPutThere:
-    def test_links_are_not_followed_and_replaced_by_a_write(self, cache, root, tmp_path):
+class TestForeignFiles:
+    def test_links_are_not_followed_and_are_replaced_by_a_write(self, cache, root, tmp_path):
         cache[KEY] = b"1"
         (tmp_path / "target").write_bytes(b"planted")
         entry_of(root).unlink()
@@ -253,7 +253,7 @@ class TestWhatOthersPutThere:
         assert cache[KEY] == b"2" and (tmp_path / "target").read_bytes() == b"planted"
 
     @pytest.mark.parametrize("kind", ["folder", "pipe", "dangling link", "loop"])
-    def test_what_is_no_file_is_no_entry(self, cache, root, kind):
+    def test_other_file_types_are_no_entries(self, cache, root, kind):
         path = entry_of(root)
         path.parent.mkdir()
         if kind == "folder":
@@ -264,23 +264,23 @@ class TestWhatOthersPutThere:
             path.symlink_to(path if kind == "loop" else root / "nothing")
         assert cache.get(KEY) is None and len(cache) == 0
 
-    def test_other_folders_and_links_to_folders_have_no_entries(self, cache, root, tmp_path):
+    def test_other_folders_and_links_to_folders_are_ignored(self, cache, root, tmp_path):
         cache[KEY] = b"1"
-        group, others = entry_of(root).parent, tmp_path / "others"
-        group.rename(others)
-        group.symlink_to(others)
+        group, other_folder = entry_of(root).parent, tmp_path / "others"
+        group.rename(other_folder)
+        group.symlink_to(other_folder)
         (root / "entries" / "other").mkdir()
         (root / "entries" / "other" / DIGEST[2:]).write_bytes(b"2")
         assert len(cache) == 0
         cache.clear()
-        assert [path.name for path in others.iterdir()] == [DIGEST[2:]]
+        assert [path.name for path in other_folder.iterdir()] == [DIGEST[2:]]
 
     @pytest.mark.skipif(not IS_ROOT, reason="only root gives files to other users")
     @pytest.mark.parametrize(
         ("file_owner", "folder_owner", "is_read"),
         [(0, 0, True), (1234, 0, False), (1234, 1234, True), (1234, 1235, False), (0, 1234, True)],
     )
-    def test_files_are_read_of_those_who_own_the_folder_only(
+    def test_only_files_of_the_folder_owner_are_read(
         self, cache, root, file_owner, folder_owner, is_read
     ):
         cache[KEY] = b"1"
@@ -291,7 +291,7 @@ class TestWhatOthersPutThere:
         assert cache[KEY] == b"2" and entry_of(root).stat().st_uid == 0
 
     @pytest.mark.skipif(IS_ROOT, reason="root may write everywhere")
-    def test_a_folder_that_is_read_only_can_be_read(self, cache, root):
+    def test_a_read_only_folder_can_be_read(self, cache, root):
         cache[KEY] = b"1"
         for folder in (root, root / "entries", entry_of(root).parent, root / "tmp"):
             folder.chmod(0o500)
@@ -306,7 +306,7 @@ class TestWhatOthersPutThere:
                 folder.chmod(0o700)
 
     @pytest.mark.parametrize("error", [PermissionError(13, "no"), OSError(30, "read-only")])
-    def test_what_a_read_only_folder_refuses_is_raised_by_writes_alone(
+    def test_only_writes_raise_the_errors_of_a_read_only_folder(
         self, cache, root, monkeypatch, error
     ):
         cache[KEY] = b"1"
@@ -323,30 +323,30 @@ class TestWhatOthersPutThere:
             cache["new"] = b"2"
         monkeypatch.undo()
         assert len(cache) == 1
-        for left in temporary_files(root):
-            left.unlink()
+        for leftover in temporary_files(root):
+            leftover.unlink()
 
-    def test_an_entry_that_was_replaced_meanwhile_is_not_evicted(self, cache, root):
+    def test_an_entry_that_was_replaced_concurrently_is_not_evicted(self, cache, root):
         cache[KEY] = b"old"
-        seen = next(cache._images.scan())
+        record = next(cache._images.scan())
         cache[KEY] = b"new"
-        assert seen.remove() is False and cache[KEY] == b"new"
+        assert record.remove() is False and cache[KEY] == b"new"
 
-    def test_clear_keeps_what_is_written_meanwhile(self, cache, monkeypatch):
+    def test_clear_keeps_entries_that_are_written_concurrently(self, cache, monkeypatch):
         cache["a"], cache["b"] = b"1", b"1"
         real = os.unlink
 
-        def write_first(path, *given, **options):
+        def write_first(path, *args, **options):
             monkeypatch.setattr(entry_files.os, "unlink", real)
             cache["c"] = b"during"
-            real(path, *given, **options)
+            real(path, *args, **options)
 
         monkeypatch.setattr(entry_files.os, "unlink", write_first)
         cache.clear()
         assert len(cache) == 1 and cache["c"] == b"during"
 
 
-def test_nothing_is_left_open(cache):
+def test_no_descriptor_is_left_open(cache):
     cache[KEY] = b"1"
     before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
     for _ in range(20):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make_program_cache_key: what changes a key, what does not, and what has none."""
+"""make_program_cache_key: what changes a key, what does not, and inputs without a key."""
 
 import subprocess
 import sys
@@ -14,38 +14,38 @@ from cuda.core.utils import make_program_cache_key
 ARCH = {"arch": "sm_80"}
 
 
-def key(code="x", code_type="c++", target_type="ptx", options=None, **given):
-    fields = ProgramOptions.__dataclass_fields__
-    own = {name: given.pop(name) for name in list(given) if name in fields}
+def key(code="x", code_type="c++", target_type="ptx", options=None, **fields):
+    option_names = ProgramOptions.__dataclass_fields__
+    own = {name: fields.pop(name) for name in list(fields) if name in option_names}
     return make_program_cache_key(
         code=code,
         code_type=code_type,
         options=options or ProgramOptions(**ARCH, **own),
         target_type=target_type,
-        **given,
+        **fields,
     )
 
 
-def nvvm(**given):
-    return key(code_type="nvvm", **given)
+def nvvm(**fields):
+    return key(code_type="nvvm", **fields)
 
 
-def ptx(**given):
-    return key(code_type="ptx", target_type="cubin", **given)
+def ptx(**fields):
+    return key(code_type="ptx", target_type="cubin", **fields)
 
 
 class TestForm:
-    def test_it_is_32_bytes_and_the_same_each_time(self):
+    def test_it_has_32_bytes_and_is_deterministic(self):
         assert type(key()) is bytes and len(key()) == 32 and key() == key()
 
-    def test_it_is_the_same_in_another_process(self):
+    def test_it_is_equal_in_another_process(self):
         program = (
             "from cuda.core.utils import make_program_cache_key as k\n"
             "from cuda.core import ProgramOptions as o\n"
             "print(k(code='x', code_type='c++', options=o(arch='sm_80', define_macro=['a', 'b']),"
             "target_type='ptx', name_expressions=('f', b'g')).hex())"
         )
-        found = {
+        keys = {
             subprocess.run(
                 [sys.executable, "-c", program],
                 env={"PYTHONHASHSEED": seed, "HALFWARP_BACKEND": "emulator"},
@@ -55,12 +55,12 @@ class TestForm:
             ).stdout.strip()
             for seed in "12"
         }
-        here = key(define_macro=["a", "b"], name_expressions=(b"g", "f"))
-        assert found == {here.hex()}
+        local_key = key(define_macro=["a", "b"], name_expressions=(b"g", "f"))
+        assert keys == {local_key.hex()}
 
     @pytest.mark.parametrize("code_type", ["C++", SourceCodeType.CXX])
     @pytest.mark.parametrize("target", ["PTX", ObjectCodeFormatType.PTX])
-    def test_types_are_spelt_in_any_case(self, code_type, target):
+    def test_types_are_accepted_in_any_case(self, code_type, target):
         assert key(code_type=code_type, target_type=target) == key()
 
     def test_options_may_be_a_dict(self):
@@ -70,8 +70,8 @@ class TestForm:
         with pytest.raises(TypeError, match="object of type ProgramOptions or as a dict"):
             make_program_cache_key(code="", code_type="c++", options=None, target_type="ptx")
 
-    def test_parts_cannot_be_mistaken_for_one_another(self):
-        made = [
+    def test_fields_are_unambiguous_in_the_hash(self):
+        keys = [
             key(define_macro=["a", "b"]),
             key(define_macro=["a"], undefine_macro=["b"]),
             key(define_macro=["ab"]),
@@ -81,12 +81,12 @@ class TestForm:
             key(name="a"),
             key(extra_digest=b"a"),
         ]
-        assert len(set(made)) == len(made)
+        assert len(set(keys)) == len(keys)
 
 
-class TestWhatCounts:
+class TestRelevantInputs:
     @pytest.mark.parametrize(
-        "given",
+        "fields",
         [
             {"code": "y"},
             {"code": ""},
@@ -105,10 +105,10 @@ class TestWhatCounts:
         ],
         ids=str,
     )
-    def test_it_changes_the_key(self, given):
-        assert key(**given) != key()
+    def test_a_relevant_field_changes_the_key(self, fields):
+        assert key(**fields) != key()
 
-    def test_headers_of_the_compiler_change_the_key(self, monkeypatch):
+    def test_compiler_headers_change_the_key(self, monkeypatch):
         monkeypatch.setattr(compile_module, "nvrtc_version", lambda: (13, 3))
         assert key(use_bundled_headers=True) != key()
         monkeypatch.setattr(compile_module, "nvrtc_version", lambda: (13, 2))
@@ -116,7 +116,7 @@ class TestWhatCounts:
             key(use_bundled_headers=True)
 
     @pytest.mark.parametrize(
-        "given",
+        "fields",
         [
             {"debug": False},
             {"name": None},
@@ -129,18 +129,18 @@ class TestWhatCounts:
         ],
         ids=str,
     )
-    def test_it_does_not(self, given):
-        assert key(**given) == key()
+    def test_an_irrelevant_field_does_not_change_the_key(self, fields):
+        assert key(**fields) == key()
 
-    def test_expressions_count_in_no_order_but_with_their_type(self):
+    def test_expressions_count_in_any_order_but_with_their_type(self):
         assert key(name_expressions=("a", "b")) == key(name_expressions=["b", "a"])
         assert key(name_expressions=("a",)) != key(name_expressions=(b"a",))
 
-    @pytest.mark.parametrize("made", [nvvm, ptx])
-    def test_expressions_are_of_cpp_only(self, made):
-        assert made(name_expressions=("a", 5)) == made()
+    @pytest.mark.parametrize("source", [nvvm, ptx])
+    def test_name_expressions_require_cpp(self, source):
+        assert source(name_expressions=("a", 5)) == source()
 
-    def test_text_and_bytes_of_nvvm_are_one(self):
+    def test_text_and_bytes_of_nvvm_are_equal(self):
         assert nvvm(code="x") == nvvm(code=b"x") == nvvm(code=bytearray(b"x")) != nvvm(code="y")
 
     def test_further_sources_count_in_order(self):
@@ -150,7 +150,7 @@ class TestWhatCounts:
         assert len({both, nvvm(extra_sources=[second, first]), nvvm()}) == 3
         assert nvvm(extra_sources=[]) == nvvm()
 
-    def test_libdevice_needs_a_digest(self):
+    def test_libdevice_requires_a_digest(self):
         assert nvvm(use_libdevice=False) == nvvm()
         assert nvvm(use_libdevice=True, extra_digest=b"1") != nvvm()
         with pytest.raises(ValueError, match="use_libdevice=True and no extra_digest"):
@@ -159,7 +159,7 @@ class TestWhatCounts:
 
 class TestPtx:
     @pytest.mark.parametrize(
-        "given",
+        "fields",
         [
             {"debug": False},
             {"lineinfo": False},
@@ -173,11 +173,11 @@ class TestPtx:
         ],
         ids=str,
     )
-    def test_what_reaches_no_linker_does_not_count(self, given):
-        assert ptx(**given) == ptx()
+    def test_options_that_do_not_reach_the_linker_are_irrelevant(self, fields):
+        assert ptx(**fields) == ptx()
 
     @pytest.mark.parametrize(
-        "given",
+        "fields",
         [
             {"debug": True},
             {"time": "a"},
@@ -190,16 +190,16 @@ class TestPtx:
         ],
         ids=str,
     )
-    def test_what_reaches_one_does(self, given):
-        assert ptx(**given) != ptx()
+    def test_options_that_reach_the_linker_are_relevant(self, fields):
+        assert ptx(**fields) != ptx()
 
-    def test_values_that_mean_the_same_are_equal(self):
+    def test_equivalent_values_give_equal_keys(self):
         assert ptx(time="a") == ptx(time="b")
         assert ptx(ptxas_options="-v") == ptx(ptxas_options=["-v"]) == ptx(ptxas_options=("-v",))
         assert ptx(ptxas_options=["a", "b"]) != ptx(ptxas_options=["b", "a"])
         assert ptx(ftz=True) == ptx(ftz=1) and ptx(fma=True) != ptx(fma=False)
 
-    def test_where_the_driver_links_its_options_count(self, monkeypatch):
+    def test_options_of_the_driver_linker_are_relevant(self, monkeypatch):
         monkeypatch.setattr(fingerprints, "_fingerprints", {})
         monkeypatch.setattr(fingerprints, "linker_is_driver", lambda: True)
         monkeypatch.setattr(keys, "linker_is_driver", lambda: True)
@@ -218,12 +218,12 @@ class TestPtx:
 class TestRefusals:
     @pytest.mark.parametrize("field", ["create_pch", "time", "fdevice_time_trace"])
     @pytest.mark.parametrize("digest", [None, b"1"])
-    def test_side_effects_have_no_key(self, field, digest):
+    def test_options_with_side_effects_have_no_key(self, field, digest):
         with pytest.raises(ValueError, match=rf"side effects \({field}\)"):
             key(**{field: ""}, extra_digest=digest)
 
     @pytest.mark.parametrize(
-        "given",
+        "fields",
         [
             {"include_path": "a"},
             {"include_path": ["a"]},
@@ -235,29 +235,31 @@ class TestRefusals:
         ],
         ids=str,
     )
-    def test_files_that_are_read_need_a_digest(self, given, tmp_path):
-        with pytest.raises(ValueError, match=rf"\({next(iter(given))}\) without an extra_digest"):
-            key(**given)
+    def test_files_read_by_the_compiler_require_a_digest(self, fields, tmp_path):
+        with pytest.raises(ValueError, match=rf"\({next(iter(fields))}\) without an extra_digest"):
+            key(**fields)
         (tmp_path / "a.h").write_text("1")
-        assert len({key(**given, extra_digest=b"1"), key(**given, extra_files=[tmp_path / "a.h"])})
+        assert len(
+            {key(**fields, extra_digest=b"1"), key(**fields, extra_files=[tmp_path / "a.h"])}
+        )
 
     @pytest.mark.parametrize("name", ["a/b", "a\\b"])
-    def test_a_folder_in_the_name_needs_a_digest(self, name):
+    def test_a_folder_in_the_name_requires_a_digest(self, name):
         with pytest.raises(ValueError, match="directory component"):
             key(name=name)
         assert key(name=name, extra_digest=b"1") != key(extra_digest=b"1")
 
-    @pytest.mark.parametrize("made", [key, ptx])
-    def test_further_sources_are_of_nvvm_only(self, made):
+    @pytest.mark.parametrize("source", [key, ptx])
+    def test_further_sources_require_nvvm(self, source):
         with pytest.raises(ValueError, match="extra_sources is only valid for code_type='nvvm'"):
-            made(extra_sources=[("a", "b")])
+            source(extra_sources=[("a", "b")])
 
-    def test_options_that_nvvm_does_not_have(self):
+    def test_options_unknown_to_nvvm_are_refused(self):
         with pytest.raises(CUDAError, match="not supported by NVVM backend: std"):
             nvvm(std="c++17")
 
     @pytest.mark.parametrize(
-        ("given", "error", "said"),
+        ("fields", "error", "message"),
         [
             ({"code_type": "fortran"}, ValueError, "'fortran' is not a valid SourceCodeType"),
             ({"code_type": 5}, ValueError, "5 is not a valid SourceCodeType"),
@@ -277,44 +279,44 @@ class TestRefusals:
         ],
         ids=str,
     )
-    def test_what_is_wrong_is_named(self, given, error, said):
-        with pytest.raises(error, match=said):
-            key(**given)
+    def test_errors_name_the_cause(self, fields, error, message):
+        with pytest.raises(error, match=message):
+            key(**fields)
 
 
 class TestExtraFiles:
-    def test_their_contents_names_and_order_count_and_their_folder_does_not(self, tmp_path):
+    def test_contents_names_and_order_count_but_not_the_folder(self, tmp_path):
         for folder in "pq":
             (tmp_path / folder).mkdir()
             (tmp_path / folder / "a.h").write_text("1")
             (tmp_path / folder / "b.h").write_text("1")
         a, b, same = tmp_path / "p/a.h", tmp_path / "p/b.h", tmp_path / "q/a.h"
         assert key(extra_files=[a]) == key(extra_files=(str(same),))
-        made = [key(), key(extra_files=[a]), key(extra_files=[b]), key(extra_files=[a, b])]
-        assert len({*made, key(extra_files=[b, a])}) == 5
+        keys = [key(), key(extra_files=[a]), key(extra_files=[b]), key(extra_files=[a, b])]
+        assert len({*keys, key(extra_files=[b, a])}) == 5
         a.write_text("2")
-        assert key(extra_files=[a]) not in made
+        assert key(extra_files=[a]) not in keys
 
-    def test_one_that_is_missing_is_an_error(self, tmp_path):
+    def test_a_missing_file_is_an_error(self, tmp_path):
         with pytest.raises(FileNotFoundError):
             key(extra_files=[tmp_path / "none.h"])
 
 
 class TestFingerprint:
-    @pytest.mark.parametrize("made", [key, nvvm, ptx])
-    def test_another_version_of_the_compiler_is_another_key(self, made, monkeypatch):
-        before = made()
-        found = dict(fingerprints._fingerprints)
-        monkeypatch.setattr(fingerprints, "_fingerprints", {k: f"{v}1" for k, v in found.items()})
-        assert made() != before
+    @pytest.mark.parametrize("source", [key, nvvm, ptx])
+    def test_another_compiler_version_changes_the_key(self, source, monkeypatch):
+        before = source()
+        known = dict(fingerprints._fingerprints)
+        monkeypatch.setattr(fingerprints, "_fingerprints", {k: f"{v}1" for k, v in known.items()})
+        assert source() != before
 
-    def test_it_is_asked_for_once(self, monkeypatch):
-        asked = []
+    def test_it_is_queried_once(self, monkeypatch):
+        calls = []
         monkeypatch.setattr(fingerprints, "_fingerprints", {})
-        monkeypatch.setitem(fingerprints._PROBES, "c++", lambda: asked.append(1) or "NVRTC")
-        assert key() == key() and asked == [1]
+        monkeypatch.setitem(fingerprints._PROBES, "c++", lambda: calls.append(1) or "NVRTC")
+        assert key() == key() and calls == [1]
 
-    def test_a_library_that_cannot_be_asked_gives_a_key_of_its_own(self, monkeypatch):
+    def test_a_failing_version_query_gives_a_distinct_key(self, monkeypatch):
         good = key()
 
         def fail(error):

@@ -103,7 +103,7 @@ class TestOrderOfArguments:
         with pytest.raises(TypeError):
             launch(stream, {"grid": 2, "blocks": 3}, empty)
 
-    def test_objects_that_were_never_initialised_are_refused(self, stream, empty):
+    def test_objects_that_were_never_initialized_are_refused(self, stream, empty):
         with pytest.raises(RuntimeError, match="LaunchConfig was not initialized"):
             launch(stream, LaunchConfig.__new__(LaunchConfig), empty)
         with pytest.raises(RuntimeError, match="Kernel was not initialized"):
@@ -306,7 +306,7 @@ class TestAddresses:
 
 
 class TestMessages:
-    def test_a_mangled_name_tells_types(self, stream, load_kernel):
+    def test_a_mangled_name_reports_types(self, stream, load_kernel):
         kernel = load_kernel(
             ".param .u64 x, .param .f32 a, .param .u64 n", name="_ZN2ns5scaleIfEEvPKT_S1_m"
         )
@@ -439,7 +439,7 @@ class TestThreads:
         run_together(*[work] * 8)
         assert ctypes.c_uint32.from_address(pinned_block.handle).value == 400
 
-    def test_a_thread_without_context_is_told(self, stream, in_new_thread, load_kernel):
+    def test_a_thread_without_context_is_reported(self, stream, in_new_thread, load_kernel):
         kernel = load_kernel(name="lonely")
         with pytest.raises(CUDAError):
             in_new_thread(lambda: launch(LEGACY_DEFAULT_STREAM, ONE, kernel))

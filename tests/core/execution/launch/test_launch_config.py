@@ -51,7 +51,7 @@ def test_extents_become_three_plain_ints(field, given, stored):
     "given", [None, 1.5, "1", (1, 2, 3, 4), (1, "a"), (1, 2.0), {1}, np.float32(1)], ids=repr
 )
 @pytest.mark.parametrize("field", ["grid", "block"])
-def test_what_is_no_extent_is_refused(field, given):
+def test_an_invalid_extent_is_refused(field, given):
     match = rf"^LaunchConfig\.{field} must be an int, or a tuple with up to 3 ints"
     with pytest.raises(ValueError, match=match):
         LaunchConfig(**{"grid": 1, "block": 1, field: given})
@@ -86,7 +86,7 @@ def test_grid_and_block_are_required():
         LaunchConfig(grid=1)
 
 
-def test_a_block_in_the_place_of_the_cluster_is_told():
+def test_a_block_in_the_place_of_the_cluster_is_reported():
     with pytest.raises(ValueError, match=r"block must be .*by name, block=; .* is cluster"):
         LaunchConfig((2, 2), (32, 1))
 
@@ -235,7 +235,7 @@ def test_a_subclass_may_add_fields():
     assert (config.name, config.grid, config.block) == ("small", (2, 1, 1), (3, 1, 1))
 
 
-def test_an_uninitialised_object_cannot_be_launched_with(stream):
+def test_an_uninitialized_object_cannot_be_launched_with(stream):
     from cuda.core import launch
 
     with pytest.raises(TypeError):
@@ -322,7 +322,7 @@ def test_no_driver_is_needed(run_python, tmp_path):
     assert shown == "(5, 1, 1) (2, 1, 1)\n"
 
 
-def test_a_device_without_clusters_is_told_apart(run_python):
+def test_a_device_without_clusters_is_reported_apart(run_python):
     code = (
         "from cuda.core import CUDAError, Device, LaunchConfig\n"
         "Device().set_current()\n"

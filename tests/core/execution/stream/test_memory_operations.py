@@ -62,7 +62,7 @@ def test_mapped_memory_is_a_target(device, stream):
 
 
 @pytest.mark.parametrize("kind", ["pool", "managed"])
-def test_memory_that_cannot_be_a_target_is_told(device, stream, kind):
+def test_memory_that_cannot_be_a_target_is_reported(device, stream, kind):
     if kind == "pool":
         buffer = device.allocate(16, stream=stream)
     else:
@@ -161,7 +161,7 @@ def test_a_batch_is_done_in_order(stream, words):
         ("value_operations", ([("write", 8)],), TypeError, "argument"),
     ],
 )
-def test_wrong_calls_say_what_is_wrong(stream, call, arguments, error, match):
+def test_invalid_calls_name_the_cause(stream, call, arguments, error, match):
     with pytest.raises(error, match=match):
         getattr(stream, call)(*arguments)
 

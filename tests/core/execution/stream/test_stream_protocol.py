@@ -46,7 +46,7 @@ def test_another_version_is_refused(device, version):
         device.create_stream(offering((version, 0x10)))
 
 
-def test_what_the_protocol_raises_passes_through(device):
+def test_what_the_protocol_raises_propagates(device):
     def fail(self):
         raise KeyError("closed")
 
@@ -67,7 +67,7 @@ def test_known_types_without_the_protocol_are_wrapped(device, library, attribute
         assert int(stream.handle) == 0x30
 
 
-def test_no_library_is_imported_to_recognise_its_types(device):
+def test_no_library_is_imported_to_recognize_its_types(device):
     before = set(sys.modules)
     with pytest.raises(TypeError):
         device.create_stream(types.SimpleNamespace(ptr=1))
@@ -75,7 +75,7 @@ def test_no_library_is_imported_to_recognise_its_types(device):
 
 
 class TestAccept:
-    def test_a_stream_is_taken_as_it_is(self, stream):
+    def test_a_stream_is_used_unchanged(self, stream):
         assert Stream_accept(stream) is stream
 
     def test_a_foreign_stream_is_wrapped_without_a_warning(self, device, recwarn):

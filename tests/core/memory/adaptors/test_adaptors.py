@@ -234,7 +234,7 @@ class TestOrderOfTheFree:
             buffer.close()
             assert below.freed[0][2] == other
 
-    def test_a_stream_that_was_closed_meanwhile(self, device):
+    def test_a_stream_that_was_closed_concurrently(self, device):
         mr = TrackingMemoryResource(DeviceMemoryResource(device))
         own = device.create_stream()
         buffer = mr.allocate(64, stream=own)
@@ -296,7 +296,7 @@ class TestOrderOfTheFree:
             mr.allocate(1, stream=stream).close()
         assert mr.statistics()["allocation_count.current"] == 0
 
-    def test_an_exception_on_its_way_stays(self, device, stream):
+    def test_an_exception_in_flight_stays(self, device, stream):
         mr = TrackingMemoryResource(DeviceMemoryResource(device))
         with pytest.raises(TypeError, match="got str"):
             mr.allocate(64, stream=stream).copy_from("text", stream=stream)

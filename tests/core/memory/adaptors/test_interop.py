@@ -112,7 +112,7 @@ class TestTorch:
         run_together(*[work] * 4)
         assert mr.report_leaks() == []
 
-    def test_an_exception_on_its_way_stays(self, mr, stream, unbound):
+    def test_an_exception_in_flight_stays(self, mr, stream, unbound):
         allocate, free = torch_functions(mr)
 
         class Tensor:
@@ -127,7 +127,7 @@ class TestTorch:
         gc.collect()
         assert mr.report_leaks() == []
 
-    def test_a_free_that_fails_is_told(self, stream, unbound, monkeypatch):
+    def test_a_free_that_fails_is_reported(self, stream, unbound, monkeypatch):
         def fail(ptr, size, stream):
             raise ValueError("this one stays")
 

@@ -59,7 +59,7 @@ def figures(pool, *names):
 
 
 class TestOrder:
-    def test_g1_a_block_is_used_again_at_once_on_its_stream(self, pool, stream, held):
+    def test_a_block_is_used_again_at_once_on_its_stream(self, pool, stream, held):
         with held(stream):
             first = pool.allocate(1024, stream=stream)
             address = first.handle
@@ -68,14 +68,14 @@ class TestOrder:
                 assert second.handle == address
         assert figures(pool, "cross_stream_waits", "upstream_allocs") == (0, 1)
 
-    def test_g1_another_stream_takes_what_is_done(self, make_pool, stream, other_stream):
+    def test_another_stream_takes_what_is_done(self, make_pool, stream, other_stream):
         pool = make_pool(max_size=2 * MIB)
         pool.allocate(2 * MIB, stream=stream).close()
         stream.sync()
         with pool.allocate(MIB, stream=other_stream):
             assert figures(pool, "reuse_cross_stream", "cross_stream_waits") == (1, 0)
 
-    def test_g1_another_stream_waits_for_what_is_not(self, make_pool, stream, other_stream, held):
+    def test_another_stream_waits_for_what_is_not(self, make_pool, stream, other_stream, held):
         pool = make_pool(max_size=2 * MIB)
         order = []
         with held(stream) as gate:
@@ -90,7 +90,7 @@ class TestOrder:
                 other_stream.sync()
         assert order == ["first", "second"]
 
-    def test_g1_a_batch_of_frees_needs_one_event(self, device, make_pool, emulation):
+    def test_a_batch_of_frees_needs_one_event(self, device, make_pool, emulation):
         pool = make_pool(max_size=8 * MIB)
         stream, other = device.create_stream(), device.create_stream()
         for buffer in [pool.allocate(2 * MIB, stream=stream) for _ in range(4)]:
@@ -101,7 +101,7 @@ class TestOrder:
         for buffer in taken:
             buffer.close()
 
-    def test_g1_the_default_stream_of_a_thread_is_its_own(self, make_pool, in_new_thread, device):
+    def test_the_default_stream_of_a_thread_is_its_own(self, make_pool, in_new_thread, device):
         pool = make_pool(max_size=2 * MIB)
         pool.allocate(2 * MIB, stream=PER_THREAD_DEFAULT_STREAM).close()
 
@@ -112,9 +112,7 @@ class TestOrder:
 
         assert in_new_thread(on_another_thread) == (0, 1)
 
-    def test_g1_a_free_on_another_stream_is_ordered_there(
-        self, make_pool, stream, other_stream, held
-    ):
+    def test_a_free_on_another_stream_is_ordered_there(self, make_pool, stream, other_stream, held):
         pool = make_pool(max_size=2 * MIB)
         with held(other_stream):
             pool.allocate(2 * MIB, stream=stream).close(other_stream)
@@ -126,7 +124,7 @@ class TestOrder:
 
 
 class TestThreads:
-    def test_g2_threads_allocate_and_free_together(self, pool, device):
+    def test_threads_allocate_and_free_together(self, pool, device):
         errors = []
 
         def work():
@@ -151,7 +149,7 @@ class TestThreads:
 
 
 class TestBlocks:
-    def test_g3_blocks_are_aligned_and_apart(self, pool, stream):
+    def test_blocks_are_aligned_and_apart(self, pool, stream):
         buffers = [pool.allocate(size, stream=stream) for size in (1, 511, 512, 513, 3 * MIB, 7)]
         spans = sorted((buffer.handle, buffer.handle + buffer.size) for buffer in buffers)
         assert all(start % 512 == 0 for start, _ in spans)
@@ -159,12 +157,12 @@ class TestBlocks:
         for buffer in buffers:
             buffer.close()
 
-    def test_g3_an_empty_buffer_has_no_address(self, pool, stream):
+    def test_an_empty_buffer_has_no_address(self, pool, stream):
         with pool.allocate(0, stream=stream) as buffer:
             assert (buffer.handle, buffer.size, buffer.memory_resource) == (0, 0, pool)
         assert pool.statistics()["allocation_count.total"] == 0
 
-    def test_g3_upstream_may_align_to_less(self, device, make_pool, stream):
+    def test_upstream_may_align_to_less(self, device, make_pool, stream):
         class Odd(Counting):
             def allocate(self, size, *, stream):
                 buffer = super().allocate(size + 64, stream=stream)
@@ -192,7 +190,7 @@ class TestBlocks:
         pool.close()
         assert odd.held == {}
 
-    def test_neighbours_are_joined(self, make_pool, stream):
+    def test_neighbors_are_joined(self, make_pool, stream):
         pool = make_pool(max_size=2 * MIB)
         for buffer in [pool.allocate(1000, stream=stream) for _ in range(2048)]:
             buffer.close()
@@ -201,7 +199,7 @@ class TestBlocks:
 
 
 class TestOutOfMemory:
-    def test_g4_free_segments_go_back_and_the_pool_tries_again(
+    def test_free_segments_go_back_and_the_pool_tries_again(
         self, device, upstream, make_pool, stream
     ):
         upstream.most = 8 * MIB
@@ -211,7 +209,7 @@ class TestOutOfMemory:
         with pool.allocate(8 * MIB, stream=stream):
             assert figures(pool, "upstream_frees", "oom_retries") == (2, 1)
 
-    def test_g4_what_is_garbage_is_collected(self, upstream, make_pool, stream):
+    def test_what_is_garbage_is_collected(self, upstream, make_pool, stream):
         upstream.most = 4 * MIB
         pool = make_pool(upstream=upstream)
         cycle = [pool.allocate(4 * MIB, stream=stream)]
@@ -220,7 +218,7 @@ class TestOutOfMemory:
         with pool.allocate(3 * MIB, stream=stream):
             assert figures(pool, "oom_retries") == (2,)
 
-    def test_g4_pieces_of_several_streams_are_joined(self, make_pool, stream, other_stream):
+    def test_pieces_of_several_streams_are_joined(self, make_pool, stream, other_stream):
         pool = make_pool(max_size=4 * MIB)
         one, kept = (pool.allocate(size, stream=stream) for size in (3 * MIB, 1024))
         part = one.handle
@@ -236,7 +234,7 @@ class TestOutOfMemory:
             assert figures(pool, "oom_retries", "cross_stream_waits") == (0, 0)
         kept.close()
 
-    def test_g4_the_device_is_waited_for_and_pieces_are_joined(
+    def test_the_device_is_waited_for_and_pieces_are_joined(
         self, device, make_pool, stream, other_stream, held
     ):
         pool = make_pool(initial_size=4 * MIB, max_size=4 * MIB)
@@ -263,7 +261,7 @@ class TestOutOfMemory:
             release.join()
         kept.close()
 
-    def test_g4_the_error_says_what_there_is(self, make_pool, stream):
+    def test_the_error_says_what_there_is(self, make_pool, stream):
         pool = make_pool(max_size=4 * MIB, track_allocations=True)
         with pool.allocate(3 * MIB, stream=stream) as kept, pool.allocate(5, stream=stream):
             with pytest.raises(OutOfMemoryError, match="max_size") as caught:
@@ -284,7 +282,7 @@ class TestOutOfMemory:
         assert isinstance(error, MemoryError)
         assert isinstance(error, CUDAError)
 
-    def test_g4_of_the_driver_it_has_the_device_too(self, device, pool, stream):
+    def test_of_the_driver_it_has_the_device_too(self, device, pool, stream):
         with pytest.raises(OutOfMemoryError) as caught:
             pool.allocate(1 << 50, stream=stream)
         assert caught.value.device_total == device.memory_info.total
@@ -292,13 +290,13 @@ class TestOutOfMemory:
         assert pool.statistics()["reserved_bytes.current"] == 0
 
     @pytest.mark.parametrize("size", [(1 << 64) - 1, (1 << 64) - 513, 1 << 63])
-    def test_g4_a_size_beyond_all_addresses(self, pool, stream, size):
+    def test_a_size_beyond_all_addresses(self, pool, stream, size):
         with pytest.raises(OutOfMemoryError):
             pool.allocate(size, stream=stream)
 
 
 class TestStreams:
-    def test_g5_a_destroyed_stream_leaves_its_memory(self, device, make_pool, other_stream, held):
+    def test_a_destroyed_stream_leaves_its_memory(self, device, make_pool, other_stream, held):
         pool = make_pool(max_size=2 * MIB)
         gate = threading.Event()
         stream = device.create_stream()
@@ -313,14 +311,14 @@ class TestStreams:
             other_stream.sync()
         assert order == [True]
 
-    def test_g5_the_pool_keeps_no_stream(self, device, pool, emulation):
+    def test_the_pool_keeps_no_stream(self, device, pool, emulation):
         stream = device.create_stream()
         pool.allocate(100, stream=stream).close()
         before = sum(each.kind == "stream" for each in emulation.leaks())
         stream.close()
         assert sum(each.kind == "stream" for each in emulation.leaks()) == before - 1
 
-    def test_g5_many_streams_come_and_go(self, device, make_pool):
+    def test_many_streams_come_and_go(self, device, make_pool):
         pool = make_pool(max_size=4 * MIB)
         for _ in range(300):
             with device.create_stream() as stream:
@@ -329,7 +327,7 @@ class TestStreams:
         assert pool.trim() <= 4 * MIB
         assert figures(pool, "reserved_bytes.current") == (0,)
 
-    def test_g5_a_foreign_stream_may_be_wrapped_many_times(self, make_pool, stream, held):
+    def test_a_foreign_stream_may_be_wrapped_many_times(self, make_pool, stream, held):
         pool = make_pool(max_size=2 * MIB)
 
         class Foreign:
@@ -350,7 +348,7 @@ class TestStreams:
 
 
 class TestCaptureAndSharing:
-    def test_g6_a_capturing_stream_is_refused(self, device, pool, stream):
+    def test_a_capturing_stream_is_refused(self, device, pool, stream):
         builder = stream.create_graph_builder().begin_building()
         with pytest.raises(RuntimeError, match="capturing"):
             pool.allocate(100, stream=builder)
@@ -358,7 +356,7 @@ class TestCaptureAndSharing:
         with pool.allocate(100, stream=stream):
             pass
 
-    def test_g6_memory_goes_back_while_its_stream_captures(self, pool, stream):
+    def test_memory_goes_back_while_its_stream_captures(self, pool, stream):
         buffer = pool.allocate(100, stream=stream)
         builder = stream.create_graph_builder().begin_building()
         buffer.close()
@@ -366,7 +364,7 @@ class TestCaptureAndSharing:
         with pool.allocate(100, stream=stream):
             assert figures(pool, "upstream_allocs") == (1,)
 
-    def test_g7_blocks_are_not_shared_with_other_processes(self, pool, stream):
+    def test_blocks_are_not_shared_with_other_processes(self, pool, stream):
         with pool.allocate(100, stream=stream) as buffer:
             for ask in (lambda: buffer.ipc_descriptor, lambda: pickle.dumps(buffer)):
                 with pytest.raises(RuntimeError, match="not IPC-enabled"):
@@ -374,7 +372,7 @@ class TestCaptureAndSharing:
 
 
 class TestClosing:
-    def test_g8_a_closed_pool_refuses(self, pool, stream):
+    def test_a_closed_pool_refuses(self, pool, stream):
         assert not pool.is_closed
         pool.close()
         pool.close()
@@ -382,7 +380,7 @@ class TestClosing:
         with pytest.raises(RuntimeError, match="PoolMemoryResource has been closed"):
             pool.allocate(1, stream=stream)
 
-    def test_g8_memory_goes_back_with_the_last_buffer(self, upstream, make_pool, stream):
+    def test_memory_goes_back_with_the_last_buffer(self, upstream, make_pool, stream):
         pool = make_pool(upstream=upstream)
         one, two = (pool.allocate(1000, stream=stream) for _ in range(2))
         pool.close()
@@ -392,7 +390,7 @@ class TestClosing:
         two.close()
         assert upstream.held == {}
 
-    def test_g8_buffers_keep_the_pool(self, upstream, device, stream):
+    def test_buffers_keep_the_pool(self, upstream, device, stream):
         pool = PoolMemoryResource(device, upstream=upstream)
         buffer = pool.allocate(1000, stream=stream)
         del pool
@@ -405,7 +403,7 @@ class TestClosing:
 
 
 class TestStatistics:
-    def test_g10_they_count_what_happened(self, pool, stream):
+    def test_they_count_what_happened(self, pool, stream):
         with pool.allocate(1000, stream=stream), pool.allocate(MIB, stream=stream):
             seen = pool.statistics()
             assert seen["allocated_bytes.current"] == MIB + 1000
@@ -423,7 +421,7 @@ class TestStatistics:
         assert seen["reserved_bytes.current"] == seen["largest_free_block"] == 0
         assert seen["reserved_bytes.peak"] == 2 * MIB
 
-    def test_g10_they_outlive_the_streams(self, device, pool):
+    def test_they_outlive_the_streams(self, device, pool):
         for stream in (device.create_stream(), device.create_stream(), LEGACY_DEFAULT_STREAM):
             pool.allocate(10, stream=stream).close()
             if stream is not LEGACY_DEFAULT_STREAM:
@@ -431,7 +429,7 @@ class TestStatistics:
         pool.trim()
         assert figures(pool, "allocation_count.total", "allocated_bytes.total") == (3, 30)
 
-    def test_g10_the_peak_is_of_all_streams_together(self, device, pool, stream):
+    def test_the_peak_is_of_all_streams_together(self, device, pool, stream):
         other = device.create_stream()
         for size, on in ((1000, stream), (900, other), (500, stream), (2000, other)):
             pool.allocate(size, stream=on).close()  # each frees before the next one takes

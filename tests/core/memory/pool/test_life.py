@@ -90,7 +90,7 @@ class TestArguments:
         with pytest.raises(error):
             PoolMemoryResource(device, **arguments)
 
-    def test_it_is_initialised_once(self, pool, device):
+    def test_it_is_initialized_once(self, pool, device):
         with pytest.raises(RuntimeError, match="once"):
             pool.__init__(device)
 
@@ -151,7 +151,7 @@ class TestArguments:
             pool.allocate(1, stream=stream)
         assert pool.statistics()["reserved_bytes.current"] == 0
 
-    def test_what_upstream_raises_comes_through(self, make_pool, stream):
+    def test_what_upstream_raises_propagates(self, make_pool, stream):
         class Broken(MemoryResource):
             is_device_accessible, is_host_accessible, device_id = True, False, 0
 
@@ -207,7 +207,7 @@ class TestKinds:
         with pool.allocate(3 * MIB, stream=stream):
             assert pool.statistics()["upstream_allocs"] == 1
 
-    def test_a_threshold_is_kept_when_the_device_is_synchronised(self, device, make_pool, stream):
+    def test_a_threshold_is_kept_when_the_device_is_synchronized(self, device, make_pool, stream):
         pool = make_pool(release_threshold=2 * MIB)
         for buffer in [pool.allocate(2 * MIB, stream=stream) for _ in range(3)]:
             buffer.close()
@@ -237,7 +237,7 @@ class TestPrivateCaptures:
     def private(self, make_pool):
         return make_pool(capture="private")
 
-    def test_g10_what_captures_have_counts_too(self, private, stream, device):
+    def test_what_captures_have_counts_too(self, private, stream, device):
         def counted(last):
             seen = private.statistics()
             return seen["allocated_bytes.current"], seen[f"allocated_bytes.{last}"]
@@ -256,7 +256,7 @@ class TestPrivateCaptures:
         device.sync()
         assert counted("total") == (0, 6001)
 
-    def test_g6_a_graph_keeps_its_memory(self, private, stream, device):
+    def test_a_graph_keeps_its_memory(self, private, stream, device):
         builder = stream.create_graph_builder().begin_building()
         scratch = private.allocate(MIB, stream=builder)
         assert scratch.memory_resource is private
@@ -287,7 +287,7 @@ class TestPrivateCaptures:
         assert private.statistics()["reserved_bytes.current"] == 0
         assert private.statistics()["allocation_count.total"] == 5
 
-    def test_g6_a_capture_uses_its_memory_again(self, private, stream):
+    def test_a_capture_uses_its_memory_again(self, private, stream):
         builder = stream.create_graph_builder().begin_building()
         addresses = set()
         for turn in range(3):
@@ -297,7 +297,7 @@ class TestPrivateCaptures:
         assert len(addresses) == 1
         builder.end_building().close()
 
-    def test_g6_two_captures_share_nothing(self, private, stream):
+    def test_two_captures_share_nothing(self, private, stream):
         spans = []
         graphs = []
         for _ in range(2):
@@ -376,7 +376,7 @@ class TestFaults:
 
 
 class TestProcess:
-    def test_g9_in_the_child_of_a_fork_it_is_inert(self, run_python):
+    def test_in_the_child_of_a_fork_it_is_inert(self, run_python):
         text = START + """
 child = os.fork()
 if child == 0:
