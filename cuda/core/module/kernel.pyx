@@ -46,7 +46,7 @@ cdef class Kernel:
 
     @staticmethod
     def _from_obj(handle, mod=None):
-        """Deprecated alias of `from_handle`."""
+        """Deprecated spelling of `from_handle`."""
         warn_deprecated("Kernel._from_obj", "Kernel.from_handle")
         return Kernel.from_handle(handle, mod)
 

@@ -63,7 +63,10 @@ cdef class ObjectCode:
 
     @staticmethod
     def from_ltoir(module, *, name="", symbol_mapping=None):
-        """Wrap LTO-IR for a linker. Host only. The parameters equal those in `from_cubin`."""
+        """Wrap LTO-IR for a linker.
+
+        Host only. The parameters equal the parameters of `from_cubin`.
+        """
         return make_object_code(module, "ltoir", name, symbol_mapping)
 
     @staticmethod

@@ -186,7 +186,7 @@ for ask in (emulation.sensors, emulation.set_sensors, lambda i: emulation.post_e
         else:
             raise AssertionError(index)
 """
-    assert run_emulated(code, devices="2").stdout.split() == ["power", "power", "there", "True"]
+    assert run_emulated(code, devices="2").stdout.split() == ["power", "power", "unknown", "True"]
 
 
 def test_other_programs_find_it_in_the_folder(tmp_path):
