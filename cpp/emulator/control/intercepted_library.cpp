@@ -23,10 +23,10 @@ std::mutex* create_lock() {
   static std::mutex lock;
   const auto before = [] {
     lock.lock();
-    image::known_cubins().hold();
+    image::compiled_cubins().lock();
   };
   const auto after = [] {
-    image::known_cubins().let_go();
+    image::compiled_cubins().unlock();
     lock.unlock();
   };
   pthread_atfork(before, after, after);

@@ -134,11 +134,11 @@ std::string linked_ptx(const functions& real, const link_record& record, std::st
   for (const input& each : record.inputs) {
     if (each.kind == ltoir) continue;
     problem = link::add_input(texts, each.name, bytes_of(each.content), architecture_of(record),
-                              image::known_cubins());
+                              image::compiled_cubins());
     if (!problem.empty()) return {};
   }
   for (link::ptx_input& each : carried) {
-    if (!link::is_in_others(each.text, texts)) texts.push_back(std::move(each));
+    if (!link::defines_same_symbol(each.text, texts)) texts.push_back(std::move(each));
   }
   auto linked = link::link_ptx(texts, &is_built_in, record.has("-r") || record.has("-rdc=true"));
   problem = linked.log;

@@ -107,7 +107,7 @@ std::string cubin_with_ptx(const functions& real, program target) {
   if (compilation.cubin.empty() || compilation.ptx.empty()) return {};
   std::string whole = with_ptx_section(compilation);
   if (whole.size() != compilation.cubin.size() && has_room(target, whole.size())) return whole;
-  image::known_cubins().add(bytes_of(compilation.cubin), compilation.ptx);
+  image::compiled_cubins().add(bytes_of(compilation.cubin), compilation.ptx);
   return {};
 }
 

@@ -49,14 +49,14 @@ class variable_loader {
                                                         std::to_string(v.size) + " bytes"};
     }
     std::memset(owner_.space->view(*base), 0, v.size);
-    const auto& bytes = v.initialiser.bytes;
+    const auto& bytes = v.initializer.bytes;
     std::copy_n(bytes.begin(), std::min<std::size_t>(bytes.size(), v.size),
                 reinterpret_cast<std::uint8_t*>(owner_.space->view(*base)));
     return *base;
   }
 
   void relocate(const ptx::variable& v, memory::address base) {
-    for (const ptx::relocation& r : v.initialiser.relocations) {
+    for (const ptx::relocation& r : v.initializer.relocations) {
       std::uint64_t value = address_of(r) + static_cast<std::uint64_t>(r.addend);
       if (r.mask) value = (value & r.mask) >> __builtin_ctzll(r.mask);
       if (r.offset + r.size <= v.size) {
@@ -70,7 +70,7 @@ class variable_loader {
     if (r.kind == ptx::symbol_kind::function) return owner_.function_address(r.index);
     if (r.kind == ptx::symbol_kind::module_variable) return owner_.addresses.at(r.index);
     throw load_error{load_failure::unresolved_symbol,
-                     "the initialiser on PTX line " + std::to_string(r.line) + " names '" +
+                     "the initializer on PTX line " + std::to_string(r.line) + " names '" +
                          std::string(r.name) + "', which has no address"};
   }
 

@@ -21,7 +21,7 @@ enum class flow : std::uint8_t {
   builtin,  // target: index in function_code::calls; run the handler, continue
   ret,
   exit,
-  barrier,     // immediate: barrier_kind; operands: id, thread count; see schedule/barrier.cpp
+  barrier,     // immediate: barrier_operation; see schedule/barrier.hpp
   collective,  // operand `members`: lanes that execute together
   yield,       // run the handler, then let other warps run
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading little-endian numbers from bytes that nobody vouches for.
+// Reads little-endian numbers from untrusted bytes.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@ namespace halfwarp::emulator::image {
 
 using bytes = std::span<const std::byte>;
 
-// None when the range leaves the data.
+// Returns a part of the data, or nullopt if the range exceeds it.
 inline std::optional<bytes> part(bytes data, std::uint64_t offset, std::uint64_t size) noexcept {
   if (offset > data.size() || size > data.size() - offset) return std::nullopt;
   return data.subspan(offset, size);
 }
 
-// 0 beyond the end; check the size of the structure before its fields.
+// Returns 0 beyond the end. Callers check the size of a structure before reading its fields.
 template <class T>
 T number_at(bytes data, std::uint64_t offset) noexcept {
   static_assert(std::is_unsigned_v<T>);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers of fat binaries, as observed in the output of nvcc 11 to 13.
+// Reads the headers of fat binaries, as observed in the output of nvcc 11 to 13.
 #include "emulator/image/fat_binary.hpp"
 
 namespace halfwarp::emulator::image {
@@ -14,8 +14,8 @@ constexpr std::size_t smallest_entry = 64, kind_at = 0, entry_header_at = 4, pay
                       unpacked_size_at = 56;
 constexpr std::uint64_t flag_lz4 = 0x2000, flag_zstd = 0x8000;
 
-entry_kind kind_of(std::uint16_t written) noexcept {
-  switch (written) {
+entry_kind kind_of(std::uint16_t value) noexcept {
+  switch (value) {
     case 1:
       return entry_kind::ptx;
     case 2:
@@ -47,23 +47,23 @@ std::optional<std::vector<fat_binary_entry>> read_entries(bytes fat_binary) {
   const auto content = part(fat_binary, number_at<std::uint16_t>(fat_binary, header_size_at),
                             number_at<std::uint64_t>(fat_binary, content_size_at));
   if (!content) return std::nullopt;
-  bytes rest = *content;
-  while (rest.size() >= smallest_entry) {
+  bytes remaining = *content;
+  while (remaining.size() >= smallest_entry) {
     fat_binary_entry e;
-    const std::uint64_t header = number_at<std::uint32_t>(rest, entry_header_at);
-    const std::uint64_t padded = number_at<std::uint64_t>(rest, payload_size_at);
-    const std::uint64_t packed = number_at<std::uint32_t>(rest, packed_size_at);
-    if (header < smallest_entry || header > rest.size()) return std::nullopt;
-    e.kind = kind_of(number_at<std::uint16_t>(rest, kind_at));
-    e.architecture = number_at<std::uint32_t>(rest, architecture_at);
-    e.packed = compression_of(number_at<std::uint64_t>(rest, flags_at), packed);
-    e.unpacked_bytes = number_at<std::uint64_t>(rest, unpacked_size_at);
-    const auto whole = part(rest, header, padded);
-    const auto payload = part(rest, header, e.packed == compression::none ? padded : packed);
+    const std::uint64_t header = number_at<std::uint32_t>(remaining, entry_header_at);
+    const std::uint64_t padded = number_at<std::uint64_t>(remaining, payload_size_at);
+    const std::uint64_t packed = number_at<std::uint32_t>(remaining, packed_size_at);
+    if (header < smallest_entry || header > remaining.size()) return std::nullopt;
+    e.kind = kind_of(number_at<std::uint16_t>(remaining, kind_at));
+    e.architecture = number_at<std::uint32_t>(remaining, architecture_at);
+    e.packed = compression_of(number_at<std::uint64_t>(remaining, flags_at), packed);
+    e.unpacked_bytes = number_at<std::uint64_t>(remaining, unpacked_size_at);
+    const auto whole = part(remaining, header, padded);
+    const auto payload = part(remaining, header, e.packed == compression::none ? padded : packed);
     if (!whole || !payload || packed > padded) return std::nullopt;
     e.payload = *payload;
     entries.push_back(e);
-    rest = rest.subspan(header + padded);
+    remaining = remaining.subspan(header + padded);
   }
   return entries;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fat binaries: several images of one program in a file.
+// Reads fat binaries, which contain several images of one program.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct fat_binary_entry {
 };
 
 bool is_fat_binary(bytes data) noexcept;
-// Bytes of the whole, from its header.
+// Returns the size of the fat binary from its header.
 std::uint64_t fat_binary_bytes(bytes header) noexcept;
-// In the order of the file. None when an entry leaves the file.
+// Returns the entries in file order; nullopt if an entry exceeds the file.
 std::optional<std::vector<fat_binary_entry>> read_entries(bytes fat_binary);
 
 }  // namespace halfwarp::emulator::image

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contents of a file.
+// Reads a file.
 #pragma once
 
 #include <fstream>
@@ -8,7 +8,7 @@
 
 namespace halfwarp::emulator::image {
 
-// Nothing when it cannot be read, as a folder cannot. (Iterators of a stream would throw then.)
+// Returns nullopt if the file is not readable, such as a folder. Stream iterators would throw.
 inline std::optional<std::string> read_file(const char* path) {
   std::ifstream file{path, std::ios::binary};
   std::string content;

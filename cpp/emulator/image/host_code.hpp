@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device code in the objects and libraries of a host compiler.
+// Finds device code in the objects and libraries of a host compiler.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace halfwarp::emulator::image {
 
-// The fat binaries in an ELF object, or in the members of an archive of such, in their order.
+// Returns the fat binaries in an ELF object or in the members of an archive, in file order.
 std::vector<bytes> fat_binaries_in(bytes object_or_archive);
 
 }  // namespace halfwarp::emulator::image

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recognises images and finds the PTX in them.
+// Recognizes images and finds the PTX in them.
 #include "emulator/image/image.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ image_result failed(failure reason, std::string message) {
   return {std::nullopt, {reason, std::move(message)}};
 }
 
-image_result found(std::string text, origin from, register_counts registers = {}) {
+image_result loaded(std::string text, origin from, register_counts registers = {}) {
   return {ptx_source{std::move(text), from, std::move(registers)}, {}};
 }
 
@@ -34,8 +34,8 @@ bool is_blank(char c) noexcept {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
-// Behind blanks, comments and a byte order mark.
-std::string_view content(std::string_view text) noexcept {
+// Returns the text after blanks, comments and a byte order mark.
+std::string_view skip_padding(std::string_view text) noexcept {
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   for (;;) {
@@ -53,25 +53,25 @@ image_result machine_code(bytes cubin) {
   return failed(failure::no_binary,
                 "the image is a cubin with machine code for sm_" + std::to_string(architecture) +
                     " and without PTX; machine code cannot be emulated. Compile to PTX, or to a "
-                    "cubin with -lineinfo or -G, which then carries its PTX; or run the program "
-                    "with `halfwarp emulate exec PROGRAM`, which keeps the PTX of NVRTC and "
+                    "cubin with -lineinfo or -G, which then contains its PTX; or run the program "
+                    "with `halfwarp emulate exec PROGRAM`, which records the PTX of NVRTC and "
                     "nvJitLink");
 }
 
 image_result from_cubin(bytes cubin, cubin_registry& registry) {
-  // The registered text is preferred: it still has its .loc lines.
+  // The registered text is preferred because it contains the .loc directives.
   if (const auto text = registry.find(cubin)) {
-    return found(*text, origin::registered, find_register_counts(cubin));
+    return loaded(*text, origin::registered, find_register_counts(cubin));
   }
   const auto section = find_section(cubin, ptx_section);
   if (!section || section->empty()) return machine_code(cubin);
   std::string text{as_text(*section)};
   std::ranges::replace(text, '\0', '\n');
-  return found(std::move(text), origin::debug_section, find_register_counts(cubin));
+  return loaded(std::move(text), origin::debug_section, find_register_counts(cubin));
 }
 
 image_result unpacked_text(const fat_binary_entry& e) {
-  const auto damaged = [] {
+  const auto damaged_error = [] {
     return failed(failure::invalid_image, "the PTX of the fat binary is damaged");
   };
   std::string text;
@@ -81,17 +81,17 @@ image_result unpacked_text(const fat_binary_entry& e) {
       break;
     case compression::lz4: {
       auto unpacked = decompress_lz4(e.payload, e.unpacked_bytes);
-      if (!unpacked) return damaged();
+      if (!unpacked) return damaged_error();
       text = std::move(*unpacked);
       break;
     }
     default:
       return failed(failure::no_decompressor,
                     "the PTX of the fat binary is compressed with zstd, which the emulator does "
-                    "not read; make it with nvcc --compress-mode=none or --compress-mode=speed");
+                    "not support; compile with nvcc --compress-mode=none or --compress-mode=speed");
   }
   text.resize(std::min(text.find('\0'), text.size()));
-  return found(std::move(text), origin::fat_binary);
+  return loaded(std::move(text), origin::fat_binary);
 }
 
 const fat_binary_entry* best_entry(const std::vector<fat_binary_entry>& entries, entry_kind kind,
@@ -104,7 +104,7 @@ const fat_binary_entry* best_entry(const std::vector<fat_binary_entry>& entries,
   return best;
 }
 
-std::string listed(const std::vector<fat_binary_entry>& entries) {
+std::string entry_list(const std::vector<fat_binary_entry>& entries) {
   std::string text;
   for (const fat_binary_entry& e : entries) {
     if (e.kind == entry_kind::other) continue;
@@ -117,7 +117,7 @@ std::string listed(const std::vector<fat_binary_entry>& entries) {
 
 image_result from_fat_binary(bytes data, std::uint32_t architecture, cubin_registry& registry) {
   const auto entries = read_entries(data);
-  if (!entries) return failed(failure::invalid_image, "the fat binary is cut off or damaged");
+  if (!entries) return failed(failure::invalid_image, "the fat binary is truncated or damaged");
   if (const auto* ptx = best_entry(*entries, entry_kind::ptx, architecture)) {
     return unpacked_text(*ptx);
   }
@@ -127,14 +127,14 @@ image_result from_fat_binary(bytes data, std::uint32_t architecture, cubin_regis
     if (result) return result;
   }
   return failed(failure::no_binary,
-                "the fat binary has " + listed(*entries) + ", but no PTX for compute_" +
+                "the fat binary has " + entry_list(*entries) + ", but no PTX for compute_" +
                     std::to_string(architecture) +
                     " or older; machine code cannot be emulated. Add PTX with nvcc -gencode "
                     "arch=compute_" +
                     std::to_string(architecture) + ",code=compute_" + std::to_string(architecture));
 }
 
-image_result recognised(bytes data, std::uint32_t architecture, cubin_registry& registry) {
+image_result read_image(bytes data, std::uint32_t architecture, cubin_registry& registry) {
   if (is_cubin(data)) return from_cubin(data, registry);
   if (is_elf(data)) {
     return failed(failure::invalid_image, "the image is an ELF file, but not of a CUDA device");
@@ -142,16 +142,16 @@ image_result recognised(bytes data, std::uint32_t architecture, cubin_registry& 
   if (is_fat_binary(data)) return from_fat_binary(data, architecture, registry);
   if (as_text(data).starts_with(device_ir_magic)) {
     return failed(failure::no_binary,
-                  "the image is LTO-IR, which a linker must turn into PTX first (nvJitLink with "
+                  "the image is LTO-IR, which a linker must first compile to PTX (nvJitLink with "
                   "-lto -ptx)");
   }
   const std::string_view whole = as_text(data);
   const std::string_view text = whole.substr(0, whole.find('\0'));
-  if (content(text).starts_with(".")) return found(std::string{text}, origin::ptx_text);
+  if (skip_padding(text).starts_with(".")) return loaded(std::string{text}, origin::ptx_text);
   return failed(failure::invalid_image, "the image is neither PTX text, a cubin nor a fat binary");
 }
 
-std::uint64_t measured_elf(const std::byte* data) noexcept {
+std::uint64_t elf_size(const std::byte* data) noexcept {
   const bytes header{data, elf_header_bytes};
   const section_table table = find_section_table(header);
   return end_of_file(header, {data + table.offset, table.bytes});
@@ -163,12 +163,12 @@ bytes view_of(const void* data) noexcept {
   const auto* start = static_cast<const std::byte*>(data);
   const auto* const text = static_cast<const char*>(data);
   constexpr std::size_t magic_bytes = 4;
-  // A short text must not be overrun in search of a magic number.
+  // Do not read past a short text to look for a magic number.
   if (strnlen(text, magic_bytes) < magic_bytes) return {start, std::strlen(text)};
   if (number_at<std::uint32_t>({start, magic_bytes}, 0) == wrapper_magic) {
     std::memcpy(&start, start + wrapped_pointer_at, sizeof(start));
   }
-  if (is_elf({start, magic_bytes})) return {start, measured_elf(start)};
+  if (is_elf({start, magic_bytes})) return {start, elf_size(start)};
   const bytes header{start, fat_binary_header_bytes};
   if (is_fat_binary(header)) return {start, fat_binary_bytes(header)};
   return {start, std::strlen(reinterpret_cast<const char*>(start))};
@@ -176,7 +176,7 @@ bytes view_of(const void* data) noexcept {
 
 image_result find_ptx(bytes data, std::uint32_t architecture, cubin_registry& registry) noexcept {
   try {
-    return recognised(data, architecture, registry);
+    return read_image(data, architecture, registry);
   } catch (const std::bad_alloc&) {
     return {std::nullopt, {failure::out_of_memory, "out of memory"}};
   }

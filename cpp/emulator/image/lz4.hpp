@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decompression of one LZ4 block.
+// Decompresses one LZ4 block.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace halfwarp::emulator::image {
 
-// None when the block is damaged or does not give exactly `size` bytes.
+// Returns nullopt if the block is damaged or does not decompress to exactly `size` bytes.
 std::optional<std::string> decompress_lz4(bytes block, std::uint64_t size);
 
 }  // namespace halfwarp::emulator::image

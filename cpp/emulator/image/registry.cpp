@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registry of cubins and their texts.
+// Stores cubins with their PTX texts.
 #include "emulator/image/registry.hpp"
 
 #include <bit>
@@ -10,7 +10,7 @@
 namespace halfwarp::emulator::image {
 namespace {
 
-// Two lanes of multiply and rotate, eight bytes at a time, with full avalanche at the end.
+// The hash has two states with multiply and rotate per eight bytes, and a final avalanche.
 constexpr std::uint64_t multiplier_a = 0x9e3779b97f4a7c15u, multiplier_b = 0xc2b2ae3d27d4eb4fu;
 
 std::uint64_t avalanche(std::uint64_t x) noexcept {
@@ -21,7 +21,7 @@ std::uint64_t avalanche(std::uint64_t x) noexcept {
   return x ^ x >> 31;
 }
 
-// The same for a cubin with its length and for one that came as a bare pointer.
+// Returns equal keys for a cubin of known length and one at a bare pointer.
 digest key_of(bytes cubin) noexcept {
   return digest_of(is_cubin(cubin) ? without_padding(cubin) : cubin);
 }
@@ -46,21 +46,21 @@ digest digest_of(bytes data) noexcept {
 void cubin_registry::add(bytes cubin, std::string ptx) {
   entry added{key_of(cubin), std::make_shared<const std::string>(std::move(ptx))};
   const std::lock_guard lock{mutex_};
-  if (const auto known = index_.find(added.key); known != index_.end()) drop(known->second);
+  if (const auto match = index_.find(added.key); match != index_.end()) remove(match->second);
   bytes_ += added.ptx->size();
   const digest key = added.key;
   entries_.push_front(std::move(added));
   index_.emplace(key, entries_.begin());
-  while (bytes_ > limit_ && entries_.size() > 1) drop(std::prev(entries_.end()));
+  while (bytes_ > limit_ && entries_.size() > 1) remove(std::prev(entries_.end()));
 }
 
 std::shared_ptr<const std::string> cubin_registry::find(bytes cubin) {
   const digest key = key_of(cubin);
   const std::lock_guard lock{mutex_};
-  const auto found = index_.find(key);
-  if (found == index_.end()) return nullptr;
-  entries_.splice(entries_.begin(), entries_, found->second);
-  return found->second->ptx;
+  const auto match = index_.find(key);
+  if (match == index_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, match->second);
+  return match->second->ptx;
 }
 
 std::size_t cubin_registry::size() const {
@@ -75,15 +75,15 @@ void cubin_registry::clear() {
   bytes_ = 0;
 }
 
-void cubin_registry::drop(entry_list::iterator which) {
-  bytes_ -= which->ptx->size();
-  index_.erase(which->key);
-  entries_.erase(which);
+void cubin_registry::remove(entry_list::iterator entry_position) {
+  bytes_ -= entry_position->ptx->size();
+  index_.erase(entry_position->key);
+  entries_.erase(entry_position);
 }
 
-cubin_registry& known_cubins() {
-  static auto* const known = new cubin_registry;  // used until the process ends
-  return *known;
+cubin_registry& compiled_cubins() {
+  static auto* const registry = new cubin_registry;  // never destroyed: used until process exit
+  return *registry;
 }
 
 }  // namespace halfwarp::emulator::image

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX texts of the cubins that were compiled in this process.
+// Stores the PTX texts of cubins that this process compiled.
 #pragma once
 
 #include <array>
@@ -16,35 +16,35 @@ namespace halfwarp::emulator::image {
 
 using digest = std::array<std::uint64_t, 2>;
 
-// 128 bits, well mixed but not cryptographic: the process hashes only what it compiled itself.
+// Returns a 128-bit hash. It is not cryptographic, since a process hashes only its own cubins.
 digest digest_of(bytes data) noexcept;
 
-// Thread-safe. Keeps the texts that were used last, up to a limit in bytes.
+// A thread-safe cache of the most recently used texts, up to a limit in bytes.
 class cubin_registry {
  public:
   static constexpr std::size_t default_limit = 256u << 20;
 
   explicit cubin_registry(std::size_t limit = default_limit) noexcept : limit_{limit} {}
 
-  // Replaces the text of an equal cubin. The newest text is kept even when it is over the limit.
+  // Adds a text, or replaces the text of an equal cubin. The newest text may exceed the limit.
   void add(bytes cubin, std::string ptx);
-  // Null when no equal cubin was added, or its text had to make room.
+  // Returns null if no equal cubin was added or its text was evicted.
   std::shared_ptr<const std::string> find(bytes cubin);
   std::size_t size() const;
   void clear();
 
-  // Nobody changes it in between.
-  void hold() { mutex_.lock(); }
-  void let_go() { mutex_.unlock(); }
+  // Blocks changes between the calls, such as during a fork.
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
 
  private:
   struct entry {
     digest key;
     std::shared_ptr<const std::string> ptx;
   };
-  using entry_list = std::list<entry>;  // used last comes first
+  using entry_list = std::list<entry>;  // most recently used first
 
-  void drop(entry_list::iterator which);
+  void remove(entry_list::iterator entry_position);
 
   const std::size_t limit_;
   mutable std::mutex mutex_;
@@ -53,7 +53,7 @@ class cubin_registry {
   std::size_t bytes_ = 0;
 };
 
-// What this process compiled and linked, also before the driver began.
-cubin_registry& known_cubins();
+// Cubins that this process compiled or linked, also before driver initialization.
+cubin_registry& compiled_cubins();
 
 }  // namespace halfwarp::emulator::image

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PTX in what a linker is given.
+// Finds the PTX in the inputs of a linker.
 #include "emulator/link/input.hpp"
 
 #include "emulator/image/host_code.hpp"
@@ -11,10 +11,10 @@ std::string add_input(std::vector<ptx_input>& inputs, std::string_view name, ima
                       std::uint32_t architecture, image::cubin_registry& registry) {
   auto images = image::fat_binaries_in(data);
   if (images.empty()) images.push_back(data);
-  for (const image::bytes each : images) {
-    auto found = image::find_ptx(each, architecture, registry);
-    if (!found) return found.error.message;
-    inputs.push_back({std::string{name}, std::move(found.source->text)});
+  for (const image::bytes bytes : images) {
+    auto result = image::find_ptx(bytes, architecture, registry);
+    if (!result) return result.error.message;
+    inputs.push_back({std::string{name}, std::move(result.source->text)});
   }
   return {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PTX in what a linker is given.
+// Finds the PTX in the inputs of a linker.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace halfwarp::emulator::link {
 
-// Appends the PTX of one input, which may be PTX, a cubin, a fat binary, or a host object or
-// library; what is wrong with it, or nothing.
+// Appends the PTX of one input: PTX, a cubin, a fat binary, or a host object or library. Returns an
+// error message, or an empty string.
 std::string add_input(std::vector<ptx_input>& inputs, std::string_view name, image::bytes data,
                       std::uint32_t architecture, image::cubin_registry& registry);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins PTX texts of several sources into one, as a linker joins what was assembled of them.
+// Links the PTX texts of several sources into one module.
 #pragma once
 
 #include <span>
@@ -9,27 +9,27 @@
 namespace halfwarp::emulator::link {
 
 struct ptx_input {
-  std::string name;  // what messages call it
+  std::string name;  // for messages
   std::string text;
 };
 
 struct ptx_link {
-  std::string text;  // one module that has it all; empty after an error
-  std::string log;   // every error, a line each
+  std::string text;  // the linked module; empty after an error
+  std::string log;   // one line per error
 
   explicit operator bool() const noexcept { return log.empty(); }
 };
 
-// `is_built_in`: names that need no definition. `may_stay_open`: as do all others; for a result
-// that is linked again.
+// Names for which `is_built_in` returns true need no definition. `allows_undefined` accepts all
+// undefined names, for a result that is linked again.
 //
-// Symbols without a linking directive are of their own source and get another name where two
-// sources have the same; .weak gives way to .visible; the first .weak, and the largest .common,
-// is taken; .extern .shared of one name is one.
+// Symbols without a linking directive are internal to their source, and renamed if two sources use
+// the same name. A .visible definition replaces .weak ones. The first .weak and the largest .common
+// definition are selected. All .extern .shared variables of one name are one variable.
 ptx_link link_ptx(std::span<const ptx_input> inputs, bool (*is_built_in)(std::string_view),
-                  bool may_stay_open = false);
+                  bool allows_undefined = false);
 
-// Whether `others` define what `text` defines for all sources.
-bool is_in_others(std::string_view text, std::span<const ptx_input> others);
+// Checks whether another input defines a symbol that `text` exports.
+bool defines_same_symbol(std::string_view text, std::span<const ptx_input> other_inputs);
 
 }  // namespace halfwarp::emulator::link

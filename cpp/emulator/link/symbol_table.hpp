@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The symbols of all sources of a link: which is defined where, and which of two is taken.
+// The symbols of all sources of a link, with the selected definition of each.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ struct source {
   std::shared_ptr<ptx::module> module;
 };
 
-// A definition that all sources see.
+// A definition that is visible to all sources.
 struct definition {
   std::size_t source = 0;
   bool is_function = false;
@@ -27,33 +27,33 @@ struct definition {
 
 class symbol_table {
  public:
-  // Appends a line for each symbol that is defined twice to `log`.
+  // Appends a line to `log` for each duplicate definition.
   symbol_table(const std::vector<source>& sources, std::string& log);
 
-  // Null when no source defines the name for all.
+  // Returns null if no source exports the name.
   const definition* find(std::string_view name) const;
-  // Whether a name of one source is also that of another symbol elsewhere.
-  bool is_in_another(std::string_view name, std::size_t source) const;
+  // Checks whether another source also uses the name.
+  bool is_in_other_source(std::string_view name, std::size_t source) const;
 
  private:
-  void add(std::string_view name, const definition& found, std::string& log);
+  void add(std::string_view name, const definition& added, std::string& log);
 
   const std::vector<source>& sources_;
   std::map<std::string_view, definition> definitions_;
-  std::map<std::string_view, std::set<std::size_t>> seen_in_;
+  std::map<std::string_view, std::set<std::size_t>> sources_by_name_;
 };
 
-// Of its own source only: neither shown to others nor taken from them.
+// Checks whether a symbol is visible in its own source only.
 bool is_internal(const ptx::function& f) noexcept;
 bool is_internal(const ptx::variable& v) noexcept;
-// Declared, to be found elsewhere.
-bool is_open(const ptx::function& f) noexcept;
-bool is_open(const ptx::variable& v) noexcept;
-// Dynamic shared memory: one for all, and nowhere defined.
+// Checks whether a symbol is declared but not defined.
+bool is_undefined(const ptx::function& f) noexcept;
+bool is_undefined(const ptx::variable& v) noexcept;
+// Checks for dynamic shared memory, which is never defined and shared by all sources.
 bool is_dynamic_shared(const ptx::variable& v) noexcept;
 
-// "error   : <what> 'name' in 'source'<more>", a line as linkers write it.
-void report(std::string& log, std::string_view what, std::string_view name, std::string_view source,
-            std::string_view more = {});
+// Appends "error   : <problem> 'name' in 'source'<suffix>", the format of linkers.
+void report(std::string& log, std::string_view problem, std::string_view name,
+            std::string_view source, std::string_view suffix = {});
 
 }  // namespace halfwarp::emulator::link

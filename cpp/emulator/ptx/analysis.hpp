@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about a parsed function: basic blocks, what reads and writes a register, register demand.
+// Analyzes a parsed function: basic blocks, register accesses and register demand.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +16,32 @@ struct basic_block {
 };
 
 struct control_flow {
-  std::vector<basic_block> blocks;      // in the order of the text; none is empty
-  std::vector<std::uint32_t> block_of;  // of each instruction
+  std::vector<basic_block> blocks;      // in text order; none is empty
+  std::vector<std::uint32_t> block_of;  // by instruction
 
   bool is_leader(std::uint32_t instruction) const noexcept {
     return blocks[block_of[instruction]].first == instruction;
   }
 };
 
-// A block starts at the entry, at a label that some instruction names, and after an instruction
-// that may leave the straight line (bra, brx, ret, exit, trap).
+// Splits a function into basic blocks. A block starts at the entry, at a referenced label, and
+// after an instruction that may branch or end the thread (bra, brx, ret, exit, trap).
 control_flow find_blocks(const function& f);
 
 struct register_access {
-  std::vector<std::uint32_t> reads, writes;  // function::registers; guard included in reads
+  std::vector<std::uint32_t> reads, writes;  // in function::registers; reads include the guard
 };
 
-// Clears and fills `access`.
+// Replaces the contents of `access`.
 void find_register_access(const module& owner, const function& f, const instruction& i,
                           register_access& access);
 
-// Functions that f calls directly or whose address it takes, each once, ascending.
+// Returns the functions that f calls directly or whose address it uses, unique and ascending.
 std::vector<std::uint32_t> called_functions(const function& f);
 
-// 32-bit registers that a thread needs where most values are live, functions that are called
-// included; at least 16, rounded up to 8, at most 255 or .maxnreg. One number per function of the
-// module; of a declaration the least.
+// Estimates the 32-bit registers per thread for each function: the maximum of live values,
+// including called functions. The result is at least 16, a multiple of 8, and at most 255 or
+// .maxnreg. Declarations have the minimum.
 std::vector<std::uint32_t> estimate_registers(const module& m);
 
 }  // namespace halfwarp::emulator::ptx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Look-ups in a module.
+// Looks up symbols of a module.
 #include "emulator/ptx/ast.hpp"
 
 #include <algorithm>
@@ -13,15 +13,15 @@ std::uint32_t natural_alignment(scalar_type type, std::uint32_t vector_width) no
 }
 
 const function* module::find_function(std::string_view name) const noexcept {
-  const auto found = symbols.find(name);
-  if (found == symbols.end() || found->second.kind != symbol_kind::function) return nullptr;
-  return &functions[found->second.index];
+  const auto match = symbols.find(name);
+  if (match == symbols.end() || match->second.kind != symbol_kind::function) return nullptr;
+  return &functions[match->second.index];
 }
 
 const variable* module::find_variable(std::string_view name) const noexcept {
-  const auto found = symbols.find(name);
-  if (found == symbols.end() || found->second.kind != symbol_kind::module_variable) return nullptr;
-  return &variables[found->second.index];
+  const auto match = symbols.find(name);
+  if (match == symbols.end() || match->second.kind != symbol_kind::module_variable) return nullptr;
+  return &variables[match->second.index];
 }
 
 std::uint32_t module::target_architecture() const noexcept {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a PTX text says, as plain data: one module, its variables and functions.
+// The abstract syntax tree of a PTX module: plain data for its variables and functions.
 //
-// Things are named by index: registers, labels, variables, operands ... of a function live in its
+// References are indices. Registers, labels, variables and operands of a function are in its
 // vectors, symbols of the module in the vectors of the module. Every string_view points into
-// module::text (or module::joined_text), so a module may be moved but its parts not outlive it.
+// module::text or module::joined_text, so a module may be moved, but its parts must not outlive it.
 #pragma once
 
 #include <array>
@@ -28,11 +28,11 @@ inline constexpr std::uint32_t no_index = 0xffff'ffffu;
 
 enum class linkage : std::uint8_t { internal, visible, weak, extern_, common };
 
-// What a name in an operand or an initialiser means.
+// The kind of entity that a name in an operand or an initializer refers to.
 enum class symbol_kind : std::uint8_t {
-  unresolved,        // nothing of that name; the verifier reports it
+  unresolved,        // undeclared name; the verifier reports it
   module_variable,   // module::variables[index]
-  function,          // module::functions[index]; the definition, when the module has one
+  function,          // module::functions[index]; the definition, if the module contains it
   local_variable,    // function::variables[index] (.local .shared .param .const .global)
   parameter,         // function::parameters[index]
   return_parameter,  // function::return_parameters[index]
@@ -43,10 +43,10 @@ enum class symbol_kind : std::uint8_t {
 
 // ---- variables -------------------------------------------------------------------------------
 
-// An address to be put in the bytes of an initialiser: address(symbol) + addend.
+// An address to write into the bytes of an initializer: address(symbol) + addend.
 struct relocation {
   std::uint64_t offset = 0;  // in bytes, from the start of the variable
-  std::uint8_t size = 8;     // bytes to write; 1 when mask picks a byte
+  std::uint8_t size = 8;     // bytes to write; 1 if mask selects a byte
   bool is_generic = false;   // generic(symbol): the address in the generic space
   std::uint64_t mask = 0;    // 0xff00(symbol): only these bits, shifted down; 0: no mask
   symbol_kind kind = symbol_kind::unresolved;
@@ -56,7 +56,7 @@ struct relocation {
   std::uint32_t line = 0;
 };
 
-struct initialiser {
+struct initializer {
   std::vector<std::uint8_t> bytes;  // little endian; zeros follow up to the size of the variable
   std::vector<relocation> relocations;
 };
@@ -70,29 +70,29 @@ struct variable {
   bool is_array = false;
   bool is_unsized = false;  // "name[]": extern .shared, variadic parameter
   bool is_managed = false;  // .attribute(.managed)
-  bool has_initialiser = false;
-  std::uint32_t alignment = 1;  // bytes: .align, else that of the type
+  bool has_initializer = false;
+  std::uint32_t alignment = 1;  // bytes: .align, or the type's alignment
   std::uint64_t element_bytes = 0;
-  std::uint64_t size = 0;    // bytes; 0 when unsized
-  std::uint64_t offset = 0;  // of a parameter: bytes from the start of the parameter block
-  std::vector<std::uint64_t> dimensions;  // 0 stands for []
-  ptx::initialiser initialiser;
+  std::uint64_t size = 0;                 // bytes; 0 when unsized
+  std::uint64_t offset = 0;               // of a parameter: offset in the parameter block
+  std::vector<std::uint64_t> dimensions;  // 0: []
+  ptx::initializer initializer;
   std::string_view attributes;  // text of other .attribute(...), and of a texref's { ... }
   state_space pointer_space = state_space::generic;  // .ptr .global of a kernel parameter
   bool is_pointer = false;                           // .ptr
-  std::uint32_t pointer_alignment = 0;               // .ptr .align n; 0: not given
+  std::uint32_t pointer_alignment = 0;               // .ptr .align n; 0: absent
   std::uint32_t register_index = no_index;           // of a parameter in a register
   std::uint32_t line = 0;
 };
 
-// Bytes that a variable of this type is aligned to when it has no .align.
+// Returns the alignment in bytes of a variable of this type without .align.
 std::uint32_t natural_alignment(scalar_type type, std::uint32_t vector_width) noexcept;
 
 // ---- function bodies -------------------------------------------------------------------------
 
 // ".reg .b32 %r<10>;" or one name of ".reg .b32 a, b;"
 struct register_declaration {
-  std::string_view name;  // "%r" with count, the whole name without
+  std::string_view name;  // "%r" for a range, else the full name
   scalar_type type = scalar_type::none;
   std::uint8_t vector_width = 1;
   bool is_range = false;
@@ -100,7 +100,7 @@ struct register_declaration {
   std::uint32_t line = 0;
 };
 
-// A register that some operand names. Unused registers of a range have no entry.
+// A register that an operand uses. Unused registers of a range have no entry.
 struct register_info {
   std::string_view name;          // "%r7"
   std::uint32_t declaration = 0;  // function::register_declarations
@@ -111,7 +111,7 @@ struct register_info {
 
 struct label {
   std::string_view name;
-  std::uint32_t instruction = 0;  // the one that follows; may be instructions.size()
+  std::uint32_t instruction = 0;  // next instruction; may be instructions.size()
   bool is_referenced = false;
   std::uint32_t line = 0;
 };
@@ -143,11 +143,11 @@ enum class operand_kind : std::uint8_t {
   sink,              // _
   register_,         // index: function::registers; component for %v.x
   special_register,  // special; component for .x .y .z; value: number of envreg, pm
-  integer,           // value, as 64 bits; is_negative tells -1 from 0xffff...
+  integer,           // value, as 64 bits; is_negative distinguishes -1 from 0xffff...
   float_bits,        // 0f3F800000: value holds 32 bits
   double_bits,       // 0d3FF0000000000000 and 1.5: value holds 64 bits
   symbol,            // symbol + value: an address, a label, a function, a list
-  address,           // [base + value]; base says what base is
+  address,           // [base + value]; `base` is the kind of base
   address_group,  // [a, b, {c, d}]: elements, each an address or a vector (tex, bulk tensor copy)
   vector,         // {a, b}: elements
   pair,           // p|q: two elements
@@ -166,10 +166,10 @@ struct operand {
   address_base base = address_base::none;        // of an address
   symbol_kind symbol = symbol_kind::unresolved;  // of a symbol, and of an address with one
   ptx::special_register special = special_register::unknown;
-  std::uint32_t index = no_index;  // register or symbol; of elements: first in function::operands
+  std::uint32_t index = no_index;  // register, symbol, or first element in function::operands
   std::uint32_t count = 0;         // elements
   std::int64_t value = 0;          // immediate, or byte offset
-  std::string_view name;           // as written: register or symbol
+  std::string_view name;           // of the register or symbol, as written
 };
 
 struct instruction {
@@ -177,14 +177,14 @@ struct instruction {
   ptx::opcode opcode = opcode::unknown;
   bool is_guard_negated = false;       // @!p
   std::uint32_t guard = no_index;      // function::registers; no_index: unconditional
-  std::uint32_t first_operand = 0;     // function::operands; the others follow
+  std::uint32_t first_operand = 0;     // in function::operands, consecutive
   std::uint32_t operand_count = 0;     // 0 for an unknown instruction: see text
   std::uint32_t location = no_index;   // function::locations; no_index: none
   std::uint32_t line = 0, column = 0;  // in the PTX text, from 1
   std::string_view text;               // guard to semicolon, semicolon excluded
 };
 
-// The body in the order of writing; index names the element in the vector of its sort.
+// A statement of a body, in text order. `index` refers to the vector for its kind.
 enum class statement_kind : std::uint8_t {
   scope_begin,
   scope_end,
@@ -226,7 +226,7 @@ struct function {
   std::uint64_t parameter_bytes = 0, return_bytes = 0;  // size of the blocks, C struct layout
   std::uint32_t parameter_alignment = 1, return_alignment = 1;
   function_directives directives;
-  std::uint32_t machine_registers = 0;  // of its machine code, where that is known; else 0
+  std::uint32_t machine_registers = 0;  // of its machine code; 0: unknown
 
   std::vector<register_declaration> register_declarations;
   std::vector<register_info> registers;
@@ -237,13 +237,13 @@ struct function {
   std::vector<source_location> locations;
   std::vector<std::string_view> pragmas;
   std::vector<instruction> instructions;
-  std::vector<operand> operands;  // those of one instruction are consecutive
+  std::vector<operand> operands;  // consecutive per instruction
   std::vector<statement> statements;
 
   std::span<const operand> operands_of(const instruction& i) const noexcept {
     return {operands.data() + i.first_operand, i.operand_count};
   }
-  // Of a vector, pair, list or address group.
+  // Returns the elements of a vector, pair, list or address group.
   std::span<const operand> elements_of(const operand& o) const noexcept {
     return {operands.data() + o.index, o.count};
   }
@@ -261,13 +261,13 @@ struct alias {
   std::uint32_t line = 0;
 };
 
-// A directive that the parser does not know, kept as text.
+// A directive that the parser does not know, stored as text.
 struct unknown_directive {
   std::string_view text;
   std::uint32_t line = 0;
 };
 
-// The outermost level in the order of writing; index as in a statement.
+// An item of the outermost level, in text order. `index` refers to the vector for its kind.
 enum class item_kind : std::uint8_t { variable, function, alias, file, pragma, unknown };
 struct module_item {
   item_kind kind = item_kind::variable;
@@ -283,12 +283,12 @@ struct module {
   std::vector<source_file> files;
   std::vector<std::string_view> pragmas;
   std::vector<variable> variables;
-  std::vector<function> functions;  // declarations too, in the order of writing
+  std::vector<function> functions;  // including declarations, in text order
   std::vector<alias> aliases;
   std::vector<unknown_directive> unknown_directives;
   std::vector<module_item> items;
-  std::vector<mnemonic> mnemonics;  // each distinct spelling once
-  // Names of variables and functions. A function leads to its definition when there is one.
+  std::vector<mnemonic> mnemonics;  // unique
+  // Names of variables and functions. A function maps to its definition, if the module contains it.
   struct symbol {
     symbol_kind kind = symbol_kind::unresolved;
     std::uint32_t index = no_index;
@@ -296,15 +296,15 @@ struct module {
   std::unordered_map<std::string_view, symbol> symbols;
 
   std::shared_ptr<const std::string> text;
-  std::deque<std::string> joined_text;  // spellings that the text has in pieces
+  std::deque<std::string> joined_text;  // mnemonics that the text contains in pieces
 
   const mnemonic& mnemonic_of(const instruction& i) const noexcept { return mnemonics[i.mnemonic]; }
-  // nullptr: no function, or no variable, of that name.
+  // Return nullptr if no function or variable has that name.
   const function* find_function(std::string_view name) const noexcept;
   const variable* find_variable(std::string_view name) const noexcept;
-  // 90 for "sm_90a"; 0 when the target is not of that form.
+  // Returns 90 for "sm_90a", and 0 for a target of another form.
   std::uint32_t target_architecture() const noexcept;
-  // Path of a .file number; empty when unknown.
+  // Returns the path of a .file number; empty if unknown.
   std::string_view file_path(std::uint32_t number) const noexcept;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Basic blocks and the call graph.
+// Finds basic blocks and called functions.
 #include <algorithm>
 
 #include "emulator/ptx/analysis.hpp"
@@ -7,22 +7,22 @@
 namespace halfwarp::emulator::ptx {
 namespace {
 
-bool leaves_straight_line(opcode op) noexcept {
+bool ends_block(opcode op) noexcept {
   return op == opcode::bra || op == opcode::brx || op == opcode::ret || op == opcode::exit ||
          op == opcode::trap;
 }
 
 std::vector<bool> find_leaders(const function& f) {
   const std::size_t count = f.instructions.size();
-  std::vector<bool> leads(count + 1, false);
-  leads[0] = true;
+  std::vector<bool> is_leader(count + 1, false);
+  is_leader[0] = true;
   for (const label& l : f.labels) {
-    if (l.is_referenced) leads[l.instruction] = true;
+    if (l.is_referenced) is_leader[l.instruction] = true;
   }
   for (std::size_t i = 0; i < count; ++i) {
-    if (leaves_straight_line(f.instructions[i].opcode)) leads[i + 1] = true;
+    if (ends_block(f.instructions[i].opcode)) is_leader[i + 1] = true;
   }
-  return leads;
+  return is_leader;
 }
 
 class successor_finder {
@@ -30,16 +30,16 @@ class successor_finder {
   successor_finder(const function& f, const control_flow& flow) : f_{f}, flow_{flow} {}
 
   std::vector<std::uint32_t> of(std::uint32_t block) {
-    found_.clear();
+    successors_.clear();
     const instruction& last = f_.instructions[flow_.blocks[block].end - 1];
-    const bool falls_through = last.guard != no_index || !leaves_straight_line(last.opcode);
-    if (falls_through && block + 1 < flow_.blocks.size()) found_.push_back(block + 1);
+    const bool falls_through = last.guard != no_index || !ends_block(last.opcode);
+    if (falls_through && block + 1 < flow_.blocks.size()) successors_.push_back(block + 1);
     if (last.opcode == opcode::bra || last.opcode == opcode::brx) {
       for (const operand& o : f_.operands_of(last)) add(o);
     }
-    std::ranges::sort(found_);
-    found_.erase(std::ranges::unique(found_).begin(), found_.end());
-    return found_;
+    std::ranges::sort(successors_);
+    successors_.erase(std::ranges::unique(successors_).begin(), successors_.end());
+    return successors_;
   }
 
  private:
@@ -54,12 +54,12 @@ class successor_finder {
 
   void add_label(std::uint32_t l) {
     const std::uint32_t target = f_.labels[l].instruction;
-    if (target < flow_.block_of.size()) found_.push_back(flow_.block_of[target]);
+    if (target < flow_.block_of.size()) successors_.push_back(flow_.block_of[target]);
   }
 
   const function& f_;
   const control_flow& flow_;
-  std::vector<std::uint32_t> found_;
+  std::vector<std::uint32_t> successors_;
 };
 
 }  // namespace
@@ -67,10 +67,10 @@ class successor_finder {
 control_flow find_blocks(const function& f) {
   control_flow flow;
   const auto count = static_cast<std::uint32_t>(f.instructions.size());
-  const std::vector<bool> leads = find_leaders(f);
+  const std::vector<bool> is_leader = find_leaders(f);
   flow.block_of.resize(count);
   for (std::uint32_t i = 0; i < count; ++i) {
-    if (leads[i]) flow.blocks.push_back({i, i, {}});
+    if (is_leader[i]) flow.blocks.push_back({i, i, {}});
     flow.blocks.back().end = i + 1;
     flow.block_of[i] = static_cast<std::uint32_t>(flow.blocks.size() - 1);
   }
@@ -82,20 +82,20 @@ control_flow find_blocks(const function& f) {
 }
 
 std::vector<std::uint32_t> called_functions(const function& f) {
-  std::vector<std::uint32_t> found;
+  std::vector<std::uint32_t> result;
   for (const operand& o : f.operands) {
     if (o.kind == operand_kind::symbol && o.symbol == symbol_kind::function) {
-      found.push_back(o.index);
+      result.push_back(o.index);
     }
   }
   for (const target_list& list : f.target_lists) {
     if (!list.is_call) continue;
-    std::ranges::copy_if(list.indices, std::back_inserter(found),
+    std::ranges::copy_if(list.indices, std::back_inserter(result),
                          [](std::uint32_t index) { return index != no_index; });
   }
-  std::ranges::sort(found);
-  found.erase(std::ranges::unique(found).begin(), found.end());
-  return found;
+  std::ranges::sort(result);
+  result.erase(std::ranges::unique(result).begin(), result.end());
+  return result;
 }
 
 }  // namespace halfwarp::emulator::ptx

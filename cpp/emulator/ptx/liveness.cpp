@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Register demand: how many values are live at the same time.
+// Computes register demand: the maximum number of values that are live at once.
 #include <algorithm>
 #include <bit>
 
@@ -8,16 +8,16 @@
 namespace halfwarp::emulator::ptx {
 namespace {
 
-constexpr std::uint32_t least = 16, most = 255, step = 8;
-// Sets of live registers, in bits over all blocks: 4 MiB. A larger function counts as `most`.
-constexpr std::uint64_t largest_problem = std::uint64_t{1} << 25;
-// Sets settle in (loop depth + 2) passes; hostile text must not make it more.
-constexpr int most_passes = 32;
+constexpr std::uint32_t min_registers = 16, max_registers = 255, granularity = 8;
+// Limit of the bits of live sets over all blocks, 4 MiB. Larger functions use `max_registers`.
+constexpr std::uint64_t max_bits = std::uint64_t{1} << 25;
+// The sets converge in (loop depth + 2) passes. The limit protects against hostile text.
+constexpr int max_passes = 32;
 
 using word = std::uint64_t;
 constexpr std::size_t word_bits = 64;
 
-// 32-bit registers that a value takes. Predicates have a register file of their own.
+// Returns the 32-bit registers of a value. Predicates have a separate register file.
 std::uint32_t weight(const register_info& r) noexcept {
   if (r.type == scalar_type::pred) return 0;
   return std::max((size_in_bytes(r.type) + 3) / 4, 1u) * r.vector_width;
@@ -31,15 +31,13 @@ class live_sets {
         flow_{find_blocks(f)},
         words_{(f.registers.size() + word_bits - 1) / word_bits} {}
 
-  bool is_too_large() const noexcept {
-    return words_ * word_bits * flow_.blocks.size() > largest_problem;
-  }
+  bool is_too_large() const noexcept { return words_ * word_bits * flow_.blocks.size() > max_bits; }
 
   std::uint32_t highest_demand() {
     live_in_.assign(flow_.blocks.size() * words_, 0);
     live_.resize(words_);
     bool changed = true;
-    for (int pass = 0; changed && pass < most_passes; ++pass) {
+    for (int pass = 0; changed && pass < max_passes; ++pass) {
       changed = false;
       for (std::size_t b = flow_.blocks.size(); b-- > 0;) changed = update(b) || changed;
     }
@@ -53,14 +51,14 @@ class live_sets {
  private:
   bool update(std::size_t block) {
     walk(block, false);
-    word* const kept = live_in_.data() + block * words_;
-    if (std::equal(live_.begin(), live_.end(), kept)) return false;
-    std::ranges::copy(live_, kept);
+    word* const saved = live_in_.data() + block * words_;
+    if (std::equal(live_.begin(), live_.end(), saved)) return false;
+    std::ranges::copy(live_, saved);
     return true;
   }
 
-  // Leaves in live_ what is live at the start of the block; returns the highest demand in it,
-  // which makes sense only when it counts what is live at the end first.
+  // Sets live_ to the registers that are live at the start of the block. Returns the highest demand
+  // in the block, which is valid only if `counts` is true.
   std::uint32_t walk(std::size_t block, bool counts) {
     std::ranges::fill(live_, 0);
     for (const std::uint32_t next : flow_.blocks[block].successors) {
@@ -78,9 +76,9 @@ class live_sets {
 
   void step_over(const instruction& i) {
     find_register_access(owner_, f_, i, access_);
-    const bool is_certain = i.guard == no_index;
+    const bool is_unconditional = i.guard == no_index;
     for (const std::uint32_t r : access_.writes) {
-      if (is_certain && f_.registers[r].vector_width == 1) remove(r);
+      if (is_unconditional && f_.registers[r].vector_width == 1) remove(r);
     }
     for (const std::uint32_t r : access_.reads) add(r);
   }
@@ -88,8 +86,9 @@ class live_sets {
   std::uint32_t live_weight() const noexcept {
     std::uint32_t sum = 0;
     for (std::size_t i = 0; i < words_; ++i) {
-      for (word rest = live_[i]; rest != 0; rest &= rest - 1) {
-        sum += weight(f_.registers[i * word_bits + static_cast<unsigned>(std::countr_zero(rest))]);
+      for (word remaining = live_[i]; remaining != 0; remaining &= remaining - 1) {
+        sum += weight(
+            f_.registers[i * word_bits + static_cast<unsigned>(std::countr_zero(remaining))]);
       }
     }
     return sum;
@@ -113,7 +112,7 @@ class live_sets {
   const function& f_;
   control_flow flow_;
   std::size_t words_;
-  std::vector<word> live_in_;  // of each block, words_ each
+  std::vector<word> live_in_;  // words_ per block
   std::vector<word> live_;
   std::uint32_t demand_ = 0;
   register_access access_;
@@ -121,16 +120,16 @@ class live_sets {
 
 std::uint32_t own_demand(const module& owner, const function& f) {
   live_sets sets{owner, f};
-  return sets.is_too_large() ? most : sets.highest_demand();
+  return sets.is_too_large() ? max_registers : sets.highest_demand();
 }
 
-// Raises each number to the highest of the functions that it calls.
+// Raises the demand of each function to the highest demand of its callees.
 void include_calls(const module& m, std::vector<std::uint32_t>& demand) {
   std::vector<std::vector<std::uint32_t>> calls;
   calls.reserve(m.functions.size());
   for (const function& f : m.functions) calls.push_back(called_functions(f));
   bool changed = true;
-  for (int pass = 0; changed && pass < most_passes; ++pass) {
+  for (int pass = 0; changed && pass < max_passes; ++pass) {
     changed = false;
     for (std::size_t i = 0; i < calls.size(); ++i) {
       for (const std::uint32_t callee : calls[i]) {
@@ -143,9 +142,10 @@ void include_calls(const module& m, std::vector<std::uint32_t>& demand) {
 }
 
 std::uint32_t rounded(std::uint32_t demand, const function& f) noexcept {
-  const std::uint32_t limit = f.directives.maxnreg != 0 ? f.directives.maxnreg : most;
-  const std::uint32_t value = (std::max(demand, least) + step - 1) / step * step;
-  return std::min({value, limit, most});
+  const std::uint32_t limit = f.directives.maxnreg != 0 ? f.directives.maxnreg : max_registers;
+  const std::uint32_t value =
+      (std::max(demand, min_registers) + granularity - 1) / granularity * granularity;
+  return std::min({value, limit, max_registers});
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the spelling of an instruction apart.
+// Splits a mnemonic into opcode, qualifiers, types and state spaces.
 #include "emulator/ptx/mnemonic.hpp"
 
 namespace halfwarp::emulator::ptx {
@@ -18,11 +18,11 @@ std::uint8_t vector_width(std::string_view word) noexcept {
   return is_width ? static_cast<std::uint8_t>(word[1] - '0') : 0;
 }
 
-// False: not known, or no room.
+// Returns false if the word is unknown or its list is full.
 bool classify(mnemonic& m, std::string_view word) noexcept {
-  if (const auto found = find_qualifier(word); found != qualifier::unknown) {
-    m.qualifier_set.set(static_cast<std::size_t>(found));
-    return append(m.qualifier_list, m.qualifier_count, found);
+  if (const auto word_qualifier = find_qualifier(word); word_qualifier != qualifier::unknown) {
+    m.qualifier_set.set(static_cast<std::size_t>(word_qualifier));
+    return append(m.qualifier_list, m.qualifier_count, word_qualifier);
   }
   if (const auto type = find_type(word); type != scalar_type::none) {
     return append(m.type_list, m.type_count, type);

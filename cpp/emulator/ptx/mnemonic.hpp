@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One distinct spelling of an instruction ("ld.global.nc.v4.f32"), taken apart once per module.
+// A parsed mnemonic such as "ld.global.nc.v4.f32". Each is parsed once per module.
 #pragma once
 
 #include <array>
@@ -18,9 +18,9 @@ namespace halfwarp::emulator::ptx {
 struct mnemonic {
   static constexpr std::size_t max_types = 6, max_spaces = 3, max_qualifiers = 16;
 
-  std::string_view text;  // the whole spelling, dots included
+  std::string_view text;  // full spelling with dots
   ptx::opcode opcode = opcode::unknown;
-  // Some dotted word is in no table, or there are more of a sort than fit below: not executable.
+  // A word is unknown, or a list below is full: the instruction is not executable.
   bool has_unknown_word = false;
   std::uint8_t vector_width = 1;  // .v2, .v4, .v8
   std::uint8_t type_count = 0, space_count = 0, qualifier_count = 0;
@@ -32,11 +32,11 @@ struct mnemonic {
   bool has(ptx::qualifier word) const noexcept {
     return word != qualifier::unknown && qualifier_set[static_cast<std::size_t>(word)];
   }
-  // The n-th type in the order of writing; none when there are fewer.
+  // Returns the n-th type in text order, or none.
   scalar_type type(std::size_t n = 0) const noexcept {
     return n < type_count ? type_list[n] : scalar_type::none;
   }
-  // The n-th state space; generic when there are fewer.
+  // Returns the n-th state space, or generic.
   state_space space(std::size_t n = 0) const noexcept {
     return n < space_count ? space_list[n] : state_space::generic;
   }
@@ -46,8 +46,8 @@ struct mnemonic {
   }
 };
 
-// Never fails: an unknown name gives opcode::unknown, an unknown dotted word has_unknown_word.
-// The result keeps a view of the text.
+// Parses a mnemonic and never fails. An unknown name results in opcode::unknown, an unknown dotted
+// word in has_unknown_word. The result borrows `text`.
 mnemonic make_mnemonic(std::string_view text) noexcept;
 
 }  // namespace halfwarp::emulator::ptx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outermost level of a PTX text, and the entry to the parser.
+// Parses the outermost level of a PTX text.
 #include "emulator/ptx/parser.hpp"
 
 #include <charconv>
@@ -21,7 +21,7 @@ class module_parser {
   void run() {
     if (!at_.at_directive(".version")) at_.fail_expected(".version at the start of the PTX text");
     while (!at_.at(token_kind::end)) statement();
-    if (out_.target.empty()) at_.fail("the PTX text names no .target");
+    if (out_.target.empty()) at_.fail("the PTX text has no .target directive");
     resolve(shared_);
   }
 
@@ -66,16 +66,16 @@ class module_parser {
     if (!at_.at(token_kind::directive)) at_.fail_expected("a directive");
     if (is_variable_space(word)) return variables(link);
     if (word != ".func" && word != ".entry") return unknown(start, line);
-    note(item_kind::function, out_.functions.size());
+    record_item(item_kind::function, out_.functions.size());
     parse_function(shared_, link);
   }
 
-  void note(item_kind kind, std::size_t index) {
+  void record_item(item_kind kind, std::size_t index) {
     out_.items.push_back({kind, static_cast<std::uint32_t>(index)});
   }
 
   void version() {
-    at_.take();
+    at_.advance();
     const token t = at_.current();
     const std::size_t dot = t.text.find('.');
     if (t.kind != token_kind::double_bits || dot == std::string_view::npos) {
@@ -83,62 +83,62 @@ class module_parser {
     }
     std::from_chars(t.text.data(), t.text.data() + dot, out_.version_major);
     std::from_chars(t.text.data() + dot + 1, t.text.data() + t.text.size(), out_.version_minor);
-    at_.take();
+    at_.advance();
   }
 
   void target() {
-    at_.take();
+    at_.advance();
     out_.target = at_.expect_identifier("a target such as sm_90");
     out_.target_flags.clear();
     while (at_.accept(',')) out_.target_flags.push_back(at_.expect_identifier("a target option"));
   }
 
   void address_size() {
-    at_.take();
+    at_.advance();
     const token written = at_.current();
     out_.address_size = at_.expect_number("an address size");
     if (out_.address_size != 64) at_.fail(written, "only addresses of 64 bits are supported");
   }
 
   void file() {
-    at_.take();
+    at_.advance();
     source_file added;
     added.number = at_.expect_number("the number of a file");
     if (!at_.at(token_kind::string)) at_.fail_expected("the path of a file");
     const std::uint32_t line = at_.current().line;
-    added.path = at_.take().text;
-    while (at_.current().line == line && !at_.at(token_kind::end)) at_.take();
-    note(item_kind::file, out_.files.size());
+    added.path = at_.advance().text;
+    while (at_.current().line == line && !at_.at(token_kind::end)) at_.advance();
+    record_item(item_kind::file, out_.files.size());
     out_.files.push_back(added);
   }
 
   void pragma() {
-    at_.take();
+    at_.advance();
     if (!at_.at(token_kind::string)) at_.fail_expected("the string of a pragma");
     do {
-      note(item_kind::pragma, out_.pragmas.size());
-      out_.pragmas.push_back(at_.take().text);
+      record_item(item_kind::pragma, out_.pragmas.size());
+      out_.pragmas.push_back(at_.advance().text);
     } while (at_.accept(',') && at_.at(token_kind::string));
     at_.expect(';', "after a pragma");
   }
 
   void section() {
-    at_.take();
+    at_.advance();
     while (!at_.at('{')) {
       if (at_.at(token_kind::end)) at_.fail_expected("'{' after .section");
-      at_.take();
+      at_.advance();
     }
     at_.skip_balanced();
   }
 
   void alias() {
     ptx::alias added;
-    added.line = at_.take().line;
+    added.line = at_.advance().line;
     added.name = at_.expect_identifier("the name of an alias");
     at_.expect(',', "after the name of an alias");
-    added.target = at_.expect_identifier("the function that an alias stands for");
+    added.target = at_.expect_identifier("the function of an alias");
     at_.expect(';', "after an alias");
-    note(item_kind::alias, out_.aliases.size());
+    record_item(item_kind::alias, out_.aliases.size());
     out_.aliases.push_back(added);
   }
 
@@ -152,14 +152,14 @@ class module_parser {
       const bool was_declared = !is_new && place->second.kind == symbol_kind::module_variable &&
                                 out_.variables[place->second.index].linkage == linkage::extern_;
       if (was_declared && v.linkage != linkage::extern_) place->second.index = index;
-      note(item_kind::variable, index);
+      record_item(item_kind::variable, index);
       out_.variables.push_back(std::move(v));
     }
   }
 
-  // Ends with a semicolon, a block in braces, or before a directive that is known.
+  // Skips an unknown directive: to a semicolon, a block in braces, or before a known directive.
   void unknown(std::size_t start, std::uint32_t line) {
-    at_.take();
+    at_.advance();
     while (!at_.at(token_kind::end)) {
       if (at_.at(';')) break;
       if (at_.at('{')) {
@@ -168,9 +168,9 @@ class module_parser {
       }
       if (at_.at('}')) at_.fail_expected("a directive");
       if (at_.at(token_kind::directive) && is_known(at_.current().text)) break;
-      at_.take();
+      at_.advance();
     }
-    note(item_kind::unknown, out_.unknown_directives.size());
+    record_item(item_kind::unknown, out_.unknown_directives.size());
     out_.unknown_directives.push_back({at_.text_since(start), line});
     at_.accept(';');
   }
@@ -195,11 +195,12 @@ std::string parse_error::to_text() const {
   return "ptx input" + place + "; error: " + message;
 }
 
-static parse_result parse_or_explain(std::string_view text) {
-  constexpr std::size_t longest = 0xffff'ffffu;  // offsets and counts have 32 bits
+static parse_result parse_or_report(std::string_view text) {
+  constexpr std::size_t max_text_bytes = 0xffff'ffffu;  // offsets and counts have 32 bits
   parse_result result;
   try {
-    if (text.size() > longest) throw syntax::syntax_error{0, 0, "the text is longer than 4 GiB"};
+    if (text.size() > max_text_bytes)
+      throw syntax::syntax_error{0, 0, "the text is longer than 4 GiB"};
     auto parsed = std::make_shared<module>();
     parsed->text = std::make_shared<const std::string>(syntax::without_padding(text));
     syntax::module_parser{*parsed}.run();
@@ -213,9 +214,9 @@ static parse_result parse_or_explain(std::string_view text) {
 
 parse_result parse(std::string_view text) noexcept {
   try {
-    return parse_or_explain(text);
+    return parse_or_report(text);
   } catch (const std::bad_alloc&) {
-    return {nullptr, {0, 0, "out of memory"}, {}};  // short enough to need no allocation
+    return {nullptr, {0, 0, "out of memory"}, {}};  // the short string needs no allocation
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Printer: one function per kind of node.
+// Prints each kind of AST node.
 #include "emulator/ptx/printer.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class printer {
  public:
   explicit printer(const module& m) : module_{m} {}
 
-  std::string take() noexcept { return std::move(out_); }
+  std::string release() noexcept { return std::move(out_); }
 
   void print_module() {
     put(".version ", module_.version_major, ".", module_.version_minor, "\n.target ",
@@ -113,7 +113,7 @@ class printer {
     put(v.name);
     print_dimensions(v);
     if (is_opaque && !v.attributes.empty()) put(" = ", v.attributes);
-    if (v.has_initialiser) print_initialiser(v);
+    if (v.has_initializer) print_initializer(v);
   }
 
   void print_pointer(const variable& v) {
@@ -123,15 +123,15 @@ class printer {
     if (v.pointer_alignment != 0) put(".align ", v.pointer_alignment, " ");
   }
 
-  void print_initialiser(const variable& v) {
-    const auto& bytes = v.initialiser.bytes;
+  void print_initializer(const variable& v) {
+    const auto& bytes = v.initializer.bytes;
     const std::size_t size = size_in_bytes(v.type);
     const bool has_braces = v.is_array || v.vector_width > 1 || bytes.empty();
     put(has_braces ? " = {" : " = ");
-    auto next = v.initialiser.relocations.begin();
+    auto next = v.initializer.relocations.begin();
     for (std::size_t offset = 0; offset < bytes.size(); offset += size) {
       if (offset > 0) put(", ");
-      if (next != v.initialiser.relocations.end() && next->offset == offset) {
+      if (next != v.initializer.relocations.end() && next->offset == offset) {
         print_relocation(*next++);
       } else {
         print_scalar(v.type, &bytes[offset], size);
@@ -362,19 +362,19 @@ class printer {
 std::string print(const module& m) {
   printer p{m};
   p.print_module();
-  return p.take();
+  return p.release();
 }
 
 std::string print_items(const module& m) {
   printer p{m};
   p.print_items();
-  return p.take();
+  return p.release();
 }
 
 std::string print(const module& m, const function& f, const instruction& i) {
   printer p{m};
   p.print_instruction(f, i);
-  return p.take();
+  return p.release();
 }
 
 }  // namespace halfwarp::emulator::ptx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AST to PTX text.
+// Prints an abstract syntax tree as PTX text.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace halfwarp::emulator::ptx {
 
-// Parsing the result gives an equal module, apart from lines, columns and the views of the text.
-// Debug sections and comments are gone, constant expressions and initialisers are evaluated.
+// Prints a module. Parsing the result returns an equal module, except for lines, columns and string
+// views. Omits debug sections and comments, and evaluates constant expressions and initializers.
 std::string print(const module& m);
 
-// What follows the three directives at the head of a module.
+// Prints a module without the three directives at its head.
 std::string print_items(const module& m);
 
-// One instruction on one line, without the semicolon: "@%p1 bra $L__BB0_2".
+// Prints one instruction without the semicolon: "@%p1 bra $L__BB0_2".
 std::string print(const module& m, const function& f, const instruction& i);
 
 }  // namespace halfwarp::emulator::ptx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which registers an instruction reads and which it writes.
+// Finds the registers that an instruction reads and writes.
 #include <algorithm>
 #include <array>
 
@@ -21,24 +21,24 @@ constexpr std::array without_result = {
 };
 static_assert(std::ranges::is_sorted(without_result));
 
-// Instructions that have a result in some forms only: those with this qualifier.
-struct sometimes {
+// An instruction that has a result only with a certain qualifier.
+struct qualified_opcode {
   opcode op;
   qualifier with;
 };
 constexpr std::array results_with = {
-    sometimes{opcode::bar, qualifier::red},
-    sometimes{opcode::barrier, qualifier::red},
-    sometimes{opcode::clusterlaunchcontrol, qualifier::query_cancel},
-    sometimes{opcode::multimem, qualifier::ld_reduce},
-    sometimes{opcode::tcgen05, qualifier::ld},
+    qualified_opcode{opcode::bar, qualifier::red},
+    qualified_opcode{opcode::barrier, qualifier::red},
+    qualified_opcode{opcode::clusterlaunchcontrol, qualifier::query_cancel},
+    qualified_opcode{opcode::multimem, qualifier::ld_reduce},
+    qualified_opcode{opcode::tcgen05, qualifier::ld},
 };
 
 bool has_result(const mnemonic& word, const operand& first) noexcept {
   if (first.kind == operand_kind::address || first.kind == operand_kind::address_group) {
     return false;  // stores, and mbarrier forms without a state
   }
-  for (const sometimes& s : results_with) {
+  for (const qualified_opcode& s : results_with) {
     if (s.op == word.opcode) return word.has(s.with);
   }
   if (word.opcode == opcode::call) return first.kind == operand_kind::list;
@@ -90,7 +90,7 @@ void find_register_access(const module& owner, const function& f, const instruct
   const mnemonic& word = owner.mnemonic_of(i);
   const bool first_is_written = has_result(word, operands.front());
   if (first_is_written) c.write(operands.front());
-  // The matrix that wgmma accumulates into is input as well.
+  // The accumulator matrix of wgmma is also an input.
   if (!first_is_written || word.opcode == opcode::wgmma) c.read(operands.front());
   for (const operand& o : operands.subspan(1)) c.read(o);
 }

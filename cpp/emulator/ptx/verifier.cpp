@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verifier: names first, then what each kind of instruction asks of its operands.
+// Checks names first, then the operands of each kind of instruction.
 #include "emulator/ptx/verifier.hpp"
 
 #include <algorithm>
@@ -12,15 +12,15 @@
 namespace halfwarp::emulator::ptx {
 namespace {
 
-constexpr std::uint64_t largest_parameter_block = 32764;  // bytes, since ISA 8.1
+constexpr std::uint64_t max_parameter_bytes = 32764;  // bytes, since ISA 8.1
 
 std::string quoted(std::string_view name) { return "'" + std::string{name} + "'"; }
 
-// How wide the registers of an instruction are, beside its type.
+// Constraint on the register widths of an instruction, relative to its type.
 enum class widths : std::uint8_t {
   any,       // not checked
-  same,      // all have the width of the type
-  at_least,  // loads, stores: the register may be wider than what is in memory
+  same,      // registers have the width of the type
+  at_least,  // loads and stores: registers may be wider than the type
 };
 
 struct width_rule {
@@ -39,7 +39,7 @@ constexpr std::array width_rules = {
 };
 
 widths rule_of(const mnemonic& word) noexcept {
-  // Mixed types (add.f32.f16) have a width per operand; a cache policy is 64 bits wide.
+  // Mixed types (add.f32.f16) have one width per operand, and a cache policy has 64 bits.
   if (word.type_count != 1 || word.has(qualifier::L2_cache_hint)) return widths::any;
   for (const width_rule& r : width_rules) {
     if (r.op == word.opcode) return r.rule;
@@ -50,28 +50,28 @@ widths rule_of(const mnemonic& word) noexcept {
 class function_verifier {
  public:
   function_verifier(const module& m, const function& f, std::vector<parse_error>& findings,
-                    std::size_t most)
-      : module_{m}, f_{f}, findings_{findings}, most_{most} {}
+                    std::size_t limit)
+      : module_{m}, f_{f}, findings_{findings}, limit_{limit} {}
 
   void run() {
     if (f_.is_entry && !f_.return_parameters.empty()) {
       report(f_.line, "kernel " + quoted(f_.name) + " must not return a value");
     }
-    if (f_.is_entry && f_.parameter_bytes > largest_parameter_block) {
-      report(f_.line, "the parameters of kernel " + quoted(f_.name) + " take " +
-                          std::to_string(f_.parameter_bytes) + " bytes, " +
-                          std::to_string(largest_parameter_block) + " is the most");
+    if (f_.is_entry && f_.parameter_bytes > max_parameter_bytes) {
+      report(f_.line, "the parameters of kernel " + quoted(f_.name) + " need " +
+                          std::to_string(f_.parameter_bytes) + " bytes, the limit is " +
+                          std::to_string(max_parameter_bytes));
     }
     for (const target_list& list : f_.target_lists) check_list(list);
     for (const instruction& i : f_.instructions) {
-      if (findings_.size() >= most_) return;
+      if (findings_.size() >= limit_) return;
       check(i);
     }
   }
 
  private:
   void report(std::uint32_t line, std::string message, std::uint32_t column = 0) {
-    if (findings_.size() < most_) findings_.push_back({line, column, std::move(message)});
+    if (findings_.size() < limit_) findings_.push_back({line, column, std::move(message)});
   }
   void report(const instruction& i, std::string message) {
     report(i.line, std::move(message), i.column);
@@ -137,7 +137,7 @@ class function_verifier {
     const auto operands = f_.operands_of(i);
     const bool has_results = !operands.empty() && operands[0].kind == operand_kind::list;
     const std::size_t callee = has_results ? 1 : 0;
-    if (callee >= operands.size()) return report(i, "'call' names no function");
+    if (callee >= operands.size()) return report(i, "'call' has no function operand");
     const operand& target = operands[callee];
     if (target.kind == operand_kind::register_) return;
     if (target.kind != operand_kind::symbol || target.symbol != symbol_kind::function) {
@@ -152,11 +152,11 @@ class function_verifier {
                 called.return_parameters);
   }
 
-  void check_count(const instruction& i, const function& called, const char* what,
-                   std::size_t given, const std::vector<variable>& declared) {
+  void check_count(const instruction& i, const function& called, const char* noun,
+                   std::size_t actual, const std::vector<variable>& declared) {
     const bool is_variadic = !declared.empty() && declared.back().is_unsized;
-    if (given == declared.size() || is_variadic) return;
-    report(i, "call of " + quoted(called.name) + " has " + std::to_string(given) + " " + what +
+    if (actual == declared.size() || is_variadic) return;
+    report(i, "call of " + quoted(called.name) + " has " + std::to_string(actual) + " " + noun +
                   ", the function has " + std::to_string(declared.size()));
   }
 
@@ -207,8 +207,8 @@ class function_verifier {
     if (o.kind != operand_kind::register_ || o.component != component::none) return;
     const register_info& r = f_.registers[o.index];
     if (r.vector_width != 1) return;
-    const unsigned has = info(r.type).bits, needs = info(word.type()).bits;
-    if (rule == widths::same ? has == needs : has >= needs && has != 0) return;
+    const unsigned actual = info(r.type).bits, required = info(word.type()).bits;
+    if (rule == widths::same ? actual == required : actual >= required && actual != 0) return;
     report(i, "register " + quoted(r.name) + " of type ." + std::string{spelling(r.type)} +
                   " does not fit '" + std::string{word.text} + "'");
   }
@@ -216,16 +216,16 @@ class function_verifier {
   const module& module_;
   const function& f_;
   std::vector<parse_error>& findings_;
-  std::size_t most_;
+  std::size_t limit_;
 };
 
 class module_verifier {
  public:
-  module_verifier(const module& m, std::size_t most) : module_{m}, most_{most} {}
+  module_verifier(const module& m, std::size_t limit) : module_{m}, limit_{limit} {}
 
   std::vector<parse_error> run() {
     for (const module_item& item : module_.items) {
-      if (findings_.size() >= most_) break;
+      if (findings_.size() >= limit_) break;
       if (item.kind == item_kind::variable) check(module_.variables[item.index]);
       if (item.kind == item_kind::function) check(module_.functions[item.index]);
     }
@@ -234,16 +234,16 @@ class module_verifier {
 
  private:
   void report(std::uint32_t line, std::string message) {
-    if (findings_.size() < most_) findings_.push_back({line, 0, std::move(message)});
+    if (findings_.size() < limit_) findings_.push_back({line, 0, std::move(message)});
   }
 
   void check(const variable& v) {
     check_relocations(v);
     if (v.linkage == linkage::extern_) return;
     const bool is_new = defined_.insert(v.name).second;
-    const auto found = module_.symbols.find(v.name);
+    const auto match = module_.symbols.find(v.name);
     const bool is_function =
-        found != module_.symbols.end() && found->second.kind == symbol_kind::function;
+        match != module_.symbols.end() && match->second.kind == symbol_kind::function;
     if (!is_new || is_function) {
       report(v.line, "variable " + quoted(v.name) + " is defined twice");
     }
@@ -254,20 +254,20 @@ class module_verifier {
       report(f.line, "function " + quoted(f.name) + " is defined twice");
     }
     for (const variable& v : f.variables) check_relocations(v);
-    function_verifier{module_, f, findings_, most_}.run();
+    function_verifier{module_, f, findings_, limit_}.run();
   }
 
   void check_relocations(const variable& v) {
-    for (const relocation& r : v.initialiser.relocations) {
+    for (const relocation& r : v.initializer.relocations) {
       if (r.kind == symbol_kind::unresolved) {
         report(r.line,
-               "unknown symbol " + quoted(r.name) + " in the initialiser of " + quoted(v.name));
+               "unknown symbol " + quoted(r.name) + " in the initializer of " + quoted(v.name));
       }
     }
   }
 
   const module& module_;
-  std::size_t most_;
+  std::size_t limit_;
   std::vector<parse_error> findings_;
   std::unordered_set<std::string_view> defined_;
 };
@@ -283,8 +283,8 @@ parse_result verified(parse_result parsed) {
 
 }  // namespace
 
-std::vector<parse_error> verify(const module& m, std::size_t most) {
-  return module_verifier{m, most}.run();
+std::vector<parse_error> verify(const module& m, std::size_t limit) {
+  return module_verifier{m, limit}.run();
 }
 
 parse_result parse_verified(std::string_view text) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes that a text may have although its form is right.
+// Checks a parsed module for semantic errors.
 #pragma once
 
 #include <string_view>
@@ -10,13 +10,13 @@
 
 namespace halfwarp::emulator::ptx {
 
-// Names that are not declared, things that are defined twice, operands that do not fit their
-// instruction. Instructions that the parser does not know are left alone. At most `most` findings,
-// in the order of the text.
-std::vector<parse_error> verify(const module& m, std::size_t most = 20);
+// Finds undeclared names, duplicate definitions, and operands that do not fit their instruction.
+// Ignores instructions that the parser does not know. Returns at most `limit` findings in text
+// order.
+std::vector<parse_error> verify(const module& m, std::size_t limit = 20);
 
-// Parses and verifies: what loading a module does. With findings the value is null, the error is
-// the first of them, and the log has one line for each.
+// Parses and verifies a module, as loading does. If there are findings, the value is null, the
+// error is the first finding, and the log contains one line per finding.
 parse_result parse_verified(std::string_view text) noexcept;
 
 }  // namespace halfwarp::emulator::ptx

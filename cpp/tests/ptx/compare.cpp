@@ -93,15 +93,15 @@ class comparison {
     const auto parts = [](const variable& v) {
       return std::tuple{
           v.name,       v.linkage,    v.space,           v.type,      v.vector_width,  v.is_array,
-          v.is_unsized, v.is_managed, v.has_initialiser, v.alignment, v.element_bytes, v.size};
+          v.is_unsized, v.is_managed, v.has_initializer, v.alignment, v.element_bytes, v.size};
     };
     const auto extra = [](const variable& v) {
       return std::tuple{v.offset,     v.dimensions,        v.attributes,     v.pointer_space,
-                        v.is_pointer, v.pointer_alignment, v.register_index, v.initialiser.bytes};
+                        v.is_pointer, v.pointer_alignment, v.register_index, v.initializer.bytes};
     };
     equal("declaration", parts(a), parts(b));
     equal("declaration", extra(a), extra(b));
-    each("relocation", a.initialiser.relocations, b.initialiser.relocations);
+    each("relocation", a.initializer.relocations, b.initializer.relocations);
   }
 
   void directives(const function_directives& a, const function_directives& b) {

@@ -90,9 +90,9 @@ TEST(Lexer, RefusesMalformedNumbersAndUnfinishedTokens) {
   EXPECT_EQ(message_of("12ab"), "1:1 malformed number");
   EXPECT_EQ(message_of("09"), "1:1 malformed number");
   EXPECT_EQ(message_of("0f3F80"), "1:1 a constant beginning with 0f has 8 hexadecimal digits");
-  EXPECT_EQ(message_of("a /* b"), "1:3 comment without an end");
-  EXPECT_EQ(message_of("\"a\nb\""), "1:1 string without an end");
-  EXPECT_EQ(message_of(std::string_view{"\"a\\b", 2}), "1:1 string without an end")
+  EXPECT_EQ(message_of("a /* b"), "1:3 unterminated comment");
+  EXPECT_EQ(message_of("\"a\nb\""), "1:1 unterminated string");
+  EXPECT_EQ(message_of(std::string_view{"\"a\\b", 2}), "1:1 unterminated string")
       << "what lies behind the text is not read";
   EXPECT_EQ(message_of("a \x01"), "1:3 character with code 1 is not allowed here");
   EXPECT_EQ(message_of(std::string_view{"a\0b", 3}),

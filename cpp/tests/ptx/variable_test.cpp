@@ -16,7 +16,7 @@ const variable& only(const module& m) {
 }
 
 std::vector<std::uint8_t> bytes_of(const std::string& declaration) {
-  return only(*parsed(declaration)).initialiser.bytes;
+  return only(*parsed(declaration)).initializer.bytes;
 }
 
 TEST(Variable, HasSizeAlignmentAndDimensions) {
@@ -79,7 +79,7 @@ TEST(Initializer, StoresAddressesAsRelocations) {
       ".global .u32 a[4];\n"
       ".global .u64 x[4] = {a, generic(a)+12, a + 8 - 4, 5};\n"
       ".global .b8 y[2] = {0xff(a), 0xff00(generic(a)+4)};\n");
-  const auto& r = m->variables[1].initialiser.relocations;
+  const auto& r = m->variables[1].initializer.relocations;
   ASSERT_EQ(r.size(), 3u);
   EXPECT_EQ(r[0].offset, 0u);
   EXPECT_FALSE(r[0].is_generic);
@@ -89,8 +89,8 @@ TEST(Initializer, StoresAddressesAsRelocations) {
   EXPECT_EQ(r[1].addend, 12);
   EXPECT_EQ(r[2].offset, 16u);
   EXPECT_EQ(r[2].addend, 4);
-  EXPECT_EQ(m->variables[1].initialiser.bytes.size(), 32u);
-  const auto& masked = m->variables[2].initialiser.relocations;
+  EXPECT_EQ(m->variables[1].initializer.bytes.size(), 32u);
+  const auto& masked = m->variables[2].initializer.relocations;
   ASSERT_EQ(masked.size(), 2u);
   EXPECT_EQ(masked[1].mask, 0xff00u);
   EXPECT_EQ(masked[1].size, 1);
@@ -100,10 +100,10 @@ TEST(Initializer, StoresAddressesAsRelocations) {
 TEST(Initializer, MayNameAFunctionThatIsDefinedLater) {
   const auto m = parsed(
       ".func f;\n.global .u64 x = f;\n.func f { ret; }\n.alias g, f;\n.global .u64 y = g;\n");
-  const auto& r = m->variables[0].initialiser.relocations[0];
+  const auto& r = m->variables[0].initializer.relocations[0];
   EXPECT_EQ(r.kind, symbol_kind::function);
   EXPECT_TRUE(m->functions[r.index].is_definition);
-  EXPECT_EQ(m->variables[1].initialiser.relocations[0].index, r.index);
+  EXPECT_EQ(m->variables[1].initializer.relocations[0].index, r.index);
 }
 
 TEST(Variable, RefusesMalformedDeclarations) {
@@ -113,12 +113,12 @@ TEST(Variable, RefusesMalformedDeclarations) {
             "4:28 more values than the variable has elements");
   EXPECT_EQ(error_of(".global .u32 x[2] = {{1}};"),
             "4:22 more braces than the variable has dimensions");
-  EXPECT_EQ(error_of(".global .u32 x[-1];"), "4:16 an array size is an integer, not negative");
+  EXPECT_EQ(error_of(".global .u32 x[-1];"), "4:16 an array size must be a non-negative integer");
   EXPECT_EQ(error_of(".global .u32 x[1 << 40][1 << 40];"), "4:33 variable 'x' is too large");
   EXPECT_EQ(error_of(".global .u32 x[0][1 << 40][1 << 40];"), "4:36 variable 'x' is too large");
   EXPECT_EQ(error_of(".global .f16 x = 1.0;"),
-            "4:21 a real number does not initialise a variable of type f16");
-  EXPECT_EQ(error_of(".global .shared .u32 x;"), "4:9 a declaration has one state space");
+            "4:21 a real number cannot initialize a variable of type f16");
+  EXPECT_EQ(error_of(".global .shared .u32 x;"), "4:9 a declaration can have only one state space");
   EXPECT_EQ(error_of(".global .u32 x"),
             "4:15 expected ';' after a declaration, found the end of the text");
 }
@@ -150,7 +150,7 @@ TEST(Module, NeedsVersionAndTarget) {
   EXPECT_EQ(parse("").error.to_text(),
             "ptx input, line 1; error: expected .version at the start of the PTX text, found the "
             "end of the text");
-  EXPECT_EQ(parse(".version 8.0\n").error.message, "the PTX text names no .target");
+  EXPECT_EQ(parse(".version 8.0\n").error.message, "the PTX text has no .target directive");
   EXPECT_EQ(parse(".version 8\n.target sm_90\n").error.message,
             "expected a version such as 8.5, found '8'");
   EXPECT_EQ(error_of(".address_size 32"), "4:15 only addresses of 64 bits are supported");

@@ -38,7 +38,7 @@ TEST(Verifier, FindsUnknownNames) {
   EXPECT_EQ(findings_in("ld.global.v2.u32 {%r1, %x}, [%rd1];"), "unknown symbol '%x'\n");
   EXPECT_EQ(findings_in("t: .branchtargets a, b; a: ret;"), "unknown label 'b'\n");
   EXPECT_EQ(findings(".global .u64 x = missing;"),
-            "unknown symbol 'missing' in the initialiser of 'x'\n");
+            "unknown symbol 'missing' in the initializer of 'x'\n");
 }
 
 TEST(Verifier, FindsSecondDefinitions) {
@@ -79,7 +79,7 @@ TEST(Verifier, ChecksBranchesAndCalls) {
 
 TEST(Verifier, ChecksHeadsOfKernels) {
   EXPECT_EQ(findings(".entry k(.param .b8 x[40000]) { ret; }"),
-            "the parameters of kernel 'k' take 40000 bytes, 32764 is the most\n");
+            "the parameters of kernel 'k' need 40000 bytes, the limit is 32764\n");
 }
 
 TEST(Verifier, IgnoresUnknownInstructions) {

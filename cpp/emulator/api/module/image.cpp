@@ -61,7 +61,7 @@ std::shared_ptr<ptx::module> parse(const std::string& text, jit_options& options
 }
 
 std::shared_ptr<const ptx::module> open_bytes(image::bytes data, jit_options& options) {
-  const auto found = image::find_ptx(data, device_architecture(), image::known_cubins());
+  const auto found = image::find_ptx(data, device_architecture(), image::compiled_cubins());
   if (!found) refuse_image(options, code_of(found.error.reason), found.error.message);
   auto parsed = parse(found.source->text, options);
   for (ptx::function& each : parsed->functions) {

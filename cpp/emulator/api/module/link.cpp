@@ -41,7 +41,7 @@ void add(call& c, link_state& state, CUjitInputType type, std::string_view name,
          image::bytes data) {
   require(state.image.empty(), CUDA_ERROR_INVALID_VALUE, "the link is complete already");
   const std::string why =
-      link::add_input(state.inputs, name, data, device_architecture(), image::known_cubins());
+      link::add_input(state.inputs, name, data, device_architecture(), image::compiled_cubins());
   const std::string title = name.empty() ? "<unknown>" : std::string{name};
   if (!why.empty()) {
     refuse_link(state, type == CU_JIT_INPUT_PTX ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_INVALID_IMAGE,

@@ -128,10 +128,10 @@ void function_decoder::decode_one(std::uint32_t index) {
                          std::to_string(e.from_bits) + ".b" + std::to_string(e.to_bits);
       emit(name, {e.to, e.from});
     }
-  } catch (const unsupported& reason) {
+  } catch (const unsupported& error) {
     extensions_.clear();
     out_.code.resize(code_before);
-    refused_.push_back({index, reason.why});
+    refused_.push_back({index, error.reason});
   }
 }
 

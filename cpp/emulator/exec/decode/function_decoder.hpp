@@ -23,7 +23,7 @@ inline constexpr std::uint64_t max_frame_bytes = 512 << 10;
 
 // Thrown for an instruction, or an instruction form, that the emulator does not support.
 struct unsupported {
-  std::string why;
+  std::string reason;
 };
 
 // Decodes a function, instruction by instruction. The decode_* functions in other files read
@@ -37,7 +37,7 @@ class function_decoder {
   // An instruction that cannot be decoded, with the reason. Listed in the order of the text.
   struct refused {
     std::uint32_t instruction;
-    std::string why;
+    std::string reason;
   };
   const std::vector<refused>& refused_instructions() const noexcept { return refused_; }
 

@@ -27,16 +27,17 @@ class depth_finder {
     }
     if (depths_[function]) return *depths_[function];
     is_on_chain_[function] = true;
-    std::uint64_t deepest = 0;
+    std::uint64_t callee_depth = 0;
     for (const call_site& site : code_.functions[function].calls) {
       if (site.is_builtin) continue;
-      if (!site.is_indirect) deepest = std::max(deepest, return_address_bytes + depth(site.callee));
+      if (!site.is_indirect)
+        callee_depth = std::max(callee_depth, return_address_bytes + depth(site.callee));
       for (std::uint32_t i = 1; site.is_indirect && i < code_.functions.size(); ++i) {
-        deepest = std::max(deepest, return_address_bytes + depth(i));
+        callee_depth = std::max(callee_depth, return_address_bytes + depth(i));
       }
     }
     is_on_chain_[function] = false;
-    depths_[function] = code_.functions[function].frame_bytes + deepest;
+    depths_[function] = code_.functions[function].frame_bytes + callee_depth;
     return *depths_[function];
   }
 
@@ -53,7 +54,7 @@ report::fault refusal_of(const program& owner, const ptx::function& entry, const
   fault.kernel = entry.name;
   fault.device = owner.device;
   set_source(fault, *owner.source, f, r.instruction);
-  fault.detail = r.why;
+  fault.detail = r.reason;
   return fault;
 }
 
@@ -78,10 +79,10 @@ std::unique_ptr<kernel_code> decode_kernel(const program& owner, std::uint32_t e
   if (code->refusal) return code;
   std::uint64_t depth = depth_finder{*code}.depth(0);
   if (depth > max_frame_bytes) {
-    std::string why = "the deepest chain of calls needs " + std::to_string(depth) +
-                      " bytes of local memory, " + std::to_string(max_frame_bytes) + " is the most";
+    std::string reason = "the deepest call chain needs " + std::to_string(depth) +
+                         " bytes of local memory, the limit is " + std::to_string(max_frame_bytes);
     const ptx::function& f = owner.source->functions[entry];
-    code->refusal = refusal_of(owner, f, f, {0, std::move(why)});
+    code->refusal = refusal_of(owner, f, f, {0, std::move(reason)});
   }
   code->local_bytes = static_cast<std::uint32_t>(std::min(depth, max_frame_bytes));
   return code;

@@ -56,7 +56,7 @@ void add_function(const ptx::module& source, kernel_layout& layout, std::uint32_
 // Adds functions whose address a variable stores, such as a table of virtual functions.
 void add_functions_of_variables(const ptx::module& source, kernel_layout& layout) {
   for (const ptx::variable& v : source.variables) {
-    for (const ptx::relocation& r : v.initialiser.relocations) {
+    for (const ptx::relocation& r : v.initializer.relocations) {
       if (r.kind == ptx::symbol_kind::function) add_function(source, layout, r.index);
     }
   }

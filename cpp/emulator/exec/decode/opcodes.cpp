@@ -38,8 +38,8 @@ class words {
 };
 
 struct count_range {
-  std::uint8_t least, most;
-  constexpr bool has(std::size_t n) const { return n >= least && n <= most; }
+  std::uint8_t min, max;
+  constexpr bool has(std::size_t n) const { return n >= min && n <= max; }
 };
 
 // The forms of an opcode that the emulator supports. Decoding checks a mnemonic against them.
@@ -47,7 +47,7 @@ struct opcode_entry {
   opcode name;
   decode_function decode = nullptr;
   count_range operands{}, types{};
-  bool has_space = false;  // .global ... and vectors: it accesses memory, or speaks of addresses
+  bool has_space = false;  // allows state spaces such as .global, and vectors
   words allowed{};
 };
 

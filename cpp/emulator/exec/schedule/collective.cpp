@@ -83,7 +83,7 @@ void run_if_complete(warp_state& w, lane_mask required, handler run) {
   std::vector<warp_split> together;
   for (std::size_t i = 0; i < w.splits.size();) {
     if (waits_with(w.splits[i], required, run)) {
-      together.push_back(w.splits.take(i));
+      together.push_back(w.splits.extract(i));
     } else {
       ++i;
     }
@@ -120,7 +120,7 @@ bool run_together(warp_state& w, const instruction& instr, lane_mask lanes) {
 }
 
 void join_collective(warp_state& w, std::size_t index, const instruction& instr) {
-  warp_split f = w.splits.take(index);
+  warp_split f = w.splits.extract(index);
   std::vector<warp_split> parts;
   for (lane_mask remaining = f.lanes; remaining; remaining &= ~parts.back().lanes) {
     member_group group = first_group(w.view, instr, remaining);

@@ -196,7 +196,7 @@ class split_run {
   }
 
   void exit_threads() {
-    warp_split ended = w_.splits.take(self_);
+    warp_split ended = w_.splits.extract(self_);
     w_.view.live &= ~ended.lanes;
     w_.view.block->live_threads -= lanes_in(ended.lanes);
     release_frame(w_, ended.top_frame);
@@ -270,7 +270,7 @@ std::size_t find_convergent(const warp_state& w, std::size_t self) {
 }
 
 void move_to_end(warp_state& w, std::size_t index) {
-  if (index + 1 < w.splits.size()) w.splits.add(w.splits.take(index));
+  if (index + 1 < w.splits.size()) w.splits.add(w.splits.extract(index));
 }
 
 }  // namespace

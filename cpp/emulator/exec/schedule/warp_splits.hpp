@@ -47,10 +47,10 @@ class warp_splits {
     --count_;
     for (; i < count_; ++i) items_[i] = items_[i + 1];
   }
-  warp_split take(std::size_t i) noexcept {
-    warp_split taken = items_[i];
+  warp_split extract(std::size_t i) noexcept {
+    warp_split extracted = items_[i];
     remove(i);
-    return taken;
+    return extracted;
   }
 
  private:

@@ -55,8 +55,8 @@ const texture::binding& bound_image::of(int lane, std::uint64_t handle) {
 void bound_image::raise_outside(int lane, std::uint32_t size) const {
   raise(lane, report::fault_kind::out_of_bounds,
         "an access of " + std::to_string(size) + " bytes outside of the surface",
-        "the x coordinate of a surface is in bytes; cudaBoundaryModeZero and ...Clamp ignore "
-        "the access");
+        "the x coordinate of a surface is in bytes; cudaBoundaryModeZero and ...Clamp allow "
+        "accesses outside of it");
 }
 
 }  // namespace halfwarp::emulator::exec

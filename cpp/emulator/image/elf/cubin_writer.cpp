@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Appends to an ELF file: new contents, and new tables that name them.
+// Appends new section contents and new section tables to an ELF file.
 #include "emulator/image/elf/cubin_writer.hpp"
 
 #include <algorithm>
@@ -20,25 +20,25 @@ void put(std::string& file, std::size_t at, T value) {
   }
 }
 
-std::size_t append(std::string& file, std::string_view what) {
+std::size_t append(std::string& file, std::string_view content) {
   file.resize((file.size() + 7) / 8 * 8);
   const std::size_t at = file.size();
-  file += what;
+  file += content;
   return at;
 }
 
-void place(std::string& header, std::size_t offset, std::size_t size) {
+void set_location(std::string& header, std::size_t offset, std::size_t size) {
   put<std::uint64_t>(header, offset_at, offset);
   put<std::uint64_t>(header, size_at, size);
 }
 
-// The index of a section in the table, or its number of sections.
-std::size_t find_header(std::string_view table, std::string_view names, std::string_view wanted) {
+// Returns the index of a section in the table, or the number of sections if it is missing.
+std::size_t find_header(std::string_view table, std::string_view names, std::string_view section) {
   std::size_t i = 0;
   for (; i * header_bytes < table.size(); ++i) {
     const auto header = std::as_bytes(std::span{table}).subspan(i * header_bytes, header_bytes);
     const auto name = number_at<std::uint32_t>(header, name_at);
-    if (name < names.size() && names.substr(name, names.find('\0', name) - name) == wanted) break;
+    if (name < names.size() && names.substr(name, names.find('\0', name) - name) == section) break;
   }
   return i;
 }
@@ -47,8 +47,8 @@ std::size_t find_header(std::string_view table, std::string_view names, std::str
 
 std::string with_ptx(bytes cubin, std::string_view ptx) {
   std::string file{as_text(cubin)};
-  const section_table where = find_section_table(cubin);
-  const auto old_table = part(cubin, where.offset, where.bytes);
+  const section_table location = find_section_table(cubin);
+  const auto old_table = part(cubin, location.offset, location.bytes);
   const std::size_t names_index = number_at<std::uint16_t>(cubin, names_at);
   if (!is_cubin(cubin) || !old_table || (names_index + 1) * header_bytes > old_table->size()) {
     return file;
@@ -71,7 +71,7 @@ std::string with_ptx(bytes cubin, std::string_view ptx) {
   text.push_back('\0');
   const auto write_header = [&table](std::size_t i, std::size_t offset, std::size_t size) {
     std::string header = table.substr(i * header_bytes, header_bytes);
-    place(header, offset, size);
+    set_location(header, offset, size);
     table.replace(i * header_bytes, header_bytes, header);
   };
   write_header(index, append(file, text), text.size());
@@ -95,7 +95,7 @@ std::string cubin_of_ptx(std::uint32_t architecture, std::string_view ptx) {
   put<std::uint16_t>(file, header_size_at, elf_header_bytes);
   put<std::uint16_t>(file, section_size_at, header_bytes);
   put<std::uint16_t>(file, names_at, 1);
-  // An empty section, and the names: of itself, ".shstrtab".
+  // An empty section, and the section name table ".shstrtab".
   std::string table(2 * header_bytes, '\0');
   const std::string names{"\0.shstrtab\0", 11};
   const std::size_t names_offset = append(file, names);

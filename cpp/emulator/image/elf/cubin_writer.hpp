@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cubins that carry PTX, in the section where compilers put it.
+// Writes cubins that contain PTX in the debug section of compilers.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace halfwarp::emulator::image {
 
-// The cubin with that PTX in place of what it carries, all else where it was; as it is when its
-// headers are damaged.
+// Returns the cubin with its PTX replaced and everything else at its offset. Returns it unchanged
+// if its headers are damaged.
 std::string with_ptx(bytes cubin, std::string_view ptx);
 
-// A cubin that has no machine code. `architecture` is 90 for sm_90.
+// Returns a cubin without machine code. `architecture` is 90 for sm_90.
 std::string cubin_of_ptx(std::uint32_t architecture, std::string_view ptx);
 
 }  // namespace halfwarp::emulator::image

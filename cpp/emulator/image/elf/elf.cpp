@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ELF headers and sections, every offset checked.
+// Reads ELF headers and sections and checks every offset.
 #include "emulator/image/elf/elf.hpp"
 
 #include <algorithm>
@@ -28,8 +28,8 @@ section read_section(bytes header) noexcept {
 template <class Visit>
 void for_each_section(bytes file, Visit&& visit) {
   if (file.size() < elf_header_bytes) return;
-  const section_table where = find_section_table(file);
-  const auto table = part(file, where.offset, where.bytes);
+  const section_table location = find_section_table(file);
+  const auto table = part(file, location.offset, location.bytes);
   const std::uint64_t names_index = number_at<std::uint16_t>(file, names_at);
   if (!table || names_index * header_bytes >= table->size()) return;
   const section names_header = read_section(table->subspan(names_index * header_bytes));
@@ -83,25 +83,25 @@ std::uint64_t end_of_file(bytes header, bytes sections) noexcept {
 
 bytes without_padding(bytes file) noexcept {
   if (file.size() < elf_header_bytes) return file;
-  const section_table where = find_section_table(file);
-  const auto sections = part(file, where.offset, where.bytes);
+  const section_table location = find_section_table(file);
+  const auto sections = part(file, location.offset, location.bytes);
   if (!sections) return file;
   const std::uint64_t end = end_of_file(file.first(elf_header_bytes), *sections);
   return end < file.size() ? file.first(end) : file;
 }
 
-std::vector<bytes> find_sections(bytes cubin, std::string_view beginning) {
+std::vector<bytes> find_sections(bytes cubin, std::string_view prefix) {
   std::vector<bytes> result;
   for_each_section(cubin, [&](std::string_view name, bytes content) {
-    if (name.starts_with(beginning)) result.push_back(content);
+    if (name.starts_with(prefix)) result.push_back(content);
   });
   return result;
 }
 
-std::optional<bytes> find_section(bytes cubin, std::string_view wanted) noexcept {
+std::optional<bytes> find_section(bytes cubin, std::string_view section) noexcept {
   std::optional<bytes> result;
   for_each_section(cubin, [&](std::string_view name, bytes content) {
-    if (!result && name == wanted) result = content;
+    if (!result && name == section) result = content;
   });
   return result;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The little of ELF that a cubin needs: is it one, which sections has it, how long is it.
+// Recognizes cubins, finds their sections and computes their size.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace halfwarp::emulator::image {
 
 bool is_elf(bytes data) noexcept;
-bool is_cubin(bytes data) noexcept;  // an ELF file of 64 bits for the CUDA machine
+bool is_cubin(bytes data) noexcept;  // a 64-bit ELF file for CUDA devices
 
-// For a file whose length is not known. `header` has elf_header_bytes; `sections` is the table of
-// section headers, which lies where find_section_table says.
+// For a file of unknown length. `header` has elf_header_bytes. `sections` is the section header
+// table at the location that find_section_table returns.
 inline constexpr std::size_t elf_header_bytes = 64;
 struct section_table {
   std::uint64_t offset = 0;
@@ -24,16 +24,16 @@ struct section_table {
 section_table find_section_table(bytes header) noexcept;
 std::uint64_t end_of_file(bytes header, bytes sections) noexcept;
 
-// Without what follows the last byte that the headers name; as it is when they are damaged.
+// Removes bytes after the last byte that the headers refer to. Returns a damaged file unchanged.
 bytes without_padding(bytes file) noexcept;
 
-// Content of a section; none when there is no such section or it lies outside the file.
+// Returns the content of a section; nullopt if it is missing or outside the file.
 std::optional<bytes> find_section(bytes cubin, std::string_view name) noexcept;
 
-// Of those whose names begin so, in their order.
-std::vector<bytes> find_sections(bytes cubin, std::string_view beginning);
+// Returns the sections whose names start with `prefix`, in file order.
+std::vector<bytes> find_sections(bytes cubin, std::string_view prefix);
 
-// 90 for a cubin of sm_90; 0 when it does not say.
+// Returns 90 for a cubin of sm_90, or 0 if unknown.
 std::uint32_t cubin_architecture(bytes cubin) noexcept;
 
 }  // namespace halfwarp::emulator::image

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the fields of ELF headers lie, for files of 64 bits.
+// Offsets of the fields in 64-bit ELF headers.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The section .nv.info: attributes of the code, each with the index of a symbol.
+// Reads the section .nv.info: attributes of machine code, each with a symbol index.
 #include "emulator/image/elf/register_counts.hpp"
 
 #include <string_view>
@@ -9,7 +9,7 @@
 namespace halfwarp::emulator::image {
 namespace {
 
-// An attribute is two bytes and 16 bits: its value, or for `has_payload` the size of what follows.
+// An attribute is two bytes and a 16-bit value. For `has_payload`, the value is the payload's size.
 constexpr std::size_t attribute_bytes = 4;
 constexpr std::uint8_t has_payload = 4, registers_of_a_symbol = 0x2f;
 constexpr std::size_t symbol_bytes = 24;
@@ -25,17 +25,17 @@ std::string_view name_of(bytes symbols, bytes names, std::uint32_t index) noexce
 }  // namespace
 
 register_counts find_register_counts(bytes cubin) {
-  const auto facts = find_section(cubin, ".nv.info");
+  const auto attributes = find_section(cubin, ".nv.info");
   const auto symbols = find_section(cubin, ".symtab");
   const auto names = find_section(cubin, ".strtab");
   register_counts result;
-  if (!facts || !symbols || !names) return result;
+  if (!attributes || !symbols || !names) return result;
   std::uint64_t at = 0;
-  while (const auto head = part(*facts, at, attribute_bytes)) {
+  while (const auto head = part(*attributes, at, attribute_bytes)) {
     at += attribute_bytes;
     if (number_at<std::uint8_t>(*head, 0) != has_payload) continue;
     const std::uint64_t size = number_at<std::uint16_t>(*head, 2);
-    const auto payload = part(*facts, at, size);
+    const auto payload = part(*attributes, at, size);
     if (!payload) break;
     at += size;
     if (number_at<std::uint8_t>(*head, 1) != registers_of_a_symbol) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many registers the machine code of each kernel uses, as the compiler wrote it down.
+// Reads the register count of each kernel's machine code.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace halfwarp::emulator::image {
 
-// By symbol; nothing of what is damaged.
+// Maps symbols to register counts. Skips damaged entries.
 using register_counts = std::map<std::string, std::uint32_t, std::less<>>;
 register_counts find_register_counts(bytes cubin);
 

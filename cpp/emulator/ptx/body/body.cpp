@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements of a function body.
+// Parses the statements of a function body.
 #include "emulator/ptx/body/body.hpp"
 
 #include <utility>
@@ -9,7 +9,7 @@
 namespace halfwarp::emulator::ptx::syntax {
 namespace {
 
-constexpr std::size_t deepest = 256;  // nested blocks; each close looks at the names still open
+constexpr std::size_t max_depth = 256;  // nested blocks; each close scans all unresolved names
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void body_parser::run() {
     }
     statement();
   }
-  for (const pending& p : pending_) shared_.open_names.push_back(p.place);
+  for (const pending& p : pending_) shared_.unresolved_names.push_back(p.place);
 }
 
 void body_parser::declare(std::string_view name, name_kind kind, std::uint32_t index,
@@ -63,8 +63,8 @@ void body_parser::declare_parameters(std::vector<variable>& parameters, name_kin
 }
 
 void body_parser::open_scope() {
-  if (pending_starts_.size() >= deepest) at_.fail("blocks are nested too deeply");
-  at_.take();
+  if (pending_starts_.size() >= max_depth) at_.fail("blocks are nested too deeply");
+  at_.advance();
   names_.open();
   pending_starts_.push_back(pending_.size());
   push(statement_kind::scope_begin, 0);
@@ -80,20 +80,20 @@ void body_parser::set_symbol(const pending& p, symbol_kind kind, std::uint32_t i
   }
 }
 
-// What the closing scope declares is found now; the rest waits for the scope around it.
+// Resolves names that the closing scope declares. Other names wait for the enclosing scope.
 void body_parser::close_scope() {
-  at_.take();
+  at_.advance();
   const std::size_t start = pending_starts_.back();
-  std::size_t kept = start;
+  std::size_t unresolved = start;
   for (std::size_t i = start; i < pending_.size(); ++i) {
-    const auto found = names_.find(pending_[i].name);
-    if (found && found->depth == names_.depth()) {
-      set_symbol(pending_[i], as_symbol_kind(found->kind), found->index);
+    const auto match = names_.find(pending_[i].name);
+    if (match && match->depth == names_.depth()) {
+      set_symbol(pending_[i], as_symbol_kind(match->kind), match->index);
     } else {
-      pending_[kept++] = pending_[i];
+      pending_[unresolved++] = pending_[i];
     }
   }
-  pending_.resize(kept);
+  pending_.resize(unresolved);
   pending_starts_.pop_back();
   names_.close();
   if (!pending_starts_.empty()) push(statement_kind::scope_end, 0);
@@ -104,11 +104,11 @@ void body_parser::statement() {
     case token_kind::directive:
       return directive();
     case token_kind::identifier:
-      return labelled_or_instruction();
+      return label_or_instruction();
     default:
       break;
   }
-  if (at_.at('@')) return labelled_or_instruction();
+  if (at_.at('@')) return label_or_instruction();
   if (at_.at('{')) return open_scope();
   if (at_.at('}')) return close_scope();
   if (!at_.accept(';')) at_.fail_expected("a statement");
@@ -130,18 +130,18 @@ void body_parser::directive() {
 }
 
 void body_parser::registers() {
-  at_.take();
+  at_.advance();
   register_declaration pattern;
   pattern.line = at_.current().line;
   while (at_.at(token_kind::directive)) {
-    const std::string_view word = at_.take().text;
+    const std::string_view word = at_.advance().text;
     const scalar_type type = find_type(word.substr(1));
     if (type != scalar_type::none) {
       pattern.type = type;
     } else if (word == ".v2" || word == ".v4" || word == ".v8") {
       pattern.vector_width = static_cast<std::uint8_t>(word.back() - '0');
     } else {
-      at_.fail("'" + std::string{word} + "' does not belong in a declaration of registers");
+      at_.fail("'" + std::string{word} + "' is not allowed in a declaration of registers");
     }
   }
   if (pattern.type == scalar_type::none) at_.fail_expected("a type such as .b32");
@@ -178,7 +178,7 @@ void body_parser::variables() {
 }
 
 void body_parser::location() {
-  const std::uint32_t line = at_.take().line;
+  const std::uint32_t line = at_.advance().line;
   const auto number = [&] {
     return at_.current().line == line ? at_.expect_number("a number of .loc") : 0;
   };
@@ -189,30 +189,30 @@ void body_parser::location() {
   const auto is_here = [&] { return at_.current().line == line; };
   if (is_here() && at_.accept(',') && is_here() && at_.accept_identifier("function_name")) {
     l.function_name = at_.expect_identifier("the label of a function name");
-    while (is_here() && !at_.at(token_kind::end) && !at_.at_identifier("inlined_at")) at_.take();
+    while (is_here() && !at_.at(token_kind::end) && !at_.at_identifier("inlined_at")) at_.advance();
     if (is_here() && at_.accept_identifier("inlined_at")) {
       l.inlined_file = number();
       l.inlined_line = number();
       l.inlined_column = number();
     }
   }
-  while (is_here() && !at_.at(token_kind::end)) at_.take();
+  while (is_here() && !at_.at(token_kind::end)) at_.advance();
   location_ = static_cast<std::uint32_t>(out_.locations.size());
   push(statement_kind::location, location_);
   out_.locations.push_back(l);
 }
 
 void body_parser::pragma() {
-  at_.take();
+  at_.advance();
   if (!at_.at(token_kind::string)) at_.fail_expected("the string of a pragma");
   do {
     push(statement_kind::pragma, out_.pragmas.size());
-    out_.pragmas.push_back(at_.take().text);
+    out_.pragmas.push_back(at_.advance().text);
   } while (at_.accept(',') && at_.at(token_kind::string));
   at_.expect(';', "after a pragma");
 }
 
-// Reaching it is what makes a kernel not executable, as with an unknown instruction.
+// Records the directive as an unknown instruction, so that kernels that reach it are refused.
 void body_parser::unknown_directive() {
   instruction i;
   i.line = at_.current().line;
@@ -229,7 +229,7 @@ void body_parser::unknown_directive() {
   out_.instructions.push_back(i);
 }
 
-void body_parser::labelled_or_instruction() {
+void body_parser::label_or_instruction() {
   instruction i;
   i.line = at_.current().line;
   i.column = at_.current().column;
@@ -237,9 +237,9 @@ void body_parser::labelled_or_instruction() {
   if (at_.at('@')) guard(i);
   if (!at_.at(token_kind::identifier)) at_.fail_expected("an instruction");
   at_.extend_word();
-  const token word = at_.take();
+  const token word = at_.advance();
   if (i.guard == no_index && at_.at(':')) {
-    at_.take();
+    at_.advance();
     if (at_.at_directive(".branchtargets") || at_.at_directive(".calltargets")) {
       return targets(word);
     }
@@ -261,7 +261,7 @@ void body_parser::targets(const token& name) {
   target_list list;
   list.name = name.text;
   list.line = name.line;
-  list.is_call = at_.take().text == ".calltargets";
+  list.is_call = at_.advance().text == ".calltargets";
   const auto index = static_cast<std::uint32_t>(out_.target_lists.size());
   declare(name.text, name_kind::target_list, index, name);
   do {
@@ -280,7 +280,7 @@ void body_parser::targets(const token& name) {
 }
 
 void body_parser::prototype(const token& name) {
-  at_.take();
+  at_.advance();
   call_prototype p;
   p.name = name.text;
   p.line = name.line;
@@ -290,7 +290,7 @@ void body_parser::prototype(const token& name) {
   const std::size_t start = at_.current().offset;
   at_.skip_to_semicolon();
   p.directives = at_.text_since(start);
-  at_.take();
+  at_.advance();
   declare(name.text, name_kind::prototype, static_cast<std::uint32_t>(out_.prototypes.size()),
           name);
   push(statement_kind::prototype, out_.prototypes.size());
@@ -298,7 +298,7 @@ void body_parser::prototype(const token& name) {
 }
 
 void body_parser::guard(instruction& i) {
-  at_.take();
+  at_.advance();
   i.is_guard_negated = at_.accept('!');
   const token name = at_.current();
   at_.expect_identifier("a predicate register");
@@ -307,21 +307,21 @@ void body_parser::guard(instruction& i) {
   i.guard = *index;
 }
 
-// "ld .global .f32" is one word, too.
-std::string_view body_parser::whole_word(const token& first) {
+// Returns the full mnemonic, also if it is split as in "ld .global .f32".
+std::string_view body_parser::full_mnemonic(const token& first) {
   if (!at_.at(token_kind::directive)) return first.text;
   std::string joined{first.text};
-  while (at_.at(token_kind::directive)) joined += at_.take().text;
-  const auto known = shared_.mnemonic_ids.find(joined);
-  if (known != shared_.mnemonic_ids.end()) return known->first;
+  while (at_.at(token_kind::directive)) joined += at_.advance().text;
+  const auto match = shared_.mnemonic_ids.find(joined);
+  if (match != shared_.mnemonic_ids.end()) return match->first;
   return shared_.out.joined_text.emplace_back(std::move(joined));
 }
 
 void body_parser::instruction_at(std::size_t start, const token& word, instruction i) {
   if (word.text.front() == '%' || word.text.front() == '$') {
-    at_.fail(word, described(word) + " is not an instruction");
+    at_.fail(word, token_text(word) + " is not an instruction");
   }
-  i.mnemonic = shared_.intern(whole_word(word));
+  i.mnemonic = shared_.intern(full_mnemonic(word));
   i.opcode = shared_.out.mnemonics[i.mnemonic].opcode;
   i.location = location_;
   operands(i);
@@ -335,7 +335,7 @@ void body_parser::operands(instruction& i) {
   const std::size_t before = out_.operands.size();
   i.first_operand = static_cast<std::uint32_t>(before);
   if (i.opcode == opcode::unknown) return at_.skip_to_semicolon();
-  const bool may_be_new = shared_.out.mnemonics[i.mnemonic].has_unknown_word;
+  const bool is_unknown_form = shared_.out.mnemonics[i.mnemonic].has_unknown_word;
   const cursor start = at_;
   try {
     const operand_range range = operands_.parse(i.opcode == opcode::call);
@@ -343,24 +343,24 @@ void body_parser::operands(instruction& i) {
     i.first_operand = range.first;
     i.operand_count = range.count;
   } catch (const syntax_error&) {
-    // A new variant of an instruction may have operands of a form that is not known either.
-    if (!may_be_new) throw;
+    // An unknown variant of an instruction may have operands of an unknown form.
+    if (!is_unknown_form) throw;
     at_ = start;
     operands_.truncate(before);
     at_.skip_to_semicolon();
   }
-  collect_open_operands();
+  collect_unresolved_operands();
 }
 
-void body_parser::collect_open_operands() {
-  for (const std::uint32_t index : operands_.open_operands()) {
+void body_parser::collect_unresolved_operands() {
+  for (const std::uint32_t index : operands_.unresolved_operands()) {
     pending p;
     p.place.function = index_;
     p.place.operand = index;
     p.name = out_.operands[index].name;
     pending_.push_back(p);
   }
-  operands_.open_operands().clear();
+  operands_.unresolved_operands().clear();
 }
 
 }  // namespace halfwarp::emulator::ptx::syntax

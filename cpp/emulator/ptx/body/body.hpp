@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The body of a function: from brace to brace.
+// Parses the body of a function, including its braces.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ namespace halfwarp::emulator::ptx::syntax {
 
 class body_parser {
  public:
-  // `index` is the place that the function will have in the module.
+  // `index` is the function's index in the module.
   body_parser(context& shared, function& out, std::uint32_t index);
 
-  // Current token: the opening brace. Ends behind the closing one.
+  // Starts at the opening brace. Stops after the closing brace.
   void run();
 
  private:
-  // A name that is a label, a variable or a function declared further down.
+  // A name whose declaration may follow: a label, a variable or a function.
   struct pending {
-    open_name place;
+    unresolved_name place;
     std::string_view name;
   };
 
@@ -38,16 +38,16 @@ class body_parser {
   void variables();
   void location();
   void pragma();
-  void labelled_or_instruction();
+  void label_or_instruction();
   void label_at(const token& name);
   void targets(const token& name);
   void prototype(const token& name);
   void instruction_at(std::size_t start, const token& word, ptx::instruction i);
   void guard(ptx::instruction& i);
-  std::string_view whole_word(const token& first);
+  std::string_view full_mnemonic(const token& first);
   void operands(ptx::instruction& i);
   void unknown_directive();
-  void collect_open_operands();
+  void collect_unresolved_operands();
   void set_symbol(const pending& p, symbol_kind kind, std::uint32_t index);
   void push(statement_kind kind, std::size_t index);
 

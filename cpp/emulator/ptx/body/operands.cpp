@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands: registers, constants, symbols, addresses and groups of them.
+// Parses operands: registers, constants, symbols, addresses and groups of these.
 #include "emulator/ptx/body/operands.hpp"
 
 #include <array>
@@ -11,7 +11,7 @@
 namespace halfwarp::emulator::ptx::syntax {
 namespace {
 
-constexpr int deepest = 8;  // brackets within brackets; real instructions have two
+constexpr int max_depth = 8;  // nested brackets; real instructions have two levels
 
 constexpr std::array components = {
     std::pair{std::string_view{".x"}, component::x},
@@ -30,7 +30,8 @@ constexpr std::array components = {
     std::pair{std::string_view{".h1"}, component::h1},
 };
 
-// "%envreg12", "%pm3", "%pm3_64": the number, -1 without one; the rest goes to `family`.
+// Returns the number in a name such as "envreg12" or "pm3_64", or -1. Sets `family` to the name
+// without the number.
 int numbered_family(std::string_view name, std::string& family) {
   std::size_t start = 0;
   while (start < name.size() && (name[start] < '0' || name[start] > '9')) ++start;
@@ -41,8 +42,8 @@ int numbered_family(std::string_view name, std::string& family) {
   return number;
 }
 
-// Whether an undeclared name after a percent sign can be that of a special register of a newer PTX.
-// Compilers call their own registers by one to three letters and a number.
+// Checks whether an undeclared name after a percent sign may be a special register of a newer PTX.
+// Names of ordinary registers from compilers consist of one to three letters and a number.
 bool may_be_special(std::string_view name) noexcept {
   return name.find_first_of("0123456789") > 3 && name.size() > 3;
 }
@@ -70,14 +71,14 @@ operand_range operand_parser::parse(bool is_call) {
 
 void operand_parser::truncate(std::size_t operands) {
   out_.operands.resize(operands);
-  while (!open_.empty() && open_.back() >= operands) open_.pop_back();
+  while (!unresolved_.empty() && unresolved_.back() >= operands) unresolved_.pop_back();
 }
 
 std::uint32_t operand_parser::flush(std::size_t base) {
   const auto first = static_cast<std::uint32_t>(out_.operands.size());
   for (std::size_t i = base; i < scratch_.size(); ++i) {
     if (is_label_or_unknown(scratch_[i])) {
-      open_.push_back(static_cast<std::uint32_t>(out_.operands.size()));
+      unresolved_.push_back(static_cast<std::uint32_t>(out_.operands.size()));
     }
     out_.operands.push_back(scratch_[i]);
   }
@@ -90,7 +91,7 @@ operand operand_parser::with_pair() {
   if (!at_.at('|')) return first;
   const std::size_t base = scratch_.size();
   scratch_.push_back(first);
-  at_.take();
+  at_.advance();
   scratch_.push_back(single());
   operand pair;
   pair.kind = operand_kind::pair;
@@ -100,8 +101,8 @@ operand operand_parser::with_pair() {
 }
 
 operand operand_parser::elements(operand_kind kind, char closing) {
-  if (++depth_ > deepest) at_.fail("brackets are nested too deeply");
-  at_.take();
+  if (++depth_ > max_depth) at_.fail("brackets are nested too deeply");
+  at_.advance();
   const std::size_t base = scratch_.size();
   while (!at_.at(closing)) {
     scratch_.push_back(with_pair());
@@ -129,7 +130,7 @@ operand operand_parser::single() {
 
 operand operand_parser::not_operand() {
   const cursor before = at_;
-  at_.take();
+  at_.advance();
   if (!at_.at(token_kind::identifier)) {
     at_ = before;
     return constant_operand();
@@ -142,7 +143,7 @@ operand operand_parser::not_operand() {
 
 operand operand_parser::negated() {
   const cursor before = at_;
-  at_.take();
+  at_.advance();
   if (!at_.at(token_kind::identifier) || at_.at_identifier("WARP_SZ")) {
     at_ = before;
     return constant_operand();
@@ -156,8 +157,8 @@ operand operand_parser::negated() {
 operand operand_parser::constant_operand() {
   const constant value = parse_constant(at_);
   operand o;
-  o.kind = value.kind == constant::sort::integer      ? operand_kind::integer
-           : value.kind == constant::sort::float_bits ? operand_kind::float_bits
+  o.kind = value.kind == constant::form::integer      ? operand_kind::integer
+           : value.kind == constant::form::float_bits ? operand_kind::float_bits
                                                       : operand_kind::double_bits;
   o.value = value.as_signed();
   o.is_negative = value.is_negative();
@@ -165,8 +166,8 @@ operand operand_parser::constant_operand() {
 }
 
 operand operand_parser::bracketed() {
-  if (++depth_ > deepest) at_.fail("brackets are nested too deeply");
-  at_.take();
+  if (++depth_ > max_depth) at_.fail("brackets are nested too deeply");
+  at_.advance();
   const operand first = address_term();
   operand result = first;
   if (at_.at(',')) {
@@ -203,7 +204,7 @@ operand operand_parser::address_term() {
     }
   } else {
     const constant value = parse_constant(at_);
-    if (value.kind != constant::sort::integer) at_.fail("an address is not a real number");
+    if (value.kind != constant::form::integer) at_.fail("an address is not a real number");
     o.value = value.as_signed();
   }
   o.kind = operand_kind::address;
@@ -213,16 +214,16 @@ operand operand_parser::address_term() {
 std::uint64_t operand_parser::offset_terms() {
   std::uint64_t offset = 0;
   while (at_.at('+') || at_.at('-')) {
-    const bool is_minus = at_.take().text == "-";
+    const bool is_minus = at_.advance().text == "-";
     const constant term = parse_constant_term(at_);
-    if (term.kind != constant::sort::integer) at_.fail("an offset is not a real number");
+    if (term.kind != constant::form::integer) at_.fail("an offset is not a real number");
     offset += is_minus ? 0 - term.bits : term.bits;
   }
   return offset;
 }
 
 operand operand_parser::named() {
-  const token word = at_.take();
+  const token word = at_.advance();
   operand o;
   o.name = word.text;
   if (word.text == "_") return o;
@@ -230,33 +231,33 @@ operand operand_parser::named() {
   if (index) {
     o.kind = operand_kind::register_;
     o.index = *index;
-    take_component(o, word.offset + word.text.size());
-  } else if (take_special(o)) {
-    take_component(o, word.offset + word.text.size());
+    parse_component(o, word.offset + word.text.size());
+  } else if (parse_special(o)) {
+    parse_component(o, word.offset + word.text.size());
   } else {
     o.kind = operand_kind::symbol;
     resolve_local(o);
-    if (at_.at('[')) take_index(o);
+    if (at_.at('[')) parse_index(o);
     o.value += static_cast<std::int64_t>(offset_terms());
   }
   return o;
 }
 
 std::optional<std::uint32_t> operand_parser::register_index(std::string_view name) {
-  const auto found = names_.find_register(name);
-  if (!found) return std::nullopt;
-  const std::uint64_t key = std::uint64_t{found->declaration} << 32 | found->number;
+  const auto match = names_.find_register(name);
+  if (!match) return std::nullopt;
+  const std::uint64_t key = std::uint64_t{match->declaration} << 32 | match->number;
   const auto [place, is_new] =
       register_indices_.try_emplace(key, static_cast<std::uint32_t>(out_.registers.size()));
   if (is_new) {
-    const auto& declaration = out_.register_declarations[found->declaration];
+    const auto& declaration = out_.register_declarations[match->declaration];
     out_.registers.push_back(
-        {name, found->declaration, found->number, declaration.type, declaration.vector_width});
+        {name, match->declaration, match->number, declaration.type, declaration.vector_width});
   }
   return place->second;
 }
 
-bool operand_parser::take_special(operand& o) {
+bool operand_parser::parse_special(operand& o) {
   if (o.name.front() != '%') return false;
   const std::string_view name = o.name.substr(1);
   o.special = find_special_register(name);
@@ -279,23 +280,23 @@ bool operand_parser::take_special(operand& o) {
   return true;
 }
 
-void operand_parser::take_component(operand& o, std::size_t end) {
+void operand_parser::parse_component(operand& o, std::size_t end) {
   if (!at_.at(token_kind::directive) || !at_.is_adjacent_to(end)) return;
   for (const auto& [word, value] : components) {
     if (!at_.at_directive(word)) continue;
     o.component = value;
-    at_.take();
+    at_.advance();
     return;
   }
   at_.fail_expected("a component such as .x");
 }
 
 void operand_parser::resolve_local(operand& o) {
-  const auto found = names_.find(o.name);
-  // A label may be declared again further down in an inner scope; those wait for its end.
-  if (!found || found->kind == name_kind::label) return;
-  o.symbol = as_symbol_kind(found->kind);
-  o.index = found->index;
+  const auto match = names_.find(o.name);
+  // A later declaration in an inner scope may hide a label, so labels are resolved at scope end.
+  if (!match || match->kind == name_kind::label) return;
+  o.symbol = as_symbol_kind(match->kind);
+  o.index = match->index;
 }
 
 std::uint64_t operand_parser::element_bytes(const operand& o) const {
@@ -305,18 +306,18 @@ std::uint64_t operand_parser::element_bytes(const operand& o) const {
     case symbol_kind::parameter:
       return out_.parameters[o.index].element_bytes;
     default:
-      const variable* const found = owner_.find_variable(o.name);
-      return found == nullptr ? 0 : found->element_bytes;
+      const variable* const match = owner_.find_variable(o.name);
+      return match == nullptr ? 0 : match->element_bytes;
   }
 }
 
-// "table[3]": an address, in elements
-void operand_parser::take_index(operand& o) {
+// Parses an element index as in "table[3]" and adds its byte offset.
+void operand_parser::parse_index(operand& o) {
   const std::uint64_t size = element_bytes(o);
   if (size == 0) at_.fail("'" + std::string{o.name} + "' is not an array");
-  at_.take();
+  at_.advance();
   const constant index = parse_constant(at_);
-  if (index.kind != constant::sort::integer) at_.fail("an array index is not a real number");
+  if (index.kind != constant::form::integer) at_.fail("an array index is not a real number");
   at_.expect(']', "after an array index");
   o.value = static_cast<std::int64_t>(index.bits * size);
 }

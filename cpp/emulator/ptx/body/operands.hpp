@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of an instruction.
+// Parses the operands of an instruction.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ class operand_parser {
   operand_parser(cursor& at, const module& owner, function& out, const scopes& names)
       : at_{at}, owner_{owner}, out_{out}, names_{names} {}
 
-  // Up to the semicolon, which is not taken. Calls have lists in parentheses; elsewhere a
-  // parenthesis begins a constant expression.
+  // Parses the operands before the semicolon. A parenthesis starts a list in calls, else a constant
+  // expression.
   operand_range parse(bool is_call);
-  // Index in function::registers; none when the name is not that of a register.
+  // Returns an index in function::registers, or nullopt if no register has that name.
   std::optional<std::uint32_t> register_index(std::string_view name);
-  // Operands with a name that may yet be declared: a label, or a symbol of the module.
-  std::vector<std::uint32_t>& open_operands() noexcept { return open_; }
-  // Forgets what was parsed beyond this many operands.
+  // Operands whose name may be declared later: a label, or a symbol of the module.
+  std::vector<std::uint32_t>& unresolved_operands() noexcept { return unresolved_; }
+  // Removes parsed operands beyond this count.
   void truncate(std::size_t operands);
 
  private:
@@ -43,10 +43,10 @@ class operand_parser {
   operand not_operand();
   operand constant_operand();
   operand named();
-  bool take_special(operand& o);
-  void take_component(operand& o, std::size_t end);
+  bool parse_special(operand& o);
+  void parse_component(operand& o, std::size_t end);
   void resolve_local(operand& o);
-  void take_index(operand& o);
+  void parse_index(operand& o);
   std::uint64_t element_bytes(const operand& o) const;
   std::uint64_t offset_terms();
   std::uint32_t flush(std::size_t base);
@@ -57,8 +57,8 @@ class operand_parser {
   const scopes& names_;
   bool is_call_ = false;
   int depth_ = 0;
-  std::vector<operand> scratch_;  // of the brackets that are open, innermost last
-  std::vector<std::uint32_t> open_;
+  std::vector<operand> scratch_;  // of the open brackets, innermost last
+  std::vector<std::uint32_t> unresolved_;
   std::unordered_map<std::uint64_t, std::uint32_t> register_indices_;  // declaration, number
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scopes: a stack of declarations and two tables of what is visible.
+// Scopes as a stack of declarations, with two tables of visible names.
 #include "emulator/ptx/body/scope.hpp"
 
 #include <charconv>
@@ -14,7 +14,7 @@ struct numbered_name {
   std::uint32_t number = 0;
 };
 
-// "%r17" to "%r" and 17. None for "%r", "%r01" and numbers above 32 bits.
+// Splits "%r17" into "%r" and 17. Returns nullopt for "%r", "%r01" and numbers above 32 bits.
 std::optional<numbered_name> split(std::string_view name) noexcept {
   std::size_t start = name.size();
   while (start > 0 && is_digit(name[start - 1])) --start;
@@ -66,11 +66,11 @@ void scopes::close() {
 }
 
 bool scopes::insert(table& names, entry added) {
-  added.thing.depth = depth();
+  added.ref.depth = depth();
   const auto [place, is_new] =
       names.try_emplace(added.name, static_cast<std::uint32_t>(entries_.size()));
   if (!is_new) {
-    if (entries_[place->second].thing.depth == added.thing.depth) return false;
+    if (entries_[place->second].ref.depth == added.ref.depth) return false;
     added.hidden = place->second;
     place->second = static_cast<std::uint32_t>(entries_.size());
   }
@@ -81,7 +81,7 @@ bool scopes::insert(table& names, entry added) {
 bool scopes::declare(std::string_view name, name_kind kind, std::uint32_t index) {
   if (name.front() == '%' && is_digit(name.back())) has_single_numbered_ = true;
   entry added;
-  added.thing = {kind, index, 0};
+  added.ref = {kind, index, 0};
   added.name = name;
   return insert(names_, added);
 }
@@ -89,7 +89,7 @@ bool scopes::declare(std::string_view name, name_kind kind, std::uint32_t index)
 bool scopes::declare_range(std::string_view prefix, std::uint32_t count,
                            std::uint32_t declaration) {
   entry added;
-  added.thing = {name_kind::register_, declaration, 0};
+  added.ref = {name_kind::register_, declaration, 0};
   added.name = prefix;
   added.is_range = true;
   added.count = count;
@@ -97,18 +97,18 @@ bool scopes::declare_range(std::string_view prefix, std::uint32_t count,
 }
 
 const scopes::entry* scopes::look_up(const table& names, std::string_view name) const noexcept {
-  const auto found = names.find(name);
-  return found == names.end() ? nullptr : &entries_[found->second];
+  const auto match = names.find(name);
+  return match == names.end() ? nullptr : &entries_[match->second];
 }
 
-std::optional<named_thing> scopes::find(std::string_view name) const noexcept {
-  const entry* const found = look_up(names_, name);
-  if (found == nullptr) return std::nullopt;
-  return found->thing;
+std::optional<declaration_ref> scopes::find(std::string_view name) const noexcept {
+  const entry* const match = look_up(names_, name);
+  if (match == nullptr) return std::nullopt;
+  return match->ref;
 }
 
 std::optional<scopes::register_name> scopes::find_register(std::string_view name) const noexcept {
-  // Nearly every name is one of a range, so that table comes first.
+  // Most names belong to a range, so the table of ranges is searched first.
   const entry* ranged = nullptr;
   const auto parts = split(name);
   if (parts) {
@@ -121,12 +121,12 @@ std::optional<scopes::register_name> scopes::find_register(std::string_view name
   if (ranged == nullptr || has_single_numbered_ || name.front() != '%') {
     single = look_up(names_, name);
   }
-  if (single != nullptr && (ranged == nullptr || single->thing.depth >= ranged->thing.depth)) {
-    if (single->thing.kind != name_kind::register_) return std::nullopt;
-    return register_name{single->thing.index, 0};
+  if (single != nullptr && (ranged == nullptr || single->ref.depth >= ranged->ref.depth)) {
+    if (single->ref.kind != name_kind::register_) return std::nullopt;
+    return register_name{single->ref.index, 0};
   }
   if (ranged == nullptr) return std::nullopt;
-  return register_name{ranged->thing.index, parts->number};
+  return register_name{ranged->ref.index, parts->number};
 }
 
 }  // namespace halfwarp::emulator::ptx::syntax

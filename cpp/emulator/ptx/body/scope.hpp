@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names that are visible at a place in a function body: nested scopes, ranges of registers.
+// The names that are visible in a function body: nested scopes and register ranges.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ enum class name_kind : std::uint8_t {
   prototype,
 };
 
-struct named_thing {
+struct declaration_ref {
   name_kind kind = name_kind::label;
   std::uint32_t index = 0;
-  std::uint32_t depth = 0;  // of the scope that declares it; 0: parameters
+  std::uint32_t depth = 0;  // of the declaring scope; 0: parameters
 };
 
 symbol_kind as_symbol_kind(name_kind kind) noexcept;
@@ -33,26 +33,26 @@ symbol_kind as_symbol_kind(name_kind kind) noexcept;
 class scopes {
  public:
   void open();
-  void close();  // forgets what the innermost scope declared
+  void close();  // removes the names of the innermost scope
   std::uint32_t depth() const noexcept { return static_cast<std::uint32_t>(starts_.size()); }
 
-  // False when the innermost scope declares the name already.
+  // Returns false if the innermost scope already declares the name.
   bool declare(std::string_view name, name_kind kind, std::uint32_t index);
-  // "%r<10>": every %r0 to %r9.
+  // Declares a range: "%r<10>" declares %r0 to %r9.
   bool declare_range(std::string_view prefix, std::uint32_t count, std::uint32_t declaration);
 
-  std::optional<named_thing> find(std::string_view name) const noexcept;
+  std::optional<declaration_ref> find(std::string_view name) const noexcept;
 
   struct register_name {
     std::uint32_t declaration = 0;
     std::uint32_t number = 0;  // within the range
   };
-  // The innermost register of that name; none when a variable of that name is closer.
+  // Returns the innermost register of that name, or nullopt if another entity hides it.
   std::optional<register_name> find_register(std::string_view name) const noexcept;
 
  private:
   struct entry {
-    named_thing thing;
+    declaration_ref ref;
     std::uint32_t count = 0;          // of a range
     std::uint32_t hidden = no_index;  // entry of an outer scope with the same name
     bool is_range = false;
@@ -64,9 +64,9 @@ class scopes {
   const entry* look_up(const table& names, std::string_view name) const noexcept;
 
   table names_, ranges_;
-  std::vector<entry> entries_;        // in the order of declaration: a stack
+  std::vector<entry> entries_;        // a stack, in declaration order
   std::vector<std::size_t> starts_;   // entries_.size() at the start of each open scope
-  bool has_single_numbered_ = false;  // some single register is called like one of a range
+  bool has_single_numbered_ = false;  // a single register has a name like a range register
 };
 
 }  // namespace halfwarp::emulator::ptx::syntax

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constant expressions by precedence climbing.
+// Parses constant expressions by precedence climbing.
 #include "emulator/ptx/syntax/constant.hpp"
 
 #include <array>
@@ -10,16 +10,16 @@
 namespace halfwarp::emulator::ptx::syntax {
 namespace {
 
-using sort = constant::sort;
+using form = constant::form;
 
-constexpr int deepest = 64;  // nesting; hostile text must not exhaust the stack
+constexpr int max_depth = 64;  // protects the stack from hostile text
 
 struct binary_operator {
   std::string_view spelling;
   int precedence;  // higher binds tighter
 };
 
-// Longer spellings before their prefixes.
+// Longer operators precede their prefixes.
 constexpr std::array operators = {
     binary_operator{"<<", 8}, binary_operator{">>", 8}, binary_operator{"<=", 7},
     binary_operator{">=", 7}, binary_operator{"==", 6}, binary_operator{"!=", 6},
@@ -28,22 +28,22 @@ constexpr std::array operators = {
     binary_operator{"|", 3},  binary_operator{"+", 9},  binary_operator{"-", 9},
     binary_operator{"*", 10}, binary_operator{"/", 10}, binary_operator{"%", 10},
 };
-constexpr int tightest = 10, loosest = 1;
+constexpr int multiplicative_precedence = 10, lowest_precedence = 1;
 
 const binary_operator* operator_at(const cursor& at) noexcept {
   if (!at.at(token_kind::punctuation)) return nullptr;
-  const std::string_view rest = at.text().substr(at.current().offset);
+  const std::string_view remaining = at.text().substr(at.current().offset);
   for (const auto& candidate : operators) {
-    if (rest.starts_with(candidate.spelling)) return &candidate;
+    if (remaining.starts_with(candidate.spelling)) return &candidate;
   }
   return nullptr;
 }
 
 double as_double(const constant& value) noexcept {
   switch (value.kind) {
-    case sort::float_bits:
+    case form::float_bits:
       return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits));
-    case sort::double_bits:
+    case form::double_bits:
       return std::bit_cast<double>(value.bits);
     default:
       return value.is_unsigned ? static_cast<double>(value.bits)
@@ -57,7 +57,7 @@ class expression_parser {
 
   constant conditional() {
     const nesting guard{*this};
-    const constant condition = binary(loosest);
+    const constant condition = binary(lowest_precedence);
     if (!at_.accept('?')) return condition;
     const constant yes = conditional();
     at_.expect(':', "between the values of ?:");
@@ -66,27 +66,27 @@ class expression_parser {
   }
 
   constant binary(int lowest) {
-    constant left = unary();
+    constant lhs = unary();
     for (;;) {
-      const binary_operator* const found = operator_at(at_);
-      if (found == nullptr || found->precedence < lowest) return left;
-      for (std::size_t i = 0; i < found->spelling.size(); ++i) at_.take();
-      const constant right = binary(found->precedence + 1);
-      left = apply(found->spelling, left, right);
+      const binary_operator* const match = operator_at(at_);
+      if (match == nullptr || match->precedence < lowest) return lhs;
+      for (std::size_t i = 0; i < match->spelling.size(); ++i) at_.advance();
+      const constant rhs = binary(match->precedence + 1);
+      lhs = apply(match->spelling, lhs, rhs);
     }
   }
 
  private:
   struct nesting {
     explicit nesting(expression_parser& owner) : depth{owner.depth_} {
-      if (++depth > deepest) owner.at_.fail("expression is nested too deeply");
+      if (++depth > max_depth) owner.at_.fail("expression is nested too deeply");
     }
     ~nesting() { --depth; }
     int& depth;
   };
 
   std::uint64_t integer_of(const constant& value) const {
-    if (value.kind != sort::integer) at_.fail("an integer is needed here, not a real number");
+    if (value.kind != form::integer) at_.fail("an integer is needed here, not a real number");
     return value.bits;
   }
 
@@ -94,7 +94,7 @@ class expression_parser {
     const nesting guard{*this};
     if (at_.accept('+')) return unary();
     if (at_.accept('-')) return negated(unary());
-    if (at_.accept('!')) return {sort::integer, false, integer_of(unary()) == 0 ? 1u : 0u};
+    if (at_.accept('!')) return {form::integer, false, integer_of(unary()) == 0 ? 1u : 0u};
     if (at_.accept('~')) {
       constant value = unary();
       value.bits = ~integer_of(value);
@@ -107,29 +107,29 @@ class expression_parser {
     const token t = at_.current();
     switch (t.kind) {
       case token_kind::integer:
-        at_.take();
-        return {sort::integer, t.is_unsigned, t.value};
+        at_.advance();
+        return {form::integer, t.is_unsigned, t.value};
       case token_kind::float_bits:
-        at_.take();
-        return {sort::float_bits, false, t.value};
+        at_.advance();
+        return {form::float_bits, false, t.value};
       case token_kind::double_bits:
-        at_.take();
-        return {sort::double_bits, false, t.value};
+        at_.advance();
+        return {form::double_bits, false, t.value};
       case token_kind::identifier:
         if (t.text != "WARP_SZ") break;
-        at_.take();
-        return {sort::integer, false, 32};
+        at_.advance();
+        return {form::integer, false, 32};
       default:
-        if (at_.accept('(')) return parenthesised();
+        if (at_.accept('(')) return parenthesized();
     }
     at_.fail_expected("a constant");
   }
 
-  constant parenthesised() {
+  constant parenthesized() {
     if (at_.at_directive(".s64") || at_.at_directive(".u64")) {
-      const bool is_unsigned = at_.take().text == ".u64";
+      const bool is_unsigned = at_.advance().text == ".u64";
       at_.expect(')', "after a type to convert to");
-      return {sort::integer, is_unsigned, integer_of(unary())};
+      return {form::integer, is_unsigned, integer_of(unary())};
     }
     const constant value = conditional();
     at_.expect(')', "after an expression");
@@ -139,10 +139,10 @@ class expression_parser {
   static constant negated(constant value) noexcept {
     constexpr std::uint64_t float_sign = 0x8000'0000u, double_sign = 0x8000'0000'0000'0000u;
     switch (value.kind) {
-      case sort::float_bits:
+      case form::float_bits:
         value.bits ^= float_sign;
         break;
-      case sort::double_bits:
+      case form::double_bits:
         value.bits ^= double_sign;
         break;
       default:
@@ -152,61 +152,59 @@ class expression_parser {
     return value;
   }
 
-  constant apply(std::string_view op, const constant& left, const constant& right) const {
-    if (left.kind != sort::integer || right.kind != sort::integer) {
-      return apply_real(op, as_double(left), as_double(right));
+  constant apply(std::string_view op, const constant& lhs, const constant& rhs) const {
+    if (lhs.kind != form::integer || rhs.kind != form::integer) {
+      return apply_real(op, as_double(lhs), as_double(rhs));
     }
-    const bool is_unsigned = left.is_unsigned || right.is_unsigned;
-    if (op == "/" || op == "%") return divided(op, left, right, is_unsigned);
-    if (op == "<<" || op == ">>") return shifted(op, left, right);
-    const std::uint64_t a = left.bits, b = right.bits;
-    if (op == "+") return {sort::integer, is_unsigned, a + b};
-    if (op == "-") return {sort::integer, is_unsigned, a - b};
-    if (op == "*") return {sort::integer, is_unsigned, a * b};
-    if (op == "&") return {sort::integer, is_unsigned, a & b};
-    if (op == "|") return {sort::integer, is_unsigned, a | b};
-    if (op == "^") return {sort::integer, is_unsigned, a ^ b};
-    if (op == "&&") return truth(a != 0 && b != 0);
-    if (op == "||") return truth(a != 0 || b != 0);
-    return is_unsigned ? compared(op, a, b) : compared(op, left.as_signed(), right.as_signed());
+    const bool is_unsigned = lhs.is_unsigned || rhs.is_unsigned;
+    if (op == "/" || op == "%") return divided(op, lhs, rhs, is_unsigned);
+    if (op == "<<" || op == ">>") return shifted(op, lhs, rhs);
+    const std::uint64_t a = lhs.bits, b = rhs.bits;
+    if (op == "+") return {form::integer, is_unsigned, a + b};
+    if (op == "-") return {form::integer, is_unsigned, a - b};
+    if (op == "*") return {form::integer, is_unsigned, a * b};
+    if (op == "&") return {form::integer, is_unsigned, a & b};
+    if (op == "|") return {form::integer, is_unsigned, a | b};
+    if (op == "^") return {form::integer, is_unsigned, a ^ b};
+    if (op == "&&") return boolean(a != 0 && b != 0);
+    if (op == "||") return boolean(a != 0 || b != 0);
+    return is_unsigned ? compared(op, a, b) : compared(op, lhs.as_signed(), rhs.as_signed());
   }
 
-  static constant truth(bool value) noexcept { return {sort::integer, false, value ? 1u : 0u}; }
+  static constant boolean(bool value) noexcept { return {form::integer, false, value ? 1u : 0u}; }
 
   template <class T>
   static constant compared(std::string_view op, T a, T b) noexcept {
-    if (op == "<") return truth(a < b);
-    if (op == ">") return truth(a > b);
-    if (op == "<=") return truth(a <= b);
-    if (op == ">=") return truth(a >= b);
-    return truth(op == "==" ? a == b : a != b);
+    if (op == "<") return boolean(a < b);
+    if (op == ">") return boolean(a > b);
+    if (op == "<=") return boolean(a <= b);
+    if (op == ">=") return boolean(a >= b);
+    return boolean(op == "==" ? a == b : a != b);
   }
 
-  constant divided(std::string_view op, const constant& left, const constant& right,
+  constant divided(std::string_view op, const constant& lhs, const constant& rhs,
                    bool is_unsigned) const {
-    if (right.bits == 0) at_.fail("division by zero in a constant expression");
+    if (rhs.bits == 0) at_.fail("division by zero in a constant expression");
     if (is_unsigned) {
-      return {sort::integer, true, op == "/" ? left.bits / right.bits : left.bits % right.bits};
+      return {form::integer, true, op == "/" ? lhs.bits / rhs.bits : lhs.bits % rhs.bits};
     }
-    // The one quotient that does not fit: -2^63 / -1.
-    if (right.as_signed() == -1) {
-      return {sort::integer, false, op == "/" ? 0 - left.bits : 0};
+    // -2^63 / -1 is the only quotient that overflows.
+    if (rhs.as_signed() == -1) {
+      return {form::integer, false, op == "/" ? 0 - lhs.bits : 0};
     }
-    const std::int64_t a = left.as_signed(), b = right.as_signed();
-    return {sort::integer, false, static_cast<std::uint64_t>(op == "/" ? a / b : a % b)};
+    const std::int64_t a = lhs.as_signed(), b = rhs.as_signed();
+    return {form::integer, false, static_cast<std::uint64_t>(op == "/" ? a / b : a % b)};
   }
 
-  static constant shifted(std::string_view op, const constant& left,
-                          const constant& right) noexcept {
-    const std::uint64_t distance = right.bits > 63 ? 64 : right.bits;
-    constant result = left;
+  static constant shifted(std::string_view op, const constant& lhs, const constant& rhs) noexcept {
+    const std::uint64_t distance = rhs.bits > 63 ? 64 : rhs.bits;
+    constant result = lhs;
     if (op == "<<") {
-      result.bits = distance == 64 ? 0 : left.bits << distance;
-    } else if (left.is_unsigned) {
-      result.bits = distance == 64 ? 0 : left.bits >> distance;
+      result.bits = distance == 64 ? 0 : lhs.bits << distance;
+    } else if (lhs.is_unsigned) {
+      result.bits = distance == 64 ? 0 : lhs.bits >> distance;
     } else {
-      result.bits =
-          static_cast<std::uint64_t>(left.as_signed() >> (distance == 64 ? 63 : distance));
+      result.bits = static_cast<std::uint64_t>(lhs.as_signed() >> (distance == 64 ? 63 : distance));
     }
     return result;
   }
@@ -224,7 +222,7 @@ class expression_parser {
     } else {
       at_.fail("operator '" + std::string{op} + "' does not apply to these real numbers");
     }
-    return {sort::double_bits, false, std::bit_cast<std::uint64_t>(value)};
+    return {form::double_bits, false, std::bit_cast<std::uint64_t>(value)};
   }
 
   cursor& at_;
@@ -248,17 +246,19 @@ bool begins_constant(const cursor& at) noexcept {
 
 constant parse_constant(cursor& at) { return expression_parser{at}.conditional(); }
 
-constant parse_constant_term(cursor& at) { return expression_parser{at}.binary(tightest); }
+constant parse_constant_term(cursor& at) {
+  return expression_parser{at}.binary(multiplicative_precedence);
+}
 
 std::uint64_t convert_constant(const constant& value, scalar_type type) noexcept {
-  const bool is_real = value.kind != sort::integer;
+  const bool is_real = value.kind != form::integer;
   if (type == scalar_type::f32) {
-    if (value.kind == sort::float_bits) return value.bits;
+    if (value.kind == form::float_bits) return value.bits;
     return std::bit_cast<std::uint32_t>(static_cast<float>(as_double(value)));
   }
   if (type == scalar_type::f64) return std::bit_cast<std::uint64_t>(as_double(value));
-  // Bits of a real number in an untyped variable: as written.
-  if (is_real && value.kind == sort::double_bits && size_in_bytes(type) == 4) {
+  // An untyped variable stores the bits of a real number.
+  if (is_real && value.kind == form::double_bits && size_in_bytes(type) == 4) {
     return std::bit_cast<std::uint32_t>(static_cast<float>(as_double(value)));
   }
   return value.bits;

@@ -10,25 +10,26 @@
 namespace halfwarp::emulator::ptx::syntax {
 
 struct constant {
-  enum class sort : std::uint8_t { integer, float_bits, double_bits };
+  enum class form : std::uint8_t { integer, float_bits, double_bits };
 
-  sort kind = sort::integer;
+  form kind = form::integer;
   bool is_unsigned = false;
-  std::uint64_t bits = 0;  // of a float: the low 32
+  std::uint64_t bits = 0;  // a float uses the low 32
 
   std::int64_t as_signed() const noexcept { return static_cast<std::int64_t>(bits); }
   bool is_negative() const noexcept {
-    return kind == sort::integer && !is_unsigned && as_signed() < 0;
+    return kind == form::integer && !is_unsigned && as_signed() < 0;
   }
 };
 
-// Whether the current token can begin a constant expression.
+// Checks whether the current token can start a constant expression.
 bool begins_constant(const cursor& at) noexcept;
-// Operators as in C. Arithmetic wraps at 64 bits; dividing by zero is an error.
+// Parses an expression with the operators of C. Arithmetic wraps at 64 bits; division by zero is an
+// error.
 constant parse_constant(cursor& at);
-// Only what binds tighter than + and -: for "sym + 4 - 2".
+// Parses only operators that bind tighter than + and -, for "sym + 4 - 2".
 constant parse_constant_term(cursor& at);
-// The bytes of the constant as a value of the type, in the low end.
+// Returns the constant converted to the type, in the low bits.
 std::uint64_t convert_constant(const constant& value, scalar_type type) noexcept;
 
 }  // namespace halfwarp::emulator::ptx::syntax

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the parser share while they fill one module.
+// State shared by the parts of the parser for one module.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace halfwarp::emulator::ptx::syntax {
 
-// An operand, or an element of a target list, whose name is not declared in its function.
-struct open_name {
+// An operand, or an element of a target list, whose name its function does not declare.
+struct unresolved_name {
   std::uint32_t function = 0;
   std::uint32_t operand = no_index;  // function::operands
   std::uint32_t list = no_index;     // function::target_lists, with element
@@ -23,7 +23,7 @@ struct open_name {
 struct context {
   cursor at;
   module& out;
-  std::vector<open_name> open_names;
+  std::vector<unresolved_name> unresolved_names;
   std::unordered_map<std::string_view, std::uint32_t> mnemonic_ids;
 
   std::uint32_t intern(std::string_view spelling) {
@@ -34,8 +34,8 @@ struct context {
   }
 };
 
-// Leads aliases to their functions, then fills in what operands, lists and initialisers name.
-// A name that the module does not have stays symbol_kind::unresolved.
+// Resolves aliases, then the symbols of operands, target lists and initializers. Unknown names
+// remain symbol_kind::unresolved.
 void resolve(context& shared);
 
 }  // namespace halfwarp::emulator::ptx::syntax

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heads of functions: results, name, parameters, performance directives.
+// Parses function heads: results, name, parameters and performance directives.
 #include "emulator/ptx/syntax/function.hpp"
 
 #include <array>
@@ -62,21 +62,21 @@ dimensions3 parse_size(cursor& at) {
 void parse_pragmas(cursor& at, function_directives& out) {
   do {
     if (!at.at(token_kind::string)) at.fail_expected("the string of a pragma");
-    out.pragmas.push_back(at.take().text);
+    out.pragmas.push_back(at.advance().text);
   } while (at.accept(','));
   at.expect(';', "after a pragma");
 }
 
-// Keeps the words up to the next directive, the body or the end.
+// Stores the text up to the next directive, the body or the semicolon.
 void parse_unknown(cursor& at, function_directives& out) {
   const std::size_t start = at.current().offset;
-  at.take();
+  at.advance();
   while (!at.at(token_kind::directive) && !at.at('{') && !at.at(';')) {
     if (at.at(token_kind::end)) at.fail_expected("'{' or ';'");
     if (at.at('(')) {
       at.skip_balanced();
     } else {
-      at.take();
+      at.advance();
     }
   }
   out.unknown.push_back(at.text_since(start));
@@ -86,13 +86,13 @@ void parse_directive(cursor& at, function_directives& out) {
   if (!at.at(token_kind::directive)) at.fail_expected("'{' or ';'");
   const std::string_view word = at.current().text;
   if (const auto* number = find_directive(number_directives, word)) {
-    at.take();
+    at.advance();
     out.*number->field = at.expect_number("a number");
   } else if (const auto* size = find_directive(size_directives, word)) {
-    at.take();
+    at.advance();
     out.*size->field = parse_size(at);
   } else if (const auto* flag = find_directive(flag_directives, word)) {
-    at.take();
+    at.advance();
     out.*flag->field = true;
   } else if (at.accept_directive(".pragma")) {
     parse_pragmas(at, out);
@@ -102,22 +102,22 @@ void parse_directive(cursor& at, function_directives& out) {
 }
 
 void parse_head(cursor& at, function& f) {
-  f.is_entry = at.take().text == ".entry";
+  f.is_entry = at.advance().text == ".entry";
   bool is_managed = false;
   while (at.at_directive(".attribute")) f.attributes = parse_attribute(at, is_managed);
   if (!f.is_entry && at.at('(')) f.return_parameters = parse_parameters(at);
   f.line = at.current().line;
   f.name = at.expect_identifier("the name of a function");
   if (at.at('(')) f.parameters = parse_parameters(at);
-  const parameter_block results = measured(f.return_parameters), given = measured(f.parameters);
+  const parameter_block results = layout_of(f.return_parameters), block = layout_of(f.parameters);
   f.return_bytes = results.bytes;
   f.return_alignment = results.alignment;
-  f.parameter_bytes = given.bytes;
-  f.parameter_alignment = given.alignment;
+  f.parameter_bytes = block.bytes;
+  f.parameter_alignment = block.alignment;
   while (!at.at('{') && !at.at(';')) parse_directive(at, f.directives);
 }
 
-// The definition wins over declarations, the first of these over the others.
+// A definition replaces declarations. The first declaration replaces later ones.
 void register_symbol(module& out, const function& f, std::uint32_t index) {
   const auto [place, is_new] =
       out.symbols.try_emplace(f.name, module::symbol{symbol_kind::function, index});

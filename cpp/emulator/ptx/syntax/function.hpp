@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions and kernels.
+// Parses functions and kernels.
 #pragma once
 
 #include "emulator/ptx/ast.hpp"
@@ -7,7 +7,7 @@
 
 namespace halfwarp::emulator::ptx::syntax {
 
-// Current token: .entry or .func. Appends to the module. Ends behind the body or the semicolon.
+// Parses from .entry or .func to the end of the body or the semicolon. Appends to the module.
 void parse_function(context& shared, linkage link);
 
 }  // namespace halfwarp::emulator::ptx::syntax

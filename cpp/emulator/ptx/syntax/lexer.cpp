@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lexer: character classes, numbers, comments.
+// Implements the lexer: character classes, numbers and comments.
 #include "emulator/ptx/syntax/lexer.hpp"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ void lexer::skip_line() noexcept {
 void lexer::skip_comment() {
   const token start = here();
   const auto end = text_.find("*/", position_ + 2);
-  if (end == std::string_view::npos) fail(start, "comment without an end");
+  if (end == std::string_view::npos) fail(start, "unterminated comment");
   for (; position_ < end + 2; ++position_) {
     if (text_[position_] == '\n') count_line();
   }
@@ -157,15 +157,16 @@ token lexer::real_bits(token t, token_kind kind, std::size_t digits) {
   return t;
 }
 
-// Not std::from_chars, which the libstdc++ of manylinux_2_28 lacks for real numbers.
+// Uses strtod_l, because the libstdc++ of manylinux_2_28 has no std::from_chars for real numbers.
 token lexer::decimal_real(token t) {
-  static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);  // a point, in any locale
+  static const locale_t plain =
+      newlocale(LC_ALL_MASK, "C", nullptr);  // decimal point in any locale
   const std::size_t stop = text_.find_first_not_of("0123456789.eE+-", position_);
   const std::string candidate{text_.substr(position_, stop - position_)};
   char* end = nullptr;
   errno = 0;
   const double value = strtod_l(candidate.c_str(), &end, plain);
-  const bool is_lost = value == 0 || std::isinf(value);  // and not merely subnormal
+  const bool is_lost = value == 0 || std::isinf(value);  // excludes subnormal values
   if (errno == ERANGE && is_lost) fail(t, "real number out of range");
   t.kind = token_kind::double_bits;
   t.value = std::bit_cast<std::uint64_t>(value);
@@ -176,33 +177,33 @@ token lexer::decimal_real(token t) {
 }
 
 token lexer::number(token t) {
-  const std::string_view rest = text_.substr(position_);
-  const char second = rest.size() > 1 ? static_cast<char>(rest[1] | 0x20) : '\0';
-  const bool has_prefix = rest[0] == '0';
+  const std::string_view remaining = text_.substr(position_);
+  const char second = remaining.size() > 1 ? static_cast<char>(remaining[1] | 0x20) : '\0';
+  const bool has_prefix = remaining[0] == '0';
   if (has_prefix && second == 'f') return real_bits(t, token_kind::float_bits, 8);
   if (has_prefix && second == 'd') return real_bits(t, token_kind::double_bits, 16);
   const std::size_t decimals = count_while(position_, digit);
-  const char stop = decimals < rest.size() ? rest[decimals] : '\0';
+  const char stop = decimals < remaining.size() ? remaining[decimals] : '\0';
   const bool is_prefixed = has_prefix && (second == 'x' || second == 'b');
   if (!is_prefixed && (stop == '.' || stop == 'e' || stop == 'E')) return decimal_real(t);
 
-  const int base = !has_prefix || rest.size() == 1 ? 10
-                   : second == 'x'                 ? 16
-                   : second == 'b'                 ? 2
-                                                   : 8;
+  const int base = !has_prefix || remaining.size() == 1 ? 10
+                   : second == 'x'                      ? 16
+                   : second == 'b'                      ? 2
+                                                        : 8;
   const std::size_t skipped = is_prefixed ? 2 : 0;
-  const char* const end = rest.data() + rest.size();
-  const auto result = std::from_chars(rest.data() + skipped, end, t.value, base);
+  const char* const end = remaining.data() + remaining.size();
+  const auto result = std::from_chars(remaining.data() + skipped, end, t.value, base);
   if (result.ec == std::errc::result_out_of_range) fail(t, "integer needs more than 64 bits");
   if (result.ec != std::errc{}) fail(t, "malformed number");
-  std::size_t length = static_cast<std::size_t>(result.ptr - rest.data());
+  std::size_t length = static_cast<std::size_t>(result.ptr - remaining.data());
   t.is_unsigned = t.value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (length < rest.size() && rest[length] == 'U') {
+  if (length < remaining.size() && remaining[length] == 'U') {
     t.is_unsigned = true;
     ++length;
   }
   t.kind = token_kind::integer;
-  t.text = rest.substr(0, length);
+  t.text = remaining.substr(0, length);
   position_ += length;
   if (count_while(position_, word_part) > 0) fail(t, "malformed number");
   return t;
@@ -214,18 +215,18 @@ token lexer::string(token t) {
     const bool is_escape = text_[end] == '\\' && text_.substr(end + 1, 1) != "\n";
     end += is_escape ? 2 : 1;
   }
-  if (end >= text_.size() || text_[end] != '"') fail(t, "string without an end");
+  if (end >= text_.size() || text_[end] != '"') fail(t, "unterminated string");
   t.kind = token_kind::string;
   t.text = text_.substr(position_ + 1, end - position_ - 1);
   position_ = end + 1;
   return t;
 }
 
-std::string described(const token& t) {
-  constexpr std::size_t longest = 40;
+std::string token_text(const token& t) {
+  constexpr std::size_t max_length = 40;
   if (t.kind == token_kind::end) return "the end of the text";
-  std::string text{t.text.substr(0, longest)};
-  return "'" + text + (t.text.size() > longest ? "..." : "") + "'";
+  std::string text{t.text.substr(0, max_length)};
+  return "'" + text + (t.text.size() > max_length ? "..." : "") + "'";
 }
 
 }  // namespace halfwarp::emulator::ptx::syntax

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX text to tokens, one at a time.
+// Splits PTX text into tokens.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace halfwarp::emulator::ptx::syntax {
 
-// Thrown inside the parser, caught where the API begins.
+// Thrown inside the parser and caught by parse().
 struct syntax_error {
   std::uint32_t line = 0, column = 0;
   std::string message;
@@ -43,12 +43,11 @@ class lexer {
   explicit lexer(std::string_view text) noexcept : text_{text} {}
 
   token next();
-  // The characters that continue a word such as "ld" to "ld.global.f32", when they stand right
-  // behind the last token.
+  // Extends a word such as "ld" to "ld.global.f32" by characters directly after the last token.
   std::string_view extend_word(const token& word) noexcept;
 
   std::string_view text() const noexcept { return text_; }
-  std::size_t position() const noexcept { return position_; }  // behind the last token
+  std::size_t position() const noexcept { return position_; }  // after the last token
   char peek() const noexcept { return position_ < text_.size() ? text_[position_] : '\0'; }
   [[noreturn]] void fail(const token& at, std::string message) const;
 
@@ -72,7 +71,7 @@ class lexer {
   std::uint32_t line_ = 1;
 };
 
-// "','", "end of text", "'add'": for messages; long tokens are cut.
-std::string described(const token& t);
+// Returns a token for messages: "','", "the end of the text", "'add'". Truncates long tokens.
+std::string token_text(const token& t);
 
 }  // namespace halfwarp::emulator::ptx::syntax

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resolution at the end of a module.
+// Resolves names after the whole module is parsed.
 #include "emulator/ptx/syntax/context.hpp"
 
 namespace halfwarp::emulator::ptx::syntax {
@@ -16,32 +16,32 @@ void resolve_aliases(module& out) {
 }
 
 module::symbol look_up(const module& out, std::string_view name) {
-  const auto found = out.symbols.find(name);
-  return found == out.symbols.end() ? module::symbol{} : found->second;
+  const auto match = out.symbols.find(name);
+  return match == out.symbols.end() ? module::symbol{} : match->second;
 }
 
 void resolve_relocations(const module& out, std::vector<variable>& variables) {
   for (variable& v : variables) {
-    for (relocation& r : v.initialiser.relocations) {
-      const module::symbol found = look_up(out, r.name);
-      r.kind = found.kind;
-      r.index = found.index;
+    for (relocation& r : v.initializer.relocations) {
+      const module::symbol match = look_up(out, r.name);
+      r.kind = match.kind;
+      r.index = match.index;
     }
   }
 }
 
-void resolve_open(module& out, const open_name& open) {
-  function& f = out.functions[open.function];
-  if (open.operand != no_index) {
-    operand& o = f.operands[open.operand];
-    const module::symbol found = look_up(out, o.name);
-    o.symbol = found.kind;
-    o.index = found.index;
+void resolve_name(module& out, const unresolved_name& name) {
+  function& f = out.functions[name.function];
+  if (name.operand != no_index) {
+    operand& o = f.operands[name.operand];
+    const module::symbol match = look_up(out, o.name);
+    o.symbol = match.kind;
+    o.index = match.index;
     return;
   }
-  target_list& list = f.target_lists[open.list];
-  const module::symbol found = look_up(out, list.names[open.element]);
-  if (found.kind == symbol_kind::function) list.indices[open.element] = found.index;
+  target_list& list = f.target_lists[name.list];
+  const module::symbol match = look_up(out, list.names[name.element]);
+  if (match.kind == symbol_kind::function) list.indices[name.element] = match.index;
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ void resolve_open(module& out, const open_name& open) {
 void resolve(context& shared) {
   module& out = shared.out;
   resolve_aliases(out);
-  for (const open_name& open : shared.open_names) resolve_open(out, open);
+  for (const unresolved_name& name : shared.unresolved_names) resolve_name(out, name);
   resolve_relocations(out, out.variables);
   for (function& f : out.functions) resolve_relocations(out, f.variables);
 }

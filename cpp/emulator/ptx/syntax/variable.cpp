@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables: prefix words, dimensions, size and layout.
+// Parses variables: prefix words, dimensions, size and layout.
 #include "emulator/ptx/syntax/variable.hpp"
 
 #include <algorithm>
@@ -8,22 +8,22 @@
 #include <utility>
 
 #include "emulator/ptx/syntax/constant.hpp"
-#include "emulator/ptx/syntax/initialiser.hpp"
+#include "emulator/ptx/syntax/initializer.hpp"
 
 namespace halfwarp::emulator::ptx::syntax {
 namespace {
 
-constexpr std::uint64_t largest_variable = std::uint64_t{1} << 48;  // bytes; no device has more
-constexpr std::size_t most_dimensions = 8;
+constexpr std::uint64_t max_variable_bytes = std::uint64_t{1} << 48;  // bytes; no device has more
+constexpr std::size_t max_dimensions = 8;
 
 constexpr std::uint64_t aligned(std::uint64_t offset, std::uint32_t alignment) noexcept {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
 std::uint32_t parse_alignment(cursor& at) {
-  const token written = at.current();
+  const token position = at.current();
   const std::uint32_t alignment = at.expect_number("an alignment in bytes");
-  if (!std::has_single_bit(alignment)) at.fail(written, "alignment is not a power of two");
+  if (!std::has_single_bit(alignment)) at.fail(position, "alignment is not a power of two");
   return alignment;
 }
 
@@ -40,37 +40,37 @@ void parse_pointer(cursor& at, variable& v) {
     const state_space space = find_space(at.current().text.substr(1));
     if (space != state_space::generic) {
       v.pointer_space = space;
-      at.take();
+      at.advance();
     }
   }
   if (at.accept_directive(".align")) v.pointer_alignment = parse_alignment(at);
 }
 
 void parse_space(cursor& at, variable& v, state_space space) {
-  if (v.space != state_space::generic) at.fail("a declaration has one state space");
+  if (v.space != state_space::generic) at.fail("a declaration can have only one state space");
   v.space = space;
-  at.take();
-  if (space == state_space::const_ && at.accept('[')) {  // banks, gone since ISA 2.2
+  at.advance();
+  if (space == state_space::const_ && at.accept('[')) {  // banks, removed in ISA 2.2
     at.expect_number("a bank of constant memory");
     at.expect(']', "after the bank");
   }
 }
 
-// The words before the name: .global .attribute(.managed) .align 8 .v2 .f32
+// Parses the words before the name: .global .attribute(.managed) .align 8 .v2 .f32
 void parse_prefix(cursor& at, variable& v, std::uint32_t& alignment) {
   while (at.at(token_kind::directive)) {
     const std::string_view word = at.current().text;
     const scalar_type type = find_type(word.substr(1));
     const state_space space = find_space(word.substr(1));
     if (type != scalar_type::none) {
-      if (v.type != scalar_type::none) at.fail("a declaration has one type");
+      if (v.type != scalar_type::none) at.fail("a declaration can have only one type");
       v.type = type;
-      at.take();
+      at.advance();
     } else if (space != state_space::generic) {
       parse_space(at, v, space);
     } else if (vector_width_of(word) != 0) {
       v.vector_width = vector_width_of(word);
-      at.take();
+      at.advance();
     } else if (at.accept_directive(".align")) {
       alignment = parse_alignment(at);
     } else if (at.accept_directive(".ptr")) {
@@ -78,7 +78,7 @@ void parse_prefix(cursor& at, variable& v, std::uint32_t& alignment) {
     } else if (word == ".attribute") {
       v.attributes = parse_attribute(at, v.is_managed);
     } else {
-      at.fail("'" + std::string{word} + "' does not belong in a declaration");
+      at.fail("'" + std::string{word} + "' is not allowed in a declaration");
     }
   }
   if (v.type == scalar_type::none) at.fail_expected("a type such as .b32");
@@ -86,17 +86,17 @@ void parse_prefix(cursor& at, variable& v, std::uint32_t& alignment) {
 
 void parse_dimensions(cursor& at, variable& v) {
   while (at.accept('[')) {
-    if (v.dimensions.size() == most_dimensions) at.fail("too many dimensions");
+    if (v.dimensions.size() == max_dimensions) at.fail("too many dimensions");
     v.is_array = true;
     if (at.at(']')) {
-      if (!v.dimensions.empty()) at.fail("only the first dimension may be left open");
+      if (!v.dimensions.empty()) at.fail("only the first dimension may be open");
       v.is_unsized = true;
       v.dimensions.push_back(0);
     } else {
-      const token written = at.current();
+      const token position = at.current();
       const constant extent = parse_constant(at);
-      if (extent.kind != constant::sort::integer || extent.is_negative()) {
-        at.fail(written, "an array size is an integer, not negative");
+      if (extent.kind != constant::form::integer || extent.is_negative()) {
+        at.fail(position, "an array size must be a non-negative integer");
       }
       v.dimensions.push_back(extent.bits);
     }
@@ -114,9 +114,9 @@ void compute_size(const cursor& at, variable& v, std::uint32_t alignment) {
   bool is_empty = false;
   for (const std::uint64_t extent : v.dimensions) {
     is_empty = is_empty || extent == 0;
-    // An empty or open dimension counts as one, so that the others are checked as well.
+    // An empty or open dimension counts as 1, so that the other dimensions are checked.
     const std::uint64_t factor = std::max<std::uint64_t>(extent, 1);
-    if (factor > largest_variable / std::max<std::uint64_t>(size, 1)) {
+    if (factor > max_variable_bytes / std::max<std::uint64_t>(size, 1)) {
       at.fail("variable '" + std::string{v.name} + "' is too large");
     }
     size *= factor;
@@ -132,7 +132,7 @@ variable parse_parameter(cursor& at) {
   if (v.space != state_space::param && v.space != state_space::reg) {
     at.fail_expected("a parameter: .param or .reg");
   }
-  v.name = at.at(token_kind::identifier) ? at.take().text : "_";
+  v.name = at.at(token_kind::identifier) ? at.advance().text : "_";
   parse_dimensions(at, v);
   compute_size(at, v, alignment);
   return v;
@@ -168,7 +168,7 @@ bool begins_variable(std::string_view word) noexcept {
 }
 
 std::string_view parse_attribute(cursor& at, bool& is_managed) {
-  at.take();
+  at.advance();
   if (!at.at('(')) at.fail_expected("'(' after .attribute");
   const std::size_t start = at.current().offset;
   at.skip_balanced();
@@ -193,7 +193,7 @@ std::vector<variable> parse_variables(cursor& at, linkage link) {
     v.name = at.expect_identifier("the name of a variable");
     parse_dimensions(at, v);
     compute_size(at, v, alignment);
-    if (at.accept('=')) parse_initialiser(at, v);
+    if (at.accept('=')) parse_initializer(at, v);
     result.push_back(std::move(v));
   } while (at.accept(','));
   at.expect(';', "after a declaration");
@@ -209,7 +209,7 @@ std::vector<variable> parse_parameters(cursor& at) {
     offset = aligned(offset, v.alignment);
     v.offset = offset;
     offset += v.size;
-    if (offset > largest_variable) at.fail("the parameters are too large");
+    if (offset > max_variable_bytes) at.fail("the parameters are too large");
     result.push_back(std::move(v));
     if (!at.accept(',')) break;
   }
@@ -217,7 +217,7 @@ std::vector<variable> parse_parameters(cursor& at) {
   return result;
 }
 
-parameter_block measured(const std::vector<variable>& parameters) noexcept {
+parameter_block layout_of(const std::vector<variable>& parameters) noexcept {
   parameter_block block;
   for (const variable& v : parameters) {
     block.alignment = std::max(block.alignment, v.alignment);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declarations of variables and parameters.
+// Parses declarations of variables and parameters.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,26 @@
 
 namespace halfwarp::emulator::ptx::syntax {
 
-// Current token: a linkage word (.visible .weak .extern .common); else internal, nothing is taken.
+// Parses an optional linkage word (.visible .weak .extern .common). Returns internal if absent.
 linkage parse_linkage(cursor& at);
 
-// Whether a word such as ".global" begins a declaration; .param does within functions only.
+// Checks whether a word such as ".global" starts a declaration. .param does only within functions.
 bool begins_variable(std::string_view word) noexcept;
 
-// Current token: the state space. Ends behind the semicolon.
+// Parses from the state space to the semicolon, inclusive.
 std::vector<variable> parse_variables(cursor& at, linkage link);
 
-// Current token: the opening parenthesis. Ends behind the closing one. Offsets are filled in.
+// Parses from the opening to the closing parenthesis, inclusive, and sets the offsets.
 std::vector<variable> parse_parameters(cursor& at);
 
 struct parameter_block {
   std::uint64_t bytes = 0;
   std::uint32_t alignment = 1;
 };
-// Laid out as a struct in C, without padding at the end.
-parameter_block measured(const std::vector<variable>& parameters) noexcept;
+// Computes the layout of a C struct without trailing padding.
+parameter_block layout_of(const std::vector<variable>& parameters) noexcept;
 
-// ".attribute(...)": the text between the parentheses; is_managed when .managed is among it.
+// Parses ".attribute(...)". Returns the text in parentheses and sets is_managed for .managed.
 std::string_view parse_attribute(cursor& at, bool& is_managed);
 
 }  // namespace halfwarp::emulator::ptx::syntax

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table of instruction names.
+// Defines the table of instruction names.
 #include "emulator/ptx/vocabulary/opcode.hpp"
 
 #include "emulator/ptx/vocabulary/sorted_names.hpp"

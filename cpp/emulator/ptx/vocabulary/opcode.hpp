@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction names of PTX, without qualifiers.
+// Enumerates the instruction names of PTX without qualifiers.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,7 @@
 
 namespace halfwarp::emulator::ptx {
 
-// In the byte order of the spellings; an enumerator that would be a C++ keyword ends in an
-// underscore.
+// Enumerators are in the byte order of their spellings. A C++ keyword gets a trailing underscore.
 enum class opcode : std::uint16_t {
   abs,
   activemask,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table of qualifiers.
+// Defines the table of qualifiers.
 #include "emulator/ptx/vocabulary/qualifier.hpp"
 
 #include "emulator/ptx/vocabulary/sorted_names.hpp"

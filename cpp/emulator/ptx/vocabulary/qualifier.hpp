@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dotted words after an instruction name that are neither a type, a state space nor a vector
-// width.
+// Enumerates the qualifiers of instructions: dotted words other than types, state spaces and vector
+// widths.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace halfwarp::emulator::ptx {
 
-// In the byte order of the spellings; an enumerator that would be a C++ keyword ends in an
-// underscore; a leading digit gets an x before it, "::" is written as one underscore.
+// Enumerators are in the byte order of their spellings. A C++ keyword gets a trailing underscore, a
+// leading digit the prefix x, and "::" becomes one underscore.
 enum class qualifier : std::uint16_t {
   x128x128b,
   x128x256b,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compile-time table between an enumeration and the sorted spellings of its enumerators.
+// A compile-time table of the sorted spellings of an enumeration.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace halfwarp::emulator::ptx {
 
-// Enumerators 0 to unknown - 1 have a spelling each; unknown has none.
+// Each enumerator below `unknown` has a spelling.
 template <class Enum, Enum unknown>
 class sorted_names {
  public:
@@ -18,7 +18,7 @@ class sorted_names {
   consteval explicit sorted_names(const std::array<std::string_view, size>& spellings)
       : spellings_{spellings} {}
 
-  // False too when the table is shorter than the enumeration: the rest is empty.
+  // Returns false also if the table is shorter than the enumeration.
   constexpr bool is_sorted() const noexcept {
     return std::ranges::is_sorted(spellings_) && !spellings_.back().empty();
   }
@@ -26,9 +26,9 @@ class sorted_names {
     return value == unknown ? std::string_view{} : spellings_[static_cast<std::size_t>(value)];
   }
   constexpr Enum find(std::string_view spelling) const noexcept {
-    const auto found = std::ranges::lower_bound(spellings_, spelling);
-    if (found == spellings_.end() || *found != spelling) return unknown;
-    return static_cast<Enum>(found - spellings_.begin());
+    const auto match = std::ranges::lower_bound(spellings_, spelling);
+    if (match == spellings_.end() || *match != spelling) return unknown;
+    return static_cast<Enum>(match - spellings_.begin());
   }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table of special registers.
+// Defines the table of special registers.
 #include "emulator/ptx/vocabulary/special_register.hpp"
 
 #include "emulator/ptx/vocabulary/sorted_names.hpp"

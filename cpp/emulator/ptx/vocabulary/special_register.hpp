@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The predefined read-only registers of PTX.
+// Enumerates the predefined read-only registers of PTX.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,8 @@
 
 namespace halfwarp::emulator::ptx {
 
-// In the byte order of the spellings; an enumerator that would be a C++ keyword ends in an
-// underscore; the spelling here is without the percent sign and, for envreg, pm and pm_64, without
-// the number.
+// Enumerators are in the byte order of their spellings. Spellings omit the percent sign, and for
+// envreg, pm and pm_64 also the number.
 enum class special_register : std::uint16_t {
   aggr_smem_size,
   clock,

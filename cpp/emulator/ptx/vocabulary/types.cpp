@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of scalar types and state spaces.
+// Defines the tables of scalar types and state spaces.
 #include "emulator/ptx/vocabulary/types.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar types and state spaces of PTX, with their spellings and sizes.
+// Enumerates scalar types and state spaces of PTX, with spellings and sizes.
 #pragma once
 
 #include <cstdint>
@@ -79,7 +79,7 @@ enum class type_class : std::uint8_t {
 
 struct type_info {
   std::string_view spelling;  // without the dot
-  std::uint16_t bits;         // 0: has no size (none, pred)
+  std::uint16_t bits;         // 0: no size (none, pred)
   type_class kind;
 };
 
@@ -87,7 +87,7 @@ const type_info& info(scalar_type type) noexcept;
 scalar_type find_type(std::string_view spelling) noexcept;  // none: not a type
 
 inline std::string_view spelling(scalar_type type) noexcept { return info(type).spelling; }
-// Bytes that a variable of this type takes; 0 for none and pred.
+// Returns the size of a variable of this type in bytes; 0 for none and pred.
 inline std::uint32_t size_in_bytes(scalar_type type) noexcept {
   return (info(type).bits + 7u) / 8u;
 }
@@ -101,7 +101,7 @@ inline bool is_floating(scalar_type type) noexcept {
 inline bool is_bits(scalar_type type) noexcept { return info(type).kind == type_class::bits; }
 
 enum class state_space : std::uint8_t {
-  generic,  // none written
+  generic,  // no state space in the text
   reg,
   sreg,
   const_,
@@ -119,7 +119,8 @@ enum class state_space : std::uint8_t {
 
 std::string_view spelling(state_space space) noexcept;       // "shared::cta"; "" for generic
 state_space find_space(std::string_view spelling) noexcept;  // generic: not a space
-// shared for shared_cta and shared_cluster, param for param_entry and param_func, else itself.
+// Returns shared for shared_cta and shared_cluster, param for param_entry and param_func, else
+// `space`.
 state_space without_sub_space(state_space space) noexcept;
 
 }  // namespace halfwarp::emulator::ptx

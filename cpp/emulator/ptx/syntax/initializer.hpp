@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a variable's declaration behind the equals sign.
+// Parses the part of a variable declaration after the equals sign.
 #pragma once
 
 #include "emulator/ptx/ast.hpp"
@@ -7,7 +7,7 @@
 
 namespace halfwarp::emulator::ptx::syntax {
 
-// Fills v.initialiser, and the size of a variable declared with [].
-void parse_initialiser(cursor& at, variable& v);
+// Sets v.initializer, and the size of a variable declared with [].
+void parse_initializer(cursor& at, variable& v);
 
 }  // namespace halfwarp::emulator::ptx::syntax

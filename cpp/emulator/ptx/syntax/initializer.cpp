@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Initialisers become bytes and the places where an address has to be put.
-#include "emulator/ptx/syntax/initialiser.hpp"
+// Converts initializers to bytes and relocations.
+#include "emulator/ptx/syntax/initializer.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,9 +10,9 @@
 namespace halfwarp::emulator::ptx::syntax {
 namespace {
 
-class builder {
+class initializer_parser {
  public:
-  builder(cursor& at, variable& v)
+  initializer_parser(cursor& at, variable& v)
       : at_{at}, v_{v}, scalar_bytes_{size_in_bytes(v.type)}, extents_{v.dimensions} {
     if (v.vector_width > 1) extents_.push_back(v.vector_width);
     strides_.assign(extents_.size() + 1, 1);
@@ -22,7 +22,7 @@ class builder {
   }
 
   void run() {
-    if (scalar_bytes_ == 0) at_.fail("a variable of this type takes no initialiser");
+    if (scalar_bytes_ == 0) at_.fail("a variable of this type cannot have an initializer");
     limit_ = v_.is_unsized ? no_limit : v_.size / scalar_bytes_;
     if (at_.at('{')) {
       if (extents_.empty()) extents_.push_back(1), strides_.push_back(1);
@@ -30,13 +30,13 @@ class builder {
     } else {
       item();
     }
-    v_.has_initialiser = true;
-    if (v_.is_unsized) take_size();
+    v_.has_initializer = true;
+    if (v_.is_unsized) infer_size();
   }
 
  private:
   static constexpr std::uint64_t no_limit = ~std::uint64_t{0};
-  // Sub-lists may skip over elements; what they skip must stay in proportion to the text.
+  // Sub-lists may skip elements. The limit keeps skipped bytes proportional to the text.
   static constexpr std::uint64_t free_bytes = 16u << 20, bytes_per_character = 16;
 
   void level(std::size_t depth) {
@@ -64,12 +64,12 @@ class builder {
     } else {
       const constant value = parse_constant(at_);
       if (at_.at('(')) {
-        at_.take();
+        at_.advance();
         address(value.bits);
         at_.expect(')', "after a masked address");
       } else {
-        if (value.kind != constant::sort::integer && !may_be_real()) {
-          at_.fail("a real number does not initialise a variable of type " +
+        if (value.kind != constant::form::integer && !accepts_real()) {
+          at_.fail("a real number cannot initialize a variable of type " +
                    std::string{spelling(v_.type)});
         }
         put(convert_constant(value, v_.type));
@@ -78,7 +78,7 @@ class builder {
     ++position_;
   }
 
-  bool may_be_real() const noexcept {
+  bool accepts_real() const noexcept {
     return v_.type == scalar_type::f32 || v_.type == scalar_type::f64 ||
            v_.type == scalar_type::b32 || v_.type == scalar_type::b64;
   }
@@ -97,18 +97,18 @@ class builder {
     }
     std::uint64_t addend = 0;
     while (at_.at('+') || at_.at('-')) {
-      const bool is_minus = at_.take().text == "-";
+      const bool is_minus = at_.advance().text == "-";
       const std::uint64_t term = parse_constant_term(at_).bits;
       addend += is_minus ? 0 - term : term;
     }
     added.addend = static_cast<std::int64_t>(addend);
     put(0);
-    v_.initialiser.relocations.push_back(added);
+    v_.initializer.relocations.push_back(added);
   }
 
   void put(std::uint64_t bits) {
     const std::uint64_t offset = position_ * scalar_bytes_;
-    auto& bytes = v_.initialiser.bytes;
+    auto& bytes = v_.initializer.bytes;
     if (offset > free_bytes + bytes_per_character * at_.text().size()) {
       at_.fail("the braces skip over too many elements");
     }
@@ -118,7 +118,7 @@ class builder {
     }
   }
 
-  void take_size() {
+  void infer_size() {
     const std::uint64_t row = strides_.size() > 1 ? strides_[1] : 1;
     const std::uint64_t rows = (position_ + row - 1) / row;
     v_.dimensions.front() = rows;
@@ -129,15 +129,15 @@ class builder {
   cursor& at_;
   variable& v_;
   std::uint32_t scalar_bytes_;
-  std::vector<std::uint64_t> extents_;  // elements of each dimension, the vector width last
-  std::vector<std::uint64_t> strides_;  // scalars below each level of braces
-  std::uint64_t limit_ = 0;             // scalars in all
+  std::vector<std::uint64_t> extents_;  // elements per dimension, vector width last
+  std::vector<std::uint64_t> strides_;  // scalars per level of braces
+  std::uint64_t limit_ = 0;             // total scalars
   std::uint64_t position_ = 0;          // in scalars
 };
 
 }  // namespace
 
-void parse_initialiser(cursor& at, variable& v) {
+void parse_initializer(cursor& at, variable& v) {
   const bool is_opaque = info(v.type).kind == type_class::opaque;
   if (is_opaque && at.at('{')) {
     const std::size_t start = at.current().offset;
@@ -145,7 +145,7 @@ void parse_initialiser(cursor& at, variable& v) {
     v.attributes = at.text_since(start);
     return;
   }
-  builder{at, v}.run();
+  initializer_parser{at, v}.run();
 }
 
 }  // namespace halfwarp::emulator::ptx::syntax
