@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments whose conversion closes what the call is about: the call says that it is closed."""
+"""Arguments whose conversion closes an object that the call uses: the call reports it as closed."""
 
 import ctypes
 import sys
@@ -20,13 +20,13 @@ def memory(device, stream):
 
 @pytest.fixture
 def victim(device):
-    """A stream to be closed in the middle of a call."""
+    """A stream that is closed during a call."""
     with device.create_stream() as stream:
         yield stream
 
 
 class Closer:
-    """Closes an object while it is converted."""
+    """Closes an object during its own conversion."""
 
     def __init__(self, victim):
         self.victim = victim
@@ -77,7 +77,7 @@ class ForeignStream(Closer):
 
 
 class Options(EventOptions):
-    """Close the stream as soon as the last one of them is read."""
+    """Closes the stream when the last option is read."""
 
     victim = None
 
@@ -149,7 +149,7 @@ class TestBuffer:
 
 
 class TestConfig:
-    def test_the_launch_takes_what_the_config_says_in_the_end(self, stream, memory, store):
+    def test_the_launch_uses_the_final_configuration(self, stream, memory, store):
         config = LaunchConfig(grid=1, block=1)
 
         class Changes:

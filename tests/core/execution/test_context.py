@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Context: a wrapper that shares what it wraps."""
+"""Context: a wrapper that shares the native context."""
 
 import re
 
@@ -20,7 +20,7 @@ def test_wrappers_of_one_context_are_equal(device, stream):
     assert hash(first) == hash(second) == hash(int(first.handle))
 
 
-def test_the_handle_is_the_low_layers(device):
+def test_the_handle_has_the_type_of_the_bindings(device):
     handle = device.context.handle
     assert isinstance(handle, driver.CUcontext)
     assert int(handle) == int(driver.cuCtxGetCurrent()[1])
@@ -47,7 +47,7 @@ def test_the_current_context_cannot_be_closed(device):
     assert not context.is_closed
 
 
-def test_closing_a_wrapper_leaves_the_others(device, in_new_thread):
+def test_closing_one_wrapper_keeps_the_others_open(device, in_new_thread):
     wrapper = device.create_stream().context
     in_new_thread(wrapper.close)
     assert wrapper.is_closed
@@ -61,23 +61,23 @@ def test_a_stream_keeps_its_context_alive(run_python):
 from cuda.bindings import driver
 from cuda.core import Device
 import threading
-kept = []
+streams = []
 def work():
     device = Device(0)
     device.set_current()
-    kept.append(device.create_stream())
+    streams.append(device.create_stream())
 thread = threading.Thread(target=work)
 thread.start()
 thread.join()
 active = driver.cuDevicePrimaryCtxGetState(0)[2]
-kept[0].sync()
-kept.clear()
+streams[0].sync()
+streams.clear()
 print(active, driver.cuDevicePrimaryCtxGetState(0)[2])
 """
     assert run_python(code).split() == ["1", "0"]
 
 
-def test_a_closed_wrapper_is_replaced_by_a_fresh_one(in_new_thread):
+def test_a_closed_wrapper_is_replaced(in_new_thread):
     def use():
         device = Device(0)
         device.set_current()

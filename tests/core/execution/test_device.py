@@ -17,7 +17,7 @@ NOT_INITIALIZED = (
 
 
 class Index:
-    """An ordinal that is no int."""
+    """An ordinal that is not an int."""
 
     def __init__(self, value):
         self.value = value
@@ -35,21 +35,21 @@ class TestIdentity:
         assert other == device
         assert hash(other) == hash(device)
 
-    def test_a_device_stands_for_itself_on_any_thread(self, in_new_thread):
+    def test_a_device_is_valid_on_any_thread(self, in_new_thread):
         device = Device(0)
         assert Device(device) is device
         assert in_new_thread(lambda: Device(device)) is device
 
-    def test_without_argument_it_is_the_device_of_the_current_context(self, device):
+    def test_the_default_is_the_device_of_the_current_context(self, device):
         assert Device() is device
         assert Device(None) is device
         assert Device(device_id=0) is device
 
-    def test_without_a_current_context_it_is_device_0(self, in_new_thread):
+    def test_without_a_current_context_the_default_is_device_0(self, in_new_thread):
         assert in_new_thread(lambda: Device().device_id) == 0
 
     @pytest.mark.parametrize("ordinal", [False, Index(0)], ids=["bool", "index"])
-    def test_whatever_has_an_index_is_an_ordinal(self, ordinal):
+    def test_an_object_with_index_is_an_ordinal(self, ordinal):
         assert Device(ordinal) is Device(0)
 
     @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ class TestIdentity:
             (0.0, TypeError, "device_id"),
         ],
     )
-    def test_wrong_ordinals_are_refused(self, ordinal, error, text):
+    def test_invalid_ordinals_are_refused(self, ordinal, error, text):
         with pytest.raises(error, match=text):
             Device(ordinal)
 
@@ -80,7 +80,7 @@ class TestIdentity:
         with pytest.raises(TypeError):
             Device(0, device_id=0)
 
-    def test_new_looks_the_object_up_as_well(self):
+    def test_new_returns_the_same_object(self):
         assert Device.__new__(Device, 0) is Device(0)
 
     def test_the_class_is_final(self):
@@ -91,7 +91,7 @@ class TestIdentity:
         with pytest.raises(AttributeError):
             Device(0).anything = 1
 
-    def test_pickle_and_copy_give_the_object_of_the_thread(self, in_new_thread):
+    def test_pickle_and_copy_return_the_object_of_the_thread(self, in_new_thread):
         device = Device(0)
         data = pickle.dumps(device)
         assert pickle.loads(data) is device
@@ -117,7 +117,7 @@ class TestIdentity:
         assert [int(each) for each in devices] == list(range(len(devices)))
         assert devices[0] is Device(0)
 
-    def test_its_signature_can_be_read(self):
+    def test_its_signature_can_be_inspected(self):
         assert str(inspect.signature(Device)) == "(device_id=None)"
         assert "ordinal" in Device.__doc__
 
@@ -164,20 +164,20 @@ class TestDescription:
         assert 0 < info.free <= info.total
         assert info == (info.free, info.total)
 
-    def test_a_device_reaches_its_own_memory(self, device):
+    def test_a_device_can_access_its_own_memory(self, device):
         assert device.can_access_peer(device) is True
         assert device.can_access_peer(0) is True
-        assert device.can_access_peer(None) is True  # the current one
+        assert device.can_access_peer(None) is True  # the current device
 
     @pytest.mark.parametrize(
         ("peer", "error"), [(-1, ValueError), (1000, ValueError), ("0", TypeError)]
     )
-    def test_wrong_peers_are_refused(self, device, peer, error):
+    def test_invalid_peers_are_refused(self, device, peer, error):
         with pytest.raises(error):
             device.can_access_peer(peer)
 
 
-class TestInitialisation:
+class TestInitialization:
     USES = (
         lambda d: d.context,
         lambda d: d.create_stream(),
@@ -188,11 +188,11 @@ class TestInitialisation:
     )
 
     @pytest.mark.parametrize("use", USES)
-    def test_what_needs_a_context_says_so(self, use, in_new_thread):
+    def test_operations_that_require_a_context_report_it(self, use, in_new_thread):
         with pytest.raises(CUDAError, match=NOT_INITIALIZED):
             in_new_thread(lambda: use(Device(0)))
 
-    def test_set_current_gives_none_and_may_be_repeated(self, in_new_thread):
+    def test_set_current_returns_none_and_can_be_repeated(self, in_new_thread):
         def use():
             device = Device(0)
             assert device.set_current() is None
@@ -202,14 +202,14 @@ class TestInitialisation:
 
         assert in_new_thread(use)
 
-    def test_construction_touches_no_context(self, in_new_thread):
+    def test_construction_requires_no_context(self, in_new_thread):
         def use():
             _ = Device(0).name, Device(0).properties.warp_size, Device()
             return int(driver.cuCtxGetCurrent()[1])
 
         assert in_new_thread(use) == 0
 
-    def test_a_context_that_others_made_current_is_adopted(self, device, in_new_thread):
+    def test_a_context_that_others_set_current_is_adopted(self, device, in_new_thread):
         primary = int(device.context.handle)
 
         def use():
@@ -220,7 +220,7 @@ class TestInitialisation:
 
         assert in_new_thread(use) == primary
 
-    def test_an_adopted_context_stays_after_the_others_let_go(self, device, in_new_thread):
+    def test_an_adopted_context_stays_after_the_others_release_it(self, device, in_new_thread):
         primary = int(device.context.handle)
 
         def use():
@@ -252,13 +252,13 @@ class TestInitialisation:
 class TestSetCurrentWithContext:
     @pytest.fixture
     def foreign(self):
-        """Another context of device 0, and the raw handle to destroy."""
+        """Another context of device 0, and its handle to destroy."""
         error, raw = driver.cuCtxCreate(None, 0, 0)
         assert not error
         yield raw
         driver.cuCtxDestroy(raw)
 
-    def test_the_context_before_comes_back_as_the_same_object(self, in_new_thread, foreign):
+    def test_the_previous_context_is_returned_as_the_same_object(self, in_new_thread, foreign):
         def use():
             driver.cuCtxSetCurrent(foreign)
             device = Device(0)
@@ -273,7 +273,7 @@ class TestSetCurrentWithContext:
 
         in_new_thread(use)
 
-    def test_with_nothing_current_it_gives_none(self, device, in_new_thread):
+    def test_without_a_current_context_none_is_returned(self, device, in_new_thread):
         context = device.context
 
         def use():
@@ -282,7 +282,7 @@ class TestSetCurrentWithContext:
 
         assert in_new_thread(use) == int(context.handle)
 
-    def test_a_context_of_others_comes_back_as_a_wrapper(self, device, in_new_thread, foreign):
+    def test_a_foreign_context_is_returned_as_a_wrapper(self, device, in_new_thread, foreign):
         context = device.context
 
         def use():
@@ -294,24 +294,24 @@ class TestSetCurrentWithContext:
         in_new_thread(use)
 
     @pytest.mark.parametrize("wrong", [0, "context", object()])
-    def test_what_is_not_a_context_is_refused(self, device, wrong):
+    def test_another_type_is_refused_as_context(self, device, wrong):
         with pytest.raises(TypeError, match="Expected type Context"):
             device.set_current(wrong)
 
 
 class TestFactories:
-    def test_streams_are_made_in_the_own_context(self, device, in_new_thread):
-        """Even when another context is current, which stays so."""
+    def test_streams_are_created_in_the_context_of_the_device(self, device, in_new_thread):
+        """The same holds while another context is current, and that one stays current."""
 
         def use():
-            mine = Device(0)
-            mine.set_current()
+            own_device = Device(0)
+            own_device.set_current()
             error, raw = driver.cuCtxCreate(None, 0, 0)
             assert not error
-            with mine.create_stream() as stream, mine.create_event() as event:
-                assert stream.context == mine.context
-                assert event.context == mine.context
-                mine.sync()
+            with own_device.create_stream() as stream, own_device.create_event() as event:
+                assert stream.context == own_device.context
+                assert event.context == own_device.context
+                own_device.sync()
             assert int(driver.cuCtxGetCurrent()[1]) == int(raw)
             driver.cuCtxDestroy(raw)
 
@@ -322,7 +322,7 @@ class TestFactories:
         [None, StreamOptions(nonblocking=False), {"nonblocking": False}],
         ids=["defaults", "object", "dict"],
     )
-    def test_stream_options_come_in_three_forms(self, device, options):
+    def test_stream_options_are_accepted_in_three_forms(self, device, options):
         with device.create_stream(options=options) as stream:
             assert stream.is_nonblocking is (options is None)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DeviceProperties: one attribute for each row of the table, typed, cached."""
+"""DeviceProperties: one attribute for each row of the table, typed and cached."""
 
 from types import GetSetDescriptorType
 
@@ -32,20 +32,20 @@ def test_one_object_per_device(properties):
     assert Device(0).properties is properties
 
 
-def test_dir_shows_the_attributes_and_nothing_else(properties):
+def test_dir_shows_only_the_attributes(properties):
     public = [name for name in dir(properties) if not name.startswith("_")]
     assert public == NAMES
     assert len(public) == 143
 
 
-def test_there_are_88_numbers_and_55_claims(properties):
+def test_there_are_88_numbers_and_55_booleans(properties):
     values = properties.as_dict().values()
     assert sum(type(value) is bool for value in values) == 55
     assert sum(type(value) is int for value in values) == 88
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_is_the_driver_attribute_of_its_name(properties, name):
+def test_each_equals_the_driver_attribute_of_its_name(properties, name):
     attribute = getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name.upper()}")
     error, value = driver.cuDeviceGetAttribute(attribute, 0)
     if error == driver.CUresult.CUDA_ERROR_INVALID_VALUE:

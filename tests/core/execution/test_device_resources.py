@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a device has to give: multiprocessors that can be divided, and workqueues."""
+"""Resources of a device: multiprocessors that can be divided, and workqueues."""
 
 import ctypes
 import weakref
@@ -43,7 +43,7 @@ def structured():
 
 @pytest.fixture
 def workqueue(device):
-    """A new one for each test; drivers before CUDA 13.1 have none, and are told so."""
+    """A new workqueue resource per test; drivers before CUDA 13.1 refuse it with a message."""
     if since_13_1():
         return device.resources.workqueue
     with pytest.raises(RuntimeError, match=r"workqueue .* needs a driver of CUDA 13\.1 or newer"):
@@ -62,7 +62,7 @@ def test_resources_of_a_device_are_one_object(device):
     assert device.resources.sm is not device.resources.sm
 
 
-def test_the_device_needs_no_context(in_new_thread):
+def test_the_device_requires_no_context(in_new_thread):
     counts = in_new_thread(lambda: Device(0).resources.sm.sm_count)
     assert counts == Device(0).properties.multiprocessor_count
 
@@ -99,54 +99,54 @@ def test_numbers_of_the_driver(sm):
     assert isinstance(sm.flags, int)
 
 
-def test_a_count_makes_one_group_and_a_remainder(sm, unit):
-    groups, rest = sm.split(SMResourceOptions(count=unit))
+def test_a_count_gives_one_group_and_a_remainder(sm, unit):
+    groups, remainder = sm.split(SMResourceOptions(count=unit))
     assert [g.sm_count for g in groups] == [unit]
-    assert rest.sm_count == sm.sm_count - unit
+    assert remainder.sm_count == sm.sm_count - unit
 
 
 @pytest.mark.usefixtures("structured")
-def test_none_takes_what_there_is(sm, unit):
-    groups, rest = sm.split(SMResourceOptions(count=[unit, None]))
+def test_none_selects_the_largest_possible_count(sm, unit):
+    groups, remainder = sm.split(SMResourceOptions(count=[unit, None]))
     assert groups[0].sm_count == unit
     assert groups[1].sm_count % unit == 0
-    assert sum(g.sm_count for g in groups) + rest.sm_count == sm.sm_count
+    assert sum(g.sm_count for g in groups) + remainder.sm_count == sm.sm_count
 
 
 @pytest.mark.usefixtures("structured")
-def test_a_scalar_goes_for_all_groups(sm, unit):
+def test_a_scalar_applies_to_all_groups(sm, unit):
     groups, _ = sm.split(SMResourceOptions(count=[unit, unit], coscheduled_sm_count=2))
     assert [g.coscheduled_alignment for g in groups] == [2, 2]
 
 
-def test_a_dict_will_do(sm, unit):
+def test_a_dict_is_accepted(sm, unit):
     groups, _ = sm.split({"count": unit})
     assert groups[0].sm_count == unit
 
 
-def test_a_dry_run_reports_the_counts_of_a_real_one(sm, unit):
+def test_a_dry_run_returns_the_counts_of_a_real_split(sm, unit):
     options = SMResourceOptions(count=[unit, None] if since_13_1() else [unit, unit])
     dry, dry_rest = sm.split(options, dry_run=True)
-    real, rest = sm.split(options)
+    real, remainder = sm.split(options)
     assert [g.sm_count for g in dry] == [g.sm_count for g in real]
-    assert dry_rest.sm_count == rest.sm_count
+    assert dry_rest.sm_count == remainder.sm_count
 
 
-def test_results_inherit_what_the_driver_leaves_open(sm, unit):
-    groups, rest = sm.split({"count": unit})
-    assert all(g.min_partition_size == sm.min_partition_size for g in (*groups, rest))
+def test_results_inherit_unset_fields(sm, unit):
+    groups, remainder = sm.split({"count": unit})
+    assert all(g.min_partition_size == sm.min_partition_size for g in (*groups, remainder))
 
 
 @pytest.fixture
 def old_driver(monkeypatch):
-    """Drivers before CUDA 13.1 are asked by the function that they have."""
+    """Drivers before CUDA 13.1 are queried through their older function."""
     monkeypatch.setattr("cuda.core._utils.version.driver_version", lambda: (13, 0, 0))
 
 
-def test_older_drivers_make_groups_of_one_size(old_driver, device, sm, unit):
-    groups, rest = sm.split({"count": [unit, unit]})
+def test_older_drivers_create_groups_of_one_size(old_driver, device, sm, unit):
+    groups, remainder = sm.split({"count": [unit, unit]})
     assert [g.sm_count for g in groups] == [unit, unit]
-    assert rest.sm_count == sm.sm_count - 2 * unit
+    assert remainder.sm_count == sm.sm_count - 2 * unit
     with device.create_context(ContextOptions(groups[:1])) as context:
         assert context.resources.sm.sm_count == unit
     with pytest.raises(RuntimeError, match=r"before CUDA 13\.1 makes homogeneous groups"):
@@ -155,7 +155,7 @@ def test_older_drivers_make_groups_of_one_size(old_driver, device, sm, unit):
         sm.split({"count": unit, "coscheduled_sm_count": 2})
 
 
-def test_the_driver_refuses_a_struct_that_was_changed(device, sm, unit):
+def test_the_driver_refuses_a_modified_struct(device, sm, unit):
     groups, _ = sm.split({"count": unit})
     numbers = (ctypes.c_uint * 3).from_address(groups[0].handle + 96)  # of CUdevSmResource
     assert numbers[0] == unit
@@ -189,19 +189,19 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_split_names_the_cause(sm, case):
+def test_invalid_splits_name_the_cause(sm, case):
     options, error, text = REFUSED[case]
     with pytest.raises(error, match=text):
         sm.split(options)
 
 
-def test_more_than_there_is_is_the_drivers_error(sm):
+def test_too_many_multiprocessors_are_an_error_of_the_driver(sm):
     with pytest.raises(CUDAError, match=r"INVALID_RESOURCE_CONFIGURATION.*") as raised:
         sm.split({"count": sm.sm_count + sm.coscheduled_alignment})
     assert raised.value.where in ("cuDevSmResourceSplit", "cuDevSmResourceSplitByCount")
 
 
-def test_a_split_that_fails_leaves_the_source(sm, unit, emulation):
+def test_a_failed_split_keeps_the_source(sm, unit, emulation):
     with (
         emulation.inject("cuDevSmResourceSplit", error="CUDA_ERROR_INVALID_VALUE"),
         pytest.raises(CUDAError, match="cuDevSmResourceSplit"),
@@ -210,7 +210,7 @@ def test_a_split_that_fails_leaves_the_source(sm, unit, emulation):
     assert sm.split({"count": unit})[0][0].sm_count == unit
 
 
-def test_a_workqueue_reports_what_it_is(device, workqueue):
+def test_a_workqueue_describes_itself(device, workqueue):
     queue = workqueue
     assert queue.sharing_scope in WorkqueueSharingScopeType
     assert queue.concurrency_limit >= 1
@@ -218,7 +218,7 @@ def test_a_workqueue_reports_what_it_is(device, workqueue):
     assert isinstance(queue.handle, int)
 
 
-def test_a_context_gets_the_workqueue_as_configured(device, sm, workqueue):
+def test_a_context_gets_the_configured_workqueue(device, sm, workqueue):
     queue = workqueue
     queue.configure(WorkqueueResourceOptions("green_ctx_balanced", 3))
     assert queue.sharing_scope is WorkqueueSharingScopeType.GREEN_CTX_BALANCED
@@ -228,7 +228,7 @@ def test_a_context_gets_the_workqueue_as_configured(device, sm, workqueue):
         assert context.resources.workqueue.sharing_scope == "green_ctx_balanced"
 
 
-def test_what_is_none_stays_as_it_is(workqueue):
+def test_none_keeps_a_setting(workqueue):
     queue = workqueue
     before = queue.sharing_scope, queue.concurrency_limit
     queue.configure(WorkqueueResourceOptions())
@@ -243,12 +243,12 @@ def test_what_is_none_stays_as_it_is(workqueue):
         ({"concurrency_limit": "4"}, TypeError, "str"),
     ],
 )
-def test_workqueue_options_are_checked_when_made(keywords, error, text):
+def test_workqueue_options_are_checked_at_construction(keywords, error, text):
     with pytest.raises(error, match=text):
         WorkqueueResourceOptions(**keywords)
 
 
-def test_fields_assigned_later_are_checked_too(workqueue):
+def test_assigned_fields_are_checked(workqueue):
     options = WorkqueueResourceOptions()
     options.concurrency_limit = -5
     with pytest.raises(ValueError, match="must be >= 1"):
@@ -256,7 +256,7 @@ def test_fields_assigned_later_are_checked_too(workqueue):
 
 
 @pytest.mark.parametrize("options", [None, 3])
-def test_configure_needs_options(workqueue, options):
+def test_configure_requires_options(workqueue, options):
     with pytest.raises(TypeError, match="WorkqueueResourceOptions"):
         workqueue.configure(options)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Green contexts: made of parts of a device, with streams and events of their own."""
+"""Green contexts: created from parts of a device, with their own streams and events."""
 
 import ctypes
 import gc
@@ -35,21 +35,21 @@ def green(device, halves):
     context.close()
 
 
-def test_a_green_context_is_one(green):
+def test_a_green_context_is_green(green):
     assert isinstance(green, Context)
     assert green.is_green is True
 
 
-def test_to_make_one_does_not_make_it_current(device, green):
+def test_creating_it_does_not_make_it_current(device, green):
     assert device.context != green
     assert int(driver.cuCtxGetCurrent()[1]) == int(device.context.handle)
 
 
-def test_it_has_what_it_was_made_of(green, halves):
+def test_it_has_the_resources_that_it_was_created_with(green, halves):
     assert green.resources.sm.sm_count == halves[0].sm_count
 
 
-def test_its_streams_need_no_current_context(green, in_new_thread):
+def test_its_streams_require_no_current_context(green, in_new_thread):
     stream = in_new_thread(green.create_stream)
     assert stream.context == green
     assert stream.is_nonblocking
@@ -67,7 +67,7 @@ def test_a_priority_out_of_range_is_refused(green):
         green.create_stream({"priority": 100})
 
 
-def test_set_current_gives_back_the_very_object(device, green):
+def test_set_current_returns_the_same_object(device, green):
     before = device.set_current(green)
     try:
         assert device.context is green
@@ -93,7 +93,7 @@ def test_a_kernel_runs_in_it(device, green, store, pinned_block):
     assert ctypes.string_at(pinned_block.handle, 4) == b"\x07\0\0\0"
 
 
-def test_events_cross_between_green_and_primary(device, green, stream):
+def test_events_work_between_green_and_primary_contexts(device, green, stream):
     with green.create_stream() as other:
         mark = other.record()
         assert mark.context == green
@@ -126,7 +126,7 @@ def test_memory_belongs_to_the_device_and_outlives_it(device, green):
         buffer.close(stream)
 
 
-def test_the_cooperative_limit_is_that_of_its_part(device, green, halves, load_kernel):
+def test_the_cooperative_limit_is_that_of_its_multiprocessors(device, green, halves, load_kernel):
     kernel = load_kernel()
     blocks = kernel.occupancy.max_active_blocks_per_multiprocessor(32, 0)
     fitting = LaunchConfig(grid=blocks * halves[0].sm_count, block=32, is_cooperative=True)
@@ -136,9 +136,9 @@ def test_the_cooperative_limit_is_that_of_its_part(device, green, halves, load_k
         with pytest.raises(ValueError, match="exceeds the limit"):
             launch(stream, too_many, kernel)
         stream.sync()
-    with device.create_stream() as whole:
-        launch(whole, too_many, kernel)
-        whole.sync()
+    with device.create_stream() as primary_stream:
+        launch(primary_stream, too_many, kernel)
+        primary_stream.sync()
 
 
 REFUSED = {
@@ -152,13 +152,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_create_context_names_the_cause(device, case):
+def test_invalid_contexts_name_the_cause(device, case):
     options, error, text = REFUSED[case]
     with pytest.raises(error, match=text):
         device.create_context(options(device) if callable(options) else options)
 
 
-def test_counts_of_a_dry_run_make_no_context(device):
+def test_counts_of_a_dry_run_create_no_context(device):
     groups, _ = device.resources.sm.split(SMResourceOptions(), dry_run=True)
     with pytest.raises(ValueError, match="dry-run SMResource"):
         device.create_context(ContextOptions(groups))
@@ -167,16 +167,16 @@ def test_counts_of_a_dry_run_make_no_context(device):
 @pytest.mark.parametrize(
     "function", ["cuDevResourceGenerateDesc", "cuGreenCtxCreate", "cuCtxFromGreenCtx"]
 )
-def test_a_failure_on_the_way_leaves_nothing(device, halves, emulation, function):
+def test_a_failure_leaks_nothing(device, halves, emulation, function):
     with (
         emulation.inject(function, error="CUDA_ERROR_OUT_OF_MEMORY"),
         pytest.raises(MemoryError, match=rf"\[{function}\]"),
     ):
         device.create_context(ContextOptions(halves[:1]))
-    # What was made on the way is counted as a leak after the test.
+    # Objects created before the failure would be reported as leaks after the test.
 
 
-def test_a_stream_that_cannot_be_made_is_an_error(green, emulation):
+def test_a_failed_stream_creation_is_an_error(green, emulation):
     with (
         emulation.inject("cuGreenCtxStreamCreate", error="CUDA_ERROR_OUT_OF_MEMORY"),
         pytest.raises(MemoryError, match=r"\[cuGreenCtxStreamCreate\]"),
@@ -184,7 +184,7 @@ def test_a_stream_that_cannot_be_made_is_an_error(green, emulation):
         green.create_stream()
 
 
-def test_options_that_close_the_context_are_noticed(green):
+def test_options_that_close_the_context_are_handled(green):
     class Closing:
         def __index__(self):
             green.close()
@@ -203,7 +203,7 @@ def test_options_that_close_the_context_are_noticed(green):
     stream.close()
 
 
-def test_a_reset_takes_it_down_without_a_word(run_python):
+def test_a_reset_destroys_it_silently(run_python):
     code = """
 from cuda.bindings import driver
 from cuda.core import ContextOptions, Device, emulation
@@ -222,7 +222,7 @@ print([fault.kind for fault in emulation.faults()] if emulation.is_active() else
     assert run_python(code).split() == ["[]"]
 
 
-def test_the_child_of_a_fork_destroys_nothing(run_python):
+def test_a_forked_child_destroys_nothing(run_python):
     code = """
 import os
 from cuda.core import ContextOptions, Device
@@ -243,20 +243,20 @@ print(context.resources.sm.sm_count == groups[0].sm_count)
     assert run_python(code).split() == ["True"]
 
 
-def test_one_that_lives_at_exit_is_no_trouble(run_python):
+def test_a_context_that_is_open_at_exit_is_harmless(run_python):
     code = """
 from cuda.core import ContextOptions, Device
 device = Device(0)
 device.set_current()
-kept = device.create_context(ContextOptions([device.resources.sm]))
-stream = kept.create_stream()
-device.set_current(kept)
+context = device.create_context(ContextOptions([device.resources.sm]))
+stream = context.create_stream()
+device.set_current(context)
 print("end")
 """
     assert run_python(code).split() == ["end"]
 
 
-def test_every_device_makes_its_own(device):
+def test_every_device_creates_its_own(device):
     for each in Device.get_all_devices():
         context = each.create_context(ContextOptions([each.resources.sm]))
         assert context.resources.sm.sm_count == each.properties.multiprocessor_count

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two devices: each works in its own context, and the current one stays current."""
+"""Two devices: each works in its own context, and the current device stays current."""
 
 import pytest
 
@@ -26,7 +26,7 @@ assert Device() is second
 first.set_current()
 assert Device() is first
 """,
-    "one device is initialised, the other is not": """
+    "one device is initialized, the other is not": """
 first.set_current()
 try:
     second.create_stream()
@@ -35,7 +35,7 @@ except Exception as error:
 else:
     raise AssertionError
 """,
-    "streams and events belong to the device that makes them": """
+    "streams and events belong to the device that creates them": """
 first.set_current(); second.set_current()
 before = current()
 stream, event = first.create_stream(), first.create_event()
@@ -48,13 +48,13 @@ assert Stream().device is second
     "a stream waits for the stream of another device": """
 first.set_current(); second.set_current()
 order, gate = [], threading.Event()
-one, two = first.create_stream(), second.create_stream()
-one.launch_host(lambda: (gate.wait(10), order.append(1)))
-two.wait(one)
-two.launch_host(lambda: order.append(2))
+producer, consumer = first.create_stream(), second.create_stream()
+producer.launch_host(lambda: (gate.wait(10), order.append(1)))
+consumer.wait(producer)
+consumer.launch_host(lambda: order.append(2))
 gate.set()
-two.sync()
-two.wait(one.record())
+consumer.sync()
+consumer.wait(producer.record())
 assert order == [1, 2]
 assert current() == int(second.context.handle)
 """,
@@ -70,7 +70,7 @@ first.sync()
 assert done == [1]
 assert current() == int(second.context.handle)
 """,
-    "memory of the own device": """
+    "memory of a device that is not current": """
 first.set_current(); second.set_current()
 assert first.memory_info.total == first.total_memory
 assert current() == int(second.context.handle)
@@ -86,13 +86,13 @@ else:
 assert Device() is second
 assert second.set_current(second.context) is second.context
 """,
-    "setting a context gives the one of the other device back": """
+    "setting a context returns the previous one of the other device": """
 first.set_current()
-mine = first.context
+first_context = first.context
 second.set_current()
 before = second.context
-back = first.set_current(mine)
-assert back == before and Device() is first
+previous = first.set_current(first_context)
+assert previous == before and Device() is first
 """,
     "a default stream follows the current device": """
 first.set_current(); second.set_current()
@@ -104,46 +104,46 @@ assert LEGACY_DEFAULT_STREAM.device is first
     "a copy between devices needs no access": """
 first.set_current(); second.set_current()
 near, far = first.create_stream(), second.create_stream()
-here, there = first.allocate(64, stream=near), second.allocate(64, stream=far)
+near_memory, far_memory = first.allocate(64, stream=near), second.allocate(64, stream=far)
 for current in (first, second):
     for stream in (near, far):
-        for source, target in ((here, there), (there, here)):
+        for source, target in ((near_memory, far_memory), (far_memory, near_memory)):
             current.set_current()
-            here.fill(17, stream=near); there.fill(42, stream=far)
+            near_memory.fill(17, stream=near); far_memory.fill(42, stream=far)
             near.sync(); far.sync()
             source.copy_to(target, stream=stream)
             stream.sync()
-            seen = bytearray(64)
-            target.copy_to(seen, stream=near if target is here else far)
-            (near if target is here else far).sync()
-            assert set(seen) == {17 if source is here else 42}, (current, stream, seen)
+            content = bytearray(64)
+            target.copy_to(content, stream=near if target is near_memory else far)
+            (near if target is near_memory else far).sync()
+            assert set(content) == {17 if source is near_memory else 42}, (current, stream, content)
 """,
     "memory is copied in its stream while the other device is current": """
 first.set_current(); second.set_current()
 stream = first.create_stream()
-memory, seen = first.allocate(64, stream=stream), bytearray(64)
+memory, content = first.allocate(64, stream=stream), bytearray(64)
 assert Device() is second
 memory.copy_from(bytes(range(64)), stream=stream)
-memory.copy_to(seen, stream=stream)
+memory.copy_to(content, stream=stream)
 stream.sync()
-assert seen == bytes(range(64))
+assert content == bytes(range(64))
 assert Device() is second
 """,
     "memory is copied through a stream of the other device": """
 from cuda.core import PinnedMemoryResource
 first.set_current(); second.set_current()
-mine, other = second.create_stream(), first.create_stream()
-memory, again = (second.allocate(64, stream=mine) for _ in range(2))
-page_locked, seen = PinnedMemoryResource().allocate(64, stream=mine), bytearray(64)
-mine.sync()
+own_stream, other_stream = second.create_stream(), first.create_stream()
+memory, duplicate = (second.allocate(64, stream=own_stream) for _ in range(2))
+page_locked, content = PinnedMemoryResource().allocate(64, stream=own_stream), bytearray(64)
+own_stream.sync()
 for device in first, second:
     device.set_current()
-    memory.copy_from(bytes(range(64)), stream=other)
-    again.copy_from(memory, stream=other)
-    again.copy_to(page_locked, stream=other)
-    again.copy_to(seen, stream=other)
-    other.sync()
-    assert seen == memoryview(page_locked).tobytes() == bytes(range(64))
+    memory.copy_from(bytes(range(64)), stream=other_stream)
+    duplicate.copy_from(memory, stream=other_stream)
+    duplicate.copy_to(page_locked, stream=other_stream)
+    duplicate.copy_to(content, stream=other_stream)
+    other_stream.sync()
+    assert content == memoryview(page_locked).tobytes() == bytes(range(64))
     assert Device() is device
 """,
     "a captured copy between devices needs access": """
@@ -151,51 +151,51 @@ from cuda.core import CUDAError, DeviceMemoryResource
 first.set_current(); second.set_current()
 stream = first.create_stream()
 pool = DeviceMemoryResource(second, {})
-here, there = first.allocate(64, stream=stream), pool.allocate(64, stream=second.create_stream())
+source, target = first.allocate(64, stream=stream), pool.allocate(64, stream=second.create_stream())
 def begin():
     return stream.create_graph_builder().begin_building()
 builder = begin()
 try:
-    here.copy_to(there, stream=builder)
+    source.copy_to(target, stream=builder)
 except CUDAError as error:
     assert "peer_accessible_by.add(0)" in error.__notes__[-1], error.__notes__
 else:
     raise AssertionError
-here.fill(5, stream=builder)  # the capture goes on
+source.fill(5, stream=builder)  # the capture continues
 builder.end_building().complete().launch(stream)
 pool.peer_accessible_by.add(first)
 builder = begin()
-here.copy_to(there, stream=builder)
+source.copy_to(target, stream=builder)
 builder.end_building().complete().launch(stream)
 stream.sync()
-seen = bytearray(64)
-there.copy_to(seen, stream=stream)
+content = bytearray(64)
+target.copy_to(content, stream=stream)
 stream.sync()
-assert set(seen) == {5}
-there.close()
+assert set(content) == {5}
+target.close()
 """,
-    "a fill of memory without access says whose it is": """
+    "a fill of memory without access names its device": """
 first.set_current(); second.set_current()
-mine, order = second.create_stream(), first.create_stream()
-memory = second.allocate(64, stream=mine)
+own_stream, other_stream = second.create_stream(), first.create_stream()
+memory = second.allocate(64, stream=own_stream)
 try:
-    memory.fill(0, stream=order)
+    memory.fill(0, stream=other_stream)
 except Exception as error:
-    told = "\\n".join([str(error), *error.__notes__])
-    assert "belongs to device 1, the stream to device 0" in told, told
-    assert "peer_accessible_by.add(0)" in told, told
+    message = "\\n".join([str(error), *error.__notes__])
+    assert "belongs to device 1, the stream to device 0" in message, message
+    assert "peer_accessible_by.add(0)" in message, message
 else:
     raise AssertionError
 """,
-    "each thread has both": """
-seen = []
-thread = threading.Thread(target=lambda: seen.extend(Device.get_all_devices()))
+    "each thread has both devices": """
+devices = []
+thread = threading.Thread(target=lambda: devices.extend(Device.get_all_devices()))
 thread.start(); thread.join()
-assert seen == [first, second] and seen[0] is not first
+assert devices == [first, second] and devices[0] is not first
 """,
 }
 
-# A block of 1024 threads fills a processor of 7.5, and half of one of 9.0.
+# A block of 1024 threads fills a multiprocessor of 7.5, and half of a multiprocessor of 9.0.
 LIMIT_OF_THE_STREAMS_DEVICE = """
 from cuda.core import LaunchConfig, ObjectCode, launch
 assert second.properties.max_threads_per_multiprocessor == 1024
@@ -214,12 +214,12 @@ for current in (first, second):
         except ValueError as error:
             assert f"exceeds the limit of {limit} blocks" in str(error), error
         else:
-            raise AssertionError(f"{limit + 1} blocks were taken")
+            raise AssertionError(f"{limit + 1} blocks were accepted")
 """
 
 
 def test_a_cooperative_grid_is_limited_by_the_device_of_its_stream(run_python):
-    """Whichever device is current, and unlike the other one."""
+    """The limit does not depend on the current device."""
     emulated = {"HALFWARP_EMULATOR_DEVICES": "2", "HALFWARP_EMULATOR_CC": "9.0,7.5"}
     run_python(START + LIMIT_OF_THE_STREAMS_DEVICE, HALFWARP_BACKEND="emulator", **emulated)
 

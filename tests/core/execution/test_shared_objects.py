@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many threads on one object: it may be closed at any time, and is closed once.
+"""Several threads on one object: it may be closed at any time, and is closed once.
 
-They find more where Python has no interpreter lock, and hold with it too.
+These tests find more on a free-threaded build, and hold with the GIL too.
 """
 
 import ctypes
@@ -37,9 +37,9 @@ INVALID = "CUDA_ERROR_INVALID_HANDLE", "CUDA_ERROR_INVALID_VALUE"
 
 
 def expect_closed(use, *arguments, answers=INVALID):
-    """What a use of an object may answer that another thread is closing.
+    """Return a use of an object that another thread closes: it works, or reports the closed object.
 
-    `answers` are the driver's, where it may see a handle that was closed after it was looked at.
+    `answers` are the statuses of a driver that may see a handle closed after its check.
     """
     try:
         use(*arguments)
@@ -50,7 +50,7 @@ def expect_closed(use, *arguments, answers=INVALID):
 
 
 def close_while_used(objects, uses, answers=INVALID):
-    """Two threads close all objects while others use them, each in an order of its own."""
+    """Two threads close all objects while others use them, each in its own order."""
 
     def close():
         Device(0).set_current()
@@ -61,15 +61,15 @@ def close_while_used(objects, uses, answers=INVALID):
         Device(0).set_current()
         chosen = random.Random(seed)
         for each in objects:
-            for one in chosen.sample(uses, len(uses)):
-                expect_closed(one, each, answers=answers)
+            for operation in chosen.sample(uses, len(uses)):
+                expect_closed(operation, each, answers=answers)
 
     run_together(close, close, *(partial(use, seed) for seed in range(3)))
     assert all(each.is_closed for each in objects)
 
 
 def read_all(*names):
-    """A use for each of these attributes."""
+    """Return a use that reads each of these attributes."""
     return [lambda each, name=name: getattr(each, name) for name in names]
 
 
@@ -88,7 +88,7 @@ class TestClosing:
             lambda event: event - other if event.is_done and other.is_done else None,
             lambda event: event.sync(),
         ]
-        close_while_used(events, uses, answers=())  # a driver that sees one ends the process
+        close_while_used(events, uses, answers=())  # a driver crashes on a closed handle
 
     def test_streams(self, device, stream):
         streams = [device.create_stream() for _ in range(OBJECTS)]
@@ -125,7 +125,7 @@ class TestClosing:
         assert pool.attributes.used_mem_current == 0
         pool.close()
 
-    def test_buffers_of_the_host_are_not_freed_while_they_are_seen(self, device):
+    def test_exported_host_buffers_are_not_freed(self, device):
         pinned = LegacyPinnedMemoryResource()
         buffers = [pinned.allocate(64) for _ in range(OBJECTS)]
 
@@ -133,7 +133,7 @@ class TestClosing:
             Device(0).set_current()
             for each in buffers:
                 while not each.is_closed:
-                    with suppress(BufferError):  # seen by another thread
+                    with suppress(BufferError):  # exported on another thread
                         each.close()
 
         def look():
@@ -160,14 +160,19 @@ class TestClosing:
     def test_wrappers_of_a_context(self, device, stream):
         contexts = [stream.context for _ in range(OBJECTS)]
 
-        def close():  # where none of them is current
+        def close():  # where no context is current
             for each in contexts:
                 each.close()
 
         def use():
             for each in contexts:
-                for one in (repr, hash, device.context.__eq__, *read_all("handle", "is_green")):
-                    expect_closed(one, each)
+                for operation in (
+                    repr,
+                    hash,
+                    device.context.__eq__,
+                    *read_all("handle", "is_green"),
+                ):
+                    expect_closed(operation, each)
 
         run_together(close, close, use, use)
         assert all(each.is_closed for each in contexts)
@@ -180,7 +185,7 @@ class TestClosing:
 
 
 class TestFirstUse:
-    """What an object makes when it is first asked is made once."""
+    """Objects that are created on first access are created once."""
 
     def test_of_a_device(self):
         def fresh():
@@ -205,7 +210,7 @@ class TestFirstUse:
             pool.close()
 
 
-def test_a_kernel_attribute_is_as_it_was_set_last(load_kernel):
+def test_a_kernel_attribute_has_its_last_value(load_kernel):
     kernel = load_kernel()
     is_over = threading.Event()
 
@@ -213,7 +218,7 @@ def test_a_kernel_attribute_is_as_it_was_set_last(load_kernel):
         Device(0).set_current()
         for percent in [10, 20] * 300:
             kernel.attributes.preferred_shared_memory_carveout = percent
-            time.sleep(0)  # lets a reader go on that has asked before
+            time.sleep(0)  # lets a reader continue that has already queried
             assert kernel.attributes.preferred_shared_memory_carveout == percent
         is_over.set()
 
@@ -231,7 +236,7 @@ def ask_device(device):
     return resource, properties, device.uuid, device.arch, tuple(properties.as_dict().items())
 
 
-def test_a_prepared_launch_is_patched_while_it_is_launched(stream, store, pinned_block):
+def test_a_prepared_launch_is_updated_while_it_is_launched(stream, store, pinned_block):
     prepared = store.prepare(ONE, pinned_block, 0)
     values = range(1, 5)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many threads at once, each with streams of its own, over shared pools and code."""
+"""Several threads, each with its own streams, over shared pools and code."""
 
 import random
 from functools import partial
@@ -42,7 +42,7 @@ def pool(device):
 
 
 def add_up_to(count, kernel, pool, stream, reader):
-    """Sum 1 to `count` on one stream, read it on another, free it there."""
+    """Sum 1 to `count` on one stream, read the sum on another, and free it there."""
     result = np.empty(ELEMENTS, np.uint32)
     buffer = pool.allocate(result.nbytes, stream=stream)
     buffer.fill(0, stream=stream)
@@ -61,13 +61,13 @@ def test_threads_do_not_disturb_each_other(device, pool):
 
     def work(seed):
         chosen = random.Random(seed)
-        mine = Device(0)
-        mine.set_current()
-        with mine.create_stream() as stream, mine.create_stream() as reader:
+        device = Device(0)
+        device.set_current()
+        with device.create_stream() as stream, device.create_stream() as reader:
             kernel = code.get_kernel("add")
             for _ in range(ROUNDS):
                 count = chosen.randrange(1, 5)
-                source = chosen.choice([pool, mine.memory_resource])
+                source = chosen.choice([pool, device.memory_resource])
                 result = add_up_to(count, kernel, source, stream, reader)
                 if (result != count * (count + 1) // 2).any():
                     failures.append((seed, count, result))

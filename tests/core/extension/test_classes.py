@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every class of the object layer owes its callers: safe methods, honest tracebacks."""
+"""Properties of every class of the object layer: safe methods, correct tracebacks."""
 
 import inspect
 import traceback
@@ -35,7 +35,7 @@ def methods():
 
 
 class Other:
-    """Smaller than every object of the package, and closable like them."""
+    """Smaller than every object of the package, and closable."""
 
     __slots__ = ()
 
@@ -47,7 +47,7 @@ def test_a_method_called_on_another_class_is_refused(method):
             method(other)
 
 
-def test_a_method_takes_objects_of_subclasses(device):
+def test_a_method_accepts_objects_of_subclasses(device):
     class Derived(Stream):
         __slots__ = ()
 
@@ -69,7 +69,7 @@ def test_a_method_takes_objects_of_subclasses(device):
         ),
     ],
 )
-def test_a_class_that_can_be_called_shows_how(made_by_name, signature):
+def test_a_class_that_can_be_called_has_a_signature(made_by_name, signature):
     assert str(inspect.signature(made_by_name)) == signature
     assert inspect.getdoc(made_by_name)[0].isupper()
 
@@ -77,9 +77,9 @@ def test_a_class_that_can_be_called_shows_how(made_by_name, signature):
 def test_a_traceback_names_the_function_that_raised(device):
     """All files of an extension share one cache of code objects."""
     for _ in range(2):
-        for made in FACTORY_MADE:
+        for cls in FACTORY_MADE:
             with pytest.raises(RuntimeError) as caught:
-                made(1)
+                cls(1)
             last = traceback.extract_tb(caught.value.__traceback__)[-1]
-            assert last.name.endswith(f".{made.__name__}.__init__")
-            assert f"{made.__name__} objects cannot" in str(caught.value)
+            assert last.name.endswith(f".{cls.__name__}.__init__")
+            assert f"{cls.__name__} objects cannot" in str(caught.value)

@@ -62,7 +62,7 @@ except TypeError as error:
 
 @pytest.fixture(scope="module")
 def profiler(tmp_path_factory):
-    """A library that prints the ranges which begin."""
+    """A library that prints the names of ranges when they begin."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         pytest.skip("there is no C compiler to build a profiler's library with")
@@ -75,27 +75,27 @@ def profiler(tmp_path_factory):
 
 
 def test_public_calls_are_ranges(run_python, profiler):
-    said = run_python(PROGRAM, HALFWARP_NVTX="1", NVTX_INJECTION64_PATH=profiler).splitlines()
+    lines = run_python(PROGRAM, HALFWARP_NVTX="1", NVTX_INJECTION64_PATH=profiler).splitlines()
     for name in ("Device.set_current", "Device.create_stream", "ObjectCode.get_kernel", "launch"):
-        assert f"0 {name}" in said
-    assert said.count("0 PreparedLaunch.__call__") == 2
-    assert "0 Stream.__exit__" in said
-    assert said.count("0 Event.__sub__") == 2
-    assert said.index("0 launch") < said.index("0 Stream.sync")
-    assert said[-1] == "TypeError"  # the checks of the call are those of the call
+        assert f"0 {name}" in lines
+    assert lines.count("0 PreparedLaunch.__call__") == 2
+    assert "0 Stream.__exit__" in lines
+    assert lines.count("0 Event.__sub__") == 2
+    assert lines.index("0 launch") < lines.index("0 Stream.sync")
+    assert lines[-1] == "TypeError"  # checks of the call belong to its range
 
 
 @pytest.mark.parametrize("value", ["", "0"])
-def test_nothing_is_loaded_without_it(run_python, profiler, value):
+def test_without_the_variable_nothing_is_loaded(run_python, profiler, value):
     code = PROGRAM + "print(type(Stream.sync).__name__)"
-    said = run_python(code, HALFWARP_NVTX=value, NVTX_INJECTION64_PATH=profiler).splitlines()
-    assert said == ["TypeError", "method_descriptor"]
+    lines = run_python(code, HALFWARP_NVTX=value, NVTX_INJECTION64_PATH=profiler).splitlines()
+    assert lines == ["TypeError", "method_descriptor"]
 
 
-def test_without_a_profiler_calls_are_as_always(run_python):
+def test_without_a_profiler_calls_work_unchanged(run_python):
     code = PROGRAM + "print(type(Stream.sync).__name__)"
-    said = run_python(code, HALFWARP_NVTX="1").splitlines()
-    assert said == ["TypeError", "method_descriptor"]
+    lines = run_python(code, HALFWARP_NVTX="1").splitlines()
+    assert lines == ["TypeError", "method_descriptor"]
 
 
 def test_a_library_that_cannot_be_opened_is_reported(run_python):
@@ -103,7 +103,7 @@ def test_a_library_that_cannot_be_opened_is_reported(run_python):
     run_python(PROGRAM, HALFWARP_NVTX="1", NVTX_INJECTION64_PATH="/nowhere.so", allowed=(line,))
 
 
-def test_a_value_that_is_not_understood_is_an_error(run_python):
+def test_an_invalid_value_is_an_error(run_python):
     code = """
 from cuda.core import Device
 for _ in range(2):
@@ -112,5 +112,5 @@ for _ in range(2):
     except ValueError as error:
         print(error)
 """
-    said = run_python(code, HALFWARP_NVTX="yes")
-    assert "HALFWARP_NVTX=yes is not understood: it may be 0 or 1" in said
+    output = run_python(code, HALFWARP_NVTX="yes")
+    assert "HALFWARP_NVTX=yes is not understood: it may be 0 or 1" in output

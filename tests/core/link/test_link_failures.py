@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each call behind a link fails once, of nvJitLink and of the driver: nothing is left behind."""
+"""Each nvJitLink and driver call of a link fails once: nothing leaks."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ NVJITLINK_CALLS = (
     "nvJitLinkGetLinkedCubin",
 )
 DRIVER_CALLS = ("cuLinkCreate", "cuLinkAddData", "cuLinkAddFile", "cuLinkComplete")
-# Runs in a process of its own, which finds no nvJitLink.
+# Runs in a child process that cannot find nvJitLink.
 ON_DRIVER = """
 import gc, sys, warnings
 warnings.simplefilter("ignore")
@@ -46,7 +46,7 @@ open(path.replace("a.ptx", "b.ptx"), "w").write(PTX.replace("kernel", "other"))
 
 @pytest.fixture
 def on_driver(emulation, tmp_path):
-    """Runs a script where the driver links; what it prints."""
+    """Run a script where the driver links, and return its output."""
 
     def run(script):
         text = ON_DRIVER.format(ptx=PTX, path=str(tmp_path / "a.ptx")) + script
@@ -63,8 +63,8 @@ def on_driver(emulation, tmp_path):
     return run
 
 
-def said(done):
-    """What a process wrote on stderr, but for the line that tells of the emulator."""
+def error_lines(done):
+    """Return the stderr of a process without the notice of the emulator."""
     return [line for line in done.stderr.splitlines() if "CUDA is emulated" not in line]
 
 
@@ -80,14 +80,14 @@ def test_a_failing_call_of_nvjitlink_is_raised_and_the_next_link_works(emulation
     assert Linker(code, options={"arch": "sm_75"}).link("cubin").code
 
 
-def test_a_fetch_that_failed_may_be_tried_again(emulation):
+def test_a_failed_query_of_the_result_can_be_repeated(emulation):
     with Linker(ObjectCode.from_ptx(PTX), options={"arch": "sm_75"}) as linker:
         with emulation.inject("nvJitLinkGetLinkedCubin", error=6), pytest.raises(nvJitLinkError):
             linker.link("cubin")
         assert linker.link("cubin").code
 
 
-def test_a_failing_end_is_reported_and_not_repeated(emulation):
+def test_a_failed_destruction_is_reported_and_not_repeated(emulation):
     linker = Linker(ObjectCode.from_ptx(PTX), options={"arch": "sm_75"})
     with emulation.inject("nvJitLinkDestroy", error=6), pytest.raises(nvJitLinkError):
         linker.close()
@@ -110,7 +110,7 @@ print(link().get_kernel("other").num_arguments)
     assert lines == [call, "0", "0"]
 
 
-def test_the_driver_reports_what_is_missing_in_error_and_log(on_driver):
+def test_the_driver_reports_a_missing_symbol_in_error_and_log(on_driver):
     lines = on_driver("""
 OPEN = PTX.replace("ret;", "call gone;\\nret;")
 OPEN = OPEN.replace(".visible", ".extern .func gone();\\n.visible")
@@ -130,7 +130,7 @@ print(linker.is_closed, int(linker.handle), linker.backend)
     assert lines[3] == "True 0 driver"
 
 
-def test_the_driver_joins_the_inputs(on_driver):
+def test_the_driver_links_the_inputs(on_driver):
     lines = on_driver("""
 code = link()
 print(sorted(code.kernels()))
@@ -151,7 +151,7 @@ except ValueError as error:
     ]
 
 
-def test_without_a_context_the_driver_says_so(on_driver):
+def test_without_a_context_the_driver_linker_is_refused(on_driver):
     lines = on_driver("""
 from cuda.bindings import driver
 driver.cuCtxSetCurrent(0)
@@ -163,7 +163,7 @@ except CUDAError as error:
     assert lines == ["CUDA_ERROR_INVALID_CONTEXT cuLinkCreate"]
 
 
-def test_a_linker_of_the_parent_is_refused_in_the_child_of_a_fork():
+def test_a_linker_of_the_parent_is_refused_in_a_forked_child():
     script = (
         FORK
         + f"""
@@ -191,10 +191,10 @@ assert linker.link("cubin").code
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
     )
-    assert (done.returncode, said(done)) == (0, [])
+    assert (done.returncode, error_lines(done)) == (0, [])
 
 
-def test_a_process_that_ends_while_threads_link_ends_quietly():
+def test_a_process_that_exits_while_threads_link_exits_silently():
     script = f"""
 import threading
 from cuda.core import Linker, ObjectCode, Program
@@ -213,11 +213,11 @@ for _ in range(5):
         done = subprocess.run(
             [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
         )
-        assert (done.returncode, said(done)) == (0, [])
+        assert (done.returncode, error_lines(done)) == (0, [])
 
 
 @pytest.mark.parametrize("arch", ["sm_1", "sm_9", "sm_05"])
-def test_an_architecture_that_would_end_the_process_is_refused(arch):
+def test_an_architecture_that_would_crash_the_process_is_refused(arch):
     code = ObjectCode.from_ptx(PTX.encode())
     with pytest.raises(nvJitLinkError, match=f"unrecognized architecture .-arch={arch}"):
         Linker(code, options={"arch": arch})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was linked runs: functions, variables and shared memory of several sources."""
+"""Linked code runs: functions, variables and shared memory of several sources."""
 
 import ctypes
 
@@ -45,7 +45,7 @@ def compiled(device):
 
 @pytest.fixture
 def run(device, stream, pinned_block):
-    """What `user` makes of 3 and 7; the 7 is an int for a float parameter."""
+    """Return the result of `user` for 3 and 7; the 7 is an int for a float parameter."""
 
     def run(code):
         number = ctypes.c_int.from_address(int(pinned_block.handle))
@@ -62,7 +62,7 @@ EXPECTED = 2 * 3 + 7 + 6 + 1000
 
 
 @pytest.mark.parametrize("kinds", MIXTURES.values(), ids=MIXTURES)
-def test_a_kernel_uses_what_another_source_has(compiled, run, device, kinds):
+def test_a_kernel_uses_functions_of_another_source(compiled, run, device, kinds):
     codes = [compiled(source, kind) for source, kind in zip((USER, USED), kinds, strict=True)]
     options = {"arch": f"sm_{device.arch}", "link_time_optimization": "ltoir" in kinds}
     with Linker(*codes, options=options) as linker:
@@ -76,13 +76,13 @@ def test_ptx_of_lto_ir_runs(compiled, run, device):
         assert run(linker.link("ptx")) == EXPECTED
 
 
-def test_an_incremental_link_runs_once_it_is_whole(compiled, run, device):
+def test_an_incremental_link_runs_after_the_final_link(compiled, run, device):
     options = {"arch": f"sm_{device.arch}"}
     half = Linker(compiled(USER, "ptx"), options=options | {"incremental": True}).link("cubin")
     assert run(Linker(half, compiled(USED, "ptx"), options=options).link("cubin")) == EXPECTED
 
 
-def test_what_was_linked_runs_from_a_file(compiled, run, device, tmp_path):
+def test_linked_code_runs_from_a_file(compiled, run, device, tmp_path):
     codes = [compiled(source.replace("float a", "int a"), "ptx") for source in (USER, USED)]
     linked = Linker(*codes, options={"arch": f"sm_{device.arch}"}).link("cubin")
     path = tmp_path / "linked.cubin"
@@ -100,7 +100,7 @@ def test_a_program_of_ptx_runs(compiled, device, stream, pinned_block):
     assert ctypes.c_float.from_address(int(pinned_block.handle)).value == 2.0
 
 
-def test_what_the_low_layer_links_runs(compiled, run, device):
+def test_code_linked_by_the_bindings_runs(compiled, run, device):
     link = nvjitlink.create(1, [f"-arch=sm_{device.arch}"])
     try:
         for source in (USER, USED):
@@ -116,8 +116,8 @@ def test_what_the_low_layer_links_runs(compiled, run, device):
     code.get_kernel("user")
 
 
-def test_a_linker_that_was_opened_before_the_backend_was_chosen_gives_code_that_runs(run_python):
-    said = run_python(
+def test_a_linker_opened_before_the_backend_was_chosen_creates_code_that_runs(run_python):
+    output = run_python(
         f"""
 from cuda.bindings import nvjitlink
 nvjitlink.version()
@@ -130,4 +130,4 @@ print(Linker(*parts).link("cubin").get_kernel("user").num_arguments)
 """,
         HALFWARP_BACKEND="auto",
     )
-    assert said == "2\n"
+    assert output == "2\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linker: what it takes, what it makes, its logs, its end; on nvJitLink, without a driver."""
+"""Linker: inputs, outputs, logs and close, with nvJitLink and without a driver."""
 
 import gc
 import inspect
@@ -41,14 +41,14 @@ def linker(target="ptx", options=OPTIONS):
 
 
 class TestConstruction:
-    def test_nothing_to_link_is_refused(self):
+    def test_an_empty_link_is_refused(self):
         with pytest.raises(ValueError, match="At least one ObjectCode object must be provided"):
             Linker(options=OPTIONS)
 
     @pytest.mark.parametrize("wrong", [3, b"code", "path.ptx", None])
     def test_an_invalid_object_code_is_refused(self, wrong):
-        said = f"Expected type ObjectCode, but got {type(wrong).__name__}"
-        with pytest.raises(TypeError, match=said):
+        message = f"Expected type ObjectCode, but got {type(wrong).__name__}"
+        with pytest.raises(TypeError, match=message):
             Linker(CODE["ptx"][0], wrong, options=OPTIONS)
 
     @pytest.mark.parametrize("wrong", [3, "-O3", ("arch", "sm_90")])
@@ -63,50 +63,53 @@ class TestConstruction:
         with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
             linker(options={"speed": 3})
 
-    def test_without_an_architecture_it_is_that_of_the_device(self, device):
-        with linker(options=None) as made:
-            assert made.link("cubin").code.startswith(b"\x7fELF")
+    def test_the_default_architecture_is_that_of_the_device(self, device):
+        with linker(options=None) as jit_linker:
+            assert jit_linker.link("cubin").code.startswith(b"\x7fELF")
 
     def test_a_second_initialization_is_refused_and_changes_nothing(self):
-        with linker() as made:
-            handle = made.handle
+        with linker() as jit_linker:
+            handle = jit_linker.handle
             with pytest.raises(RuntimeError, match="Linker is initialized already"):
-                made.__init__(CODE["ptx"][0], options=OPTIONS)
-            assert made.handle == handle
-            assert made.link("cubin").code
+                jit_linker.__init__(CODE["ptx"][0], options=OPTIONS)
+            assert jit_linker.handle == handle
+            assert jit_linker.link("cubin").code
 
     @pytest.mark.parametrize("use", ["link", "handle", "get_error_log", "get_info_log"])
-    def test_without_initialization_each_use_is_an_error(self, use):
+    def test_each_use_of_an_uninitialized_linker_is_an_error(self, use):
         raw = Linker.__new__(Linker)
         with pytest.raises(RuntimeError, match="Linker was not initialized"):
             raw.link("cubin") if use == "link" else getattr(raw, use)()
         raw.close()
 
-    def test_it_is_not_pickled(self):
-        with linker() as made, pytest.raises(TypeError, match="cannot pickle 'Linker' object"):
-            pickle.dumps(made)
+    def test_it_cannot_be_pickled(self):
+        with (
+            linker() as jit_linker,
+            pytest.raises(TypeError, match="cannot pickle 'Linker' object"),
+        ):
+            pickle.dumps(jit_linker)
 
 
 class TestInputs:
     @pytest.mark.parametrize("kind", ["ptx", "cubin"])
-    def test_code_of_two_sources_is_joined(self, kind):
-        made = linker(kind).link("cubin")
-        assert (made.code_type, made.name) == ("cubin", "<default linker>")
-        assert made.code.startswith(b"\x7fELF")
-        assert b"user" in made.code
+    def test_code_of_two_sources_is_linked(self, kind):
+        code = linker(kind).link("cubin")
+        assert (code.code_type, code.name) == ("cubin", "<default linker>")
+        assert code.code.startswith(b"\x7fELF")
+        assert b"user" in code.code
 
-    def test_kinds_may_be_mixed(self):
-        made = Linker(CODE["ptx"][0], CODE["cubin"][1], options=OPTIONS).link("cubin")
-        assert made.code.startswith(b"\x7fELF")
+    def test_kinds_can_be_mixed(self):
+        code = Linker(CODE["ptx"][0], CODE["cubin"][1], options=OPTIONS).link("cubin")
+        assert code.code.startswith(b"\x7fELF")
 
     @pytest.mark.parametrize("target", ["cubin", "ptx"])
-    def test_lto_ir_is_optimized_over_the_borders_of_its_sources(self, target):
-        made = linker("ltoir", {**LTO, "ptx": target == "ptx"}).link(target)
-        assert made.code_type == target
+    def test_lto_ir_is_optimized_across_its_sources(self, target):
+        code = linker("ltoir", {**LTO, "ptx": target == "ptx"}).link(target)
+        assert code.code_type == target
         if target == "ptx":
-            assert b"call" not in made.code  # inlined
+            assert b"call" not in code.code  # inlined
 
-    def test_code_is_taken_from_files(self, tmp_path):
+    def test_code_is_read_from_files(self, tmp_path):
         paths = []
         for i, code in enumerate(CODE["ptx"]):
             paths.append(tmp_path / f"{i}.ptx")
@@ -119,14 +122,14 @@ class TestInputs:
             Linker(ObjectCode.from_ptx(tmp_path / "gone.ptx"), options=OPTIONS)
 
     @pytest.mark.parametrize("kind", ["ptx", "cubin", "fatbin", "object", "library"])
-    def test_what_is_not_of_its_kind_is_refused_with_the_log(self, kind):
+    def test_an_input_of_the_wrong_kind_is_refused_with_the_log(self, kind):
         code = getattr(ObjectCode, f"from_{kind}")(b"no such code", name="odd")
         with pytest.raises(nvJitLinkError) as caught:
             Linker(code, options=OPTIONS)
         assert f"does not match type NVJITLINK_INPUT_{kind.upper()}" in str(caught.value)
         assert "nvJitLink error log" in str(caught.value)
 
-    def test_lto_ir_without_the_option_is_refused_and_the_note_names_it(self):
+    def test_lto_ir_without_the_option_is_refused_with_a_note(self):
         with pytest.raises(nvJitLinkError) as caught:
             linker("ltoir")
         assert "-lto" in str(caught.value) + "".join(caught.value.__notes__)
@@ -135,70 +138,70 @@ class TestInputs:
         with pytest.raises(ValueError, match="the name of the code has a NUL character at byte 1"):
             Linker(ObjectCode.from_ptx(b"x", name="a\0b"), options=OPTIONS)
 
-    def test_a_fat_binary_is_taken(self):
+    def test_a_fat_binary_is_accepted(self):
         nvfatbin = pytest.importorskip("cuda.bindings.nvfatbin")
-        made = nvfatbin.create([], 0)
+        fat_binary = nvfatbin.create([], 0)
         for code in CODE["cubin"][1:]:
-            nvfatbin.add_cubin(made, code.code, len(code.code), "90", "used")
-        image = bytearray(nvfatbin.size(made))
-        nvfatbin.get(made, image)
+            nvfatbin.add_cubin(fat_binary, code.code, len(code.code), "90", "used")
+        image = bytearray(nvfatbin.size(fat_binary))
+        nvfatbin.get(fat_binary, image)
         codes = [CODE["ptx"][0], ObjectCode.from_fatbin(bytes(image))]
         assert Linker(*codes, options=OPTIONS).link("cubin").code.startswith(b"\x7fELF")
 
 
 class TestLink:
     @pytest.mark.parametrize("target", ["CUBIN", "Cubin", ObjectCodeFormatType.CUBIN])
-    def test_the_target_may_be_spelled_in_any_case(self, target):
+    def test_the_target_is_accepted_in_any_case(self, target):
         assert linker().link(target).code_type == "cubin"
 
     @pytest.mark.parametrize("target", ["fatbin", "", None, 3])
     def test_another_target_is_refused(self, target):
         with (
-            linker() as made,
+            linker() as jit_linker,
             pytest.raises(ValueError, match=f"Unsupported target type: {target}"),
         ):
-            made.link(target)
+            jit_linker.link(target)
 
-    def test_ptx_of_what_is_no_lto_ir_is_an_error_and_the_cubin_is_still_to_be_had(self):
-        with linker() as made:
+    def test_ptx_without_lto_ir_is_an_error_and_the_cubin_remains_available(self):
+        with linker() as jit_linker:
             with pytest.raises(nvJitLinkError) as caught:
-                made.link("ptx")
+                jit_linker.link("ptx")
             hint = "link_time_optimization=True and ptx=True"
             assert any(hint in note for note in caught.value.__notes__)
-            assert made.link("cubin").code
+            assert jit_linker.link("cubin").code
 
-    def test_a_second_link_gives_the_same_code(self):
-        with linker() as made:
-            assert made.link("cubin").code == made.link("cubin").code
+    def test_a_second_link_returns_the_same_code(self):
+        with linker() as jit_linker:
+            assert jit_linker.link("cubin").code == jit_linker.link("cubin").code
 
     @pytest.mark.skipif(
         nvjitlink.version() < (13, 1), reason="the nvJitLink of CUDA 13.0 gives no linked LTO-IR"
     )
-    def test_lto_ir_is_joined_to_lto_ir_that_links_on(self):
+    def test_lto_ir_is_linked_to_lto_ir_for_another_link(self):
         joined = linker("ltoir", LTO).link("ltoir")
         assert joined.code_type == "ltoir"
         assert b"user" in Linker(joined, options=LTO).link("cubin").code
 
-    def test_an_incremental_link_leaves_what_is_missing_to_the_next(self):
+    def test_an_incremental_link_leaves_missing_symbols_to_the_next(self):
         options = LinkerOptions(arch="sm_90", incremental=True)
         half = Linker(CODE["ptx"][0], options=options).link("cubin")
         with pytest.raises(nvJitLinkError, match="Undefined reference to 'add'"):
             Linker(half, options=OPTIONS).link("cubin")
         assert Linker(half, CODE["ptx"][1], options=OPTIONS).link("cubin").code
 
-    def test_what_is_missing_is_named_each_time(self):
-        with Linker(compiled(USER, "ptx", "caller"), options=OPTIONS) as made:
+    def test_a_missing_symbol_is_named_each_time(self):
+        with Linker(compiled(USER, "ptx", "caller"), options=OPTIONS) as jit_linker:
             for _ in range(2):
                 with pytest.raises(nvJitLinkError) as caught:
-                    made.link("cubin")
+                    jit_linker.link("cubin")
                 assert "Undefined reference to 'add' in 'caller'" in str(caught.value)
                 assert str(caught.value).startswith("ERROR_INTERNAL (6)\nnvJitLink error log: ")
 
     def test_the_parameters_of_the_kernels_are_known(self):
-        """Of each kind of input: launches convert numbers by them."""
+        """Launches convert numbers by the parameters of each kind of input."""
         for kind, options in (("ptx", OPTIONS), ("cubin", OPTIONS), ("ltoir", LTO)):
-            made = linker(kind, options).link("cubin")
-            assert b".f32 user_param_1" in made.__reduce__()[1][-1], kind
+            code = linker(kind, options).link("cubin")
+            assert b".f32 user_param_1" in code.__reduce__()[1][-1], kind
 
     def test_programs_link_on_many_threads(self):
         def work():
@@ -209,93 +212,93 @@ class TestLink:
 
 
 class TestLogs:
-    def test_they_are_empty_where_there_is_nothing_to_say(self):
-        with linker() as made:
-            before = made.get_error_log(), made.get_info_log()
-            made.link("cubin")
-            assert before == (made.get_error_log(), made.get_info_log()) == ("", "")
+    def test_they_are_empty_after_a_silent_link(self):
+        with linker() as jit_linker:
+            before = jit_linker.get_error_log(), jit_linker.get_info_log()
+            jit_linker.link("cubin")
+            assert before == (jit_linker.get_error_log(), jit_linker.get_info_log()) == ("", "")
 
-    def test_they_stay_after_the_link_and_after_the_end(self):
-        made = Linker(CODE["ptx"][0], options=OPTIONS)
+    def test_they_remain_after_the_link_and_after_close(self):
+        jit_linker = Linker(CODE["ptx"][0], options=OPTIONS)
         with pytest.raises(nvJitLinkError):
-            made.link("cubin")
-        log = made.get_error_log()
+            jit_linker.link("cubin")
+        log = jit_linker.get_error_log()
         assert "Undefined reference to 'add'" in log
         assert not log.endswith("\0")
-        made.close()
-        assert made.get_error_log() == log
+        jit_linker.close()
+        assert jit_linker.get_error_log() == log
 
-    def test_of_a_linker_that_linked_nothing_they_are_empty_after_the_end(self):
-        made = linker()
-        made.close()
-        assert made.get_error_log() == made.get_info_log() == ""
+    def test_a_linker_without_a_link_has_empty_logs_after_close(self):
+        jit_linker = linker()
+        jit_linker.close()
+        assert jit_linker.get_error_log() == jit_linker.get_info_log() == ""
 
-    def test_what_takes_how_long_is_reported_when_requested(self):
-        with linker(options=LinkerOptions(arch="sm_90", verbose=True, time=True)) as made:
-            made.link("cubin")
-            assert made.get_info_log()
+    def test_timings_are_reported_on_request(self):
+        with linker(options=LinkerOptions(arch="sm_90", verbose=True, time=True)) as jit_linker:
+            jit_linker.link("cubin")
+            assert jit_linker.get_info_log()
 
 
-class TestEnd:
+class TestClose:
     def test_closing_twice_is_harmless(self):
-        made = linker()
-        assert not made.is_closed
-        made.close()
-        made.close()
-        assert made.is_closed
-        assert made.handle == 0
+        jit_linker = linker()
+        assert not jit_linker.is_closed
+        jit_linker.close()
+        jit_linker.close()
+        assert jit_linker.is_closed
+        assert jit_linker.handle == 0
 
     def test_a_closed_linker_does_not_link(self):
-        made = linker()
-        made.close()
+        jit_linker = linker()
+        jit_linker.close()
         with pytest.raises(RuntimeError, match="Linker has been closed"):
-            made.link("cubin")
-        with pytest.raises(RuntimeError, match="Linker has been closed"), made:
+            jit_linker.link("cubin")
+        with pytest.raises(RuntimeError, match="Linker has been closed"), jit_linker:
             pass
 
     def test_a_block_closes_it(self):
-        with linker() as made:
+        with linker() as jit_linker:
             pass
-        assert made.is_closed
+        assert jit_linker.is_closed
 
     def test_closing_waits_for_a_link_on_another_thread(self):
-        def link(made):
+        def link(jit_linker):
             try:
-                return made.link("cubin").code[:4]
+                return jit_linker.link("cubin").code[:4]
             except RuntimeError as error:
                 return str(error)
 
         for _ in range(20):
-            made = linker()
-            got, _ = run_together(lambda made=made: link(made), made.close)
+            jit_linker = linker()
+            got, _ = run_together(lambda jit_linker=jit_linker: link(jit_linker), jit_linker.close)
             assert got in (b"\x7fELF", "Linker has been closed")
 
-    def test_it_may_be_left_to_the_collector(self):
+    def test_it_can_be_collected_without_close(self):
         alive = weakref.ref(linker())
         gc.collect()
         assert alive() is None
 
-    def test_what_was_linked_outlives_it(self):
-        with linker() as made:
-            code = made.link("cubin")
+    def test_the_linked_code_outlives_it(self):
+        with linker() as jit_linker:
+            code = jit_linker.link("cubin")
         assert code.code.startswith(b"\x7fELF")
 
 
 class TestBackend:
-    def test_it_is_nvjitlink_where_that_is_installed(self):
+    def test_it_is_nvjitlink_if_installed(self):
         assert Linker.which_backend() is CompilerBackendType.NVJITLINK
         assert Linker.which_backend() == "nvJitLink"
         assert linker().backend == "nvJitLink"
         assert _decide_nvjitlink_or_driver() is False
 
     def test_the_handle_is_an_int(self):
-        with linker() as made:
-            assert type(made.handle) is int
-            assert made.handle != 0
-            assert repr(made) == "<Linker backend='nvJitLink'>"
+        with linker() as jit_linker:
+            assert type(jit_linker.handle) is int
+            assert jit_linker.handle != 0
+            assert repr(jit_linker) == "<Linker backend='nvJitLink'>"
 
-    def test_needs_no_driver(self):
-        """In a process where a driver call would raise."""
+    def test_it_requires_no_driver(self):
+        """Runs in a process where a driver call would raise."""
         script = f"""
 import sys
 from cuda.core import Linker, LinkerOptions, ObjectCode
@@ -312,8 +315,8 @@ print(Linker(*code, options=LinkerOptions(arch="sm_90")).link("cubin").code[:4])
         )
         assert done.stdout.strip() == r"b'\x7fELF'"
 
-    @pytest.mark.parametrize("how", ["the module is missing", "the library is too old"])
-    def test_without_nvjitlink_the_driver_links_with_one_warning(self, how):
+    @pytest.mark.parametrize("case", ["the module is missing", "the library is too old"])
+    def test_without_nvjitlink_the_driver_links_with_one_warning(self, case):
         hide = {
             "the module is missing": "sys.modules['cuda.bindings.nvjitlink'] = None",
             "the library is too old": "compile_module._low = type('Old', (), "
@@ -323,7 +326,7 @@ print(Linker(*code, options=LinkerOptions(arch="sm_90")).link("cubin").code[:4])
 import sys, warnings
 import cuda.core._compile as compile_module
 from cuda.core import Linker, LinkerOptions
-{hide[how]}
+{hide[case]}
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     print([str(Linker.which_backend()) for _ in range(2)])
@@ -339,13 +342,13 @@ print([(w.category.__name__, str(w.message)) for w in caught])
         backends, refused, warned = done.stdout.splitlines()
         assert backends == "['driver', 'driver']"
         assert refused == "nvJitLink backend is not available"
-        said = "is not available" if "missing" in how else "is too old"
+        message = "is not available" if "missing" in case else "is too old"
         assert warned.count("RuntimeWarning") == 1
-        assert f"cuda.bindings.nvjitlink {said}" in warned
+        assert f"cuda.bindings.nvjitlink {message}" in warned
         assert "LTO IR" in warned
 
 
-def test_the_signatures_are_those_of_the_reference():
+def test_the_signatures_equal_those_of_the_reference():
     assert list(inspect.signature(Linker.link).parameters) == ["self", "target_type"]
     names = list(inspect.signature(LinkerOptions).parameters)
     assert names[:3] == ["name", "arch", "max_register_count"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LinkerOptions: what each field gives to nvJitLink and to the driver."""
+"""LinkerOptions: the options of each field for nvJitLink and for the driver."""
 
 import copy
 import pickle
@@ -12,9 +12,9 @@ from cuda.core.link import link_rows
 
 
 def native(**fields):
-    first, *rest = LinkerOptions(arch="sm_90", **fields).as_bytes()
+    first, *texts = LinkerOptions(arch="sm_90", **fields).as_bytes()
     assert first == b"-arch=sm_90"
-    return rest
+    return texts
 
 
 def of_driver(**fields):
@@ -58,11 +58,11 @@ def test_the_architecture_of_the_device_comes_first(device):
     ]
 
 
-def test_no_option_needs_the_device_before_its_use():
+def test_options_require_the_device_only_on_use():
     assert LinkerOptions().arch is None
 
 
-def test_only_nvjitlink_has_texts():
+def test_only_nvjitlink_has_option_texts():
     assert LinkerOptions(arch="sm_90").as_bytes("nvJitLink") == [b"-arch=sm_90"]
     with pytest.raises(ValueError, match="only supports 'nvjitlink' backend, got 'driver'"):
         LinkerOptions(arch="sm_90").as_bytes("driver")
@@ -73,19 +73,19 @@ def test_no_name_is_the_default_name():
 
 
 def test_they_are_compared_copied_and_pickled_by_value():
-    made = LinkerOptions(arch="sm_90", ftz=True)
-    assert made == copy.copy(made) == pickle.loads(pickle.dumps(made)) != LinkerOptions()
-    assert "ftz=True" in repr(made)
+    options = LinkerOptions(arch="sm_90", ftz=True)
+    assert options == copy.copy(options) == pickle.loads(pickle.dumps(options)) != LinkerOptions()
+    assert "ftz=True" in repr(options)
     with pytest.raises(TypeError, match="unhashable"):
-        hash(made)
+        hash(options)
 
 
 @pytest.mark.parametrize("value", [True, False])
 def test_numba_debug_is_ignored_with_a_warning(value):
     with pytest.warns(DeprecationWarning, match="numba_debug is not supported by any linking"):
-        made = LinkerOptions(arch="sm_90", numba_debug=value)
+        options = LinkerOptions(arch="sm_90", numba_debug=value)
     with pytest.warns(DeprecationWarning, match="numba_debug") as caught:
-        assert made.as_bytes() == [b"-arch=sm_90"]
+        assert options.as_bytes() == [b"-arch=sm_90"]
     assert caught[0].filename == __file__
 
 
@@ -116,7 +116,7 @@ def test_options_of_the_driver(fields, expected):
     }
 
 
-def test_the_driver_knows_architectures_by_name():
+def test_the_driver_identifies_architectures_by_name():
     assert of_driver(arch="sm_90a")["CU_JIT_TARGET"] == CUjit_target.CU_TARGET_COMPUTE_90A
     assert of_driver(arch=None)["CU_JIT_TARGET"] == CUjit_target.CU_TARGET_COMPUTE_75
     with pytest.raises(AttributeError, match="no target CU_TARGET_COMPUTE_XX: arch='sm_xx'"):
@@ -127,19 +127,19 @@ def test_the_driver_knows_architectures_by_name():
     "field", ["time", "ptxas_options", "split_compile", "split_compile_extended"]
 )
 @pytest.mark.parametrize("value", [False, "x"])
-def test_what_the_driver_does_not_have_is_refused(field, value):
+def test_options_missing_in_the_driver_are_refused(field, value):
     with pytest.raises(ValueError, match=f"^{field} option is not supported by the driver API"):
         of_driver(**{field: value})
 
 
 @pytest.mark.parametrize("field", ["ptx", "incremental"])
-def test_what_the_driver_does_not_make_is_refused(field):
+def test_outputs_missing_in_the_driver_are_refused(field):
     with pytest.raises(ValueError, match=f"^{field} option is not supported by the driver API"):
         of_driver(**{field: True})
 
 
 @pytest.mark.parametrize(
-    ("field", "said"),
+    ("field", "message"),
     [
         ("ftz", "ftz option is"),
         ("prec_div", "prec_div option is"),
@@ -149,12 +149,12 @@ def test_what_the_driver_does_not_make_is_refused(field):
         ("optimize_unused_variables", "optimize_unused_variables is"),
     ],
 )
-def test_what_the_driver_ignores_is_warned_of(field, said):
-    with pytest.warns(DeprecationWarning, match=f"{said} deprecated in the driver API"):
+def test_options_ignored_by_the_driver_warn(field, message):
+    with pytest.warns(DeprecationWarning, match=f"{message} deprecated in the driver API"):
         assert of_driver(**{field: False}).keys() == {"CU_JIT_TARGET"}
 
 
-def test_nothing_else_warns():
+def test_other_options_do_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         of_driver(verbose=True)

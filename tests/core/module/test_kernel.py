@@ -35,7 +35,7 @@ def test_an_uninitialized_object_is_refused():
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 16])
 @pytest.mark.parametrize("pattern", [(INT,), (SHORT,), (INT, SHORT), (SHORT, INT)])
-def test_parameters_lie_as_in_a_c_structure(load_kernel, count, pattern):
+def test_parameters_have_the_layout_of_a_c_structure(load_kernel, count, pattern):
     members = list(itertools.islice(itertools.cycle(pattern), count))
     kernel = load_kernel(", ".join(f".param {ptx} p{i}" for i, (ptx, _) in enumerate(members)))
 
@@ -49,13 +49,13 @@ def test_parameters_lie_as_in_a_c_structure(load_kernel, count, pattern):
     assert all(type(info) is ParamInfo for info in kernel.arguments_info)
 
 
-def test_the_list_of_parameters_is_the_callers_own(load_kernel):
+def test_the_list_of_parameters_is_a_copy(load_kernel):
     kernel = load_kernel(".param .u32 n")
     kernel.arguments_info.clear()
     assert kernel.arguments_info == [ParamInfo(offset=0, size=4)]
 
 
-def test_no_context_is_an_error_and_not_the_end_of_the_list(load_kernel, in_new_thread):
+def test_a_missing_context_is_an_error_and_not_the_end_of_the_list(load_kernel, in_new_thread):
     kernel = load_kernel(".param .u32 n")
     with pytest.raises(CUDAError):
         in_new_thread(lambda: kernel.num_arguments)
@@ -69,7 +69,7 @@ class TestIdentity:
         assert other is not kernel and other == kernel and hash(other) == hash(kernel)
         assert len({kernel, other}) == 1
 
-    def test_others_are_not(self, load_kernel, handle_of):
+    def test_wrappers_of_other_kernels_differ(self, load_kernel, handle_of):
         kernel = load_kernel()
         assert kernel != load_kernel()
         assert kernel != handle_of(kernel) and kernel != int(handle_of(kernel))
@@ -87,7 +87,7 @@ class TestIdentity:
         with pytest.raises(TypeError):
             pickle.dumps(kernel)
 
-    def test_views_are_made_once(self, load_kernel):
+    def test_views_are_created_once(self, load_kernel):
         kernel = load_kernel()
         assert kernel.attributes is kernel.attributes
         assert kernel.occupancy is kernel.occupancy
@@ -104,10 +104,10 @@ class TestFromHandle:
         with pytest.raises(TypeError, match="mod must be an ObjectCode"):
             Kernel.from_handle(16, mod)
 
-    def test_nothing_is_asked_of_the_driver(self):
+    def test_the_driver_is_not_called(self):
         assert int(Kernel.from_handle(0x10).handle) == 0x10
 
-    def test_a_bindings_handle_is_accepted(self, load_kernel, handle_of):
+    def test_a_handle_of_the_bindings_is_accepted(self, load_kernel, handle_of):
         kernel = load_kernel()
         assert Kernel.from_handle(handle_of(kernel)) == kernel
 
@@ -133,7 +133,7 @@ class TestFromHandle:
         del kernel
         driver.cuLibraryUnload(library)
 
-    def test_mod_is_kept_alive_with_a_foreign_kernel(self):
+    def test_mod_is_retained_with_a_foreign_kernel(self):
         code = ObjectCode.from_cubin(b"anything")
         alive = weakref.ref(code)
         kernel = Kernel.from_handle(0x10, code)
@@ -144,7 +144,7 @@ class TestFromHandle:
         gc.collect()
         assert alive() is None
 
-    def test_another_library_than_the_kernels_is_a_warning(self, load_kernel, handle_of):
+    def test_a_mod_of_another_library_warns(self, load_kernel, handle_of):
         kernel = load_kernel()
         text = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry g() { ret; }\n"
         other = ObjectCode.from_ptx(text)
@@ -152,6 +152,6 @@ class TestFromHandle:
         with pytest.warns(UserWarning, match="is not the library of the kernel"):
             assert Kernel.from_handle(int(handle_of(kernel)), other) == kernel
 
-    def test_the_older_name(self):
+    def test_the_deprecated_name(self):
         with pytest.warns(DeprecationWarning, match=r"Kernel\.from_handle"):
             assert int(Kernel._from_obj(0x20).handle) == 0x20

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packing of kernel arguments, seen through ParamHolder: no kernel, so no parameter sizes."""
+"""Packing of kernel arguments, tested with ParamHolder: without a kernel, so without sizes."""
 
 import contextlib
 import ctypes
@@ -25,7 +25,7 @@ from ...threads import keeps_classes
 
 
 def packed(value, size):
-    """The first bytes of what a kernel would get for one argument."""
+    """Return the first bytes that a kernel would get for one argument."""
     return packed_all([value], [size])[0]
 
 
@@ -43,7 +43,7 @@ class Word(ctypes.Union):
     _fields_ = (("i", ctypes.c_uint32), ("f", ctypes.c_float))
 
 
-class Colour(enum.IntEnum):
+class Color(enum.IntEnum):
     RED = 7
 
 
@@ -76,7 +76,7 @@ class MyBuffer(Buffer):
 
 
 class Own:
-    """A type of the user that says what a kernel gets for it."""
+    """A user type that defines its own kernel argument."""
 
     def __init__(self, answer):
         self.answer = answer
@@ -110,7 +110,7 @@ VALUES = {
     "largest signed": (2**63 - 1, bytes_of("q", 2**63 - 1)),
     "smallest signed": (-(2**63), bytes_of("q", -(2**63))),
     "largest unsigned": (2**64 - 1, b"\xff" * 8),
-    "int enum": (Colour.RED, bytes_of("q", 7)),
+    "int enum": (Color.RED, bytes_of("q", 7)),
     "int flag": (Flag.A, bytes_of("q", 4)),
     "subclass of int": (MyInt(9), bytes_of("q", 9)),
     "driver enum": (driver.CUresult.CUDA_ERROR_INVALID_VALUE, bytes_of("q", 1)),
@@ -171,13 +171,13 @@ VALUES = {
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_a_value_arrives_with_its_bytes(name):
+def test_a_value_is_packed_with_its_bytes(name):
     value, expected = VALUES[name]
     assert packed(value, len(expected)) == expected
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_a_type_that_was_met_before_packs_alike(name):
+def test_a_type_from_the_cache_is_packed_identically(name):
     value, expected = VALUES[name]
     for _ in range(3):
         assert packed(value, len(expected)) == expected
@@ -218,7 +218,7 @@ def test_a_host_array_is_refused_with_the_reason():
         ParamHolder([np.zeros(3)])
 
 
-def test_an_array_interface_that_raises_is_a_host_array():
+def test_an_array_interface_that_raises_means_a_host_array():
     class OnHost:
         @property
         def __cuda_array_interface__(self):
@@ -242,7 +242,7 @@ def test_a_dlpack_array_on_the_host_is_refused():
 
 @pytest.mark.parametrize("versioned", [False, True], ids=["0.8", "1.x"])
 def test_a_dlpack_array_on_the_device_gives_its_address_without_synchronization(versioned):
-    asked = []
+    streams = []
 
     class OnDevice:
         def __init__(self, buffer):
@@ -252,16 +252,16 @@ def test_a_dlpack_array_on_the_device_gives_its_address_without_synchronization(
             return 2, 0
 
         def __dlpack__(self, *, stream):
-            asked.append(stream)
+            streams.append(stream)
             return make_capsule(self.buffer.handle, versioned)
 
     buffer = Buffer.from_handle(0x4000, 64)
     assert packed(OnDevice(buffer), 8) == bytes_of("Q", 0x4010)
-    assert asked == [-1]
+    assert streams == [-1]
 
 
 def make_capsule(address, versioned):
-    """A DLPack capsule over an address, with a byte offset of 16 and no deleter."""
+    """Return a DLPack capsule over an address, with a byte offset of 16 and no deleter."""
     tensor = struct.pack("<QiiiBBHQQQ", address, 2, 0, 1, 1, 8, 1, 0, 0, 16)
     content = (struct.pack("<IIQQQ", 1, 0, 0, 0, 0) if versioned else b"") + tensor
     content += b"" if versioned else struct.pack("<QQ", 0, 0)
@@ -292,12 +292,12 @@ def test_a_closed_buffer_is_refused():
         ParamHolder([buffer])
 
 
-def test_an_answer_of_another_type_is_refused():
+def test_a_result_of_another_type_is_refused():
     with pytest.raises(TypeError, match=r"__cuda_kernel_arg__\(\) must return bytes or int"):
         ParamHolder([Own("text")])
 
 
-def test_an_exception_of_the_protocol_passes():
+def test_an_exception_of_the_protocol_propagates():
     class Broken:
         def __cuda_kernel_arg__(self):
             raise LookupError("no value yet")
@@ -306,7 +306,7 @@ def test_an_exception_of_the_protocol_passes():
         ParamHolder([Broken()])
 
 
-def test_the_protocol_may_be_added_to_a_class_that_was_refused():
+def test_the_protocol_can_be_added_to_a_refused_class():
     class Late:
         pass
 
@@ -321,7 +321,7 @@ def test_the_protocol_may_be_added_to_a_class_that_was_refused():
         ParamHolder([Late()])
 
 
-def test_a_number_wins_over_the_protocol():
+def test_a_number_takes_precedence_over_the_protocol():
     class Both(int):
         def __cuda_kernel_arg__(self):
             raise AssertionError("a subclass of int is packed like an int")
@@ -329,12 +329,12 @@ def test_a_number_wins_over_the_protocol():
     assert packed(Both(3), 8) == bytes_of("q", 3)
 
 
-def test_no_arguments_have_no_array():
+def test_no_arguments_give_no_array():
     assert ParamHolder([]).ptr == 0
     assert ParamHolder(()).ptr == 0
 
 
-def test_any_sequence_will_do():
+def test_any_sequence_is_accepted():
     assert packed_all((1, 2), (8, 8)) == packed_all([1, 2], [8, 8])
 
 
@@ -346,7 +346,7 @@ def test_the_values_are_copied():
     assert Point.from_address(pointer).x == 1
 
 
-def test_a_tensor_map_is_aligned_as_the_driver_wants_it():
+def test_a_tensor_map_is_aligned_to_64_bytes():
     holder = ParamHolder([1, Own(bytes(128)), 2.0, Own(bytes(300))])
     pointers = (ctypes.c_void_p * 4).from_address(holder.ptr)
     assert pointers[1] % 64 == 0 and pointers[3] % 64 == 0
@@ -357,14 +357,14 @@ def test_any_number_of_arguments(count):
     assert packed_all(range(count), [8] * count) == [bytes_of("q", i) for i in range(count)]
 
 
-def test_values_keep_apart_whatever_their_size():
+def test_values_do_not_overlap_whatever_their_size():
     values = [VALUES[name] for name in VALUES]
     expected = [content for _, content in values]
     assert packed_all([value for value, _ in values], map(len, expected)) == expected
 
 
 def scalars():
-    """Values of the types that have a fixed width, with their bytes."""
+    """Values of the types of fixed width, with their bytes."""
     numpy = st.sampled_from(NUMPY_INTEGERS).flatmap(
         lambda t: st.integers(int(np.iinfo(t).min), int(np.iinfo(t).max)).map(t)
     )
@@ -383,19 +383,19 @@ def scalars():
 
 
 @given(st.lists(scalars(), min_size=1, max_size=150))
-def test_any_mixture_arrives_unchanged(values):
+def test_any_mixture_is_packed_unchanged(values):
     expected = [content for _, content in values]
     assert packed_all([value for value, _ in values], [len(e) for e in expected]) == expected
 
 
-def test_the_holder_is_made_once():
+def test_the_holder_is_initialized_once():
     holder = ParamHolder([1])
     with pytest.raises(RuntimeError):
         holder.__init__([2])
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_a_kernel_gets_the_bytes_of_a_value(name, argument_in_kernel):
+def test_a_kernel_receives_the_bytes_of_a_value(name, argument_in_kernel):
     value, expected = VALUES[name]
     assert argument_in_kernel(value, len(expected)) == expected
 
@@ -408,7 +408,7 @@ def test_launch_refuses_other_types(name, argument_in_kernel):
 
 @pytest.fixture
 def library(monkeypatch):
-    """Pretend that a library was imported, with one class."""
+    """Simulate an imported library with one class."""
 
     def pretend(module, cls):
         monkeypatch.setitem(sys.modules, module, ModuleType(module))
@@ -447,7 +447,7 @@ def test_a_cupy_array_gives_its_address_without_a_copy(library):
     assert packed(ndarray(), 8) == bytes_of("Q", 0x8000)
 
 
-def test_arrays_of_other_libraries_give_their_interface():
+def test_arrays_of_other_libraries_use_their_interface():
     class DeviceArray:
         @property
         def __cuda_array_interface__(self):
@@ -457,7 +457,7 @@ def test_arrays_of_other_libraries_give_their_interface():
         assert packed(DeviceArray(), 8) == bytes_of("Q", 0x7000)
 
 
-def test_an_empty_interface_passes_its_exception():
+def test_the_exception_of_an_empty_interface_propagates():
     with pytest.raises(KeyError):
         ParamHolder([SimpleNamespace(__cuda_array_interface__={})])
 
@@ -472,7 +472,7 @@ def test_nothing_is_imported_to_recognize_types(run_python):
     assert run_python(code) == "TypeError\n[]\n"
 
 
-def test_refused_values_are_not_kept():
+def test_refused_values_are_not_retained():
     class Refused:
         pass
 
@@ -486,7 +486,7 @@ def test_refused_values_are_not_kept():
 
 
 @pytest.mark.skipif(keeps_classes, reason="this Python never frees a class")
-def test_classes_that_were_met_can_go():
+def test_classes_in_the_cache_can_be_destroyed():
     def meet():
         class Temporary(ctypes.Structure):
             _fields_ = (("x", ctypes.c_int),)
@@ -517,11 +517,11 @@ def test_packing_leaks_no_memory():
         grown = memory_after(200) - before
     finally:
         tracemalloc.stop()
-    assert grown < 10_000  # less than one object a round
+    assert grown < 10_000  # less than one object per round
 
 
-# What a parameter of each PTX type holds for a Python number: bytes of an integer, NumPy type of a
-# float; None: no such number.
+# Contents of a parameter of each PTX type for a Python number: bytes of an integer, NumPy type of a
+# float; None: no number.
 NUMBER_PARAMETERS = {
     ".u8": (1, None),
     ".s16": (2, None),
@@ -537,7 +537,7 @@ NUMBER_PARAMETERS = {
 
 
 def expected_integer(value, parameter):
-    """The bytes of an int in a parameter, or the exception that refuses it."""
+    """Return the bytes of an int in a parameter, or the exception that refuses it."""
     size, floating = NUMBER_PARAMETERS[parameter]
     if size is None:
         with np.errstate(over="ignore"):
@@ -574,7 +574,7 @@ INTEGERS = st.one_of(
 @pytest.mark.parametrize("parameter", NUMBER_PARAMETERS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(value=st.one_of(INTEGERS, st.floats(allow_nan=False)))
-def test_any_number_in_any_parameter(parameter, value, argument_in_kernel):
+def test_any_number_is_accepted_or_refused_for_any_parameter(parameter, value, argument_in_kernel):
     expect = expected_float if isinstance(value, float) else expected_integer
     expected = expect(value, parameter)
     size = int(parameter[2:]) // 8
@@ -585,17 +585,17 @@ def test_any_number_in_any_parameter(parameter, value, argument_in_kernel):
             argument_in_kernel(value, size, f"{parameter} value")
 
 
-def test_a_class_that_calls_itself_a_handle_is_none():
-    """Where the value of a handle lies, such an object has whatever it likes."""
+def test_a_class_named_like_a_handle_is_not_a_handle():
+    """Such an object may have anything at the offset of a handle's value."""
     members = {"getPtr": lambda self: 0, "__slots__": ("value", "where")}
     for bases in ((), (object,)):
         liar = type("cuda.bindings.driver.CUstream", bases, members)()
-        liar.value, liar.where = 1, 2
+        liar.value, liar.payload = 1, 2
         with pytest.raises(TypeError, match="unsupported type"):
             packed(liar, 8)
 
 
-def test_a_class_that_derives_from_a_handle_is_one():
+def test_a_subclass_of_a_handle_is_a_handle():
     class Named(driver.CUdeviceptr):
         pass
 
@@ -604,8 +604,8 @@ def test_a_class_that_derives_from_a_handle_is_one():
 
 
 @pytest.mark.parametrize("bits", [29, 30, 31, 32, 47, 59, 60, 61, 62, 63, 64])
-def test_ints_about_each_power_of_two_keep_their_bits(bits):
-    """A Python int of that size has one, two or three digits; each is read in its own way."""
+def test_ints_near_each_power_of_two_keep_their_bits(bits):
+    """A Python int of that size has one, two or three digits; each case is read differently."""
     for value in (2**bits - 1, 2**bits, 2**bits + 1, -(2**bits), 1 - 2**bits):
         if -(2**63) <= value < 2**64:
             assert packed(value, 8) == (value % 2**64).to_bytes(8, "little")
@@ -615,22 +615,22 @@ def test_ints_about_each_power_of_two_keep_their_bits(bits):
 
 
 @pytest.mark.parametrize("address", [-1, 2**64])
-def test_an_array_at_no_address_is_refused(address):
+def test_an_array_without_an_address_is_refused(address):
     interface = {"shape": (1,), "typestr": "<f4", "data": (address, False), "version": 3}
     with pytest.raises(OverflowError, match="the address of the array's data does not fit 64 bits"):
         packed(SimpleNamespace(__cuda_array_interface__=interface), 8)
 
 
-# Of a bfloat16, whose fraction has 7 bits: 1 + 2**-8 lies between two of them.
+# A bfloat16 has 7 fraction bits: 1 + 2**-8 is halfway between two bfloat16 numbers.
 BFLOAT16 = {
-    1 + 2**-8: 0x3F80,  # a tie goes to the even one: down
+    1 + 2**-8: 0x3F80,  # a tie rounds to even: down
     1 + 3 * 2**-8: 0x3F82,  # and up
     -(1 + 2**-8): 0xBF80,
     1 + 2**-8 + 2**-20: 0x3F81,
     1 + 2**-8 + 2**-40: 0x3F81,  # the float between them is the tie itself
     1 + 2**-8 - 2**-40: 0x3F80,
     1 + 3 * 2**-8 - 2**-40: 0x3F81,
-    2.0**-133: 0x0001,  # the least
+    2.0**-133: 0x0001,  # the smallest
     2.0**-134: 0x0000,
     1.5 * 2.0**-134: 0x0001,
     float("inf"): 0x7F80,
@@ -652,7 +652,7 @@ def test_a_float_is_rounded_once_to_a_bfloat16(value, load_kernel, device, strea
     assert ctypes.c_uint16.from_address(int(pinned_block.handle)).value == BFLOAT16[value]
 
 
-def test_a_float_beyond_the_largest_bfloat16_overflows(load_kernel, stream, pinned_block):
+def test_a_float_above_the_largest_bfloat16_overflows(load_kernel, stream, pinned_block):
     kernel = load_kernel(
         ".param .u64 out, .param .align 2 .b8 value[2]", "", name="_Z5storePt13__nv_bfloat16"
     )

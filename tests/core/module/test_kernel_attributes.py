@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""KernelAttributes: values and types, devices, assignment, the older call form."""
+"""KernelAttributes: values and types, devices, assignment, the deprecated call form."""
 
 import operator
 import pickle
@@ -40,7 +40,7 @@ ASSIGNABLE = [
 def kernel(load_kernel, handle_of):
     body = ".reg .u64 %rd<2>; mov.u64 %rd1, block; st.shared.u64 [%rd1], %rd1;"
     loaded = load_kernel(module=".shared .align 8 .b8 block[256];", body=body)
-    handle_of(loaded)  # the tests ask the driver of it
+    handle_of(loaded)  # the tests query the driver with this handle
     return loaded
 
 
@@ -68,13 +68,13 @@ def test_a_bool_attribute_is_the_drivers(kernel, name):
     assert type(value) is bool and value == bool(driver_value(kernel, name))
 
 
-def test_there_are_no_others(kernel):
+def test_there_are_no_other_attributes(kernel):
     public = [name for name in dir(kernel.attributes) if not name.startswith("_")]
     assert sorted(public) == sorted(INTEGERS + BOOLEANS)
     assert all(getattr(KernelAttributes, name).__doc__ for name in public)
 
 
-def test_static_shared_memory_is_seen(kernel):
+def test_static_shared_memory_is_reported(kernel):
     assert kernel.attributes.shared_size_bytes == 256
 
 
@@ -99,7 +99,7 @@ class TestDevices:
 
 class TestAssignment:
     @pytest.mark.parametrize("name", sorted(set(INTEGERS + BOOLEANS) - set(ASSIGNABLE)))
-    def test_what_the_compiler_decided_cannot_be_assigned(self, kernel, name):
+    def test_attributes_set_by_the_compiler_are_read_only(self, kernel, name):
         with pytest.raises(AttributeError):
             setattr(kernel.attributes, name, 1)
 
@@ -121,7 +121,7 @@ class TestAssignment:
         assert getattr(kernel.attributes, name) == value == driver_value(kernel, name)
         assert getattr(kernel.attributes[0], name) == value
 
-    def test_a_value_that_the_driver_refuses_is_a_cuda_error(self, kernel):
+    def test_a_value_refused_by_the_driver_is_a_cuda_error(self, kernel):
         before = kernel.attributes.max_dynamic_shared_size_bytes
         with pytest.raises(CUDAError, match="cuKernelSetAttribute"):
             kernel.attributes.max_dynamic_shared_size_bytes = 2**30
@@ -132,7 +132,7 @@ class TestAssignment:
             kernel.attributes.max_dynamic_shared_size_bytes = "1024"
 
 
-class TestOlderCallForm:
+class TestDeprecatedCallForm:
     @pytest.mark.parametrize("name", INTEGERS)
     def test_an_int_attribute_can_be_called(self, kernel, name):
         value = getattr(kernel.attributes, name)
@@ -141,7 +141,7 @@ class TestOlderCallForm:
                 called = value(*arguments)
             assert type(called) is int and called == value
 
-    def test_it_is_an_int_everywhere(self, kernel):
+    def test_it_behaves_like_an_int(self, kernel):
         value = kernel.attributes.max_threads_per_block
         plain = int(value)
         assert (
@@ -167,8 +167,8 @@ extern "C" __global__ void sums(double* a, int n)
 
 def test_the_registers_are_those_of_the_machine_code(device):
     def registers(**options):
-        given = ProgramOptions(arch=f"sm_{device.arch}", lineinfo=True, **options)
-        with Program(SUMS, "c++", given) as program:
+        program_options = ProgramOptions(arch=f"sm_{device.arch}", lineinfo=True, **options)
+        with Program(SUMS, "c++", program_options) as program:
             attributes = program.compile("cubin").get_kernel("sums").attributes
         return int(attributes.num_regs), int(attributes.max_threads_per_block)
 

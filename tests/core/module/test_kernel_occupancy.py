@@ -40,7 +40,7 @@ def test_names_of_the_reference_are_accepted(kernel):
 
 
 @pytest.mark.parametrize("limit", [0, 64, 256, 1024])
-def test_the_best_block_size_keeps_the_limit(device, kernel, limit):
+def test_the_best_block_size_respects_the_limit(device, kernel, limit):
     result = kernel.occupancy.max_potential_block_size(0, limit)
     assert type(result) is MaxPotentialBlockSizeOccupancyResult
     assert result.min_grid_size > 0 and result.max_block_size > 0
@@ -48,19 +48,19 @@ def test_the_best_block_size_keeps_the_limit(device, kernel, limit):
 
 
 class TestSharedMemoryOfTheBlockSize:
-    def test_a_python_function_is_asked(self, kernel):
-        asked = []
+    def test_a_python_function_is_called(self, kernel):
+        sizes = []
 
         def shared(block_size):
-            asked.append(block_size)
+            sizes.append(block_size)
             return 16 * block_size
 
         result = kernel.occupancy.max_potential_block_size(shared, 0)
         assert result.max_block_size > 0
-        assert asked and all(type(size) is int for size in asked)
+        assert sizes and all(type(size) is int for size in sizes)
 
     @pytest.mark.parametrize("keyword", ["_ptr", "init_value"])
-    def test_a_c_function_gives_the_same(self, kernel, keyword):
+    def test_a_c_function_gives_the_same_result(self, kernel, keyword):
         function = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(lambda size: 16 * size)
         address = ctypes.cast(function, ctypes.c_void_p).value
         callback = driver.CUoccupancyB2DSize(**{keyword: address})
@@ -68,7 +68,7 @@ class TestSharedMemoryOfTheBlockSize:
             callback, 0
         ) == kernel.occupancy.max_potential_block_size(lambda size: 16 * size, 0)
 
-    def test_its_exception_passes(self, kernel):
+    def test_its_exception_propagates(self, kernel):
         def broken(block_size):
             raise LookupError(block_size)
 
@@ -77,7 +77,7 @@ class TestSharedMemoryOfTheBlockSize:
         with pytest.raises(TypeError):
             kernel.occupancy.max_potential_block_size(lambda size: "text", 0)
 
-    def test_queries_may_nest(self, kernel):
+    def test_queries_can_be_nested(self, kernel):
         occupancy = kernel.occupancy
         plain = occupancy.max_potential_block_size(lambda size: 0, 0)
 
@@ -93,12 +93,12 @@ class TestSharedMemoryOfTheBlockSize:
             kernel.occupancy.max_potential_block_size(needed, 0)
 
 
-def test_shared_memory_left_for_fewer_blocks_is_larger(device, kernel):
+def test_shared_memory_available_to_fewer_blocks_is_larger(device, kernel):
     occupancy = kernel.occupancy
-    one = occupancy.available_dynamic_shared_memory_per_block(1, 64)
+    single_block = occupancy.available_dynamic_shared_memory_per_block(1, 64)
     eight = occupancy.available_dynamic_shared_memory_per_block(8, 64)
-    assert 0 < eight <= one <= device.properties.max_shared_memory_per_multiprocessor
-    # The driver leaves what it reserves for itself in each block out of the answer.
+    assert 0 < eight <= single_block <= device.properties.max_shared_memory_per_multiprocessor
+    # The driver excludes the memory that it reserves in each block.
     reserved = device.properties.reserved_shared_memory_per_block
     assert occupancy.max_active_blocks_per_multiprocessor(64, eight - reserved) >= 8
 
@@ -106,7 +106,7 @@ def test_shared_memory_left_for_fewer_blocks_is_larger(device, kernel):
 class TestClusters:
     CONFIG = LaunchConfig(grid=4, block=64)
 
-    def test_the_largest_cluster_ignores_the_one_given(self, kernel, stream):
+    def test_the_largest_cluster_ignores_the_configured_one(self, kernel, stream):
         plain = kernel.occupancy.max_potential_cluster_size(self.CONFIG, stream=stream)
         config = LaunchConfig(grid=4, cluster=2, block=64)
         assert plain > 0
@@ -117,8 +117,8 @@ class TestClusters:
         assert kernel.occupancy.max_active_clusters(config, stream=stream) > 0
 
     @pytest.mark.parametrize("name", ["max_potential_cluster_size", "max_active_clusters"])
-    def test_the_stream_may_be_positional_or_left_out(self, kernel, stream, name):
-        """As in 0.x: what is left out is the default stream, with a deprecation."""
+    def test_the_stream_can_be_positional_or_omitted(self, kernel, stream, name):
+        """An omitted stream is the default stream, with a deprecation warning, as in 0.x."""
         config = LaunchConfig(grid=4, cluster=2, block=64)
         query = getattr(kernel.occupancy, name)
         assert query(config, stream=stream) == query(config, stream) > 0

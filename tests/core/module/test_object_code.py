@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ObjectCode: construction without a driver, lazy loading, look-ups, failures, pickling."""
+"""ObjectCode: construction without a driver, lazy loading, lookups, failures, pickling."""
 
 import copy
 import gc
@@ -42,7 +42,7 @@ ONE = LaunchConfig(grid=1, block=1)
 
 @pytest.fixture
 def code(device):
-    """Code that is loaded already."""
+    """Code that is already loaded."""
     code = ObjectCode.from_ptx(PTX)
     code.get_kernel("first")
     return code
@@ -54,14 +54,14 @@ class TestConstruction:
             ObjectCode(b"", "cubin")
 
     @pytest.mark.parametrize("kind", CONSTRUCTORS)
-    def test_bytes_are_kept_as_given(self, kind):
+    def test_bytes_are_stored_unchanged(self, kind):
         code = CONSTRUCTORS[kind](b"\0anything\0", name="mine", symbol_mapping={"f": "_Z1fv"})
         assert code.code == b"\0anything\0" and type(code.code) is bytes
         assert (code.code_type, type(code.code_type)) == (kind, str)
         assert (code.name, code.symbol_mapping) == ("mine", {"f": "_Z1fv"})
 
     @pytest.mark.parametrize("kind", CONSTRUCTORS)
-    def test_a_path_is_kept_as_str_and_not_read(self, kind):
+    def test_a_path_is_stored_as_str_and_not_read(self, kind):
         for path in ("/no/such/file", Path("/no/such/file")):
             code = CONSTRUCTORS[kind](path)
             assert code.code == "/no/such/file"
@@ -93,25 +93,25 @@ class TestConstruction:
         code.symbol_mapping["f"] = "i"
         assert code.symbol_mapping == {"f": "g"}
 
-    def test_any_format_through_init(self):
+    def test_init_accepts_any_format(self):
         assert ObjectCode._init(b"x", "fatbin", name="n").code_type == "fatbin"
         with pytest.raises(ValueError, match="code_type must be one of"):
             ObjectCode._init(b"x", "elf")
 
-    def test_no_driver_is_needed(self, run_python, tmp_path):
+    def test_no_driver_is_required(self, run_python, tmp_path):
         text = (
             "import pickle\nfrom cuda.core import CUDAError, ObjectCode\n"
             "code = ObjectCode.from_ptx(b'x', name='n')\n"
-            "again = pickle.loads(pickle.dumps(code))\n"
-            "print(repr(again), again.code, again.name, code == again, hash(code) == hash(code))\n"
+            "twin = pickle.loads(pickle.dumps(code))\n"
+            "print(repr(twin), twin.code, twin.name, code == twin, hash(code) == hash(code))\n"
             "for _ in range(2):\n"
             "    try: code.get_kernel('f')\n"
             "    except (RuntimeError, CUDAError): print('no driver, or no kernel')\n"
         )
-        shown = run_python(text, HALFWARP_BACKEND="driver", LD_LIBRARY_PATH=str(tmp_path))
-        first, *rest = shown.splitlines()
+        output = run_python(text, HALFWARP_BACKEND="driver", LD_LIBRARY_PATH=str(tmp_path))
+        first, *other_lines = output.splitlines()
         assert first == "<ObjectCode handle=0x0 code_type='ptx'> b'x' n False True"
-        assert len(rest) == 2  # a driver that is found all the same finds no kernel
+        assert len(other_lines) == 2  # a driver that is found nevertheless finds no kernel
 
 
 class TestIdentity:
@@ -132,11 +132,11 @@ class TestIdentity:
         assert weakref.ref(code)() is code
 
     @pytest.mark.parametrize(
-        "again", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))]
+        "make_copy", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))]
     )
-    def test_a_copy_has_the_same_content(self, again):
+    def test_a_copy_has_the_same_content(self, make_copy):
         code = ObjectCode.from_ptx(PTX, name="n", symbol_mapping={"f": "first", b"f": b"first"})
-        other = again(code)
+        other = make_copy(code)
         for field in ("code", "code_type", "name", "symbol_mapping"):
             assert getattr(other, field) == getattr(code, field)
         assert other != code
@@ -170,7 +170,7 @@ class TestLoading:
             with pytest.raises(RuntimeError, match=f'^Unsupported code type "{kind}".*cubin, ptx'):
                 use()
 
-    def test_wrong_ptx_shows_the_log_and_the_line(self, device):
+    def test_invalid_ptx_reports_the_log_and_the_line(self, device):
         code = ObjectCode.from_ptx(f"{HEAD}.visible .entry f()\n{{\n    mov u32 %r1, ;;\n}}\n")
         for _ in range(2):
             with pytest.raises(CUDAError, match="JIT error log") as caught:
@@ -180,7 +180,7 @@ class TestLoading:
             is_loaded = caught.value.where == "cuLibraryGetKernel"
         assert ("handle=0x0" in repr(code)) is not is_loaded
 
-    def test_an_image_that_is_none_is_a_cuda_error(self, device):
+    def test_an_invalid_image_is_a_cuda_error(self, device):
         with pytest.raises(CUDAError, match="cuLibrary(LoadData|GetKernel)"):
             ObjectCode.from_cubin(b"this is no cubin").get_kernel("f")
 
@@ -194,7 +194,7 @@ class TestLoading:
         handles = [handle for pair in run_together(*[work] * 32) for handle in pair]
         assert len(handles) == 64 and set(handles) == {int(handle_of(code.get_kernel("first")))}
 
-    def test_many_threads_make_one_library(self, run_python):
+    def test_many_threads_create_one_library(self, run_python):
         text = (
             "import threading\nfrom cuda.core import Device, ObjectCode\n"
             f"code = ObjectCode.from_ptx({PTX!r})\nbarrier = threading.Barrier(32)\n"
@@ -213,20 +213,20 @@ class TestKernels:
         assert code.get_kernel("first") == code.get_kernel(b"first")
         assert isinstance(code.get_kernel("first"), Kernel)
 
-    def test_each_call_gives_a_new_equal_object(self, code):
-        one, other = code.get_kernel("first"), code.get_kernel("first")
-        assert one is not other and one == other and hash(one) == hash(other)
+    def test_each_call_returns_a_new_equal_object(self, code):
+        first, second = code.get_kernel("first"), code.get_kernel("first")
+        assert first is not second and first == second and hash(first) == hash(second)
 
     @pytest.mark.parametrize("value", ["_Z6secondIiEvPT_", b"_Z6secondIiEvPT_"])
     @pytest.mark.parametrize("key", ["second<int>", b"second<int>"])
-    def test_the_mapping_is_used(self, device, key, value):
+    def test_the_symbol_mapping_is_used(self, device, key, value):
         code = ObjectCode.from_ptx(PTX, symbol_mapping={key: value})
         assert code.get_kernel(key).num_arguments == 1
         other = key.decode() if isinstance(key, bytes) else key.encode()
         with pytest.raises(CUDAError):
             code.get_kernel(other)
 
-    def test_an_unknown_name_reports_which_there_are(self, code):
+    def test_an_unknown_name_lists_the_kernels(self, code):
         with pytest.raises(CUDAError, match="CUDA_ERROR_NOT_FOUND") as caught:
             code.get_kernel("third")
         assert caught.value.where == "cuLibraryGetKernel"
@@ -251,7 +251,7 @@ class TestKernels:
         stream.sync()
         assert kernel.num_arguments == 0
 
-    def test_the_library_goes_with_its_last_holder(self, run_python):
+    def test_the_library_is_unloaded_with_its_last_owner(self, run_python):
         text = (
             "from cuda.core import Device, ObjectCode, emulation\nDevice().set_current()\n"
             "def libraries(): return sum(leak.kind == 'library' for leak in emulation.leaks())\n"
@@ -262,7 +262,7 @@ class TestKernels:
 
 
 class TestModule:
-    def test_the_module_serves_older_calls(self, code, handle_of):
+    def test_the_module_is_available_for_deprecated_calls(self, code, handle_of):
         handle_of(code)  # the module keeps it loaded as well
         module = code.get_module()
         assert type(module) is driver.CUmodule
@@ -288,19 +288,19 @@ class TestGlobals:
         assert content == bytes(range(64))
 
     @pytest.mark.parametrize("symbol", [3, None, ["first"]], ids=repr)
-    def test_a_mapping_to_something_else_is_reported(self, device, symbol):
+    def test_a_mapping_to_an_unknown_symbol_is_reported(self, device, symbol):
         code = ObjectCode.from_ptx(PTX, symbol_mapping={"f": symbol})
         for look_up in (code.get_kernel, code.get_global):
             with pytest.raises(TypeError, match=r"symbol_mapping\['f'\] must be str or bytes"):
                 look_up("f")
 
     @pytest.mark.parametrize("name", ["first\0", "first\0x", b"first\0", "\0"], ids=repr)
-    def test_a_nul_does_not_end_a_name(self, code, name):
+    def test_a_nul_does_not_truncate_a_name(self, code, name):
         for look_up in (code.get_kernel, code.get_global):
             with pytest.raises(ValueError, match="cannot contain a NUL"):
                 look_up(name)
 
-    def test_the_mapping_holds_for_variables(self, device):
+    def test_the_symbol_mapping_applies_to_variables(self, device):
         code = ObjectCode.from_ptx(PTX, symbol_mapping={"c": "counter"})
         assert code.get_global("c").handle == code.get_global("counter").handle
 
@@ -316,5 +316,5 @@ class TestGlobals:
 
 
 def code_of(block, size):
-    """The first bytes of a block as a buffer of their own."""
+    """Return the first bytes of a block as a separate buffer."""
     return Buffer.from_handle(block.handle, size, owner=block)

@@ -37,23 +37,24 @@ def bytes_of(format, *values):
 
 @contextlib.contextmanager
 def runs_on(stream):
-    """What is launched here is work of that stream: it cannot be done before a gate opens."""
+    """Check that launches in the block run on the stream: none completes before a gate opens."""
     gate = threading.Event()
     stream.launch_host(lambda: gate.wait(10))
     before = recent_launches()[:1]
     yield
     (launched,) = recent_launches()[:1]
     assert [launched] != before and launched.stream == int(stream.handle)
-    with_it = stream.record()
-    assert not with_it.is_done
+    launch_event = stream.record()
+    assert not launch_event.is_done
     gate.set()
-    with_it.sync()
+    launch_event.sync()
 
 
 @pytest.fixture
 def empty(device, stream, load_kernel):
     kernel = load_kernel(name="empty")
-    # A driver that loads code lazily waits for all work at its first launch: a gate would hold it.
+    # A driver that loads code lazily waits for all work at a kernel's first launch, and would wait
+    # for the gate of a test.
     with device.create_stream() as other:
         launch(other, ONE, kernel)
         other.sync()
@@ -77,33 +78,33 @@ class TestOrderOfArguments:
             lambda s, c, k: (),
         ],
     )
-    def test_a_wrong_order_is_a_type_error_that_names_the_right_one(self, order, stream, empty):
+    def test_a_wrong_order_is_a_type_error_with_the_right_order(self, order, stream, empty):
         with pytest.raises(TypeError, match=r"launch\(stream, config, kernel, \*kernel_args\)"):
             launch(*order(stream, ONE, empty))
 
-    def test_names_may_be_given(self, stream, empty):
+    def test_arguments_can_be_passed_by_name(self, stream, empty):
         launch(stream, ONE, kernel=empty)
         launch(kernel=empty, config=ONE, stream=stream)
 
-    def test_unknown_and_doubled_names_are_refused(self, stream, empty):
+    def test_unknown_and_repeated_names_are_refused(self, stream, empty):
         with pytest.raises(TypeError, match="unexpected keyword argument 'block'"):
             launch(stream, ONE, empty, block=3)
         with pytest.raises(TypeError, match="multiple values for argument 'stream'"):
             launch(stream, ONE, empty, stream=stream)
 
-    def test_the_signature_can_be_read(self):
+    def test_the_signature_can_be_inspected(self):
         assert str(inspect.signature(launch)) == "(stream, config, kernel, *kernel_args)"
         assert "Stream-ordered." in launch.__doc__
 
     def test_it_returns_none(self, stream, empty):
         assert launch(stream, ONE, empty) is None
 
-    def test_a_dict_stands_for_a_configuration(self, stream, empty):
+    def test_a_dict_is_accepted_as_configuration(self, stream, empty):
         launch(stream, {"grid": 2, "block": 3}, empty)
         with pytest.raises(TypeError):
             launch(stream, {"grid": 2, "blocks": 3}, empty)
 
-    def test_objects_that_were_never_initialized_are_refused(self, stream, empty):
+    def test_uninitialized_objects_are_refused(self, stream, empty):
         with pytest.raises(RuntimeError, match="LaunchConfig was not initialized"):
             launch(stream, LaunchConfig.__new__(LaunchConfig), empty)
         with pytest.raises(RuntimeError, match="Kernel was not initialized"):
@@ -117,7 +118,7 @@ class TestStreams:
         with pytest.raises(TypeError, match="stream is required and must not be None"):
             launch(None, ONE, empty)
 
-    def test_another_type_is_refused(self, empty):
+    def test_other_types_are_refused(self, empty):
         with pytest.raises(TypeError, match="Stream or GraphBuilder expected, got"):
             launch(3, ONE, empty)
 
@@ -129,7 +130,7 @@ class TestStreams:
         with pytest.raises(TypeError, match="Stream or GraphBuilder expected"):
             launch(3, ONE, empty, "text")
 
-    def test_a_closed_stream_never_means_the_default_one(self, device, empty):
+    def test_a_closed_stream_is_never_the_default_stream(self, device, empty):
         closed = device.create_stream()
         closed.close()
         with pytest.raises(RuntimeError, match="Stream has been closed"):
@@ -157,7 +158,7 @@ class TestStreams:
             with runs_on(mine):
                 launch(mine, ONE, empty)
 
-    def test_stream_launch_does_the_same(self, stream, load_kernel):
+    def test_stream_launch_is_equivalent(self, stream, load_kernel):
         kernel = load_kernel(".param .u32 n")
         stream.launch(ONE, kernel, 3)
         with pytest.raises(TypeError, match="expected 1 argument, got 2"):
@@ -169,12 +170,12 @@ class TestCount:
     def test_a_wrong_number_of_arguments_is_refused(self, stream, load_kernel, count):
         kernel = load_kernel(", ".join(f".param .u32 p{i}" for i in range(count)), name="many")
         launch(stream, ONE, kernel, *range(count))
-        for given in {0, 1, count - 1, count + 1} - {count, -1}:
+        for number in {0, 1, count - 1, count + 1} - {count, -1}:
             plural = "" if count == 1 else "s"
             with pytest.raises(
-                TypeError, match=rf"^many\(\) expected {count} argument{plural}, got {given}$"
+                TypeError, match=rf"^many\(\) expected {count} argument{plural}, got {number}$"
             ):
-                launch(stream, ONE, kernel, *range(given))
+                launch(stream, ONE, kernel, *range(number))
 
     def test_the_count_is_checked_before_the_types(self, stream, load_kernel):
         with pytest.raises(TypeError, match="expected 1 argument, got 2"):
@@ -183,7 +184,9 @@ class TestCount:
 
 class TestIntegers:
     @pytest.mark.parametrize(("size", "code"), [(1, "b"), (2, "h"), (4, "i"), (8, "q")])
-    def test_an_int_takes_the_width_of_the_parameter(self, argument_in_kernel, size, code):
+    def test_an_int_is_converted_to_the_width_of_the_parameter(
+        self, argument_in_kernel, size, code
+    ):
         bits = 8 * size
         for value in (0, 1, -1, -(2 ** (bits - 1)), 2 ** (bits - 1) - 1):
             assert argument_in_kernel(value, size, f".u{bits} value") == bytes_of(code, value)
@@ -198,19 +201,19 @@ class TestIntegers:
                 argument_in_kernel(value, size, f".u{bits} value")
 
     @pytest.mark.parametrize("size", [1, 2, 4, 8])
-    def test_a_bool_takes_the_width_of_the_parameter(self, argument_in_kernel, size):
+    def test_a_bool_is_converted_to_the_width_of_the_parameter(self, argument_in_kernel, size):
         for value in (False, True):
             expected = int(value).to_bytes(size, "little")
             assert argument_in_kernel(value, size, f".u{8 * size} value") == expected
 
     @pytest.mark.parametrize("size", [3, 12, 16])
-    def test_an_int_needs_a_parameter_of_integer_size(self, argument_in_kernel, size):
+    def test_an_int_requires_a_parameter_of_integer_size(self, argument_in_kernel, size):
         with pytest.raises(TypeError, match=rf"expected {size} bytes, got int"):
             argument_in_kernel(1, size)
 
     @pytest.mark.parametrize("source", [np.uint64, np.int64, ctypes.c_int64, ctypes.c_uint64])
     @pytest.mark.parametrize("size", [1, 2, 4])
-    def test_a_wider_integer_is_narrowed_when_it_fits(self, argument_in_kernel, source, size):
+    def test_a_wider_integer_is_narrowed_if_it_fits(self, argument_in_kernel, source, size):
         declaration = f".u{8 * size} value"
         for value in (0, 100, 2 ** (8 * size) - 1):
             expected = value.to_bytes(size, "little")
@@ -218,7 +221,7 @@ class TestIntegers:
         with pytest.raises(OverflowError, match="does not fit"):
             argument_in_kernel(source(2 ** (8 * size)), size, declaration)
 
-    def test_a_negative_wider_integer_is_narrowed_when_it_fits(self, argument_in_kernel):
+    def test_a_negative_wider_integer_is_narrowed_if_it_fits(self, argument_in_kernel):
         assert argument_in_kernel(np.int64(-5), 4, ".u32 value") == bytes_of("i", -5)
         assert argument_in_kernel(np.int16(-128), 1, ".u8 value") == bytes_of("b", -128)
         with pytest.raises(OverflowError):
@@ -231,17 +234,17 @@ class TestIntegers:
 
 
 class TestFloats:
-    def test_a_float_takes_the_width_of_the_parameter(self, argument_in_kernel):
+    def test_a_float_is_converted_to_the_width_of_the_parameter(self, argument_in_kernel):
         for value in (0.0, -2.5, 0.1, float("inf")):
             assert argument_in_kernel(value, 4, ".f32 value") == bytes_of("f", value)
             assert argument_in_kernel(value, 8, ".f64 value") == bytes_of("d", value)
             assert argument_in_kernel(value, 4, ".b32 value") == bytes_of("f", value)
 
     def test_nan_stays_nan(self, argument_in_kernel):
-        (seen,) = struct.unpack("<f", argument_in_kernel(float("nan"), 4, ".f32 value"))
-        assert math.isnan(seen)
+        (number,) = struct.unpack("<f", argument_in_kernel(float("nan"), 4, ".f32 value"))
+        assert math.isnan(number)
 
-    def test_a_float_goes_into_a_half(self, argument_in_kernel):
+    def test_a_float_is_converted_to_a_half(self, argument_in_kernel):
         expected = np.float16(0.1).tobytes()
         assert argument_in_kernel(0.1, 2, ".f16 value") == expected
 
@@ -251,18 +254,18 @@ class TestFloats:
                 argument_in_kernel(1e300, size, declaration)
 
     @pytest.mark.parametrize("declaration", [".u32 value", ".s64 value", ".u64 value"])
-    def test_a_float_is_no_integer(self, argument_in_kernel, declaration):
+    def test_a_float_is_refused_for_an_integer(self, argument_in_kernel, declaration):
         with pytest.raises(TypeError, match="is an integer or a pointer, got float"):
             argument_in_kernel(1.0, 4, declaration)
 
-    def test_a_float_is_no_pointer(self, argument_in_kernel):
+    def test_a_float_is_refused_for_a_pointer(self, argument_in_kernel):
         with pytest.raises(TypeError, match="is an integer or a pointer, got float"):
             argument_in_kernel(1.0, 8, ".u64 .ptr .align 4 value")
 
     @pytest.mark.parametrize(
         ("declaration", "code"), [(".f32 value", "f"), (".f64 value", "d"), (".f16 value", "e")]
     )
-    def test_an_exact_int_becomes_a_float(self, argument_in_kernel, declaration, code):
+    def test_an_exact_int_is_converted_to_a_float(self, argument_in_kernel, declaration, code):
         size = struct.calcsize(code)
         for value in (0, -3, 1024, True):
             assert argument_in_kernel(value, size, declaration) == bytes_of(code, value)
@@ -281,7 +284,7 @@ class TestFloats:
         with pytest.raises(TypeError, match=r"expected 8 bytes, got numpy\.float32 \(4 bytes\)"):
             argument_in_kernel(np.float32(1), 8, ".f64 value")
 
-    def test_a_complex_takes_the_width_of_the_parameter(self, argument_in_kernel):
+    def test_a_complex_is_converted_to_the_width_of_the_parameter(self, argument_in_kernel):
         assert argument_in_kernel(1 - 2j, 16) == bytes_of("dd", 1, -2)
         assert argument_in_kernel(1 - 2j, 8) == bytes_of("ff", 1, -2)
         with pytest.raises(TypeError, match="expected 4 bytes, got complex"):
@@ -290,11 +293,11 @@ class TestFloats:
 
 class TestAddresses:
     @pytest.mark.parametrize("value", [Buffer.from_handle(0x5000, 8), None], ids=["buffer", "none"])
-    def test_an_address_needs_eight_bytes(self, argument_in_kernel, value):
+    def test_an_address_requires_eight_bytes(self, argument_in_kernel, value):
         with pytest.raises(TypeError, match=r"expected 4 bytes, got .*\(8 bytes\)"):
             argument_in_kernel(value, 4, ".u32 value")
 
-    def test_an_address_is_no_float(self, argument_in_kernel):
+    def test_an_address_is_refused_for_a_float(self, argument_in_kernel):
         with pytest.raises(TypeError, match="is a floating-point number, got cuda.core"):
             argument_in_kernel(Buffer.from_handle(0x5000, 8), 8, ".f64 value")
 
@@ -306,7 +309,7 @@ class TestAddresses:
 
 
 class TestMessages:
-    def test_a_mangled_name_reports_types(self, stream, load_kernel):
+    def test_a_mangled_name_provides_types(self, stream, load_kernel):
         kernel = load_kernel(
             ".param .u64 x, .param .f32 a, .param .u64 n", name="_ZN2ns5scaleIfEEvPKT_S1_m"
         )
@@ -321,7 +324,7 @@ class TestMessages:
         with pytest.raises(TypeError, match=r"argument 2 of 2 \(count\)"):
             launch(stream, ONE, load_kernel(".param .u64 out, .param .u32 count"), None, "a")
 
-    def test_names_of_compilers_are_not(self, stream, load_kernel):
+    def test_names_of_compilers_are_not_shown(self, stream, load_kernel):
         with pytest.raises(TypeError, match="argument 1 of 1: unsupported"):
             launch(stream, ONE, load_kernel(".param .u64 kernel_param_0"), "a")
 
@@ -331,7 +334,7 @@ class TestDeviceLimits:
     def shared(self, load_kernel):
         return load_kernel(name="shared", module=".extern .shared .align 16 .b8 memory[];")
 
-    def test_dynamic_shared_memory_beyond_48_kib_is_granted(self, device, stream, shared):
+    def test_dynamic_shared_memory_above_48_kib_is_enabled(self, device, stream, shared):
         most = device.properties.max_shared_memory_per_block_optin
         assert most > 49152
         for size in (0, 1024, 49152, 49153, most, 1024):
@@ -339,13 +342,13 @@ class TestDeviceLimits:
         stream.sync()
         assert shared.attributes.max_dynamic_shared_size_bytes == most
 
-    def test_more_than_the_device_has_is_refused(self, device, stream, shared):
+    def test_more_than_the_device_limit_is_refused(self, device, stream, shared):
         most = device.properties.max_shared_memory_per_block_optin
         config = LaunchConfig(grid=1, block=32, shmem_size=most + 1)
         with pytest.raises(ValueError, match=rf"{most + 1} bytes exceeds the {most} bytes.*shared"):
             launch(stream, config, shared)
 
-    def test_the_grant_follows_the_attribute(self, stream, shared):
+    def test_the_limit_follows_the_attribute(self, stream, shared):
         config = LaunchConfig(grid=1, block=32, shmem_size=60000)
         launch(stream, config, shared)
         shared.attributes.max_dynamic_shared_size_bytes = 1024
@@ -362,7 +365,7 @@ class TestDeviceLimits:
         ):
             launch(stream, config, empty)
 
-    def test_shared_memory_counts_in_a_cooperative_grid(self, device, stream, empty):
+    def test_shared_memory_limits_a_cooperative_grid(self, device, stream, empty):
         shared = 40 * 1024
         blocks = empty.occupancy.max_active_blocks_per_multiprocessor(32, shared)
         assert blocks < empty.occupancy.max_active_blocks_per_multiprocessor(32, 0)
@@ -377,7 +380,7 @@ class TestDeviceLimits:
         with pytest.raises(TypeError, match="unsupported type"):
             launch(stream, config, load_kernel(".param .u32 n"), "text")
 
-    def test_a_repr_that_raises_leaves_the_error_of_the_driver(self, stream, load_kernel):
+    def test_a_repr_that_raises_preserves_the_error_of_the_driver(self, stream, load_kernel):
         class Secret:
             def __cuda_kernel_arg__(self):
                 return 7
@@ -388,10 +391,10 @@ class TestDeviceLimits:
         kernel = load_kernel(".param .u32 n", name="wide")
         with pytest.raises(CUDAError, match=r"\[cuLaunchKernelEx\]") as caught:
             launch(stream, LaunchConfig(grid=1, block=4096), kernel, Secret())
-        note = caught.value.__notes__[-1]  # a driver's own log comes before it
+        note = caught.value.__notes__[-1]  # the driver's log precedes it
         assert note.startswith("launching wide(<Secret whose repr raises ValueError>) at ")
 
-    def test_what_the_driver_refuses_is_a_cuda_error(self, stream, load_kernel):
+    def test_driver_errors_of_a_launch_are_cuda_errors(self, stream, load_kernel):
         kernel = load_kernel(".param .u32 n", name="wide")
         with pytest.raises(CUDAError, match=r"\[cuLaunchKernelEx\]") as caught:
             launch(stream, LaunchConfig(grid=1, block=4096), kernel, 7)
@@ -425,7 +428,7 @@ class TestGrid:
 
 
 class TestThreads:
-    def test_many_threads_launch_at_once(self, device, load_kernel, pinned_block):
+    def test_many_threads_launch_concurrently(self, device, load_kernel, pinned_block):
         kernel = load_kernel(".param .u64 out", TestGrid.COUNT)
         ctypes.memset(pinned_block.handle, 0, 4)
 
@@ -471,9 +474,9 @@ except Exception as error:
             ("HALFWARP_FLIGHT_RECORDER", "many"),
         ],
     )
-    def test_a_value_that_is_not_understood_is_an_error(self, run_python, name, value):
-        shown = run_python(self.CODE, **{name: value})
-        assert shown.startswith(f"ValueError {name}={value} is not understood: it may be")
+    def test_an_invalid_value_is_an_error(self, run_python, name, value):
+        output = run_python(self.CODE, **{name: value})
+        assert output.startswith(f"ValueError {name}={value} is not understood: it may be")
 
 
 class TestSeveralDevices:
@@ -494,10 +497,10 @@ config = LaunchConfig(grid=1, block=1, shmem_size=60000)
             "    granted = kernel.attributes[n].max_dynamic_shared_size_bytes\n"
             "    print(recent_launches()[0].device, granted >= 60000)\n"
         )
-        shown = run_python(code, **two_devices)
-        assert shown == "0 True\n1 True\n"
+        output = run_python(code, **two_devices)
+        assert output == "0 True\n1 True\n"
 
-    def test_shared_memory_is_granted_on_the_device_of_the_stream(self, run_python, two_devices):
+    def test_shared_memory_is_enabled_on_the_device_of_the_stream(self, run_python, two_devices):
         code = self.START + (
             "streams = []\n"
             "for n in (0, 1):\n"
@@ -507,12 +510,12 @@ config = LaunchConfig(grid=1, block=1, shmem_size=60000)
             "    print(n, [kernel.attributes[m].max_dynamic_shared_size_bytes >= 60000"
             " for m in (0, 1)])\n"
         )
-        shown = run_python(code, **two_devices)
-        assert shown == "0 [True, False]\n1 [True, True]\n"
+        output = run_python(code, **two_devices)
+        assert output == "0 [True, False]\n1 [True, True]\n"
 
 
 class TestWithoutCurrentContext:
-    """A thread that has no current context: the stream's serves."""
+    """A thread without a current context: the stream's context is used."""
 
     def test_the_first_launch_of_a_kernel(self, stream, load_store, pinned_block, in_new_thread):
         kernel = load_store()
@@ -531,7 +534,7 @@ class TestWithoutCurrentContext:
         in_new_thread(lambda: launch(stream, config, empty))
         stream.sync()
 
-    def test_a_default_stream_has_no_context_then(self, load_store, in_new_thread):
+    def test_a_default_stream_requires_a_context(self, load_store, in_new_thread):
         kernel = load_store()
         with pytest.raises(CUDAError, match="CUDA_ERROR_INVALID_CONTEXT"):
             in_new_thread(lambda: launch(LEGACY_DEFAULT_STREAM, ONE, kernel, 0, 7))

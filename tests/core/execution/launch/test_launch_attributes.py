@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launch attributes: their values and refusals, what the driver gets, nodes, streams, captures."""
+"""Launch attributes: values, refusals, native values, nodes, streams, captures."""
 
 import copy
 import pickle
@@ -20,7 +20,7 @@ from cuda.core.graph import GraphDefinition
 EMPTY = b".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry f() { ret; }\n"
 WINDOW = AccessPolicyWindow(0x7F0000000000, 4096, 0.5, "streaming", "normal")
 
-# name: (given, as it is read, member of the union, what the driver gets)
+# name: (value, stored value, member of the union, driver value)
 VALUES = {
     "access_policy_window": (WINDOW, WINDOW, "accessPolicyWindow.num_bytes", 4096),
     "cluster_scheduling_policy_preference": (
@@ -45,7 +45,7 @@ VALUES = {
     "shared_memory_mode": (3, "allow_oversized_shared_memory", "sharedMemoryMode", 3),
 }
 EVENTS = ("programmatic_event", "launch_completion_event")
-# What the device that is emulated takes, and every device of compute capability 9.0.
+# Attributes that the emulated device and every device of compute capability 9.0 support.
 OF_NODES = {
     "cluster_scheduling_policy_preference": "load_balancing",
     "priority": -1,
@@ -67,7 +67,7 @@ def event(device):
 
 
 def native(config):
-    """What the driver gets: the attributes by their numbers."""
+    """Return the driver's attributes of a configuration by their numbers."""
     return {int(a.id): a.value for a in _to_native_launch_config(config).attrs}
 
 
@@ -77,10 +77,10 @@ def number_of(name):
 
 @pytest.mark.parametrize("subclass", [False, True])
 @pytest.mark.parametrize("name", VALUES)
-def test_a_value_is_kept_and_given_to_the_driver(name, subclass):
-    given, read, member, number = VALUES[name]
+def test_a_value_is_stored_and_passed_to_the_driver(name, subclass):
+    argument, read, member, number = VALUES[name]
     cls = type("Derived", (LaunchConfig,), {}) if subclass else LaunchConfig
-    config = cls(grid=1, block=1, **{name: given})
+    config = cls(grid=1, block=1, **{name: argument})
     assert getattr(config, name) == read
     value = native(config)[number_of(name)]
     for part in member.split("."):
@@ -89,27 +89,27 @@ def test_a_value_is_kept_and_given_to_the_driver(name, subclass):
     assert repr(config).endswith(f"programmatic_stream_serialization=False, {name}={read!r})")
 
 
-def test_every_attribute_of_the_driver_has_a_place():
-    ours = {*VALUES, *EVENTS}
+def test_every_attribute_of_the_driver_is_covered():
+    covered = {*VALUES, *EVENTS}
     fields = {"cluster_dimension", "cooperative", "programmatic_stream_serialization"}
-    elsewhere = {"ignore", "synchronization_policy"}  # asks for nothing; of streams alone
+    elsewhere = {"ignore", "synchronization_policy"}  # no attribute; stream-only attributes
     names = {
         member.name.removeprefix("CU_LAUNCH_ATTRIBUTE_").lower()
         for member in driver.CUlaunchAttributeID
     }
-    assert names == ours | fields | elsewhere
+    assert names == covered | fields | elsewhere
     assert len(names) == 18
-    for name in ours:
+    for name in covered:
         assert getattr(LaunchConfig(1, None, 1), name) is None
         assert getattr(LaunchConfig, name).__doc__.endswith("None: not asked for. Host only.")
 
 
-def test_the_native_order_is_that_of_the_fields_and_then_of_the_table():
+def test_the_native_order_is_fields_then_table():
     config = LaunchConfig(1, None, 1, 0, True, True, shared_memory_mode=1, priority=2)
     assert list(native(config)) == [2, 6, 8, 18]
 
 
-def test_a_configuration_without_them_is_as_before():
+def test_a_configuration_without_attributes_is_unchanged():
     config = LaunchConfig(grid=1, block=1)
     fields = ((1, 1, 1), None, (1, 1, 1), 0, False, False)
     assert hash(config) == hash(fields)
@@ -117,7 +117,7 @@ def test_a_configuration_without_them_is_as_before():
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_equality_hash_copies_and_pickles_count_them(name):
+def test_equality_hash_copies_and_pickles_include_them(name):
     config = LaunchConfig(2, None, 3, **{name: VALUES[name][0]})
     plain = LaunchConfig(2, None, 3)
     for other in (copy.copy(config), pickle.loads(pickle.dumps(config))):
@@ -153,7 +153,7 @@ def test_equality_hash_copies_and_pickles_count_them(name):
         ("access_policy_window", {"base": 1, "num_bytes": 1, "miss": "persisting"}, ValueError),
     ],
 )
-def test_wrong_values_are_refused_by_name_and_change_nothing(name, value, error):
+def test_invalid_values_are_refused_by_name_and_change_nothing(name, value, error):
     config = LaunchConfig(1, None, 1, priority=1)
     with pytest.raises(error, match=name if name != "access_policy_window" else "(?i)policy"):
         setattr(config, name, value)
@@ -162,13 +162,13 @@ def test_wrong_values_are_refused_by_name_and_change_nothing(name, value, error)
         LaunchConfig(1, None, 1, **{name: value})
 
 
-def test_names_that_are_no_attribute_of_launches_are_refused():
+def test_names_of_other_attributes_are_refused():
     for name in ("synchronization_policy", "ignore", "Priority"):
         with pytest.raises(TypeError, match=f"unexpected .*'{name}'"):
             LaunchConfig(1, None, 1, **{name: 1})
 
 
-def test_events_take_no_time_and_are_open(device):
+def test_events_without_timing_that_are_open_are_required(device):
     timed = device.create_event(EventOptions(timing_enabled=True))
     with pytest.raises(ValueError, match="timing_enabled=False"):
         LaunchConfig(1, None, 1, programmatic_event=timed)
@@ -179,34 +179,32 @@ def test_events_take_no_time_and_are_open(device):
 
 
 @pytest.mark.parametrize("name", EVENTS)
-def test_an_event_of_a_launch_is_recorded_even_when_it_was_closed(
-    device, stream, kernel, event, name
-):
+def test_a_launch_records_its_event_even_if_that_was_closed(device, stream, kernel, event, name):
     config = LaunchConfig(1, None, 1, **{name: event})
     launch(stream, config, kernel)
     event.sync()
     assert event.is_done
     event.close()
-    assert not getattr(config, name).is_closed  # the configuration has a share of its own
+    assert not getattr(config, name).is_closed  # the configuration holds its own reference
     kernel.prepare(config)(stream)
     launch(stream, config, kernel)
     stream.sync()
     getattr(config, name).close()
 
 
-def test_an_event_may_be_triggered_by_each_block(event):
+def test_an_event_can_be_triggered_by_each_block(event):
     config = LaunchConfig(1, None, 1, programmatic_event=(event, True))
     assert config.programmatic_event == (event, True)
     assert native(config)[7].programmaticEvent.triggerAtBlockStart == 1
 
 
-def test_a_window_takes_the_range_of_a_buffer(device, stream):
+def test_a_window_accepts_the_range_of_a_buffer(device, stream):
     with device.allocate(512, stream=stream) as buffer:
         window = AccessPolicyWindow(buffer)
         assert (window.base, window.num_bytes) == (int(buffer.handle), 512)
 
 
-def test_what_an_argument_changes_during_a_launch_is_safe(stream, kernel, device):
+def test_an_argument_that_changes_the_configuration_during_a_launch_is_safe(stream, kernel, device):
     store = ObjectCode.from_ptx(EMPTY.replace(b"f()", b"f(.param .u64 x)")).get_kernel("f")
 
     class Meddler:
@@ -252,7 +250,7 @@ def test_a_kernel_node_has_the_attributes_of_its_configuration(stream, kernel, n
     node = definition.launch(LaunchConfig(1, None, 1, **{name: OF_NODES[name]}), kernel)
     assert node.attributes[name] == OF_NODES[name]
     node.update(config=LaunchConfig(2, None, 1))
-    assert node.attributes[name] != OF_NODES[name]  # what is not asked for any more is reset
+    assert node.attributes[name] != OF_NODES[name]  # no longer requested: reset
     node.set_attributes(**{name: OF_NODES[name]})
     assert node.attributes[name] == OF_NODES[name]
     assert node.config == LaunchConfig(2, None, 1, **{name: OF_NODES[name]})
@@ -263,7 +261,7 @@ def test_a_kernel_node_has_the_attributes_of_its_configuration(stream, kernel, n
         stream.sync()
 
 
-def test_kernel_nodes_refuse_what_only_launches_and_streams_have(kernel, event):
+def test_kernel_nodes_refuse_attributes_of_launches_and_streams_only(kernel, event):
     definition = GraphDefinition()
     with pytest.raises(TypeError, match="kernel nodes have no attribute 'programmatic_event'"):
         definition.launch(LaunchConfig(1, None, 1, programmatic_event=event), kernel)
@@ -276,7 +274,7 @@ def test_kernel_nodes_refuse_what_only_launches_and_streams_have(kernel, event):
     assert node.config == LaunchConfig(1, None, 1)
 
 
-def test_stream_attributes_are_kept_and_taken_by_launches(device, stream, kernel):
+def test_stream_attributes_are_stored_and_apply_to_launches(device, stream, kernel):
     before = stream.attributes
     assert before["mem_sync_domain"] == "default"
     stream.set_attributes(mem_sync_domain="remote", synchronization_policy="yield")
@@ -290,7 +288,7 @@ def test_stream_attributes_are_kept_and_taken_by_launches(device, stream, kernel
     builder.close()
 
 
-def test_wrong_stream_attributes_change_nothing(stream):
+def test_invalid_stream_attributes_change_nothing(stream):
     before = stream.attributes
     for values, error in (
         ({"mem_sync_domain": "remote", "cluster": 2}, TypeError),
@@ -306,7 +304,7 @@ def test_wrong_stream_attributes_change_nothing(stream):
             act()
 
 
-def test_an_attribute_that_the_driver_does_not_know_names_the_driver_it_needs(run_python):
+def test_an_attribute_unknown_to_the_driver_names_the_required_driver(run_python):
     code = f"""
 from cuda.bindings import _low
 _low._answer_as_driver_of(12040)
@@ -336,7 +334,7 @@ stream.sync()
     ]
 
 
-def test_the_emulator_refuses_what_a_driver_refuses(emulation, device, stream, kernel):
+def test_the_emulator_refuses_the_same_values_as_a_driver(emulation, device, stream, kernel):
     def refused(text, **attributes):
         with pytest.raises(CUDAError, match=text):
             launch(stream, LaunchConfig(grid=4, block=32, **attributes), kernel)

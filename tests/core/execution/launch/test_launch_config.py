@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LaunchConfig: conversions, refusals, assignment, identity, older spellings."""
+"""LaunchConfig: conversions, refusals, assignment, identity, deprecated spellings."""
 
 import copy
 import pickle
@@ -23,7 +23,7 @@ class Index:
 
 
 @pytest.mark.parametrize(
-    ("given", "stored"),
+    ("extents", "stored"),
     [
         (5, (5, 1, 1)),
         ((5,), (5, 1, 1)),
@@ -40,37 +40,37 @@ class Index:
     ids=repr,
 )
 @pytest.mark.parametrize("field", ["grid", "block"])
-def test_extents_become_three_plain_ints(field, given, stored):
-    config = LaunchConfig(**{"grid": 1, "block": 1, field: given})
+def test_extents_become_three_plain_ints(field, extents, stored):
+    config = LaunchConfig(**{"grid": 1, "block": 1, field: extents})
     value = getattr(config, field)
     assert value == stored
     assert [type(extent) for extent in value] == [int, int, int]
 
 
 @pytest.mark.parametrize(
-    "given", [None, 1.5, "1", (1, 2, 3, 4), (1, "a"), (1, 2.0), {1}, np.float32(1)], ids=repr
+    "value", [None, 1.5, "1", (1, 2, 3, 4), (1, "a"), (1, 2.0), {1}, np.float32(1)], ids=repr
 )
 @pytest.mark.parametrize("field", ["grid", "block"])
-def test_an_invalid_extent_is_refused(field, given):
+def test_an_invalid_extent_is_refused(field, value):
     match = rf"^LaunchConfig\.{field} must be an int, or a tuple with up to 3 ints"
     with pytest.raises(ValueError, match=match):
-        LaunchConfig(**{"grid": 1, "block": 1, field: given})
+        LaunchConfig(**{"grid": 1, "block": 1, field: value})
 
 
-@pytest.mark.parametrize("given", [0, -1, (1, 0), (1, 1, -5), -(10**30)], ids=repr)
+@pytest.mark.parametrize("value", [0, -1, (1, 0), (1, 1, -5), -(10**30)], ids=repr)
 @pytest.mark.parametrize("field", ["grid", "block"])
-def test_extents_below_one_are_refused(field, given):
+def test_extents_below_one_are_refused(field, value):
     with pytest.raises(ValueError, match=rf"^LaunchConfig\.{field} value must be >= 1"):
-        LaunchConfig(**{"grid": 1, "block": 1, field: given})
+        LaunchConfig(**{"grid": 1, "block": 1, field: value})
 
 
-@pytest.mark.parametrize("given", [2**31, (1, 2**40), 10**30], ids=repr)
-def test_extents_beyond_32_bits_are_refused(given):
+@pytest.mark.parametrize("value", [2**31, (1, 2**40), 10**30], ids=repr)
+def test_extents_beyond_32_bits_are_refused(value):
     with pytest.raises(ValueError, match=r"^LaunchConfig\.grid value must be <= 2147483647"):
-        LaunchConfig(grid=given, block=1)
+        LaunchConfig(grid=value, block=1)
 
 
-def test_the_exception_of_an_index_passes():
+def test_the_exception_of_an_index_propagates():
     class Broken:
         def __index__(self):
             raise LookupError("no index")
@@ -86,7 +86,7 @@ def test_grid_and_block_are_required():
         LaunchConfig(grid=1)
 
 
-def test_a_block_in_the_place_of_the_cluster_is_reported():
+def test_a_block_passed_as_cluster_is_reported():
     with pytest.raises(ValueError, match=r"block must be .*by name, block=; .* is cluster"):
         LaunchConfig((2, 2), (32, 1))
 
@@ -115,26 +115,26 @@ def test_positional_arguments_follow_the_documented_order():
     ids=["too many", "doubled", "unknown"],
 )
 @pytest.mark.parametrize("subclass", [False, True])
-def test_wrong_calls_are_type_errors(arguments, keywords, subclass):
+def test_invalid_calls_are_type_errors(arguments, keywords, subclass):
     cls = type("Derived", (LaunchConfig,), {}) if subclass else LaunchConfig
     with pytest.raises(TypeError, match=r"LaunchConfig\(\)"):
         cls(*arguments, **keywords)
 
 
-def test_keywords_that_are_not_interned_are_found():
+def test_keywords_that_are_not_interned_are_accepted():
     name = "".join(["gr", "id"])
     assert LaunchConfig(**{name: 3, "".join(["blo", "ck"]): 4}).grid == (3, 1, 1)
 
 
 @pytest.mark.parametrize(
-    ("given", "stored"), [(None, 0), (0, 0), (4096, 4096), (LARGEST, LARGEST), (np.int64(8), 8)]
+    ("value", "stored"), [(None, 0), (0, 0), (4096, 4096), (LARGEST, LARGEST), (np.int64(8), 8)]
 )
-def test_shared_memory_is_an_int(given, stored):
-    assert LaunchConfig(grid=1, block=1, shmem_size=given).shmem_size == stored
+def test_shared_memory_is_an_int(value, stored):
+    assert LaunchConfig(grid=1, block=1, shmem_size=value).shmem_size == stored
 
 
 @pytest.mark.parametrize(
-    ("given", "error"),
+    ("value", "error"),
     [
         ("1", TypeError),
         (1.7, TypeError),
@@ -146,12 +146,12 @@ def test_shared_memory_is_an_int(given, stored):
     ],
     ids=repr,
 )
-def test_wrong_shared_memory_is_refused(given, error):
+def test_invalid_shared_memory_is_refused(value, error):
     with pytest.raises(error, match=r"^LaunchConfig\.shmem_size must be"):
-        LaunchConfig(grid=1, block=1, shmem_size=given)
+        LaunchConfig(grid=1, block=1, shmem_size=value)
 
 
-def test_what_an_index_raises_is_passed_on():
+def test_exceptions_of_an_index_propagate_unchanged():
     class Raises:
         def __index__(self):
             raise LookupError("no size")
@@ -164,7 +164,7 @@ def test_what_an_index_raises_is_passed_on():
     assert config.shmem_size == 8
 
 
-def test_assignment_follows_the_rules_of_the_constructor():
+def test_assignment_checks_like_the_constructor():
     config = LaunchConfig(grid=1, block=1)
     config.grid = [4, 5]
     config.block = 32
@@ -199,22 +199,22 @@ def test_no_field_can_be_deleted(field):
 
 
 def test_equality_hash_and_repr_are_by_value():
-    one, other = LaunchConfig(grid=1, block=(2, 3)), LaunchConfig(grid=(1,), block=[2, 3])
-    assert one == other and hash(one) == hash(other)
-    assert one != LaunchConfig(grid=2, block=(2, 3))
-    assert one != "LaunchConfig" and one != (1, 1, 1)
-    assert repr(one) == (
+    first, second = LaunchConfig(grid=1, block=(2, 3)), LaunchConfig(grid=(1,), block=[2, 3])
+    assert first == second and hash(first) == hash(second)
+    assert first != LaunchConfig(grid=2, block=(2, 3))
+    assert first != "LaunchConfig" and first != (1, 1, 1)
+    assert repr(first) == (
         "LaunchConfig(grid=(1, 1, 1), cluster=None, block=(2, 3, 1), shmem_size=0, "
         "is_cooperative=False, programmatic_stream_serialization=False)"
     )
 
 
 @pytest.mark.parametrize(
-    "again", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))]
+    "make_copy", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))]
 )
-def test_a_copy_is_equal_and_independent(again):
+def test_a_copy_is_equal_and_independent(make_copy):
     config = LaunchConfig(grid=(1, 2, 3), block=4, shmem_size=5)
-    other = again(config)
+    other = make_copy(config)
     assert other == config
     other.grid = 9
     assert config.grid == (1, 2, 3)
@@ -242,7 +242,7 @@ def test_an_uninitialized_object_cannot_be_launched_with(stream):
         launch(stream, LaunchConfig.__new__(LaunchConfig), None)
 
 
-def test_the_older_spelling_of_cooperative(device):
+def test_the_deprecated_spelling_of_cooperative(device):
     with pytest.warns(DeprecationWarning, match="is_cooperative"):
         config = LaunchConfig(grid=1, block=1, cooperative_launch=True)
     assert config.is_cooperative is True
@@ -253,13 +253,13 @@ def test_the_older_spelling_of_cooperative(device):
     assert config.is_cooperative is False
 
 
-def test_both_spellings_of_cooperative_are_too_many():
+def test_both_spellings_of_cooperative_are_refused():
     with pytest.raises(TypeError, match="cooperative_launch"):
         LaunchConfig(grid=1, block=1, is_cooperative=True, cooperative_launch=True)
 
 
 @pytest.mark.parametrize("subclass", [False, True])
-def test_a_stream_belongs_to_launch(subclass):
+def test_a_stream_is_an_argument_of_launch(subclass):
     cls = type("Derived", (LaunchConfig,), {}) if subclass else LaunchConfig
     with pytest.raises(TypeError, match=r"pass it to launch\(stream, config, kernel"):
         cls(grid=1, block=1, stream=None)
@@ -277,7 +277,7 @@ def test_clusters_that_overflow_the_grid_are_refused(device):
         LaunchConfig(grid=2**30, cluster=4, block=1)
 
 
-def test_a_cluster_may_be_taken_back(device):
+def test_a_cluster_can_be_reset(device):
     config = LaunchConfig(grid=4, cluster=2, block=32)
     config.cluster = None
     assert config.cluster is None
@@ -316,18 +316,18 @@ print(config.grid, LaunchConfig(grid=1, block=1, cluster=2, is_cooperative=True)
 """
 
 
-def test_no_driver_is_needed(run_python, tmp_path):
+def test_no_driver_is_required(run_python, tmp_path):
     missing = str(tmp_path / "nothing.so")
-    shown = run_python(NO_DRIVER, HALFWARP_BACKEND="driver", LD_LIBRARY_PATH=missing)
-    assert shown == "(5, 1, 1) (2, 1, 1)\n"
+    output = run_python(NO_DRIVER, HALFWARP_BACKEND="driver", LD_LIBRARY_PATH=missing)
+    assert output == "(5, 1, 1) (2, 1, 1)\n"
 
 
-def test_a_device_without_clusters_is_reported_apart(run_python):
+def test_a_device_without_clusters_is_reported(run_python):
     code = (
         "from cuda.core import CUDAError, Device, LaunchConfig\n"
         "Device().set_current()\n"
         "try: LaunchConfig(grid=1, block=1, cluster=2)\n"
         "except CUDAError as error: print(error)\n"
     )
-    shown = run_python(code, HALFWARP_BACKEND="emulator", HALFWARP_EMULATOR_CC="8.0")
-    assert "not supported on devices with compute capability < 9.0; device 0 has 8.x" in shown
+    output = run_python(code, HALFWARP_BACKEND="emulator", HALFWARP_EMULATOR_CC="8.0")
+    assert "not supported on devices with compute capability < 9.0; device 0 has 8.x" in output

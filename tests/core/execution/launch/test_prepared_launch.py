@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel.prepare: the same checks as launch, replacing arguments, what is kept alive."""
+"""Kernel.prepare: the checks of launch, replacing arguments, retained objects."""
 
 import ctypes
 import gc
@@ -31,7 +31,7 @@ def number_at(buffer):
     return ctypes.c_uint32.from_address(buffer.handle).value
 
 
-def test_it_launches_as_often_as_it_is_called(stream, store, pinned_block):
+def test_it_can_be_launched_repeatedly(stream, store, pinned_block):
     prepared = store.prepare(ONE, pinned_block, 7)
     for _ in range(3):
         ctypes.memset(pinned_block.handle, 0, 4)
@@ -40,7 +40,7 @@ def test_it_launches_as_often_as_it_is_called(stream, store, pinned_block):
         assert number_at(pinned_block) == 7
 
 
-def test_the_stream_may_be_named_and_nothing_else_given(stream, store, pinned_block):
+def test_the_stream_can_be_named_and_is_the_only_argument(stream, store, pinned_block):
     prepared = store.prepare(ONE, pinned_block, 7)
     prepared(stream=stream)
     for arguments, keywords in [((), {}), ((stream, 1), {}), ((), {"s": stream}), ((3,), {})]:
@@ -48,7 +48,7 @@ def test_the_stream_may_be_named_and_nothing_else_given(stream, store, pinned_bl
             prepared(*arguments, **keywords)
 
 
-def test_stream_rules_are_those_of_launch(device, stream, store, pinned_block):
+def test_streams_are_checked_like_those_of_launch(device, stream, store, pinned_block):
     prepared = store.prepare(ONE, pinned_block, 7)
     with pytest.raises(TypeError, match="must not be None"):
         prepared(None)
@@ -66,9 +66,9 @@ def test_a_stream_of_a_subclass_is_accepted(store, pinned_block):
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        mine = Mine._init(device_id=0)
-        store.prepare(ONE, pinned_block, 7)(mine)
-        mine.sync()
+        stream = Mine._init(device_id=0)
+        store.prepare(ONE, pinned_block, 7)(stream)
+        stream.sync()
 
 
 def test_the_checks_are_those_of_launch(store, pinned_block):
@@ -82,7 +82,7 @@ def test_the_checks_are_those_of_launch(store, pinned_block):
         store.prepare(None, pinned_block, 1)
 
 
-def test_a_dict_stands_for_a_configuration(stream, store, pinned_block):
+def test_a_dict_is_accepted_as_configuration(stream, store, pinned_block):
     prepared = store.prepare({"grid": 1, "block": 1}, pinned_block, 7)
     assert prepared.config == ONE
 
@@ -94,7 +94,7 @@ def test_the_class_cannot_be_called():
         PreparedLaunch.__new__(PreparedLaunch)(None)
 
 
-def test_it_describes_itself(store, pinned_block):
+def test_its_repr_describes_it(store, pinned_block):
     prepared = store.prepare(ONE, pinned_block, 7)
     assert len(prepared) == 2
     assert prepared[0] is pinned_block and prepared[1] == 7 and prepared[-1] == 7
@@ -135,7 +135,7 @@ def test_an_argument_can_be_replaced(stream, store, pinned_block):
         assert number_at(pinned_block) == int(getattr(value, "value", value))
 
 
-def test_a_refused_value_leaves_the_old_one(stream, store, pinned_block):
+def test_a_refused_value_keeps_the_old_one(stream, store, pinned_block):
     prepared = store.prepare(ONE, pinned_block, 7)
     closed = Buffer.from_handle(0x1000, 4)
     closed.close()
@@ -174,7 +174,7 @@ def test_large_values_can_be_replaced(stream, load_kernel, pinned_block):
         assert number_at(pinned_block) == last
 
 
-def test_the_values_are_those_of_the_time_of_packing(stream, store, pinned_block):
+def test_values_are_read_when_they_are_packed(stream, store, pinned_block):
     value = ctypes.c_uint32(5)
     prepared = store.prepare(ONE, pinned_block, value)
     value.value = 6
@@ -189,7 +189,7 @@ def test_no_arguments(stream, load_kernel):
     prepared(stream)
 
 
-def test_arguments_are_kept_alive_until_they_are_replaced(store):
+def test_arguments_are_retained_until_they_are_replaced(store):
     class Holder:
         def __cuda_kernel_arg__(self):
             return 0x4000
@@ -205,20 +205,22 @@ def test_arguments_are_kept_alive_until_they_are_replaced(store):
     assert alive() is None
 
 
-def test_memory_of_a_closed_buffer_stays_until_it_is_replaced(device, stream, store, pinned_block):
+def test_memory_of_a_closed_buffer_is_retained_until_it_is_replaced(
+    device, stream, store, pinned_block
+):
     resource = DeviceMemoryResource(device)
     buffer = resource.allocate(64, stream=stream)
     prepared = store.prepare(ONE, buffer, 1)
     buffer.close()
     prepared(stream)
-    stream.sync()  # a fault of the kernel would show here
+    stream.sync()  # a fault of the kernel would be reported here
     prepared[0] = pinned_block
     prepared(stream)
     stream.sync()
     assert number_at(pinned_block) == 1
 
 
-def test_the_kernel_is_kept_loaded(stream, load_store, pinned_block):
+def test_the_kernel_stays_loaded(stream, load_store, pinned_block):
     prepared = load_store().prepare(ONE, pinned_block, 3)
     gc.collect()
     prepared(stream)
@@ -226,7 +228,7 @@ def test_the_kernel_is_kept_loaded(stream, load_store, pinned_block):
     assert number_at(pinned_block) == 3
 
 
-def test_garbage_in_a_cycle_is_collected(store):
+def test_a_reference_cycle_is_collected(store):
     class Cyclic:
         def __cuda_kernel_arg__(self):
             return 0x4000
@@ -239,7 +241,7 @@ def test_garbage_in_a_cycle_is_collected(store):
     assert alive() is None
 
 
-def test_shared_memory_is_granted_at_the_launch(device, stream, load_kernel):
+def test_shared_memory_is_enabled_at_the_launch(device, stream, load_kernel):
     most = device.properties.max_shared_memory_per_block_optin
     kernel = load_kernel(name="shared", module=".extern .shared .align 16 .b8 memory[];")
     kernel.prepare(LaunchConfig(grid=1, block=1, shmem_size=most))(stream)
@@ -248,15 +250,15 @@ def test_shared_memory_is_granted_at_the_launch(device, stream, load_kernel):
         too_much(stream)
 
 
-def test_what_the_driver_refuses_names_the_kernel(stream, store, pinned_block):
+def test_driver_errors_name_the_kernel(stream, store, pinned_block):
     prepared = store.prepare(LaunchConfig(grid=1, block=4096), pinned_block, 77)
     with pytest.raises(CUDAError, match="cuLaunchKernelEx") as caught:
         prepared(stream)
-    note = caught.value.__notes__[-1]  # a driver's own log comes before it
+    note = caught.value.__notes__[-1]  # the driver's log precedes it
     assert note.startswith("launching store(") and "77) at " in note
 
 
-def test_many_threads_launch_at_once(device, load_kernel, pinned_block):
+def test_many_threads_launch_concurrently(device, load_kernel, pinned_block):
     count = load_kernel(
         ".param .u64 out",
         ".reg .u64 %rd<2>; .reg .u32 %r<2>; ld.param.u64 %rd1, [out];"
@@ -298,32 +300,30 @@ def test_launch_and_prepared_launch_agree(stream, load_kernel, pinned_block):
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "options",
     [
         {"is_cooperative": True},
         {"programmatic_stream_serialization": True},
         {"cluster": 2},
         {"is_cooperative": True, "programmatic_stream_serialization": True},
     ],
-    ids=lambda asked: " and ".join(asked),
+    ids=lambda options: " and ".join(options),
 )
-def test_what_the_configuration_asks_for_is_asked_at_each_launch(
-    stream, store, pinned_block, asked
-):
-    """The attributes lie in the prepared launch itself, whatever becomes of the configuration."""
+def test_attributes_of_the_configuration_apply_to_each_launch(stream, store, pinned_block, options):
+    """The prepared launch stores the attributes itself, independent of the configuration."""
     try:
-        config = LaunchConfig(grid=1, block=32, **asked)
+        config = LaunchConfig(grid=1, block=32, **options)
     except CUDAError as error:
         pytest.skip(f"the device cannot: {error}")
     prepared = store.prepare(config, pinned_block, 7)
-    launch(stream, config, store, pinned_block, 1)  # the device can
+    launch(stream, config, store, pinned_block, 1)  # the device supports it
     del config
-    others = [LaunchConfig(grid=1, block=1, shmem_size=size) for size in range(64)]
+    configs = [LaunchConfig(grid=1, block=1, shmem_size=size) for size in range(64)]
     ctypes.memset(pinned_block.handle, 0, 4)
     prepared(stream)
     prepared(stream)
     stream.sync()
-    assert number_at(pinned_block) == 7 and len(others) == 64
+    assert number_at(pinned_block) == 7 and len(configs) == 64
 
 
 def test_the_attributes_are_copied_with_the_configuration(stream, store, pinned_block):
@@ -339,8 +339,8 @@ def test_the_attributes_are_copied_with_the_configuration(stream, store, pinned_
     builder.close()
 
 
-def test_large_values_of_unknown_size_take_no_more_memory_each_time(run_python):
-    """A driver before 12.4 does not tell the size of a parameter."""
+def test_replaced_values_of_unknown_size_do_not_leak(run_python):
+    """A driver before 12.4 does not report the size of a parameter."""
     run_python(
         """
 import ctypes, sys

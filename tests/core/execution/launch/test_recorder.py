@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flight recorder: what it keeps, what an error shows of it, synchronous launches."""
+"""The flight recorder: its entries, the launches that errors show, synchronous launches."""
 
 import threading
 from functools import partial
@@ -26,9 +26,9 @@ def test_a_launch_is_recorded(device, stream, load_kernel):
     assert newest.count == 1
 
 
-def test_equal_launches_in_a_row_are_one_entry(stream, load_kernel):
-    one, other = load_kernel(name="one"), load_kernel(name="other")
-    for kernel in (one, one, one, other, one):
+def test_equal_consecutive_launches_are_one_entry(stream, load_kernel):
+    first, second = load_kernel(name="one"), load_kernel(name="other")
+    for kernel in (first, first, first, second, first):
         launch(stream, ONE, kernel)
     newest = recent_launches()[:3]
     assert [(launch.kernel, launch.count) for launch in newest] == [
@@ -39,7 +39,7 @@ def test_equal_launches_in_a_row_are_one_entry(stream, load_kernel):
     assert newest[0].number == newest[1].number + 1 == newest[2].number + 2
 
 
-def test_the_grid_is_in_blocks(stream, load_kernel):
+def test_the_grid_is_recorded_in_blocks(stream, load_kernel):
     launch(stream, LaunchConfig(grid=2, cluster=4, block=32), load_kernel(name="clustered"))
     assert recent_launches()[0].grid == (8, 1, 1)
 
@@ -52,7 +52,7 @@ def test_a_prepared_launch_is_recorded(stream, load_kernel):
     assert (newest.kernel, newest.count) == ("prepared", 2)
 
 
-def test_a_kernel_that_is_gone_keeps_its_name(stream, load_kernel):
+def test_a_destroyed_kernel_keeps_its_name(stream, load_kernel):
     kernel = load_kernel(name="short_lived")
     launch(stream, ONE, kernel)
     stream.sync()
@@ -69,7 +69,7 @@ def test_a_refused_argument_is_not_recorded(stream, load_kernel):
     assert recent_launches() == before
 
 
-def test_threads_record_side_by_side(device, load_kernel):
+def test_threads_record_concurrently(device, load_kernel):
     kernels = [load_kernel(name=f"thread{i}") for i in range(4)]
 
     def work(kernel):
@@ -101,16 +101,16 @@ fine, bad = kernel("fine"), kernel("bad", STORE, ".param .u64 out")
 
 
 @pytest.mark.parametrize("entries", [1, 2, 5, 100])
-def test_the_environment_says_how_many_are_kept(run_python, entries):
+def test_the_environment_sets_the_number_of_entries(run_python, entries):
     code = START + (
         "for i in range(200): launch(stream, LaunchConfig(grid=i + 1, block=1), fine)\n"
         "stream.sync(); print([launch.number for launch in recent_launches()])\n"
     )
-    shown = run_python(code, HALFWARP_FLIGHT_RECORDER=str(entries))
-    assert eval(shown) == list(range(200, 200 - entries, -1))
+    output = run_python(code, HALFWARP_FLIGHT_RECORDER=str(entries))
+    assert eval(output) == list(range(200, 200 - entries, -1))
 
 
-def test_a_child_knows_the_launches_of_its_parent_by_name(run_python):
+def test_a_child_process_shows_launches_of_its_parent_by_name(run_python):
     code = (
         START
         + FORK
@@ -123,7 +123,7 @@ def test_a_child_knows_the_launches_of_its_parent_by_name(run_python):
     assert run_python(code) == "['fine']\nfine\n"
 
 
-def test_it_can_be_switched_off(run_python):
+def test_it_can_be_disabled(run_python):
     code = START + "launch(stream, config, fine); stream.sync(); print(recent_launches())"
     assert run_python(code, HALFWARP_FLIGHT_RECORDER="0") == "[]\n"
 
@@ -143,24 +143,24 @@ except Exception as error:
 )
 
 
-def test_an_error_of_a_kernel_comes_with_the_launches(run_python):
-    shown = run_python(FAULT, allowed=("",)).splitlines()
-    assert shown[0].startswith("CUDAError 7")
-    assert "HALFWARP_SYNC_LAUNCH=1" in shown[1]
-    assert shown[2].startswith("launch 41 (x1): bad grid=(1,1,1) block=(1,1,1) shmem=0 stream=0x")
-    assert shown[3].startswith("launch 40 (x40): fine grid=(1,1,1)")
-    assert len(shown) == 4
+def test_an_error_of_a_kernel_shows_the_launches(run_python):
+    output = run_python(FAULT, allowed=("",)).splitlines()
+    assert output[0].startswith("CUDAError 7")
+    assert "HALFWARP_SYNC_LAUNCH=1" in output[1]
+    assert output[2].startswith("launch 41 (x1): bad grid=(1,1,1) block=(1,1,1) shmem=0 stream=0x")
+    assert output[3].startswith("launch 40 (x40): fine grid=(1,1,1)")
+    assert len(output) == 4
 
 
 def test_a_synchronous_launch_names_the_kernel_that_failed(run_python):
     code = FAULT.replace("stream.sync()", "print('not reached')")
-    shown = run_python(code, allowed=("",), HALFWARP_SYNC_LAUNCH="1").splitlines()
-    assert shown[0].startswith("CUDAError 7")
-    assert shown[-1].startswith("launching bad(16) at <string>:")
+    output = run_python(code, allowed=("",), HALFWARP_SYNC_LAUNCH="1").splitlines()
+    assert output[0].startswith("CUDAError 7")
+    assert output[-1].startswith("launching bad(16) at <string>:")
 
 
-def test_a_synchronous_launch_waits_for_no_stream_that_a_capture_waits_for(run_python):
-    """The question about the legacy stream is refused then, which is no failure of the launch."""
+def test_a_synchronous_launch_does_not_wait_during_a_capture_of_another_stream(run_python):
+    """The query of the legacy stream is refused then, but the launch itself succeeds."""
     code = START + (
         "from cuda.core import emulation\n"
         "waits = lambda: emulation.stats()['calls'].get('cuStreamSynchronize', 0)\n"
@@ -174,14 +174,14 @@ def test_a_synchronous_launch_waits_for_no_stream_that_a_capture_waits_for(run_p
     assert run_python(code, **environment) == "1 0\n"
 
 
-def test_other_errors_come_without_launches(run_python):
+def test_other_errors_show_no_launches(run_python):
     code = START + (
         "launch(stream, config, fine)\n"
         "try: launch(stream, LaunchConfig(grid=1, block=4096), fine)\n"
         "except Exception as error: print(error.__notes__[-1][:16], *error.__notes__[:-1])\n"
     )
-    said = run_python(code)
-    assert said.startswith("launching fine()") and "one of these launches" not in said
+    output = run_python(code)
+    assert output.startswith("launching fine()") and "one of these launches" not in output
 
 
 def test_at_most_32_lines_are_shown(run_python):

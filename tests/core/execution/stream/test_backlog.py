@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that submits faster than its streams work is held up, as by a GPU with a full queue."""
+"""A program that submits faster than its streams execute is blocked, as by a full GPU queue."""
 
 import threading
 
 import pytest
 
-LONGEST = 1024  # operations that wait in one stream
+LONGEST = 1024  # operations pending in one stream
 
 
 @pytest.fixture(autouse=True)
@@ -14,24 +14,24 @@ def needs_workers(emulation):
         pytest.skip("calls run the work themselves, or nothing runs until somebody waits")
 
 
-def test_a_stream_gets_no_longer_than_a_queue(stream):
+def test_a_stream_is_limited_to_the_length_of_a_queue(stream):
     done, ahead = [], []
     for number in range(3 * LONGEST):
         stream.launch_host(lambda: done.append(None))
         ahead.append(number + 1 - len(done))
     stream.sync()
     assert len(done) == 3 * LONGEST
-    assert max(ahead) <= LONGEST + 1  # one may be under way
+    assert max(ahead) <= LONGEST + 1  # one may be executing
 
 
-def test_what_stands_still_is_waited_for_once(device, stream):
-    may_go_on = threading.Event()
-    stream.launch_host(may_go_on.wait)
+def test_a_blocked_stream_is_waited_for_once(device, stream):
+    gate = threading.Event()
+    stream.launch_host(gate.wait)
     with device.allocate(64, stream=stream) as memory:
         for value in range(3 * LONGEST):
             memory.fill(value % 256, stream=stream)
-        may_go_on.set()
-        seen = bytearray(64)
-        memory.copy_to(seen, stream=stream)
+        gate.set()
+        content = bytearray(64)
+        memory.copy_to(content, stream=stream)
         stream.sync()
-    assert seen == bytes([(3 * LONGEST - 1) % 256]) * 64
+    assert content == bytes([(3 * LONGEST - 1) % 256]) * 64

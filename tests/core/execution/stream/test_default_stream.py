@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two default-stream tokens, and which of them is meant when none is given."""
+"""The two default-stream tokens, and the choice between them where no stream is passed."""
 
 import pytest
 from cuda.core import LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM, Stream
@@ -27,7 +27,7 @@ def test_closing_a_token_does_nothing(device, token, address):
 
 
 @TOKENS
-def test_a_token_belongs_to_the_context_of_the_call(device, token, address, in_new_thread):
+def test_a_token_belongs_to_the_current_context(device, token, address, in_new_thread):
     assert token.context == device.context
     assert token.device is device
     assert token.record().context == device.context
@@ -52,13 +52,13 @@ def test_the_class_methods_make_equal_wrappers(device):
     ("setting", "address"),
     [("", 1), ("0", 1), ("no", 1), ("1", 2), ("-1", 2), ("123foo", 2), (" 7", 2)],
 )
-def test_the_environment_chooses_as_strtol_reads_it(run_python, setting, address):
+def test_the_environment_is_parsed_like_strtol(run_python, setting, address):
     code = "from cuda.core._core import default_stream; print(int(default_stream().handle))"
     variable = {"CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM": setting}
     assert run_python(code, **variable).split() == [str(address)]
 
 
-def test_the_choice_is_made_once(monkeypatch):
+def test_the_choice_is_fixed(monkeypatch):
     chosen = default_stream()
     monkeypatch.setenv("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", "1")
     assert default_stream() is chosen

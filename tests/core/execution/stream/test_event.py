@@ -19,7 +19,7 @@ def test_the_class_cannot_be_called():
 
 @pytest.mark.parametrize("timing", [True, False, None])
 @pytest.mark.parametrize("blocking", [True, False, None])
-def test_options_are_kept(device, timing, blocking):
+def test_options_are_stored(device, timing, blocking):
     event = device.create_event(EventOptions(timing_enabled=timing, blocking_sync=blocking))
     assert event.is_timing_enabled is bool(timing)
     assert event.is_blocking_sync is bool(blocking)
@@ -48,7 +48,7 @@ def test_it_belongs_to_a_device_and_a_context(device, stream, in_new_thread):
     assert in_new_thread(lambda: event.device is Device(0))
 
 
-def test_the_handle_is_the_low_layers(stream):
+def test_the_handle_has_the_type_of_the_bindings(stream):
     event = stream.record()
     assert isinstance(event.handle, driver.CUevent)
     assert hash(event) == hash(int(event.handle))
@@ -57,7 +57,7 @@ def test_the_handle_is_the_low_layers(stream):
 
 @pytest.mark.cuda_expect_fault("destroyed-handle")
 def test_it_is_destroyed_with_its_wrapper(device, emulation):
-    """Only the emulator recognises a handle that is gone; a device may crash on it."""
+    """Only the emulator detects a destroyed handle; a device may crash on it."""
     event = device.create_event()
     address = int(event.handle)
     assert not driver.cuEventQuery(address)[0]
@@ -75,7 +75,7 @@ class TestElapsed:
         assert start - end == -(end - start)
         assert isinstance(end - start, float)
 
-    def test_both_need_timing(self, stream):
+    def test_both_require_timing(self, stream):
         plain, timed = stream.record(), stream.record(options=TIMED)
         stream.sync()
         for a, b in [(plain, timed), (timed, plain), (plain, plain)]:
@@ -110,7 +110,7 @@ class TestElapsed:
         assert event.__isub__(1) is NotImplemented
         assert event.__rsub__(1) is NotImplemented
 
-    def test_those_errors_are_not_errors_of_the_driver(self, stream):
+    def test_these_errors_are_no_cuda_errors(self, stream):
         with pytest.raises(RuntimeError) as caught:
             stream.record() - stream.record()
         assert not isinstance(caught.value, CUDAError)
@@ -122,7 +122,7 @@ class TestOtherProcesses:
             _ = stream.record().ipc_descriptor
 
 
-class TestOldSpellings:
+class TestDeprecatedSpellings:
     @pytest.mark.parametrize(
         ("old", "new"),
         [

@@ -13,7 +13,7 @@ from cuda.core import host_launch
 HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
-def test_a_callable_runs_once_in_the_order_of_the_stream(stream):
+def test_a_callable_runs_once_in_stream_order(stream):
     calls = []
     for i in range(20):
         stream.launch_host(lambda i=i: calls.append(i))
@@ -21,7 +21,7 @@ def test_a_callable_runs_once_in_the_order_of_the_stream(stream):
     assert calls == list(range(20))
 
 
-def test_another_thread_may_just_be_importing_ctypes(stream, monkeypatch):
+def test_a_concurrent_import_of_ctypes_is_safe(stream, monkeypatch):
     calls = []
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "ctypes", type(sys)("ctypes"))
@@ -30,7 +30,7 @@ def test_another_thread_may_just_be_importing_ctypes(stream, monkeypatch):
     assert calls == [1]
 
 
-def test_the_function_form_takes_any_stream(stream):
+def test_the_function_form_accepts_any_stream(stream):
     calls = []
     foreign = type("Foreign", (), {"__cuda_stream__": lambda self: stream.__cuda_stream__()})()
     host_launch(stream, lambda: calls.append(1))
@@ -39,7 +39,7 @@ def test_the_function_form_takes_any_stream(stream):
     assert calls == [1, 2]
 
 
-def test_an_exception_is_reported_and_stops_nothing(stream, monkeypatch):
+def test_an_exception_is_reported_and_the_stream_continues(stream, monkeypatch):
     reports = []
     monkeypatch.setattr(sys, "unraisablehook", lambda report: reports.append(report.exc_type))
     calls = []
@@ -50,7 +50,7 @@ def test_an_exception_is_reported_and_stops_nothing(stream, monkeypatch):
     assert calls == [1]
 
 
-def test_the_callable_is_kept_until_it_ran_and_no_longer(stream):
+def test_the_callable_is_retained_until_it_has_run(stream):
     class Callback:
         def __call__(self):
             gate.wait(60)
@@ -63,13 +63,13 @@ def test_the_callable_is_kept_until_it_ran_and_no_longer(stream):
     assert alive() is not None
     gate.set()
     stream.sync()
-    stream.launch_host(int)  # a later call drops what earlier ones left
+    stream.launch_host(int)  # a later call drops the references of earlier ones
     stream.sync()
     assert alive() is None
 
 
-def test_a_waiting_thread_does_not_hold_the_interpreter(stream):
-    """The callable needs the interpreter while the main thread is inside the driver."""
+def test_a_waiting_thread_releases_the_gil(stream):
+    """The callable acquires the GIL while the main thread is inside the driver."""
     done = threading.Event()
     stream.launch_host(done.set)
     stream.sync()
@@ -81,34 +81,34 @@ def test_a_waiting_thread_does_not_hold_the_interpreter(stream):
     [(None, None), (0x1234, 0x1234), (b"text", b"text"), (bytearray(b"abc"), b"abc")],
 )
 def test_a_c_function_gets_its_argument(stream, user_data, expected):
-    seen = []
+    values = []
 
     @HOST_FUNCTION
     def callback(pointer):
         is_bytes = isinstance(expected, bytes)
-        seen.append(ctypes.string_at(pointer, len(expected)) if is_bytes else pointer)
+        values.append(ctypes.string_at(pointer, len(expected)) if is_bytes else pointer)
 
     stream.launch_host(callback, user_data=user_data)
     stream.sync()
-    assert seen == [expected]
+    assert values == [expected]
 
 
-def test_bytes_are_copied_and_the_c_function_is_kept(stream):
-    seen = []
+def test_bytes_are_copied_and_the_c_function_is_retained(stream):
+    values = []
     data = bytearray(b"before")
     gate = threading.Event()
     stream.launch_host(lambda: gate.wait(10))
     stream.launch_host(
-        HOST_FUNCTION(lambda pointer: seen.append(ctypes.string_at(pointer, 6))), user_data=data
+        HOST_FUNCTION(lambda pointer: values.append(ctypes.string_at(pointer, 6))), user_data=data
     )
     data[:] = b"after!"
     gc.collect()
     gate.set()
     stream.sync()
-    assert seen == [b"before"]
+    assert values == [b"before"]
 
 
-def test_a_python_callable_takes_no_user_data(stream):
+def test_a_python_callable_accepts_no_user_data(stream):
     with pytest.raises(
         ValueError, match="user_data is only supported with ctypes function pointers"
     ):
@@ -116,7 +116,7 @@ def test_a_python_callable_takes_no_user_data(stream):
 
 
 @pytest.mark.parametrize("wrong", [None, 1, "print"])
-def test_what_cannot_be_called_is_refused(stream, wrong):
+def test_an_object_that_is_not_callable_is_refused(stream, wrong):
     with pytest.raises(TypeError, match="callback must be callable, got"):
         stream.launch_host(wrong)
 
@@ -132,7 +132,7 @@ def test_user_data_of_another_type_is_refused(stream):
         stream.launch_host(HOST_FUNCTION(lambda pointer: None), user_data=1.5)
 
 
-def test_calls_on_the_way_when_the_interpreter_exits_do_no_harm(run_python):
+def test_pending_calls_at_interpreter_exit_are_harmless(run_python):
     code = """
 import time
 from cuda.core import Device

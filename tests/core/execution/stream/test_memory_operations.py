@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values in memory that streams write, wait for and change, in the order of the stream."""
+"""Values in memory that streams write, wait for and change, in stream order."""
 
 import ctypes
 import time

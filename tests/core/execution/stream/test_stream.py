@@ -13,7 +13,7 @@ from cuda.core import Device, Event, EventOptions, Stream, StreamOptions
 
 
 class Owner:
-    """A foreign object that offers a stream."""
+    """A foreign object with a stream."""
 
     def __init__(self, stream):
         self.address = int(stream.handle)
@@ -24,7 +24,7 @@ class Owner:
 
 @pytest.fixture
 def raw():
-    """A stream that was not made here."""
+    """A stream that the driver created for another library."""
     error, raw = driver.cuStreamCreateWithPriority(1, -1)
     assert not error
     yield raw
@@ -50,7 +50,7 @@ class TestCreation:
         with pytest.raises(RuntimeError, match="initialised already"):
             stream.__init__()
 
-    def test_options_decide_flag_and_priority(self, device):
+    def test_options_set_flag_and_priority(self, device):
         least, greatest = driver.cuCtxGetStreamPriorityRange()[1:]
         with device.create_stream() as stream:
             assert (stream.is_nonblocking, stream.priority) == (True, least)
@@ -65,11 +65,11 @@ class TestCreation:
         with pytest.raises(ValueError, match="out of range"):
             device.create_stream(options=StreamOptions(priority=beyond))
 
-    def test_without_a_current_context_there_is_nothing_to_make_it_in(self, in_new_thread):
+    def test_without_a_current_context_creation_is_refused(self, in_new_thread):
         with pytest.raises(RuntimeError, match="No current CUDA context"):
             in_new_thread(Stream._init)
 
-    def test_init_makes_streams_of_its_class(self, device):
+    def test_init_creates_streams_of_its_class(self, device):
         class Mine(Stream):
             """Streams may be subclassed."""
 
@@ -79,11 +79,11 @@ class TestCreation:
         with Mine._init(Owner(device.default_stream)) as stream:
             assert type(stream) is Mine
 
-    def test_init_takes_a_context(self, device):
+    def test_init_accepts_a_context(self, device):
         with Stream._init(ctx=device.context) as stream:
             assert stream.context == device.context
 
-    def test_a_failing_creation_leaves_nothing(self, device, monkeypatch):
+    def test_a_failed_creation_leaks_nothing(self, device, monkeypatch):
         with pytest.raises(ValueError, match="out of range"):
             Stream._init(options=StreamOptions(priority=5))
         gc.collect()
@@ -106,23 +106,23 @@ class TestFromHandle:
         [int, np.uint64, lambda raw: raw, Index],
         ids=["int", "numpy", "CUstream", "__index__"],
     )
-    def test_it_takes_what_converts_to_an_int(self, stream, convert):
+    def test_it_accepts_objects_that_convert_to_int(self, stream, convert):
         wrapper = Stream.from_handle(convert(stream.handle))
         assert wrapper == stream
         assert hash(wrapper) == hash(stream)
 
     @pytest.mark.parametrize("wrong", [None, "0", 1.0, object()])
-    def test_it_refuses_what_does_not(self, wrong):
+    def test_other_objects_are_refused(self, wrong):
         with pytest.raises(TypeError, match="an integer is required"):
             Stream.from_handle(wrong)
 
-    def test_it_needs_no_context(self, in_new_thread):
+    def test_it_requires_no_context(self, in_new_thread):
         assert in_new_thread(lambda: int(Stream.from_handle(0x1230).handle)) == 0x1230
 
-    def test_repr_asks_nothing_of_a_foreign_handle(self):
+    def test_repr_queries_nothing_from_a_foreign_handle(self):
         assert repr(Stream.from_handle(0xDEADBEEF0)) == "<Stream handle=0xdeadbeef0 context=0x0>"
 
-    def test_wrappers_of_our_own_stream_share_it(self, device):
+    def test_wrappers_of_an_owned_stream_share_it(self, device):
         stream = device.create_stream()
         wrapper = Stream.from_handle(int(stream.handle))
         stream.close()
@@ -132,8 +132,8 @@ class TestFromHandle:
         wrapper.close()
 
     @pytest.mark.cuda_expect_fault("destroyed-handle")
-    def test_the_last_wrapper_destroys_our_stream(self, device, emulation):
-        """Only the emulator recognises a handle that is gone; a device may crash on it."""
+    def test_the_last_wrapper_destroys_an_owned_stream(self, device, emulation):
+        """Only the emulator detects a destroyed handle; a device may crash on it."""
         stream = device.create_stream()
         address = int(stream.handle)
         wrapper = Stream.from_handle(address)
@@ -162,7 +162,7 @@ class TestFromHandle:
 
 
 class TestRecord:
-    def test_it_creates_an_event_in_the_streams_context(self, stream):
+    def test_it_creates_an_event_in_the_context_of_the_stream(self, stream):
         event = stream.record()
         assert type(event) is Event
         assert event.context == stream.context
@@ -173,17 +173,17 @@ class TestRecord:
     @pytest.mark.parametrize(
         "options", [EventOptions(timing_enabled=True), {"timing_enabled": True}]
     )
-    def test_options_are_for_the_new_event(self, stream, options):
+    def test_options_require_a_new_event(self, stream, options):
         assert stream.record(options=options).is_timing_enabled
 
-    def test_a_given_event_comes_back(self, device, stream):
+    def test_an_event_argument_is_returned(self, device, stream):
         event = device.create_event()
         assert stream.record(event) is event
         assert stream.record(event, EventOptions(timing_enabled=True)) is event
         assert not event.is_timing_enabled
 
     @pytest.mark.parametrize("wrong", [0, "event", object()])
-    def test_what_is_not_an_event_is_refused(self, stream, wrong):
+    def test_other_objects_are_refused_as_event(self, stream, wrong):
         with pytest.raises(TypeError, match="must be an Event"):
             stream.record(wrong)
 
@@ -205,7 +205,7 @@ class TestWait:
         assert order == ["first", "second"]
 
     def test_for_itself_does_nothing(self, stream):
-        """It must not record, or wait for itself: what is there and what comes is done."""
+        """It neither records nor waits: earlier and later work completes."""
         order = []
         stream.launch_host(lambda: order.append("before"))
         stream.wait(stream)
@@ -215,18 +215,18 @@ class TestWait:
         assert order == ["before", "after"]
 
     @pytest.mark.parametrize("wrong", [None, 0, object()])
-    def test_for_anything_else_is_refused(self, stream, wrong):
+    def test_for_other_objects_is_refused(self, stream, wrong):
         text = "only an Event, Stream, or object supporting __cuda_stream__ can be waited"
         with pytest.raises(ValueError, match=text):
             stream.wait(wrong)
 
-    @pytest.mark.parametrize("given", ["event", "stream", "owner of a stream"])
-    def test_later_work_waits_for_what_is_given(self, device, stream, given):
+    @pytest.mark.parametrize("kind", ["event", "stream", "owner of a stream"])
+    def test_later_work_waits_for_the_argument(self, device, stream, kind):
         order, gate = [], threading_event()
         with device.create_stream() as other:
             stream.launch_host(lambda: (gate.wait(10), order.append("first")))
-            what = {"event": stream.record, "stream": lambda: stream}
-            other.wait(what.get(given, lambda: Owner(stream))())
+            sources = {"event": stream.record, "stream": lambda: stream}
+            other.wait(sources.get(kind, lambda: Owner(stream))())
             other.launch_host(lambda: order.append("second"))
             assert not other.is_done
             gate.set()
@@ -254,7 +254,7 @@ def threading_event():
 
 
 class TestDescription:
-    def test_the_handle_is_the_low_layers(self, stream):
+    def test_the_handle_has_the_type_of_the_bindings(self, stream):
         assert isinstance(stream.handle, driver.CUstream)
         assert stream.__cuda_stream__() == (0, int(stream.handle))
         assert hash(stream) == hash(int(stream.handle))
@@ -263,7 +263,7 @@ class TestDescription:
         assert re.fullmatch(r"<Stream handle=0x[0-9a-f]+ context=0x[0-9a-f]+>", repr(stream))
         assert f"context={int(stream.context.handle):#x}" in repr(stream)
 
-    def test_the_device_is_that_of_the_asking_thread(self, stream, in_new_thread):
+    def test_the_device_is_that_of_the_calling_thread(self, stream, in_new_thread):
         assert stream.device is Device(0)
         assert in_new_thread(lambda: stream.device is Device(0))
 
@@ -278,19 +278,19 @@ class TestDescription:
 
 
 class TestLifetime:
-    def test_a_class_that_cannot_be_made_keeps_no_foreign_stream(self, stream):
+    def test_a_failed_construction_releases_the_foreign_stream(self, stream):
         class Refuses(Stream):
             def __new__(cls):
                 raise MemoryError
 
         owner = Owner(stream)
-        gone = weakref.ref(owner)
+        reference = weakref.ref(owner)
         with pytest.raises(MemoryError):
             Refuses._init(owner)
         del owner
-        assert gone() is None
+        assert reference() is None
 
-    def test_a_stream_outlives_what_it_was_made_from(self, device):
+    def test_an_event_outlives_its_closed_stream(self, device):
         stream = device.create_stream()
         event = stream.record()
         stream.close()
@@ -308,7 +308,7 @@ class TestLifetime:
         gc.collect()
         assert alive() is None
 
-    def test_wrapping_our_own_stream_through_the_protocol_shares_it(self, device):
+    def test_wrapping_an_owned_stream_through_the_protocol_shares_it(self, device):
         stream = device.create_stream()
         owner = Owner(stream)
         references = sys.getrefcount(owner)

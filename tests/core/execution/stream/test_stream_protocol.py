@@ -11,7 +11,7 @@ from cuda.core.typing import IsStreamType
 
 
 def offering(answer):
-    """An object whose `__cuda_stream__` gives that answer."""
+    """An object whose `__cuda_stream__` returns that answer."""
     return type("Foreign", (), {"__cuda_stream__": lambda self: answer})()
 
 
@@ -35,7 +35,7 @@ def test_an_attribute_in_place_of_a_method_is_deprecated(device):
 
 
 @pytest.mark.parametrize("answer", [0x10, (0,), (0, 1, 2), None])
-def test_what_is_not_a_pair_is_refused(device, answer):
+def test_a_result_that_is_no_pair_is_refused(device, answer):
     with pytest.raises(RuntimeError, match="must return a sequence with 2 elements"):
         device.create_stream(offering(answer))
 
@@ -46,7 +46,7 @@ def test_another_version_is_refused(device, version):
         device.create_stream(offering((version, 0x10)))
 
 
-def test_what_the_protocol_raises_propagates(device):
+def test_exceptions_of_the_protocol_propagate(device):
     def fail(self):
         raise KeyError("closed")
 
@@ -75,7 +75,7 @@ def test_no_library_is_imported_to_recognize_its_types(device):
 
 
 class TestAccept:
-    def test_a_stream_is_used_unchanged(self, stream):
+    def test_a_stream_is_returned_unchanged(self, stream):
         assert Stream_accept(stream) is stream
 
     def test_a_foreign_stream_is_wrapped_without_a_warning(self, device, recwarn):
@@ -84,12 +84,12 @@ class TestAccept:
         assert int(accepted.handle) == 0x40
         assert not recwarn
 
-    def test_none_is_refused_with_advice(self):
+    def test_none_is_refused_with_a_hint(self):
         text = r"stream is required and must not be None.*device\.default_stream"
         with pytest.raises(TypeError, match=text):
             Stream_accept(None)
 
-    def test_other_types_are_named_in_full(self):
+    def test_other_types_are_refused_by_their_full_name(self):
         text = "Stream or GraphBuilder expected, got types.SimpleNamespace"
         with pytest.raises(TypeError, match=text):
             Stream_accept(types.SimpleNamespace())

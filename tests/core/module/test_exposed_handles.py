@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whoever reads `handle` may use it when our objects are gone, or unload the library himself."""
+"""Handles that a program read stay valid: it may use them after our objects, or unload them."""
 
 import functools
 import gc
@@ -15,7 +15,7 @@ PTX = f"{HEAD}.visible .entry f() {{ ret; }}\n"
 
 @pytest.fixture
 def emulated(emulation):
-    """The emulator, which says what is used after its end."""
+    """The emulator, which reports uses of destroyed handles."""
     return emulation
 
 
@@ -43,10 +43,10 @@ def library_of_wrapper(code):
 WAYS = [library_of_code, library_of_kernel, library_of_wrapper]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_the_handle_outlives_our_objects(device, way):
+@pytest.mark.parametrize("get_library", WAYS)
+def test_the_handle_outlives_the_wrappers(device, get_library):
     code = ObjectCode.from_ptx(PTX)
-    library = way(code)
+    library = get_library(code)
     del code
     gc.collect()
     kernel = succeed(driver.cuLibraryGetKernel(library, b"f"))
@@ -55,10 +55,10 @@ def test_the_handle_outlives_our_objects(device, way):
     succeed(driver.cuLibraryUnload(library))
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_program_that_unloads_is_not_repeated(emulated, way):
+@pytest.mark.parametrize("get_library", WAYS)
+def test_a_library_that_a_program_unloads_is_not_unloaded_twice(emulated, get_library):
     code = ObjectCode.from_ptx(PTX)
-    library = way(code)
+    library = get_library(code)
     before = len(emulated.faults())
     succeed(driver.cuLibraryUnload(library))
     del code  # a warning would fail the test
@@ -66,19 +66,19 @@ def test_a_program_that_unloads_is_not_repeated(emulated, way):
     assert len(emulated.faults()) == before
 
 
-def test_a_handle_that_comes_again_is_another_kernels(device):
-    """A driver may give a library that is loaded later the handle of one that was unloaded."""
-    kept = []
+def test_a_reused_handle_belongs_to_the_new_kernel(device):
+    """A driver may reuse the handle of an unloaded library for a library that is loaded later."""
+    refs = []
     for count in [0, 3, 1, 14, 2] * 4:
         parameters = ", ".join(f".param .u32 p{i}" for i in range(count))
         code = ObjectCode.from_ptx(f"{HEAD}.visible .entry f({parameters}) {{ ret; }}\n")
         kernel = code.get_kernel("f")
         assert kernel.num_arguments == count
-        kept += [code, kernel]
+        refs += [code, kernel]
         succeed(driver.cuLibraryUnload(code.handle))
 
 
-def test_the_module_outlives_our_objects(device):
+def test_the_module_outlives_the_wrappers(device):
     code = ObjectCode.from_ptx(PTX)
     module, library = code.get_module(), code.handle
     del code
@@ -87,7 +87,7 @@ def test_the_module_outlives_our_objects(device):
     succeed(driver.cuLibraryUnload(library))
 
 
-def test_without_a_handle_the_last_holder_unloads(emulated, device, stream):
+def test_without_a_read_handle_the_last_owner_unloads(emulated, device, stream):
     def libraries():
         return sum(leak.kind == "library" for leak in emulated.leaks())
 
@@ -105,12 +105,12 @@ def test_without_a_handle_the_last_holder_unloads(emulated, device, stream):
     assert libraries() == before
 
 
-def test_letting_go_waits_for_no_work(device, stream):
-    """The driver unloads when all work is done, some of which may wait for this thread."""
+def test_releasing_a_library_waits_for_no_work(device, stream):
+    """The driver unloads when all work has completed, and this thread may hold some of it up."""
     go = threading.Event()
     kernel = ObjectCode.from_ptx(PTX).get_kernel("f")
     launch(stream, LaunchConfig(grid=1, block=1), kernel)
-    stream.sync()  # a driver that loads a kernel when it is launched first waits for work, too
+    stream.sync()  # a driver that loads a kernel at its first launch also waits for work
     host_launch(stream, functools.partial(go.wait, 30))
     launch(stream, LaunchConfig(grid=1, block=1), kernel)
     del kernel
@@ -120,8 +120,8 @@ def test_letting_go_waits_for_no_work(device, stream):
     device.sync()
 
 
-def test_waiting_for_the_device_unloads(emulated, device):
-    """Without it, a program that compiles all the time unloads as it loads."""
+def test_synchronizing_the_device_unloads(emulated, device):
+    """Otherwise a program that compiles continuously would never unload."""
 
     def unloaded():
         return emulated.stats()["calls"].get("cuLibraryUnload", 0)
