@@ -7,8 +7,8 @@ from cuda.core._core cimport Context
 
 cdef class SMResource:
     cdef CUdevResource resource  # unmodified: the driver rejects a changed resource
-    cdef unsigned least        # minimum SM count of a group, if the driver reports none
-    cdef unsigned together     # SM count alignment of groups, if the driver reports none
+    cdef unsigned fallback_minimum    # minimum SM count of a group, if the driver reports none
+    cdef unsigned fallback_alignment  # SM count alignment of groups, if the driver reports none
     cdef bint is_dry           # from a dry run: no context can be created from it
     cdef object __weakref__
 

@@ -45,7 +45,7 @@ def launch_attributes(text: str) -> list[str]:
     """The properties of LaunchConfig beyond its own fields."""
     members = []
     for name, (read, accepted), doc in further_attributes(text):
-        members.append(getter(name, f"{read} | None", f"{doc} None: not asked for. Host only."))
+        members.append(getter(name, f"{read} | None", f"{doc} None if unset. Host only."))
         members.append(setter(name, f"{accepted} | None"))
     return members
 

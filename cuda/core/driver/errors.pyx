@@ -128,7 +128,7 @@ cdef object driver_error(CUresult code, const char* function):
     error = cls(text, code=<int>code, name=name, where=where)
     add_launch_notes(error, code)
     note_driver_log(error, text)
-    note_capture_error(error, code)
+    record_capture_error(error, code)
     return error
 
 

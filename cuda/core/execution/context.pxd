@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# Context: a wrapper of a counted driver context.
+# Context: a wrapper of a reference-counted driver context.
 
 cdef class Context:
     cdef held_context native
-    cdef uintptr_t identity   # the address, kept for hashing when closed
+    cdef uintptr_t identity   # the address, valid for hashing after close
     cdef int device           # ordinal
     cdef object __weakref__
 
-# A new green context of a device, with copies of those resources.
+# Creates a green context of a device with the given resources, which are copied.
 cdef Context make_green_context(int device, const CUdevResource* resources, unsigned count)
 
-# The part of its device that a context works with.
+# Queries the device resources of a context.
 cdef int get_context_resource(Context context, CUdevResource* resource, CUdevResourceType kind) \
     except -1
 
-# A wrapper of that handle, which must not be null.
+# Creates a wrapper of a handle, which must not be null.
 cdef Context wrap_context(const context_ref& native)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# Context: a wrapper of a counted driver context.
+# Context: a wrapper of a reference-counted driver context.
 
 
 @cython.final
 cdef class Context:
-    """What a device's work and memory belong to: mostly the primary context, one per device.
+    """The owner of a device's streams, events and memory, usually the device's primary context.
 
-    It comes from `Device.context`, `Stream.context`, `Event.context` or `Device.set_current`, and
-    from `Device.create_context`: a green context, which has a part of the device only. All
-    wrappers of one driver context are equal. Closing a wrapper gives up that wrapper's share: a
-    primary context is released, a green one destroyed, when the last object that needs it goes; a
-    context that another library made is never destroyed.
+    `Device.context`, `Stream.context`, `Event.context` and `Device.set_current` return contexts.
+    `Device.create_context` creates a green context, which uses only a part of the device. All
+    wrappers of one driver context are equal. Closing a wrapper releases its reference. With the
+    last reference, a primary context is released and a green context destroyed; a context of
+    another library is never destroyed.
     """
 
     def __init__(self, *args, **kwargs):
@@ -32,71 +32,71 @@ cdef class Context:
 
     @property
     def is_green(self):
-        """Whether the context was made from resources of a device. Host only."""
+        """Whether the context is a green context, created from device resources. Host only."""
         return self.native.borrow_open(self).facts().is_green()
 
     @property
     def resources(self):
-        """The part of its device that the context works with, as `DeviceResources`. Host only.
+        """Device resources available to the context, as `DeviceResources`. Host only.
 
-        It is the whole device for a primary context.
+        A primary context has the whole device.
         """
         self.native.check_open(self)
         return import_module("cuda.core._resources").resources_of_context(
             wrap_context(self.native.borrow_open(self)))
 
     def create_stream(self, options=None):
-        """Create a stream of this context; only a green context can.
+        """Create a stream of this context, which must be a green context.
 
         Host only. The context need not be current.
 
         Parameters
         ----------
         options : StreamOptions or dict, optional
-            What to ask of the stream, which must be non-blocking.
+            Options of the stream, which must be non-blocking.
 
         Returns
         -------
         Stream
-            It keeps the context alive.
+            A stream that keeps the context alive.
 
         Raises
         ------
         RuntimeError
-            If the context is closed, or is not a green one: `Device.create_stream` serves those.
+            If the context is closed or not green; use `Device.create_stream` for other contexts.
         ValueError
-            If the options ask for a blocking stream, or the priority is out of range.
+            If the options request a blocking stream, or the priority is out of range.
 
         See Also
         --------
         cuGreenCtxStreamCreate : the driver function.
         """
-        cdef context_handle own = self.native.share_open(self)
-        if not own.facts().is_green():
+        cdef context_handle native_context = self.native.share_open(self)
+        if not native_context.facts().is_green():
             raise RuntimeError(
                 "Context.create_stream() is only supported on green contexts; use "
                 "Device.create_stream() for the context that is current")
-        return create_stream_in(Stream, own, options)
+        return create_stream_in(Stream, native_context, options)
 
     def close(self):
-        """Give up this wrapper's share of the context.
+        """Release this wrapper's reference to the context.
 
         Host only. Closing twice is harmless.
 
         Raises
         ------
         RuntimeError
-            If the context is current on this thread; nothing is released then.
+            If the context is current on this thread; the reference is not released then.
 
         See Also
         --------
-        cuDevicePrimaryCtxRelease, cuGreenCtxDestroy : the driver functions; one is called when
-            the last share goes.
+        cuDevicePrimaryCtxRelease, cuGreenCtxDestroy : the driver functions, called with the last
+            reference.
         """
-        cdef borrowed_context own = self.native.borrow(self)
-        if not own.is_open():
+        cdef borrowed_context native_context = self.native.borrow(self)
+        if not native_context.is_open():
             return
-        if own.is_of_this_process() and raw_current_context() == own.raw():
+        if native_context.is_of_this_process() and raw_current_context() == native_context.raw():
             raise RuntimeError(
                 "Context cannot be closed while it is current on this thread; make another "
                 "context current first, for instance with Device.set_current()")
@@ -132,14 +132,14 @@ cdef class Context:
 
 
 cdef Context make_green_context(int device, const CUdevResource* resources, unsigned count):
-    cdef context_handle made = create_green_context(device, resources, count)
-    return wrap_context(made)
+    cdef context_handle context = create_green_context(device, resources, count)
+    return wrap_context(context)
 
 
 cdef int get_context_resource(Context context, CUdevResource* resource, CUdevResourceType kind) \
         except -1:
-    cdef borrowed_context own = context.native.borrow_open(context)
-    get_resource(own, resource, kind)
+    cdef borrowed_context native_context = context.native.borrow_open(context)
+    get_resource(native_context, resource, kind)
     return 0
 
 

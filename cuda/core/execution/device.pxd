@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Device: a GPU as one thread sees it.
+# Device: a GPU, with the current context of one thread.
 
 cdef class Device:
     cdef int ordinal
-    cdef context_handle native     # the context of set_current(); null before
-    cdef context_handle primary    # retained at the first set_current(), kept with the object
-    cdef Context current_wrapper   # the Context object of `native` that users have seen, or None
+    cdef context_handle native     # context of the last set_current(); null before the first
+    cdef context_handle primary    # retained by the first set_current()
+    cdef Context current_wrapper   # Context of `native` that was returned to users, or None
     cdef object cached_uuid
     cdef object cached_capability
     cdef object cached_properties
@@ -13,27 +13,27 @@ cdef class Device:
     cdef object cached_resources
     cdef object __weakref__
 
-    # The context to work in; CUDAError when neither set_current() nor another library made one
-    # of this device current.
+    # Returns the context for new objects; CUDAError if neither set_current() nor another library
+    # made a context of this device current.
     cdef context_handle context_to_use(self)
-    cdef object exchange_current(self, object given)
-    cdef Context wrapper_of(self, CUcontext raw)
-    cdef Context own_wrapper(self)
+    cdef object exchange_current(self, object ctx)
+    cdef Context find_wrapper(self, CUcontext raw)
+    cdef Context context_wrapper(self)
 
-# This thread's Device of an ordinal that is known to be valid.
+# Returns this thread's Device of an ordinal; ValueError if the ordinal is out of range.
 cdef Device device_of_ordinal(int ordinal)
 
-# This thread's Device of its current context; that of ordinal 0 when there is none.
+# Returns this thread's Device of its current context; device 0 without a current context.
 cdef Device current_device()
 
-# What Device(given) gives: `given` is an int, a Device or None.
-cdef Device as_device(object given)
+# Converts an int, a Device or None as Device(...) does.
+cdef Device as_device(object value)
 
-# Opens the driver and calls cuInit, once for the process.
+# Loads the driver and calls cuInit, once per process.
 cdef int initialize_driver() except -1
 
-# The ordinal of the device whose context is current on this thread; CUDAError without one.
+# Returns the ordinal of the current context's device; CUDAError without a current context.
 cdef int current_ordinal() except -1
 
-# The address of the context that is current on this thread; 0 without one.
-cdef uintptr_t current_context_number() except? 0
+# Returns the address of the current context of this thread; 0 without a current context.
+cdef uintptr_t current_context_address() except? 0

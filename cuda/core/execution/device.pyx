@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Device: a GPU as one thread sees it.
+# Device: a GPU, with the current context of one thread.
 
 
 @cython.final
@@ -7,16 +7,17 @@ cdef class Device:
     """Device(device_id=None)
 --
 
-One GPU, as the calling thread sees it.
+One GPU, as used by the calling thread.
 
-``Device(n)`` is always the same object on one thread, and an equal one on another;
-``Device()`` is the device of the thread's current context, or device 0. To make one does not touch
-a context: `set_current` does, and the methods that create something need it.
+``Device(n)`` always returns the same object on one thread, and equal objects on other threads.
+``Device()`` is the device of the thread's current context, or device 0. The constructor neither
+creates a context nor makes one current. `set_current` does both and must precede the methods that
+create objects.
 
 Parameters
 ----------
 device_id : int or Device, optional
-    The ordinal among the devices that CUDA can see.
+    Ordinal among the devices that CUDA can see.
 
 Raises
 ------
@@ -28,7 +29,7 @@ CUDAError
 
     @classmethod
     def get_all_devices(cls):
-        """All devices that CUDA can see, as a tuple with one `Device` each.
+        """Return a tuple with one `Device` for each device that CUDA can see.
 
         Host only.
 
@@ -40,12 +41,12 @@ CUDAError
 
     @property
     def device_id(self):
-        """The ordinal among the devices that CUDA can see. Host only."""
+        """Ordinal among the devices that CUDA can see. Host only."""
         return self.ordinal
 
     @property
     def name(self):
-        """The name that the driver gives the device. Host only."""
+        """Name of the device, from the driver. Host only."""
         cdef char text[256]
         call(driver.cuDeviceGetName, text, <int>sizeof(text), self.ordinal)
         return text.decode("utf-8", "backslashreplace")
@@ -53,14 +54,14 @@ CUDAError
     @property
     @cython.critical_section
     def uuid(self):
-        """The 16 bytes that identify the device, in hex and grouped 8-4-4-4-12. Host only."""
+        """UUID of the device: 16 bytes in hex, grouped 8-4-4-4-12. Host only."""
         if self.cached_uuid is None:
             self.cached_uuid = read_uuid(self.ordinal)
         return self.cached_uuid
 
     @property
     def pci_bus_id(self):
-        """The address on the PCI bus, ``DDDD:BB:DD.F`` in hex. Host only."""
+        """Address on the PCI bus, ``DDDD:BB:DD.F`` in hex. Host only."""
         cdef char text[13]
         call(driver.cuDeviceGetPCIBusId, text, <int>sizeof(text), self.ordinal)
         return text.decode("ascii")
@@ -68,21 +69,21 @@ CUDAError
     @property
     @cython.critical_section
     def compute_capability(self):
-        """The compute capability, as the named tuple ``(major, minor)``. Host only."""
+        """Compute capability as the named tuple ``(major, minor)``. Host only."""
         if self.cached_capability is None:
             self.cached_capability = read_capability(self.ordinal)
         return self.cached_capability
 
     @property
     def arch(self):
-        """The compute capability as compilers write it, for instance ``"90"``. Host only."""
+        """Compute capability in the form of compiler options, for instance ``"90"``. Host only."""
         major, minor = self.compute_capability
         return f"{major}{minor}"
 
     @property
     @cython.critical_section
     def properties(self):
-        """What the device can do, as `DeviceProperties`. Host only."""
+        """Properties of the device, as `DeviceProperties`. Host only."""
         if self.cached_properties is None:
             self.cached_properties = make_properties(self.ordinal)
         return self.cached_properties
@@ -90,7 +91,7 @@ CUDAError
     @property
     @cython.critical_section
     def resources(self):
-        """What the whole device has to give to contexts, as `DeviceResources`. Host only."""
+        """Resources of the whole device, as `DeviceResources`. Host only."""
         if self.cached_resources is None:
             self.cached_resources = import_module("cuda.core._resources").resources_of_device(
                 self.ordinal)
@@ -98,16 +99,16 @@ CUDAError
 
     @property
     def total_memory(self):
-        """The memory of the device, in bytes. Host only."""
+        """Total memory of the device in bytes. Host only."""
         cdef size_t size = 0
         call(driver.cuDeviceTotalMem, &size, self.ordinal)
         return size
 
     @property
     def memory_info(self):
-        """The memory of the device, as the named tuple ``(free, total)`` in bytes.
+        """Memory of the device as the named tuple ``(free, total)`` in bytes.
 
-        Host only. The device must be initialised.
+        Host only. The device must be initialized, see `set_current`.
 
         See Also
         --------
@@ -121,25 +122,25 @@ CUDAError
         return import_module("cuda.core.execution.records").MemoryInfo(free_bytes, total)
 
     def can_access_peer(self, peer):
-        """Whether this device can read and write the memory of another one.
+        """Return whether this device can access the memory of another device.
 
-        Host only.
+        Host only. The result for the device itself is True.
 
         Parameters
         ----------
         peer : Device, int or None
-            The other device, None for the current one; True for the device itself.
+            The other device; None means the current device.
 
         See Also
         --------
         cuDeviceCanAccessPeer : the driver function.
         """
-        cdef int answer = 0
+        cdef int result = 0
         other = as_device(peer)
         if other.ordinal == self.ordinal:
             return True
-        call(driver.cuDeviceCanAccessPeer, &answer, self.ordinal, other.ordinal)
-        return answer != 0
+        call(driver.cuDeviceCanAccessPeer, &result, self.ordinal, other.ordinal)
+        return result != 0
 
     cdef context_handle context_to_use(self):
         cdef context_handle adopted, own = share(self, self.native)
@@ -156,7 +157,7 @@ CUDAError
         return adopted.take()
 
     def to_system_device(self):
-        """The same device as `cuda.core.system` knows it, found by its UUID.
+        """Return the `cuda.core.system.Device` of the same UUID.
 
         Host only.
 
@@ -167,7 +168,7 @@ CUDAError
         Raises
         ------
         RuntimeError
-            If NVML cannot be used, or does not know the device.
+            If NVML is unavailable or does not know the device.
         """
         system = import_module("cuda.core.system")
         try:
@@ -179,18 +180,17 @@ CUDAError
     def set_current(self, ctx=None):
         """Make a context of this device current on the calling thread.
 
-        Host only; the first call for a device, also after a reset, may take long.
+        Host only. The first call for a device, or the first call after a reset, may take long.
 
         Parameters
         ----------
         ctx : Context, optional
-            A context of this device; None is the primary one, which is retained at the first call.
+            A context of this device; None means the primary context, which the first call retains.
 
         Returns
         -------
         Context or None
-            With `ctx`, the context that was current before, or None if there was none; without,
-            None.
+            With `ctx`, the previously current context, if any. Without `ctx`, None.
 
         Raises
         ------
@@ -214,70 +214,70 @@ CUDAError
                 self.current_wrapper = None
         return None
 
-    cdef object exchange_current(self, object given):
-        if not isinstance(given, Context):
-            raise TypeError(f"Expected type Context, got {qualified_name(given)}")
-        cdef Context wanted = <Context>given
-        cdef context_handle native = wanted.native.share_open(wanted)
-        if wanted.device != self.ordinal:
+    cdef object exchange_current(self, object ctx):
+        if not isinstance(ctx, Context):
+            raise TypeError(f"Expected type Context, got {qualified_name(ctx)}")
+        cdef Context context = <Context>ctx
+        cdef context_handle native = context.native.share_open(context)
+        if context.device != self.ordinal:
             raise RuntimeError(
                 "the provided context was created on the device with id="
-                f"{wanted.device}, which is different from the target id={self.ordinal}")
-        cdef CUcontext before = raw_current_context()
+                f"{context.device}, which is different from the target id={self.ordinal}")
+        cdef CUcontext previous_context = raw_current_context()
         with cython.critical_section(self):
-            previous = self.wrapper_of(before)
+            previous = self.find_wrapper(previous_context)
             call(driver.cuCtxSetCurrent, native.raw())
             self.native = native
-            self.current_wrapper = wanted
+            self.current_wrapper = context
         return previous
 
-    cdef Context wrapper_of(self, CUcontext raw):
-        """The Context for a raw handle: the very object that users have seen, if it is that one."""
+    cdef Context find_wrapper(self, CUcontext raw):
+        """Return the Context of a raw handle: the known wrapper, if it has that handle."""
         if raw is NULL:
             return None
         if raw is self.native.raw():
-            return self.own_wrapper()
+            return self.context_wrapper()
         return wrap_context(context_of_raw(raw))
 
-    cdef Context own_wrapper(self):
-        known = self.current_wrapper
-        if known is None or not known.native.is_open(known):
+    cdef Context context_wrapper(self):
+        wrapper = self.current_wrapper
+        if wrapper is None or not wrapper.native.is_open(wrapper):
             self.current_wrapper = wrap_context(self.native)
         return self.current_wrapper
 
     @property
     @cython.critical_section
     def context(self):
-        """The `Context` that `set_current` made current; the device must be initialised.
+        """The `Context` that `set_current` made current.
 
-        Host only.
+        Host only. The device must be initialized, see `set_current`.
         """
         cdef context_handle native = self.context_to_use()
         if self.native.is_open():
-            return self.own_wrapper()
+            return self.context_wrapper()
         return wrap_context(native)
 
     @property
     def default_stream(self):
-        """The stream that stands for "no stream given"; the same object each time. Host only."""
+        """The stream that is used by default; always the same object. Host only."""
         return default_stream_object()
 
     @property
     def memory_resource(self):
-        """What `allocate` takes memory from; any `MemoryResource` may be assigned.
+        """Memory resource used by `allocate`; any `MemoryResource` may be assigned.
 
-        Host only. At first it is a `DeviceMemoryResource` on the device's current pool, or a
-        resource without pools where the device has none.
+        Host only. The default is a `DeviceMemoryResource` on the device's current pool, or a
+        resource without pools if the device does not support pools.
         """
         with cython.critical_section(self):
-            known = self.cached_memory_resource
-        if known is None:
-            known = default_memory_resource(self)
+            resource = self.cached_memory_resource
+        if resource is None:
+            resource = default_memory_resource(self)
             with cython.critical_section(self):
                 if self.cached_memory_resource is None:
-                    self.cached_memory_resource = known
-                known = self.cached_memory_resource
-        return known
+                    self.cached_memory_resource = resource
+                resource = self.cached_memory_resource
+        return resource
 
     @memory_resource.setter
     def memory_resource(self, resource):
@@ -289,12 +289,12 @@ CUDAError
     def allocate(self, size, stream=NOT_GIVEN):
         """Allocate memory of the device from its `memory_resource`.
 
-        Stream-ordered. The device must be initialised, unless no stream is given.
+        Stream-ordered. The device must be initialized, unless no stream is passed.
 
         Parameters
         ----------
         size : int
-            In bytes.
+            Number of bytes.
         stream : Stream
             The stream that orders the allocation.
 
@@ -305,7 +305,7 @@ CUDAError
         Raises
         ------
         OutOfMemoryError
-            If there is not that much memory.
+            If there is not enough memory.
         """
         if stream is NOT_GIVEN:
             warn_deprecated("Device.allocate() without a stream", "stream=device.default_stream")
@@ -317,14 +317,14 @@ CUDAError
         return resource.allocate(size, stream=stream)
 
     def create_graph_builder(self):
-        """A builder that makes a graph of what its stream is given; the stream is a new one.
+        """Create a builder that captures work submitted to a new stream into a graph.
 
-        Host only. The device must be initialised.
+        Host only. The device must be initialized, see `set_current`.
 
         Returns
         -------
         GraphBuilder
-            Which has not begun.
+            A builder whose capture has not begun.
         """
         stream = create_stream_in(Stream, self.context_to_use(), None)
         return graph_module()._create_graph_builder(stream, True)
@@ -348,9 +348,9 @@ CUDAError
         RuntimeError
             If the device is not current.
         OutOfMemoryError
-            If there is not that much memory.
+            If there is not enough memory.
         CUDAError
-            If the device has no arrays that large.
+            If the device does not support arrays of that size.
 
         See Also
         --------
@@ -377,9 +377,9 @@ CUDAError
         RuntimeError
             If the device is not current.
         OutOfMemoryError
-            If there is not that much memory.
+            If there is not enough memory.
         CUDAError
-            If there are more levels than halves of the extents.
+            If there are more levels than the extents can be halved.
 
         See Also
         --------
@@ -395,9 +395,9 @@ CUDAError
         Parameters
         ----------
         resource : ResourceDescriptor
-            What it is of.
+            The array or memory to read.
         options : TextureObjectOptions or dict, optional
-            How it is read.
+            Addressing, filtering and conversion of reads.
 
         Returns
         -------
@@ -406,9 +406,9 @@ CUDAError
         Raises
         ------
         RuntimeError
-            If the device is not current, or what it is of was closed.
+            If the device is not current, or the array or memory was closed.
         CUDAError
-            If the driver refuses it: memory that is not aligned, a filter of integers.
+            If the driver refuses the texture, for instance unaligned memory or filtered integers.
 
         See Also
         --------
@@ -424,7 +424,7 @@ CUDAError
         Parameters
         ----------
         resource : ResourceDescriptor
-            Of an array that was made with ``is_surface_load_store=True``.
+            An array created with ``is_surface_load_store=True``.
 
         Returns
         -------
@@ -435,7 +435,7 @@ CUDAError
         RuntimeError
             If the device is not current, or the array was closed.
         ValueError
-            If it is of something else.
+            If `resource` is not such an array.
 
         See Also
         --------
@@ -444,15 +444,15 @@ CUDAError
         return texture_module().create_surface_object(self, resource)
 
     def create_context(self, options=None):
-        """Create a green context: one that works with a part of the device only.
+        """Create a green context, which uses only a part of the device.
 
-        Host only. It is not made current: `set_current` does that, and `Context.create_stream`
-        needs no current context. It shares the memory and the code of the primary context.
+        Host only. The new context shares memory and code with the primary context. It is not made
+        current; use `set_current`, or `Context.create_stream`, which needs no current context.
 
         Parameters
         ----------
         options : ContextOptions or dict
-            The resources that the context gets.
+            The resources of the context.
 
         Returns
         -------
@@ -461,7 +461,7 @@ CUDAError
         Raises
         ------
         ValueError
-            If no resources are given, or one comes from a split with ``dry_run=True``.
+            If there are no resources, or one is from a split with ``dry_run=True``.
         TypeError
             If a resource is neither an `SMResource` nor a `WorkqueueResource`.
         CUDAError
@@ -475,16 +475,16 @@ CUDAError
         return import_module("cuda.core._resources").create_context(self.ordinal, options)
 
     def create_stream(self, obj=None, options=None):
-        """Create a stream of this device, or wrap one of another library.
+        """Create a stream of this device, or wrap a stream of another library.
 
-        Host only. The device must be initialised.
+        Host only. The device must be initialized, see `set_current`.
 
         Parameters
         ----------
         obj : object, optional
-            Offers a stream with ``__cuda_stream__()``; it is kept alive with the wrapper.
+            An object with ``__cuda_stream__()``; the wrapper keeps it alive.
         options : StreamOptions or dict, optional
-            What to ask of a new stream; excludes `obj`.
+            Options of a new stream; excludes `obj`.
 
         Returns
         -------
@@ -493,9 +493,9 @@ CUDAError
         Raises
         ------
         CUDAError
-            If the device is not initialised.
+            If the device is not initialized.
         ValueError
-            If both arguments are given, or the priority is out of range.
+            If both arguments are passed, or the priority is out of range.
 
         See Also
         --------
@@ -507,14 +507,14 @@ CUDAError
         return create_stream_in(Stream, context, options)
 
     def create_event(self, options=None):
-        """Create an event that was not recorded yet.
+        """Create an event that is not recorded yet.
 
-        Host only. The device must be initialised.
+        Host only. The device must be initialized, see `set_current`.
 
         Parameters
         ----------
         options : EventOptions or dict, optional
-            What to ask of the event.
+            Options of the event.
 
         Returns
         -------
@@ -523,9 +523,9 @@ CUDAError
         Raises
         ------
         CUDAError
-            If the device is not initialised.
+            If the device is not initialized.
         TypeError
-            If an event for other processes is asked for: `Stream.record` makes those.
+            If the options request an event for other processes: use `Stream.record`.
 
         See Also
         --------
@@ -539,14 +539,14 @@ CUDAError
         return wrap_event(Event, native)
 
     def sync(self):
-        """Wait until all work of the device's context is finished.
+        """Wait until all work of the device's context has completed.
 
-        Blocks the host. The device must be initialised.
+        Blocks the host. The device must be initialized, see `set_current`.
 
         Raises
         ------
         CUDAError
-            If the device is not initialised, or earlier work failed.
+            If the device is not initialized, or earlier work failed.
 
         See Also
         --------
@@ -578,7 +578,7 @@ CUDAError
         return Device, (self.ordinal,)
 
     def _repr_html_(self):
-        """The table that a notebook shows. Host only."""
+        """Return the table that a notebook shows. Host only."""
         return import_module("cuda.core._utils.display").device_html(self)
 
     def __repr__(self):
@@ -598,15 +598,15 @@ cdef object default_memory_resource(Device device):
 
 
 cdef object allocate_on_default_stream(Device device, object size):
-    """Allocate with the primary context current, whatever was current before."""
-    cdef context_handle before = current_context()
+    """Allocate with the primary context current, then restore the current context."""
+    cdef context_handle previous_context = current_context()
     device.set_current()
     try:
-        # Not returned from here: what is returned would leak if the restoring fails.
+        # No return here: the buffer would leak if restoring the context fails.
         buffer = device.memory_resource.allocate(size, stream=default_stream_object())
     finally:
-        if before.is_open():
-            call(driver.cuCtxSetCurrent, before.raw())
+        if previous_context.is_open():
+            call(driver.cuCtxSetCurrent, previous_context.raw())
     return buffer
 
 

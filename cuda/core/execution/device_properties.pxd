@@ -21,5 +21,5 @@ cdef class DeviceProperties:
     cdef int[device_attribute_count] values
     cdef bint[device_attribute_count] is_known
 
-# The properties of the device of that ordinal.
+# Creates the properties of a device.
 cdef DeviceProperties make_properties(int ordinal)

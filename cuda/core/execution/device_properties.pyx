@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# DeviceProperties: the attributes of one device, all through one table and one getter.
+# DeviceProperties: the attributes of one device, generated from one table.
 
-# In the repr: what tells one device from another; as_dict() has them all.
+# Properties that the repr shows, to distinguish devices; as_dict() returns all.
 cdef tuple SHOWN_PROPERTIES = (
     "compute_capability_major", "compute_capability_minor", "multiprocessor_count",
     "max_threads_per_block", "max_shared_memory_per_block_optin", "l2_cache_size")
@@ -9,10 +9,10 @@ cdef tuple SHOWN_PROPERTIES = (
 
 @cython.final
 cdef class DeviceProperties:
-    """What a device can do: each attribute is a ``CU_DEVICE_ATTRIBUTE_...`` of the driver.
+    """Properties of a device: each attribute is a ``CU_DEVICE_ATTRIBUTE_...`` of the driver.
 
-    It comes from `Device.properties`. Values are asked of the driver once, except clocks, compute
-    mode and the like, which may change. What the driver does not know is 0 or False.
+    `Device.properties` returns this object. Each value is queried once, except values that may
+    change, such as clocks and the compute mode. Attributes unknown to the driver are 0 or False.
     """
 
     def __init__(self, *args, **kwargs):
@@ -21,7 +21,7 @@ cdef class DeviceProperties:
             "It comes from Device.properties.")
 
     def as_dict(self):
-        """All attributes as a dict, name to value. Host only."""
+        """Return all attributes as a dict, name to value. Host only."""
         return {name: getattr(self, name) for name in attribute_names}
 
     def __getitem__(self, name):
@@ -45,7 +45,7 @@ cdef DeviceProperties make_properties(int ordinal):
 
 
 cdef object get_property(PyObject* owner, void* closure):
-    """The getter of every attribute: `closure` is its index in the table."""
+    """Return the value of an attribute; `closure` is its index in the table."""
     cdef DeviceProperties self = <DeviceProperties>owner
     cdef Py_ssize_t index = <Py_ssize_t>closure
     cdef const attribute_record* record = &device_attributes()[index]
@@ -72,14 +72,14 @@ cdef dict attribute_names = {}  # name -> None, in order
 
 
 cdef int install_attribute_getters() except -1:
-    """Give the class one descriptor per record, with a docstring."""
+    """Add one descriptor per record to the class, with a docstring."""
     cdef Py_ssize_t index
     cls = <PyTypeObject*>DeviceProperties
     for index in range(device_attribute_count):
         record = &device_attributes()[index]
         attribute_getters[index].name = record.name
         attribute_getters[index].get = get_property
-        attribute_getters[index].doc = b"The driver attribute of that name. Host only."
+        attribute_getters[index].doc = b"Value of the driver attribute of the same name. Host only."
         attribute_getters[index].closure = <void*>index
         name = record.name.decode("ascii")
         attribute_names[name] = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Device objects of each thread, and what makes `Device(...)` find them at once.
+# The Device objects of each thread, and the fast path of `Device(...)`.
 
 from cpython.number cimport PyNumber_Index
 
@@ -12,7 +12,7 @@ cdef extern from "Python.h":
 cdef extern from *:
     """
     namespace halfwarp::core {
-    // The objects of this thread: borrowed from its state dict, which ends with the thread.
+    // ThreadDevices of this thread, borrowed from its state dict, which the thread's exit destroys.
     static constinit thread_local PyObject* thread_devices = nullptr;
     static constinit std::atomic<bool> is_driver_initialized{false};
     }
@@ -24,7 +24,7 @@ cdef extern from *:
 
 @cython.final
 cdef class ThreadDevices:
-    """All devices as one thread sees them; the thread's state dict owns it."""
+    """The Device objects of one thread, owned by the thread's state dict."""
 
     cdef tuple devices
 
@@ -50,30 +50,30 @@ cdef int initialize_driver() except -1:
 
 
 def cuda_driver_version():
-    """The CUDA version of the driver in use, as 13050 for 13.5. Host only."""
+    """Return the CUDA version of the driver, for instance 13050 for 13.5. Host only."""
     cdef int version = 0
     call(driver.cuDriverGetVersion, &version)
     return version
 
 
 cdef ThreadDevices make_thread_devices():
-    """The devices of a thread that asks for the first time."""
+    """Create the Device objects of the calling thread."""
     global thread_devices
     cdef int count = 0
     initialize_driver()
     call(driver.cuDeviceGetCount, &count)
-    cdef ThreadDevices made = ThreadDevices.__new__(ThreadDevices)
-    made.devices = tuple([make_device(ordinal) for ordinal in range(count)])
+    cdef ThreadDevices owner = ThreadDevices.__new__(ThreadDevices)
+    owner.devices = tuple([make_device(ordinal) for ordinal in range(count)])
     state = <dict>PyThreadState_GetDict()
-    state["cuda.core.devices"] = made
-    thread_devices = <PyObject*>made
-    return made
+    state["cuda.core.devices"] = owner
+    thread_devices = <PyObject*>owner
+    return owner
 
 
 class _ThreadState:
-    """What a thread keeps, as existing code looks at it: its `devices`, once it has asked for one.
+    """Thread-local state for existing code that reads `_tls.devices`.
 
-    To delete them makes the thread forget its Device objects, and make new ones when asked again.
+    Deleting `devices` discards the thread's Device objects; the next `Device()` creates new ones.
     """
 
     __slots__ = ()
@@ -115,7 +115,7 @@ cdef Device device_of_ordinal(int ordinal):
 
 cdef Device current_device():
     cdef CUdevice ordinal = 0
-    devices_of_thread()  # makes sure that the driver is initialised
+    devices_of_thread()  # initializes the driver
     cdef CUresult code = try_call(driver.cuCtxGetDevice, &ordinal)
     if code != CUDA_SUCCESS and code != CUDA_ERROR_INVALID_CONTEXT:
         check(code, "cuCtxGetDevice")
@@ -129,52 +129,52 @@ cdef int current_ordinal() except -1:
     return ordinal
 
 
-cdef uintptr_t current_context_number() except? 0:
+cdef uintptr_t current_context_address() except? 0:
     initialize_driver()
     return <uintptr_t>raw_current_context()
 
 
-cdef Device as_device(object given):
-    if given is None:
+cdef Device as_device(object value):
+    if value is None:
         return current_device()
-    if isinstance(given, Device):
-        return <Device>given
-    if not PyIndex_Check(given):
+    if isinstance(value, Device):
+        return <Device>value
+    if not PyIndex_Check(value):
         raise TypeError("device_id must be an int, a Device or None, got "
-                        f"{qualified_name(given)}")
-    ordinal = PyNumber_Index(given)
+                        f"{qualified_name(value)}")
+    ordinal = PyNumber_Index(value)
     if ordinal < 0:
         raise ValueError(f"device_id must be >= 0, got {ordinal}")
     return device_of_ordinal(min(ordinal, 0x7fffffff))
 
 
 cdef object device_from_arguments(PyObject* cls, PyObject* args, PyObject* kwargs):
-    """`Device(...)` in its less common spellings."""
-    given = list(<tuple>args)
+    """Implement `Device(...)` with keyword arguments or a wrong number of arguments."""
+    positional = list(<tuple>args)
     keywords = dict(<dict>kwargs) if kwargs is not NULL else {}
     if "device_id" in keywords:
-        given.append(keywords.pop("device_id"))
-    if len(given) > 1 or keywords:
+        positional.append(keywords.pop("device_id"))
+    if len(positional) > 1 or keywords:
         raise TypeError("Device() takes one argument, device_id, which may be left out")
-    return as_device(given[0] if given else None)
+    return as_device(positional[0] if positional else None)
 
 
 cdef object device_vectorcall(PyObject* cls, PyObject* const* args, size_t flags,
                               PyObject* names):
-    cdef Py_ssize_t given = PyVectorcall_NARGS(flags)
-    if names is NULL and given == 0:
+    cdef Py_ssize_t count = PyVectorcall_NARGS(flags)
+    if names is NULL and count == 0:
         return current_device()
-    if names is NULL and given == 1:
+    if names is NULL and count == 1:
         return as_device(<object>args[0])
-    positional = tuple([<object>args[i] for i in range(given)])
+    positional = tuple([<object>args[i] for i in range(count)])
     keywords = {}
     if names is not NULL:
-        keywords = {name: <object>args[given + i] for i, name in enumerate(<tuple>names)}
+        keywords = {name: <object>args[count + i] for i, name in enumerate(<tuple>names)}
     return device_from_arguments(cls, <PyObject*>positional, <PyObject*>keywords)
 
 
 cdef int install_device_call() except -1:
-    """Make `Device(...)` look the object up rather than build one."""
+    """Make `Device(...)` return an existing object instead of creating one."""
     cls = <mutable_type*>Device
     cls.tp_vectorcall = <vectorcallfunc>device_vectorcall
     cls.tp_new = <newfunc>device_from_arguments

@@ -544,8 +544,8 @@ cdef GraphBuilder make_branch(GraphBuilder origin, int kind):
     return branch
 
 
-cdef int broken_capture() except -1:
-    cause = what_broke_the_capture()
+cdef int raise_invalidated_capture() except -1:
+    cause = capture_error_text()
     raise RuntimeError(
         "Build process encountered an error and has been invalidated. Build process must now be "
         "ended: call close()" + (f". {cause}" if cause else ""))
@@ -558,7 +558,7 @@ cdef bint is_capturing_now(GraphBuilder self) except -1:
     cdef borrowed_stream stream = self.native.borrow_open(self)
     check(find_capture(stream, capture), "cuStreamGetCaptureInfo")
     if capture.status == CU_STREAM_CAPTURE_STATUS_INVALIDATED:
-        broken_capture()
+        raise_invalidated_capture()
     return capture.status == CU_STREAM_CAPTURE_STATUS_ACTIVE
 
 
@@ -569,7 +569,7 @@ cdef bint find_active_capture(GraphBuilder self, capture_info* capture) except -
     cdef borrowed_stream stream = self.native.borrow_open(self)
     check(find_capture(stream, capture[0]), "cuStreamGetCaptureInfo")
     if capture.status == CU_STREAM_CAPTURE_STATUS_INVALIDATED:
-        broken_capture()
+        raise_invalidated_capture()
     return capture.status == CU_STREAM_CAPTURE_STATUS_ACTIVE
 
 
@@ -578,7 +578,7 @@ cdef int begin_capture(GraphBuilder self, int mode, bint retain_operands) except
     cdef CUresult code
     cdef borrowed_stream stream = self.native.borrow_open(self)
     if captures_under_way() == 0:
-        forget_capture_error()
+        clear_capture_error()
     if self.kind == BODY:
         if not self.graph.is_valid:
             raise RuntimeError("GraphDefinition is no longer valid: the builder that this body "
@@ -617,9 +617,9 @@ cdef int end_capture(GraphBuilder self) except -1:
         code = try_call(driver.cuStreamEndCapture, stream.raw(), &built)
     if code != CUDA_SUCCESS:
         error = driver_error(code, "cuStreamEndCapture")
-        cause = what_broke_the_capture()
+        cause = capture_error_text()
         if cause and not cause.startswith("cuStreamEndCapture"):
-            error.add_note(f"What broke the capture: {cause}")
+            error.add_note(f"The capture was invalidated when {cause}")
         raise error
     count_builder(self, False)
     self.stage = ENDED
@@ -764,7 +764,7 @@ cdef int capture_callback(GraphBuilder self, object fn, object user_data) except
     if not find_active_capture(self, &capture):
         raise RuntimeError("Cannot add callback when graph is not being built")
     cdef borrowed_stream stream = self.native.borrow_open(self)
-    keep_in_graph(capture.graph, owner)
+    retain_object_in_graph(capture.graph, owner)
     with nogil:
         call(driver.cuLaunchHostFunc, stream.raw(), run_graph_call, owner.native)
     return 0

@@ -41,7 +41,7 @@ cdef int copy_array(OpaqueArray array, object other, Stream stream, bint is_fill
         code = copy_rows_in_order(order, copy)
     check(code, b"cuMemcpy3DAsync")
     if captures_under_way():
-        keep_in_capture(order, share_array(array))
+        retain_in_capture(order, share_array(array))
     return retain_after_copy(owner, stream)
 
 

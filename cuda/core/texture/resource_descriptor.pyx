@@ -247,4 +247,4 @@ cdef object fill_resource(CUDA_RESOURCE_DESC* into, ResourceDescriptor resource,
         into.res.pitch2D.numChannels = resource.channels
         into.res.pitch2D.width, into.res.pitch2D.height = resource.extents
         into.res.pitch2D.pitchInBytes = resource.pitch
-    return memory_to_keep(buffer)
+    return owner_for_graph(buffer)

@@ -14,7 +14,7 @@ CALLER = 'extern "C" __device__ int g(); extern "C" __global__ void h(int* a) { 
 
 MISTAKES = {
     "device.create_context(ContextOptions(resources=8))": (
-        "ContextOptions.resources must be a sequence of what Device.resources gives"
+        "ContextOptions.resources must be a sequence of SMResource and WorkqueueResource"
     ),
     "Program(KERNEL, 'ptx', {'arch': ARCH}).compile('cubin')": "begins with .version; compile C++",
     "Linker(code, options={'arch': ARCH}).link('ltoir')": (

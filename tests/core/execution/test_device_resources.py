@@ -149,7 +149,7 @@ def test_older_drivers_create_groups_of_one_size(old_driver, device, sm, unit):
     assert remainder.sm_count == sm.sm_count - 2 * unit
     with device.create_context(ContextOptions(groups[:1])) as context:
         assert context.resources.sm.sm_count == unit
-    with pytest.raises(RuntimeError, match=r"before CUDA 13\.1 makes homogeneous groups"):
+    with pytest.raises(RuntimeError, match=r"before CUDA 13\.1 supports homogeneous groups"):
         sm.split({"count": [unit, None]})
     with pytest.raises(RuntimeError, match=r"need a driver of CUDA 13\.1 or newer"):
         sm.split({"count": unit, "coscheduled_sm_count": 2})

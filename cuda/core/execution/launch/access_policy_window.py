@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that a launch, a node or a stream asks the L2 cache to keep."""
+"""The L2 cache policy of a memory range, for launches, kernel nodes and streams."""
 
 import operator
 from dataclasses import dataclass
@@ -8,28 +8,28 @@ from typing import Any, ClassVar
 
 @dataclass(frozen=True)
 class AccessPolicyWindow:
-    """How the L2 cache treats a range of memory, for `LaunchConfig.access_policy_window`.
+    """L2 cache policy of a memory range, for `LaunchConfig.access_policy_window`.
 
-    Host only. It is a hint: nothing is read or written, and the memory is not kept alive.
+    Host only. The policy is a hint: it accesses no memory and does not keep the memory alive.
 
     Parameters
     ----------
     base : Buffer or int
-        Where the range begins, an address.
+        First address of the range.
     num_bytes : int, optional
-        How long it is; the size of the Buffer unless it is given. 0 asks for nothing.
+        Size of the range; the default is the size of the Buffer. 0 means no policy.
     hit_ratio : float
-        The part of the accesses that is treated as `hit`, from 0 to 1; the rest as `miss`.
+        Fraction of the accesses with the `hit` policy, from 0 to 1; the others have `miss`.
     hit, miss : str
         ``"normal"``, ``"streaming"`` (likely to be evicted first) or ``"persisting"`` (likely to
-        stay); `miss` cannot be ``"persisting"``.
+        stay cached); `miss` cannot be ``"persisting"``.
 
     Raises
     ------
     ValueError
-        If a value is none of these.
+        If a value is out of range or unknown.
     TypeError
-        If `num_bytes` is missing and `base` is no Buffer.
+        If `num_bytes` is missing and `base` is not a Buffer.
 
     See Also
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The attributes of launches, kernel nodes and streams: one table for all three.
+# Table of the attributes of launches, kernel nodes and streams.
 
 from cuda.bindings.cydriver cimport (
     CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
@@ -21,83 +21,83 @@ from cuda.bindings.cydriver cimport (
     CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
 )
 
-# Whose attribute it is.
+# Owners of an attribute.
 cdef enum:
     OF_LAUNCHES = 1
     OF_NODES = 2
     OF_STREAMS = 4
 
-# name: (number, kind of value, CUDA version of the first driver that knows it, whose it is, what it
-# is). The first three are fields of LaunchConfig of their own. CU_LAUNCH_ATTRIBUTE_IGNORE, which
-# asks for nothing, has no name.
+# name: (id, kind of value, CUDA version of the first driver that supports it, owners, description).
+# The first three are separate fields of LaunchConfig. CU_LAUNCH_ATTRIBUTE_IGNORE has no effect and
+# no row.
 cdef dict LAUNCH_ATTRIBUTES = {
     "cluster": (
         CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, _Extents(), 11080, OF_LAUNCHES | OF_NODES,
-        "Blocks of a cluster in x, y, z."),
+        "Number of blocks of a cluster in x, y, z."),
     "is_cooperative": (
         CU_LAUNCH_ATTRIBUTE_COOPERATIVE, _Flag(), 11080, OF_LAUNCHES | OF_NODES,
         "Whether all blocks run at once, so that they can wait for each other."),
     "programmatic_stream_serialization": (
         CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, _Flag(), 11080, OF_LAUNCHES,
-        "Whether the kernel may start before the one before it has ended."),
+        "Whether the kernel may start before the previous kernel has completed."),
     "access_policy_window": (
         CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, _Window(), 11080,
         OF_LAUNCHES | OF_NODES | OF_STREAMS,
-        "An `AccessPolicyWindow`: memory that is to stay in the L2 cache, or to pass through it."),
+        "L2 cache policy of a memory range, an `AccessPolicyWindow`."),
     "synchronization_policy": (
         CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
         _Choice("auto", "spin", "yield", "blocking_sync", first=1), 11080, OF_STREAMS,
-        "How a thread waits for the stream."),
+        "Method by which a thread waits for the stream."),
     "cluster_scheduling_policy_preference": (
         CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
         _Choice("default", "spread", "load_balancing", "rubin_dsmem_locality"), 11080,
         OF_LAUNCHES | OF_NODES,
-        "How the blocks of a cluster are spread over the multiprocessors."),
+        "Policy that distributes the blocks of a cluster over multiprocessors."),
     "programmatic_event": (
         CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, _Record(True), 11080, OF_LAUNCHES,
-        "An `Event` that is recorded when every block has triggered it, or has ended; with the "
-        "pair ``(event, True)`` each block triggers it as it starts."),
+        "`Event` that is recorded once every block has triggered it or has completed; with the "
+        "pair ``(event, True)`` each block triggers it at its start."),
     "priority": (
         CU_LAUNCH_ATTRIBUTE_PRIORITY, _Number(-0x80000000, 0x7FFFFFFF), 11080,
         OF_LAUNCHES | OF_NODES | OF_STREAMS,
-        "How urgent the work is, lower is more urgent; that of the stream unless it is given."),
+        "Priority of the work, lower is more urgent; the default is the stream's priority."),
     "mem_sync_domain_map": (
         CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, _Domains(), 12000,
         OF_LAUNCHES | OF_NODES | OF_STREAMS,
-        "The numbers of the default and the remote memory synchronization domain, a pair."),
+        "Pair of the numbers of the default and the remote memory synchronization domain."),
     "mem_sync_domain": (
         CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, _Choice("default", "remote"), 12000,
         OF_LAUNCHES | OF_NODES | OF_STREAMS,
-        "The domain in which memory barriers of the kernel order memory operations."),
+        "Domain in which memory barriers of the kernel order memory operations."),
     "preferred_cluster_dimension": (
         CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, _Extents(), 12080, OF_LAUNCHES | OF_NODES,
-        "Blocks of the clusters that are made where there is room: a multiple of `cluster`."),
+        "Preferred number of blocks of a cluster in x, y, z: a multiple of `cluster`."),
     "launch_completion_event": (
         CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, _Record(False), 12030, OF_LAUNCHES,
-        "An `Event` that is recorded once every block has begun."),
+        "`Event` that is recorded once every block has begun."),
     "device_updatable_kernel_node": (
         CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, _Flag(), 12040, OF_LAUNCHES | OF_NODES,
-        "Whether kernels may change the node of the graph; for captured launches and nodes only."),
+        "Whether kernels may update the graph node; for captured launches and nodes only."),
     "preferred_shared_memory_carveout": (
         CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, _Number(-1, 100), 12050,
         OF_LAUNCHES | OF_NODES,
-        "Preferred share of the L1 cache used as shared memory, in percent; -1 where the driver "
-        "takes it."),
+        "Preferred share of the L1 cache used as shared memory, in percent; -1 lets the driver "
+        "choose."),
     "nvlink_util_centric_scheduling": (
         CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING, _Flag(), 13000,
         OF_LAUNCHES | OF_NODES | OF_STREAMS,
-        "Whether blocks are to be placed so that NVLink is used best."),
+        "Whether blocks are scheduled for the best use of NVLink."),
     "portable_cluster_size_mode": (
         CU_LAUNCH_ATTRIBUTE_PORTABLE_CLUSTER_SIZE_MODE,
         _Choice("default", "require_portable", "allow_non_portable"), 13020,
         OF_LAUNCHES | OF_NODES,
-        "Whether clusters may be larger than every device of the architecture takes."),
+        "Whether clusters may exceed the size that all devices of the architecture support."),
     "shared_memory_mode": (
         CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE,
         _Choice("default", "require_portable", "allow_non_portable",
                 "allow_oversized_shared_memory", "prefer_oversized_shared_memory"), 13020,
         OF_LAUNCHES | OF_NODES,
-        "How much dynamic shared memory the launch may ask for."),
+        "Limit of the dynamic shared memory of the launch."),
 }
 
 cdef dict FURTHER_ATTRIBUTES = {
@@ -106,54 +106,54 @@ cdef dict FURTHER_ATTRIBUTES = {
 
 @cython.final
 cdef class _FurtherAttributes:
-    """What a LaunchConfig has beyond its own fields; never changed."""
+    """Immutable attributes of a LaunchConfig beyond its own fields."""
 
 
 cdef _Kind attribute_kind(str name):
     return <_Kind>LAUNCH_ATTRIBUTES[name][1]
 
 
-cdef _FurtherAttributes make_further(dict given):
-    """None for none. Values of None are left out."""
-    cdef _FurtherAttributes made = _FurtherAttributes.__new__(_FurtherAttributes)
+cdef _FurtherAttributes create_further(dict values):
+    """Convert attributes; return None if all values are None."""
+    cdef _FurtherAttributes further = _FurtherAttributes.__new__(_FurtherAttributes)
     cdef CUlaunchAttribute* out
-    made.values = {}
+    further.values = {}
     for name, row in FURTHER_ATTRIBUTES.items():
-        value = given.get(name)
+        value = values.get(name)
         if value is None:
             continue
-        out = &made.fields.values[made.fields.count]
+        out = &further.fields.values[further.fields.count]
         memset(out, 0, sizeof(CUlaunchAttribute))
         out.id = <CUlaunchAttributeID><int>row[0]
-        made.values[name] = (<_Kind>row[1]).fill(f"LaunchConfig.{name}", value, &out.value)
-        made.fields.count += 1
-        made.fields.driver_version = max(made.fields.driver_version, <int>row[2])
-    return made if made.values else None
+        further.values[name] = (<_Kind>row[1]).fill(f"LaunchConfig.{name}", value, &out.value)
+        further.fields.count += 1
+        further.fields.driver_version = max(further.fields.driver_version, <int>row[2])
+    return further if further.values else None
 
 
 cdef str readable_version(int version):
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
-cdef void raise_too_old_for_launch(object further, int there) except *:
+cdef void require_launch_support(object further, int driver_version) except *:
     for name in (<_FurtherAttributes>further).values:
-        raise_if_too_old(f"LaunchConfig.{name}", name, there)
+        require_driver_support(f"LaunchConfig.{name}", name, driver_version)
 
 
-cdef int raise_if_too_old(str what, str name, int there) except -1:
-    needed = LAUNCH_ATTRIBUTES[name][2]
-    if there < needed:
-        raise RuntimeError(f"{what} needs a driver of CUDA {readable_version(needed)} or newer; "
-                           f"this one is of CUDA {readable_version(there)}")
+cdef int require_driver_support(str label, str name, int driver_version) except -1:
+    required = LAUNCH_ATTRIBUTES[name][2]
+    if driver_version < required:
+        raise RuntimeError(f"{label} needs a driver of CUDA {readable_version(required)} or newer; "
+                           f"this one is of CUDA {readable_version(driver_version)}")
     return 0
 
 
 cdef object row_for(str name, int owner, str owners):
-    """The row of an attribute that `owner` has, or TypeError that says whose it is."""
+    """Return the row of an attribute of `owner`, or raise TypeError with the owner's attributes."""
     row = LAUNCH_ATTRIBUTES.get(name)
     if row is None or not row[3] & owner:
-        known = [each for each, row in LAUNCH_ATTRIBUTES.items() if row[3] & owner]
-        raise TypeError(f"{owners} have no attribute {name!r}; they have {', '.join(known)}")
+        names = [each for each, row in LAUNCH_ATTRIBUTES.items() if row[3] & owner]
+        raise TypeError(f"{owners} have no attribute {name!r}; they have {', '.join(names)}")
     return row
 
 
@@ -164,23 +164,23 @@ cdef object get_further(PyObject* owner, void* closure):
 
 cdef int set_further_attribute(PyObject* owner, PyObject* value, void* closure) except -1:
     cdef LaunchConfig self = <LaunchConfig>owner
-    given = {} if self.further is None else self.further.values
-    hold_further(self, make_further({**given, <object>closure: <object>value}))
+    values = {} if self.further is None else self.further.values
+    assign_further(self, create_further({**values, <object>closure: <object>value}))
     return 0
 
 
-cdef int hold_further(LaunchConfig self, _FurtherAttributes made) except -1:
-    cdef _FurtherAttributes _before = self.further  # goes last: that may run code of Python
-    self.further = made
+cdef int assign_further(LaunchConfig self, _FurtherAttributes further) except -1:
+    cdef _FurtherAttributes _previous = self.further  # its destructor may run Python code
+    self.further = further
     self.fields.further = NULL
-    if made is not None:
-        self.fields.further = <PyObject*>made
-    self.fields.is_plain = self.fields.is_valid and made is None
+    if further is not None:
+        self.fields.further = <PyObject*>further
+    self.fields.is_plain = self.fields.is_valid and further is None
     return 0
 
 
 cdef int set_further(object config, object values) except -1:
-    return hold_further(<LaunchConfig>config, make_further(values))
+    return assign_further(<LaunchConfig>config, create_further(values))
 
 
 cdef CUresult get_attribute(int owner, void* raw, int number,
@@ -194,40 +194,41 @@ cdef CUresult get_attribute(int owner, void* raw, int number,
 
 
 cdef dict read_attributes(int owner, void* raw, bint is_whole):
-    """What the driver says of a node or a stream; of a part, only what somebody asked for."""
+    """Query the attributes of a node or a stream; omit unset ones unless `is_whole`."""
     cdef CUlaunchAttributeValue value
-    found = {}
+    attributes = {}
     for name, row in LAUNCH_ATTRIBUTES.items():
         if row[3] & owner and get_attribute(owner, raw, row[0], &value) == CUDA_SUCCESS:
             if is_whole or not (<_Kind>row[1]).is_unset(&value):
-                found[name] = (<_Kind>row[1]).read(&value)
-    return found
+                attributes[name] = (<_Kind>row[1]).read(&value)
+    return attributes
 
 
-cdef int set_attributes_of_stream(Stream self, dict given) except -1:
-    """All values are checked before the first is set."""
-    cdef CUlaunchAttribute[most_attributes] all
+cdef int set_attributes_of_stream(Stream self, dict values) except -1:
+    """Check all values, then set them."""
+    cdef CUlaunchAttribute[most_attributes] attributes
     cdef unsigned count = 0
     cdef borrowed_stream stream
-    for name, value in given.items():
+    for name, value in values.items():
         row = row_for(name, OF_STREAMS, "streams")
-        memset(&all[count], 0, sizeof(CUlaunchAttribute))
-        all[count].id = <CUlaunchAttributeID><int>row[0]
-        (<_Kind>row[1]).fill(f"Stream attribute {name!r}", value, &all[count].value)
+        memset(&attributes[count], 0, sizeof(CUlaunchAttribute))
+        attributes[count].id = <CUlaunchAttributeID><int>row[0]
+        (<_Kind>row[1]).fill(f"Stream attribute {name!r}", value, &attributes[count].value)
         count += 1
     stream = self.native.borrow_open(self)
-    check_driver_knows_all(given)
-    for place in range(count):
-        call(driver.cuStreamSetAttribute, stream.raw(), all[place].id, &all[place].value)
+    require_all_supported(values)
+    for index in range(count):
+        call(driver.cuStreamSetAttribute, stream.raw(), attributes[index].id,
+             &attributes[index].value)
     invalidate_priority(stream)
     return 0
 
 
-cdef int check_driver_knows_all(dict given) except -1:
-    cdef int there = 0
-    call(driver.cuDriverGetVersion, &there)
-    for name in given:
-        raise_if_too_old(f"attribute {name!r}", name, there)
+cdef int require_all_supported(dict names) except -1:
+    cdef int driver_version = 0
+    call(driver.cuDriverGetVersion, &driver_version)
+    for name in names:
+        require_driver_support(f"attribute {name!r}", name, driver_version)
     return 0
 
 
@@ -235,18 +236,18 @@ cdef PyGetSetDef[16] further_getters
 
 
 cdef int install_further_attributes() except -1:
-    """Give LaunchConfig one descriptor per attribute, with a docstring."""
+    """Add one descriptor per attribute to LaunchConfig, with a docstring."""
     cls = <PyTypeObject*>LaunchConfig
     names = <dict>(<mutable_type*>cls).tp_dict
-    for place, (name, row) in enumerate(FURTHER_ATTRIBUTES.items()):
-        encoded, doc = name.encode(), f"{row[4]} None: not asked for. Host only.".encode()
+    for index, (name, row) in enumerate(FURTHER_ATTRIBUTES.items()):
+        encoded, doc = name.encode(), f"{row[4]} None if unset. Host only.".encode()
         FURTHER_TEXTS.extend((name, encoded, doc))  # the descriptors point into them
-        further_getters[place].name = encoded
-        further_getters[place].get = get_further
-        further_getters[place].set = set_further_attribute
-        further_getters[place].doc = doc
-        further_getters[place].closure = <void*><PyObject*>name
-        names[name] = PyDescr_NewGetSet(cls, &further_getters[place])
+        further_getters[index].name = encoded
+        further_getters[index].get = get_further
+        further_getters[index].set = set_further_attribute
+        further_getters[index].doc = doc
+        further_getters[index].closure = <void*><PyObject*>name
+        names[name] = PyDescr_NewGetSet(cls, &further_getters[index])
     PyType_Modified(cls)
     return 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What other parts call when a launch, or a call after it, failed.
+# Notes on errors that earlier launches may have caused.
 
-# Adds to an error that an earlier launch can have caused which launches there were.
+# Adds the recent launches to an error that an earlier launch may have caused.
 cdef int add_launch_notes(object error, CUresult code) except -1

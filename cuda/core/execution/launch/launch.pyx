@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# launch: the function itself is C++; what it asks of the classes above it is here.
+# launch: hooks of the C++ function that need Cython classes.
 
 
-cdef object accept_stream_for_launch(object given):
-    return accept_launch_stream(given)
+cdef object accept_stream_for_launch(object stream_arg):
+    return accept_launch_stream(stream_arg)
 
 
 cdef void raise_failed_launch(CUresult code, const char* function, object kernel,
                               object arguments) except *:
     if PyErr_Occurred() is not NULL:
-        return  # the loader's: there was no driver to launch anything
+        return  # the loader raised: there is no driver
     error = driver_error(code, function)
     error.add_note(describe_launch(<Kernel>kernel, arguments))
     raise error
@@ -17,15 +17,15 @@ cdef void raise_failed_launch(CUresult code, const char* function, object kernel
 
 cdef int keep_captured_launch(const stream_ref& stream, object kernel,
                               object arguments) except -1:
-    cdef list kept = list_in_capture(stream)
-    if kept is not None:
-        kept.append(kernel)
-        add_operands(kept, arguments)
+    cdef list refs = references_of_capture(stream)
+    if refs is not None:
+        refs.append(kernel)
+        add_operands(refs, arguments)
     return 0
 
 
 cdef str describe_launch(Kernel kernel, tuple arguments):
-    """Which kernel with which arguments, and from where."""
+    """Describe a launch: kernel, arguments, file and line."""
     shown = ", ".join([shorten(readable(argument)) for argument in arguments])
     frame = sys._getframe()
     return (f"launching {kernel_name(kernel)}({shown}) at "
@@ -33,7 +33,7 @@ cdef str describe_launch(Kernel kernel, tuple arguments):
 
 
 cdef str readable(object argument):
-    """For the message of another error, which one of the user's must not replace."""
+    """Return the repr; an error in it must not replace the error being reported."""
     try:
         return repr(argument)
     except Exception as error:

@@ -2,11 +2,11 @@
 # LaunchConfig: the shape of a launch.
 
 cdef class LaunchConfig:
-    cdef config_fields fields  # what C++ reads, prepared for the driver
-    cdef _FurtherAttributes further  # None: none
+    cdef config_fields fields  # read by C++, in the driver's format
+    cdef _FurtherAttributes further  # None: no further attributes
     cdef object __weakref__
 
-# The LaunchConfig that an argument stands for: one, or a dict of its keywords.
-cdef LaunchConfig accept_config(object given)
+# Converts an argument to a LaunchConfig: a LaunchConfig, or a dict of its keywords.
+cdef LaunchConfig accept_config(object value)
 
 cdef LaunchConfig copy_config(LaunchConfig config)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# LaunchConfig: the shape of a launch, kept as the driver takes it.
+# LaunchConfig: the shape of a launch, stored in the driver's format.
 
 from libc.string cimport memcpy
 
 
-# No cycle goes through one: its attributes are numbers, and events and windows that are its own.
+# no_gc: no cycle is possible, since the attributes are numbers, events and windows.
 @cython.no_gc
 cdef class LaunchConfig:
     """LaunchConfig(grid=None, cluster=None, block=None, shmem_size=None, is_cooperative=False, \
 programmatic_stream_serialization=False, **attributes)
 --
 
-How many threads a launch has, and how they run.
+Number of threads of a launch, and its options.
 
 `grid` and `block` are required. With `cluster`, `grid` counts clusters: ``grid=4, cluster=2`` is
 8 blocks. Assigning a field applies the rules of the constructor.
@@ -21,49 +21,49 @@ Parameters
 grid, block : int or tuple of up to 3 ints
     Blocks (or clusters) of the grid and threads of a block, in x, y, z.
 cluster : int or tuple of up to 3 ints, optional
-    Blocks of a cluster in x, y, z; needs compute capability 9.0.
+    Blocks of a cluster in x, y, z; requires compute capability 9.0.
 shmem_size : int, optional
     Dynamic shared memory of a block, in bytes.
 is_cooperative : bool, optional
     Whether all blocks run at once, so that they can wait for each other.
 programmatic_stream_serialization : bool, optional
-    Whether the kernel may start before the one before it has ended.
+    Whether the kernel may start before the previous kernel has completed.
 **attributes
-    The other attributes of launches, by the names of the driver in lower case: each is a property
-    of the class, and None where it is not asked for. A driver that is too old for one of them is
-    told at the launch.
+    Other launch attributes, by the driver's names in lower case. Each is a property of the class,
+    None if unset. A launch raises RuntimeError if the driver lacks an attribute.
 
 Raises
 ------
 ValueError
-    If an extent is not a positive int, `shmem_size` is negative, or an attribute has no such value.
+    If an extent is not a positive int, `shmem_size` is negative, or the value of an attribute is
+    invalid.
 TypeError
-    If `shmem_size` is not an int, or an attribute is unknown or of another type.
+    If `shmem_size` is not an int, or an attribute is unknown or has the wrong type.
 CUDAError
-    If the current device has no clusters, or cannot launch cooperatively.
+    If the current device does not support clusters or cooperative launches.
 """
 
-    # The constructor call itself is C++ (install_config_constructor); this serves subclasses.
+    # Calls of the class run C++ (install_config_constructor); subclasses call this method.
     def __init__(self, *args, **kwargs):
         cdef PyObject* values[config_argument_count]
         memset(values, 0, sizeof(values))
         if len(args) > len(CONFIG_NAMES):
             raise TypeError(f"LaunchConfig() takes at most {len(CONFIG_NAMES)} positional "
                             f"arguments, got {len(args)}")
-        for place, value in enumerate(args):
-            values[place] = <PyObject*>value
+        for index, value in enumerate(args):
+            values[index] = <PyObject*>value
         further = {name: kwargs.pop(name) for name in FURTHER_ATTRIBUTES if name in kwargs}
         for name, value in kwargs.items():
-            place = CONFIG_PLACES.get(name)
-            if place is None or values[place] is not NULL:
+            index = CONFIG_PLACES.get(name)
+            if index is None or values[index] is not NULL:
                 raise TypeError(f"LaunchConfig() got an unexpected or doubled argument {name!r}")
-            values[place] = <PyObject*>value
+            values[index] = <PyObject*>value
         configure(self.fields, values)
         set_further(self, further)
 
     @property
     def grid(self):
-        """Blocks in x, y, z, or clusters where `cluster` is set. Host only."""
+        """Number of blocks in x, y, z, or of clusters if `cluster` is set. Host only."""
         return dimensions_as_tuple(self.fields.grid)
 
     @grid.setter
@@ -72,7 +72,7 @@ CUDAError
 
     @property
     def cluster(self):
-        """Blocks of a cluster in x, y, z; None without clusters. Host only."""
+        """Number of blocks of a cluster in x, y, z; None without clusters. Host only."""
         return dimensions_as_tuple(self.fields.cluster)
 
     @cluster.setter
@@ -81,7 +81,7 @@ CUDAError
 
     @property
     def block(self):
-        """Threads of a block in x, y, z. Host only."""
+        """Number of threads of a block in x, y, z. Host only."""
         cdef CUlaunchConfig* native = &self.fields.native
         return native.blockDimX, native.blockDimY, native.blockDimZ
 
@@ -109,7 +109,7 @@ CUDAError
 
     @property
     def programmatic_stream_serialization(self):
-        """Whether the kernel may start before the one before it has ended. Host only."""
+        """Whether the kernel may start before the previous kernel has completed. Host only."""
         return self.fields.programmatic_stream_serialization
 
     @programmatic_stream_serialization.setter
@@ -118,7 +118,7 @@ CUDAError
 
     @property
     def cooperative_launch(self):
-        """An older spelling of `is_cooperative`."""
+        """Deprecated spelling of `is_cooperative`."""
         warn_deprecated("LaunchConfig.cooperative_launch", "LaunchConfig.is_cooperative")
         return self.fields.is_cooperative
 
@@ -128,7 +128,7 @@ CUDAError
         assign(self.fields, config_is_cooperative, value)
 
     def _identity(self):
-        """The values of all fields, in the order of the constructor. Host only."""
+        """Return the values of all fields in the order of the constructor. Host only."""
         return (self.grid, self.cluster, self.block, self.shmem_size, self.is_cooperative,
                 self.programmatic_stream_serialization)
 
@@ -157,47 +157,47 @@ cdef dict further_of(LaunchConfig config):
 
 
 def rebuild_config(cls, identity, further):
-    """What a pickled LaunchConfig with further attributes becomes. Host only."""
+    """Unpickle a LaunchConfig with further attributes. Host only."""
     return cls(*identity, **further)
 
 
 CONFIG_NAMES = ("grid", "cluster", "block", "shmem_size", "is_cooperative",
                 "programmatic_stream_serialization")
-# The older spellings follow in the order of config_argument.
-CONFIG_PLACES = {name: place for place, name in
+# Deprecated names follow, in the order of config_argument.
+CONFIG_PLACES = {name: index for index, name in
                  enumerate((*CONFIG_NAMES, "cooperative_launch", "stream"))}
 
 
-cdef LaunchConfig accept_config(object given):
-    if isinstance(given, LaunchConfig):
-        return <LaunchConfig>given
-    if isinstance(given, dict):
-        return LaunchConfig(**given)
+cdef LaunchConfig accept_config(object value):
+    if isinstance(value, LaunchConfig):
+        return <LaunchConfig>value
+    if isinstance(value, dict):
+        return LaunchConfig(**value)
     raise TypeError(f"config must be a LaunchConfig or a dict of its keywords, got "
-                    f"{qualified_name(given)}")
+                    f"{qualified_name(value)}")
 
 
 def _to_native_launch_config(LaunchConfig config not None):
-    """The configuration as `cuda.bindings.driver.CUlaunchConfig`, without a stream. Host only."""
+    """Convert to a `cuda.bindings.driver.CUlaunchConfig` without a stream. Host only."""
     cdef CUlaunchConfig* native = &config.fields.native
     low = import_module("cuda.bindings.driver")
-    made = low.CUlaunchConfig()
-    made.gridDimX, made.gridDimY, made.gridDimZ = native.gridDimX, native.gridDimY, native.gridDimZ
-    made.blockDimX, made.blockDimY, made.blockDimZ = config.block
-    made.sharedMemBytes = native.sharedMemBytes
+    result = low.CUlaunchConfig()
+    result.gridDimX, result.gridDimY = native.gridDimX, native.gridDimY
+    result.gridDimZ, result.sharedMemBytes = native.gridDimZ, native.sharedMemBytes
+    result.blockDimX, result.blockDimY, result.blockDimZ = config.block
     attributes = native_attributes(low, config)
-    made.attrs = attributes
-    made.numAttrs = len(attributes)
-    return made
+    result.attrs = attributes
+    result.numAttrs = len(attributes)
+    return result
 
 
 cdef list native_attributes(object low, LaunchConfig config):
-    """The launch attributes in the order in which the driver gets them."""
-    cdef CUlaunchAttribute[most_attributes] all
-    cdef unsigned count = gather_attributes(config.fields, config.fields.further, all)
+    """Return the launch attributes in the order that the driver receives."""
+    cdef CUlaunchAttribute[most_attributes] attributes_out
+    cdef unsigned count = gather_attributes(config.fields, config.fields.further, attributes_out)
     attributes = [low.CUlaunchAttribute() for _ in range(count)]
     for i, attribute in enumerate(attributes):
-        memcpy(<void*><uintptr_t>attribute.getPtr(), &all[i], sizeof(CUlaunchAttribute))
+        memcpy(<void*><uintptr_t>attribute.getPtr(), &attributes_out[i], sizeof(CUlaunchAttribute))
     return attributes
 
 
@@ -211,7 +211,7 @@ cdef int register_launch_config() except -1:
     hooks.cuda_error = <PyObject*>CUDAError
     hooks.further_names = <PyObject*>FURTHER_ATTRIBUTES
     hooks.set_further = set_further
-    hooks.raise_too_old = raise_too_old_for_launch
+    hooks.raise_too_old = require_launch_support
     return install_config_constructor(LaunchConfig, hooks)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The launch path of cpp/python, and the driver types that it needs.
+# Declarations of the launch path in cpp/python, and its driver types.
 
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t

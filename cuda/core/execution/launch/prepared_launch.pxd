@@ -2,10 +2,10 @@
 # PreparedLaunch: a launch that is packed once and repeated.
 
 cdef class PreparedLaunch:
-    cdef prepared_fields fields  # what C++ reads
-    cdef Kernel launched
-    cdef LaunchConfig shape      # a copy of the caller's
-    cdef list values             # as given last
-    cdef list kept               # the memory of Buffers among them, in the same places
+    cdef prepared_fields fields  # read by C++
+    cdef Kernel kernel_object
+    cdef LaunchConfig shape      # a copy of the caller's configuration
+    cdef list values             # current arguments
+    cdef list owners             # owner of the memory of each Buffer argument, else None
 
 cdef PreparedLaunch prepare_launch(Kernel kernel, object config, tuple values)

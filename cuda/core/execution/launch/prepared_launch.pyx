@@ -6,13 +6,13 @@
 cdef class PreparedLaunch:
     """A launch whose arguments are checked and packed once, by `Kernel.prepare`.
 
-    ``prepared(stream)`` launches, ``prepared[i] = value`` replaces one argument. It keeps its
-    arguments alive; memory of a Buffer stays even when the Buffer is closed, until the argument is
-    replaced. Several threads may launch at once; replacing needs the caller's lock.
+    ``prepared(stream)`` launches, ``prepared[i] = value`` replaces one argument. The object keeps
+    its arguments alive, and the memory of Buffers even after they are closed, until the argument
+    is replaced. Several threads may launch concurrently; replacing requires the caller's lock.
     """
 
     def __cinit__(self):
-        self.values, self.kept = [], []
+        self.values, self.owners = [], []
         self.fields.vectorcall = call_prepared
 
     def __init__(self, *args, **kwargs):
@@ -30,7 +30,7 @@ cdef class PreparedLaunch:
         Parameters
         ----------
         stream : Stream
-            Where the kernel runs.
+            The stream that orders the launch.
 
         Raises
         ------
@@ -48,11 +48,11 @@ cdef class PreparedLaunch:
     @property
     def kernel(self):
         """The `Kernel` that is launched. Host only."""
-        return self.launched
+        return self.kernel_object
 
     @property
     def config(self):
-        """A copy of the `LaunchConfig` that was given. Host only."""
+        """A copy of the `LaunchConfig`. Host only."""
         return None if self.shape is None else copy_config(self.shape)
 
     def __len__(self):
@@ -62,25 +62,25 @@ cdef class PreparedLaunch:
         return self.values[index]
 
     def __setitem__(self, index, value):
-        cdef Py_ssize_t place = index
-        if place < 0:
-            place += len(self.values)
-        if not 0 <= place < len(self.values):
+        cdef Py_ssize_t position = index
+        if position < 0:
+            position += len(self.values)
+        if not 0 <= position < len(self.values):
             raise IndexError(f"a prepared launch of {len(self.values)} arguments, counted from 0, "
                              f"has none of number {index}")
-        kept = memory_of(value)
+        owners = owner_of_argument(value)
         with cython.critical_section(self):
-            self.fields.launch.replace(place, value)
-            self.values[place] = value
-            self.kept[place] = kept
+            self.fields.launch.replace(position, value)
+            self.values[position] = value
+            self.owners[position] = owners
 
     def __repr__(self):
-        kernel = "no kernel" if self.launched is None else kernel_name(self.launched)
+        kernel = "no kernel" if self.kernel_object is None else kernel_name(self.kernel_object)
         return f"<PreparedLaunch of {kernel} with {len(self)} arguments>"
 
 
-cdef object memory_of(object value):
-    """What keeps the memory of a Buffer, else None: the value itself is kept as it is."""
+cdef object owner_of_argument(object value):
+    """Return the owner of a Buffer's memory; None for other values."""
     if isinstance(value, Buffer) and (<Buffer>value).fields.is_open:
         return share_allocation(<Buffer>value)
     return None
@@ -89,24 +89,24 @@ cdef object memory_of(object value):
 cdef LaunchConfig copy_config(LaunchConfig config):
     cdef LaunchConfig copy = LaunchConfig.__new__(LaunchConfig)
     copy.fields = config.fields
-    hold_further(copy, config.further)
+    assign_further(copy, config.further)
     return copy
 
 
 cdef PreparedLaunch prepare_launch(Kernel kernel, object config, tuple values):
-    cdef PreparedLaunch made = PreparedLaunch.__new__(PreparedLaunch)
+    cdef PreparedLaunch prepared = PreparedLaunch.__new__(PreparedLaunch)
     plan_of(kernel)
-    made.launched = kernel
-    made.shape = copy_config(accept_config(config))
-    made.values[:] = values
-    made.kept[:] = [memory_of(value) for value in values]
-    made.fields.kernel = <PyObject*>kernel
-    made.fields.values = <PyObject*>made.values
-    made.fields.owners = <PyObject*>made.kept
-    made.fields.entry = submit_raw
-    made.fields.launch = new prepared_launch()
-    made.fields.launch.prepare(kernel.native, made.shape.fields, values)
-    return made
+    prepared.kernel_object = kernel
+    prepared.shape = copy_config(accept_config(config))
+    prepared.values[:] = values
+    prepared.owners[:] = [owner_of_argument(value) for value in values]
+    prepared.fields.kernel = <PyObject*>kernel
+    prepared.fields.values = <PyObject*>prepared.values
+    prepared.fields.owners = <PyObject*>prepared.owners
+    prepared.fields.entry = submit_raw
+    prepared.fields.launch = new prepared_launch()
+    prepared.fields.launch.prepare(kernel.native, prepared.shape.fields, values)
+    return prepared
 
 
 cdef int register_prepared_launch() except -1:

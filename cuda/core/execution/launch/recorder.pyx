@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The flight recorder, as users and error messages read it.
+# The flight recorder, for users and error messages.
 
 from cuda.core.execution.launch.records import LaunchRecord
 
@@ -23,27 +23,27 @@ cdef object record_of(const recorded_launch& launch):
 
 
 def recent_launches():
-    """The last launches of the process, newest first.
+    """Return the last launches of the process, newest first.
 
-    Host only. ``HALFWARP_FLIGHT_RECORDER`` says how many are kept (256 by default, 0 for none);
-    launches in a row that are equal count as one.
+    Host only. ``HALFWARP_FLIGHT_RECORDER`` is the number of recorded launches (256 by default, 0
+    for none); consecutive equal launches count as one.
 
     Returns
     -------
     list of LaunchRecord
         Named tuples ``(number, kernel, grid, block, shmem_size, stream, device, thread, count)``;
-        `grid` is in blocks, `number` that of the last of `count` equal launches.
+        `grid` is in blocks; `number` is the number of the last of `count` equal launches.
     """
     cdef launch_list launches = recorded_launches()
     return [record_of(launches[i]) for i in range(launches.size())]
 
 
 cdef int add_launch_notes(object error, CUresult code) except -1:
-    """Tell which launches may have caused an error that a later call reports."""
+    """Add the launches that may have caused an error reported by a later call."""
     if <int>code not in CAUSED_BY_LAUNCHES:
         return 0
     cdef CUdevice device = -1
-    # A broken context may refuse to say its device: then all launches are shown.
+    # A corrupted context may not report its device; then all launches are listed.
     try_call(driver.cuCtxGetDevice, &device)
     joined = {}
     for launch in recent_launches():
@@ -52,13 +52,13 @@ cdef int add_launch_notes(object error, CUresult code) except -1:
     lines = [f"launch {number} (x{count}): {text}" for text, (number, count) in joined.items()]
     if lines:
         error.add_note("\n".join((
-            "one of these launches may have caused it, newest first (HALFWARP_SYNC_LAUNCH=1 "
-            "finds out which):", *lines[:NOTED_LAUNCHES])))
+            "one of these launches may have caused the error, newest first "
+            "(HALFWARP_SYNC_LAUNCH=1 finds the launch):", *lines[:NOTED_LAUNCHES])))
     return 0
 
 
 cdef int count_launch(dict joined, object launch) except -1:
-    """Launches that read alike become one line under their newest number."""
+    """Merge launches with the same text into one line with the newest number."""
     text = (f"{launch.kernel} grid=({','.join(map(str, launch.grid))}) "
             f"block=({','.join(map(str, launch.block))}) shmem={launch.shmem_size} "
             f"stream={launch.stream:#x}")

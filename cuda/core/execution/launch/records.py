@@ -7,9 +7,9 @@ LaunchRecord = namedtuple(
     "LaunchRecord",
     ("number", "kernel", "grid", "block", "shmem_size", "stream", "device", "thread", "count"),
 )
-LaunchRecord.__doc__ = """One launch of the process, or several equal ones in a row.
+LaunchRecord.__doc__ = """A launch of the process, or several consecutive equal launches.
 
-Its place among all launches, the name of the kernel, blocks and threads in x, y, z, dynamic shared
-memory in bytes, the address of the stream, the ordinal of the device, 32 bits of what
-`threading.get_ident` gives, and how many launches in a row were equal.
+Fields: sequence number of the launch, name of the kernel, blocks and threads in x, y, z, dynamic
+shared memory in bytes, address of the stream, ordinal of the device, lower 32 bits of
+`threading.get_ident`, and number of consecutive equal launches.
 """

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# DeviceResources: what a device, or a context, has.
+# DeviceResources: the resources of a device or a context.
 
 
 @cython.final
 cdef class DeviceResources:
-    """What there is of a device to work with: multiprocessors and workqueues.
+    """Resources of a device or a context: multiprocessors and workqueues.
 
-    It comes from `Device.resources` (the whole device), `Context.resources` and `Stream.resources`
-    (what that context was given). Each access asks the driver anew. It keeps its context alive.
+    `Device.resources` describes the whole device; `Context.resources` and `Stream.resources`
+    describe the part of a context, which stays alive. Each property queries the driver.
     """
 
     def __init__(self, *args, **kwargs):
@@ -16,7 +16,7 @@ cdef class DeviceResources:
 
     @property
     def sm(self):
-        """The multiprocessors, as `SMResource`. Host only.
+        """Multiprocessors, as `SMResource`. Host only.
 
         Raises
         ------
@@ -27,16 +27,16 @@ cdef class DeviceResources:
         --------
         cuDeviceGetDevResource, cuGreenCtxGetDevResource : the driver functions.
         """
-        require_driver(GREEN_CONTEXTS, "to ask for the multiprocessors of a device or a context")
-        cdef SMResource made = SMResource.__new__(SMResource)
-        read_resource(self.device, self.context, &made.resource, cydriver.CU_DEV_RESOURCE_TYPE_SM)
-        if made.resource.sm.minSmPartitionSize == 0:  # a driver before CUDA 13.0 does not say
-            made.least = made.together = usual_unit(self.device)
-        return made
+        require_driver(GREEN_CONTEXTS, "querying the multiprocessors of a device or a context")
+        cdef SMResource sms = SMResource.__new__(SMResource)
+        read_resource(self.device, self.context, &sms.resource, cydriver.CU_DEV_RESOURCE_TYPE_SM)
+        if sms.resource.sm.minSmPartitionSize == 0:  # unset by drivers before CUDA 13.0
+            sms.fallback_minimum = sms.fallback_alignment = default_alignment(self.device)
+        return sms
 
     @property
     def workqueue(self):
-        """How work is queued, as `WorkqueueResource`. Host only.
+        """Workqueue configuration, as `WorkqueueResource`. Host only.
 
         Raises
         ------
@@ -47,21 +47,21 @@ cdef class DeviceResources:
         --------
         cuDeviceGetDevResource, cuGreenCtxGetDevResource : the driver functions.
         """
-        require_driver(STRUCTURED_SPLIT, "to ask for the workqueue of a device or a context")
-        cdef WorkqueueResource made = WorkqueueResource.__new__(WorkqueueResource)
-        read_resource(self.device, self.context, &made.config,
+        require_driver(STRUCTURED_SPLIT, "querying the workqueue of a device or a context")
+        cdef WorkqueueResource queues = WorkqueueResource.__new__(WorkqueueResource)
+        read_resource(self.device, self.context, &queues.config,
                       cydriver.CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG)
-        read_resource(self.device, self.context, &made.queue,
+        read_resource(self.device, self.context, &queues.queue,
                       cydriver.CU_DEV_RESOURCE_TYPE_WORKQUEUE)
-        return made
+        return queues
 
     def __repr__(self):
-        of = f"device {self.device}" if self.context is None else repr(self.context)
-        return f"<DeviceResources of {of}>"
+        owner = f"device {self.device}" if self.context is None else repr(self.context)
+        return f"<DeviceResources of {owner}>"
 
 
-cdef unsigned usual_unit(int device) except? 0:
-    """Of how many multiprocessors a group is a multiple."""
+cdef unsigned default_alignment(int device) except? 0:
+    """Return the number of multiprocessors that the size of a group is a multiple of."""
     cdef int major = 0
     check(cydriver.cuDeviceGetAttribute(
         &major, cydriver.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
@@ -70,15 +70,15 @@ cdef unsigned usual_unit(int device) except? 0:
 
 
 def resources_of_device(int ordinal):
-    """What the whole device has. Host only."""
-    cdef DeviceResources made = DeviceResources.__new__(DeviceResources)
-    made.device = ordinal
-    return made
+    """Return the resources of a whole device. Host only."""
+    cdef DeviceResources resources = DeviceResources.__new__(DeviceResources)
+    resources.device = ordinal
+    return resources
 
 
 def resources_of_context(Context context not None):
-    """What a context was given; the object is kept. Host only."""
-    cdef DeviceResources made = DeviceResources.__new__(DeviceResources)
-    made.device = context.device
-    made.context = context
-    return made
+    """Return the resources of a context, which stays alive. Host only."""
+    cdef DeviceResources resources = DeviceResources.__new__(DeviceResources)
+    resources.device = context.device
+    resources.context = context
+    return resources

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Green contexts: from options to the resources that the driver is given.
+# Green contexts: conversion of options to driver resources.
 
 from libc.string cimport memcpy
 
 
 def create_context(int ordinal, options):
-    """What `Device.create_context` does. Host only."""
-    cdef CUdevResource* named
+    """Implement `Device.create_context`. Host only."""
+    cdef CUdevResource* native_resources
     cdef Py_ssize_t i, count
     if options is None:
         raise ValueError("options with device resources must be provided to create a green "
@@ -18,36 +18,36 @@ def create_context(int ordinal, options):
         raise TypeError("ContextOptions.resources must be a sequence of resources: "
                         "ContextOptions([resource])")
     try:
-        given = list(options.resources)
+        resources = list(options.resources)
     except TypeError as error:
-        raise TypeError("ContextOptions.resources must be a sequence of what Device.resources "
-                        f"gives: {error}") from error
-    if not given:
+        raise TypeError("ContextOptions.resources must be a sequence of SMResource and "
+                        f"WorkqueueResource, got {type(options.resources)}: {error}") from error
+    if not resources:
         raise ValueError("ContextOptions.resources must not be empty")
     require_driver(GREEN_CONTEXTS, "a green context")
-    count = len(given)
-    named = <CUdevResource*>calloc(count, sizeof(CUdevResource))
+    count = len(resources)
+    native_resources = <CUdevResource*>calloc(count, sizeof(CUdevResource))
     try:
-        if named is NULL:
+        if native_resources is NULL:
             raise MemoryError
         for i in range(count):
-            copy_resource(given[i], &named[i])
-        return make_green_context(ordinal, named, <unsigned>count)
+            copy_resource(resources[i], &native_resources[i])
+        return make_green_context(ordinal, native_resources, <unsigned>count)
     finally:
-        free(named)
+        free(native_resources)
 
 
-cdef int copy_resource(object given, CUdevResource* into) except -1:
-    if isinstance(given, SMResource):
-        if (<SMResource>given).is_dry:
-            raise ValueError("a dry-run SMResource cannot be given to a context: split without "
-                             "dry_run")
-        memcpy(into, &(<SMResource>given).resource, sizeof(CUdevResource))
-    elif isinstance(given, WorkqueueResource):
-        with cython.critical_section(given):
-            memcpy(into, &(<WorkqueueResource>given).config, sizeof(CUdevResource))
+cdef int copy_resource(object resource, CUdevResource* target) except -1:
+    if isinstance(resource, SMResource):
+        if (<SMResource>resource).is_dry:
+            raise ValueError("a context cannot be created from a dry-run SMResource: split "
+                             "without dry_run")
+        memcpy(target, &(<SMResource>resource).resource, sizeof(CUdevResource))
+    elif isinstance(resource, WorkqueueResource):
+        with cython.critical_section(resource):
+            memcpy(target, &(<WorkqueueResource>resource).config, sizeof(CUdevResource))
     else:
-        raise TypeError(f"Unsupported context resource type: {type(given)}; it may be SMResource "
-                        "or WorkqueueResource")
-    into.nextResource = NULL
+        raise TypeError(f"Unsupported context resource type: {type(resource)}; it may be "
+                        "SMResource or WorkqueueResource")
+    target.nextResource = NULL
     return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be asked of a green context and of its parts."""
+"""Options of green contexts and their resources."""
 
 import operator
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class ContextOptions:
     Parameters
     ----------
     resources : sequence of SMResource and WorkqueueResource
-        What the context gets of its device. Several `SMResource` must come from one split.
+        Resources of the context. Several `SMResource` objects must be from one split.
 
     See Also
     --------
@@ -35,20 +35,20 @@ class ContextOptions:
 
 @dataclass
 class SMResourceOptions:
-    """Options of `SMResource.split`: one group, or with a sequence of counts as many groups.
+    """Options of `SMResource.split`: one group, or one group for each of several counts.
 
-    Host only. The other fields may be sequences as long as that of the counts.
+    Host only. If `count` is a sequence, the other fields may be sequences of the same length.
 
     Parameters
     ----------
     count : int or sequence of int, optional
-        The multiprocessors of each group; None takes as many as are left.
+        Multiprocessors in each group; None uses all remaining multiprocessors.
     coscheduled_sm_count : int or sequence of int, optional
-        How many of them are scheduled together, which bounds the size of a cluster.
+        Multiprocessors that are scheduled together, which limits the size of a cluster.
     preferred_coscheduled_sm_count : int or sequence of int, optional
-        The same, if it can be had.
+        Preferred value of `coscheduled_sm_count`.
     backfill : bool or sequence of bool
-        Whether the count is more important than what is scheduled together.
+        Whether `count` has precedence over `coscheduled_sm_count`.
 
     See Also
     --------
@@ -63,7 +63,7 @@ class SMResourceOptions:
 
 @dataclass
 class WorkqueueResourceOptions:
-    """Options of `WorkqueueResource.configure`; None leaves a field as it is.
+    """Options of `WorkqueueResource.configure`; None does not change a setting.
 
     Host only.
 
@@ -71,9 +71,9 @@ class WorkqueueResourceOptions:
     ----------
     sharing_scope : str or WorkqueueSharingScopeType, optional
         ``"device_ctx"``: all contexts of the device share the queues; ``"green_ctx_balanced"``:
-        green contexts get queues of their own as far as there are enough.
+        green contexts use separate queues while enough queues exist.
     concurrency_limit : int, optional
-        How many streams are expected to have work at the same time, at least 1.
+        Expected number of streams with concurrent work, at least 1.
     """
 
     sharing_scope: WorkqueueSharingScopeType | str | None = None
@@ -84,7 +84,7 @@ class WorkqueueResourceOptions:
 
 
 def checked_workqueue(options):
-    """The fields of `WorkqueueResourceOptions` as a str and an int, each None if it is left."""
+    """Return the fields of `WorkqueueResourceOptions` as a str and an int, None if unset."""
     scope, limit = options.sharing_scope, options.concurrency_limit
     if scope is not None and scope not in list(WorkqueueSharingScopeType):
         raise ValueError(
@@ -114,7 +114,7 @@ def _number(field, value):
 
 
 def _for_each_group(field, value, count):
-    """The value of a field for each of `count` groups; `count` is None for one scalar group."""
+    """Return a field's value for each of `count` groups; `count` is None for one scalar group."""
     if not _is_sequence(value):
         return [value] * (1 if count is None else count)
     if count is None:
@@ -128,7 +128,7 @@ def _for_each_group(field, value, count):
 
 
 def requested_groups(options):
-    """For each group its count, what is scheduled together, what preferably, and its flags."""
+    """Return for each group: count, coscheduled count, preferred coscheduled count, flags."""
     count = options.count
     number = None
     if _is_sequence(count):
@@ -136,31 +136,31 @@ def requested_groups(options):
         if number == 0:
             raise ValueError("SMResourceOptions.count must not be empty")
     counts = [_number("count", n) for n in (count if number is not None else [count])]
-    together, preferred = (
+    coscheduled, preferred = (
         [_number(field, n) for n in _for_each_group(field, getattr(options, field), number)]
         for field in ("coscheduled_sm_count", "preferred_coscheduled_sm_count")
     )
     flags = [
         _BACKFILL if flag else 0 for flag in _for_each_group("backfill", options.backfill, number)
     ]
-    return list(zip(counts, together, preferred, flags, strict=True))
+    return list(zip(counts, coscheduled, preferred, flags, strict=True))
 
 
 def require_counts(groups):
-    """ValueError for a number of multiprocessors that cannot be."""
-    for name, place in (("count", 0), ("coscheduled_sm_count", 1)):
+    """Raise ValueError for an impossible number of multiprocessors."""
+    for name, index in (("count", 0), ("coscheduled_sm_count", 1)):
         for group in groups:
-            if group[place] < 0:
-                raise ValueError(f"{name} must be non-negative, got {group[place]}")
-            if group[place] > 0xFFFFFFFF:
-                raise ValueError(f"{name} must be less than 2**32, got {group[place]}")
+            if group[index] < 0:
+                raise ValueError(f"{name} must be non-negative, got {group[index]}")
+            if group[index] > 0xFFFFFFFF:
+                raise ValueError(f"{name} must be less than 2**32, got {group[index]}")
     if any(not 0 <= group[2] <= 0xFFFFFFFF for group in groups):
         raise ValueError("preferred_coscheduled_sm_count must be non-negative and less than 2**32")
 
 
 def equal_count(groups):
-    """The one count of all groups, for drivers that split into equal groups only."""
-    if any(together or preferred for _, together, preferred, _ in groups):
+    """Return the common count of all groups, for drivers that support equal groups only."""
+    if any(coscheduled or preferred for _, coscheduled, preferred, _ in groups):
         raise RuntimeError(
             "coscheduled_sm_count and preferred_coscheduled_sm_count need a driver of CUDA 13.1 or "
             "newer"
@@ -168,7 +168,7 @@ def equal_count(groups):
     counts = {count for count, *_ in groups}
     if len(counts) > 1:
         raise RuntimeError(
-            "a driver before CUDA 13.1 makes homogeneous groups only: give all the same count"
+            "a driver before CUDA 13.1 supports homogeneous groups only: use one count for all"
         )
     return counts.pop()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# SMResource: multiprocessors, and how they are divided.
+# SMResource: multiprocessors and their partition into groups.
 
 
 ctypedef cydriver.CU_DEV_SM_RESOURCE_GROUP_PARAMS group_parameters
@@ -7,10 +7,10 @@ ctypedef cydriver.CU_DEV_SM_RESOURCE_GROUP_PARAMS group_parameters
 
 @cython.final
 cdef class SMResource:
-    """Multiprocessors of a device, which a green context can be made of.
+    """Multiprocessors of a device, for the creation of a green context.
 
-    It comes from `DeviceResources.sm`, or from `split`. It is a description: nothing is taken from
-    anybody until a context is made.
+    `DeviceResources.sm` and `split` return these objects. An object only describes
+    multiprocessors; it reserves none until a context is created.
     """
 
     def __init__(self, *args, **kwargs):
@@ -19,54 +19,55 @@ cdef class SMResource:
 
     @property
     def handle(self):
-        """The address of the ``CUdevResource``, valid while the object lives. Host only."""
+        """Address of the ``CUdevResource``, valid while the object is alive. Host only."""
         return <uintptr_t>&self.resource
 
     @property
     def sm_count(self):
-        """How many multiprocessors there are. Host only."""
+        """Number of multiprocessors. Host only."""
         return self.resource.sm.smCount
 
     @property
     def min_partition_size(self):
-        """The fewest multiprocessors that a group may have. Host only."""
-        return self.resource.sm.minSmPartitionSize or self.least
+        """Minimum number of multiprocessors in a group. Host only."""
+        return self.resource.sm.minSmPartitionSize or self.fallback_minimum
 
     @property
     def coscheduled_alignment(self):
-        """What the size of a group is a multiple of. Host only."""
-        return self.resource.sm.smCoscheduledAlignment or self.together
+        """Number of multiprocessors that the size of a group must be a multiple of. Host only."""
+        return self.resource.sm.smCoscheduledAlignment or self.fallback_alignment
 
     @property
     def flags(self):
-        """The flags of the driver for these multiprocessors. Host only."""
+        """Driver flags of these multiprocessors. Host only."""
         return self.resource.sm.flags
 
     def split(self, options, *, dry_run=False):
-        """Divide the multiprocessors into groups that share none.
+        """Divide the multiprocessors into disjoint groups.
 
         Host only.
 
         Parameters
         ----------
         options : SMResourceOptions or dict
-            One group for each of its counts.
+            Options with a count for each group.
         dry_run : bool
-            Only find out how large the groups would be: no context can be made of them.
+            Whether to only compute the sizes of the groups. No context can be created from such
+            groups.
 
         Returns
         -------
         (list of SMResource, SMResource)
-            The groups, and what is left, perhaps nothing.
+            The groups, and the remaining multiprocessors, possibly none.
 
         Raises
         ------
         ValueError
-            If the fields of the options do not go together.
+            If the fields of the options are inconsistent.
         RuntimeError
-            If the driver is too old for what is asked.
+            If the driver does not support the options.
         CUDAError
-            If there are not that many multiprocessors, or a size does not fit their alignment.
+            If there are too few multiprocessors, or a size violates the alignment.
 
         See Also
         --------
@@ -97,77 +98,79 @@ cdef class SMResource:
                 f"{' dry_run' if self.is_dry else ''}>")
 
 
-cdef SMResource part_of(SMResource whole, const CUdevResource& resource, bint is_dry):
-    """A result of a split; what the driver leaves open in it is as in the whole."""
-    cdef SMResource made = SMResource.__new__(SMResource)
-    made.resource = resource
-    made.is_dry = is_dry
-    made.least = whole.resource.sm.minSmPartitionSize or whole.least
-    made.together = whole.resource.sm.smCoscheduledAlignment or whole.together
-    return made
+cdef SMResource create_part(SMResource whole, const CUdevResource& resource, bint is_dry):
+    """Create a result of a split; fields that the driver does not set are copied from `whole`."""
+    cdef SMResource part = SMResource.__new__(SMResource)
+    part.resource = resource
+    part.is_dry = is_dry
+    part.fallback_minimum = whole.resource.sm.minSmPartitionSize or whole.fallback_minimum
+    part.fallback_alignment = whole.resource.sm.smCoscheduledAlignment or whole.fallback_alignment
+    return part
 
 
-cdef SMResource counted_part(SMResource whole, unsigned count):
-    """A result that has only its count."""
+cdef SMResource create_counted_part(SMResource whole, unsigned count):
+    """Create a result of a dry run, which has a count only."""
     cdef CUdevResource resource = whole.resource
     resource.sm.smCount = count
-    return part_of(whole, resource, True)
+    return create_part(whole, resource, True)
 
 
 cdef tuple split_in_structure(SMResource whole, list groups, bint is_dry):
     cdef unsigned count = <unsigned>len(groups)
-    cdef unsigned i, left
-    cdef CUdevResource rest = whole.resource
-    cdef CUdevResource* made = <CUdevResource*>calloc(count, sizeof(CUdevResource))
-    cdef CUdevResource* results = NULL  # both are left so where only counts are asked for
+    cdef unsigned i, unused
+    cdef CUdevResource remaining = whole.resource
+    cdef CUdevResource* native_parts = <CUdevResource*>calloc(count, sizeof(CUdevResource))
+    cdef CUdevResource* results = NULL  # a dry run passes NULL for both
     cdef CUdevResource* remainder = NULL
-    cdef group_parameters* wanted = <group_parameters*>calloc(count, sizeof(group_parameters))
+    cdef group_parameters* params = <group_parameters*>calloc(count, sizeof(group_parameters))
     try:
-        if made is NULL or wanted is NULL:
+        if native_parts is NULL or params is NULL:
             raise MemoryError
         if not is_dry:
-            results, remainder = made, &rest
+            results, remainder = native_parts, &remaining
         for i in range(count):
-            wanted[i].smCount, wanted[i].coscheduledSmCount = groups[i][0], groups[i][1]
-            wanted[i].preferredCoscheduledSmCount, wanted[i].flags = groups[i][2], groups[i][3]
-        check(cydriver.cuDevSmResourceSplit(results, count, &whole.resource, remainder, 0, wanted),
+            params[i].smCount, params[i].coscheduledSmCount = groups[i][0], groups[i][1]
+            params[i].preferredCoscheduledSmCount, params[i].flags = groups[i][2], groups[i][3]
+        check(cydriver.cuDevSmResourceSplit(results, count, &whole.resource, remainder, 0, params),
               "cuDevSmResourceSplit")
         if not is_dry:
-            return [part_of(whole, made[i], False) for i in range(count)], rest_of(whole, rest)
-        left = whole.resource.sm.smCount
+            parts = [create_part(whole, native_parts[i], False) for i in range(count)]
+            return parts, create_remainder(whole, remaining)
+        unused = whole.resource.sm.smCount
         parts = []
         for i in range(count):
-            parts.append(counted_part(whole, wanted[i].smCount))
-            left -= wanted[i].smCount
-        return parts, counted_part(whole, left)
+            parts.append(create_counted_part(whole, params[i].smCount))
+            unused -= params[i].smCount
+        return parts, create_counted_part(whole, unused)
     finally:
-        free(made)
-        free(wanted)
+        free(native_parts)
+        free(params)
 
 
 cdef tuple split_by_count(SMResource whole, unsigned size, unsigned count, bint is_dry):
-    """What drivers before 13.1 have: groups of one size."""
-    cdef unsigned i, got = count
-    cdef CUdevResource rest = whole.resource
-    cdef CUdevResource* made = <CUdevResource*>calloc(count, sizeof(CUdevResource))
+    """Split into groups of one size, for drivers before CUDA 13.1."""
+    cdef unsigned i, fitting = count
+    cdef CUdevResource remaining = whole.resource
+    cdef CUdevResource* native_parts = <CUdevResource*>calloc(count, sizeof(CUdevResource))
     try:
-        if made is NULL:
+        if native_parts is NULL:
             raise MemoryError
-        check(cydriver.cuDevSmResourceSplitByCount(made, &got, &whole.resource, &rest, 0, size),
+        check(cydriver.cuDevSmResourceSplitByCount(native_parts, &fitting, &whole.resource,
+                                                   &remaining, 0, size),
               "cuDevSmResourceSplitByCount")
-        if got < count:
-            raise ValueError(f"{count} groups of at least {size} multiprocessors were asked for, "
-                             f"and {whole.resource.sm.smCount} give {got}")
-        parts = [part_of(whole, made[i], is_dry) for i in range(count)]
-        remainder = rest_of(whole, rest)
+        if fitting < count:
+            raise ValueError(f"cannot split {whole.resource.sm.smCount} multiprocessors into "
+                             f"{count} groups of at least {size}: only {fitting} groups fit")
+        parts = [create_part(whole, native_parts[i], is_dry) for i in range(count)]
+        remainder = create_remainder(whole, remaining)
         (<SMResource>remainder).is_dry = is_dry
         return parts, remainder
     finally:
-        free(made)
+        free(native_parts)
 
 
-cdef SMResource rest_of(SMResource whole, const CUdevResource& rest):
-    """The remainder; where nothing is left the driver gives no resource at all."""
-    if rest.type == cydriver.CU_DEV_RESOURCE_TYPE_SM:
-        return part_of(whole, rest, False)
-    return counted_part(whole, 0)
+cdef SMResource create_remainder(SMResource whole, const CUdevResource& remaining):
+    """Return the remainder; the driver returns no resource if nothing remains."""
+    if remaining.type == cydriver.CU_DEV_RESOURCE_TYPE_SM:
+        return create_part(whole, remaining, False)
+    return create_counted_part(whole, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# WorkqueueResource: how many streams run side by side, and who shares the queues.
+# WorkqueueResource: concurrency limit and sharing scope of work queues.
 
 SHARING_SCOPES = {
     "device_ctx": cydriver.CU_WORKQUEUE_SCOPE_DEVICE_CTX,
@@ -9,10 +9,10 @@ SHARING_SCOPES = {
 
 @cython.final
 cdef class WorkqueueResource:
-    """The queues through which a device takes work, which a green context can be made of.
+    """Configuration of a device's work queues, for the creation of a green context.
 
-    It comes from `DeviceResources.workqueue`. `configure` changes this object; contexts made of it
-    later get what it says then.
+    `DeviceResources.workqueue` returns this object. `configure` changes it; contexts created later
+    use the changed configuration.
     """
 
     def __init__(self, *args, **kwargs):
@@ -21,19 +21,19 @@ cdef class WorkqueueResource:
 
     @property
     def handle(self):
-        """The address of the ``CUdevResource``, valid while the object lives. Host only."""
+        """Address of the ``CUdevResource``, valid while the object is alive. Host only."""
         return <uintptr_t>&self.config
 
     @property
     def sharing_scope(self):
-        """Who shares the queues, as `cuda.core.typing.WorkqueueSharingScopeType`. Host only."""
+        """Sharing scope of the queues, `cuda.core.typing.WorkqueueSharingScopeType`. Host only."""
         names = {number: name for name, number in SHARING_SCOPES.items()}
         scopes = import_module("cuda.core.typing").WorkqueueSharingScopeType
         return scopes(names[<int>self.config.wqConfig.sharingScope])
 
     @property
     def concurrency_limit(self):
-        """How many streams are expected to have work at the same time. Host only."""
+        """Expected number of streams with concurrent work. Host only."""
         return self.config.wqConfig.wqConcurrencyLimit
 
     @property
@@ -43,21 +43,21 @@ cdef class WorkqueueResource:
         return device_of_ordinal(self.config.wqConfig.device)
 
     def configure(self, options):
-        """Change what contexts get that are made of this object from now on.
+        """Set the configuration for contexts created later from this object.
 
         Host only.
 
         Parameters
         ----------
         options : WorkqueueResourceOptions or dict
-            Fields that are None stay as they are.
+            Settings; fields that are None do not change.
 
         Raises
         ------
         TypeError
-            If the options are of another type.
+            If `options` has another type.
         ValueError
-            If a field has no value that there is.
+            If the value of a field is invalid.
         """
         records = import_module("cuda.core.execution.resources.options")
         options = as_options(options, records.WorkqueueResourceOptions, "workqueue options")

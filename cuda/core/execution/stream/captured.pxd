@@ -1,39 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is recorded into a graph keeps what it uses.
+# References that a graph holds to the operands captured into it.
 
 cdef extern from "python/launch/launch_modes.hpp" namespace "halfwarp::python":
-    # How many builders capture whose operands are to be kept: nobody is asked anything at 0.
+    # Number of builders that are capturing and retain operands; at 0 operations skip all checks.
     int captures_under_way "halfwarp::python::captures_under_way.load"() noexcept
     void count_capture(int change) noexcept
 
-# What keeps the memory of a Buffer, the event of an Event, or the object itself, for later.
+# Returns the object to retain for an operand: owner of memory, shared event, or the operand itself.
 cdef object share_operand(object operand)
 
-# What keeps the memory of an open Buffer; None where the memory is a part of a graph itself.
-cdef object memory_to_keep(Buffer buffer)
+# Returns the object to retain for the memory of an open Buffer; None if a graph owns the memory.
+cdef object owner_for_graph(Buffer buffer)
 
-# Adds to a list the same for all of some, without what keeps nothing alive: numbers and the like.
-cdef int add_operands(list kept, object operands) except -1
+# Appends the objects to retain for operands to a list; skips plain values such as numbers.
+cdef int add_operands(list refs, object operands) except -1
 
-# The event, also after the object was closed.
+# Returns an Event that shares the driver event and stays open when `event` is closed.
 cdef Event share_event(Event event)
 
-# No graph keeps memory of such resources: each frees it, or leaves it, as it says.
+# Registers GraphMemoryResource: graphs do not retain memory that they own.
 cdef int set_graph_memory_class(object cls) except -1
 
-# The same, for a builder of whose capture that is to begin or has ended: the list is let go of.
+# Counts a builder when its capture begins (1) or ends (-1); the end drops the cached list.
 cdef int count_builder_captures(int change) except -1
 
-# The list of what the graph keeps that a stream is being captured into, to add to; None: no graph.
-cdef list list_in_capture(const stream_ref& stream)
+# Returns the list of objects retained by the graph being captured; None without a capture.
+cdef list references_of_capture(const stream_ref& stream)
 
-# Lets the graph that a stream is being captured into keep an object; whether there is one.
-cdef int keep_in_capture(const stream_ref& stream, object kept) except -1
+# Makes the graph being captured retain an object; returns 0 without a capture.
+cdef int retain_in_capture(const stream_ref& stream, object operand) except -1
 
-# Lets a graph keep an object. The user object of the driver behind it.
-cdef CUuserObject keep_in_graph(CUgraph graph, object kept) except NULL
+# Makes a graph retain an object; returns the CUDA user object.
+cdef CUuserObject retain_object_in_graph(CUgraph graph, object operand) except NULL
 
-# For the error at the end of a capture: which call broke it. Forgotten when the next one begins.
-cdef int note_capture_error(object error, CUresult code) except -1
-cdef int forget_capture_error() except -1
-cdef str what_broke_the_capture()
+# The call that invalidated a capture, for the error at its end. The next capture clears it.
+cdef int record_capture_error(object error, CUresult code) except -1
+cdef int clear_capture_error() except -1
+cdef str capture_error_text()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The default streams: two tokens, and which of them is meant when none is given.
+# The two default-stream tokens, and the choice between them.
 
 from libc.stdlib cimport getenv, strtol
 
@@ -19,10 +19,11 @@ cdef Stream default_stream_object():
 
 
 def default_stream():
-    """The stream that stands for "no stream given".
+    """Return the stream that is used by default.
 
-    Host only. It is the legacy default stream, or the one of each thread when the environment
-    variable ``CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM`` was a non-zero number at the first call.
+    Host only. The result is the legacy default stream, or the per-thread default stream if the
+    environment variable ``CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM`` was a non-zero number at the
+    first call.
 
     Returns
     -------

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# Event: a wrapper of a counted driver event.
+# Event: a wrapper of a reference-counted driver event.
 
 cdef class Event:
     cdef held_event native
-    cdef uintptr_t identity   # the address, kept for hashing when closed
+    cdef uintptr_t identity   # the address, valid for hashing after close
     cdef object __weakref__
 
-# The flags of cuEventCreate for an EventOptions, a dict of its keywords, or None. An event that
-# is `bound` is recorded on a stream at once.
+# Converts an EventOptions, a dict of its keywords or None to flags of cuEventCreate. A `bound`
+# event is recorded on a stream immediately.
 cdef unsigned event_flags(object options, bint bound) except? 0xFFFFFFFF
 
-# A new instance of `cls` that takes the handle over.
+# Moves a handle into a new instance of `cls`.
 cdef Event wrap_event(object cls, event_handle& native)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Event: a point in the work of a stream, to wait for or to take the time at.
+# Event: a point in the work of a stream, for waiting and for timing.
 
 
-cdef object event_options = None  # the class, loaded when options are first given
+cdef object event_options = None  # the class EventOptions, imported on first use
 
 
 cdef unsigned event_flags(object options, bint bound) except? 0xFFFFFFFF:
@@ -17,7 +17,7 @@ cdef unsigned event_flags(object options, bint bound) except? 0xFFFFFFFF:
             raise TypeError("an event with ipc_enabled=True cannot use timing: leave "
                             "timing_enabled=False")
         if not bound:
-            raise TypeError("an event with ipc_enabled=True must be bound to a stream: make it "
+            raise TypeError("an event with ipc_enabled=True must be bound to a stream: create it "
                             "with Stream.record(options=...)")
     cdef unsigned flags = CU_EVENT_INTERPROCESS if options.ipc_enabled else CU_EVENT_DEFAULT
     if not options.timing_enabled:
@@ -29,11 +29,11 @@ cdef unsigned event_flags(object options, bint bound) except? 0xFFFFFFFF:
 
 @cython.freelist(64)
 cdef class Event:
-    """A point in the work of a stream: it is done when all work before it is.
+    """A point in the work of a stream: it completes when all earlier work has completed.
 
-    It comes from `Stream.record` or `Device.create_event`, and keeps its context alive. It owns
-    the driver event: closing the last wrapper destroys it. ``later - earlier`` is the time between
-    two events in milliseconds.
+    `Stream.record` and `Device.create_event` create events. An event keeps its context alive and
+    owns the driver event: closing the last wrapper destroys it. ``later - earlier`` is the time
+    between two events in milliseconds.
     """
 
     def __init__(self, *args, **kwargs):
@@ -45,7 +45,7 @@ cdef class Event:
     def close(self):
         """Destroy the event, unless another wrapper shares it.
 
-        Host only. Work that was ordered behind the event stays so. Closing twice is harmless.
+        Host only. Submitted work still waits for the event. Closing twice is harmless.
 
         See Also
         --------
@@ -65,12 +65,12 @@ cdef class Event:
 
     @property
     def is_timing_enabled(self):
-        """Whether the event takes the time. Host only."""
+        """Whether the event records the time. Host only."""
         return self.native.borrow_open(self).facts().is_timing_enabled()
 
     @property
     def is_blocking_sync(self):
-        """Whether `sync` puts the thread to sleep rather than spinning. Host only."""
+        """Whether `sync` blocks the thread instead of spinning. Host only."""
         return self.native.borrow_open(self).facts().is_blocking_sync()
 
     @property
@@ -80,7 +80,7 @@ cdef class Event:
 
     @property
     def is_done(self):
-        """Whether all work before the event is finished; True when it was never recorded.
+        """Whether all work before the event has completed; True if it was never recorded.
 
         Host only.
 
@@ -95,7 +95,7 @@ cdef class Event:
         """
         cdef borrowed_event event = self.native.borrow_open(self)
         cdef CUresult code
-        with nogil:  # it is polled: what it waits for may need the interpreter
+        with nogil:  # a caller polls this property while host functions may need the GIL
             code = try_call(driver.cuEventQuery, event.raw())
         if code == CUDA_ERROR_NOT_READY:
             return False
@@ -103,7 +103,7 @@ cdef class Event:
         return True
 
     def sync(self):
-        """Wait until all work before the event is finished.
+        """Wait until all work before the event has completed.
 
         Blocks the host.
 
@@ -123,7 +123,7 @@ cdef class Event:
 
     @property
     def context(self):
-        """The `Context` of the event; None for one of another process. Host only."""
+        """The `Context` of the event; None for an event of another process. Host only."""
         cdef borrowed_event event = self.native.borrow_open(self)
         if event.facts().is_imported or not event.parent().is_open():
             return None
@@ -131,7 +131,7 @@ cdef class Event:
 
     @property
     def device(self):
-        """The `Device` of the event; None for one of another process. Host only."""
+        """The `Device` of the event; None for an event of another process. Host only."""
         cdef borrowed_event event = self.native.borrow_open(self)
         if event.facts().is_imported or not event.parent().is_open():
             return None
@@ -139,12 +139,14 @@ cdef class Event:
 
     @property
     def ipc_descriptor(self):
-        """What another process needs to wait for the event, an `IPCEventDescriptor`. Host only.
+        """Descriptor that another process opens to wait for the event. Host only.
+
+        The type is `IPCEventDescriptor`.
 
         Raises
         ------
         RuntimeError
-            If the event was not made with ``ipc_enabled=True``.
+            If the event was not created with ``ipc_enabled=True``.
 
         See Also
         --------
@@ -161,20 +163,20 @@ cdef class Event:
         Parameters
         ----------
         ipc_descriptor : IPCEventDescriptor
-            The `ipc_descriptor` of the event.
+            Value of the event's `ipc_descriptor`.
 
         Returns
         -------
         Event
-            To wait for; it belongs to no device and no context. In the process that made the event,
-            one more wrapper of it.
+            An event to wait for, without a device or context. In the process that created the
+            event, another wrapper of it.
 
         Raises
         ------
         ValueError
             If the descriptor is too short.
         RuntimeError
-            If the driver finds no such event, or the process that made it has ended.
+            If the driver does not find the event, or the process that created it has ended.
 
         See Also
         --------
@@ -189,7 +191,7 @@ cdef class Event:
 
     @property
     def is_timing_disabled(self):
-        """Deprecated: the contrary of `is_timing_enabled`. Host only."""
+        """Deprecated: the inverse of `is_timing_enabled`. Host only."""
         warn_deprecated("Event.is_timing_disabled", "Event.is_timing_enabled")
         return not self.is_timing_enabled
 

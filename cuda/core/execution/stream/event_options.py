@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be asked of a new event."""
+"""Options of new events."""
 
 import warnings
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ class EventOptions:
     Parameters
     ----------
     timing_enabled : bool
-        Whether the event takes the time, so that events can be subtracted.
+        Whether the event records the time, so that events can be subtracted.
     blocking_sync : bool
-        Whether `Event.sync` puts the thread to sleep rather than spinning.
+        Whether `Event.sync` blocks the thread instead of spinning.
     ipc_enabled : bool
         Whether another process may wait for the event; excludes timing.
 
@@ -56,7 +56,7 @@ class EventOptions:
         for name, value in old.items():
             if name not in _OLD_NAMES:
                 raise TypeError(
-                    f"EventOptions has no option {name!r}: it takes timing_enabled, "
+                    f"EventOptions has no option {name!r}: its options are timing_enabled, "
                     "blocking_sync and ipc_enabled"
                 )
             _warn_renamed(name, stacklevel=2)

@@ -17,5 +17,5 @@ cdef extern from "python/host_call.hpp" namespace "halfwarp::python" nogil:
     void run_graph_call(void*) noexcept
     void release_host_call(void*) noexcept
 
-# A call of a function, checked: a Python callable, or a C function with its data.
+# Creates a call of a Python callable, or of a C function with its data; checks the arguments.
 cdef host_call* prepare_host_call(object fn, object user_data) except NULL

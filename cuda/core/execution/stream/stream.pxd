@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-# Stream: a wrapper of a counted driver stream, of a foreign one, or of a default stream.
+# Stream: a wrapper of a reference-counted driver stream, a foreign stream or a default stream.
 
 cdef class Stream:
-    cdef held_stream native   # what C++ reads
-    cdef uintptr_t identity   # the address, kept for hashing when closed
+    cdef held_stream native   # read by C++
+    cdef uintptr_t identity   # the address, valid for hashing after close
     cdef object __weakref__
 
-# The open Stream that an argument stands for; TypeError for None and what is not a stream.
-cdef Stream accept_stream(object given)
+# Converts an argument to an open Stream; TypeError for None and for objects without a stream.
+cdef Stream accept_stream(object stream_arg)
 
-# The same for `launch`, where a foreign stream is accepted with a DeprecationWarning.
-cdef Stream accept_launch_stream(object given)
+# Converts an argument of `launch`, where a foreign stream gives a DeprecationWarning.
+cdef Stream accept_launch_stream(object stream_arg)
 
-# The package's default stream: legacy or per thread, as the environment says.
+# Returns the package's default stream, legacy or per thread, depending on the environment.
 cdef Stream default_stream_object()
 
-# A new stream of that context, of class `cls`.
+# Creates a stream of class `cls` in a context.
 cdef Stream create_stream_in(object cls, const context_ref& context, object options)
 
-# Lets later work of a stream wait for what another one was given so far.
+# Makes later work of one stream wait for all work submitted to another.
 cdef int order_streams(Stream later, Stream earlier) except -1
 
-# A wrapper of class `cls` for a foreign object that offers a stream.
+# Wraps the stream of a foreign object in class `cls`.
 cdef Stream wrap_foreign_stream(object cls, object foreign)
 
-# The name of an object's class, with its module, for messages.
-cdef str qualified_name(object given)
+# Returns the qualified name of an object's class, for messages.
+cdef str qualified_name(object value)
 
-# What calls the driver with the stream, in another extension: no handle leaves this one.
+# A function of another extension that calls the driver with a borrowed stream handle.
 ctypedef CUresult (*stream_work)(CUstream stream, void* arguments) \
     except? CUDA_ERROR_NOT_FOUND nogil
 
@@ -35,6 +35,6 @@ cdef extern from "core/memory/transfers.hpp" namespace "halfwarp::core" nogil:
     CUresult run_in_order(const stream_ref&, stream_work work, void* arguments) \
         except? CUDA_ERROR_NOT_FOUND
 
-# Lends an open stream to such a call, without the interpreter lock; `function` names it in errors.
+# Calls `work` with the handle of an open stream, without the GIL; errors name `function`.
 cdef int run_on_stream(Stream stream, stream_work work, void* arguments,
                        const char* function) except -1

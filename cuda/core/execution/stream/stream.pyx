@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# Stream: work that the device does in order.
+# Stream: a queue of device work.
 
 
-cdef object stream_options = None  # the class, loaded when options are first given
-cdef object launch_function = None  # cuda.core.launch, looked up at the first Stream.launch
+cdef object stream_options = None  # the class StreamOptions, imported on first use
+cdef object launch_function = None  # cuda.core.launch, looked up by the first Stream.launch
 
 
 @cython.freelist(64)
 cdef class Stream:
-    """Work that the device does in order: launches, copies, allocations, events.
+    """A queue of work that the device executes in order: launches, copies, allocations, events.
 
-    It comes from `Device.create_stream`, from `Stream.from_handle` for a stream of another library,
-    or from ``Stream()``, a new stream of the current device. A created stream keeps its context
-    alive and is destroyed with the last wrapper; a foreign one is never destroyed.
+    `Device.create_stream` and ``Stream()`` create streams, the latter on the current device.
+    `Stream.from_handle` wraps a stream of another library. A created stream keeps its context alive
+    and is destroyed with its last wrapper; a foreign stream is never destroyed.
     """
 
     def __init__(self, *args, **kwargs):
@@ -22,13 +22,13 @@ cdef class Stream:
                 "(create_stream) or other Stream APIs (from_handle). It comes from "
                 "Device.create_stream(), or Stream.from_handle() for the stream of another library")
         if self.native.is_open(self):
-            raise RuntimeError("Stream is initialised already")
+            raise RuntimeError("Stream is initialized already")
         cdef Device device = current_device()
-        fill_stream(self, device.context_to_use(), None)
+        init_stream(self, device.context_to_use(), None)
 
     @classmethod
     def _init(cls, obj=None, options=None, device_id=None, ctx=None):
-        """Make a stream of this class: what `Device.create_stream` does. Host only."""
+        """Create a stream of this class, as `Device.create_stream` does. Host only."""
         if obj is not None:
             if options is not None:
                 raise ValueError("obj and options cannot be given together: a stream that exists "
@@ -43,31 +43,31 @@ cdef class Stream:
 
     @classmethod
     def _legacy_default(cls):
-        """A wrapper of the legacy default stream. Host only."""
+        """Wrap the legacy default stream. Host only."""
         return wrap_raw_stream(cls, CU_STREAM_LEGACY, None)
 
     @classmethod
     def _per_thread_default(cls):
-        """A wrapper of the default stream of the calling thread. Host only."""
+        """Wrap the default stream of the calling thread. Host only."""
         return wrap_raw_stream(cls, CU_STREAM_PER_THREAD, None)
 
     @staticmethod
     def from_handle(handle):
-        """Wrap a stream that exists, without managing its lifetime.
+        """Wrap an existing stream without managing its lifetime.
 
-        Host only. The stream must stay alive as long as the wrapper is used, unless it was made
-        here: then both share it.
+        Host only. The stream must outlive the wrapper. A stream created by `cuda.core` is shared by
+        both wrappers instead.
 
         Parameters
         ----------
         handle : int
-            The address of a ``CUstream`` or ``cudaStream_t``, or an object that converts to it; 0
-            is the default stream.
+            Address of a ``CUstream`` or ``cudaStream_t``, or an object that converts to it; 0 is
+            the default stream.
 
         Returns
         -------
         Stream
-            Equal to every other wrapper of that address.
+            A wrapper that is equal to every other wrapper of that address.
 
         Raises
         ------
@@ -77,10 +77,10 @@ cdef class Stream:
         return wrap_raw_stream(Stream, <CUstream>address_from(handle), None)
 
     def close(self):
-        """Destroy the stream, unless another wrapper or object needs it.
+        """Destroy the stream, unless another wrapper or object uses it.
 
-        Host only. Work that was submitted is still done. Closing twice is harmless, and closing
-        one of the two default-stream tokens does nothing.
+        Host only. Submitted work still completes. Closing twice is harmless. Closing one of the two
+        default-stream tokens does nothing.
 
         See Also
         --------
@@ -100,33 +100,33 @@ cdef class Stream:
         return as_bindings("CUstream", <void*>self.identity if self.native.is_open(self) else NULL)
 
     def __cuda_stream__(self):
-        """The protocol that libraries share: ``(0, address)``. Host only."""
+        """Implement the CUDA stream protocol: return ``(0, address)``. Host only."""
         self.native.check_open(self)
         return 0, self.identity
 
     @property
     def is_nonblocking(self):
-        """Whether the stream runs beside the legacy default stream. Host only.
+        """Whether the stream does not synchronize with the legacy default stream. Host only.
 
         See Also
         --------
-        cuStreamGetFlags : the driver function, asked once.
+        cuStreamGetFlags : the driver function, called once.
         """
         return is_nonblocking(self.native.borrow_open(self))
 
     @property
     def priority(self):
-        """How urgent the stream's work is; lower is more urgent. Host only.
+        """Priority of the stream; lower numbers are more urgent. Host only.
 
         See Also
         --------
-        cuStreamGetPriority : the driver function, asked once.
+        cuStreamGetPriority : the driver function, called once.
         """
         return priority_of(self.native.borrow_open(self))
 
     @property
     def context(self):
-        """The `Context` of the stream; of a default stream, the one that is current. Host only.
+        """The `Context` of the stream; for a default stream, the current context. Host only.
 
         Raises
         ------
@@ -141,21 +141,21 @@ cdef class Stream:
 
     @property
     def resources(self):
-        """The part of its device that the stream works with, as `DeviceResources`. Host only.
+        """Device resources available to the stream, as `DeviceResources`. Host only.
 
-        That of its context; of a default stream, that of the context that is current now.
+        The resources of the stream's context; for a default stream, of the current context.
         """
         return import_module("cuda.core._resources").resources_of_context(
             wrap_context(context_of_open_stream(self)))
 
     @property
     def device(self):
-        """The `Device` of the stream; of a default stream, the current one. Host only."""
+        """The `Device` of the stream; for a default stream, the current device. Host only."""
         return device_of_ordinal(context_of_open_stream(self).facts().device)
 
     @property
     def is_done(self):
-        """Whether all work that was submitted is finished.
+        """Whether all submitted work has completed.
 
         Host only.
 
@@ -170,7 +170,7 @@ cdef class Stream:
         """
         cdef borrowed_stream stream = self.native.borrow_open(self)
         cdef CUresult code
-        with nogil:  # it is polled: what it waits for may need the interpreter
+        with nogil:  # a caller polls this property while host functions may need the GIL
             code = try_call(driver.cuStreamQuery, stream.raw())
         if code == CUDA_ERROR_NOT_READY:
             return False
@@ -178,7 +178,7 @@ cdef class Stream:
         return True
 
     def sync(self):
-        """Wait until all work that was submitted is finished.
+        """Wait until all submitted work has completed.
 
         Blocks the host.
 
@@ -197,21 +197,21 @@ cdef class Stream:
         release_completed_work()
 
     def record(self, event=None, options=None):
-        """Mark the point that the stream's work has reached.
+        """Record an event on the stream.
 
         Stream-ordered.
 
         Parameters
         ----------
         event : Event, optional
-            Recorded anew; None creates one in the stream's context.
+            The event to record; None creates an event in the stream's context.
         options : EventOptions or dict, optional
-            What to ask of a new event; ignored when `event` is given.
+            Options of a new event; ignored if `event` is passed.
 
         Returns
         -------
         Event
-            `event`, or the new one.
+            `event`, or the new event.
 
         Raises
         ------
@@ -226,13 +226,13 @@ cdef class Stream:
         """
         cdef unsigned flags
         if event is None:
-            if options is None:  # nearly always
+            if options is None:  # the common case
                 return record_new_event(self, CU_EVENT_DISABLE_TIMING)
             flags = event_flags(options, True)
-            made = record_new_event(self, flags)
+            new_event = record_new_event(self, flags)
             if flags & CU_EVENT_INTERPROCESS:
-                sharing_module().enable_event_transfer(made)
-            return made
+                sharing_module().enable_event_transfer(new_event)
+            return new_event
         if not isinstance(event, Event):
             raise TypeError(f"event must be an Event, got {qualified_name(event)}")
         cdef borrowed_stream stream = self.native.borrow_open(self)
@@ -243,18 +243,18 @@ cdef class Stream:
         with nogil:
             call(driver.cuEventRecord, mark.raw(), stream.raw())
         if captures_under_way():
-            keep_in_capture(stream, share_event(<Event>event))
+            retain_in_capture(stream, share_event(<Event>event))
         return event
 
     def wait(self, event_or_stream):
-        """Let later work of this stream wait for an event, or for what a stream was given so far.
+        """Make later work of this stream wait for an event, or for all work submitted to a stream.
 
         Stream-ordered.
 
         Parameters
         ----------
         event_or_stream : Event, Stream, or object with ``__cuda_stream__``
-            It may belong to another device.
+            The event or stream to wait for, possibly of another device.
 
         Raises
         ------
@@ -268,23 +268,23 @@ cdef class Stream:
         cuStreamWaitEvent : the driver function.
         """
         if not isinstance(event_or_stream, Event):
-            wait_for_other(self, event_or_stream)
+            wait_for_stream_like(self, event_or_stream)
             return
         cdef borrowed_stream stream = self.native.borrow_open(self)
         cdef borrowed_event event = (<Event>event_or_stream).native.borrow_open(event_or_stream)
-        call(driver.cuStreamWaitEvent, stream.raw(), event.raw(), 0)  # it returns at once
+        call(driver.cuStreamWaitEvent, stream.raw(), event.raw(), 0)  # returns immediately
         if captures_under_way():
-            keep_in_capture(stream, share_event(<Event>event_or_stream))
+            retain_in_capture(stream, share_event(<Event>event_or_stream))
 
     def create_graph_builder(self):
-        """A builder that makes a graph of what this stream is given.
+        """Create a builder that captures work submitted to this stream into a graph.
 
-        Host only. The stream stays the caller's.
+        Host only. The caller still owns the stream.
 
         Returns
         -------
         GraphBuilder
-            Which has not begun.
+            A builder whose capture has not begun.
         """
         self.native.check_open(self)
         return graph_module()._create_graph_builder(self, False)
@@ -297,11 +297,11 @@ cdef class Stream:
         Parameters
         ----------
         config : LaunchConfig
-            The grid and how to run it.
+            Grid, block and launch options.
         kernel : Kernel
-            What to run.
+            The kernel to launch.
         *kernel_args
-            The arguments of the kernel.
+            Arguments of the kernel.
 
         See Also
         --------
@@ -313,26 +313,26 @@ cdef class Stream:
         launch_function(self, config, kernel, *kernel_args)
 
     def write_value(self, target, value, bits=32):
-        """Write one number to memory, once all earlier work of the stream is finished.
+        """Write a number to memory after all earlier work of the stream has completed.
 
-        Stream-ordered. Who sees the number sees all earlier writes of the stream as well.
+        Stream-ordered. A reader that sees the number also sees all earlier writes of the stream.
 
         Parameters
         ----------
         target : Buffer or int
-            Where, an address of page-locked or device memory, but for memory of pools and managed
-            memory; a multiple of the width.
+            Page-locked or device memory, not of a pool and not managed; its address must be a
+            multiple of the width.
         value : int
-            Negative numbers are written as two's complement.
+            The number; negative numbers are written as two's complement.
         bits : int
-            32 or 64.
+            Width of the number: 32 or 64.
 
         Raises
         ------
         OverflowError
-            If `value` does not fit.
+            If `value` does not fit the width.
         CUDAError
-            If the address is not the device's to write.
+            If the device cannot write to the address.
 
         See Also
         --------
@@ -341,29 +341,29 @@ cdef class Stream:
         submit_values(self, [("write", target, value, bits)])
 
     def wait_value(self, target, value, condition=">=", bits=32):
-        """Let later work of the stream wait until a number in memory meets a condition.
+        """Make later work of the stream wait until a number in memory meets a condition.
 
-        Stream-ordered. The number may be written by another stream, a kernel, or the host.
+        Stream-ordered. Another stream, a kernel or the host may write the number.
 
         Parameters
         ----------
         target : Buffer or int
-            Where, an address of page-locked or device memory, but for memory of pools and managed
-            memory; a multiple of the width.
+            Page-locked or device memory, not of a pool and not managed; its address must be a
+            multiple of the width.
         value : int
-            What the number is compared with.
+            The number to compare with.
         condition : str
-            ``">="`` (the difference, which may have wrapped around, is not negative), ``"=="``,
-            ``"&"`` (they have a bit in common) or ``"nor"`` (a bit is set in neither).
+            ``">="`` (the difference, computed with wraparound, is not negative), ``"=="``,
+            ``"&"`` (both have a common bit) or ``"nor"`` (some bit is set in neither).
         bits : int
-            32 or 64.
+            Width of the number: 32 or 64.
 
         Raises
         ------
         ValueError
-            If there is no such condition or width.
+            If `condition` or `bits` is none of these.
         CUDAError
-            If the address is not the device's to read.
+            If the device cannot read the address.
 
         See Also
         --------
@@ -372,21 +372,21 @@ cdef class Stream:
         submit_values(self, [("wait", target, value, condition, bits)])
 
     def reduce_value(self, operation, target, value, bits=32):
-        """Change one number in memory atomically, once all earlier work is finished.
+        """Change a number in memory atomically after all earlier work has completed.
 
-        Stream-ordered. Needs a driver of CUDA 13.1, and a device that has it.
+        Stream-ordered. Needs a CUDA 13.1 driver and a device that supports the operation.
 
         Parameters
         ----------
         operation : str
             ``"add"``, ``"and"`` or ``"or"``.
         target : Buffer or int
-            Where, an address of page-locked or device memory, but for memory of pools and managed
-            memory; a multiple of the width.
+            Page-locked or device memory, not of a pool and not managed; its address must be a
+            multiple of the width.
         value : int
-            The other operand.
+            The second operand.
         bits : int
-            32 or 64.
+            Width of the number: 32 or 64.
 
         See Also
         --------
@@ -395,14 +395,14 @@ cdef class Stream:
         submit_values(self, [("reduce", operation, target, value, bits)])
 
     def memory_barrier(self, scope="system"):
-        """Order the writes of earlier work before those of later work.
+        """Order the writes of earlier work before the writes of later work.
 
         Stream-ordered.
 
         Parameters
         ----------
         scope : str
-            For whom: ``"system"`` or ``"device"``.
+            Observers of the order: ``"system"`` or ``"device"``.
 
         See Also
         --------
@@ -411,16 +411,16 @@ cdef class Stream:
         submit_values(self, [("barrier", scope)])
 
     def value_operations(self, operations):
-        """Several of `write_value`, `wait_value`, `reduce_value`, `memory_barrier` in one call.
+        """Submit several value operations and memory barriers in one driver call.
 
-        Stream-ordered. They are done one after the other.
+        Stream-ordered. The operations execute in sequence.
 
         Parameters
         ----------
         operations : sequence of tuple
             Each ``("write", target, value, ...)``, ``("wait", target, value, ...)``,
-            ``("reduce", operation, target, value, ...)`` or ``("barrier", ...)``, with what the
-            method of that name takes.
+            ``("reduce", operation, target, value, ...)`` or ``("barrier", ...)``, with the
+            arguments of `write_value`, `wait_value`, `reduce_value` or `memory_barrier`.
 
         See Also
         --------
@@ -430,9 +430,9 @@ cdef class Stream:
 
     @property
     def attributes(self):
-        """The attributes of the stream: ``{"mem_sync_domain": "default", ...}``. Host only.
+        """Attributes of the stream: ``{"mem_sync_domain": "default", ...}``. Host only.
 
-        Kernels that are launched on it take them, but for what their `LaunchConfig` asks for.
+        Kernels launched on the stream use them unless their `LaunchConfig` sets the attribute.
 
         See Also
         --------
@@ -442,14 +442,14 @@ cdef class Stream:
         return read_attributes(OF_STREAMS, stream.raw(), True)
 
     def set_attributes(self, **attributes):
-        """Change attributes of the stream, for what is submitted from now on.
+        """Set attributes of the stream for work submitted later.
 
         Host only.
 
         Parameters
         ----------
         **attributes
-            Some of ``access_policy_window``, ``synchronization_policy``, ``priority``,
+            Any of ``access_policy_window``, ``synchronization_policy``, ``priority``,
             ``mem_sync_domain_map``, ``mem_sync_domain``, ``nvlink_util_centric_scheduling``, with
             values as for `LaunchConfig`; the policy is ``"auto"``, ``"spin"``, ``"yield"`` or
             ``"blocking_sync"``.
@@ -459,7 +459,7 @@ cdef class Stream:
         TypeError
             If streams have no such attribute.
         ValueError
-            If it has no such value.
+            If the attribute does not accept the value.
         RuntimeError
             If the stream is closed, or the driver is older than the attribute.
 
@@ -470,18 +470,18 @@ cdef class Stream:
         set_attributes_of_stream(self, attributes)
 
     def launch_host(self, fn, *, user_data=None):
-        """Call a host function once all earlier work of the stream is finished.
+        """Call a host function after all earlier work of the stream has completed.
 
-        Stream-ordered. Later work of the stream waits for it. The function must not call CUDA.
+        Stream-ordered. Later work of the stream waits for the function, which must not call CUDA.
 
         Parameters
         ----------
         fn : callable or ctypes function
-            Called without arguments; what it returns is ignored, and an exception is reported as
-            unraisable. Or a pointer made with ``ctypes.CFUNCTYPE(None, ctypes.c_void_p)``, which is
-            called without the interpreter.
+            A callable is called without arguments; its result is ignored and an exception is
+            reported as unraisable. A function created by
+            ``ctypes.CFUNCTYPE(None, ctypes.c_void_p)`` is called without the GIL.
         user_data : int or bytes-like, optional
-            For a ctypes function only: the pointer to pass, or bytes, of which a copy is passed.
+            Argument of a ctypes function: a pointer, or bytes, which are copied.
 
         See Also
         --------
@@ -510,7 +510,7 @@ cdef class Stream:
 
     def __repr__(self):
         handle = self.identity if self.native.is_open(self) else 0
-        return f"<Stream handle=0x{handle:x} context=0x{<uintptr_t>known_context(self):x}>"
+        return f"<Stream handle=0x{handle:x} context=0x{<uintptr_t>cached_context(self):x}>"
 
 
 cdef object graph_module():
@@ -525,18 +525,18 @@ cdef inline bint is_token(uintptr_t identity) noexcept:
     return identity == <uintptr_t>CU_STREAM_LEGACY or identity == <uintptr_t>CU_STREAM_PER_THREAD
 
 
-cdef str qualified_name(object given):
-    cls = type(given)
+cdef str qualified_name(object value):
+    cls = type(value)
     return cls.__qualname__ if cls.__module__ == "builtins" else \
         f"{cls.__module__}.{cls.__qualname__}"
 
 
-cdef int fill_stream(Stream self, const context_ref& context, object options) except -1:
-    """Create the driver stream of a fresh object."""
+cdef int init_stream(Stream self, const context_ref& context, object options) except -1:
+    """Create the driver stream of a new object."""
     global stream_options
     cdef unsigned flags = CU_STREAM_NON_BLOCKING
-    cdef priority_range allowed = stream_priorities(context)
-    cdef int priority = allowed.least
+    cdef priority_range priorities = stream_priorities(context)
+    cdef int priority = priorities.least
     if options is not None:
         if stream_options is None:
             stream_options = public_object("StreamOptions")
@@ -548,14 +548,14 @@ cdef int fill_stream(Stream self, const context_ref& context, object options) ex
             flags = CU_STREAM_DEFAULT
         if options.priority is not None:
             priority = options.priority
-            if not allowed.greatest <= priority <= allowed.least:
+            if not priorities.greatest <= priority <= priorities.least:
                 raise ValueError(f"stream priority {priority} is out of range "
-                                 f"[{allowed.greatest}, {allowed.least}]")
-    cdef stream_handle made
+                                 f"[{priorities.greatest}, {priorities.least}]")
+    cdef stream_handle native
     with nogil:
-        made = create_stream(context, flags, priority)
-    self.identity = <uintptr_t>made.raw()
-    self.native.hold(self, made.take())
+        native = create_stream(context, flags, priority)
+    self.identity = <uintptr_t>native.raw()
+    self.native.hold(self, native.take())
     return 0
 
 
@@ -567,16 +567,16 @@ cdef inline Stream empty_stream(object cls):
 
 cdef Stream create_stream_in(object cls, const context_ref& context, object options):
     cdef Stream stream = empty_stream(cls)
-    fill_stream(stream, context, options)
+    init_stream(stream, context, options)
     return stream
 
 
 cdef Stream wrap_raw_stream(object cls, CUstream raw, object owner):
-    """A wrapper that keeps the owner of the stream alive; None for one that has no owner."""
+    """Return a wrapper that retains the owner of the stream, if any."""
     cdef Stream stream = empty_stream(cls)
     stream.identity = <uintptr_t>raw
-    cdef stream_handle made = stream_owned_by(raw, owner)
-    stream.native.hold(stream, made.take())
+    cdef stream_handle native = stream_owned_by(raw, owner)
+    stream.native.hold(stream, native.take())
     return stream
 
 
@@ -601,8 +601,8 @@ cdef context_handle context_of_open_stream(Stream self):
     return context
 
 
-cdef CUcontext known_context(Stream self):
-    """For repr: never asks about a foreign handle, which may be stale."""
+cdef CUcontext cached_context(Stream self):
+    """Return the context for repr; never queries a foreign handle, which may be stale."""
     cdef CUcontext raw = NULL
     cdef borrowed_stream stream = self.native.borrow(self)
     if stream.is_open() and stream.parent().is_open():
@@ -614,16 +614,16 @@ cdef CUcontext known_context(Stream self):
 
 
 cdef Event record_new_event(Stream self, unsigned flags):
-    cdef event_handle made
+    cdef event_handle native
     cdef borrowed_stream stream = self.native.borrow_open(self)
     with nogil:
-        made = record_event(stream, flags)
-    if not made.is_open():
+        native = record_event(stream, flags)
+    if not native.is_open():
         raise_no_context_of_default_stream()
-    return wrap_event(Event, made)
+    return wrap_event(Event, native)
 
 
-cdef int wait_for_other(Stream self, object other) except -1:
+cdef int wait_for_stream_like(Stream self, object other) except -1:
     if not isinstance(other, Stream):
         if not offers_stream(other):
             raise ValueError(
@@ -634,10 +634,10 @@ cdef int wait_for_other(Stream self, object other) except -1:
 
 
 cdef int order_streams(Stream later, Stream earlier) except -1:
-    """Let the one wait for what the other was given so far."""
-    cdef borrowed_stream waiting = later.native.borrow_open(later)
-    cdef borrowed_stream given = earlier.native.borrow_open(earlier)
-    wait_for_stream(waiting, given)
+    """Make one stream wait for all work submitted to another."""
+    cdef borrowed_stream native_later = later.native.borrow_open(later)
+    cdef borrowed_stream native_earlier = earlier.native.borrow_open(earlier)
+    wait_for_stream(native_later, native_earlier)
     return 0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be asked of a new stream."""
+"""Options of new streams."""
 
 from dataclasses import dataclass
 
@@ -13,9 +13,10 @@ class StreamOptions:
     Parameters
     ----------
     nonblocking : bool
-        Whether the stream runs beside the legacy default stream instead of in order with it.
+        Whether the stream does not synchronize with the legacy default stream.
     priority : int, optional
-        Lower is more urgent; None asks for the least urgent priority of the context.
+        Priority of the stream; lower numbers are more urgent. None means the least urgent priority
+        of the context.
 
     See Also
     --------

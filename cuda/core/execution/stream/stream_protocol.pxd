@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Streams of other libraries: the protocol `__cuda_stream__`, and known types without it.
 
-# Whether an object offers a stream in one of the ways known here.
+# Returns whether an object provides a stream by the protocol or as a known type.
 cdef bint offers_stream(object foreign)
 
-# The address of the stream that it offers.
+# Returns the address of the stream that an object provides.
 cdef uintptr_t foreign_stream_address(object foreign) except? 0
 
-# Lets GraphBuilder, once its class is there, stand for the stream that it captures on.
+# Registers GraphBuilder, which stands for the stream that it captures.
 ctypedef Stream (*stream_of_builder_function)(object)
 cdef int register_graph_builder(object cls, stream_of_builder_function) except -1

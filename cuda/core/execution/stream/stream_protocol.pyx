@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Streams of other libraries: the protocol `__cuda_stream__`, and known types without it.
 
-# Where streams of libraries without the protocol keep their address: package -> attribute.
+# Address attribute of stream classes without the protocol: package -> attribute.
 cdef dict STREAM_ATTRIBUTES = {"cupy": "ptr", "cupy_backends": "ptr", "torch": "cuda_stream"}
 
 
-cdef object known_address(object foreign):
-    """The address that an object of a known library has as an attribute, else None."""
+cdef object known_stream_address(object foreign):
+    """Return the address attribute of a stream of a known library, else None."""
     for cls in type(foreign).__mro__:
         attribute = STREAM_ATTRIBUTES.get(cls.__module__.partition(".")[0])
         if attribute is not None and "Stream" in cls.__name__:
@@ -15,27 +15,27 @@ cdef object known_address(object foreign):
 
 
 cdef bint offers_stream(object foreign):
-    return hasattr(foreign, "__cuda_stream__") or known_address(foreign) is not None
+    return hasattr(foreign, "__cuda_stream__") or known_stream_address(foreign) is not None
 
 
 cdef uintptr_t foreign_stream_address(object foreign) except? 0:
     protocol = getattr(foreign, "__cuda_stream__", None)
     if protocol is None:
-        address = known_address(foreign)
+        address = known_stream_address(foreign)
         if address is None:
             raise TypeError(f"{qualified_name(foreign)} object does not have a '__cuda_stream__' "
                             "attribute")
         return address_from(address)
     if callable(protocol):
-        answer = protocol()
+        result = protocol()
     else:
         warn_deprecated("__cuda_stream__ as an attribute (it must be implemented as a method)",
                         "a method that returns (0, address)")
-        answer = protocol
-    if not hasattr(answer, "__len__") or len(answer) != 2:
+        result = protocol
+    if not hasattr(result, "__len__") or len(result) != 2:
         raise RuntimeError(f"__cuda_stream__ of {qualified_name(foreign)} must return a sequence "
-                           f"with 2 elements, got {answer!r}")
-    version, address = answer
+                           f"with 2 elements, got {result!r}")
+    version, address = result
     if version != 0:
         raise RuntimeError(f"the first element of what __cuda_stream__ of "
                            f"{qualified_name(foreign)} returns must be 0, got {version!r}")
@@ -46,7 +46,7 @@ cdef Stream wrap_foreign_stream(object cls, object foreign):
     return wrap_raw_stream(cls, <CUstream>foreign_stream_address(foreign), foreign)
 
 
-# The class GraphBuilder and what gives its stream, once graphs are in use.
+# The class GraphBuilder and the function that returns its stream, once cuda.core.graph is loaded.
 cdef object graph_builder = None
 cdef stream_of_builder_function stream_of_builder = NULL
 
@@ -57,46 +57,46 @@ cdef int register_graph_builder(object cls, stream_of_builder_function function)
     return 0
 
 
-cdef inline bint is_graph_builder(object given):
-    return graph_builder is not None and isinstance(given, graph_builder)
+cdef inline bint is_graph_builder(object stream_arg):
+    return graph_builder is not None and isinstance(stream_arg, graph_builder)
 
 
-cdef Stream accept_stream(object given):
+cdef Stream accept_stream(object stream_arg):
     cdef Stream stream
-    if isinstance(given, Stream):
-        stream = <Stream>given
-    elif is_graph_builder(given):
-        stream = stream_of_builder(given)
-    elif given is None:
+    if isinstance(stream_arg, Stream):
+        stream = <Stream>stream_arg
+    elif is_graph_builder(stream_arg):
+        stream = stream_of_builder(stream_arg)
+    elif stream_arg is None:
         raise TypeError("stream is required and must not be None; pass device.default_stream for "
                         "the default stream")
-    elif offers_stream(given):
-        stream = wrap_foreign_stream(Stream, given)
+    elif offers_stream(stream_arg):
+        stream = wrap_foreign_stream(Stream, stream_arg)
     else:
-        raise TypeError(f"Stream or GraphBuilder expected, got {qualified_name(given)}")
+        raise TypeError(f"Stream or GraphBuilder expected, got {qualified_name(stream_arg)}")
     stream.native.check_open(stream)
     return stream
 
 
 cdef int run_on_stream(Stream stream, stream_work work, void* arguments,
                        const char* function) except -1:
-    cdef borrowed_stream order = stream.native.borrow_open(stream)
+    cdef borrowed_stream native_stream = stream.native.borrow_open(stream)
     cdef CUresult code
     with nogil:
-        code = run_in_order(order, work, arguments)
+        code = run_in_order(native_stream, work, arguments)
     return check(code, function)
 
 
-cdef Stream accept_launch_stream(object given):
-    if (not isinstance(given, Stream) and given is not None and not is_graph_builder(given)
-            and offers_stream(given)):
+cdef Stream accept_launch_stream(object stream_arg):
+    if (not isinstance(stream_arg, Stream) and stream_arg is not None
+            and not is_graph_builder(stream_arg) and offers_stream(stream_arg)):
         PyErr_WarnEx(DeprecationWarning,
                      b"Passing foreign stream objects to this function via the stream protocol is "
                      b"deprecated. Convert the object explicitly using Stream(obj) instead. "
                      b"Device.create_stream(obj) does that.", 1)
-    return accept_stream(given)
+    return accept_stream(stream_arg)
 
 
 def Stream_accept(arg, allow_stream_protocol=False):
-    """The open `Stream` that an argument stands for. Host only."""
+    """Convert an argument to an open `Stream`. Host only."""
     return accept_stream(arg)

@@ -31,7 +31,7 @@ cdef object owner_of_operand(object operand, object owner):
     if isinstance(operand, Buffer):
         # Converting a later argument may have closed the Buffer.
         check_open((<Buffer>operand).fields.is_open, "Buffer")
-        return memory_to_keep(<Buffer>operand)
+        return owner_for_graph(<Buffer>operand)
     return owner
 
 

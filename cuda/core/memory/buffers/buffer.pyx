@@ -402,7 +402,7 @@ cdef class Buffer:
         cdef Stream order = stream_or_default(stream, "Buffer.fill()")
         fill_bytes(&self.fields, value, order)
         if captures_under_way():
-            keep_operands(order, (self,))
+            retain_captured_operands(order, (self,))
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         """Export the bytes as a one-dimensional int8 tensor.

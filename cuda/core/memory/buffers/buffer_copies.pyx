@@ -79,14 +79,14 @@ cdef int note_access_of_devices(object error, CUdeviceptr first, CUdeviceptr sec
 
 cdef int copy_buffer(Buffer target, Buffer source, Stream stream, object options) except -1:
     copy_bytes(&target.fields, &source.fields, stream, options)
-    return keep_operands(stream, (target, source)) if captures_under_way() else 0
+    return retain_captured_operands(stream, (target, source)) if captures_under_way() else 0
 
 
 cdef int copy_to_object(object value, Buffer source, Stream stream, object options) except -1:
     cdef _ForeignMemory memory = foreign_memory(value, True, stream)
     copy_bytes(&memory.fields, &source.fields, stream, options)
     if captures_under_way():
-        keep_operands(stream, (source,))
+        retain_captured_operands(stream, (source,))
     return retain_for_copy(memory, stream)
 
 
@@ -94,7 +94,7 @@ cdef int copy_from_object(Buffer target, object source, Stream stream, object op
     cdef _ForeignMemory memory = foreign_memory(source, False, stream)
     copy_bytes(&target.fields, &memory.fields, stream, options)
     if captures_under_way():
-        keep_operands(stream, (target,))
+        retain_captured_operands(stream, (target,))
     return retain_for_copy(memory, stream)
 
 
@@ -102,7 +102,7 @@ cdef int retain_for_copy(_ForeignMemory memory, Stream stream) except -1:
     """Retain an array for a copy that was submitted or captured."""
     cdef borrowed_stream order = stream.native.borrow_open(stream)
     # Each launch of the graph reads or writes the array, pageable memory too.
-    if keep_in_capture(order, memory):
+    if retain_in_capture(order, memory):
         return 0
     return retain_until_copied(memory, stream)
 
@@ -127,7 +127,7 @@ cdef object memory_for_copy(object value, bint is_written, Stream stream, buffer
 
 cdef int retain_after_copy(object memory, Stream stream) except -1:
     if isinstance(memory, Buffer):
-        return keep_operands(stream, (memory,)) if captures_under_way() else 0
+        return retain_captured_operands(stream, (memory,)) if captures_under_way() else 0
     return retain_for_copy(memory, stream)
 
 

@@ -384,7 +384,7 @@ cdef PoolMemoryResource pool_for_capture(PoolMemoryResource self, const stream_r
         pool.limit, pool.padding, pool.device = self.limit, self.padding, self.device
         pool.is_for_device, pool.is_for_host = self.is_for_device, self.is_for_host
         pool.is_migrating, pool.capture, pool.capture_pools = self.is_migrating, self.capture, {}
-        keep_in_capture(stream, pool)
+        retain_in_capture(stream, pool)
         self.capture_pools[capture.id] = pool
     return pool
 

@@ -8,7 +8,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer as capsule_pointer
 
 from cuda.bindings import _low
 from cuda.bindings.cydriver cimport CUresult
-from cuda.core._core cimport as_options, current_context_number, raise_driver_error
+from cuda.core._core cimport as_options, current_context_address, raise_driver_error
 
 
 cdef extern from "driver/call.hpp" namespace "halfwarp::driver" nogil:
@@ -186,7 +186,7 @@ cdef uintptr_t check_tensor(StridedMemoryView view, str call) except 0:
     if view.fields.pointer % 16:
         raise ValueError("Global memory address must be 16-byte aligned, got address "
                          f"{view.fields.pointer:#x}")
-    cdef uintptr_t context = current_context_number()
+    cdef uintptr_t context = current_context_address()
     if context == 0:
         raise RuntimeError(f"{call} requires an active CUDA context: call Device.set_current()")
     cdef int current = current_ordinal()
@@ -300,7 +300,7 @@ cdef TensorMapDescriptor create_map(map_request* request, StridedMemoryView view
     cdef const char* function = NULL
     cdef TensorMapDescriptor descriptor = TensorMapDescriptor.__new__(TensorMapDescriptor)
     descriptor.native = new tensor_map()
-    descriptor.context = current_context_number()
+    descriptor.context = current_context_address()
     cdef CUresult code = encode_map(request[0], descriptor.native[0], &function)
     if code:
         raise_map_error(request, code, function)

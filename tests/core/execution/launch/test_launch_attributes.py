@@ -101,7 +101,7 @@ def test_every_attribute_of_the_driver_is_covered():
     assert len(names) == 18
     for name in covered:
         assert getattr(LaunchConfig(1, None, 1), name) is None
-        assert getattr(LaunchConfig, name).__doc__.endswith("None: not asked for. Host only.")
+        assert getattr(LaunchConfig, name).__doc__.endswith("None if unset. Host only.")
 
 
 def test_the_native_order_is_fields_then_table():

@@ -46,8 +46,8 @@ class TestCreation:
             stream.sync()
         assert stream.is_closed
 
-    def test_it_is_initialized_once(self, stream):
-        with pytest.raises(RuntimeError, match="initialised already"):
+    def test_it_is_initialised_once(self, stream):
+        with pytest.raises(RuntimeError, match="initialized already"):
             stream.__init__()
 
     def test_options_set_flag_and_priority(self, device):
