@@ -185,7 +185,7 @@ ready = threading.Barrier(4)
 def work():
     device = Device(0)
     device.set_current()
-    things = known["Things"](device)
+    things = known["Fixtures"](device)
     ready.wait()
     while True:
         with contextlib.suppress(Exception):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of graphs share: numbers that host and device see, and a kernel that adds."""
+"""Fixtures of the graph tests: numbers that host and device access, and a kernel that adds."""
 
 import contextlib
 import ctypes
@@ -22,13 +22,13 @@ ADD = """
 ONE = LaunchConfig(grid=1, block=1)
 
 
-def id_of(what, function):
-    """Its number; None where the driver is older than the function, which the error says."""
+def id_of(node, function):
+    """Return the node's id, or None after a check that an older driver is named in the error."""
     (_, version) = driver.cuDriverGetVersion()
     if version >= 13010:
-        return what.id
+        return node.id
     with pytest.raises(RuntimeError, match=f"{function} is not in .* needs a driver of CUDA 13.1"):
-        what.id  # noqa: B018
+        node.id  # noqa: B018
     return None
 
 
@@ -39,15 +39,15 @@ def add(load_kernel):
 
 
 class Numbers:
-    """Sixteen 32-bit numbers, all 0 at first, in one Buffer."""
+    """Sixteen 32-bit numbers in one Buffer, initialized to 0."""
 
     def __init__(self):
         self.buffer = LegacyPinnedMemoryResource().allocate(64)
         self.values = (ctypes.c_uint32 * 16).from_address(int(self.buffer.handle))
         ctypes.memset(int(self.buffer.handle), 0, 64)
 
-    def __getitem__(self, place):
-        return self.values[place]
+    def __getitem__(self, index):
+        return self.values[index]
 
 
 @pytest.fixture
@@ -59,17 +59,17 @@ def numbers(device):
 
 @pytest.fixture
 def graph(device):
-    """An empty definition; at the end its nodes go, with all that they keep."""
+    """An empty definition; its nodes and their references are destroyed at the end."""
     graph = GraphDefinition()
     yield graph
     for node in graph.nodes():
-        with contextlib.suppress(CUDAError):  # allocations stay
+        with contextlib.suppress(CUDAError):  # allocation nodes cannot be destroyed
             node.destroy()
 
 
 @pytest.fixture
 def captured(device, add, numbers):
-    """An ended builder whose graph adds 1 to the first number."""
+    """A builder whose capture has ended and whose graph adds 1 to the first number."""
     builder = device.create_graph_builder().begin_building()
     launch(builder, ONE, add, numbers.buffer, 1)
     yield builder.end_building()
@@ -77,10 +77,10 @@ def captured(device, add, numbers):
 
 
 @pytest.fixture
-def is_gone():
-    """Whether an object went, after all that the driver gave back on its own threads."""
+def is_collected():
+    """Return a check whether an object is destroyed once the driver's threads have released it."""
 
-    def look(reference):
+    def is_destroyed(reference):
         for _ in range(200):
             gc.collect()
             if reference() is None:
@@ -89,11 +89,11 @@ def is_gone():
             WAIT.wait(0.01)
         return False
 
-    return look
+    return is_destroyed
 
 
 class _Wait:
-    """Gives other threads a moment: destructors of user objects run on one of the driver's."""
+    """Lets other threads run: a driver thread runs the destructors of user objects."""
 
     @staticmethod
     def wait(seconds):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs as their worst user treats them: closed in the middle, forked, left running at the end."""
+"""Hostile uses of graphs: closed during calls, forked, still running at exit."""
 
 import contextlib
 import functools
@@ -31,12 +31,12 @@ def run_program(text):
     done = subprocess.run(
         [sys.executable, "-c", text], capture_output=True, text=True, timeout=60, env=os.environ
     )
-    said = [line for line in done.stderr.splitlines() if "CUDA is emulated" not in line]
-    return done.returncode, done.stdout, said
+    stderr = [line for line in done.stderr.splitlines() if "CUDA is emulated" not in line]
+    return done.returncode, done.stdout, stderr
 
 
 class Closing:
-    """An argument that does something when it is converted."""
+    """An argument that runs an action while it is converted."""
 
     def __init__(self, action):
         self.action = action
@@ -59,7 +59,7 @@ class TestClosedWhileAnArgumentIsConverted:
 
     def test_the_builder_of_a_fill(self, stream, numbers):
         builder = stream.create_graph_builder().begin_building()
-        numbers.buffer.fill(Closing(builder.close), stream=builder)  # the user's stream is open
+        numbers.buffer.fill(Closing(builder.close), stream=builder)  # the user's stream stays open
         stream.sync()
         assert numbers[0] == 0x01010101
 
@@ -104,7 +104,7 @@ class TestOtherThreads:
         builder.close()
         assert numbers[0] == 1
 
-    def test_another_thread_cannot_end_a_global_one(self, device, in_new_thread):
+    def test_another_thread_cannot_end_a_global_capture(self, device, in_new_thread):
         builder = device.create_graph_builder().begin_building("global")
 
         def end():
@@ -116,11 +116,11 @@ class TestOtherThreads:
             builder.end_building()
         builder.close()
 
-    def test_threads_launch_what_another_closes(self, captured, device):
+    def test_threads_launch_a_graph_that_another_closes(self, captured, device):
         graph = captured.complete()
         errors = []
 
-        def go():
+        def work():
             device.set_current()
             stream = device.create_stream()
             try:
@@ -130,7 +130,7 @@ class TestOtherThreads:
                 errors.append(str(error))
             stream.sync()
 
-        threads = [threading.Thread(target=go) for _ in range(3)]
+        threads = [threading.Thread(target=work) for _ in range(3)]
         for each in threads:
             each.start()
         graph.close()
@@ -138,12 +138,12 @@ class TestOtherThreads:
             each.join()
         assert set(errors) <= {"Graph has been closed"}
 
-    def test_one_thread_changes_what_others_launch(self, graph, add, numbers, device):
+    def test_one_thread_changes_a_graph_that_others_launch(self, graph, add, numbers, device):
         node = graph.launch(ONE, add, numbers.buffer, 1)
         executable = graph.instantiate()
         view, turns, values = executable[node], 60, set()
 
-        def go():
+        def work():
             device.set_current()
             stream = device.create_stream()
             for _ in range(turns):
@@ -158,14 +158,13 @@ class TestOtherThreads:
                 executable.update(graph)
                 values.add(value)
 
-        run_together(go, go, change, change)
+        run_together(work, work, change, change)
         assert numbers[0] == 2 * turns and len(values) == turns
 
-    def test_threads_build_one_definition_and_make_executables_of_it(
-        self, graph, add, numbers, device
-    ):
+    def test_threads_build_one_definition_and_instantiate_it(self, graph, add, numbers, device):
         count = 40
-        # Without the interpreter lock, who destroys nodes and who lists them take turns.
+        # On a free-threaded build, threads that destroy nodes and threads that list nodes take
+        # turns.
         turn = contextlib.nullcontext() if has_lock else threading.Lock()
 
         def build():
@@ -187,7 +186,7 @@ class TestOtherThreads:
         run_together(build, build, build, instantiate, instantiate)
         assert len(graph.nodes()) == 3 * count
 
-    def test_a_node_that_is_destroyed_while_another_thread_waits_to_change_it(
+    def test_a_node_is_destroyed_while_another_thread_waits_to_change_it(
         self, graph, add, numbers, device
     ):
         def use(node):
@@ -213,53 +212,53 @@ class TestOtherThreads:
             run_together(change, change, instantiate, node.destroy)
             assert not node.is_valid
 
-    def test_a_launch_that_waits_for_a_callback_holds_up_no_other_thread(self, graph, device):
-        """The callback wants the interpreter's lock, which nobody who waits may hold."""
-        entered, goes_on = threading.Event(), threading.Event()
-        graph.callback(lambda: entered.set() or goes_on.wait(30))
+    def test_a_launch_that_waits_for_a_callback_blocks_no_other_thread(self, graph, device):
+        """The callback acquires the GIL, so no waiting thread may hold it."""
+        entered, gate = threading.Event(), threading.Event()
+        graph.callback(lambda: entered.set() or gate.wait(30))
         executable = graph.instantiate()
 
-        def go():
+        def work():
             device.set_current()
             with device.create_stream() as stream:
                 executable.launch(stream)
                 stream.sync()
 
-        def release():
+        def open_gate():
             assert entered.wait(30)
-            threading.Timer(0.05, goes_on.set).start()
+            threading.Timer(0.05, gate.set).start()
 
-        run_together(go, go, release)
+        run_together(work, work, open_gate)
         executable.close()
 
 
 class TestCallbacks:
     def test_a_callback_that_changes_its_graph(self, graph, numbers, stream):
-        told = []
+        errors = []
 
         def change():
             try:
                 graph.memset(numbers.buffer, 1, 64)
             except CUDAError as error:  # a GPU's driver permits no calls inside a callback
-                told.append(error)
+                errors.append(error)
 
         graph.callback(change)
         with graph.instantiate() as executable:
             executable.launch(stream)
             stream.sync()
-        assert len(graph.nodes()) == 2 - len(told)
+        assert len(graph.nodes()) == 2 - len(errors)
 
     def test_a_callback_that_closes_its_graph(self, graph, stream):
-        made = []
-        graph.callback(lambda: made[0].close())
-        made.append(graph.instantiate())
-        made[0].launch(stream)
+        graphs = []
+        graph.callback(lambda: graphs[0].close())
+        graphs.append(graph.instantiate())
+        graphs[0].launch(stream)
         stream.sync()
-        assert made.pop().is_closed
-        graph.instantiate().close()  # the driver takes nothing back inside a callback
+        assert graphs.pop().is_closed
+        graph.instantiate().close()  # the driver defers the destruction inside a callback
 
     def test_a_callback_in_a_graph_of_its_own(self, device, stream):
-        """What only the launch keeps is dropped while it runs."""
+        """Objects that only the launch retains are destroyed while it runs."""
         calls = []
         definition = GraphDefinition()
         definition.callback(lambda: calls.append(1))
@@ -271,7 +270,7 @@ class TestCallbacks:
 
 class TestProcess:
     def test_exit_with_graphs_in_flight(self):
-        status, _, said = run_program(
+        status, _, stderr = run_program(
             """
             graph = GraphDefinition()
             calls = []
@@ -281,20 +280,20 @@ class TestProcess:
                 executable.launch(stream)
             """
         )
-        assert (status, said) == (0, [])
+        assert (status, stderr) == (0, [])
 
     def test_exit_in_the_middle_of_a_capture(self):
-        status, _, said = run_program(
+        status, _, stderr = run_program(
             """
             builder = device.create_graph_builder().begin_building()
             builder.callback(print)
             body = builder.if_then(builder.create_condition(1)).begin_building()
             """
         )
-        assert (status, said) == (0, [])
+        assert (status, stderr) == (0, [])
 
     def test_exit_while_threads_launch_and_change_a_graph(self):
-        status, _, said = run_program(
+        status, _, stderr = run_program(
             """
             graph = GraphDefinition()
             node = graph.callback(dict)
@@ -315,20 +314,20 @@ class TestProcess:
             threading.Event().wait(0.2)
             """
         )
-        assert status == 0 and [line for line in said if "still queued" not in line] == []
+        assert status == 0 and [line for line in stderr if "still queued" not in line] == []
 
-    def test_the_child_of_a_fork_while_a_thread_is_in_the_driver(self):
-        status, out, said = run_program(
+    def test_a_forked_child_while_a_thread_is_in_the_driver(self):
+        status, out, stderr = run_program(
             """
             graph = GraphDefinition()
             graph.empty()
             graph.instantiate()  # nothing is imported in the thread
-            ends = threading.Event()
-            def go():
+            stop = threading.Event()
+            def work():
                 device.set_current()
-                while not ends.is_set():
+                while not stop.is_set():
                     graph.instantiate().close()
-            thread = threading.Thread(target=go)
+            thread = threading.Thread(target=work)
             thread.start()
             statuses = []
             for _ in range(5):
@@ -340,12 +339,12 @@ class TestProcess:
                         os._exit(0)
                     os._exit(1)
                 statuses.append(os.waitpid(child, 0)[1])
-            ends.set()
+            stop.set()
             thread.join()
             print(statuses)
             """
         )
-        assert (status, out, said) == (0, "[0, 0, 0, 0, 0]\n", [])
+        assert (status, out, stderr) == (0, "[0, 0, 0, 0, 0]\n", [])
 
     def test_exit_while_a_callback_never_returns(self):
         status, out, _ = run_program(
@@ -360,7 +359,7 @@ class TestProcess:
         assert (status, out) == (0, "end\n")
 
     def test_a_fork_leaves_the_graphs_to_the_parent(self):
-        status, out, said = run_program(
+        status, out, stderr = run_program(
             """
             import sys
             builder = device.create_graph_builder().begin_building()
@@ -379,10 +378,10 @@ class TestProcess:
             print(status, calls)
             """
         )
-        assert (status, out, said) == (0, "0 [1]\n", [])
+        assert (status, out, stderr) == (0, "0 [1]\n", [])
 
     def test_a_reset_context(self):
-        status, out, said = run_program(
+        status, out, stderr = run_program(
             """
             from cuda.bindings import driver
             graph = GraphDefinition()
@@ -394,4 +393,4 @@ class TestProcess:
             print("end")
             """
         )
-        assert (status, out, said) == (0, "end\n", [])
+        assert (status, out, stderr) == (0, "end\n", [])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GraphBuilder: a graph out of what a stream is given."""
+"""GraphBuilder: a graph of the work that a stream captures."""
 
 import gc
 import pathlib
@@ -24,7 +24,7 @@ def test_begin_and_end_return_the_builder(builder):
     assert builder.end_building() is builder
 
 
-def test_the_users_stream_stays_open(stream):
+def test_the_stream_of_the_user_stays_open(stream):
     builder = stream.create_graph_builder()
     assert builder.stream is stream
     builder.begin_building()
@@ -33,14 +33,14 @@ def test_the_users_stream_stays_open(stream):
     assert not stream.is_closed
 
 
-def test_the_stream_of_a_device_builder_goes_with_it(device):
+def test_a_device_builder_closes_its_own_stream(device):
     builder = device.create_graph_builder()
     stream = builder.stream
     builder.close()
     assert stream.is_closed
 
 
-def test_a_graph_does_what_was_captured_at_each_launch(captured, numbers, stream):
+def test_each_launch_runs_the_captured_work(captured, numbers, stream):
     assert numbers[0] == 0
     with captured.complete() as graph:
         graph.launch(stream)
@@ -49,7 +49,7 @@ def test_a_graph_does_what_was_captured_at_each_launch(captured, numbers, stream
     assert numbers[0] == 2
 
 
-def test_each_complete_gives_an_executable_of_its_own(captured, numbers, stream):
+def test_each_complete_returns_a_separate_executable(captured, numbers, stream):
     first, second = captured.complete(), captured.complete()
     assert first != second and first.handle != second.handle
     first.close()
@@ -69,7 +69,7 @@ def test_joined_builders_are_closed(builder):
         branches[1].split(2)
 
 
-def test_forks_may_be_joined_to_the_first_of_them(builder):
+def test_forked_builders_can_be_joined_to_the_first(builder):
     _, first, second = builder.begin_building().split(3)
     assert GraphBuilder.join(first, second) is first
     assert first.is_join_required and second.is_closed
@@ -77,7 +77,7 @@ def test_forks_may_be_joined_to_the_first_of_them(builder):
     builder.end_building()
 
 
-def test_the_end_with_unjoined_forks_leaves_the_stream_usable(stream, add, numbers):
+def test_an_end_with_unjoined_forks_leaves_the_stream_usable(stream, add, numbers):
     builder = stream.create_graph_builder().begin_building()
     forks = builder.split(2)
     launch(forks[1], ONE, add, numbers.buffer, 1)
@@ -88,7 +88,7 @@ def test_the_end_with_unjoined_forks_leaves_the_stream_usable(stream, add, numbe
     stream.sync()
 
 
-def test_branches_run_before_what_joins_them(builder, add, numbers, stream):
+def test_branches_run_before_the_work_that_joins_them(builder, add, numbers, stream):
     builder.begin_building()
     branches = builder.split(3)
     for each in branches:
@@ -129,7 +129,7 @@ class TestErrors:
             (lambda b: b.embed(b), ValueError, "Child graph has not finished building."),
         ],
     )
-    def test_before_the_beginning(self, builder, call, error, text):
+    def test_before_begin_building(self, builder, call, error, text):
         with pytest.raises(error, match=text):
             call(builder)
 
@@ -150,7 +150,7 @@ class TestErrors:
         with pytest.raises(error, match=text):
             call(builder)
 
-    def test_after_the_end(self, captured):
+    def test_after_end_building(self, captured):
         with pytest.raises(RuntimeError, match="Cannot resume building after building has ended."):
             captured.begin_building()
         with pytest.raises(RuntimeError, match="must be building before it can be split"):
@@ -178,7 +178,7 @@ class TestErrors:
             lambda b: LegacyPinnedMemoryResource().allocate(4).fill(0, stream=b),
         ],
     )
-    def test_of_a_closed_one(self, builder, call):
+    def test_of_a_closed_builder(self, builder, call):
         builder.close()
         builder.close()
         with pytest.raises(RuntimeError, match="GraphBuilder has been closed"):
@@ -192,7 +192,7 @@ class TestErrors:
 
 
 class TestBrokenCapture:
-    def test_the_end_names_the_call_that_broke_it(self, builder):
+    def test_the_end_names_the_call_that_invalidated_the_capture(self, builder):
         builder.begin_building()
         with pytest.raises(CUDAError):
             builder.stream.sync()
@@ -201,7 +201,7 @@ class TestBrokenCapture:
         with pytest.raises(RuntimeError, match=r"cuStreamSynchronize at .*test_builder\.py:\d+"):
             builder.end_building()
 
-    def test_the_next_capture_knows_nothing_of_it(self, stream):
+    def test_the_next_capture_is_unaffected(self, stream):
         broken = stream.create_graph_builder().begin_building()
         with pytest.raises(CUDAError):
             stream.sync()
@@ -224,7 +224,7 @@ class TestBrokenCapture:
         gc.collect()
         stream.sync()
 
-    def test_a_dropped_broken_builder_ends_the_capture(self, stream, capfd):
+    def test_a_dropped_builder_of_an_invalid_capture_ends_the_capture(self, stream, capfd):
         builder = stream.create_graph_builder().begin_building()
         with pytest.raises(CUDAError):
             stream.sync()
@@ -233,7 +233,7 @@ class TestBrokenCapture:
         stream.sync()
         assert "halfwarp" not in capfd.readouterr().err.replace("halfwarp: CUDA is emulated", "")
 
-    def test_while_an_exception_is_passing(self, stream):
+    def test_while_an_exception_propagates(self, stream):
         def build():
             builder = stream.create_graph_builder().begin_building()
             assert builder.is_building
@@ -254,7 +254,7 @@ class TestBrokenCapture:
         assert graph.is_closed and int(graph.handle) == 0
         stream.sync()
 
-    def test_in_a_cycle_of_the_collector(self, stream):
+    def test_in_a_reference_cycle(self, stream):
         class Holder:
             pass
 
@@ -266,7 +266,7 @@ class TestBrokenCapture:
         stream.sync()
 
 
-class TestStandsForItsStream:
+class TestBuilderAsStream:
     def test_protocol(self, builder):
         assert builder.__cuda_stream__() == (0, int(builder.stream.handle))
 
@@ -304,10 +304,10 @@ class TestStandsForItsStream:
         definition = builder.end_building().graph_definition
         assert len([n for n in definition.nodes() if isinstance(n, KernelNode)]) == 1
 
-    def test_an_event_that_is_recorded_in_it_orders_what_is_captured(
+    def test_an_event_recorded_in_it_orders_captured_work(
         self, builder, device, numbers, add, stream
     ):
-        """It is the capture's: another stream that waits for it is captured too."""
+        """The event belongs to the capture: another stream that waits for it is captured too."""
         builder.begin_building()
         launch(builder, ONE, add, numbers.buffer, 1)
         event, other = builder.stream.record(), device.create_stream()
@@ -322,7 +322,7 @@ class TestStandsForItsStream:
             stream.sync()
         assert numbers[0] == 3
 
-    def test_the_next_recording_outside_frees_an_event_of_a_capture(self, builder, stream):
+    def test_recording_an_event_outside_ends_its_use_in_a_capture(self, builder, stream):
         event = builder.begin_building().stream.record()
         builder.end_building()
         stream.record(event)
@@ -335,12 +335,12 @@ class TestStandsForItsStream:
 
 
 class TestDefinitionOfABuilder:
-    def test_it_shows_what_was_captured(self, captured, add):
+    def test_it_contains_the_captured_work(self, captured, add):
         (node,) = captured.graph_definition.nodes()
         assert isinstance(node, KernelNode)
         assert node.grid == (1, 1, 1) and node.kernel == add
 
-    def test_nodes_added_to_it_show_in_later_executables(self, captured, numbers, stream, add):
+    def test_nodes_added_to_it_are_part_of_later_executables(self, captured, numbers, stream, add):
         (node,) = captured.graph_definition.nodes()
         node.launch(ONE, add, numbers.buffer, 10)
         captured.complete().launch(stream)
@@ -354,7 +354,7 @@ class TestDefinitionOfABuilder:
         assert first.is_valid and len(first.nodes()) == 1
 
 
-def test_embed_copies_what_a_builder_has_built(builder, captured, numbers, stream):
+def test_embed_copies_the_graph_of_a_builder(builder, captured, numbers, stream):
     builder.begin_building()
     builder.embed(captured)
     builder.embed(captured)
@@ -364,7 +364,7 @@ def test_embed_copies_what_a_builder_has_built(builder, captured, numbers, strea
     captured.complete()
 
 
-def test_a_graph_is_not_launched_into_a_capture(builder, captured, numbers, stream):
+def test_a_graph_cannot_be_launched_into_a_capture(builder, captured, numbers, stream):
     graph = captured.complete()
     builder.begin_building()
     with pytest.raises(CUDAError, match="STREAM_CAPTURE_UNSUPPORTED"):
@@ -377,7 +377,7 @@ def test_a_graph_is_not_launched_into_a_capture(builder, captured, numbers, stre
 
 class TestDot:
     @pytest.mark.parametrize("kind", [str, pathlib.Path])
-    def test_only_the_given_file_is_written(self, captured, tmp_path, kind):
+    def test_only_the_requested_file_is_written(self, captured, tmp_path, kind):
         path = tmp_path / "graph.dot"
         captured.debug_dot_print(kind(path), {"verbose": True})
         assert [each.name for each in tmp_path.iterdir()] == ["graph.dot"]
@@ -385,16 +385,16 @@ class TestDot:
         captured.complete()
         captured.debug_dot_print(kind(path))
 
-    def test_a_file_that_cannot_be_written(self, captured, tmp_path):
+    def test_a_file_without_write_access_is_an_error(self, captured, tmp_path):
         with pytest.raises(CUDAError):
             captured.debug_dot_print(tmp_path / "missing" / "graph.dot")
 
-    def test_the_older_name_returns_the_text(self, captured):
+    def test_the_deprecated_name_returns_the_text(self, captured):
         with pytest.warns(DeprecationWarning, match="debug_dot_print"):
             assert "digraph" in captured.debug_print()
 
 
-def test_builders_and_graphs_have_identity(captured):
+def test_builders_and_graphs_compare_by_identity(captured):
     graph = captured.complete()
     assert graph in {graph} and weakref.ref(graph)() is graph
     assert weakref.ref(captured)() is captured and captured != object()

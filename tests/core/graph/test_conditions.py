@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conditions, and nodes whose bodies run as they say."""
+"""Conditions, and conditional nodes with their bodies."""
 
 import gc
 
@@ -16,7 +16,7 @@ from cuda.core.graph import (
 
 from .conftest import ONE
 
-# Counts a number down, and sets the condition to whether there is something left.
+# Decrements a number, and sets the condition while the number is not zero.
 COUNT_DOWN = """
     .reg .u64 %rd<3>;
     .reg .u32 %r<3>;
@@ -90,23 +90,23 @@ class TestDefinition:
         run(graph, stream)
         assert numbers[0] == 0
 
-    def test_the_condition_is_the_one_that_was_given(self, graph):
+    def test_the_condition_is_the_argument(self, graph):
         condition = graph.create_condition()
         node = graph.if_then(condition)
         assert node.condition == condition and hash(node.condition) == hash(condition)
         assert repr(condition) == f"<GraphCondition handle=0x{condition.handle:x}>"
         del node
         gc.collect()
-        (again,) = graph.nodes()
-        assert type(again) is IfNode and again.condition == condition
+        (node,) = graph.nodes()
+        assert type(node) is IfNode and node.condition == condition
 
-    def test_a_condition_of_another_graph_is_the_drivers_error(self, graph):
+    def test_a_condition_of_another_graph_is_an_error_of_the_driver(self, graph):
         other = GraphDefinition()
-        with pytest.raises((CUDAError, RuntimeError)):  # at the latest when it is instantiated
+        with pytest.raises((CUDAError, RuntimeError)):  # at instantiation at the latest
             graph.if_then(other.create_condition())
             graph.instantiate()
 
-    def test_bodies_allocate_as_the_driver_allows(self, graph, stream):
+    def test_bodies_allocate_where_the_driver_allows_it(self, graph, stream):
         body = graph.if_then(graph.create_condition(1)).then
         try:
             allocated = body.allocate(64)
@@ -114,16 +114,16 @@ class TestDefinition:
             run(graph, stream)
         except (CUDAError, RuntimeError) as error:
             assert "CUDA_ERROR_" in str(error)
-            assert graph.empty() in graph.nodes()  # a graph that cannot be run can be changed
+            assert graph.empty() in graph.nodes()  # the graph can still be changed
 
-    def test_bodies_go_with_the_node(self, graph):
+    def test_bodies_are_destroyed_with_the_node(self, graph):
         node = graph.if_then(graph.create_condition())
         body = node.then
         inner = body.if_then(body.create_condition()).then if hasattr(body, "if_then") else body
         node.destroy()
         assert not body.is_valid and not inner.is_valid
 
-    def test_bodies_keep_what_they_use(self, graph, numbers, stream, load_kernel):
+    def test_bodies_retain_their_operands(self, graph, numbers, stream, load_kernel):
         from .conftest import ADD
 
         node = graph.if_then(graph.create_condition(1))
@@ -135,7 +135,7 @@ class TestDefinition:
         assert numbers[0] == 2
 
     @pytest.mark.parametrize("wrong", [None, 3, "x"])
-    def test_wrong_conditions(self, graph, wrong):
+    def test_invalid_conditions(self, graph, wrong):
         for call in (graph.if_then, graph.if_else, graph.while_loop):
             with pytest.raises(TypeError, match=r"create_condition\(\)"):
                 call(wrong)
@@ -174,18 +174,18 @@ class TestBuilder:
     @pytest.mark.parametrize("value", [0, 1])
     def test_if_else_and_switch(self, builder, add, numbers, stream, value):
         bodies = builder.if_else(builder.create_condition(value))
-        more = builder.switch(builder.create_condition(value), 2)
-        for place, body in enumerate((*bodies, *more)):
+        switch = builder.switch(builder.create_condition(value), 2)
+        for place, body in enumerate((*bodies, *switch)):
             body.begin_building()
             launch(body, ONE, add, numbers.buffer, 10**place)
             body.end_building()
         builder.end_building()
         run(builder, stream)
         assert numbers[0] == (10 if value == 0 else 1) + (100 if value == 0 else 1000)
-        for body in (*bodies, *more):
+        for body in (*bodies, *switch):
             body.close()
 
-    def test_bodies_within_bodies(self, builder, add, numbers, stream):
+    def test_nested_bodies(self, builder, add, numbers, stream):
         outer = builder.if_then(builder.create_condition(1)).begin_building()
         inner = outer.if_then(outer.create_condition(1)).begin_building()
         launch(inner, ONE, add, numbers.buffer, 3)
@@ -197,7 +197,7 @@ class TestBuilder:
         inner.close()
         outer.close()
 
-    def test_a_body_may_be_filled_through_its_definition(self, builder, add, numbers, stream):
+    def test_a_body_can_be_built_through_its_definition(self, builder, add, numbers, stream):
         body = builder.if_then(builder.create_condition(1))
         body.graph_definition.launch(ONE, add, numbers.buffer, 4)
         builder.end_building()
@@ -205,13 +205,13 @@ class TestBuilder:
         assert numbers[0] == 4
         body.close()
 
-    def test_the_builder_may_be_closed_while_a_body_captures(self, builder, add, numbers):
+    def test_the_builder_can_be_closed_while_a_body_captures(self, builder, add, numbers):
         body = builder.if_then(builder.create_condition(1)).begin_building()
         launch(body, ONE, add, numbers.buffer, 1)
         builder.close()
         assert body.is_closed and builder.is_closed
 
-    def test_bodies_of_a_closed_builder_are_gone(self, builder):
+    def test_bodies_of_a_closed_builder_are_closed(self, builder):
         body = builder.if_then(builder.create_condition(1))
         definition = body.graph_definition
         builder.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GraphDefinition and its nodes: built one by one, inspected, changed, destroyed."""
+"""GraphDefinition and its nodes: created, inspected, changed and destroyed one by one."""
 
 import ctypes
 import gc
@@ -24,7 +24,7 @@ from .conftest import ONE, id_of
 
 
 def count(emulation, function):
-    """Counts the calls of a driver function."""
+    """Count the calls of a driver function."""
     return emulation.inject(function, nth=10**6, error="CUDA_ERROR_UNKNOWN", optional=True)
 
 
@@ -62,7 +62,7 @@ class TestIdentity:
         with pytest.raises(RuntimeError, match="GraphNode has been destroyed"):
             node.join()
 
-    def test_a_node_met_again_has_its_class_and_attributes(self, graph, add, numbers):
+    def test_a_node_from_a_query_has_its_class_and_attributes(self, graph, add, numbers):
         graph.launch(LaunchConfig(grid=(2, 3), block=4, shmem_size=16), add, numbers.buffer, 1)
         gc.collect()
         (node,) = graph.nodes()
@@ -70,7 +70,7 @@ class TestIdentity:
         assert (node.grid, node.block, node.shmem_size) == ((2, 3, 1), (4, 1, 1), 16)
         assert node.config == LaunchConfig(grid=(2, 3), block=4, shmem_size=16)
 
-    def test_definitions_are_equal_by_their_graph(self, graph):
+    def test_definitions_compare_by_their_graph(self, graph):
         node = graph.empty()
         assert node.graph == graph and hash(node.graph) == hash(graph)
         assert graph != GraphDefinition()
@@ -80,43 +80,44 @@ class TestIdentity:
         gc.collect()
         assert reference() is None and len(graph.nodes()) == 1
 
-    def test_what_goes_with_an_object_may_ask_for_the_node_again(self, graph):
-        class Asks:
-            def __init__(self, graph, found):  # some Pythons never free a class, and what it uses
-                self.graph, self.found = graph, found
+    def test_the_destructor_of_an_operand_can_list_the_nodes(self, graph):
+        class QueriesNodes:
+            # The references are attributes, because some Python versions never free a class.
+            def __init__(self, graph, results):
+                self.graph, self.results = graph, results
 
             def __call__(self):
                 pass
 
             def __del__(self):
-                self.found.append(self.graph.nodes())
+                self.results.append(self.graph.nodes())
 
-        found = []
-        node = graph.callback(Asks(graph, found))
+        results = []
+        node = graph.callback(QueriesNodes(graph, results))
         other = graph.empty()
         node.destroy()
         del node
         gc.collect()
         ctypes.pythonapi.Py_MakePendingCalls()
-        assert found == [{other}]
+        assert results == [{other}]
 
-    def test_the_entry_is_no_node(self, graph):
+    def test_the_entry_is_not_a_node(self, graph):
         assert repr(graph._entry) == "<GraphNode entry>"
         assert graph._entry.type is None and graph._entry.handle is None
         assert graph._entry.succ == graph.nodes() == set()
 
-    def test_lists_of_any_length_are_requested_once(self, graph, emulation):
+    def test_lists_of_any_length_are_queried_once(self, graph, emulation):
         nodes = [graph.empty()]
         for _ in range(300):
             nodes.append(nodes[-1].join())
         for function, ask in (("cuGraphGetNodes", graph.nodes), ("cuGraphGetEdges", graph.edges)):
             with count(emulation, function) as calls:
                 assert len(ask()) >= 300
-            assert calls.matches == 2  # how many, and which
+            assert calls.matches == 2  # the count, then the nodes
 
 
 class TestAdjacency:
-    def test_sets_follow_the_graph(self, graph):
+    def test_sets_reflect_the_graph(self, graph):
         first, second = graph.empty(), graph.empty()
         before = second.pred
         assert len(before) == 0 and repr(before) == "{}"
@@ -185,7 +186,7 @@ class TestAdjacency:
         with pytest.raises(KeyError):
             first.pred.edge_data(second)
 
-    def test_a_cycle_is_an_error_at_the_latest_when_it_is_instantiated(self, graph):
+    def test_a_cycle_is_an_error_at_instantiation_at_the_latest(self, graph):
         first = graph.empty()
         second = first.join()
         with pytest.raises((CUDAError, RuntimeError)):
@@ -194,13 +195,13 @@ class TestAdjacency:
 
 
 class TestKernelNodes:
-    def test_a_node_runs_behind_another(self, graph, add, numbers, stream):
+    def test_a_node_runs_after_another(self, graph, add, numbers, stream):
         first = graph.launch(ONE, add, numbers.buffer, 1)
         first.launch(ONE, add, numbers.buffer, 2)
         run(graph, stream)
         assert numbers[0] == 3
 
-    def test_arguments_are_checked_as_in_a_launch(self, graph, add, numbers):
+    def test_arguments_are_checked_like_those_of_a_launch(self, graph, add, numbers):
         with pytest.raises(TypeError, match="expected 2 arguments, got 1"):
             graph.launch(ONE, add, numbers.buffer)
         with pytest.raises(OverflowError):
@@ -220,7 +221,7 @@ class TestKernelNodes:
         with pytest.raises(ValueError, match="changing kernel requires args"):
             node.update(kernel=add)
 
-    def test_a_failed_update_leaves_the_node(self, graph, add, numbers, stream):
+    def test_a_failed_update_keeps_the_node(self, graph, add, numbers, stream):
         node = graph.launch(ONE, add, numbers.buffer, 1)
         with pytest.raises(OverflowError):
             node.update(args=(numbers.buffer, 1 << 40))
@@ -233,8 +234,8 @@ class TestKernelNodes:
         assert node.config.is_cooperative
         assert node.attributes["is_cooperative"] is True
         del node
-        (again,) = graph.nodes()
-        assert again.config.is_cooperative
+        (node,) = graph.nodes()
+        assert node.config.is_cooperative
 
     def test_ids(self, graph, add, numbers):
         node = graph.launch(ONE, add, numbers.buffer, 1)
@@ -261,7 +262,7 @@ class TestMemoryNodes:
             with pytest.raises(ValueError, match="1, 2, or 4 bytes"):
                 graph.memset(numbers.buffer, wrong, 4)
 
-    def test_the_length_of_the_value_is_that_of_an_element(self, graph, numbers, stream):
+    def test_the_length_of_the_value_is_the_element_size(self, graph, numbers, stream):
         node = graph.memset(numbers.buffer, b"\x01\x00\x00\x00", 16)
         assert (node.element_size, node.value) == (4, 1)
         run(graph, stream)
@@ -356,8 +357,8 @@ class TestEventNodes:
         assert record.event == event and wait.event == event
         del record
         gc.collect()
-        (again,) = [each for each in graph.nodes() if isinstance(each, EventRecordNode)]
-        assert again.event.is_timing_enabled and again.event.is_blocking_sync
+        (node,) = [each for each in graph.nodes() if isinstance(each, EventRecordNode)]
+        assert node.event.is_timing_enabled and node.event.is_blocking_sync
 
     def test_a_recorded_event_is_done_after_the_launch(self, graph, device, stream):
         event = device.create_event()
@@ -365,7 +366,7 @@ class TestEventNodes:
         run(graph, stream)
         assert event.is_done
 
-    def test_closing_what_a_node_hands_out_keeps_the_event(self, graph, device, stream):
+    def test_closing_the_event_of_a_node_keeps_the_native_event(self, graph, device, stream):
         event = device.create_event()
         node = graph.record(event)
         event.close()
@@ -396,7 +397,7 @@ class TestChildGraphs:
         run(graph, stream)
         assert numbers[0] == 2
 
-    def test_destroying_the_node_invalidates_all_below(self, graph):
+    def test_destroying_the_node_invalidates_its_children(self, graph):
         inner, outer = GraphDefinition(), GraphDefinition()
         inner.empty()
         outer.embed(inner)
@@ -416,7 +417,7 @@ class TestChildGraphs:
         with pytest.raises(RuntimeError, match="belongs to an invalid GraphDefinition"):
             deepest.join()
 
-    def test_update_makes_earlier_wrappers_invalid(self, graph, add, numbers, stream):
+    def test_update_invalidates_earlier_wrappers(self, graph, add, numbers, stream):
         child, other = GraphDefinition(), GraphDefinition()
         child.launch(ONE, add, numbers.buffer, 1)
         other.launch(ONE, add, numbers.buffer, 5)
@@ -427,7 +428,7 @@ class TestChildGraphs:
         run(graph, stream)
         assert numbers[0] == 5
 
-    def test_a_child_keeps_the_graph_alive(self, device):
+    def test_a_child_retains_the_graph(self, device):
         graph, child = GraphDefinition(), GraphDefinition()
         child.empty()
         inside = graph.embed(child).child_graph
@@ -435,7 +436,7 @@ class TestChildGraphs:
         gc.collect()
         assert len(inside.nodes()) == 1 and inside.is_valid
 
-    def test_a_node_met_again_knows_its_child(self, graph):
+    def test_a_node_from_a_query_has_its_child(self, graph):
         graph.embed(GraphDefinition())
         gc.collect()
         (node,) = graph.nodes()
@@ -443,7 +444,7 @@ class TestChildGraphs:
 
 
 class TestCallbacks:
-    def test_a_callable_is_called_at_each_launch(self, graph, stream):
+    def test_each_launch_calls_the_callable(self, graph, stream):
         calls = []
         node = graph.callback(lambda: calls.append(1))
         with graph.instantiate() as executable:
@@ -453,7 +454,7 @@ class TestCallbacks:
         assert calls == [1, 1]
         assert type(node) is HostCallbackNode and "callback=<lambda>" in repr(node)
 
-    def test_a_node_met_again_knows_its_callable(self, graph):
+    def test_a_node_from_a_query_has_its_callable(self, graph):
         def function():
             pass
 
@@ -462,35 +463,35 @@ class TestCallbacks:
         (node,) = graph.nodes()
         assert node.callback is function
 
-    def test_the_prototype_is_checked_when_the_node_is_made(self, graph):
+    def test_the_prototype_is_checked_at_creation(self, graph):
         wrong = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda data: 0)
         with pytest.raises(TypeError, match="CUhostFn-compatible"):
             graph.callback(wrong)
         assert graph.nodes() == set()
 
     def test_bytes_are_copied(self, graph, stream):
-        seen = []
+        values = []
         function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(
-            lambda data: seen.append(ctypes.string_at(data, 3))
+            lambda data: values.append(ctypes.string_at(data, 3))
         )
         data = bytearray(b"abc")
         node = graph.callback(function, user_data=data)
         data[:] = b"xyz"
         run(graph, stream)
-        assert seen == [b"abc"] and node.callback is None and "cfunc=0x" in repr(node)
+        assert values == [b"abc"] and node.callback is None and "cfunc=0x" in repr(node)
 
-    def test_exceptions_are_unraisable(self, graph, stream, monkeypatch):
+    def test_exceptions_are_reported_as_unraisable(self, graph, stream, monkeypatch):
         import sys
 
-        seen = []
-        monkeypatch.setattr(sys, "unraisablehook", lambda args: seen.append(args.exc_value))
+        values = []
+        monkeypatch.setattr(sys, "unraisablehook", lambda args: values.append(args.exc_value))
 
         def function():
             raise KeyError("mine")
 
         graph.callback(function)
         run(graph, stream)
-        assert [type(each) for each in seen] == [KeyError]
+        assert [type(each) for each in values] == [KeyError]
 
     def test_update(self, graph, stream):
         calls = []
@@ -506,21 +507,21 @@ class TestCallbacks:
             graph.callback(print, user_data=3)
 
 
-class TestByName:
+class TestConstruction:
     @pytest.mark.parametrize("cls", [GraphNode, KernelNode, EmptyNode])
-    def test_nodes_cannot_be_made(self, cls):
+    def test_nodes_cannot_be_constructed(self, cls):
         with pytest.raises(RuntimeError, match="cannot be instantiated directly"):
             cls()
 
-    def test_objects_that_were_not_initialized_say_so(self):
+    def test_uninitialized_objects_report_it(self):
         with pytest.raises(RuntimeError, match="was not initialized"):
             GraphDefinition.__new__(GraphDefinition).nodes()
         with pytest.raises(RuntimeError, match="was not initialized"):
             KernelNode.__new__(KernelNode).join()
 
 
-def test_a_foreign_graph_of_the_driver_is_inspected(device, captured):
-    """Nodes that this package did not make, in a graph that it did."""
+def test_a_foreign_graph_is_inspected(device, captured):
+    """Nodes of another library, in a graph of this package."""
     definition = captured.graph_definition
     code, _ = driver.cuGraphAddEmptyNode(definition.handle, [], 0)
     assert code == driver.CUresult.CUDA_SUCCESS
@@ -528,7 +529,7 @@ def test_a_foreign_graph_of_the_driver_is_inspected(device, captured):
 
 
 @pytest.mark.parametrize("depth", [1, 40])
-def test_a_graph_is_dropped_in_any_order(device, depth):
+def test_a_graph_can_be_dropped_in_any_order(device, depth):
     graph = GraphDefinition()
     nodes = [graph.empty()]
     for _ in range(depth):

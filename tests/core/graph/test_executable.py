@@ -20,7 +20,7 @@ from cuda.core.graph import (
 from .conftest import ONE, id_of
 
 
-def go(graph, stream):
+def launch_and_sync(graph, stream):
     graph.launch(stream)
     stream.sync()
 
@@ -32,7 +32,7 @@ class TestGraph:
         assert isinstance(id_of(graph, "cuGraphExecGetId"), (int, type(None)))
         graph.upload(stream)
         graph.launch(stream)
-        graph.close()  # the launch goes on
+        graph.close()  # the launch continues
         graph.close()
         assert graph.is_closed and int(graph.handle) == 0
         for use in (
@@ -45,11 +45,11 @@ class TestGraph:
             with pytest.raises(RuntimeError, match="Graph has been closed"):
                 use()
 
-    def test_it_cannot_be_made_by_name(self):
+    def test_the_class_cannot_be_called(self):
         with pytest.raises(RuntimeError, match="directly constructing a Graph instance"):
             Graph()
 
-    def test_streams_are_required(self, captured):
+    def test_a_stream_is_required(self, captured):
         with captured.complete() as graph:
             with pytest.raises(TypeError, match="must not be None"):
                 graph.launch(None)
@@ -67,17 +67,17 @@ class TestGraph:
     )
     def test_options(self, captured, numbers, stream, options):
         with captured.complete(options) as graph:
-            go(graph, stream)
+            launch_and_sync(graph, stream)
         assert numbers[0] == 1
 
-    def test_upload_at_once(self, captured, stream):
+    def test_upload_during_complete(self, captured, stream):
         captured.complete({"upload_stream": stream}).close()
         with pytest.raises(TypeError, match="Stream or GraphBuilder expected"):
             captured.complete({"upload_stream": 3})
         with pytest.raises(TypeError, match="unexpected keyword"):
             captured.complete({"x": 3})
 
-    def test_a_graph_that_cannot_run_says_why(self, graph):
+    def test_a_graph_that_cannot_run_reports_the_reason(self, graph):
         first = graph.empty()
         second = first.join()
         try:
@@ -89,14 +89,14 @@ class TestGraph:
 
 
 class TestUpdate:
-    def test_it_takes_parameters_and_what_is_kept_over(self, captured, graph, add, numbers, stream):
+    def test_it_adopts_parameters_and_references(self, captured, graph, add, numbers, stream):
         graph.launch(ONE, add, numbers.buffer, 5)
         with captured.complete() as executable:
             executable.update(graph)
-            go(executable, stream)
+            launch_and_sync(executable, stream)
             assert numbers[0] == 5
             executable.update(captured)
-            go(executable, stream)
+            launch_and_sync(executable, stream)
             assert numbers[0] == 6
 
     def test_another_topology_is_refused_and_changes_nothing(
@@ -108,7 +108,7 @@ class TestUpdate:
                 executable.update(graph)
             with pytest.raises(RuntimeError, match="Graph update failed"):  # as in 0.x
                 executable.update(graph)
-            go(executable, stream)
+            launch_and_sync(executable, stream)
         assert numbers[0] == 1
 
     def test_errors(self, captured, device):
@@ -136,16 +136,16 @@ class TestViews:
             view = executable[node]
             assert type(view) is ExecutableKernelNode and view.is_enabled
             view.update(config=ONE, kernel=add, args=(numbers.buffer, 5))
-            go(executable, stream)
+            launch_and_sync(executable, stream)
             assert numbers[0] == 5
-            go(other, stream)
-            assert numbers[0] == 6  # the definition and other executables stay
+            launch_and_sync(other, stream)
+            assert numbers[0] == 6  # the definition and other executables are unchanged
             view.disable()
             assert not view.is_enabled
-            go(executable, stream)
+            launch_and_sync(executable, stream)
             assert numbers[0] == 6
             view.enable()
-            go(executable, stream)
+            launch_and_sync(executable, stream)
             assert numbers[0] == 11
 
     def test_memset_and_memcpy(self, graph, numbers, stream):
@@ -157,7 +157,7 @@ class TestViews:
             assert type(executable[copy]) is ExecutableMemcpyNode
             executable[fill].update(dst=numbers.buffer, value=2, width=64)
             executable[copy].update(dst=numbers.buffer, src=ctypes.addressof(source), size=8)
-            go(executable, stream)
+            launch_and_sync(executable, stream)
         assert list(numbers.values[:3]) == [7, 8, 0x02020202]
 
     def test_callback_event_and_child(self, graph, add, numbers, device, stream):
@@ -175,7 +175,7 @@ class TestViews:
             executable[call].update(lambda: calls.append(2))
             executable[mark].update(event)
             executable[below].update(other)
-            go(executable, stream)
+            launch_and_sync(executable, stream)
         assert calls == [2] and event.is_done and numbers[0] == 7
 
     def test_errors(self, graph, add, numbers):
@@ -203,7 +203,7 @@ class TestViews:
         with pytest.raises(RuntimeError, match="directly constructing an executable graph node"):
             ExecutableKernelNode()
 
-    def test_a_view_taken_before_the_close_goes_on(self, graph, add, numbers):
+    def test_a_view_obtained_before_close_stays_usable(self, graph, add, numbers):
         node = graph.launch(ONE, add, numbers.buffer, 1)
         executable = graph.instantiate()
         view = executable[node]
@@ -213,7 +213,7 @@ class TestViews:
         assert "ExecutableKernelNode" in repr(view) and "KernelNode" in repr(view)
 
 
-def test_the_drivers_errors_of_a_launch_pass_through(captured, stream, emulation):
+def test_launch_errors_of_the_driver_propagate(captured, stream, emulation):
     with (
         captured.complete() as graph,
         emulation.inject("cuGraphLaunch", error="CUDA_ERROR_INVALID_CONTEXT"),
@@ -222,11 +222,11 @@ def test_the_drivers_errors_of_a_launch_pass_through(captured, stream, emulation
         graph.launch(stream)
 
 
-def test_a_graph_launched_while_a_stream_is_captured_in_another_mode(captured, device, stream):
-    """In relaxed mode other streams go on as they are."""
+def test_a_graph_is_launched_while_a_stream_captures_in_another_mode(captured, device, stream):
+    """In relaxed mode, other streams are unaffected."""
     with device.create_graph_builder() as builder, captured.complete() as graph:
         builder.begin_building()
-        go(graph, stream)
+        launch_and_sync(graph, stream)
         assert builder.is_building
 
 
@@ -241,7 +241,7 @@ def test_launches_do_not_overlap(captured, numbers, device):
     assert numbers[0] == 32
 
 
-def test_plain_launches_during_a_capture_elsewhere(device, stream, add, numbers):
+def test_plain_launches_work_during_a_capture_of_another_stream(device, stream, add, numbers):
     with device.create_graph_builder() as builder:
         builder.begin_building()
         launch(stream, ONE, add, numbers.buffer, 1)

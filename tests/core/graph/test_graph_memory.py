@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GraphMemoryResource: memory that launches of a graph allocate."""
+"""GraphMemoryResource: memory that graph launches allocate."""
 
 import pytest
 from cuda.core import CUDAError, Device, DeviceMemoryResource, GraphMemoryResource
@@ -17,18 +17,18 @@ def builder(device):
         yield builder.begin_building()
 
 
-def test_there_is_one_of_each_device(device, resource):
+def test_each_device_has_one(device, resource):
     assert GraphMemoryResource(0) is GraphMemoryResource(Device(0)) is resource
     assert resource.device_id == 0
     assert resource.is_device_accessible and not resource.is_host_accessible
     resource.close()
 
 
-def test_it_needs_no_driver_to_be_made():
+def test_construction_requires_no_driver():
     assert GraphMemoryResource(0) is GraphMemoryResource(0)
 
 
-def test_only_while_the_stream_captures(resource, stream):
+def test_the_stream_must_be_capturing(resource, stream):
     text = "cannot perform memory operations on a non-capturing stream"
     with pytest.raises(RuntimeError, match=text):
         resource.allocate(64, stream=stream)
@@ -36,7 +36,7 @@ def test_only_while_the_stream_captures(resource, stream):
         resource.allocate(64, stream=None)
 
 
-def test_memory_that_is_closed_in_the_capture(resource, builder, stream):
+def test_memory_closed_during_the_capture(resource, builder, stream):
     buffer = resource.allocate(64, stream=builder)
     assert buffer.memory_resource is resource and buffer.size == 64
     buffer.fill(1, stream=builder)
@@ -82,7 +82,7 @@ def test_a_second_launch_without_a_free_fails(resource, builder, stream):
     graph.close()
 
 
-def test_unless_launches_free_it_themselves(resource, builder, stream):
+def test_launches_can_free_it_automatically(resource, builder, stream):
     buffer = resource.allocate(64, stream=builder)
     graph = builder.end_building().complete({"auto_free_on_launch": True})
     for _ in range(3):
@@ -94,15 +94,15 @@ def test_unless_launches_free_it_themselves(resource, builder, stream):
 
 
 def test_a_device_allocates_from_it_during_a_capture(device, builder):
-    for given in (builder, builder.stream):
-        buffer = device.allocate(64, stream=given)
+    for stream in (builder, builder.stream):
+        buffer = device.allocate(64, stream=stream)
         assert buffer.memory_resource is GraphMemoryResource(device)
         buffer.close()
     with pytest.raises(RuntimeError, match="capturing stream"):
         DeviceMemoryResource(device).allocate(64, stream=builder)
 
 
-def test_no_bytes(resource, builder):
+def test_zero_bytes(resource, builder):
     with resource.allocate(0, stream=builder) as buffer:
         assert buffer.size == 0
 

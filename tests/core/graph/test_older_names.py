@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deprecated spellings do what the names do that replace them, and say which these are."""
+"""Deprecated spellings behave like the new names, and their warnings name the replacement."""
 
 import dataclasses
 
@@ -38,11 +38,11 @@ def test_a_condition_of_a_builder(device, add, numbers):
     launch(body, ONE, add, numbers.buffer, 3)
     body.end_building()
     stream = device.create_stream()
-    made = builder.end_building().complete()
-    made.launch(stream)
+    executable = builder.end_building().complete()
+    executable.launch(stream)
     stream.sync()
     assert numbers[0] == 3
-    for each in (made, builder):
+    for each in (executable, builder):
         each.close()
 
 
@@ -59,31 +59,31 @@ def test_a_child_of_a_builder(device, captured, numbers):
     with pytest.warns(DeprecationWarning, match=r"add_child\(\).*embed\(\)"):
         builder.add_child(captured)
     stream = device.create_stream()
-    made = builder.end_building().complete()
-    made.launch(stream)
+    executable = builder.end_building().complete()
+    executable.launch(stream)
     stream.sync()
     assert numbers[0] == 1
-    for each in (made, builder):
+    for each in (executable, builder):
         each.close()
 
 
 @pytest.mark.parametrize("name", [f.name for f in dataclasses.fields(GraphDebugPrintOptions)])
-def test_each_option_of_a_picture_is_a_flag_of_the_driver(name):
+def test_each_option_of_a_dot_file_is_a_flag_of_the_driver(name):
     flag = GraphDebugPrintOptions(**{name: True})._to_flags()
     assert flag == driver.CUgraphDebugDot_flags[f"CU_GRAPH_DEBUG_DOT_FLAGS_{name.upper()}"]
     both = GraphDebugPrintOptions(**{name: True, "verbose": True})._to_flags()
     assert both == flag | driver.CUgraphDebugDot_flags.CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE
 
 
-def test_options_of_a_picture_choose_what_is_written(captured, tmp_path):
+def test_options_of_a_dot_file_select_its_content(captured, tmp_path):
     plain, full = tmp_path / "plain.dot", tmp_path / "full.dot"
     captured.debug_dot_print(plain, GraphDebugPrintOptions())
     captured.debug_dot_print(full, GraphDebugPrintOptions(kernel_node_params=True))
     assert len(full.read_text()) > len(plain.read_text())
 
 
-def test_options_that_complete_a_graph_are_reported_apart(captured):
-    made = captured.complete(GraphCompleteOptions(auto_free_on_launch=True))
-    made.close()
+def test_options_of_complete_are_distinguished(captured):
+    executable = captured.complete(GraphCompleteOptions(auto_free_on_launch=True))
+    executable.close()
     with pytest.raises(Exception, match=r"device_launch|INVALID|NOT_SUPPORTED"):
         captured.complete(GraphCompleteOptions(auto_free_on_launch=True, device_launch=True))

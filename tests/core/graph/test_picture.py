@@ -11,7 +11,7 @@ from .conftest import ONE
 
 @pytest.fixture
 def drawn(graph, add, numbers):
-    """A fill, two launches behind it, and a callback behind both."""
+    """A fill, two launches after it, and a callback after both."""
     first = graph.memset(numbers.buffer, 0, 64)
     branches = [first.launch(ONE, add, numbers.buffer, each) for each in (1, 2)]
     join = branches[0].callback(print)
@@ -54,7 +54,7 @@ def test_the_picture_is_svg(drawn, has_graphviz, monkeypatch):
     assert "add" in text and "host call" in text and "memset" in text
 
 
-def test_a_graph_that_is_gone_has_no_picture(graph):
+def test_a_destroyed_graph_has_no_picture(graph):
     node = graph.embed(GraphDefinition())
     child = node.child_graph
     node.destroy()

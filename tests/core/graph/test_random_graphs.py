@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random graphs: built, changed, instantiated, launched and dropped in any order, beside a model.
+"""Random graphs: built, changed, instantiated, launched and dropped in any order, with a model.
 
-The model of a graph is what each node adds to which number; a launch of an executable adds that.
-The Buffers of the nodes are closed at once, and their owners must be gone when all graphs are.
-HALFWARP_RANDOM_GRAPHS says how many graphs there are to be, HALFWARP_RANDOM_SEED which.
+The model of a graph maps each node to the number that it changes and the value that it adds; a
+launch of an executable adds these values. The Buffers of the nodes are closed immediately, and
+their owners must be destroyed together with the last graph. HALFWARP_RANDOM_GRAPHS is the number of
+graphs, HALFWARP_RANDOM_SEED their seed.
 """
 
 import contextlib
@@ -37,7 +38,7 @@ CHOICES = st.integers(0, 1 << 30)
 
 
 class Owner:
-    """What the memory of a Buffer belongs to."""
+    """Owner of the memory of a Buffer."""
 
 
 class RandomGraphs(RuleBasedStateMachine):
@@ -52,7 +53,7 @@ class RandomGraphs(RuleBasedStateMachine):
         self.executables, self.owners = [], []
 
     def buffer(self, cell):
-        """A number as a Buffer of its own, whose owner is watched."""
+        """Return a number as a separate Buffer with a tracked owner."""
         owner = Owner()
         self.owners.append(weakref.ref(owner))
         return Buffer.from_handle(int(self.numbers.buffer.handle) + 4 * cell, 4, owner=owner)
@@ -62,33 +63,33 @@ class RandomGraphs(RuleBasedStateMachine):
 
     @rule(cell=CELLS, value=VALUES, after=CHOICES)
     def add_node(self, cell, value, after):
-        place = self.node(after) if self.nodes and after % 3 else self.definition
+        parent = self.node(after) if self.nodes and after % 3 else self.definition
         with self.buffer(cell) as buffer:
-            made = place.launch(ONE, self.add, buffer, value)
-        # Two branches that add to one number would race.
-        made.pred |= set(self.nodes)
-        self.nodes[made] = (cell, value)
+            node = parent.launch(ONE, self.add, buffer, value)
+        # Concurrent branches that add to one number would race.
+        node.pred |= set(self.nodes)
+        self.nodes[node] = (cell, value)
 
     @precondition(lambda self: self.nodes)
     @rule(cell=CELLS, value=VALUES, which=CHOICES)
-    def update_node(self, cell, value, which):
-        node = self.node(which)
+    def update_node(self, cell, value, choice):
+        node = self.node(choice)
         with self.buffer(cell) as buffer:
             node.update(args=(buffer, value))
         self.nodes[node] = (cell, value)
 
     @precondition(lambda self: self.nodes)
     @rule(which=CHOICES)
-    def destroy_node(self, which):
-        node = self.node(which)
+    def destroy_node(self, choice):
+        node = self.node(choice)
         node.destroy()
         del self.nodes[node]
         assert self.definition.nodes() == set(self.nodes)
 
     @rule()
     def instantiate(self):
-        made = self.definition.instantiate()
-        self.executables.append((made, dict(self.nodes)))
+        executable = self.definition.instantiate()
+        self.executables.append((executable, dict(self.nodes)))
 
     @rule()
     def embed_in_another(self):
@@ -98,18 +99,18 @@ class RandomGraphs(RuleBasedStateMachine):
 
     @precondition(lambda self: self.executables)
     @rule(which=CHOICES)
-    def update_executable(self, which):
-        place = which % len(self.executables)
-        executable, _ = self.executables[place]
+    def update_executable(self, choice):
+        index = choice % len(self.executables)
+        executable, _ = self.executables[index]
         with contextlib.suppress(CUDAError):  # another topology
             executable.update(self.definition)
-            self.executables[place] = (executable, dict(self.nodes))
+            self.executables[index] = (executable, dict(self.nodes))
 
     @precondition(lambda self: self.executables and self.nodes)
     @rule(which=CHOICES, cell=CELLS, value=VALUES)
-    def change_in_executable(self, which, cell, value):
-        executable, model = self.executables[which % len(self.executables)]
-        node = self.node(which)
+    def change_in_executable(self, choice, cell, value):
+        executable, model = self.executables[choice % len(self.executables)]
+        node = self.node(choice)
         if node not in model:
             return
         with self.buffer(cell) as buffer, contextlib.suppress(ValueError, CUDAError):
@@ -118,16 +119,16 @@ class RandomGraphs(RuleBasedStateMachine):
 
     @precondition(lambda self: self.executables)
     @rule(which=CHOICES)
-    def launch(self, which):
-        executable, model = self.executables[which % len(self.executables)]
+    def launch(self, choice):
+        executable, model = self.executables[choice % len(self.executables)]
         executable.launch(self.stream)
         for cell, value in model.values():
             self.expected[cell] += value
 
     @precondition(lambda self: self.executables)
     @rule(which=CHOICES)
-    def close_executable(self, which):
-        self.executables.pop(which % len(self.executables))[0].close()
+    def close_executable(self, choice):
+        self.executables.pop(choice % len(self.executables))[0].close()
 
     @rule()
     def drop_definition(self):
@@ -143,13 +144,13 @@ class RandomGraphs(RuleBasedStateMachine):
         self.nodes = self.definition = None
         while self.executables:
             self.executables.pop()[0].close()
-        assert all_gone(self.owners)
+        assert all_destroyed(self.owners)
         self.numbers.buffer.close()
         self.stream.close()
 
 
-def all_gone(references):
-    """Destructors of user objects run on a thread of the driver."""
+def all_destroyed(references):
+    """Wait for the driver thread that runs the destructors of user objects."""
     import ctypes
     import threading
 
@@ -178,4 +179,4 @@ TestRandomGraphs = RandomGraphs.TestCase
 
 @pytest.fixture(autouse=True)
 def _needs_a_device(device):
-    """The machine makes its own objects; this skips where there is no device at all."""
+    """Skip without a device; the state machine creates its own objects."""

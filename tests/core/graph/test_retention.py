@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing that a graph uses vanishes, and nothing stays when the last that needs it is gone."""
+"""A graph retains every object that it uses, and releases it with the last graph that needs it."""
 
 import ctypes
 import gc
@@ -13,21 +13,21 @@ from cuda.core.graph import GraphDefinition
 from .conftest import ONE
 
 
-class Watched(MemoryResource):
-    """Pinned memory that tells what of it was given back."""
+class TrackedResource(MemoryResource):
+    """Pinned memory that tracks its live allocations."""
 
     def __init__(self):
-        self.below, self.taken = LegacyPinnedMemoryResource(), {}
+        self.upstream, self.live = LegacyPinnedMemoryResource(), {}
 
     def allocate(self, size, *, stream=None):
         from cuda.core import Buffer
 
-        made = self.below.allocate(size)
-        self.taken[int(made.handle)] = made
-        return Buffer.from_handle(int(made.handle), size, mr=self)
+        buffer = self.upstream.allocate(size)
+        self.live[int(buffer.handle)] = buffer
+        return Buffer.from_handle(int(buffer.handle), size, mr=self)
 
     def deallocate(self, ptr, size, *, stream=None):
-        self.taken.pop(int(ptr)).close()
+        self.live.pop(int(ptr)).close()
 
     is_device_accessible = is_host_accessible = True
     device_id = -1
@@ -35,19 +35,19 @@ class Watched(MemoryResource):
 
 @pytest.fixture
 def memory(device):
-    return Watched()
+    return TrackedResource()
 
 
 @pytest.fixture
 def settled(emulation):
-    """Waits until no driver thread has anything left to give back."""
+    """Return a function that waits until driver threads have freed all tracked memory."""
 
     def settle(resource):
         for _ in range(100):
             gc.collect()
             emulation.settle()
             ctypes.pythonapi.Py_MakePendingCalls()
-            if not resource.taken:
+            if not resource.live:
                 return True
         return False
 
@@ -59,7 +59,7 @@ def number_of(buffer):
 
 
 def build(kind, device, add, buffer):
-    """A definition, or builder, that adds 1 to a number; and the executable of it."""
+    """Return a definition or builder that adds 1 to a number, and its executable."""
     if kind == "definition":
         definition = GraphDefinition()
         definition.launch(ONE, add, buffer, 1)
@@ -80,9 +80,7 @@ KINDS = ["definition", "builder", "stream of a builder", "prepared launch", "fil
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_allocation_stays_after_the_buffer_is_closed(
-    kind, device, add, memory, stream, settled
-):
+def test_the_allocation_outlives_the_buffer(kind, device, add, memory, stream, settled):
     buffer = memory.allocate(4)
     number, address = number_of(buffer), int(buffer.handle)
     number.value = 0
@@ -101,7 +99,7 @@ def test_the_allocation_stays_after_the_buffer_is_closed(
     assert settled(memory)
 
 
-def test_the_buffer_object_itself_is_not_kept(device, add, memory, settled):
+def test_the_buffer_object_itself_is_not_retained(device, add, memory, settled):
     buffer = memory.allocate(4)
     graph = GraphDefinition()
     graph.launch(ONE, add, buffer, 1)
@@ -113,7 +111,7 @@ def test_the_buffer_object_itself_is_not_kept(device, add, memory, settled):
     assert settled(memory)
 
 
-def test_addresses_are_not_kept(device, add, memory):
+def test_addresses_are_not_retained(device, add, memory):
     buffer = memory.allocate(4)
     graph = GraphDefinition()
     graph.launch(ONE, add, int(buffer.handle), 1)
@@ -121,7 +119,7 @@ def test_addresses_are_not_kept(device, add, memory):
     assert not memory.taken and len(graph.nodes()) == 1
 
 
-def test_the_capture_can_be_told_to_keep_nothing(device, add, memory):
+def test_a_capture_can_retain_nothing(device, add, memory):
     buffer = memory.allocate(4)
     builder = device.create_graph_builder().begin_building(retain_operands=False)
     launch(builder, ONE, add, buffer, 1)
@@ -131,7 +129,7 @@ def test_the_capture_can_be_told_to_keep_nothing(device, add, memory):
     builder.close()
 
 
-def test_the_kernel_stays_after_its_module_is_dropped(device, load_kernel, numbers, stream):
+def test_the_kernel_outlives_its_module(device, load_kernel, numbers, stream):
     from .conftest import ADD
 
     graph = GraphDefinition()
@@ -144,7 +142,7 @@ def test_the_kernel_stays_after_its_module_is_dropped(device, load_kernel, numbe
     assert numbers[0] == 3
 
 
-def test_objects_among_the_arguments_stay(device, load_kernel, is_gone):
+def test_objects_among_the_arguments_are_retained(device, load_kernel, is_collected):
     class Argument:
         def __cuda_kernel_arg__(self):
             return 7
@@ -158,11 +156,11 @@ def test_objects_among_the_arguments_stay(device, load_kernel, is_gone):
     gc.collect()
     assert reference() is not None
     del graph
-    assert is_gone(reference)
+    assert is_collected(reference)
 
 
 @pytest.mark.parametrize("drop", ["destroy", "update", "definition"])
-def test_operands_go_with_the_node(drop, device, add, memory, numbers, settled):
+def test_operands_are_released_with_the_node(drop, device, add, memory, numbers, settled):
     buffer = memory.allocate(4)
     graph = GraphDefinition()
     node = graph.launch(ONE, add, buffer, 1)
@@ -180,7 +178,9 @@ def test_operands_go_with_the_node(drop, device, add, memory, numbers, settled):
     assert other is None or other.is_valid
 
 
-def test_executables_keep_what_the_definition_let_go(device, add, memory, stream, settled):
+def test_executables_retain_operands_that_the_definition_released(
+    device, add, memory, stream, settled
+):
     buffer = memory.allocate(4)
     number = number_of(buffer)
     number.value = 0
@@ -198,13 +198,13 @@ def test_executables_keep_what_the_definition_let_go(device, add, memory, stream
     assert settled(memory)
 
 
-def test_what_is_added_later_is_not_kept_by_earlier_executables(device, add, memory, settled):
+def test_operands_added_later_are_not_retained_by_earlier_executables(device, add, memory, settled):
     graph = GraphDefinition()
     first, second = memory.allocate(4), memory.allocate(4)
     graph.launch(ONE, add, first, 1)
     executable = graph.instantiate()
     graph.launch(ONE, add, second, 1)
-    kept = int(first.handle)
+    address = int(first.handle)
     first.close()
     second.close()
     del graph
@@ -212,13 +212,13 @@ def test_what_is_added_later_is_not_kept_by_earlier_executables(device, add, mem
         settled(memory)
         if len(memory.taken) == 1:
             break
-    assert list(memory.taken) == [kept]
+    assert list(memory.taken) == [address]
     executable.close()
     assert settled(memory)
 
 
-def test_a_running_launch_keeps_everything(device, add, memory, settled, stream):
-    """Closed, and all other objects dropped, while the launch is under way."""
+def test_a_running_launch_retains_everything(device, add, memory, settled, stream):
+    """The graph is closed and all other objects are dropped while the launch runs."""
     import threading
 
     go = threading.Event()
@@ -239,7 +239,7 @@ def test_a_running_launch_keeps_everything(device, add, memory, settled, stream)
     assert settled(memory)
 
 
-def test_copies_of_a_child_keep_what_it_uses(device, add, memory, stream, settled):
+def test_copies_of_a_child_retain_its_operands(device, add, memory, stream, settled):
     buffer = memory.allocate(4)
     number = number_of(buffer)
     number.value = 0
@@ -259,7 +259,7 @@ def test_copies_of_a_child_keep_what_it_uses(device, add, memory, stream, settle
     assert settled(memory)
 
 
-def test_after_an_update_the_old_operands_go(device, add, memory, stream, settled):
+def test_an_update_releases_the_old_operands(device, add, memory, stream, settled):
     first, second = memory.allocate(4), memory.allocate(4)
     number = number_of(second)
     number.value = 0
@@ -268,7 +268,7 @@ def test_after_an_update_the_old_operands_go(device, add, memory, stream, settle
     other.launch(ONE, add, second, 1)
     executable = graph.instantiate()
     executable.update(other)
-    kept = int(second.handle)
+    address = int(second.handle)
     first.close()
     second.close()
     del graph, other
@@ -276,7 +276,7 @@ def test_after_an_update_the_old_operands_go(device, add, memory, stream, settle
         settled(memory)
         if len(memory.taken) == 1:
             break
-    assert list(memory.taken) == [kept]
+    assert list(memory.taken) == [address]
     executable.launch(stream)
     stream.sync()
     assert number.value == 1
@@ -284,7 +284,9 @@ def test_after_an_update_the_old_operands_go(device, add, memory, stream, settle
     assert settled(memory)
 
 
-def test_operands_of_views_stay_with_the_executable(device, add, memory, numbers, stream, settled):
+def test_operands_of_views_are_retained_by_the_executable(
+    device, add, memory, numbers, stream, settled
+):
     buffer, other = memory.allocate(4), memory.allocate(4)
     number = number_of(buffer)
     number.value = 0
@@ -292,11 +294,11 @@ def test_operands_of_views_stay_with_the_executable(device, add, memory, numbers
     node = graph.launch(ONE, add, numbers.buffer, 1)
     executable = graph.instantiate()
     executable[node].update(config=ONE, kernel=add, args=(buffer, 1))
-    kept = int(buffer.handle)
+    address = int(buffer.handle)
     buffer.close()
     executable.launch(stream)
     stream.sync()
-    assert number.value == 1 and kept in memory.taken
+    assert number.value == 1 and address in memory.taken
     executable[node].update(config=ONE, kernel=add, args=(other, 1))
     executable.launch(stream)
     stream.sync()
@@ -307,20 +309,20 @@ def test_operands_of_views_stay_with_the_executable(device, add, memory, numbers
     stream.record().sync()
     buffer = numbers.buffer
     source = (ctypes.c_uint32 * 16)()
-    buffer.copy_from(source, stream=stream)  # looks for what is finished
+    buffer.copy_from(source, stream=stream)  # releases the operands of completed launches
     stream.sync()
     assert settled(memory)
 
 
 @pytest.mark.parametrize("change", ["callback", "operand"])
-def test_the_collector_takes_nothing_from_a_launch_under_way(
+def test_the_collector_releases_nothing_of_a_running_launch(
     change, device, add, memory, numbers, stream, settled
 ):
     class Owner:
         pass
 
     calls, gate, buffer = [], threading.Event(), memory.allocate(4)
-    kept = int(buffer.handle)
+    address = int(buffer.handle)
     definition = GraphDefinition()
     first = definition.callback(lambda: gate.wait(30))
     node = first.launch(ONE, add, numbers.buffer, 1)
@@ -334,17 +336,17 @@ def test_the_collector_takes_nothing_from_a_launch_under_way(
     buffer.close()
     owner.executable.launch(stream)
     del definition, first, call, node, buffer, owner
-    gc.collect()  # the owner is in a circle: its attributes are cleared, not given back
-    assert (kept in memory.taken) == (change == "operand")
+    gc.collect()  # the owner is in a reference cycle: its attributes are cleared, not destroyed
+    assert (address in memory.taken) == (change == "operand")
     gate.set()
     stream.sync()
     assert calls == ["changed" if change == "callback" else "as built"]
-    numbers.buffer.copy_from((ctypes.c_uint32 * 16)(), stream=stream)  # looks for what is finished
+    numbers.buffer.copy_from((ctypes.c_uint32 * 16)(), stream=stream)  # releases completed operands
     stream.sync()
     assert settled(memory)
 
 
-def test_owners_of_addresses_stay(device, numbers, is_gone):
+def test_owners_of_addresses_are_retained(device, numbers, is_collected):
     class Owner:
         pass
 
@@ -356,11 +358,13 @@ def test_owners_of_addresses_stay(device, numbers, is_gone):
     gc.collect()
     assert reference() is not None
     node.destroy()
-    assert is_gone(reference)
+    assert is_collected(reference)
     assert graph.nodes() == set()
 
 
-def test_a_callable_stays_until_the_last_executable_is_gone(device, stream, is_gone):
+def test_a_callable_is_retained_until_the_last_executable_is_destroyed(
+    device, stream, is_collected
+):
     class Function:
         def __init__(self):
             self.calls = 0
@@ -379,13 +383,11 @@ def test_a_callable_stays_until_the_last_executable_is_gone(device, stream, is_g
     stream.sync()
     assert reference().calls == 1
     executable.close()
-    assert is_gone(reference)
+    assert is_collected(reference)
 
 
 @pytest.mark.parametrize("function", ["cuUserObjectCreate", "cuGraphRetainUserObject"])
-def test_no_half_state_where_the_driver_refuses_to_keep(
-    function, device, add, memory, emulation, settled
-):
+def test_a_refused_retention_leaves_no_node(function, device, add, memory, emulation, settled):
     buffer = memory.allocate(4)
     graph = GraphDefinition()
     with emulation.inject(function), pytest.raises(CUDAError):
@@ -397,7 +399,7 @@ def test_no_half_state_where_the_driver_refuses_to_keep(
     assert settled(memory)
 
 
-def test_a_refused_node_keeps_nothing_for_long(device, add, memory, emulation, settled):
+def test_a_refused_node_retains_nothing(device, add, memory, emulation, settled):
     buffer = memory.allocate(4)
     graph = GraphDefinition()
     with emulation.inject("cuGraphAddNode"), pytest.raises(CUDAError):
@@ -446,8 +448,8 @@ def test_all_launches_of_a_capture_share_a_user_object(device, add, numbers, emu
     builder.end_building().close()
 
 
-def test_captures_in_turns_keep_each_its_own(device, add, memory, stream, settled):
-    """What one capture keeps goes with its graph, while the other one goes on."""
+def test_interleaved_captures_retain_their_own_operands(device, add, memory, stream, settled):
+    """The references of one capture end with its graph, while the other capture continues."""
     first, second = (device.create_graph_builder().begin_building("relaxed") for _ in range(2))
     buffers = [memory.allocate(4) for _ in range(4)]
     for builder, buffer in zip((first, second, first, second), buffers, strict=True):
@@ -470,8 +472,8 @@ def test_captures_in_turns_keep_each_its_own(device, add, memory, stream, settle
     assert settled(memory)
 
 
-class HandsOn(Watched):
-    """A resource that says what is behind it, and does something first."""
+class ActingResource(TrackedResource):
+    """A resource with an upstream resource that runs an action when it is queried."""
 
     _is_adaptor = True
     action = staticmethod(lambda: None)
@@ -479,11 +481,13 @@ class HandsOn(Watched):
     @property
     def upstream(self):
         self.action()
-        return self.below
+        return self.upstream_resource
 
 
-def test_a_node_that_goes_while_the_operands_of_another_are_kept(device, add, stream, settled):
-    memory, graph = HandsOn(), GraphDefinition()
+def test_a_node_is_destroyed_while_the_operands_of_another_are_retained(
+    device, add, stream, settled
+):
+    memory, graph = ActingResource(), GraphDefinition()
     buffers = [memory.allocate(4) for _ in range(3)]
     numbers = [number_of(buffer) for buffer in buffers]
     for number in numbers:
@@ -491,7 +495,7 @@ def test_a_node_that_goes_while_the_operands_of_another_are_kept(device, add, st
     node = graph.launch(ONE, add, buffers[0], 1)
     memory.action = node.destroy
     later = graph.launch(ONE, add, buffers[1], 1)
-    memory.action = HandsOn.action
+    memory.action = ActingResource.action
     graph.launch(ONE, add, buffers[2], 1)
     for buffer in buffers:
         buffer.close()
@@ -510,14 +514,14 @@ def test_a_node_that_goes_while_the_operands_of_another_are_kept(device, add, st
     assert settled(memory)
 
 
-def test_an_operand_that_cannot_be_kept_adds_no_node(device, add, settled):
-    memory, graph = HandsOn(), GraphDefinition()
+def test_a_failed_retention_of_an_operand_adds_no_node(device, add, settled):
+    memory, graph = ActingResource(), GraphDefinition()
     buffers = [memory.allocate(4) for _ in range(2)]
     graph.launch(ONE, add, buffers[0], 1)
     memory.action = {}.popitem
     with pytest.raises(KeyError):
         graph.launch(ONE, add, buffers[1], 1)
-    memory.action = HandsOn.action
+    memory.action = ActingResource.action
     buffers[1].close()
     assert len(graph.nodes()) == 1
     assert len(memory.taken) == 1
@@ -526,7 +530,7 @@ def test_an_operand_that_cannot_be_kept_adds_no_node(device, add, settled):
     assert settled(memory)
 
 
-def test_a_captured_array_stays(device, stream, is_gone):
+def test_a_captured_array_is_retained(device, stream, is_collected):
     numpy = pytest.importorskip("numpy")
     target = LegacyPinnedMemoryResource().allocate(16)
     array = numpy.arange(4, dtype=numpy.uint32)
@@ -543,5 +547,5 @@ def test_a_captured_array_stays(device, stream, is_gone):
     assert list(memoryview(target).cast("B").cast("I")) == [0, 1, 2, 3]
     graph.close()
     del graph, builder
-    assert is_gone(reference)
+    assert is_collected(reference)
     target.close()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a driver answers where memory goes back at an awkward moment; prints one line a question.
+"""Answers of a driver that frees memory during captures and after resets, one line per question.
 
-``python tests/core/lifetime/hardware_facts.py`` on a GPU says what the emulator has to answer. Each
-question runs in a process of its own, since some of them may end it.
+``python tests/core/lifetime/hardware_facts.py`` on a GPU prints the answers that the emulator must
+give. Each question runs in its own process, since some may crash it.
 """
 
 import subprocess
@@ -21,8 +21,8 @@ context = go(d.cuDevicePrimaryCtxRetain(0))
 go(d.cuCtxSetCurrent(context))
 MODES = {m.name.rpartition("_")[2]: m for m in d.CUstreamCaptureMode}
 def status(stream):
-    code, found = d.cuStreamIsCapturing(stream)
-    return found.name.rpartition("STATUS_")[2] if code == 0 else name((code,))
+    code, state = d.cuStreamIsCapturing(stream)
+    return state.name.rpartition("STATUS_")[2] if code == 0 else name((code,))
 def relaxed(call, *arguments):
     mode = go(d.cuThreadExchangeStreamCaptureMode(MODES["RELAXED"]))
     result = call(*arguments)
@@ -34,15 +34,15 @@ CAPTURE = """
 for mode in MODES.values():
     for is_relaxed in (False, True):
         for flags in (0, 1):
-            def ask(what, call, *arguments):
+            def ask(question, call, *arguments):
                 stream = go(d.cuStreamCreate(flags))
                 go(d.cuStreamBeginCapture(stream, mode))
-                given = [stream if each == "own" else each for each in arguments]
-                answer = name(relaxed(call, *given) if is_relaxed else call(*given))
+                values = [stream if each == "own" else each for each in arguments]
+                answer = name(relaxed(call, *values) if is_relaxed else call(*values))
                 after = status(stream)
                 ended = name(d.cuStreamEndCapture(stream))
-                print(mode.name[23:], "relaxed" if is_relaxed else "as is", "flags", flags, what,
-                      "->", answer, "| capture", after, "| end", ended)
+                print(mode.name[23:], "relaxed" if is_relaxed else "as is", "flags", flags,
+                      question, "->", answer, "| capture", after, "| end", ended)
             other = go(d.cuStreamCreate(1))
             def memory():
                 pointer = go(d.cuMemAllocAsync(64, other)); go(d.cuStreamSynchronize(other))
@@ -62,7 +62,7 @@ for mode in MODES.values():
             ask("cuEventQuery of an earlier event", d.cuEventQuery, go(d.cuEventCreate(0)))
 """
 
-# After the reset, with the context inactive, and again once it was made anew.
+# After the reset: with the context inactive, and again after the context was retained again.
 RESET = """
 pool = go(d.cuDeviceGetMemPool(0))
 USED = d.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT
@@ -84,9 +84,9 @@ show("before")
 print("reset", name(d.cuDevicePrimaryCtxReset(0)))
 show("after")
 if ANEW:
-    again = go(d.cuDevicePrimaryCtxRetain(0))
-    go(d.cuCtxSetCurrent(again))
-    print("the same address:", int(again) == int(context))
+    retained = go(d.cuDevicePrimaryCtxRetain(0))
+    go(d.cuCtxSetCurrent(retained))
+    print("the same address:", int(retained) == int(context))
     show("anew")
 print("CALL ->", name(CALL), flush=True)
 show("then")

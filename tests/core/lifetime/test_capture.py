@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that goes while a stream is captured: the capture stays whole, the memory goes back once.
+"""Memory freed while a stream captures: the capture stays valid, the memory is freed once.
 
-The collector gives memory back in the middle of anything, also of a capture of another library.
+The collector can free memory at any time, including during a capture of another library.
 """
 
 import gc
@@ -15,35 +15,35 @@ SIZE = 1 << 20
 MODES = {each.name.rpartition("_")[2].lower(): each for each in driver.CUstreamCaptureMode}
 
 
-def answer(call):
+def succeed(call):
     code, *values = call
     assert code == driver.CUresult.CUDA_SUCCESS, code
     return values[0] if len(values) == 1 else values
 
 
 class Capture:
-    """A capture that somebody else began on a stream; ends with the number of its nodes."""
+    """A capture that another library began on a stream; counts its nodes at the end."""
 
     def __init__(self, stream, mode):
         self.stream, self.nodes = stream, None
         self.mode = mode
 
     def __enter__(self):
-        answer(driver.cuStreamBeginCapture(self.stream.handle, self.mode))
+        succeed(driver.cuStreamBeginCapture(self.stream.handle, self.mode))
         return self
 
-    def is_whole(self):
-        status = answer(driver.cuStreamIsCapturing(self.stream.handle))
+    def is_valid(self):
+        status = succeed(driver.cuStreamIsCapturing(self.stream.handle))
         return status == driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
 
     def __exit__(self, *error):
-        graph = answer(driver.cuStreamEndCapture(self.stream.handle))
-        self.nodes = answer(driver.cuGraphGetNodes(graph, 0))[1]
-        answer(driver.cuGraphDestroy(graph))
+        graph = succeed(driver.cuStreamEndCapture(self.stream.handle))
+        self.nodes = succeed(driver.cuGraphGetNodes(graph, 0))[1]
+        succeed(driver.cuGraphDestroy(graph))
 
 
 class Source:
-    """Takes memory for one stream, and tells how much of it is still taken."""
+    """Allocates memory for one stream, and reports the bytes in use."""
 
     def __init__(self, device, stream, capturing):
         self.stream = stream
@@ -52,28 +52,28 @@ class Source:
     def allocate(self):
         return self.resource.allocate(SIZE, stream=self.stream)
 
-    def taken(self):
-        answer(driver.cuCtxSynchronize())
+    def used_bytes(self):
+        succeed(driver.cuCtxSynchronize())
         return self.resource.attributes.used_mem_current
 
 
-class OfCapturing(Source):
+class CapturingStreamSource(Source):
     def __init__(self, device, stream, capturing):
         super().__init__(device, capturing, capturing)
 
 
-class OfLegacy(Source):
+class LegacyStreamSource(Source):
     def __init__(self, device, stream, capturing):
         super().__init__(device, Stream._legacy_default(), capturing)
 
 
-class OfPerThread(Source):
+class PerThreadStreamSource(Source):
     def __init__(self, device, stream, capturing):
         super().__init__(device, Stream._per_thread_default(), capturing)
 
 
-class WithoutPool(Source):
-    """Whether its memory is there can be asked for by its address only."""
+class SynchronousSource(Source):
+    """Memory without a pool: only queries of its addresses show whether it is allocated."""
 
     def __init__(self, device, stream, capturing):
         self.stream = stream
@@ -85,13 +85,13 @@ class WithoutPool(Source):
         self.addresses.append(int(buffer.handle))
         return buffer
 
-    def taken(self):
+    def used_bytes(self):
         kind = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
-        found = [driver.cuPointerGetAttribute(kind, each)[0] for each in self.addresses]
-        return SIZE * found.count(driver.CUresult.CUDA_SUCCESS)
+        statuses = [driver.cuPointerGetAttribute(kind, each)[0] for each in self.addresses]
+        return SIZE * statuses.count(driver.CUresult.CUDA_SUCCESS)
 
 
-class Pinned(WithoutPool):
+class PinnedSource(SynchronousSource):
     def __init__(self, device, stream, capturing):
         super().__init__(device, stream, capturing)
         self.resource = LegacyPinnedMemoryResource()
@@ -99,11 +99,11 @@ class Pinned(WithoutPool):
 
 SOURCES = {
     "other stream": Source,
-    "capturing stream": OfCapturing,
-    "legacy stream": OfLegacy,
-    "per-thread stream": OfPerThread,
-    "pinned": Pinned,
-    "without a pool": WithoutPool,
+    "capturing stream": CapturingStreamSource,
+    "legacy stream": LegacyStreamSource,
+    "per-thread stream": PerThreadStreamSource,
+    "pinned": PinnedSource,
+    "without a pool": SynchronousSource,
 }
 
 
@@ -116,7 +116,7 @@ def drop(held):
 
 
 def collect(held):
-    """In a cycle, which only the collector finds."""
+    """Collect a buffer in a reference cycle."""
     cycle = [held.pop()]
     cycle.append(cycle)
     del cycle
@@ -127,11 +127,11 @@ def collect(held):
 @pytest.mark.parametrize("blocking", [False, True], ids=["non-blocking", "blocking"])
 @pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
 @pytest.mark.parametrize("kind", SOURCES.values(), ids=SOURCES)
-def test_memory_goes_back_once_and_leaves_the_capture_whole(
+def test_memory_is_freed_once_and_the_capture_stays_valid(
     device, kind, mode, blocking, end, capsys
 ):
     flags = 0 if blocking else driver.CUstream_flags.CU_STREAM_NON_BLOCKING
-    handle = answer(driver.cuStreamCreate(flags))
+    handle = succeed(driver.cuStreamCreate(flags))
     with device.create_stream() as other:
         captured = Stream.from_handle(int(handle))
         source = kind(device, other, captured)
@@ -140,15 +140,15 @@ def test_memory_goes_back_once_and_leaves_the_capture_whole(
             end(held)
             assert capture.is_whole()
         assert capture.nodes == 0
-        source.allocate().close()  # what could not go back then does now
+        source.allocate().close()  # frees memory that could not be freed during the capture
         assert source.taken() == 0
     del captured
-    answer(driver.cuStreamDestroy(handle))
+    succeed(driver.cuStreamDestroy(handle))
     assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
-def test_memory_that_goes_on_a_stream_given_to_close(device, mode):
+def test_memory_freed_on_the_stream_passed_to_close(device, mode):
     with device.create_stream() as stream, device.create_stream() as captured:
         source = Source(device, stream, captured)
         buffer = source.allocate()
@@ -159,16 +159,16 @@ def test_memory_that_goes_on_a_stream_given_to_close(device, mode):
         assert source.taken() == 0
 
 
-def test_an_allocation_on_the_capturing_stream_is_refused_before_the_driver_hears_of_it(device):
+def test_an_allocation_on_the_capturing_stream_is_refused_without_a_driver_call(device):
     with device.create_stream() as captured, Capture(captured, MODES["global"]) as capture:
         with pytest.raises(RuntimeError, match="capturing stream"):
             device.allocate(SIZE, stream=captured)
         assert capture.is_whole()
 
 
-def test_waiting_gives_back_what_a_capture_kept(device):
+def test_synchronizing_frees_memory_deferred_by_a_capture(device):
     with device.create_stream() as stream, device.create_stream() as captured:
-        source = OfCapturing(device, stream, captured)
+        source = CapturingStreamSource(device, stream, captured)
         buffer = source.allocate()
         with Capture(captured, MODES["global"]):
             buffer.close()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A device that is reset under live objects: what went with its context is not given back again."""
+"""A device that is reset under live objects: objects of the old context are not freed again."""
 
 import pytest
 
-# What a program holds when somebody resets the device: each in its own process, since a driver
-# whose objects are given back twice may end it.
+# Live objects at the reset of the device. Each runs in its own process, since a driver may crash on
+# a double free.
 HOLDERS = {
     "stream": "device.create_stream()",
     "event": "device.create_stream().record()",
@@ -58,14 +58,14 @@ assert driver.cuCtxSetCurrent(driver.cuDevicePrimaryCtxRetain(0)[1])[0] == 0
 other = driver.cuStreamCreate(1)[1]
 """
 ENDS = {
-    # A context made anew is current under the old address, and is not closed while it is.
+    # A new context is current at the address of the old one, and must not be closed meanwhile.
     "close": "driver.cuCtxSetCurrent(None); held.close() if hasattr(held, 'close') else None",
     "collection": "del held, stream; gc.collect()",
     "exit": "",
 }
 
 
-# What is made after a reset; each gives it back, and then there is no more of it than before.
+# Objects created after a reset. Each is destroyed, and none may remain.
 MADE_LATER = {
     "stream": "device.create_stream().close()",
     "event": "device.create_event().close()",
@@ -97,27 +97,29 @@ print([each for each in emulation.leaks() if (each.kind, each.id) not in before]
 
 class TestReset:
     @pytest.mark.parametrize("reset", RESETS.values(), ids=RESETS)
-    def test_a_device_is_made_current_again(self, run_python, reset):
+    def test_a_device_can_be_made_current_again(self, run_python, reset):
         text = START % ("None", reset) + "device.set_current(); device.create_stream().sync()"
         run_python(text)
 
     @pytest.mark.parametrize("reset", RESETS.values(), ids=RESETS)
     @pytest.mark.parametrize("make", MADE_LATER.values(), ids=MADE_LATER)
-    def test_what_is_made_afterwards_is_given_back(self, run_python, emulation, make, reset):
-        """Its context has the address of the one that is gone, and is another."""
+    def test_objects_created_afterwards_are_destroyed(self, run_python, emulation, make, reset):
+        """The new context has the address of the destroyed one, but is a different context."""
         text = START % ("None", reset) + COUNT_AFTER % make
         allowed = ["destroyed-handle", "  hint: "]
         assert run_python(text, allowed=allowed) == "[]\n"
 
     @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
-    @pytest.mark.parametrize("anew", ["", ANEW], ids=["inactive", "made anew"])
+    @pytest.mark.parametrize("restart", ["", ANEW], ids=["inactive", "made anew"])
     @pytest.mark.parametrize("reset", RESETS.values(), ids=RESETS)
     @pytest.mark.parametrize("make", HOLDERS.values(), ids=HOLDERS)
-    def test_what_went_with_its_context_goes_in_silence(self, run_python, make, reset, anew, end):
-        """A report of the emulator, of a handle that is gone, would be on stderr."""
-        run_python(START % (make, reset) + anew + end)
+    def test_objects_of_the_old_context_are_destroyed_silently(
+        self, run_python, make, reset, restart, end
+    ):
+        """The emulator would report a use of a destroyed handle on stderr."""
+        run_python(START % (make, reset) + restart + end)
 
-    def test_memory_of_a_pool_outlives_the_context_and_goes_back_later(self, run_python):
+    def test_memory_of_a_pool_outlives_the_context_and_is_freed_later(self, run_python):
         code = """
 pool = device.memory_resource
 used = pool.attributes.used_mem_current
@@ -125,8 +127,8 @@ held.close()
 assert pool.attributes.used_mem_current == used
 """
         later = """
-again = Device(0)
-later = again.allocate(1 << 20, stream=again.create_stream())
+new_device = Device(0)
+later = new_device.allocate(1 << 20, stream=new_device.create_stream())
 later.close()
 assert driver.cuCtxSynchronize()[0] == 0
 print(pool.attributes.used_mem_current)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory and objects go back once, whatever became of their stream, context or process."""
+"""Memory and objects are freed once, whatever happens to their stream, context or process."""
 
 import threading
 import time
@@ -17,16 +17,16 @@ from cuda.core import (
 
 
 class Order:
-    """Whether work of one stream waits for another: the other is held up by a host function."""
+    """Checks whether work of one stream waits for another, which a host function blocks."""
 
     def __init__(self, blocked):
         self.go, self.passed = threading.Event(), threading.Event()
         blocked.launch_host(lambda: self.go.wait(20) and self.passed.set())
 
     def is_behind(self, stream):
-        """Whether the work that `stream` is given now comes after that of the one held up.
+        """Return whether new work of `stream` runs after the work of the blocked stream.
 
-        An event tells, not a host function: a driver runs one of those at a time.
+        The check uses an event, because a driver runs only one host function at a time.
         """
         event = stream.record()
         end = time.monotonic() + 0.5
@@ -37,8 +37,8 @@ class Order:
         return self.passed.wait(20) and not is_done
 
 
-class KeepingResource(LegacyPinnedMemoryResource):
-    """Takes back memory that another buffer owns."""
+class WrappingResource(LegacyPinnedMemoryResource):
+    """Frees memory that another buffer owns."""
 
     def __init__(self, inner):
         self.inner = inner
@@ -55,7 +55,7 @@ def prepared_buffer(device, stream, load_kernel):
 
 class TestExportOrder:
     @pytest.mark.parametrize("kind", ["plain", "prepared", "of a user's resource", "redirected"])
-    def test_the_consumers_stream_waits_for_the_stream_of_the_memory(
+    def test_the_consumer_stream_waits_for_the_stream_of_the_memory(
         self, device, load_kernel, kind
     ):
         with device.create_stream() as producer, device.create_stream() as consumer:
@@ -64,7 +64,7 @@ class TestExportOrder:
                 buffer = Buffer.from_handle(
                     (inner := LegacyPinnedMemoryResource().allocate(64)).handle,
                     64,
-                    mr=KeepingResource(inner),
+                    mr=WrappingResource(inner),
                     stream=producer,
                 )
             elif kind == "redirected":
@@ -89,7 +89,7 @@ class TestExportOrder:
             buffer.close()
 
     @pytest.mark.parametrize("stream", [None, -1])
-    def test_no_order_is_made_where_none_is_requested(self, device, stream):
+    def test_without_a_request_no_order_is_established(self, device, stream):
         with device.create_stream() as producer, device.create_stream() as consumer:
             buffer = device.allocate(64, stream=producer)
             order = Order(producer)
@@ -102,36 +102,36 @@ class TestStreams:
     def test_a_free_on_another_thread_waits_for_the_recorded_per_thread_stream(
         self, device, in_new_thread, emulation
     ):
-        """Its own per-thread default stream is another one."""
+        """The other thread has its own per-thread default stream."""
         buffer = device.allocate(64, stream=Stream._per_thread_default())
 
-        def give_back():
+        def free_buffer():
             Device(0).set_current()
             before = emulation.stats()["calls"].get("cuStreamWaitEvent", 0)
             buffer.close()
             return emulation.stats()["calls"].get("cuStreamWaitEvent", 0) - before
 
-        assert in_new_thread(give_back) == 1
+        assert in_new_thread(free_buffer) == 1
 
-    def test_a_new_deallocation_stream_reaches_memory_that_is_shared(self, device, load_kernel):
-        seen = []
+    def test_a_new_deallocation_stream_applies_to_shared_memory(self, device, load_kernel):
+        streams = []
 
-        class Noting(KeepingResource):
+        class RecordingResource(WrappingResource):
             def deallocate(self, ptr, size, *, stream):
                 super().deallocate(ptr, size, stream=stream)
-                seen.append(stream)
+                streams.append(stream)
 
         inner = LegacyPinnedMemoryResource().allocate(64)
         with device.create_stream() as first, device.create_stream() as second:
-            buffer = Buffer.from_handle(inner.handle, 64, mr=Noting(inner), stream=first)
+            buffer = Buffer.from_handle(inner.handle, 64, mr=RecordingResource(inner), stream=first)
             prepared = load_kernel(".param .u64 p").prepare(LaunchConfig(grid=1, block=1), buffer)
             buffer.set_deallocation_stream(second)
             buffer.close()
             del prepared
-            assert seen == [second]
+            assert streams == [second]
 
-    def test_memory_of_a_stream_that_its_owner_destroyed_goes_back(self, device, emulation):
-        """The stream is another library's; that it is gone is a mistake, and no leak."""
+    def test_memory_of_a_stream_destroyed_by_its_owner_is_freed(self, device, emulation):
+        """The stream belongs to another library, which destroyed it too early; nothing leaks."""
         _, raw = driver.cuStreamCreate(1)
         pool = DeviceMemoryResource(device, {})
         buffer = pool.allocate(1 << 20, stream=Stream.from_handle(int(raw)))
@@ -141,19 +141,19 @@ class TestStreams:
         device.sync()
         assert pool.attributes.used_mem_current == 0
 
-    def test_a_subclass_of_a_resource_without_streams_gets_a_stream(self, device):
-        seen = []
+    def test_a_subclass_of_a_resource_without_streams_receives_a_stream(self, device):
+        streams = []
 
         class Mine(LegacyPinnedMemoryResource):
             def deallocate(self, ptr, size, *, stream):
-                seen.append(stream)
+                streams.append(stream)
                 super().deallocate(ptr, size, stream=stream)
 
         Mine().allocate(8).close()
-        assert [type(each) for each in seen] == [Stream]
+        assert [type(each) for each in streams] == [Stream]
 
 
-def test_owners_may_be_nested_hundreds_of_thousands_deep():
+def test_owners_can_be_nested_hundreds_of_thousands_deep():
     buffer = Buffer.from_handle(0x10, 8)
     for _ in range(300_000):
         buffer = Buffer.from_handle(0x10, 8, owner=buffer)
@@ -164,15 +164,15 @@ def test_owners_may_be_nested_hundreds_of_thousands_deep():
     del buffer
 
 
-def test_more_bytes_than_others_can_count_are_not_shown_to_them():
+def test_sizes_beyond_a_signed_size_are_not_exported():
     buffer = Buffer.from_handle(0, 1 << 63)
     for show in (memoryview, lambda each: each.__dlpack__()):
         with pytest.raises(BufferError, match="9223372036854775808 bytes"):
             show(buffer)
 
 
-def test_arrays_of_others_do_not_keep_a_buffer_open(device):
-    """As with NVIDIA's: programs close memory while an array over it is alive."""
+def test_exported_arrays_do_not_keep_a_buffer_open(device):
+    """As in the reference, programs close memory while an array over it is alive."""
     import numpy as np
 
     buffer = LegacyPinnedMemoryResource().allocate(16)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver's functions, watched."""
+"""Fixtures that watch the driver's functions."""
 
 import platform
 import shutil
@@ -24,7 +24,7 @@ def watch_library(tmp_path_factory):
 
 @pytest.fixture
 def watch(device, watch_library):
-    """All driver functions are watched until the end of the test; the driver is in use already."""
-    made = Watch(watch_library)
-    yield made
-    made.stop()
+    """Watch all driver functions until the end of the test; the driver is in use already."""
+    watch = Watch(watch_library)
+    yield watch
+    watch.stop()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which driver calls wait while another thread is in a cuMemFree that waits for a host function.
+"""Measures which driver calls wait while another thread's cuMemFree waits for a host function.
 
-Run on a GPU as ``python -m tests.core.locks.measure [LIBRARY]``; LIBRARY is the driver to ask. Each
-call is made while the lock of the context is taken for `HELD` seconds. What was found is to be
-written to `tests/context_lock.py`; where that says otherwise, the call is marked. The emulator
-has no such lock: there the command only shows that the calls themselves are right.
+Run on a GPU as ``python -m tests.core.locks.measure [LIBRARY]``; LIBRARY is the driver to measure.
+The context lock is held for `HELD` seconds during each call. Enter the results in
+`tests/context_lock.py`; a call that differs from that file is marked. The emulator has no such
+lock: there, the command only checks the calls themselves.
 """
 
 import ctypes
@@ -37,7 +37,7 @@ NEWER = {  # functions whose plain name in the library is an older variant
 
 
 class Driver:
-    """The driver's functions, raising for a status that is not 0."""
+    """The driver's functions, which raise for a status that is not 0."""
 
     def __init__(self, path):
         self.library = ctypes.CDLL(path)
@@ -51,11 +51,11 @@ class Driver:
 
         return call
 
-    def make(self, name, *arguments):
-        """What a function writes to its first parameter."""
-        made = ctypes.c_void_p()
-        getattr(self, name)(byref(made), *arguments)
-        return made
+    def create(self, name, *arguments):
+        """Return the handle that a function writes to its first parameter."""
+        handle = ctypes.c_void_p()
+        getattr(self, name)(byref(handle), *arguments)
+        return handle
 
 
 class Measurement:
@@ -160,21 +160,21 @@ class Measurement:
         yield "cuPointerGetAttribute", a, 2, memory
 
     def calls(self):
-        """Name, with what is special in parentheses; the call; what makes its argument, if any."""
+        """Yield the name of a call, the call, and the factory of its argument or None."""
         cu, a, b = self.cu, *self.out[:2]
         groups = self.streams_and_events, self.contexts_and_devices, self.kernels
         for group in (*groups, self.memory_and_pools):
             for name, *arguments in group():
                 function = getattr(cu, name.partition("(")[0])
                 yield name, partial(function, *arguments), None
-        made = {
+        creators = {
             "cuEventDestroy": partial(cu.make, "cuEventCreate", 0),
             "cuStreamDestroy": partial(cu.make, "cuStreamCreate", 1),
             "cuMemFree": self.allocate,
             "cuMemFreeHost": partial(cu.make, "cuMemAllocHost", size_t(4096)),
             "cuLibraryUnload": self.load,
         }
-        for name, maker in made.items():
+        for name, maker in creators.items():
             yield name, getattr(cu, name), maker
         yield "cuLibraryLoadData", self.load, None
         first_uses = {
@@ -185,10 +185,10 @@ class Measurement:
         for name, call in first_uses.items():
             yield f"{name}(first use)", call, self.new_kernel
 
-    def waits(self, call, maker):
-        """Whether a call took about as long as the lock was held."""
+    def waits(self, call, factory):
+        """Return whether a call took about as long as the lock was held."""
         cu, victim = self.cu, self.allocate()
-        arguments = [maker()] if maker else []
+        arguments = [factory()] if factory else []
         cu.cuStreamSynchronize(self.idle)
         cu.cuLaunchHostFunc(self.held, self.usleep, ctypes.c_void_p(int(HELD * 1e6)))
 
@@ -201,19 +201,19 @@ class Measurement:
         time.sleep(HELD / 5)
         begin = time.perf_counter()
         call(*arguments)
-        took = time.perf_counter() - begin
+        duration = time.perf_counter() - begin
         holder.join()
         cu.cuStreamSynchronize(self.held)
-        return took > HELD / 3
+        return duration > HELD / 3
 
 
 def main(path="libcuda.so.1"):
     measurement = Measurement(path)
-    for name, call, maker in measurement.calls():
-        waits = measurement.waits(call, maker)
-        known = name.partition("(")[0]
-        is_news = known in (RETURNS_AT_ONCE if waits else WAITS)
-        print(f"{name:50} {'waits' if waits else '-'}{'   NOT AS WRITTEN' if is_news else ''}")
+    for name, call, factory in measurement.calls():
+        waits = measurement.waits(call, factory)
+        function = name.partition("(")[0]
+        differs = function in (RETURNS_AT_ONCE if waits else WAITS)
+        print(f"{name:50} {'waits' if waits else '-'}{'   NOT AS WRITTEN' if differs else ''}")
 
 
 if __name__ == "__main__":

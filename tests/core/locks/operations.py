@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every operation of the object layer, for tests that watch what all of them do."""
+"""Every operation of the object layer, for tests that watch the driver calls of all of them."""
 
 import ctypes
 import threading
@@ -39,8 +39,8 @@ PTX = """
 """
 
 
-class Things:
-    """What the operations work with, made before the driver is watched."""
+class Fixtures:
+    """Objects that the operations use, created before the driver is watched."""
 
     def __init__(self, device):
         self.device = device
@@ -99,7 +99,7 @@ def pool_memory(t):
     for resource in (t.pool, own):
         for stream in (t.stream, t.device.default_stream, Stream._per_thread_default()):
             resource.allocate(64, stream=stream).close()
-            resource.allocate(64, stream=stream)  # goes by collection
+            resource.allocate(64, stream=stream)  # destroyed by collection
     last = own.allocate(64, stream=t.stream)
     assert repr(own.attributes)
     own.attributes.reset_high_water_marks()
@@ -132,19 +132,19 @@ def synchronous_memory(t):
     for resource in (t.synchronous, t.pinned):
         resource.allocate(64, stream=t.stream).close()
         resource.allocate(64, stream=t.stream).close(t.stream)
-        resource.allocate(64, stream=t.stream)  # goes by collection
+        resource.allocate(64, stream=t.stream)  # destroyed by collection
     _SynchronousMemoryResource(t.device)
 
 
-def memory_at_a_place(t):
+def located_memory(t):
     of_a_node = PinnedMemoryResource({"numa_id": 0})
     for resource in (PinnedMemoryResource({}), of_a_node, ManagedMemoryResource({})):
         resource.allocate(64, stream=t.stream).close()
-        resource.allocate(64, stream=t.stream)  # goes by collection
+        resource.allocate(64, stream=t.stream)  # destroyed by collection
         resource.close()
     virtual = VirtualMemoryResource(t.device)
     virtual.allocate(64).close()
-    virtual.allocate(64)  # goes by collection
+    virtual.allocate(64)  # destroyed by collection
     with virtual.allocate(64) as grown:
         virtual.modify_allocation(grown, 2 * grown.size)
 
@@ -161,7 +161,7 @@ def memory_of_graphs(t):
     assert resource.attributes.used_mem_current >= 0
 
 
-# What begins a capture was not measured; it is one step with what the builder remembers of it.
+# The start of a capture was not measured; it is one step with the builder's record of it.
 memory_of_graphs.unmeasured = frozenset({"cuStreamBeginCapture"})
 
 
@@ -180,24 +180,24 @@ def memory_for_other_processes(t):
 
 
 def copies(t):
-    one, two = (t.pool.allocate(64, stream=t.stream) for _ in range(2))
+    first, second = (t.pool.allocate(64, stream=t.stream) for _ in range(2))
     with t.pinned.allocate(64) as host:
-        one.fill(1, stream=t.stream)
-        one.fill(b"\1\2", stream=t.stream)
-        one.fill(b"\1\2\3\4", stream=t.stream)
-        one.copy_to(two, stream=t.stream)
-        one.copy_to(stream=t.stream)
-        one.copy_to(bytearray(64), stream=t.stream)
-        one.copy_from(bytes(64), stream=t.stream)
-        one.copy_from(memoryview(host), stream=t.stream)
+        first.fill(1, stream=t.stream)
+        first.fill(b"\1\2", stream=t.stream)
+        first.fill(b"\1\2\3\4", stream=t.stream)
+        first.copy_to(second, stream=t.stream)
+        first.copy_to(stream=t.stream)
+        first.copy_to(bytearray(64), stream=t.stream)
+        first.copy_from(bytes(64), stream=t.stream)
+        first.copy_from(memoryview(host), stream=t.stream)
         t.stream.sync()
-        one.copy_from(OrderedArray(two, t.other), stream=t.stream)
+        first.copy_from(OrderedArray(second, t.other), stream=t.stream)
         t.stream.sync()
-        one.copy_from(bytes(64), stream=t.stream)
+        first.copy_from(bytes(64), stream=t.stream)
 
 
 class OrderedArray:
-    """Memory of a device with the stream to wait for."""
+    """Memory of a device, with the stream to wait for."""
 
     def __init__(self, memory, stream):
         self.__cuda_array_interface__ = {
@@ -228,20 +228,20 @@ def code(t):
     assert Kernel.from_handle(int(kernel.handle)) == kernel
     assert kernel.attributes.num_regs >= 0
     kernel.attributes.max_dynamic_shared_size_bytes = 1024
-    # it stays loaded for whoever has a handle
+    # a handle that was read keeps it loaded
     assert driver.cuLibraryUnload(code.handle) == (driver.CUresult.CUDA_SUCCESS,)
 
 
 def occupancy(t):
-    found = t.kernel.occupancy
+    query = t.kernel.occupancy
     clusters = LaunchConfig(grid=1, block=1)
-    assert found.max_active_blocks_per_multiprocessor(32, 0) > 0
-    assert found.available_dynamic_shared_memory_per_block(1, 32) > 0
-    assert found.max_potential_block_size(0, 0)
-    assert found.max_potential_block_size(lambda threads: threads, 0)
-    for question in (found.max_potential_cluster_size, found.max_active_clusters):
+    assert query.max_active_blocks_per_multiprocessor(32, 0) > 0
+    assert query.available_dynamic_shared_memory_per_block(1, 32) > 0
+    assert query.max_potential_block_size(0, 0)
+    assert query.max_potential_block_size(lambda threads: threads, 0)
+    for function in (query.max_potential_cluster_size, query.max_active_clusters):
         with suppress(CUDAError):
-            question(clusters, stream=t.stream)
+            function(clusters, stream=t.stream)
 
 
 def launches(t):
@@ -287,7 +287,7 @@ OPERATIONS = (
     memory_freed_on_another_thread,
     memory_that_outlives_its_stream,
     synchronous_memory,
-    memory_at_a_place,
+    located_memory,
     memory_of_graphs,
     memory_for_other_processes,
     copies,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No deadlock between a free that waits, a host function in Python, and the other threads."""
+"""No deadlock between a free that waits, a host function in Python, and other threads."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 
 
-def test_a_free_that_waits_for_a_host_function_stops_nobody_for_ever(device, watch_library):
+def test_a_free_that_waits_for_a_host_function_blocks_nobody_forever(device, watch_library):
     command = [sys.executable, "-m", "tests.core.locks.waiting_free", watch_library]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)

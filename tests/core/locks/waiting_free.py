@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A free on one thread waits for a host function in Python; the main thread goes on meanwhile.
+"""A free on one thread waits for a host function in Python, while the main thread continues.
 
 Run as ``python -m tests.core.locks.waiting_free LIBRARY``, where the library is `watch.c`: it makes
-the emulator's functions wait for each other as those of a driver do. Says "finished" at the end.
+the emulator's functions wait for each other, as a driver's functions do. Prints "finished" at the
+end.
 """
 
 import sys
@@ -34,24 +35,24 @@ class Program:
         self.event = self.stream.record()
         self.watch = Watch(library)
 
-    def ways_to_wait(self):
-        """Name -> what the main thread does, and nothing else of it may be needed to go on."""
-        stream, device, found = self.stream, self.device, self.kernel.occupancy
+    def operations(self):
+        """Return name -> operation of the main thread that must not wait for another thread."""
+        stream, device, occupancy = self.stream, self.device, self.kernel.occupancy
         attributes = self.kernel.attributes
-        one, two = (resource.allocate(64, stream=stream) for resource in self.resources)
-        kept = [device.create_event(), device.create_stream(), one, two]
+        synchronous, pinned = (resource.allocate(64, stream=stream) for resource in self.resources)
+        objects = [device.create_event(), device.create_stream(), synchronous, pinned]
         shared = LaunchConfig(grid=1, block=1, shmem_size=50 * 1024)
         return {
             "create an event": device.create_event,
             "record": lambda: stream.record(self.event),
             "record a new event": stream.record,
             "create a stream": device.create_stream,
-            "drop an event": lambda: kept.__delitem__(0),
-            "drop a stream": lambda: kept.__delitem__(0),
-            "drop a synchronous buffer": lambda: kept.__delitem__(0),
-            "drop a pinned buffer": lambda: kept.__delitem__(0),
-            "occupancy": lambda: found.max_active_blocks_per_multiprocessor(32, 0),
-            "block size": lambda: found.max_potential_block_size(lambda threads: 0, 0),
+            "drop an event": lambda: objects.__delitem__(0),
+            "drop a stream": lambda: objects.__delitem__(0),
+            "drop a synchronous buffer": lambda: objects.__delitem__(0),
+            "drop a pinned buffer": lambda: objects.__delitem__(0),
+            "occupancy": lambda: occupancy.max_active_blocks_per_multiprocessor(32, 0),
+            "block size": lambda: occupancy.max_potential_block_size(lambda threads: 0, 0),
             "set an attribute": lambda: setattr(attributes, "max_dynamic_shared_size_bytes", 64),
             "launch": lambda: launch(stream, ONE, self.kernel),
             "launch with more shared memory": lambda: launch(stream, shared, self.kernel),
@@ -60,34 +61,34 @@ class Program:
             "host function": lambda: stream.launch_host(lambda: None),
         }
 
-    def go_on(self, what):
-        """Do something while another thread frees memory, which waits for a host function."""
-        begun, armed = threading.Event(), threading.Event()
+    def run_during_free(self, operation):
+        """Run an operation while another thread's free waits for a host function."""
+        entered, armed = threading.Event(), threading.Event()
 
         def host_function():
-            begun.set()
+            entered.set()
             armed.wait()
-            time.sleep(0.05)  # the others are to be inside the driver when it wants the lock
+            time.sleep(0.05)  # the other threads enter the driver before
             self.watch.set_busy(False)
 
         memory = self.resources[0].allocate(64, stream=self.stream)
         self.blocked.launch_host(host_function)
-        begun.wait()
+        entered.wait()
         self.watch.set_busy(True)
         armed.set()
         other = threading.Thread(target=memory.close)
         other.start()
         time.sleep(0.01)
-        what()
+        operation()
         other.join()
         self.blocked.sync()
 
 
 def main(library):
     program = Program(library)
-    for name, what in program.ways_to_wait().items():
+    for name, operation in program.ways_to_wait().items():
         print(name, flush=True)
-        program.go_on(what)
+        program.go_on(operation)
     program.watch.stop()
     print("finished")
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stub for each function of a table: it notes whether the calling thread has the interpreter's
-// lock, then jumps to the function with every register and the stack as they were. x86-64, aarch64.
+// A stub for each function of a table: it records whether the calling thread holds the GIL, then
+// jumps to the function with all registers and the stack unchanged. x86-64, aarch64.
 
 enum { most_functions = 2048 };
 
-typedef int (*question)(void);
+typedef int (*gil_check)(void);
 
-static question has_lock;
+static gil_check holds_gil;
 static void *real[most_functions];
 static int calls_with[most_functions], calls_without[most_functions];
 static char is_held_up[most_functions];
@@ -14,7 +14,7 @@ static volatile int is_busy;
 
 int usleep(unsigned);
 
-void watch_start(question asked) { has_lock = asked; }
+void watch_start(gil_check check) { holds_gil = check; }
 void watch_function(int index, void *function, int held_up) {
   real[index] = function;
   is_held_up[index] = (char)held_up;
@@ -26,11 +26,11 @@ int watch_calls(int index, int with_lock) {
   return with_lock ? calls_with[index] : calls_without[index];
 }
 
-// As while another thread is in a cuMemFree that waits: whoever needs the lock of the context does.
+// Simulates a waiting cuMemFree on another thread: functions that need the context lock wait too.
 void watch_set_busy(int value) { is_busy = value; }
 
 __attribute__((used, visibility("hidden"))) void *watch_note(int index) {
-  __atomic_add_fetch(has_lock() ? &calls_with[index] : &calls_without[index], 1, __ATOMIC_RELAXED);
+  __atomic_add_fetch(holds_gil() ? &calls_with[index] : &calls_without[index], 1, __ATOMIC_RELAXED);
   while (is_busy && is_held_up[index]) usleep(200);
   return real[index];
 }

@@ -20,7 +20,7 @@ def test_each_module_of_the_table_can_be_imported(path):
     ("path", "name"),
     [(path, name) for path, names in _forwarding.MODULES.items() for name in names.split()],
 )
-def test_each_name_is_the_object_of_today(path, name):
+def test_each_name_is_the_current_object(path, name):
     module = importlib.import_module(f"cuda.core.{path}")
     assert getattr(module, name) is _forwarding.resolve(name)
 
@@ -39,7 +39,7 @@ import warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     import cuda.core.experimental
-    import cuda.core.experimental as again
+    import cuda.core.experimental as second_import
     from cuda.core.experimental import Device, Stream
     from cuda.core.experimental._stream import IsStreamT
     from cuda.core.experimental._utils.cuda_utils import handle_return
@@ -81,4 +81,4 @@ class _nothing:
         return self
 
     def __exit__(self, *exc_info):
-        """A block without a warning."""
+        """End a block that expects no warning."""

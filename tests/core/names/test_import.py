@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What importing the package does, and what it must not do."""
+"""Effects of importing the package, and side effects that it must not have."""
 
 import cuda.core
 import pytest
@@ -7,12 +7,12 @@ import pytest
 HEAVY = "numpy dataclasses inspect multiprocessing importlib.metadata platform typing enum ctypes"
 
 
-def test_versions_are_what_clients_parse():
+def test_versions_are_in_the_format_that_clients_parse():
     assert [int(part) for part in cuda.core.__version__.split(".")] == [1, 2, 2]
     assert cuda.core.__implementation__.startswith("halfwarp ")
 
 
-def test_importing_loads_no_extension_and_nothing_heavy(run_python):
+def test_importing_loads_no_extension_and_no_large_module(run_python):
     code = f"""
 import sys
 before = set(sys.modules)
@@ -25,7 +25,7 @@ print([n for n in {HEAVY!r}.split() if n in new])
     assert run_python(code).split("\n")[:2] == ["[]", "[]"]
 
 
-def test_the_hot_classes_load_nothing_heavy(run_python):
+def test_the_common_classes_load_no_large_module(run_python):
     code = f"""
 import sys
 before = set(sys.modules)
@@ -48,12 +48,12 @@ print([name for name in libraries if name in maps])
 
 
 @pytest.mark.parametrize("name", cuda.core.__all__)
-def test_every_public_name_is_there(name):
+def test_every_public_name_exists(name):
     assert getattr(cuda.core, name) is not None
     assert name in dir(cuda.core)
 
 
-def test_all_is_sorted_and_dir_shows_no_more():
+def test_all_is_sorted_and_dir_shows_only_its_names():
     assert cuda.core.__all__ == sorted(set(cuda.core.__all__))
     assert {n for n in dir(cuda.core) if not n.startswith("_")} == set(cuda.core.__all__)
 
@@ -63,13 +63,13 @@ def test_an_unknown_name_is_an_attribute_error():
         _ = cuda.core.Nothing
 
 
-def test_cuda_stays_a_namespace():
+def test_cuda_stays_a_namespace_package():
     import cuda
 
     assert getattr(cuda, "__file__", None) is None
 
 
-def test_every_class_documents_itself():
+def test_every_class_has_a_docstring():
     public = [getattr(cuda.core, name) for name in cuda.core.__all__]
     for cls in [each for each in public if isinstance(each, type)]:
         assert cls.__doc__, cls

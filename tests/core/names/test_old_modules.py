@@ -13,7 +13,7 @@ CASES = {
 
 @pytest.mark.parametrize(("old", "new"), _forwarding.OLD_MODULES.items())
 @pytest.mark.parametrize(("statement", "module"), CASES.items(), ids=["from", "import", "star"])
-def test_an_old_path_is_the_module_of_today(run_python, old, new, statement, module):
+def test_an_old_path_is_the_current_module(run_python, old, new, statement, module):
     code = f"""
 import warnings
 with warnings.catch_warnings(record=True) as caught:

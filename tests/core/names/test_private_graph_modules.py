@@ -5,7 +5,7 @@ import cuda.core
 import pytest
 
 
-def test_the_classes_of_graphs_are_found_in_their_old_modules():
+def test_graph_classes_are_found_in_their_old_modules():
     import cuda.core.graph._graph_builder as builder
     import cuda.core.graph._graph_definition as definition
     import cuda.core.graph._graph_node as node
@@ -17,7 +17,7 @@ def test_the_classes_of_graphs_are_found_in_their_old_modules():
     assert definition.GraphDefinition is cuda.core.graph.GraphDefinition
 
 
-def test_the_functions_of_memory_are_found_in_their_old_modules():
+def test_memory_functions_are_found_in_their_old_modules():
     from cuda.core import utils
     from cuda.core._memory import _copy_enums, _copy_ops, _managed_memory_ops
 
@@ -26,7 +26,7 @@ def test_the_functions_of_memory_are_found_in_their_old_modules():
     assert _managed_memory_ops.prefetch_batch is utils.prefetch_batch
 
 
-def test_the_oldest_name_of_a_definition_is_found_and_warned_of():
+def test_the_oldest_name_of_a_definition_is_found_and_warns():
     with pytest.warns(DeprecationWarning, match="GraphDefinition"):
         from cuda.core import GraphDef
     assert GraphDef is cuda.core.graph.GraphDefinition

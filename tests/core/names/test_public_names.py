@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The public names of the API level: all of them are here, and each can be imported."""
+"""The public names of the API level: all exist, and each can be imported."""
 
 import importlib
 import importlib.util
@@ -12,10 +12,10 @@ from tests.docs import public_names
 NAMES = public_names.names()
 
 
-def test_the_level_has_its_public_names_once():
+def test_the_level_lists_its_public_names_once():
     assert len(NAMES) == len(set(NAMES)) == 45
     assert set(NAMES) <= set(cuda.core.__all__)
-    assert set(cuda.core.__all__) - set(NAMES) == {  # our own
+    assert set(cuda.core.__all__) - set(NAMES) == {  # names of halfwarp
         "AccessPolicyWindow",
         "CUDAError",
         "CUDAWarning",
@@ -48,15 +48,15 @@ def test_each_can_be_imported_and_is_listed(name):
 
 
 @pytest.mark.parametrize("module", ["cuda.core", "cuda.core.utils", "cuda.core._event"])
-def test_another_name_is_no_attribute(module):
-    found = importlib.import_module(module)
+def test_an_unknown_name_is_no_attribute(module):
+    imported = importlib.import_module(module)
     with pytest.raises(AttributeError, match=f"module '{module}' has no attribute 'nonsense'"):
-        _ = found.nonsense
+        _ = imported.nonsense
     with pytest.raises(ImportError, match="nonsense"):
         exec(f"from {module} import nonsense", {})
 
 
-def test_another_module_is_not_found():
+def test_an_unknown_module_is_not_found():
     assert importlib.util.find_spec("cuda.core.nonsense") is None
     with pytest.raises(ModuleNotFoundError, match="cuda.core.nonsense"):
         importlib.import_module("cuda.core.nonsense")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing public of cuda.core 1.2.2 is absent: names, members, parameters, values.
+"""Every public name of cuda.core 1.2.2 exists: names, members, parameters, values.
 
-What ours has beside is no difference: further names, parameters with a default, a keyword that may
-be given by position.
+Additions are allowed: further names, parameters with a default, and keywords that can also be
+passed by position.
 """
 
 import importlib
@@ -15,7 +15,7 @@ from tests.data import record_surface
 
 RECORDED = Path(record_surface.__file__).with_name("core_surface_1.2.2.json")
 REFERENCE = json.loads(RECORDED.read_text())
-# What may come without its parameters: it only refuses to be called.
+# Classes whose parameters may be missing: calling them only raises.
 UNTOLD = {("cuda.core.texture", "ResourceDescriptor")}
 OF_THE_BINDINGS = [
     *("cudla", "cufile", "driver", "nvfatbin", "nvjitlink", "nvml", "nvrtc", "nvvm", "runtime"),
@@ -42,56 +42,58 @@ class Parameter:
 
 
 def parameters(listed):
-    made = [Parameter(place, text) for place, text in enumerate(listed)]
-    return {each.name: each for each in made}
+    entries = [Parameter(place, text) for place, text in enumerate(listed)]
+    return {each.name: each for each in entries}
 
 
-def refusals(theirs, ours):
-    """Calls that the reference takes and ours would not."""
-    wanted, found = parameters(theirs), parameters(ours)
-    for name, each in wanted.items():
+def refusals(expected, actual):
+    """Return the calls that the reference accepts and halfwarp would not."""
+    expected_parameters, actual_parameters = parameters(expected), parameters(actual)
+    for name, each in expected_parameters.items():
         if name.startswith("*"):
             continue
-        if name not in found:
+        if name not in actual_parameters:
             yield f"no {name}"
-        elif each.has_default and not found[name].has_default:
+        elif each.has_default and not actual_parameters[name].has_default:
             yield f"{name} must be given"
-        elif not each.is_keyword_only and found[name].is_keyword_only:
+        elif not each.is_keyword_only and actual_parameters[name].is_keyword_only:
             yield f"{name} only by keyword"
-        elif not each.is_keyword_only and each.place != found[name].place:
+        elif not each.is_keyword_only and each.place != actual_parameters[name].place:
             yield f"{name} at another place"
-    for name, each in found.items():
-        if name not in wanted and not each.has_default and not name.startswith("*"):
+    for name, each in actual_parameters.items():
+        if name not in expected_parameters and not each.has_default and not name.startswith("*"):
             yield f"{name} must be given, too"
 
 
-def differences(module, name, theirs, ours):
-    what = f"{module}.{name}"
-    for member, value in theirs.get("values", {}).items():
-        if ours.get("values", {}).get(member) != value:
-            yield f"{what}.{member} is not {value}"
-    for member, listed in theirs.get("members", {}).items():
-        if member not in ours.get("members", {}):
-            yield f"no {what}.{member}"
+def differences(module, name, expected, actual):
+    path = f"{module}.{name}"
+    for member, value in expected.get("values", {}).items():
+        if actual.get("values", {}).get(member) != value:
+            yield f"{path}.{member} is not {value}"
+    for member, listed in expected.get("members", {}).items():
+        if member not in actual.get("members", {}):
+            yield f"no {path}.{member}"
         elif listed is not None:
-            found = ours["members"][member]
-            yield from (f"{what}.{member}: {each}" for each in refusals(listed, found))
-    if theirs.get("parameters") is not None and (module, name) not in UNTOLD:
+            actual_member = actual["members"][member]
+            yield from (f"{path}.{member}: {each}" for each in refusals(listed, actual_member))
+    if expected.get("parameters") is not None and (module, name) not in UNTOLD:
         yield from (
-            f"{what}: {each}" for each in refusals(theirs["parameters"], ours["parameters"])
+            f"{path}: {each}" for each in refusals(expected["parameters"], actual["parameters"])
         )
 
 
 @pytest.mark.parametrize("module", REFERENCE)
 def test_nothing_public_is_absent(module):
-    ours = record_surface.surface(module)
-    found = [f"no {module}.{name}" for name in REFERENCE[module] if name not in ours]
-    for name, theirs in REFERENCE[module].items():
-        found += differences(module, name, theirs, ours.get(name, {})) if name in ours else []
-    assert found == []
+    actual = record_surface.surface(module)
+    missing = [f"no {module}.{name}" for name in REFERENCE[module] if name not in actual]
+    for name, expected in REFERENCE[module].items():
+        missing += (
+            differences(module, name, expected, actual.get(name, {})) if name in actual else []
+        )
+    assert missing == []
 
 
-def test_the_record_is_of_all_of_it():
+def test_the_record_covers_every_module():
     assert list(REFERENCE) == [
         "cuda.core",
         "cuda.core.checkpoint",
@@ -110,6 +112,6 @@ def test_the_record_is_of_all_of_it():
 
 @pytest.mark.parametrize("name", OF_THE_BINDINGS)
 def test_the_bindings_have_their_public_modules(name):
-    """What is in them: ``tests/bindings/parity``."""
+    """``tests/bindings/parity`` checks their contents."""
     module = importlib.import_module(f"cuda.bindings.{name}")
     assert module.__name__ == f"cuda.bindings.{name}"

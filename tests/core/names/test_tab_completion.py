@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tab completion gets over compiled properties that raise."""
+"""Tab completion works although compiled properties raise."""
 
 COMPLETE = """
 from cuda.core import Event
@@ -18,7 +18,7 @@ def test_a_raising_property_is_listed_in_an_interactive_session(run_python):
     assert run_python(code).strip() == LISTED
 
 
-def test_it_is_listed_when_the_completer_was_there_first(run_python):
+def test_it_is_listed_if_the_completer_was_imported_first(run_python):
     assert run_python("import rlcompleter\n" + COMPLETE).strip() == LISTED
 
 
@@ -27,14 +27,14 @@ def test_the_completer_is_not_imported_otherwise(run_python):
     assert run_python(code).strip() == "False"
 
 
-def test_the_environment_switches_it_off(run_python):
+def test_the_environment_disables_it(run_python):
     code = "import rlcompleter, cuda.core; print('property' in vars(rlcompleter))"
     off = {"CUDA_CORE_DONT_FIX_TAB_COMPLETION": "1"}
     assert run_python(code, **off).strip() == "False"
     assert run_python(code, CUDA_CORE_DONT_FIX_TAB_COMPLETION="0").strip() in ("True", "False")
 
 
-def test_completion_of_plain_properties_stays(run_python):
+def test_completion_of_plain_properties_is_unchanged(run_python):
     code = """
 import rlcompleter, cuda.core
 class Plain:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs race programs, each run in a process of its own: python tests/core/races/run.py.
+"""Runs race programs, each run in a child process: python tests/core/races/run.py.
 
-A program of `programs/` ends with status 0 and says nothing, however its threads meet. It is given
-a seed, which chooses who does what; what the machine adds to it is why one run shows little.
+A program of `programs/` exits with status 0 and prints nothing, whatever the timing of its threads.
+Its seed selects the operations of each thread; timing adds variation, so one run shows little.
 """
 
 import argparse
@@ -13,21 +13,21 @@ import sys
 from pathlib import Path
 
 PROGRAMS = Path(__file__).parent / "programs"
-TIME_LIMIT = 120  # seconds a run may take on a busy machine before it counts as stuck
+TIME_LIMIT = 120  # limit in seconds for one run on a busy machine
 NOTICES = ("halfwarp: CUDA is emulated", "emulator: the process ends with")
 
 
 def names():
-    """The programs there are."""
+    """Return the names of the programs."""
     return sorted(path.stem for path in PROGRAMS.glob("*.py") if path.stem != "harness")
 
 
-def how_it_ended(status):
+def describe_status(status):
     return f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
 
 
 def run(name, seed, **environment):
-    """Run a program once. What was wrong with it, or None."""
+    """Run a program once, and return its problem or None."""
     command = [sys.executable, "-X", "faulthandler", str(PROGRAMS / f"{name}.py"), str(seed)]
     try:
         done = subprocess.run(
@@ -39,10 +39,10 @@ def run(name, seed, **environment):
         )
     except subprocess.TimeoutExpired as stuck:
         return f"{name} {seed}: still running after {TIME_LIMIT} s\n{stuck.stderr or ''}"
-    said = [line for line in done.stderr.splitlines() if not line.startswith(NOTICES)]
-    if done.returncode == 0 and not said and not done.stdout:
+    output = [line for line in done.stderr.splitlines() if not line.startswith(NOTICES)]
+    if done.returncode == 0 and not output and not done.stdout:
         return None
-    return "\n".join((f"{name} {seed}: {how_it_ended(done.returncode)}", done.stdout, *said))
+    return "\n".join((f"{name} {seed}: {describe_status(done.returncode)}", done.stdout, *output))
 
 
 def main():
@@ -50,15 +50,15 @@ def main():
     parser.add_argument("names", nargs="*", metavar="PROGRAM", help=f"of {', '.join(names())}")
     parser.add_argument("--runs", type=int, default=10, help="of each program (default: 10)")
     parser.add_argument("--seed", type=int, default=0, help="of the first run (default: 0)")
-    given = parser.parse_args()
-    if unknown := set(given.names) - set(names()):
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(names()):
         parser.error(f"no such program: {', '.join(sorted(unknown))}")
     failed = 0
-    for name in given.names or names():
-        problems = [run(name, seed) for seed in range(given.seed, given.seed + given.runs)]
+    for name in options.names or names():
+        problems = [run(name, seed) for seed in range(options.seed, options.seed + options.runs)]
         wrong = [problem for problem in problems if problem]
         failed += len(wrong)
-        print(f"{name}: {len(wrong)} of {given.runs} runs failed", flush=True)
+        print(f"{name}: {len(wrong)} of {options.runs} runs failed", flush=True)
         for problem in wrong[:3]:
             print(problem, flush=True)
     return 1 if failed else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of sharing between processes have in common."""
+"""Fixtures of the tests of sharing between processes."""
 
 import pytest
 from cuda.core import DeviceMemoryResource, PinnedMemoryResource
@@ -14,23 +14,23 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def peer():
-    """A process that stays for all tests of a file, which close there what they open."""
-    made = Peer()
-    yield made
-    assert made.end() == 0
+    """A process for all tests of a file, which must close the objects that they open in it."""
+    peer_process = Peer()
+    yield peer_process
+    assert peer_process.end() == 0
 
 
 @pytest.fixture
 def new_peer():
-    """Makes processes that a test may end as it likes."""
-    made = []
+    """Create processes that a test may end in any way."""
+    peers = []
 
     def make(method="spawn"):
-        made.append(Peer(method))
-        return made[-1]
+        peers.append(Peer(method))
+        return peers[-1]
 
     yield make
-    for each in made:
+    for each in peers:
         if each.process.is_alive():
             each.end()
 
@@ -38,15 +38,15 @@ def new_peer():
 @pytest.fixture(params=KINDS)
 def resource(request, device):
     """A resource that other processes can import, of each kind."""
-    made = KINDS[request.param](device)
-    yield made
-    made.close()
+    resource = KINDS[request.param](device)
+    yield resource
+    resource.close()
 
 
 @pytest.fixture
 def buffer(resource, stream):
-    """A thousand bytes of 7 of it."""
-    with resource.allocate(1000, stream=stream) as made:
-        made.fill(7, stream=stream)
+    """A buffer of the resource with a thousand bytes of value 7."""
+    with resource.allocate(1000, stream=stream) as buffer:
+        buffer.fill(7, stream=stream)
         stream.sync()
-        yield made
+        yield buffer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another process to share with: it runs what it is sent, and answers."""
+"""Another process to share with: it executes the source that it receives, and answers."""
 
 import functools
 import multiprocessing
@@ -9,15 +9,15 @@ import traceback
 from collections import Counter
 from multiprocessing import reduction
 
-PATIENCE = 60  # seconds, after which a peer counts as stuck
+PATIENCE = 60  # seconds without an answer after which a peer is considered stuck
 
 
 class PeerError(Exception):
-    """What the peer raised, as its traceback."""
+    """The traceback of an exception in the peer."""
 
 
 class Peer:
-    """A process of its own, with a device, a stream and whatever it is given."""
+    """A process with a device, a stream and the objects that it receives."""
 
     def __init__(self, method="spawn"):
         context = multiprocessing.get_context(method)
@@ -26,13 +26,13 @@ class Peer:
         self.process.start()
         other.close()
 
-    def run(self, source, **given):
-        """Execute a text there, with the objects by their names; its `result` comes back."""
-        self.send(source, **given)
+    def run(self, source, **objects):
+        """Execute source in the peer, with objects by name, and return its `result`."""
+        self.send(source, **objects)
         return self.answer()
 
-    def send(self, source, **given):
-        self.pipe.send((source, given))
+    def send(self, source, **objects):
+        self.pipe.send((source, objects))
 
     def answer(self):
         if not self.pipe.poll(PATIENCE):
@@ -43,7 +43,7 @@ class Peer:
         return answer
 
     def end(self):
-        """Let it end by itself; its exit status."""
+        """Let the process end, and return its exit status."""
         if not self.pipe.closed:
             self.pipe.close()
         self.process.join(PATIENCE)
@@ -63,51 +63,51 @@ def serve(pipe):
     names = {"device": device, "stream": device.create_stream(), **READERS}
     while True:
         try:
-            source, given = pipe.recv()
+            source, objects = pipe.recv()
         except EOFError:
             break
         except BaseException:
             pipe.send((False, traceback.format_exc()))
             continue
-        names |= given
+        names |= objects
         names["result"] = None
         try:
             exec(source, names)
             pipe.send((True, names["result"]))
         except BaseException:
             pipe.send((False, traceback.format_exc()))
-        given = None
+        objects = None
 
 
 def content_of(buffer, stream):
-    """The bytes of a buffer, when the stream has come to it."""
-    there = bytearray(buffer.size)
-    buffer.copy_to(there, stream=stream)
+    """Return the bytes of a buffer, in the order of the stream."""
+    content = bytearray(buffer.size)
+    buffer.copy_to(content, stream=stream)
     stream.sync()
-    return bytes(there)
+    return bytes(content)
 
 
 @functools.cache
 def start_sharing():
-    """Let the server begin by which Python hands descriptors on: its socket stays."""
+    """Start Python's server that passes descriptors on; its socket stays open."""
     with open(os.devnull) as some:
         os.close(reduction.DupFd(some.fileno()).detach())
 
 
 def open_files():
-    """What the process has open, but for what comes and goes with its working."""
+    """Return the open files of this process, except temporary ones."""
     start_sharing()
-    found = []
+    paths = []
     for number in os.listdir("/proc/self/fd"):
         try:
-            found.append(os.readlink(f"/proc/self/fd/{number}"))
+            paths.append(os.readlink(f"/proc/self/fd/{number}"))
         except FileNotFoundError:  # the listing itself
             continue
-    return sorted(found)
+    return sorted(paths)
 
 
 def added(before, after):
-    """What is open afterwards and was not before; what earlier tests left may have gone since."""
+    """Return the files that were opened meanwhile; files of earlier tests may have been closed."""
     return list((Counter(after) - Counter(before)).elements())
 
 

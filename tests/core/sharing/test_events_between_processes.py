@@ -16,8 +16,8 @@ SHARED = EventOptions(ipc_enabled=True)
 
 
 @pytest.fixture
-def held(device, stream):
-    """An event behind work that goes on until the test says so: (event, let it end)."""
+def blocked_event(device, stream):
+    """An event after work that runs until the test ends it: (event, function to end it)."""
     gate = threading.Event()
     host_launch(stream, gate.wait)
     with stream.record(options=SHARED) as event:
@@ -26,7 +26,7 @@ def held(device, stream):
         stream.sync()
 
 
-def test_an_event_that_is_reached_is_so_elsewhere(peer, stream):
+def test_a_completed_event_is_completed_in_another_process(peer, stream):
     with stream.record(options=SHARED) as event:
         stream.sync()
         assert event.is_ipc_enabled
@@ -40,30 +40,30 @@ event.close(); del event
         assert peer.run(source, event=event) == (True, True, False, False, None, None)
 
 
-def test_another_process_waits_until_it_is_reached(peer, held):
-    event, let_go = held
+def test_another_process_waits_until_it_completes(peer, blocked_event):
+    event, release = blocked_event
     assert peer.run("result = event.is_done", event=event) is False
     peer.send("event.sync(); result = event.is_done")
     assert not peer.pipe.poll(0.2)
-    let_go()
+    release()
     assert peer.answer() is True
     peer.run("event.close(); del event")
 
 
-def test_a_stream_of_another_process_waits(peer, held):
-    event, let_go = held
+def test_a_stream_of_another_process_waits(peer, blocked_event):
+    event, release = blocked_event
     source = """
 stream.wait(event)
-behind = stream.record()
-result = behind.is_done
+later = stream.record()
+result = later.is_done
 """
     assert peer.run(source, event=event) is False
-    let_go()
-    assert peer.run("behind.sync(); result = behind.is_done") is True
-    peer.run("event.close(); behind.close(); del event, behind")
+    release()
+    assert peer.run("later.sync(); result = later.is_done") is True
+    peer.run("event.close(); later.close(); del event, later")
 
 
-def test_an_event_that_was_closed_here_is_still_reached_there(peer, device, stream):
+def test_an_event_closed_here_still_completes_there(peer, device, stream):
     gate = threading.Event()
     host_launch(stream, gate.wait)
     event = stream.record(options=SHARED)
@@ -74,14 +74,14 @@ def test_an_event_that_was_closed_here_is_still_reached_there(peer, device, stre
     assert peer.run("event.sync(); result = event.is_done; event.close(); del event") is True
 
 
-def test_a_blocking_event_arrives_as_one(peer, stream):
+def test_a_blocking_event_stays_blocking(peer, stream):
     with stream.record(options={"ipc_enabled": True, "blocking_sync": True}) as event:
         stream.sync()
         source = "result = event.is_blocking_sync; event.sync(); event.close(); del event"
         assert peer.run(source, event=event) is True
 
 
-def test_it_comes_back_as_a_wrapper_of_itself(peer, stream):
+def test_an_event_sent_back_wraps_the_original(peer, stream):
     with stream.record(options=SHARED) as event:
         stream.sync()
         back = peer.run("result = event", event=event)
@@ -92,13 +92,13 @@ def test_it_comes_back_as_a_wrapper_of_itself(peer, stream):
         peer.run("result = None; event.close(); del event")
 
 
-def test_a_descriptor_is_enough(peer, stream):
+def test_a_descriptor_is_sufficient(peer, stream):
     with stream.record(options=SHARED) as event:
         descriptor = event.ipc_descriptor
         assert event.ipc_descriptor is descriptor
-        again = pickle.loads(pickle.dumps(descriptor))
-        assert again == descriptor
-        assert hash(again) == hash(descriptor)
+        unpickled = pickle.loads(pickle.dumps(descriptor))
+        assert unpickled == descriptor
+        assert hash(unpickled) == hash(descriptor)
         source = """
 from cuda.core import Event
 event = Event.from_ipc_descriptor(descriptor)
@@ -109,21 +109,21 @@ event.close(); del event
         assert peer.run(source, descriptor=descriptor) is True
 
 
-def test_nothing_is_left_open(peer, stream):
+def test_no_descriptor_is_left_open(peer, stream):
     def once():
         with stream.record(options=SHARED) as event:
             peer.run("event.sync(); event.close(); del event", event=event)
         stream.sync()
 
     once()
-    before, theirs = open_files(), peer.run("result = open_files()")
+    before, peer_files = open_files(), peer.run("result = open_files()")
     for _ in range(20):
         once()
     assert added(before, open_files()) == []
-    assert added(theirs, peer.run("result = open_files()")) == []
+    assert added(peer_files, peer.run("result = open_files()")) == []
 
 
-def test_it_is_not_recorded_again(peer, stream):
+def test_it_cannot_be_recorded_again(peer, stream):
     with stream.record(options=SHARED) as event:
         with pytest.raises(TypeError, match="should not be re-recorded"):
             stream.record(event)
@@ -140,7 +140,7 @@ class TestWrongCalls:
             with pytest.raises(TypeError, match="made with ipc_enabled=True"):
                 pickle.dumps(event)
 
-    def test_pickle_alone_cannot_carry_one(self, stream):
+    def test_pickle_alone_is_refused(self, stream):
         with (
             stream.record(options=SHARED) as event,
             pytest.raises(TypeError, match="an argument of multiprocessing.Process"),
@@ -154,7 +154,7 @@ class TestWrongCalls:
             with pytest.raises(RuntimeError, match="Event has been closed"):
                 wrong()
 
-    def test_descriptors_that_are_none(self, device):
+    def test_invalid_descriptors(self, device):
         with pytest.raises(RuntimeError, match="cannot be instantiated directly"):
             IPCEventDescriptor()
         with pytest.raises(TypeError, match="'ipc_descriptor' has incorrect type"):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory and semaphores of other APIs, by file descriptor: what the driver takes, and that nothing
-is lost where it does not. There is no Vulkan here: the memory is exported from CUDA itself.
+"""Memory and semaphores of other APIs, by file descriptor: accepted, or refused without a leak.
+
+Vulkan is not available here: the memory is exported from CUDA itself.
 """
 
 import errno
@@ -22,7 +23,7 @@ def name_of(answer):
 
 @pytest.fixture
 def exported(device, stream):
-    """Memory of ours with a pattern, and a file descriptor of it."""
+    """Memory with a pattern, and a file descriptor of it."""
     resource = VirtualMemoryResource(device, {"handle_type": "posix_fd"})
     with resource.allocate(SIZE, stream=stream) as buffer:
         buffer.fill(0x5A, stream=stream)
@@ -37,14 +38,14 @@ def exported(device, stream):
 
 def memory_of(descriptor):
     kind = driver.CUexternalMemoryHandleType
-    made = driver.CUDA_EXTERNAL_MEMORY_HANDLE_DESC()
-    made.type = kind.CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD
-    made.handle.fd, made.size = descriptor, SIZE
-    return driver.cuImportExternalMemory(made)
+    desc = driver.CUDA_EXTERNAL_MEMORY_HANDLE_DESC()
+    desc.type = kind.CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD
+    desc.handle.fd, desc.size = descriptor, SIZE
+    return driver.cuImportExternalMemory(desc)
 
 
-def close_what_is_left(descriptor, inode):
-    """Close a refused descriptor, unless the driver did: that of CUDA 13.0 closes some."""
+def close_remaining(descriptor, inode):
+    """Close a refused descriptor unless the driver did so: a CUDA 13.0 driver closes some."""
     try:
         is_ours = os.fstat(descriptor).st_ino == inode
     except OSError as error:
@@ -54,7 +55,7 @@ def close_what_is_left(descriptor, inode):
     os.close(descriptor)
 
 
-def test_memory_is_shared_or_refused_with_its_descriptor_whole(exported, stream):
+def test_memory_is_shared_or_its_descriptor_stays_open(exported, stream):
     buffer, descriptor = exported
     inode = os.fstat(descriptor).st_ino
     answer = memory_of(descriptor)
@@ -62,17 +63,17 @@ def test_memory_is_shared_or_refused_with_its_descriptor_whole(exported, stream)
         assert name_of(answer) == "NOT_SUPPORTED"
     if name_of(answer) != "CUDA_SUCCESS":
         assert name_of(answer) in REFUSALS
-        close_what_is_left(descriptor, inode)
+        close_remaining(descriptor, inode)
         return
-    wanted = driver.CUDA_EXTERNAL_MEMORY_BUFFER_DESC()
-    wanted.offset, wanted.size = 0, SIZE
-    code, address = driver.cuExternalMemoryGetMappedBuffer(answer[1], wanted)
+    buffer_desc = driver.CUDA_EXTERNAL_MEMORY_BUFFER_DESC()
+    buffer_desc.offset, buffer_desc.size = 0, SIZE
+    code, address = driver.cuExternalMemoryGetMappedBuffer(answer[1], buffer_desc)
     assert code == 0
     back = np.zeros(SIZE, np.uint8)
     assert driver.cuMemcpyDtoH(back.ctypes.data, address, SIZE)[0] == 0
     assert set(back) == {0x5A}
     assert driver.cuMemsetD8(address, 7, SIZE)[0] == 0
-    assert driver.cuCtxSynchronize()[0] == 0  # the stream does not wait for the default one
+    assert driver.cuCtxSynchronize()[0] == 0  # the stream does not wait for the default stream
     buffer.copy_to(back, stream=stream)
     stream.sync()
     assert set(back) == {7}
@@ -81,7 +82,7 @@ def test_memory_is_shared_or_refused_with_its_descriptor_whole(exported, stream)
 
 
 def test_an_invalid_memory_or_semaphore_is_refused():
-    """An H200 closed the descriptor of the memory that it refused, so both get a duplicate."""
+    """An H200 closed the descriptor of memory that it refused, so both get a duplicate."""
     reader, writer = os.pipe()
     pipe = os.fstat(reader).st_ino
     semaphore = driver.CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC()
@@ -92,13 +93,13 @@ def test_an_invalid_memory_or_semaphore_is_refused():
     assert name_of(memory_of(lent[0])) in REFUSALS
     assert name_of(driver.cuImportExternalSemaphore(semaphore)) in REFUSALS
     for descriptor in lent:
-        close_what_is_left(descriptor, pipe)
+        close_remaining(descriptor, pipe)
     assert os.write(writer, b"x") == 1 and os.read(reader, 1) == b"x"
     os.close(reader)
     os.close(writer)
 
 
-def test_a_descriptor_keeps_its_fields():
+def test_a_descriptor_stores_its_fields():
     signal = driver.CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS()
     signal.params.fence.value, signal.flags = 1 << 40, 1
     assert (signal.params.fence.value, signal.flags) == (1 << 40, 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Peers that die, descriptors that run out, freed memory, forks, and threads, while one shares."""
+"""Peers that crash, exhausted descriptors, freed memory, forks and threads during sharing."""
 
 import gc
 import os
@@ -29,7 +29,7 @@ stream.sync()
 
 
 @pytest.mark.parametrize("ending", ["kill", "end"])
-def test_an_exporter_that_ends_leaves_the_memory_to_who_has_it(new_peer, stream, ending):
+def test_memory_stays_valid_after_the_exporter_ends(new_peer, stream, ending):
     exporter = new_peer()
     imported = exporter.run(EXPORT + "result = buffer")
     assert content_of(imported, stream) == b"\5" * 64
@@ -44,7 +44,7 @@ def test_an_exporter_that_ends_leaves_the_memory_to_who_has_it(new_peer, stream,
 
 
 @pytest.mark.parametrize("ending", ["kill", "end"])
-def test_an_importer_that_ends_takes_nothing_with_it(new_peer, buffer, stream, ending):
+def test_an_importer_that_ends_affects_no_other(new_peer, buffer, stream, ending):
     importer = new_peer()
     importer.run("buffer.fill(8, stream=stream); stream.sync()", buffer=buffer)
     getattr(importer, ending)()
@@ -57,17 +57,17 @@ def test_an_importer_that_ends_takes_nothing_with_it(new_peer, buffer, stream, e
 
 @pytest.mark.parametrize("first", ["exporter", "importer"])
 @pytest.mark.parametrize("endings", list(product(["kill", "end"], repeat=2)))
-def test_two_that_share_with_each_other_die_in_either_order(new_peer, stream, first, endings):
-    """Each exports to the other, through this process, which then looks at what is left."""
-    one, other = new_peer(), new_peer()
+def test_two_mutual_importers_can_end_in_any_order(new_peer, stream, first, endings):
+    """Each peer imports a buffer of the other through this process, which checks the contents."""
+    first_peer, second_peer = new_peer(), new_peer()
     before = open_files()
     from_one, from_other = (
-        one.run(EXPORT + "result = buffer"),
-        other.run(EXPORT + "result = buffer"),
+        first_peer.run(EXPORT + "result = buffer"),
+        second_peer.run(EXPORT + "result = buffer"),
     )
-    one.run("theirs.fill(1, stream=stream); stream.sync()", theirs=from_other)
-    other.run("theirs.fill(2, stream=stream); stream.sync()", theirs=from_one)
-    order = (one, other) if first == "exporter" else (other, one)
+    first_peer.run("theirs.fill(1, stream=stream); stream.sync()", theirs=from_other)
+    second_peer.run("theirs.fill(2, stream=stream); stream.sync()", theirs=from_one)
+    order = (first_peer, second_peer) if first == "exporter" else (second_peer, first_peer)
     for each, ending in zip(order, endings, strict=True):
         getattr(each, ending)()
         assert content_of(from_one, stream) == b"\2" * 64
@@ -79,12 +79,12 @@ def test_two_that_share_with_each_other_die_in_either_order(new_peer, stream, fi
         resource.close()
     del from_one, from_other, each, resource
     gc.collect()
-    gone = [name for name in open_files() if name not in before]
-    assert not gone
+    leaked = [name for name in open_files() if name not in before]
+    assert not leaked
 
 
 @pytest.mark.usefixtures("emulation")
-def test_who_waits_for_a_process_that_was_killed_is_reported(new_peer, device):
+def test_waiting_for_a_killed_process_is_an_error(new_peer, device):
     exporter = new_peer()
     source = """
 import threading
@@ -100,10 +100,10 @@ result = event = stream.record(options=EventOptions(ipc_enabled=True))
         for wait in (event.sync, waiting.sync):
             with pytest.raises(Exception, match="CUDA_ERROR_EXTERNAL_DEVICE"):
                 wait()
-        waiting.sync()  # it was told once
+        waiting.sync()  # reported only once
 
 
-def test_an_event_of_a_process_that_has_ended_is_not_opened(new_peer, device):
+def test_an_event_of_a_process_that_ended_is_not_opened(new_peer, device):
     from cuda.core import Event
 
     exporter = new_peer()
@@ -140,29 +140,29 @@ Buffer.from_ipc_descriptor(resource, descriptor, stream=stream)
 
 @pytest.fixture
 def no_descriptors():
-    """Takes all descriptors but so many of what the process may have; gives them back."""
+    """Open descriptors until only `count` are left for the process; close them at the end."""
     before = limits.getrlimit(limits.RLIMIT_NOFILE)
-    taken = []
+    descriptors = []
 
     def leave(count):
         limits.setrlimit(limits.RLIMIT_NOFILE, (min(256, before[0]), before[1]))
         while True:
             try:
-                taken.append(os.open(os.devnull, os.O_RDONLY))
+                descriptors.append(os.open(os.devnull, os.O_RDONLY))
             except OSError:
                 break
         for _ in range(count):
-            os.close(taken.pop())
+            os.close(descriptors.pop())
 
     yield leave
-    for each in taken:
+    for each in descriptors:
         os.close(each)
     limits.setrlimit(limits.RLIMIT_NOFILE, before)
 
 
 @pytest.mark.usefixtures("emulation")
-def test_an_exhausted_descriptor_table_is_named(device, stream, no_descriptors):
-    """Whichever call is the first to find none left says so, and everything works afterwards."""
+def test_an_exhausted_descriptor_table_is_reported(device, stream, no_descriptors):
+    """The first call without a descriptor reports it, and everything works afterwards."""
     resource = DeviceMemoryResource(device, {"ipc_enabled": True})
     resource.allocation_handle.close()
     no_descriptors(0)
@@ -181,7 +181,7 @@ def test_an_exhausted_descriptor_table_is_named(device, stream, no_descriptors):
     resource.close()
 
 
-def test_a_handle_that_somebody_closed_is_an_error(device, new_peer):
+def test_a_descriptor_that_was_closed_is_an_error(device, new_peer):
     resource = DeviceMemoryResource(device, {"ipc_enabled": True})
     copy = os.dup(int(resource.allocation_handle))
     os.close(copy)
@@ -192,7 +192,7 @@ def test_a_handle_that_somebody_closed_is_an_error(device, new_peer):
     resource.close()
 
 
-def test_what_cannot_be_made_in_the_other_process_is_reported_there(new_peer, device, stream):
+def test_failed_imports_are_reported_in_the_importing_process(new_peer, device, stream):
     importer = new_peer()
     resource = DeviceMemoryResource(device, {"ipc_enabled": True})
     importer.run("import cuda.core._sharing")
@@ -221,15 +221,15 @@ def child():
     del buffer, event, handle
 in_child(child)
 buffer.fill(3, stream=stream)
-there = bytearray(64)
-buffer.copy_to(there, stream=stream)
+content = bytearray(64)
+buffer.copy_to(content, stream=stream)
 stream.sync()
-assert there == bytes([3]) * 64 and event.is_done and int(handle) >= 0
+assert content == bytes([3]) * 64 and event.is_done and int(handle) >= 0
 print("whole")
 """
 
 
-def test_a_fork_while_sharing_leaves_the_parent_whole():
+def test_a_fork_during_sharing_does_not_affect_the_parent():
     program = FORK + FORKED
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
@@ -248,38 +248,38 @@ def test_threads_import_and_close_the_same_memory(new_peer, device, stream):
         device.set_current()
         with device.create_stream() as own:
             for _ in range(50):
-                with Buffer.from_ipc_descriptor(resource, descriptor, stream=own) as again:
-                    assert again.is_mapped
+                with Buffer.from_ipc_descriptor(resource, descriptor, stream=own) as duplicate:
+                    assert duplicate.is_mapped
             own.sync()
 
     run_together(*[churn] * 4)
     imported.close(stream)
     stream.sync()
-    run_together(*[churn] * 4)  # now each may be the first, or the last
+    run_together(*[churn] * 4)  # each can now be the first or the last import
     resource.close()
     assert exporter.end() == 0
 
 
 @pytest.mark.usefixtures("emulation")
-def test_closing_during_a_capture_waits_for_its_end(new_peer, device, stream):
+def test_closing_during_a_capture_is_deferred_to_its_end(new_peer, device, stream):
     exporter = new_peer()
     imported = exporter.run(EXPORT + "result = buffer")
     resource, descriptor = imported.memory_resource, imported.ipc_descriptor
     imported.close(stream)
-    imported = Buffer.from_ipc_descriptor(resource, descriptor, stream=stream)
+    second = Buffer.from_ipc_descriptor(resource, descriptor, stream=stream)
     builder = stream.create_graph_builder().begin_building()
-    imported.close()
+    second.close()
     builder.end_building().complete().close()
     builder.close()
-    again = Buffer.from_ipc_descriptor(resource, descriptor, stream=stream)
-    assert content_of(again, stream) == b"\5" * 64
-    again.close()
+    third = Buffer.from_ipc_descriptor(resource, descriptor, stream=stream)
+    assert content_of(third, stream) == b"\5" * 64
+    third.close()
     stream.sync()
     resource.close()
     assert exporter.end() == 0
 
 
-def test_an_index_that_closes_the_resource_is_met_with_an_error(device):
+def test_an_index_that_closes_the_resource_is_an_error(device):
     resource = DeviceMemoryResource(device, {"ipc_enabled": True})
 
     class Closing:

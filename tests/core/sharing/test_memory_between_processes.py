@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pools and buffers that two processes use: they see the same bytes, and nothing is left behind."""
+"""Pools and buffers that two processes use: both see the same bytes, and nothing leaks."""
 
 import gc
 import multiprocessing
@@ -19,15 +19,15 @@ pytestmark = pytest.mark.filterwarnings("ignore:the start method:UserWarning")
 CLOSE = "buffer.close(stream); stream.sync(); resource.close(); del buffer, resource"
 
 
-def test_both_processes_see_what_either_writes(peer, resource, buffer, stream):
-    seen = peer.run("result = content_of(buffer, stream)", resource=resource, buffer=buffer)
-    assert seen == b"\7" * 1000
+def test_both_processes_read_what_either_writes(peer, resource, buffer, stream):
+    content = peer.run("result = content_of(buffer, stream)", resource=resource, buffer=buffer)
+    assert content == b"\7" * 1000
     peer.run("buffer.fill(9, stream=stream); stream.sync()")
     assert content_of(buffer, stream) == b"\x09" * 1000
     peer.run(CLOSE)
 
 
-def test_the_host_sees_pinned_memory_of_another_process(peer, device, stream):
+def test_the_host_reads_pinned_memory_of_another_process(peer, device, stream):
     with PinnedMemoryResource({"ipc_enabled": True}).allocate(64, stream=stream) as buffer:
         stream.sync()
         memoryview(buffer).cast("B")[:] = bytes(range(64))
@@ -47,8 +47,8 @@ result = (resource.is_mapped, resource.is_ipc_enabled, resource.is_handle_owned,
           buffer.owner, "is_mapped=True" in repr(buffer))
 """
     facts = peer.run(source, resource=resource, buffer=buffer)
-    where = resource.device_id
-    assert facts == (True, True, True, resource.uuid, where, True, 1000, True, None, True)
+    device_id = resource.device_id
+    assert facts == (True, True, True, resource.uuid, device_id, True, 1000, True, None, True)
     assert (resource.is_mapped, buffer.is_mapped) == (False, False)
     assert "is_mapped" not in repr(buffer)
     peer.run(CLOSE)
@@ -58,41 +58,41 @@ PROPERTIES = """
 from cuda.bindings import driver
 
 names = ("ALLOCATION_TYPE", "LOCATION_TYPE", "LOCATION_ID")
-asked = [driver.CUmemPool_attribute[f"CU_MEMPOOL_ATTR_{name}"] for name in names]
-answers = [driver.cuMemPoolGetAttribute(resource.handle, each) for each in asked]
+attributes = [driver.CUmemPool_attribute[f"CU_MEMPOOL_ATTR_{name}"] for name in names]
+answers = [driver.cuMemPoolGetAttribute(resource.handle, each) for each in attributes]
 result = [(int(code), value if value is None else int(value)) for code, value in answers]
 """
 
 
-def test_an_imported_pool_reports_where_its_memory_is(peer, resource):
-    here = {"resource": resource}
-    exec(PROPERTIES, here)
-    assert peer.run(PROPERTIES, resource=resource) == here["result"]
+def test_an_imported_pool_reports_its_location(peer, resource):
+    objects = {"resource": resource}
+    exec(PROPERTIES, objects)
+    assert peer.run(PROPERTIES, resource=resource) == objects["result"]
     peer.run("resource.close(); del resource")
 
 
-def test_nothing_is_allocated_from_an_imported_resource(peer, resource):
+def test_an_imported_resource_refuses_to_allocate(peer, resource):
     for size in (10, 0):
         with pytest.raises(PeerError, match="Cannot allocate from a mapped IPC-enabled memory"):
             peer.run(f"resource.allocate({size}, stream=stream)", resource=resource)
     peer.run("resource.close(); del resource")
 
 
-def test_an_import_again_has_the_same_address(peer, resource, buffer, stream):
+def test_a_second_import_has_the_same_address(peer, resource, buffer, stream):
     source = """
 from cuda.core import Buffer
-again = Buffer.from_ipc_descriptor(resource, descriptor, stream=stream)
-result = again.handle == buffer.handle and again == buffer and again.ipc_descriptor == descriptor
+second = Buffer.from_ipc_descriptor(resource, descriptor, stream=stream)
+result = second.handle == buffer.handle and second == buffer and second.ipc_descriptor == descriptor
 buffer.close(stream)
 stream.sync()
-result = result and content_of(again, stream) == bytes([7]) * 1000
-again.close(stream); stream.sync(); resource.close(); del again, buffer, resource
+result = result and content_of(second, stream) == bytes([7]) * 1000
+second.close(stream); stream.sync(); resource.close(); del second, buffer, resource
 """
-    given = {"resource": resource, "buffer": buffer, "descriptor": buffer.ipc_descriptor}
-    assert peer.run(source, **given)
+    objects = {"resource": resource, "buffer": buffer, "descriptor": buffer.ipc_descriptor}
+    assert peer.run(source, **objects)
 
 
-def test_the_last_of_several_streams_unmaps_behind_the_others(peer, resource, buffer):
+def test_memory_is_unmapped_after_the_last_of_several_streams(peer, resource, buffer):
     source = """
 from cuda.core import Buffer
 other = device.create_stream()
@@ -106,7 +106,7 @@ del buffer, second, other, resource
     peer.run(source, resource=resource, buffer=buffer, descriptor=buffer.ipc_descriptor)
 
 
-def test_a_buffer_comes_back_as_one_over_the_same_memory(peer, resource, buffer, stream):
+def test_a_buffer_sent_back_refers_to_the_same_memory(peer, resource, buffer, stream):
     back = peer.run("result = buffer", resource=resource, buffer=buffer)
     assert back == buffer
     assert not back.is_mapped
@@ -117,7 +117,7 @@ def test_a_buffer_comes_back_as_one_over_the_same_memory(peer, resource, buffer,
     back.close()
 
 
-def test_a_resource_comes_back_as_itself(peer, resource):
+def test_a_resource_sent_back_is_the_same_object(peer, resource):
     assert peer.run("result = resource", resource=resource) is resource
     peer.run("result = None; resource.close(); del resource")
 
@@ -131,8 +131,8 @@ def test_a_third_process_imports_from_the_second(peer, new_peer, resource, buffe
     )
     source = f"""
 from cuda.core import Buffer, {type(resource).__name__} as Resource
-where = (device,) if {resource.device_id >= 0} else ()
-resource = Resource.from_allocation_handle(*where, handle)
+device_args = (device,) if {resource.device_id >= 0} else ()
+resource = Resource.from_allocation_handle(*device_args, handle)
 handle.close()
 buffer = Buffer.from_ipc_descriptor(resource, descriptor, stream=stream)
 result = content_of(buffer, stream)
@@ -144,15 +144,15 @@ result = content_of(buffer, stream)
     assert third.end() == 0
 
 
-def test_a_descriptor_over_a_socket_is_enough(peer, resource, buffer):
-    ours, theirs = socket.socketpair(socket.AF_UNIX)
-    with ours, theirs:
+def test_a_descriptor_sent_over_a_socket_is_sufficient(peer, resource, buffer):
+    local_socket, remote_socket = socket.socketpair(socket.AF_UNIX)
+    with local_socket, remote_socket:
         source = f"""
 import socket
 from cuda.core import Buffer, {type(resource).__name__} as Resource
 _, [descriptor], _, _ = socket.recv_fds(theirs, 1, 1)
-where = (device,) if {resource.device_id >= 0} else ()
-resource = Resource.from_allocation_handle(*where, descriptor)
+device_args = (device,) if {resource.device_id >= 0} else ()
+resource = Resource.from_allocation_handle(*device_args, descriptor)
 first = resource.uuid, resource.is_mapped
 same = resource.register(uuid) is resource and Resource.from_registry(uuid) is resource
 import os
@@ -162,9 +162,9 @@ result = first, same, content_of(buffer, stream)
 theirs.close()
 {CLOSE}; del theirs
 """
-        socket.send_fds(ours, [b"x"], [int(resource.allocation_handle)])
+        socket.send_fds(local_socket, [b"x"], [int(resource.allocation_handle)])
         first, same, content = peer.run(
-            source, theirs=theirs, named=buffer.ipc_descriptor, uuid=resource.uuid
+            source, theirs=remote_socket, named=buffer.ipc_descriptor, uuid=resource.uuid
         )
     assert (first, same, content) == ((None, True), True, b"\7" * 1000)
 
@@ -182,7 +182,7 @@ def test_buffers_outlive_their_resources_on_both_sides(peer, device, stream):
     buffer.close()
 
 
-def test_a_part_of_a_buffer_is_shared_from_its_beginning(peer, resource, buffer, stream):
+def test_a_view_of_a_buffer_is_shared_from_its_start(peer, resource, buffer, stream):
     with buffer.resize_view(0, 10) as part:
         assert peer.run("result = part.size", part=part) == 10
         peer.run("part.close(stream); stream.sync(); del part")
@@ -194,7 +194,7 @@ def test_a_part_of_a_buffer_is_shared_from_its_beginning(peer, resource, buffer,
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_a_pool_of_processes_gets_the_resource_once(method, device, stream):
+def test_a_process_pool_imports_the_resource_once(method, device, stream):
     """The workers import two buffers of one pool, and send one back."""
     with multiprocessing.get_context(method).Pool(2) as pool:
         resource = DeviceMemoryResource(device, {"ipc_enabled": True})
@@ -202,8 +202,8 @@ def test_a_pool_of_processes_gets_the_resource_once(method, device, stream):
         for number, each in enumerate(buffers):
             each.fill(number, stream=stream)
         stream.sync()
-        seen = pool.starmap(read_both, zip(buffers[:2], buffers[2:], strict=True))
-        assert seen == [(b"\0" * 8, b"\2" * 8, True), (b"\1" * 8, b"\3" * 8, True)]
+        contents = pool.starmap(read_both, zip(buffers[:2], buffers[2:], strict=True))
+        assert contents == [(b"\0" * 8, b"\2" * 8, True), (b"\1" * 8, b"\3" * 8, True)]
         pool.close()
         pool.join()
     for each in buffers:
@@ -211,16 +211,16 @@ def test_a_pool_of_processes_gets_the_resource_once(method, device, stream):
     resource.close()
 
 
-def read_both(one, other):
+def read_both(first, second):
     from cuda.core import Device
 
     device = Device(0)
     device.set_current()
     with device.create_stream() as stream:
-        is_once = one.memory_resource is other.memory_resource
-        result = content_of(one, stream), content_of(other, stream), is_once
-        one.close(stream)
-        other.close(stream)
+        is_once = first.memory_resource is second.memory_resource
+        result = content_of(first, stream), content_of(second, stream), is_once
+        first.close(stream)
+        second.close(stream)
         stream.sync()
     return result
 
@@ -234,13 +234,13 @@ def test_no_descriptor_is_left_open(peer, device, stream):
         stream.sync()
 
     once()
-    gc.collect()  # what earlier tests left
-    before, theirs = open_files(), peer.run("import gc; gc.collect(); result = open_files()")
+    gc.collect()  # left by earlier tests
+    before, peer_files = open_files(), peer.run("import gc; gc.collect(); result = open_files()")
     for _ in range(20):
         once()
     gc.collect()
     assert added(before, open_files()) == []
-    assert added(theirs, peer.run("import gc; gc.collect(); result = open_files()")) == []
+    assert added(peer_files, peer.run("import gc; gc.collect(); result = open_files()")) == []
 
 
 def is_open(descriptor):
@@ -263,19 +263,19 @@ def test_a_handle_owns_its_descriptor(resource):
     assert not is_open(number)
     with pytest.raises(ValueError, match="Cannot convert IPCAllocationHandle to int.*is closed"):
         int(handle)
-    again = resource.allocation_handle
-    assert not again.is_closed
-    del handle, again
+    new_handle = resource.allocation_handle
+    assert not new_handle.is_closed
+    del handle, new_handle
     number = int(resource.allocation_handle)
     resource.close()
     assert not is_open(number)
 
 
-def test_plain_pickles_name_what_is_registered(resource, buffer, stream):
+def test_plain_pickles_name_registered_objects(resource, buffer, stream):
     assert pickle.loads(pickle.dumps(resource)) is resource
-    again = pickle.loads(pickle.dumps(buffer))
-    assert again == buffer
-    again.close()
+    unpickled = pickle.loads(pickle.dumps(buffer))
+    assert unpickled == buffer
+    unpickled.close()
     assert content_of(buffer, stream) == b"\7" * 1000
     descriptor = buffer.ipc_descriptor
     assert buffer.ipc_descriptor is descriptor
@@ -285,17 +285,17 @@ def test_plain_pickles_name_what_is_registered(resource, buffer, stream):
 
 
 class TestRegistry:
-    def test_the_maker_is_found(self, resource):
+    def test_a_registered_resource_is_found(self, resource):
         cls = type(resource)
         assert cls.from_registry(resource.uuid) is resource
         assert resource.register(resource.uuid) is resource
 
-    def test_an_unknown_one_is_not(self, resource):
+    def test_an_unknown_resource_is_not_found(self, resource):
         unknown = uuid.uuid4()
         with pytest.raises(RuntimeError, match=f"Memory resource {unknown} was not found"):
             type(resource).from_registry(unknown)
 
-    def test_a_closed_one_is_not(self, resource):
+    def test_a_closed_resource_is_not_found(self, resource):
         identity = resource.uuid
         resource.close()
         assert resource.uuid is None
@@ -304,7 +304,7 @@ class TestRegistry:
         with pytest.raises(RuntimeError, match="has been closed"):
             resource.register(identity)
 
-    def test_a_collected_one_is_not(self, device):
+    def test_a_collected_resource_is_not_found(self, device):
         resource = DeviceMemoryResource(device, {"ipc_enabled": True})
         identity = resource.uuid
         del resource
@@ -319,9 +319,9 @@ class TestRegistry:
         text = f"Registry contains a {type(resource).__name__} for uuid .* {other.__name__} was"
         with pytest.raises(TypeError, match=text):
             other.from_registry(resource.uuid)
-        where = (device,) if other is DeviceMemoryResource else ()
+        device_args = (device,) if other is DeviceMemoryResource else ()
         with pytest.raises(TypeError, match=text):
-            other.from_allocation_handle(*where, resource.allocation_handle)
+            other.from_allocation_handle(*device_args, resource.allocation_handle)
 
     def test_a_second_identity_is_refused(self, resource):
         own = resource.uuid
@@ -332,7 +332,7 @@ class TestRegistry:
 
 
 class TestWrongCalls:
-    def test_what_is_not_shared(self, device, stream):
+    def test_objects_that_are_not_shared(self, device, stream):
         resource = DeviceMemoryResource(device)
         assert resource.uuid is None
         text = "Memory resource is not IPC-enabled"
@@ -352,7 +352,7 @@ class TestWrongCalls:
         with pytest.raises(RuntimeError, match=text):
             _ = Buffer.from_handle(1, 1, owner=object()).ipc_descriptor
 
-    def test_classes_are_not_called(self):
+    def test_classes_cannot_be_called(self):
         for cls in (IPCAllocationHandle, IPCBufferDescriptor):
             with pytest.raises(RuntimeError, match="cannot be instantiated directly"):
                 cls()
@@ -373,7 +373,7 @@ class TestWrongCalls:
         with pytest.raises(TypeError, match="expected int, got str"):
             IPCAllocationHandle._init("x", None)
 
-    def test_the_stream_may_be_left_out_or_positional(self, resource, buffer, stream):
+    def test_the_stream_can_be_omitted_or_positional(self, resource, buffer, stream):
         descriptor = buffer.ipc_descriptor
         with Buffer.from_ipc_descriptor(resource, descriptor, stream) as positional:
             assert positional == buffer
@@ -388,7 +388,7 @@ class TestWrongCalls:
         with pytest.raises(ValueError, match="payload is 1 bytes; expected at least 64"):
             Buffer.from_ipc_descriptor(resource, short, stream=stream)
 
-    def test_more_than_there_is(self, peer, resource, buffer, stream):
+    def test_more_bytes_than_the_allocation(self, peer, resource, buffer, stream):
         payload = pickle.loads(pickle.dumps(buffer.ipc_descriptor)).__reduce__()[1][0]
         longer = IPCBufferDescriptor._init(payload, 1 << 40)
         text = r"descriptor size \(1099511627776\) exceeds mapped allocation extent"
@@ -413,9 +413,9 @@ Buffer.from_ipc_descriptor(resource, longer, stream=stream)
         buffer = resource.allocate(8, stream=stream)
         handle = resource.allocation_handle
         handle.close()
-        where = (device,) if resource.device_id >= 0 else ()
+        device_args = (device,) if resource.device_id >= 0 else ()
         with pytest.raises(RuntimeError, match="IPCAllocationHandle has been closed"):
-            type(resource).from_allocation_handle(*where, handle)
+            type(resource).from_allocation_handle(*device_args, handle)
         buffer.close()
         for wrong in (lambda: buffer.ipc_descriptor, lambda: pickle.dumps(buffer)):
             with pytest.raises(RuntimeError, match="Buffer has been closed"):
@@ -432,7 +432,7 @@ Buffer.from_ipc_descriptor(resource, longer, stream=stream)
                 wrong()
         alive.close()
 
-    def test_descriptors_that_name_no_pool(self, device, tmp_path):
+    def test_descriptors_that_refer_to_no_pool(self, device, tmp_path):
         with pytest.raises(OSError, match="Bad file descriptor"):
             DeviceMemoryResource.from_allocation_handle(device, -1)
         with open(tmp_path / "file", "w") as file, pytest.raises(CUDAError):
@@ -440,7 +440,7 @@ Buffer.from_ipc_descriptor(resource, longer, stream=stream)
         with pytest.raises(TypeError, match="IPCAllocationHandle or the int of a file descriptor"):
             DeviceMemoryResource.from_allocation_handle(device, "x")
 
-    def test_bytes_that_name_no_allocation(self, peer, device):
+    def test_bytes_that_refer_to_no_allocation(self, peer, device):
         resource = DeviceMemoryResource(device, {"ipc_enabled": True})
         source = """
 from cuda.core import Buffer
@@ -453,14 +453,14 @@ Buffer.from_ipc_descriptor(resource, garbage, stream=stream)
         resource.close()
 
     def test_the_descriptor_of_another_pool(self, peer, device, stream):
-        one, other = (DeviceMemoryResource(device, {"ipc_enabled": True}) for _ in range(2))
-        with one.allocate(8, stream=stream) as buffer:
+        first, second = (DeviceMemoryResource(device, {"ipc_enabled": True}) for _ in range(2))
+        with first.allocate(8, stream=stream) as buffer:
             source = """
 from cuda.core import Buffer
 Buffer.from_ipc_descriptor(resource, descriptor, stream=stream)
 """
             with pytest.raises(PeerError, match="CUDA_ERROR_INVALID_VALUE"):
-                peer.run(source, resource=other, descriptor=buffer.ipc_descriptor)
+                peer.run(source, resource=second, descriptor=buffer.ipc_descriptor)
         peer.run("resource.close(); del resource")
-        one.close()
-        other.close()
+        first.close()
+        second.close()

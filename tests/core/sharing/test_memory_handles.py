@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of cuMemAlloc in another process, by the older handles of the low layer."""
+"""Memory of cuMemAlloc in another process, through the legacy IPC handles of the bindings."""
 
 import ctypes
 
@@ -9,11 +9,11 @@ from cuda.bindings import driver
 
 @pytest.fixture
 def memory(device):
-    code, made = driver.cuMemAlloc(3000)
+    code, address = driver.cuMemAlloc(3000)
     assert code == 0
-    assert driver.cuMemsetD8(made, 9, 3000)[0] == 0
-    yield made
-    assert driver.cuMemFree(made)[0] == 0
+    assert driver.cuMemsetD8(address, 9, 3000)[0] == 0
+    yield address
+    assert driver.cuMemFree(address)[0] == 0
 
 
 OPEN = """
@@ -34,22 +34,22 @@ def named(memory):
 
 def test_another_process_reads_and_writes_it(peer, memory):
     source = f"""{OPEN}
-again = driver.cuIpcOpenMemHandle(handle, 1)[1]
-there = bytearray(3000)
-assert driver.cuMemcpyDtoH(there, memory, 3000)[0] == 0
+second = driver.cuIpcOpenMemHandle(handle, 1)[1]
+content = bytearray(3000)
+assert driver.cuMemcpyDtoH(content, memory, 3000)[0] == 0
 assert driver.cuMemsetD8(memory, 8, 3000)[0] == 0
 closed = [int(driver.cuIpcCloseMemHandle(memory)[0]) for _ in range(2)]
-result = bytes(there), int(again) == int(memory), closed
+result = bytes(content), int(second) == int(memory), closed
 """
     content, is_same, closed = peer.run(source, named=named(memory))
     assert (content, is_same, closed) == (b"\x09" * 3000, True, [0, 0])
-    there = bytearray(3000)
-    assert driver.cuMemcpyDtoH(there, memory, 3000)[0] == 0
-    assert there == b"\x08" * 3000
+    host_copy = bytearray(3000)
+    assert driver.cuMemcpyDtoH(host_copy, memory, 3000)[0] == 0
+    assert host_copy == b"\x08" * 3000
 
 
 @pytest.mark.usefixtures("emulation")
-def test_it_ends_where_the_allocation_does_and_is_not_freed(peer, memory):
+def test_it_is_limited_to_the_allocation_and_is_not_freed(peer, memory):
     source = f"""{OPEN}
 beyond = bytearray(4)
 result = [
@@ -63,7 +63,7 @@ result = [
 
 
 @pytest.mark.usefixtures("emulation")
-def test_a_process_that_has_ended_is_named(new_peer, device):
+def test_a_process_that_ended_is_named_in_the_error(new_peer, device):
     exporter = new_peer()
     source = """
 import ctypes

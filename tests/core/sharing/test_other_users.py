@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Descriptors in the hands of another user: refused by name, and all else still works."""
+"""Descriptors in a process of another user: refused by name, and all other calls work."""
 
 import os
 import pickle
@@ -12,7 +12,7 @@ from cuda.core import EventOptions
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
 
-# What is imported is imported first: the other user may not be able to read the modules.
+# Modules are imported first, because the other user may not be able to read them.
 ANOTHER_USER = """
 import os, pickle, sys
 from contextlib import suppress
@@ -37,24 +37,24 @@ print("usable")
 """
 
 
-def test_another_user_opens_neither_event_nor_memory(device, stream, emulation):
+def test_another_user_can_open_neither_event_nor_memory(device, stream, emulation):
 
     error, address = driver.cuMemAlloc(64)
     assert not error
     error, handle = driver.cuIpcGetMemHandle(address)
     assert not error
     with stream.record(options=EventOptions(ipc_enabled=True)) as event:
-        given = pickle.dumps((event.ipc_descriptor, bytes(handle.reserved))).hex()
+        payload = pickle.dumps((event.ipc_descriptor, bytes(handle.reserved))).hex()
         done = subprocess.run(
-            [sys.executable, "-c", ANOTHER_USER, given],
+            [sys.executable, "-c", ANOTHER_USER, payload],
             env=os.environ | {"HALFWARP_BACKEND": "emulator"},
             capture_output=True,
             text=True,
             timeout=60,
         )
     assert done.returncode == 0, done.stderr
-    said = done.stdout.splitlines()
-    assert said[0].startswith("Failed to open IPC event handle: CUDA_ERROR_NOT_PERMITTED")
+    output = done.stdout.splitlines()
+    assert output[0].startswith("Failed to open IPC event handle: CUDA_ERROR_NOT_PERMITTED")
     assert "it belongs to another user (Permission denied)" in done.stdout
-    assert said[-2:] == [str(int(driver.CUresult.CUDA_ERROR_NOT_PERMITTED)), "usable"]
+    assert output[-2:] == [str(int(driver.CUresult.CUDA_ERROR_NOT_PERMITTED)), "usable"]
     assert driver.cuMemFree(address)[0] == 0

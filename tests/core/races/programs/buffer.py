@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever a buffer is given to, while another thread closes it.
+"""Every operation that accepts a buffer, while another thread closes the buffer.
 
-The memory itself stays: what reads memory that another thread frees is the user's to order. What
-the buffer says of it, keeps alive and gives back is not: it goes back once, after its last use.
+The memory itself stays allocated, since ordering accesses with a free is the caller's task. The
+buffer's attributes, references and deallocation are checked: it is freed once, after its last use.
 """
 
 from cuda.core import Buffer, LaunchConfig, MemoryResource, launch
@@ -18,30 +18,30 @@ other = device.allocate(SIZE, stream=stream)
 stream.sync()
 
 
-class Lender(MemoryResource):
-    """Lends `memory`, and keeps account."""
+class CountingResource(MemoryResource):
+    """Returns buffers over `memory`, and counts allocations and frees."""
 
     is_device_accessible = True
     is_host_accessible = False
     device_id = device.device_id
-    lent = 0
-    returned = 0
+    allocated = 0
+    freed = 0
 
     def allocate(self, size, *, stream=None):
-        self.lent += 1
+        self.allocated += 1
         return Buffer.from_handle(memory.handle, size, mr=self, stream=stream)
 
     def deallocate(self, ptr, size, *, stream=None):
         assert (int(ptr), size) == (memory.handle, SIZE)
-        self.returned += 1
+        self.freed += 1
 
 
-lender = Lender()
+counting = CountingResource()
 
 
 def make():
     if chance.random() < 0.5:
-        return lender.allocate(SIZE, stream=stream)
+        return counting.allocate(SIZE, stream=stream)
     return Buffer.from_handle(memory.handle, SIZE, owner=memory)
 
 
@@ -63,5 +63,5 @@ USES = [
 ]
 
 race(make, chance.sample(USES, 5))
-if lender.lent != lender.returned:
-    raise AssertionError(f"{lender.lent} buffers were lent, {lender.returned} came back")
+if counting.lent != counting.returned:
+    raise AssertionError(f"{counting.lent} buffers were lent, {counting.returned} came back")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory and objects that go on other threads while a stream is captured.
+"""Memory and objects that other threads destroy while a stream captures.
 
-The capture stays whole, whatever goes meanwhile, and all memory of the pool is back in the end.
+The capture stays valid throughout, and the pool has no memory in use at the end.
 """
 
 import threading
@@ -20,7 +20,7 @@ pool = DeviceMemoryResource(device, {})
 pinned = LegacyPinnedMemoryResource()
 side = device.create_stream()
 target = pool.allocate(SIZE, stream=side)
-launch(side, ONE, kernel, target, 1)  # loads it: a capture has no time for that
+launch(side, ONE, kernel, target, 1)  # loads the kernel before any capture
 side.sync()
 
 MAKERS = [
@@ -35,17 +35,17 @@ MAKERS = [
 ]
 
 
-def capture(stream, mode, begun, all_gone):
+def capture(stream, mode, has_begun, all_destroyed):
     device.set_current()
     try:
         ok(driver.cuStreamBeginCapture(stream.handle, mode))
     finally:
-        begun.set()
+        has_begun.set()
     launches = 0
-    while launches == 0 or (launches < MOST_LAUNCHES and not all_gone.is_set()):
+    while launches == 0 or (launches < MOST_LAUNCHES and not all_destroyed.is_set()):
         launch(stream, ONE, kernel, target, launches)
         launches += 1
-    all_gone.wait()
+    all_destroyed.wait()
     graph = ok(driver.cuStreamEndCapture(stream.handle))
     nodes = ok(driver.cuGraphGetNodes(graph, 0))[1]
     ok(driver.cuGraphDestroy(graph))
@@ -53,11 +53,11 @@ def capture(stream, mode, begun, all_gone):
         raise AssertionError(f"{launches} launches were captured as {nodes} nodes")
 
 
-def let_go(held, begun):
+def destroy_all(objects, has_begun):
     device.set_current()
-    begun.wait()
-    while held:
-        last = held.pop()
+    has_begun.wait()
+    while objects:
+        last = objects.pop()
         if chance.random() < 0.5 and hasattr(last, "close"):
             last.close()
         del last
@@ -66,22 +66,22 @@ def let_go(held, begun):
 for _ in range(15):
     flags = {"nonblocking": chance.random() < 0.5}
     with device.create_stream(options=flags) as captured:
-        begun, all_gone = threading.Event(), threading.Event()
-        piles = [[make(captured) for make in chance.choices(MAKERS, k=6)] for _ in range(3)]
+        has_begun, all_destroyed = threading.Event(), threading.Event()
+        groups = [[make(captured) for make in chance.choices(MAKERS, k=6)] for _ in range(3)]
         device.sync()
-        capturing = Thread(capture, captured, chance.choice(MODES), begun, all_gone)
-        letting_go = [Thread(let_go, pile, begun) for pile in piles]
-        for each in (capturing, *letting_go):
+        capturing = Thread(capture, captured, chance.choice(MODES), has_begun, all_destroyed)
+        destroyers = [Thread(destroy_all, group, has_begun) for group in groups]
+        for each in (capturing, *destroyers):
             each.start()
-        for each in letting_go:
+        for each in destroyers:
             each.join()
-        all_gone.set()
+        all_destroyed.set()
         capturing.join()
-        for each in (capturing, *letting_go):
+        for each in (capturing, *destroyers):
             each.check()
 
 target.close(side)
-pool.allocate(SIZE, stream=side).close()  # what had to wait for the end of a capture goes now
+pool.allocate(SIZE, stream=side).close()  # frees deferred memory
 device.sync()
 if pool.attributes.used_mem_current:
-    raise AssertionError(f"{pool.attributes.used_mem_current} bytes did not go back")
+    raise AssertionError(f"{pool.attributes.used_mem_current} bytes were not freed")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever an event is given to, while another thread closes it."""
+"""Every operation that accepts an event, while another thread closes the event."""
 
 from cuda.core import EventOptions
 from harness import chance, device, race

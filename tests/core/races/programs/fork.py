@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process that forks while other threads are inside operations: both go on, and end.
+"""A process that forks while other threads are inside operations: both processes continue and end.
 
-The objects are the parent's. The child closes and drops what it finds, and gives nothing back.
+The objects belong to the parent. The child closes and drops them, and frees nothing.
 """
 
 import gc
@@ -13,18 +13,18 @@ import warnings
 from cuda.core import CUDAError, LaunchConfig, LegacyPinnedMemoryResource, launch
 from harness import Thread, chance, device, store_kernel
 
-# That the process has threads is what this is about.
+# A fork in a process with threads is the subject of this program.
 warnings.simplefilter("ignore", DeprecationWarning)
 
 ONE = LaunchConfig(grid=1, block=1)
 
 kernel, code = store_kernel()
-keeper = device.create_stream()
-memory = device.allocate(64, stream=keeper)
-other = device.allocate(64, stream=keeper)
+shared_stream = device.create_stream()
+memory = device.allocate(64, stream=shared_stream)
+other = device.allocate(64, stream=shared_stream)
 pinned = LegacyPinnedMemoryResource().allocate(64)
-event = keeper.record()
-keeper.sync()
+event = shared_stream.record()
+shared_stream.sync()
 
 
 def use_a_stream():
@@ -36,13 +36,13 @@ def use_a_stream():
 USES = [
     use_a_stream,
     store_kernel,
-    lambda: memory.fill(1, stream=keeper),
-    lambda: memory.copy_to(other, stream=keeper),
-    lambda: launch(keeper, ONE, kernel, memory, 1),
-    lambda: keeper.record(event),
-    lambda: keeper.sync(),
-    lambda: keeper.launch_host(int),
-    lambda: device.allocate(64, stream=keeper).close(),
+    lambda: memory.fill(1, stream=shared_stream),
+    lambda: memory.copy_to(other, stream=shared_stream),
+    lambda: launch(shared_stream, ONE, kernel, memory, 1),
+    lambda: shared_stream.record(event),
+    lambda: shared_stream.sync(),
+    lambda: shared_stream.launch_host(int),
+    lambda: device.allocate(64, stream=shared_stream).close(),
 ]
 
 
@@ -51,10 +51,10 @@ def use_until(is_over, use):
     while not is_over.is_set():
         for _ in range(20):
             use()
-        keeper.sync()  # what is queued does not grow without end
+        shared_stream.sync()  # bounds the queue
 
 
-def is_driver_at_hand():
+def is_driver_usable():
     try:
         device.create_stream()
     except CUDAError:
@@ -62,10 +62,10 @@ def is_driver_at_hand():
     return True
 
 
-def be_child():
-    for each in chance.sample([memory, other, pinned, event, keeper], 3):
+def run_child():
+    for each in chance.sample([memory, other, pinned, event, shared_stream], 3):
         each.close()
-    if is_driver_at_hand():
+    if is_driver_usable():
         raise AssertionError("the driver of the parent served the child")
     gc.collect()
 
@@ -74,20 +74,20 @@ is_over = threading.Event()
 threads = [Thread(use_until, is_over, use) for use in chance.sample(USES, 4)]
 for each in threads:
     each.start()
-ends = []
+statuses = []
 for _ in range(5):
     for _ in range(chance.randrange(20_000)):
-        pass  # long enough for the users to be anywhere
+        pass  # a random point in the operations
     child = os.fork()
     if child == 0:
-        be_child()
-        sys.exit(0)  # as a process ends, not by os._exit
-    ends.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        run_child()
+        sys.exit(0)  # exits normally, unlike os._exit
+    statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 is_over.set()
 for each in threads:
     each.join()
 for each in threads:
     each.check()
-if any(ends):
-    raise AssertionError(f"the children ended with {ends}")
+if any(statuses):
+    raise AssertionError(f"the children ended with {statuses}")
 device.sync()

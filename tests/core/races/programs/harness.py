@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What race programs share: a device, a seed, and users of an object against its closer."""
+"""Shared parts of race programs: a device, a seed, and threads that use and close an object."""
 
 import random
 import sys
@@ -7,7 +7,7 @@ import threading
 
 from cuda.core import Device, ObjectCode
 
-sys.setswitchinterval(1e-6)  # threads change places as often as they can
+sys.setswitchinterval(1e-6)  # switch threads as often as possible
 
 chance = random.Random(int(sys.argv[1]))
 device = Device(0)
@@ -30,13 +30,13 @@ STORE = b"""
 
 
 def store_kernel():
-    """A kernel `store(out, value)`, and the code that it belongs to."""
+    """Return a kernel `store(out, value)` and its code."""
     code = ObjectCode.from_ptx(STORE)
     return code.get_kernel("store"), code
 
 
 def use_until_closed(use, item, closed):
-    """Use the item until its closer has it. It may say that it is closed, and nothing else."""
+    """Use the item until it is closed. The only error allowed is that it has been closed."""
     device.set_current()
     while not closed.is_set():
         try:
@@ -46,10 +46,10 @@ def use_until_closed(use, item, closed):
                 raise
 
 
-def close_in_a_while(item, closed, uses):
+def close_after_delay(item, closed, uses):
     device.set_current()
     for _ in range(uses):
-        pass  # long enough for the users to be anywhere
+        pass  # a random point in the operations
     try:
         item.close()
     finally:
@@ -57,11 +57,11 @@ def close_in_a_while(item, closed, uses):
 
 
 def race(make, uses, rounds=40):
-    """In each round: a thread for each use of a new object, and one that closes it."""
+    """In each round, run one thread per use of a new object and one thread that closes it."""
     for _ in range(rounds):
         item, closed = make(), threading.Event()
         threads = [Thread(use_until_closed, use, item, closed) for use in uses]
-        threads.append(Thread(close_in_a_while, item, closed, chance.randrange(20_000)))
+        threads.append(Thread(close_after_delay, item, closed, chance.randrange(20_000)))
         chance.shuffle(threads)
         for each in threads:
             each.start()
@@ -73,7 +73,7 @@ def race(make, uses, rounds=40):
 
 
 def ok(result):
-    """What a function of the low layer gave, which must have succeeded."""
+    """Return the values of a call of the bindings, which must have succeeded."""
     code, *values = result
     if code != 0:
         raise AssertionError(f"a call answered {code!r}")
@@ -81,7 +81,7 @@ def ok(result):
 
 
 class Thread(threading.Thread):
-    """A call on a thread of its own; `check` raises what it raised."""
+    """A call on a new thread; `check` raises its exception."""
 
     def __init__(self, call, *arguments):
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel that is launched while its code and all other wrappers of it go."""
+"""A kernel that is launched while its code and all other wrappers of it are destroyed."""
 
 from cuda.core import LaunchConfig, launch
 from harness import device, race, store_kernel
@@ -11,20 +11,20 @@ memory = device.allocate(64, stream=stream)
 
 
 class Loaded:
-    """A kernel that can be closed: what holds it goes, but for calls that are under way."""
+    """A kernel that can be closed: afterwards, only running calls hold references to it."""
 
     def __init__(self):
-        self.held = store_kernel()
+        self.refs = store_kernel()
 
     def close(self):
-        self.held = None
+        self.refs = None
 
 
 def kernel_of(loaded):
-    held = loaded.held
-    if held is None:
+    refs = loaded.refs
+    if refs is None:
         raise RuntimeError("the kernel has been closed")
-    return held[0]
+    return refs[0]
 
 
 USES = [

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A device that is reset under live objects, which then go on many threads, among new ones.
+"""A device that is reset under live objects, which many threads then destroy among new objects.
 
-What went with the context is not given back again; what is made afterwards is.
+Objects of the old context are not freed again; objects created afterwards are freed.
 """
 
 from cuda.bindings import driver, runtime
@@ -65,10 +65,10 @@ def close(item):
             each.close()
 
 
-def let_go_and_begin_anew(held):
+def destroy_and_create(objects):
     device.set_current()
-    while held:
-        item = held.pop()
+    while objects:
+        item = objects.pop()
         if chance.random() < 0.5:
             close(item)
         del item
@@ -84,11 +84,11 @@ def reset():
 
 
 for _ in range(10):
-    piles = [[make() for make in chance.choices(MAKERS, k=4)] for _ in range(4)]
+    groups = [[make() for make in chance.choices(MAKERS, k=4)] for _ in range(4)]
     device.sync()
     reset()
     device.set_current()
-    threads = [Thread(let_go_and_begin_anew, pile) for pile in piles]
+    threads = [Thread(destroy_and_create, group) for group in groups]
     for each in threads:
         each.start()
     for each in threads:
@@ -96,7 +96,7 @@ for _ in range(10):
     for each in threads:
         each.check()
 
-pool.allocate(SIZE, stream=device.default_stream).close()  # what had to wait for a context goes now
+pool.allocate(SIZE, stream=device.default_stream).close()  # frees deferred memory
 device.sync()
 if pool.attributes.used_mem_current:
-    raise AssertionError(f"{pool.attributes.used_mem_current} bytes did not go back")
+    raise AssertionError(f"{pool.attributes.used_mem_current} bytes were not freed")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever a stream is given to, while another thread closes it."""
+"""Every operation that accepts a stream, while another thread closes the stream."""
 
 from cuda.core import LaunchConfig, launch
 from harness import chance, device, race, store_kernel
