@@ -286,7 +286,8 @@ class TestReports:
         assert "0xbad0" in record["text"]
 
     def test_leaks_are_listed_at_exit_when_asked_for(self, talk):
-        code = 'start(); output("cuMemAlloc", 100); output("cuMemAlloc", 28); output("cuStreamCreate", 0)'
+        code = 'start(); output("cuMemAlloc", 100); output("cuMemAlloc", 28); '
+        code += 'output("cuStreamCreate", 0)'
         assert "leak" not in talk(code).stderr
         listed = talk(code, check="leak").stderr
         assert "leak: 2 x device memory, 128 bytes" in listed

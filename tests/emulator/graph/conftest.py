@@ -36,13 +36,11 @@ def context():
 @pytest.fixture
 def streams():
     """Three streams that the default stream does not wait for."""
-    found = [
-        check(*driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
-        for _ in range(3)
-    ]
-    yield found
-    for each in found:
-        check(*driver.cuStreamDestroy(each))
+    flags = driver.CUstream_flags.CU_STREAM_NON_BLOCKING
+    created = [check(*driver.cuStreamCreate(flags)) for _ in range(3)]
+    yield created
+    for stream in created:
+        check(*driver.cuStreamDestroy(stream))
 
 
 @pytest.fixture

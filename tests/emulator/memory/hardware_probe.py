@@ -150,7 +150,7 @@ def asked(use, kind):
 
 
 QUESTIONS = {f"{use} {kind}": asked(use, kind) for kind in KINDS for use in USES}
-# What an H100 with a driver of CUDA 13.0 answered; an H200 the same, asked of all but mapped memory.
+# Recorded on an H100 (driver of CUDA 13.0). An H200 agrees; mapped memory was not tried there.
 ANSWERS = Path(__file__).with_name("answers.txt").read_text()
 EXPECTED = dict(line.split(" -> ") for line in ANSWERS.splitlines())
 
