@@ -126,7 +126,7 @@ REFUSED = {
     ),
     "LaunchConfig(grid=1, block=1, stream=stream)": (TypeError, "pass it to launch"),
     "launch(kernel, config)": (TypeError, r"the order is launch\(stream, config, kernel"),
-    "Program('', 'c++', ARCH).compile('ptx', options={})": (TypeError, "give them to Program"),
+    "Program('', 'c++', ARCH).compile('ptx', options={})": (TypeError, "pass them to Program"),
     "ObjectCode(b'', 'ptx', jit_options=None, symbol_mapping=None)": (
         RuntimeError,
         "^ObjectCode objects cannot be instantiated directly",

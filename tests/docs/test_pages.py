@@ -165,7 +165,7 @@ def test_every_exception_of_nvml_is_there_with_what_to_do():
 def test_an_example_has_a_page_with_its_output():
     path = ROOT / "examples" / "vector_add.py"
     page = gallery.page(path, ROOT / "examples", gallery.output(path))
-    assert page.startswith("One kernel template, several element types\n====")
+    assert page.startswith("Instantiates one kernel template for several element types\n====")
     assert "   add<float>: " in page and "correct" in page
     assert ".. literalinclude:: /../examples/vector_add.py" in page
 

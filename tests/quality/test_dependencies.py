@@ -65,11 +65,11 @@ RULES = [
         includes=(
             "^Python.h$",
             # what the emulated driver says of its devices, and how it is opened
-            r"^emulator/(?!control/(control\.h|beside\.hpp)$)",
+            r"^emulator/(?!control/(control\.h|load_emulator\.hpp)$)",
             *only("emulated_nvml", "emulator"),
         ),
     ),
-    Rule("cpp/preload", includes=(r"^emulator/(?!control/beside\.hpp$)", *only("emulator"))),
+    Rule("cpp/preload", includes=(r"^emulator/(?!control/load_emulator\.hpp$)", *only("emulator"))),
     Rule(
         "cuda/bindings",
         includes=only("driver", "bindings", "runtime"),

@@ -153,9 +153,11 @@ def test_a_stream_outlives_its_green_context_and_can_only_be_destroyed(whole):
     desc = check(*driver.cuDevResourceGenerateDesc([whole], 1))
     green = check(*driver.cuGreenCtxCreate(desc, 0, 1))
     stream = check(*driver.cuGreenCtxStreamCreate(green, NONBLOCKING, 0))
+    check(*driver.cuDevicePrimaryCtxRetain(0))  # destroying it would destroy the stream
     check(*driver.cuGreenCtxDestroy(green))
     assert driver.cuStreamQuery(stream)[0] == driver.CUresult.CUDA_ERROR_STREAM_DETACHED
     check(*driver.cuStreamDestroy(stream))
+    check(*driver.cuDevicePrimaryCtxRelease(0))
 
 
 def test_a_destroyed_green_context_is_reported(whole):

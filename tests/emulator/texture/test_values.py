@@ -253,7 +253,7 @@ class TestFaults:
         with (
             texture as handle,
             emulation.expect_fault("use-after-free"),
-            pytest.raises(CUDAError, match="was given back"),
+            pytest.raises(CUDAError, match="was freed"),
         ):
             bench.run("read_1d", handle, [[0.5]])
 

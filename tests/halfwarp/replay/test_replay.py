@@ -146,7 +146,7 @@ def test_an_allocation_that_fails_here_is_told_and_the_rest_goes_on(recorded, ca
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--option", "max_size"], "--option takes NAME=VALUE, got 'max_size'"),
+        (["--option", "max_size"], "--option needs NAME=VALUE, got 'max_size'"),
         (["--option", "nonsense=1"], "the resource driver does not accept {'nonsense': 1}"),
         (["--json", "/nowhere/file"], "No such file"),
     ],

@@ -80,7 +80,7 @@ class AdjacencySetProxy(MutableSet):
     Changing several nodes at once is one driver call. Operators return plain sets.
     """
 
-    __slots__ = ("_node", "_behind")
+    __slots__ = ("_node", "_successors")
 
     def __init__(self):
         raise RuntimeError("the neighbors of a node come from GraphNode.pred and GraphNode.succ")

@@ -87,7 +87,7 @@ def test_grid_and_block_are_required():
 
 
 def test_a_block_passed_as_cluster_is_reported():
-    with pytest.raises(ValueError, match=r"block must be .*by name, block=; .* is cluster"):
+    with pytest.raises(ValueError, match=r"block must be .*as block=; .* is cluster"):
         LaunchConfig((2, 2), (32, 1))
 
 

@@ -66,7 +66,7 @@ def test_what_alloc_raises_is_the_callers(device, stream):
         ("address", TypeError, "must return an address as an int, got str"),
         (None, TypeError, "must return an address as an int, got NoneType"),
         (2.0, TypeError, "got float"),
-        (-1, OverflowError, "-1, which is no address"),
+        (-1, OverflowError, "-1, which is not a 64-bit address"),
         (1 << 64, OverflowError, "not a 64-bit address"),
         (0, OutOfMemoryError, "returned 0 for 8 bytes"),
     ],

@@ -229,7 +229,7 @@ class TestCupy:
 
     def test_another_device_is_refused(self, mr, cupy):
         malloc, _ = interop.cupy_allocator(mr)
-        with pytest.raises(RuntimeError, match="memory of device 3, and .* of device 0"):
+        with pytest.raises(RuntimeError, match="memory of device 3, but .* on device 0"):
             malloc(64, 3)
 
     def test_an_error_is_the_callers(self, mr, stream, cupy):
