@@ -17,12 +17,12 @@ class TrackedResource(MemoryResource):
     """Pinned memory that tracks its live allocations."""
 
     def __init__(self):
-        self.upstream, self.live = LegacyPinnedMemoryResource(), {}
+        self.upstream_resource, self.live = LegacyPinnedMemoryResource(), {}
 
     def allocate(self, size, *, stream=None):
         from cuda.core import Buffer
 
-        buffer = self.upstream.allocate(size)
+        buffer = self.upstream_resource.allocate(size)
         self.live[int(buffer.handle)] = buffer
         return Buffer.from_handle(int(buffer.handle), size, mr=self)
 
@@ -90,7 +90,7 @@ def test_the_allocation_outlives_the_buffer(kind, device, add, memory, stream, s
         source.close()
     del source, buffer
     gc.collect()
-    assert address in memory.taken
+    assert address in memory.live
     graph.launch(stream)
     stream.sync()
     assert number.value == 1
@@ -106,7 +106,7 @@ def test_the_buffer_object_itself_is_not_retained(device, add, memory, settled):
     reference = weakref.ref(buffer)
     del buffer
     gc.collect()
-    assert reference() is None and memory.taken
+    assert reference() is None and memory.live
     del graph
     assert settled(memory)
 
@@ -116,7 +116,7 @@ def test_addresses_are_not_retained(device, add, memory):
     graph = GraphDefinition()
     graph.launch(ONE, add, int(buffer.handle), 1)
     buffer.close()
-    assert not memory.taken and len(graph.nodes()) == 1
+    assert not memory.live and len(graph.nodes()) == 1
 
 
 def test_a_capture_can_retain_nothing(device, add, memory):
@@ -125,7 +125,7 @@ def test_a_capture_can_retain_nothing(device, add, memory):
     launch(builder, ONE, add, buffer, 1)
     builder.end_building()
     buffer.close()
-    assert not memory.taken
+    assert not memory.live
     builder.close()
 
 
@@ -166,7 +166,7 @@ def test_operands_are_released_with_the_node(drop, device, add, memory, numbers,
     node = graph.launch(ONE, add, buffer, 1)
     other = graph.launch(ONE, add, numbers.buffer, 1)
     buffer.close()
-    assert memory.taken
+    assert memory.live
     if drop == "destroy":
         node.destroy()
     elif drop == "update":
@@ -210,9 +210,9 @@ def test_operands_added_later_are_not_retained_by_earlier_executables(device, ad
     del graph
     for _ in range(100):
         settled(memory)
-        if len(memory.taken) == 1:
+        if len(memory.live) == 1:
             break
-    assert list(memory.taken) == [address]
+    assert list(memory.live) == [address]
     executable.close()
     assert settled(memory)
 
@@ -233,7 +233,7 @@ def test_a_running_launch_retains_everything(device, add, memory, settled, strea
     executable.close()
     del graph, executable
     gc.collect()
-    assert memory.taken
+    assert memory.live
     go.set()
     stream.sync()
     assert settled(memory)
@@ -274,9 +274,9 @@ def test_an_update_releases_the_old_operands(device, add, memory, stream, settle
     del graph, other
     for _ in range(100):
         settled(memory)
-        if len(memory.taken) == 1:
+        if len(memory.live) == 1:
             break
-    assert list(memory.taken) == [address]
+    assert list(memory.live) == [address]
     executable.launch(stream)
     stream.sync()
     assert number.value == 1
@@ -298,7 +298,7 @@ def test_operands_of_views_are_retained_by_the_executable(
     buffer.close()
     executable.launch(stream)
     stream.sync()
-    assert number.value == 1 and address in memory.taken
+    assert number.value == 1 and address in memory.live
     executable[node].update(config=ONE, kernel=add, args=(other, 1))
     executable.launch(stream)
     stream.sync()
@@ -337,7 +337,7 @@ def test_the_collector_releases_nothing_of_a_running_launch(
     owner.executable.launch(stream)
     del definition, first, call, node, buffer, owner
     gc.collect()  # the owner is in a reference cycle: its attributes are cleared, not destroyed
-    assert (address in memory.taken) == (change == "operand")
+    assert (address in memory.live) == (change == "operand")
     gate.set()
     stream.sync()
     assert calls == ["changed" if change == "callback" else "as built"]
@@ -459,14 +459,14 @@ def test_interleaved_captures_retain_their_own_operands(device, add, memory, str
     for _ in range(100):
         gc.collect()
         ctypes.pythonapi.Py_MakePendingCalls()
-        if len(memory.taken) == 2:
+        if len(memory.live) == 2:
             break
-    assert len(memory.taken) == 2
+    assert len(memory.live) == 2
     graph = second.end_building().complete()
     second.close()
     graph.launch(stream)
     stream.sync()
-    assert len(memory.taken) == 2
+    assert len(memory.live) == 2
     graph.close()
     del graph
     assert settled(memory)
@@ -507,9 +507,9 @@ def test_a_node_is_destroyed_while_the_operands_of_another_are_retained(
     for _ in range(100):
         gc.collect()
         ctypes.pythonapi.Py_MakePendingCalls()
-        if len(memory.taken) == 1:
+        if len(memory.live) == 1:
             break
-    assert len(memory.taken) == 1
+    assert len(memory.live) == 1
     del graph, node, later
     assert settled(memory)
 
@@ -524,7 +524,7 @@ def test_a_failed_retention_of_an_operand_adds_no_node(device, add, settled):
     memory.action = ActingResource.action
     buffers[1].close()
     assert len(graph.nodes()) == 1
-    assert len(memory.taken) == 1
+    assert len(memory.live) == 1
     buffers[0].close()
     del graph
     assert settled(memory)

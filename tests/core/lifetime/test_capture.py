@@ -138,10 +138,10 @@ def test_memory_is_freed_once_and_the_capture_stays_valid(
         held = [source.allocate()]
         with Capture(captured, mode) as capture:
             end(held)
-            assert capture.is_whole()
+            assert capture.is_valid()
         assert capture.nodes == 0
         source.allocate().close()  # frees memory that could not be freed during the capture
-        assert source.taken() == 0
+        assert source.used_bytes() == 0
     del captured
     succeed(driver.cuStreamDestroy(handle))
     assert capsys.readouterr().err == ""
@@ -154,16 +154,16 @@ def test_memory_freed_on_the_stream_passed_to_close(device, mode):
         buffer = source.allocate()
         with Capture(captured, mode) as capture:
             buffer.close(captured)
-            assert capture.is_whole()
+            assert capture.is_valid()
         source.allocate().close()
-        assert source.taken() == 0
+        assert source.used_bytes() == 0
 
 
 def test_an_allocation_on_the_capturing_stream_is_refused_without_a_driver_call(device):
     with device.create_stream() as captured, Capture(captured, MODES["global"]) as capture:
         with pytest.raises(RuntimeError, match="capturing stream"):
             device.allocate(SIZE, stream=captured)
-        assert capture.is_whole()
+        assert capture.is_valid()
 
 
 def test_synchronizing_frees_memory_deferred_by_a_capture(device):
@@ -173,4 +173,4 @@ def test_synchronizing_frees_memory_deferred_by_a_capture(device):
         with Capture(captured, MODES["global"]):
             buffer.close()
         captured.sync()
-        assert source.taken() == 0
+        assert source.used_bytes() == 0

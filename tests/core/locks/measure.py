@@ -65,27 +65,27 @@ class Measurement:
         self.usleep = ctypes.cast(libc.usleep, ctypes.c_void_p)
         self.nothing = ctypes.cast(libc.getpid, ctypes.c_void_p)
         cu.cuInit(0)
-        self.context = cu.make("cuDevicePrimaryCtxRetain", 0)
+        self.context = cu.create("cuDevicePrimaryCtxRetain", 0)
         cu.cuCtxSetCurrent(self.context)
-        self.held, self.idle = cu.make("cuStreamCreate", 1), cu.make("cuStreamCreate", 1)
-        self.event = cu.make("cuEventCreate", 0)
+        self.held, self.idle = cu.create("cuStreamCreate", 1), cu.create("cuStreamCreate", 1)
+        self.event = cu.create("cuEventCreate", 0)
         cu.cuEventRecord(self.event, self.idle)
         self.library = self.load()
-        self.kernel = cu.make("cuLibraryGetKernel", self.library, b"k1")
-        self.function = cu.make("cuKernelGetFunction", self.kernel)
-        self.pool = cu.make("cuDeviceGetDefaultMemPool", 0)
-        self.memory, self.host = self.allocate(), cu.make("cuMemAllocHost", 4096)
+        self.kernel = cu.create("cuLibraryGetKernel", self.library, b"k1")
+        self.function = cu.create("cuKernelGetFunction", self.kernel)
+        self.pool = cu.create("cuDeviceGetDefaultMemPool", 0)
+        self.memory, self.host = self.allocate(), cu.create("cuMemAllocHost", 4096)
         self.config = (ctypes.c_uint * 64)(1, 1, 1, 1, 1, 1)  # CUlaunchConfig of one thread
         self.out = [(ctypes.c_uint64 * 512)() for _ in range(3)]
 
     def load(self):
-        return self.cu.make("cuLibraryLoadData", PTX, None, None, 0, None, None, 0)
+        return self.cu.create("cuLibraryLoadData", PTX, None, None, 0, None, None, 0)
 
     def new_kernel(self):
-        return self.cu.make("cuLibraryGetKernel", self.load(), b"k1")
+        return self.cu.create("cuLibraryGetKernel", self.load(), b"k1")
 
     def allocate(self):
-        return self.cu.make("cuMemAlloc", size_t(1 << 20))
+        return self.cu.create("cuMemAlloc", size_t(1 << 20))
 
     def streams_and_events(self):
         a, held, idle, event = self.out[0], self.held, self.idle, self.event
@@ -168,10 +168,10 @@ class Measurement:
                 function = getattr(cu, name.partition("(")[0])
                 yield name, partial(function, *arguments), None
         creators = {
-            "cuEventDestroy": partial(cu.make, "cuEventCreate", 0),
-            "cuStreamDestroy": partial(cu.make, "cuStreamCreate", 1),
+            "cuEventDestroy": partial(cu.create, "cuEventCreate", 0),
+            "cuStreamDestroy": partial(cu.create, "cuStreamCreate", 1),
             "cuMemFree": self.allocate,
-            "cuMemFreeHost": partial(cu.make, "cuMemAllocHost", size_t(4096)),
+            "cuMemFreeHost": partial(cu.create, "cuMemAllocHost", size_t(4096)),
             "cuLibraryUnload": self.load,
         }
         for name, maker in creators.items():

@@ -86,9 +86,9 @@ class Program:
 
 def main(library):
     program = Program(library)
-    for name, operation in program.ways_to_wait().items():
+    for name, operation in program.operations().items():
         print(name, flush=True)
-        program.go_on(operation)
+        program.run_during_free(operation)
     program.watch.stop()
     print("finished")
 
