@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The driver's types, the two forms of a driver call, and the table of functions that they call.
+# Driver types, the two forms of a driver call, and the table of driver functions.
 
 from libc.stdint cimport int8_t, int32_t, intptr_t, uintptr_t
 
@@ -43,7 +43,7 @@ from cuda.core._driver_table cimport driver
 cdef extern from "python/errors.hpp" namespace "halfwarp::python" nogil:
     void translate_exception()
     bint is_finalizing() noexcept
-    # For a status that is at hand; `function` names the driver function.
+    # Raises unless the status is success; `function` names the driver function.
     int check(CUresult code, const char* function) except -1
 
 
@@ -60,6 +60,6 @@ cdef extern from "driver/call.hpp" namespace "halfwarp::driver" nogil:
     const char* HALFWARP_LOADER_CAPSULE "HALFWARP_LOADER_CAPSULE"
     void attach_driver "halfwarp::driver::attach"(const loader_api*) noexcept
 
-    # call(driver.cuX, ...) raises unless the driver says success; try_call gives its status.
+    # call(driver.cuX, ...) raises unless the driver returns success; try_call returns the status.
     void call(...) except +translate_exception
     CUresult try_call(...) noexcept

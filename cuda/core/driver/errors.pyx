@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# Exceptions for what the driver answers: their classes, their text, and how they are raised.
+# Exceptions for status codes of the driver: classes, messages and raising.
 
 
 class CUDAError(Exception):
     """A driver or runtime function failed.
 
-    The text is the name of the error, what it means and what to do, and the function that
-    answered it.
+    The message has the name of the error, its explanation with advice, and the function that
+    returned it.
 
     Attributes
     ----------
     code : int or None
-        The number of the error, as in ``CUresult``.
+        Number of the error, as in ``CUresult``.
     name : str or None
-        The name of the error, for instance ``"CUDA_ERROR_INVALID_VALUE"``.
+        Name of the error, for instance ``"CUDA_ERROR_INVALID_VALUE"``.
     where : str or None
-        The driver function that failed, for instance ``"cuStreamCreateWithPriority"``.
+        Driver function that failed, for instance ``"cuStreamCreateWithPriority"``.
     """
 
     def __init__(self, *args, code=None, name=None, where=None):
@@ -26,22 +26,22 @@ class CUDAError(Exception):
 
 
 class NVRTCError(CUDAError):
-    """A function of the runtime compiler failed; the text holds the compilation log, if any."""
+    """A function of NVRTC failed; the message includes the compilation log, if any."""
 
 
 class OutOfMemoryError(CUDAError, MemoryError):
-    """There is not enough memory on the device, or a limit was reached.
+    """The device does not have enough memory, or a limit was reached.
 
     Attributes
     ----------
     requested, used, reserved, peak, limit, largest_free_block : int or None
-        In bytes; None where it is not known.
+        Sizes in bytes; None if unknown.
     device_free, device_total : int or None
-        In bytes, as the driver reports them for the whole device.
+        Free and total memory of the whole device in bytes, as reported by the driver.
     device_id : int or None
-        The ordinal of the device.
+        Ordinal of the device.
     largest_allocations : list
-        The largest live allocations, when they are tracked.
+        Largest live allocations, if they are tracked.
     """
 
     def __init__(self, *args, code=None, name=None, where=None, requested=None, device_id=None,
@@ -61,38 +61,36 @@ class OutOfMemoryError(CUDAError, MemoryError):
 
 
 class CUDAWarning(RuntimeWarning):
-    """A driver object could not be destroyed: nothing waits for that, so that nothing can raise.
+    """A driver object could not be destroyed, at a point where no exception can be raised.
 
-    Given by the main thread; a line on standard error says the same where no warning can be given.
+    The main thread gives the warning. If no warning can be given, a line on standard error reports
+    the failure.
     """
 
 
-# Where users find them; pickling looks there as well.
+# The public module of these classes, which pickling uses too.
 for _class in (CUDAError, CUDAWarning, NVRTCError, OutOfMemoryError):
     _class.__module__ = "cuda.core"
 del _class
 
 
 cdef object enum_member(str module, str enum, int code):
-    """The low layer's member for a status; None for a number that it does not have."""
     try:
         return getattr(import_module(module), enum)(code)
-    except (ImportError, ValueError):  # a half-removed package must not hide the error at hand
+    except (ImportError, ValueError):  # a partly removed package must not hide the actual error
         return None
 
 
 cdef tuple driver_texts(CUresult code):
-    """Name and explanation of a status: of the headers, else of the driver; None where there is
-    none.
-    """
+    """Return name and explanation of a status from the headers, else the driver, or None."""
     cdef const char* name = NULL
     cdef const char* text = NULL
     if is_finalizing():
         return None, None
     member = enum_member("cuda.bindings.driver", "CUresult", code)
-    if member is not None:  # also where the driver is older than the number
+    if member is not None:  # covers statuses that an older driver does not know
         return member.name, member.__doc__
-    if loader.backend() is NULL:  # there is no driver to ask
+    if loader.backend() is NULL:  # no driver is loaded
         return None, None
     if try_call(driver.cuGetErrorName, code, &name) != CUDA_SUCCESS or name is NULL:
         return None, None
@@ -102,45 +100,44 @@ cdef tuple driver_texts(CUresult code):
 
 
 cdef str emulated_suffix(CUresult code):
-    """What the emulator knows beyond the code, and its mark."""
+    """Return the emulator's explanation of the last error, and its marker."""
     cdef const char* backend = loader.backend()
     if backend is NULL or backend != b"emulator":
         return ""
     try:
-        known = import_module("cuda.core.emulation").error_text(<int>code)
-    except ImportError:  # as above
-        known = ""
-    return f"\n{known} [emulated]" if known else " [emulated]"
+        detail = import_module("cuda.core.emulation").error_text(<int>code)
+    except ImportError:  # a partly removed package, as in enum_member
+        detail = ""
+    return f"\n{detail} [emulated]" if detail else " [emulated]"
 
 
 cdef object driver_error(CUresult code, const char* function):
-    name, why = driver_texts(code)
-    emulated = emulated_suffix(code)
-    where = function.decode() if function is not NULL else None
+    name, explanation = driver_texts(code)
+    emulated_note = emulated_suffix(code)
+    function_name = function.decode() if function is not NULL else None
     text = name if name else f"UNEXPECTED ERROR CODE: {<int>code}"
-    if why:
-        # What finds the place of a fault needs no advice when that is what found it.
-        text += f": {why.partition(' The emulator (')[0] if emulated else why}"
-    text += emulated
-    if where:
-        text += f" [{where}]"
+    if explanation:
+        # Advice to use the emulator is useless for errors of the emulator.
+        text += f": {explanation.partition(' The emulator (')[0] if emulated_note else explanation}"
+    text += emulated_note
+    if function_name:
+        text += f" [{function_name}]"
     cls = OutOfMemoryError if code == CUDA_ERROR_OUT_OF_MEMORY else CUDAError
-    error = cls(text, code=<int>code, name=name, where=where)
+    error = cls(text, code=<int>code, name=name, where=function_name)
     add_launch_notes(error, code)
     note_driver_log(error, text)
     record_capture_error(error, code)
     return error
 
 
-cdef int extend_error(object error, str more) except -1:
-    """Say more in the text of an error, before the function that ends it."""
+cdef int extend_error(object error, str addition) except -1:
     end = f" [{error.where}]" if error.where else ""
-    error.args = (f"{str(error).removesuffix(end)}{more}{end}",)
+    error.args = (f"{str(error).removesuffix(end)}{addition}{end}",)
     return 0
 
 
 def make_driver_error(int code, bytes function=None):
-    """The exception for a status that the low layer returned. Host only."""
+    """Create the exception for a status returned by cuda.bindings. Host only."""
     cdef const char* name = NULL
     if function is not None:
         name = function
@@ -160,17 +157,17 @@ cdef int check_status(CUresult code) except? -1 nogil:
 cdef object nvrtc_error(int code, const char* function, str log):
     member = enum_member("cuda.bindings.nvrtc", "nvrtcResult", code)
     name = member.name if member is not None else None
-    where = function.decode() if function is not NULL else None
+    function_name = function.decode() if function is not NULL else None
     text = f"{code}: {name or 'UNEXPECTED ERROR CODE'}"
-    if where:
-        text += f" [{where}]"
+    if function_name:
+        text += f" [{function_name}]"
     if log:
         text += f"\ncompilation log:\n\n{log}"
-    return NVRTCError(text, code=code, name=name, where=where)
+    return NVRTCError(text, code=code, name=name, where=function_name)
 
 
 def make_nvrtc_error(int code, str log=None):
-    """The exception for a status of NVRTC that the low layer returned. Host only."""
+    """Create the exception for an NVRTC status returned by cuda.bindings. Host only."""
     return nvrtc_error(code, NULL, log)
 
 
@@ -179,12 +176,12 @@ cdef int raise_closed(str class_name) except -1:
 
 
 cdef int warn_deprecated(str old, str new) except -1:
-    # Compiled code has no frame of its own: level 1 is the caller's line.
+    # Compiled code has no Python frame, so stack level 1 is the caller's line.
     return PyErr_WarnEx(DeprecationWarning, f"{old} is deprecated: use {new}".encode(), 1)
 
 
 def _set_error_hook():
-    """Let C++ raise what is defined here, and warn of clean-up that fails."""
+    """Register the exceptions and the cleanup warning with C++."""
     global raise_driver_error_in_cpp
     raise_driver_error_in_cpp = raise_driver_error
     set_cleanup_warning(CUDAWarning)

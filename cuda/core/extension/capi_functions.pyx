@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the extension exports for other Cython code: handles out of objects, and launches.
+# Functions exported to other Cython code: driver handles of objects, and launches.
 
 cdef extern from "python/foreign/abi.hpp":
     const int HALFWARP_CORE_ABI

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What all classes of an extension have in common; called last, when all of them are there.
+# Completion of all classes of an extension, after the last class was defined.
 
 cdef extern from "python/classes/properties.hpp" namespace "halfwarp::python":
     int refuse_deletions(object) except -1
@@ -16,24 +16,26 @@ cdef extern from "Python.h":
 
 
 cdef PyObject* call_in_range(PyObject* self, PyObject* arguments, PyObject* keywords) except NULL:
-    """What calling an object does where its class has a range around `__call__`."""
-    given = <dict>keywords if keywords is not NULL else {}
-    result = type(<object>self).__dict__["__call__"](<object>self, *<tuple>arguments, **given)
+    """Implement tp_call of classes whose `__call__` has an NVTX range."""
+    kwargs = <dict>keywords if keywords is not NULL else {}
+    result = type(<object>self).__dict__["__call__"](<object>self, *<tuple>arguments, **kwargs)
     Py_INCREF(result)
     return <PyObject*>result
 
 
-cdef PyObject* subtract_in_range(PyObject* one, PyObject* other) except NULL:
-    """As `call_in_range`, of ``one - other``."""
-    subtract = type(<object>one).__dict__.get("__sub__")
-    result = NotImplemented if subtract is None else subtract(<object>one, <object>other)
+cdef PyObject* subtract_in_range(PyObject* minuend, PyObject* subtrahend) except NULL:
+    """Implement nb_subtract of classes whose `__sub__` has an NVTX range."""
+    subtract = type(<object>minuend).__dict__.get("__sub__")
+    result = NotImplemented
+    if subtract is not None:
+        result = subtract(<object>minuend, <object>subtrahend)
     Py_INCREF(result)
     return <PyObject*>result
 
 
-cdef int put_ranges_around_calls(dict names, str module) except -1:
+cdef int add_nvtx_ranges(dict names, str module) except -1:
     nvtx = import_module("cuda.core.extension.nvtx")
-    listener = nvtx.functions()
+    listener = nvtx.range_functions()
     if listener is None:
         return 0
     for name, each in list(names.items()):
@@ -42,26 +44,26 @@ cdef int put_ranges_around_calls(dict names, str module) except -1:
         if isinstance(each, type) and each.__module__ == module:
             members = <dict>(<mutable_type*><PyObject*>each).tp_dict
             for key, member, call in list(nvtx.members(each)):
-                members[key] = nvtx.wrapped(member, call, f"{name}.{key}", *listener)
-            if "__call__" in members:  # a slot: the interpreter does not look it up
+                members[key] = nvtx.wrap_member(member, call, f"{name}.{key}", *listener)
+            if "__call__" in members:  # CPython calls the slot and does not look up the method
                 (<mutable_type*><PyObject*>each).tp_call = call_in_range
                 (<mutable_type*><PyObject*>each).tp_flags &= ~Py_TPFLAGS_HAVE_VECTORCALL
             if "__sub__" in members and (<mutable_type*><PyObject*>each).tp_as_number:
                 (<mutable_type*><PyObject*>each).tp_as_number.nb_subtract = subtract_in_range
             PyType_Modified(<PyTypeObject*>each)
         elif nvtx.is_public_function(each):
-            names[name] = nvtx.ranged(each, name, *listener)
+            names[name] = nvtx.wrap_in_range(each, name, *listener)
     return 0
 
 
 def _complete_classes(dict names, str module):
-    """Give the classes of an extension what Cython leaves out. Host only."""
+    """Add checks that Cython omits, and NVTX ranges, to the classes of an extension. Host only."""
     for each in list(names.values()):
         if isinstance(each, type) and each.__module__ == module:
             refuse_deletions(each)
             check_self_in_methods(each)
     if os.environ.get("HALFWARP_NVTX") == "1":
-        put_ranges_around_calls(names, module)
+        add_nvtx_ranges(names, module)
 
 
 _complete_classes(globals(), __name__)

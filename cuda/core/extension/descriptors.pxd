@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Descriptors that a table makes when the module is imported.
+# Declarations for descriptors that are created from a table at import.
 
 from cpython.object cimport PyObject, PyTypeObject
 
@@ -19,7 +19,7 @@ cdef extern from "Python.h":
     ctypedef void* newfunc
     ctypedef struct number_slots "PyNumberMethods":
         PyObject* (*nb_subtract)(PyObject*, PyObject*) except NULL
-    # Spelt out: Cython's own declaration of PyTypeObject lacks these members.
+    # Cython's declaration of PyTypeObject lacks these members.
     ctypedef struct mutable_type "PyTypeObject":
         PyObject* tp_dict
         number_slots* tp_as_number

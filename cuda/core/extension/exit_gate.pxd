@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# The gate that the end of the interpreter closes, for calls that must not be under way then.
+# The gate for calls that must not be in flight during interpreter finalization.
 
 from libc.stdint cimport uint64_t
 
-# The number of a pass, to be given back with `leave_gate` once the call is over. A thread that
-# comes when the interpreter is exiting waits here, and gets RuntimeError if the process goes on.
+# Returns the number of a pass, for `leave_gate` after the call. During finalization the calling
+# thread waits here, and RuntimeError is raised if the process continues.
 cdef uint64_t enter_gate() except 0
 cdef void leave_gate(uint64_t number) noexcept nogil

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVTX ranges around public calls with ``HALFWARP_NVTX=1``; else nothing is loaded or wrapped.
+"""NVTX ranges around public calls with ``HALFWARP_NVTX=1``; otherwise nothing is loaded or wrapped.
 
-A profiler names its library in ``NVTX_INJECTION64_PATH``, as for every program that is built with
-NVTX 3; where there is none, ``libnvToolsExt`` is used if it can be found.
+A profiler sets ``NVTX_INJECTION64_PATH`` to its library, as for every program built with NVTX 3.
+Without the variable, ``libnvToolsExt`` is used if it is installed.
 """
 
 import ctypes
@@ -11,12 +11,12 @@ import inspect
 import os
 import sys
 
-PUSH, POP = 9, 11  # places of nvtxRangePushA and nvtxRangePop among the callbacks of the core
+PUSH, POP = 9, 11  # indices of nvtxRangePushA and nvtxRangePop in the core callback table
 CORE_CALLBACKS, CORE_MODULE = 16, 1
-CALLBACK_TABLE, VERSION_TABLE = 1, 3  # what an injection library may ask for
+CALLBACK_TABLE, VERSION_TABLE = 1, 3  # ids of the exported tables
 NVTX_VERSION = 3
 OLDER_LIBRARIES = ("libnvToolsExt.so.1", "libnvToolsExt.so")
-SPECIAL = frozenset({"__call__", "__enter__", "__exit__", "__dlpack__", "__sub__"})  # that do work
+SPECIAL = frozenset({"__call__", "__enter__", "__exit__", "__dlpack__", "__sub__"})  # get ranges
 
 
 class _Callbacks(ctypes.Structure):
@@ -32,18 +32,18 @@ class _Version(ctypes.Structure):
     ]
 
 
-_kept = []  # what a profiler's library may call, or write to, until the process ends
+_referents = []  # objects that a profiler's library may use until the process exits
 
 
 def check_variable(environment):
-    """ValueError for a value that is not understood. Host only."""
+    """Raise ValueError for an invalid value of HALFWARP_NVTX. Host only."""
     value = environment.get("HALFWARP_NVTX", "")
     if value not in ("", "0", "1"):
         raise ValueError(f"HALFWARP_NVTX={value} is not understood: it may be 0 or 1")
 
 
 def connect(environment):
-    """The functions that begin and end a range; None where no profiler listens. Host only."""
+    """Return the functions that begin and end a range; None without a profiler. Host only."""
     path = environment.get("NVTX_INJECTION64_PATH")
     if path:
         return _connect_injection(path)
@@ -64,23 +64,23 @@ def _connect_injection(path):
         print(f"halfwarp: no NVTX ranges: NVTX_INJECTION64_PATH: {error}", file=sys.stderr)
         return None
     slots = (ctypes.c_void_p * CORE_CALLBACKS)()
-    places = (ctypes.c_void_p * (CORE_CALLBACKS + 1))()
+    slot_addresses = (ctypes.c_void_p * (CORE_CALLBACKS + 1))()
     for number in range(1, CORE_CALLBACKS):
-        places[number] = ctypes.addressof(slots) + number * ctypes.sizeof(ctypes.c_void_p)
-    export = _export_table(places)
+        slot_addresses[number] = ctypes.addressof(slots) + number * ctypes.sizeof(ctypes.c_void_p)
+    export = _export_table(slot_addresses)
     if not initialize(export):
         print("halfwarp: no NVTX ranges: the injection library declined", file=sys.stderr)
         return None
     if not slots[PUSH] or not slots[POP]:
-        return None  # it listens to other events
+        return None  # the profiler does not record push and pop
     push = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)(slots[PUSH])
     pop = ctypes.CFUNCTYPE(ctypes.c_int)(slots[POP])
-    _kept.extend((library, slots, places))
+    _referents.extend((library, slots, slot_addresses))
     return push, pop
 
 
-def _export_table(places):
-    """The function that an injection library asks for the tables of NVTX."""
+def _export_table(slot_addresses):
+    """Create the function that returns the NVTX tables to an injection library."""
 
     @ctypes.CFUNCTYPE(
         ctypes.c_int,
@@ -92,7 +92,7 @@ def _export_table(places):
         if module != CORE_MODULE:
             return 0
         if table:
-            table[0] = ctypes.addressof(places)
+            table[0] = ctypes.addressof(slot_addresses)
         if size:
             size[0] = CORE_CALLBACKS
         return 1
@@ -108,15 +108,15 @@ def _export_table(places):
 
     @ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32)
     def export(table):
-        found = {CALLBACK_TABLE: callbacks, VERSION_TABLE: version}.get(table)
-        return ctypes.addressof(found) if found is not None else None
+        exported = {CALLBACK_TABLE: callbacks, VERSION_TABLE: version}.get(table)
+        return ctypes.addressof(exported) if exported is not None else None
 
-    _kept.extend((get_table, set_version, callbacks, version, export))
+    _referents.extend((get_table, set_version, callbacks, version, export))
     return export
 
 
-def ranged(call, name, push, pop):
-    """A function that calls another one inside of a range. Host only."""
+def wrap_in_range(call, name, push, pop):
+    """Wrap a function in a range. Host only."""
     text = name.encode()
 
     @functools.wraps(call)
@@ -131,7 +131,7 @@ def ranged(call, name, push, pop):
 
 
 def members(cls):
-    """The public methods of a class that a range is put around, by name. Host only."""
+    """Yield name, member and function of the methods of a class that get ranges. Host only."""
     for name, member in list(vars(cls).items()):
         if name.startswith("_") and name not in SPECIAL:
             continue
@@ -140,17 +140,18 @@ def members(cls):
             yield name, member, call
 
 
-def is_public_function(given):
-    """Whether it is a function of ours rather than a class or something imported. Host only."""
-    return inspect.isroutine(given) and str(given.__module__).startswith("cuda.core")
+def is_public_function(value):
+    """Return whether the value is a function of cuda.core. Host only."""
+    return inspect.isroutine(value) and str(value.__module__).startswith("cuda.core")
 
 
-def wrapped(member, call, name, push, pop):
-    made = ranged(call, name, push, pop)
-    return type(member)(made) if isinstance(member, (staticmethod, classmethod)) else made
+def wrap_member(member, call, name, push, pop):
+    range_function = wrap_in_range(call, name, push, pop)
+    is_wrapper = isinstance(member, (staticmethod, classmethod))
+    return type(member)(range_function) if is_wrapper else range_function
 
 
 @functools.cache
-def functions():
-    """What begins and what ends a range; None where no profiler listens. Host only."""
+def range_functions():
+    """Return the functions that begin and end a range, found once. Host only."""
     return connect(os.environ)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What happens once, when the extension is imported.
+# Initialization of the extension at import, and its fork and exit handlers.
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
 
@@ -47,14 +47,14 @@ cdef void leave_gate(uint64_t number) noexcept nogil:
 
 
 def _after_fork():
-    """In the child: the objects of the parent are its own to destroy."""
+    """Abandon the parent's objects in a forked child process; the parent destroys them."""
     after_fork_in_child()
     stop_reading_the_log()
     reset_kernel_names_after_fork()
 
 
 def _before_exit():
-    """Before the interpreter goes: nothing may be left in the middle, nor a reference behind."""
+    """Wait for calls in flight and drop references before interpreter finalization."""
     leak_report = sys.modules.get("cuda.core.memory.leak_report")
     if leak_report is not None:
         leak_report.print_at_exit()
@@ -65,7 +65,7 @@ def _before_exit():
 
 
 def _unload_unused():
-    """What nobody needs any more, as the emulator's reports should not have it."""
+    """Unload unused libraries, so that the emulator's leak reports do not list them."""
     unload_unused_libraries()
 
 

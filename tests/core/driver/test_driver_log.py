@@ -104,7 +104,7 @@ def fail():
 print(fail()[0].splitlines()[0], "from" in fail()[0])
 """
     output = run_python(code, HALFWARP_BACKEND="emulator", allowed=("emulator",))
-    assert output == "the driver's log says: True\n"
+    assert output == "the driver's log: True\n"
 
 
 def test_a_forked_child_does_not_change_the_log(run_python):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The graphs of cpp/core, and what is asked of a stream that is being captured.
+# Graph handles of cpp/core, and queries of a stream that is being captured.
 
 from cuda.bindings.cydriver cimport (
     CU_STREAM_CAPTURE_STATUS_ACTIVE,
@@ -28,7 +28,7 @@ cdef extern from "core/graph/graph_lock.hpp" namespace "halfwarp::core" nogil:
         shared_graph_lock() noexcept
         graph_lock* get() noexcept
     shared_graph_lock make_graph_lock() except +
-    # call_alone(lock, driver.cuX, ...) and try_call_alone are call and try_call with a lock.
+    # call_alone(lock, driver.cuX, ...) and try_call_alone hold a lock during call and try_call.
     void call_alone(...) except +translate_exception
     CUresult try_call_alone(...) noexcept
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The counted driver objects of cpp/core.
+# Reference-counted driver handles of cpp/core.
 
 
 cdef extern from "core/lifetime/process.hpp" namespace "halfwarp::core" nogil:
@@ -98,8 +98,7 @@ cdef extern from "core/stream.hpp" namespace "halfwarp::core" nogil:
     void wait_for_stream(const stream_ref&, const stream_ref&) except +translate_exception
 
 
-# How an object holds its handle: who calls the driver borrows it for the call, and what goes on
-# after the call takes a share.
+# Handle of a Python object: borrow it for a driver call, share it beyond the call.
 cdef extern from "python/objects.hpp" namespace "halfwarp::python":
     cppclass borrowed_context(context_ref):
         borrowed_context() noexcept

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Driver handles with shared owners, for C++ outside of this package: the last copy destroys.
+# Reference-counted driver handles for C++ outside of this package. The last copy destroys the
+# driver object.
 #
 # Compile as C++20, with `cuda/core/_include` and the CUDA headers as include paths. A function that
-# makes a handle gives an empty one where the driver refuses; `get_last_error()` then tells why.
+# creates a handle returns an empty handle if the driver call fails; `get_last_error()` returns the
+# status.
 
 from cuda.bindings cimport cydriver
 from libc.stdint cimport intptr_t
@@ -85,7 +87,7 @@ ctypedef fused _Handle:
     KernelHandle
 
 
-# The same handle as an object of `cuda.bindings.driver`, which owns nothing.
+# Converts a handle to an object of `cuda.bindings.driver`, which does not own the driver object.
 cdef inline object as_py(_Handle handle):
     if _Handle is ContextHandle:
         return _as_object(handle, b"CUcontext")
@@ -99,21 +101,21 @@ cdef inline object as_py(_Handle handle):
         return _as_object(handle, b"CUkernel")
 
 
-# The context that is current on this thread, which its maker keeps.
+# Returns the current context of this thread without a reference to it.
 cdef inline ContextHandle get_current_context() noexcept nogil:
     cdef cydriver.CUcontext raw = NULL
     cdef cydriver.CUresult code = cydriver.cuCtxGetCurrent(&raw)
     return own_context(code, raw, NULL, KeptHandle())
 
 
-# The primary context of a device, retained for the life of the process.
+# Returns the primary context of a device, which stays retained until the process exits.
 cdef inline ContextHandle get_primary_context(int device) noexcept nogil:
     cdef cydriver.CUcontext raw = NULL
     cdef cydriver.CUresult code = cydriver.cuDevicePrimaryCtxRetain(&raw, device)
     return own_context(code, raw, NULL, KeptHandle())
 
 
-# A stream in the context, which it keeps; destroyed with its last handle.
+# Creates a stream, which keeps its context alive and is destroyed with its last handle.
 cdef inline StreamHandle create_stream_handle(ContextHandle context, unsigned int flags,
                                               int priority) noexcept nogil:
     cdef cydriver.CUstream raw = NULL
@@ -125,12 +127,12 @@ cdef inline StreamHandle create_stream_handle(ContextHandle context, unsigned in
     return own_stream(code, raw, cydriver.cuStreamDestroy, <KeptHandle>context)
 
 
-# A stream that a Python object owns: the handle keeps the object, and destroys nothing.
+# Wraps a stream owned by a Python object: the handle keeps the object alive.
 cdef inline StreamHandle create_stream_handle_with_owner(cydriver.CUstream stream, object owner):
     return own_stream(cydriver.CUDA_SUCCESS, stream, NULL, keep(owner))
 
 
-# An event in the context, which it keeps; destroyed with its last handle.
+# Creates an event, which keeps its context alive and is destroyed with its last handle.
 cdef inline EventHandle create_event_handle(ContextHandle context,
                                             unsigned int flags) noexcept nogil:
     cdef cydriver.CUevent raw = NULL
@@ -142,14 +144,14 @@ cdef inline EventHandle create_event_handle(ContextHandle context,
     return own_event(code, raw, cydriver.cuEventDestroy, <KeptHandle>context)
 
 
-# An event without timing in the current context.
+# Creates an event in the current context, without keeping the context alive.
 cdef inline EventHandle create_event_handle_noctx(unsigned int flags) noexcept nogil:
     cdef cydriver.CUevent raw = NULL
     cdef cydriver.CUresult code = cydriver.cuEventCreate(&raw, flags)
     return own_event(code, raw, cydriver.cuEventDestroy, KeptHandle())
 
 
-# Code that is loaded, and unloaded with the last handle of it or of one of its kernels.
+# Loads a library, which is unloaded with the last handle of it or of its kernels.
 cdef inline LibraryHandle create_library_handle_from_data(const void* data) noexcept nogil:
     cdef cydriver.CUlibrary raw = NULL
     cdef cydriver.CUresult code = cydriver.cuLibraryLoadData(&raw, data, NULL, NULL, 0, NULL, NULL,

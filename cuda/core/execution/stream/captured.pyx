@@ -47,7 +47,6 @@ cdef inline bint is_heap_type(object value) noexcept:
 
 
 cdef object owner_for_graph(Buffer buffer):
-
     resource = resource_of(buffer)
     while is_heap_type(resource) and getattr(type(resource), "_is_adaptor", False):
         resource = resource.upstream

@@ -46,7 +46,7 @@ class TestCreation:
             stream.sync()
         assert stream.is_closed
 
-    def test_it_is_initialised_once(self, stream):
+    def test_it_is_initialized_once(self, stream):
         with pytest.raises(RuntimeError, match="initialized already"):
             stream.__init__()
 
