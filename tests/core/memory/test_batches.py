@@ -21,27 +21,27 @@ def buffers(device, stream):
     if not device.properties.concurrent_managed_access:
         pytest.skip("the device has no concurrent managed access")
     resource = ManagedMemoryResource({})
-    made = [resource.allocate(1 << 16, stream=stream) for _ in range(4)]
-    yield made
-    for each in made:
+    buffers = [resource.allocate(1 << 16, stream=stream) for _ in range(4)]
+    yield buffers
+    for each in buffers:
         each.close()
     resource.close()
 
 
 @pytest.mark.parametrize("function", WITH_PLACES)
-def test_one_location_serves_all(function, buffers, device, stream):
+def test_one_location_applies_to_all(function, buffers, device, stream):
     call(function, stream, buffers, device)
     assert [each.last_prefetch_location for each in buffers] == [device] * 4
 
 
 @pytest.mark.parametrize("function", WITH_PLACES)
-def test_each_may_have_its_own_location(function, buffers, device, stream):
+def test_each_can_have_its_own_location(function, buffers, device, stream):
     places = [device, device, Host(), device]
     call(function, stream, tuple(buffers), places)
     assert [each.last_prefetch_location for each in buffers] == places
 
 
-def test_the_bytes_stay_where_only_prefetched(buffers, stream):
+def test_prefetched_buffers_keep_their_bytes(buffers, stream):
     for i, each in enumerate(buffers):
         each.fill(i, stream=stream)
     prefetch_batch(stream, buffers, Host())
@@ -50,7 +50,7 @@ def test_the_bytes_stay_where_only_prefetched(buffers, stream):
 
 
 @pytest.mark.parametrize("function", [discard_batch, discard_prefetch_batch])
-def test_what_is_written_after_a_discard_is_there(function, buffers, stream):
+def test_bytes_written_after_a_discard_are_kept(function, buffers, stream):
     call(function, stream, buffers)
     for each in buffers:
         each.fill(8, stream=stream)
@@ -60,7 +60,7 @@ def test_what_is_written_after_a_discard_is_there(function, buffers, stream):
 
 @pytest.mark.parametrize("function", ALL)
 class TestWrongCalls:
-    def test_one_buffer_is_no_sequence(self, function, buffers, stream):
+    def test_a_single_buffer_is_no_sequence(self, function, buffers, stream):
         text = f"^{function.__name__}: pass a sequence of Buffers; for a single buffer use the"
         with pytest.raises(TypeError, match=text):
             call(function, stream, buffers[0])
@@ -98,7 +98,7 @@ class TestWrongCalls:
 
 @pytest.mark.parametrize("function", WITH_PLACES)
 class TestWrongLocations:
-    def test_another_number_of_them(self, function, buffers, device, stream):
+    def test_a_different_number_of_locations(self, function, buffers, device, stream):
         with pytest.raises(ValueError, match="4 buffers but 1 locations"):
             call(function, stream, buffers, [device])
 

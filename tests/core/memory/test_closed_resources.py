@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a closed resource still does and what it refuses, for each kind that owns a pool."""
+"""Operations of a closed resource that work and that are refused, for each pool owner."""
 
 import gc
 import weakref
@@ -32,12 +32,12 @@ def make(request, device):
 
 @pytest.fixture
 def resource(make):
-    made = make()
-    yield made
-    made.close()
+    resource = make()
+    yield resource
+    resource.close()
 
 
-def test_closing_twice_is_harmless_and_told(resource):
+def test_closing_twice_is_harmless(resource):
     assert not resource.is_closed
     resource.close()
     resource.close()
@@ -47,44 +47,44 @@ def test_closing_twice_is_harmless_and_told(resource):
 
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
-def test_it_refuses_by_name(resource, stream, use):
+def test_it_is_refused_by_name(resource, stream, use):
     resource.close()
     with pytest.raises(RuntimeError, match=f"^{type(resource).__name__} has been closed"):
         use(resource, stream)
 
 
 def test_it_can_be_described(resource):
-    open_text, where = repr(resource), resource.device_id
+    open_text, device_id = repr(resource), resource.device_id
     members = {resource}
     resource.close()
     assert type(resource).__name__ in open_text
     assert type(resource).__name__ in repr(resource)
     assert resource in members
-    assert resource.device_id == where
+    assert resource.device_id == device_id
     assert (resource.is_handle_owned, resource.is_mapped, resource.is_ipc_enabled) == (False,) * 3
     assert int(resource.handle) == 0
 
 
-def test_its_buffers_live_on_and_go_back(resource, stream, emulation):
+def test_its_buffers_stay_usable_and_are_freed(resource, stream, emulation):
     before = emulation.leaks()
     buffer = resource.allocate(64, stream=stream)
     buffer.fill(3, stream=stream)
     resource.close()
-    seen = bytearray(64)
-    buffer.copy_to(seen, stream=stream)
+    content = bytearray(64)
+    buffer.copy_to(content, stream=stream)
     stream.sync()
-    assert seen == b"\3" * 64
+    assert content == b"\3" * 64
     buffer.close()
     stream.sync()
-    assert len(emulation.leaks()) < len(before)  # without the pool, which was open then
+    assert len(emulation.leaks()) < len(before)  # not in the pool, which was open then
 
 
-def test_a_closed_one_is_no_other(make):
-    one, other = make(), make()
-    one.close()
-    other.close()
-    assert one == one
-    assert one != other
+def test_closed_resources_compare_by_identity(make):
+    first, second = make(), make()
+    first.close()
+    second.close()
+    assert first == first
+    assert first != second
 
 
 def test_weak_references_die_with_it(make):

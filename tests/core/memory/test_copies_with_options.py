@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CopyOptions, and copies of many buffers in one call."""
+"""CopyOptions, and copies of several buffers in one call."""
 
 import copy
 import pickle
@@ -32,10 +32,10 @@ def capturing(stream):
 
 
 class TestOptions:
-    def test_texts_become_members(self):
-        made = CopyOptions("any", overlap_mode="prefer_overlap_with_compute")
-        assert made.src_access_order is MemcpySrcAccessOrder.ANY
-        assert made.overlap_mode is MemcpyOverlapMode.PREFER_OVERLAP_WITH_COMPUTE
+    def test_texts_are_converted_to_members(self):
+        options = CopyOptions("any", overlap_mode="prefer_overlap_with_compute")
+        assert options.src_access_order is MemcpySrcAccessOrder.ANY
+        assert options.overlap_mode is MemcpyOverlapMode.PREFER_OVERLAP_WITH_COMPUTE
 
     def test_they_are_values(self):
         assert CopyOptions() == CopyOptions("stream", None, None, "default")
@@ -44,94 +44,94 @@ class TestOptions:
         with pytest.raises(AttributeError):
             CopyOptions().overlap_mode = "default"
 
-    def test_what_is_none_is_refused_with_what_is_accepted(self):
+    def test_an_invalid_value_lists_the_accepted_values(self):
         with pytest.raises(ValueError, match="invalid src_access_order: 'x'.*'during_api_call'"):
             CopyOptions("x")
         with pytest.raises(ValueError, match="invalid overlap_mode: 3.*'default'"):
             CopyOptions(overlap_mode=3)
 
-    def test_hints_are_looked_at_when_they_are_used(self, stream):
-        with PINNED.allocate(4) as one, PINNED.allocate(4) as two:
+    def test_hints_are_checked_on_use(self, stream):
+        with PINNED.allocate(4) as source, PINNED.allocate(4) as target:
             with pytest.raises(TypeError, match="location must be a Device, Host, or None"):
-                one.copy_to(two, stream=stream, options=CopyOptions(src_location_hint=3))
+                source.copy_to(target, stream=stream, options=CopyOptions(src_location_hint=3))
 
 
 class TestOneCopy:
     @pytest.mark.parametrize("order", list(MemcpySrcAccessOrder))
     def test_each_order_copies_the_bytes(self, device, stream, order):
         options = CopyOptions(order, Host(), device, "prefer_overlap_with_compute")
-        with PINNED.allocate(64) as one, device.allocate(64, stream=stream) as memory:
+        with PINNED.allocate(64) as source, device.allocate(64, stream=stream) as memory:
             with PINNED.allocate(64) as two:
-                np.frombuffer(one, np.uint8)[:] = np.arange(64)
-                memory.copy_from(one, stream=stream, options=options)
+                np.frombuffer(source, np.uint8)[:] = np.arange(64)
+                memory.copy_from(source, stream=stream, options=options)
                 assert memory.copy_to(two, stream=stream, options=options) is two
                 stream.sync()
                 assert bytes(memoryview(two)) == bytes(range(64))
 
-    def test_a_source_that_is_read_during_the_call_may_change_after_it(self, device, stream):
-        with PINNED.allocate(64) as one, device.allocate(64, stream=stream) as memory:
-            np.frombuffer(one, np.uint8)[:] = 1
-            memory.copy_from(one, stream=stream, options=CopyOptions("during_api_call"))
-            np.frombuffer(one, np.uint8)[:] = 2
-            seen = bytearray(64)
-            memory.copy_to(seen, stream=stream)
+    def test_a_source_read_during_the_call_can_change_afterwards(self, device, stream):
+        with PINNED.allocate(64) as source, device.allocate(64, stream=stream) as memory:
+            np.frombuffer(source, np.uint8)[:] = 1
+            memory.copy_from(source, stream=stream, options=CopyOptions("during_api_call"))
+            np.frombuffer(source, np.uint8)[:] = 2
+            content = bytearray(64)
+            memory.copy_to(content, stream=stream)
             stream.sync()
-            assert seen == b"\1" * 64
+            assert content == b"\1" * 64
 
-    def test_arrays_are_copied_with_options_too(self, device, stream):
-        seen = np.zeros(8, np.uint8)
+    def test_arrays_are_copied_with_options(self, device, stream):
+        result = np.zeros(8, np.uint8)
         with device.allocate(8, stream=stream) as memory:
-            given = np.arange(8, dtype=np.uint8)
-            memory.copy_from(given, stream=stream, options=CopyOptions("during_api_call"))
-            memory.copy_to(seen, stream=stream, options=CopyOptions())
+            source = np.arange(8, dtype=np.uint8)
+            memory.copy_from(source, stream=stream, options=CopyOptions("during_api_call"))
+            memory.copy_to(result, stream=stream, options=CopyOptions())
             stream.sync()
-        assert seen.tolist() == list(range(8))
+        assert result.tolist() == list(range(8))
 
     @pytest.mark.parametrize("wrong", [3, {}, "stream"])
-    def test_what_is_no_options_is_refused(self, stream, wrong):
-        with PINNED.allocate(4) as one, PINNED.allocate(4) as two:
+    def test_invalid_options_are_refused(self, stream, wrong):
+        with PINNED.allocate(4) as source, PINNED.allocate(4) as target:
             with pytest.raises(TypeError, match="copy_to: options must be CopyOptions"):
-                one.copy_to(two, stream=stream, options=wrong)
+                source.copy_to(target, stream=stream, options=wrong)
             with pytest.raises(TypeError, match="copy_from: options must be CopyOptions"):
-                one.copy_from(two, stream=stream, options=wrong)
+                source.copy_from(target, stream=stream, options=wrong)
 
-    def test_the_legacy_default_stream_is_refused_and_the_other_is_not(self, device):
-        with PINNED.allocate(4) as one, PINNED.allocate(4) as two:
+    def test_the_legacy_default_stream_is_refused_and_the_per_thread_one_is_not(self, device):
+        with PINNED.allocate(4) as source, PINNED.allocate(4) as target:
             with pytest.raises(TypeError, match="legacy default stream"):
-                one.copy_to(two, stream=LEGACY_DEFAULT_STREAM, options=CopyOptions())
-            one.copy_to(two, stream=PER_THREAD_DEFAULT_STREAM, options=CopyOptions())
+                source.copy_to(target, stream=LEGACY_DEFAULT_STREAM, options=CopyOptions())
+            source.copy_to(target, stream=PER_THREAD_DEFAULT_STREAM, options=CopyOptions())
             PER_THREAD_DEFAULT_STREAM.sync()
 
-    def test_a_capture_refuses_them_and_stays_whole(self, capturing):
-        with PINNED.allocate(4) as one, PINNED.allocate(4) as two:
+    def test_a_capture_refuses_them_and_stays_valid(self, capturing):
+        with PINNED.allocate(4) as source, PINNED.allocate(4) as target:
             with pytest.raises(TypeError, match="capturing stream"):
-                one.copy_to(two, stream=capturing, options=CopyOptions())
+                source.copy_to(target, stream=capturing, options=CopyOptions())
             with pytest.raises(TypeError, match="capturing stream"):
-                copy_batch(capturing, [one], [two])
+                copy_batch(capturing, [source], [target])
 
     def test_different_sizes_are_refused_before_the_driver(self, stream):
-        with PINNED.allocate(4) as one, PINNED.allocate(8) as two:
+        with PINNED.allocate(4) as source, PINNED.allocate(8) as target:
             with pytest.raises(ValueError, match=r"src=4, dst=8"):
-                one.copy_to(two, stream=stream, options=CopyOptions())
+                source.copy_to(target, stream=stream, options=CopyOptions())
 
 
 class TestBatch:
     @pytest.fixture
     def buffers(self, device, stream):
         resource = DeviceMemoryResource(device)
-        made = [resource.allocate(64, stream=stream) for _ in range(6)]
-        for i, each in enumerate(made):
+        buffers = [resource.allocate(64, stream=stream) for _ in range(6)]
+        for i, each in enumerate(buffers):
             each.fill(i, stream=stream)
-        yield made
-        for each in made:
+        yield buffers
+        for each in buffers:
             each.close()
 
     def contents(self, buffers, stream):
-        seen = [bytearray(64) for _ in buffers]
-        for each, to in zip(buffers, seen, strict=True):
+        contents = [bytearray(64) for _ in buffers]
+        for each, to in zip(buffers, contents, strict=True):
             each.copy_to(to, stream=stream)
         stream.sync()
-        return [set(each) for each in seen]
+        return [set(each) for each in contents]
 
     def test_all_are_copied_in_one_call(self, buffers, stream, emulation):
         before = emulation.stats()["calls"].get("cuMemcpyBatchAsync", 0)
@@ -139,15 +139,18 @@ class TestBatch:
         assert emulation.stats()["calls"]["cuMemcpyBatchAsync"] == before + 1
         assert self.contents(buffers[3:], stream) == [{0}, {1}, {2}]
 
-    def test_each_may_have_options_of_its_own(self, buffers, stream):
+    def test_each_copy_can_have_its_own_options(self, buffers, stream):
         options = [CopyOptions(), CopyOptions(), CopyOptions("any", dst_location_hint=Host())]
         copy_batch(stream, tuple(buffers[:3]), buffers[3:], options=options)
         assert self.contents(buffers[3:], stream) == [{0}, {1}, {2}]
 
-    def test_no_bytes_are_left_out(self, buffers, device, stream):
-        with device.allocate(0, stream=stream) as one, device.allocate(0, stream=stream) as two:
-            copy_batch(stream, [one, buffers[1]], [two, buffers[4]])
-            copy_batch(stream, [one], [two])
+    def test_zero_bytes_are_skipped(self, buffers, device, stream):
+        with (
+            device.allocate(0, stream=stream) as source,
+            device.allocate(0, stream=stream) as target,
+        ):
+            copy_batch(stream, [source, buffers[1]], [target, buffers[4]])
+            copy_batch(stream, [source], [target])
         assert self.contents(buffers[4:5], stream) == [{1}]
 
     @pytest.mark.parametrize(
@@ -174,7 +177,7 @@ class TestBatch:
         with pytest.raises(kind, match=text):
             call(buffers, stream)
 
-    def test_the_index_of_a_wrong_size_is_reported_and_nothing_is_copied(
+    def test_the_index_of_an_invalid_size_is_reported_and_nothing_is_copied(
         self, buffers, device, stream
     ):
         with device.allocate(32, stream=stream) as small:
@@ -188,7 +191,7 @@ class TestBatch:
         with pytest.raises(RuntimeError, match="Buffer has been closed"):
             copy_batch(stream, [buffers[0]], [closed])
 
-    def test_a_driver_that_refuses_is_reported(self, buffers, stream, emulation):
+    def test_a_refusal_of_the_driver_is_reported(self, buffers, stream, emulation):
         with (
             emulation.inject("cuMemcpyBatchAsync", error="CUDA_ERROR_UNKNOWN"),
             pytest.raises(CUDAError, match=r"\[cuMemcpyBatchAsync\]$"),

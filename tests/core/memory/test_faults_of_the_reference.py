@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of the reference that must not occur here, where no test of the thing itself says so."""
+"""Faults of the reference that must not occur here and that no other test covers."""
 
 import pytest
 from cuda.core import Device, DeviceMemoryResource, ManagedMemoryResource, PinnedMemoryResource
@@ -19,27 +19,27 @@ MAKERS = {
 
 @pytest.mark.parametrize("mode", ["relaxed", "thread_local", "global"])
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-def test_a_resource_that_is_made_leaves_a_capture_whole(device, stream, make, mode):
+def test_constructing_a_resource_keeps_a_capture_valid(device, stream, make, mode):
     """The reference's constructor ended the capture, and its builder then crashed."""
     with device.allocate(16, stream=stream) as buffer:
         builder = stream.create_graph_builder().begin_building(mode)
-        made = make()
+        resource = make()
         buffer.fill(5, stream=builder)
-        if made.is_handle_owned:
-            made.close()
+        if resource.is_handle_owned:
+            resource.close()
         graph = builder.end_building().complete()
         graph.launch(stream)
-        seen = bytearray(16)
-        buffer.copy_to(seen, stream=stream)
+        content = bytearray(16)
+        buffer.copy_to(content, stream=stream)
         stream.sync()
-        assert seen == b"\5" * 16
+        assert content == b"\5" * 16
         graph.close()
         builder.close()
 
 
 @pytest.mark.filterwarnings("ignore:the start method:UserWarning")
-def test_pools_go_while_others_come_from_another_process(device):
-    """A driver that destroys a pool while another thread imports one may end the process."""
+def test_pools_are_destroyed_while_others_are_imported(device):
+    """A driver that destroys a pool while another thread imports one may crash."""
     exporter = Peer("spawn")
     handle = exporter.run("""
 from cuda.core import DeviceMemoryResource
@@ -47,23 +47,23 @@ resource = DeviceMemoryResource(device, {"ipc_enabled": True})
 result = resource.allocation_handle
 """)
 
-    def come_and_go():
+    def import_and_close():
         Device(0).set_current()
         for _ in range(50):
             DeviceMemoryResource.from_allocation_handle(device, int(handle)).close()
 
-    def make_and_destroy():
+    def create_and_destroy():
         Device(0).set_current()
         for _ in range(50):
             DeviceMemoryResource(device, {"ipc_enabled": True}).close()
 
-    run_together(come_and_go, make_and_destroy, come_and_go, make_and_destroy)
+    run_together(import_and_close, create_and_destroy, import_and_close, create_and_destroy)
     handle.close()
     assert exporter.end() == 0
 
 
-def test_the_system_module_loads_its_enums_when_they_are_used(run_python):
-    """The reference took 217 ms to import, for the module of NVML's enums."""
+def test_the_system_module_loads_its_enums_on_access(run_python):
+    """The reference took 217 ms to import, due to the module of NVML's enums."""
     run_python("""
 import sys
 import cuda.core.system

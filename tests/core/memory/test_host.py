@@ -21,22 +21,22 @@ from cuda.core import Host
         (lambda: Host(is_numa_current=True), "Host.numa_current()"),
     ],
 )
-def test_its_text_says_how_it_is_made(make, text):
+def test_its_text_is_the_call_that_creates_it(make, text):
     assert repr(make()) == text
 
 
-def test_equal_arguments_give_the_same_object_from_any_thread():
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(Host(5))) for _ in range(4)]
+def test_equal_arguments_give_the_same_object_on_any_thread():
+    hosts = []
+    threads = [threading.Thread(target=lambda: hosts.append(Host(5))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len({id(each) for each in found}) == 1
-    assert Host(numa_id=5) is found[0]
+    assert len({id(each) for each in hosts}) == 1
+    assert Host(numa_id=5) is hosts[0]
 
 
-def test_different_forms_differ():
+def test_different_forms_are_unequal():
     forms = [Host(), Host(0), Host(1), Host.numa_current()]
     assert len(set(forms)) == 4
     assert Host() != 0
@@ -49,7 +49,7 @@ def test_it_pickles_to_the_same_object_and_deepcopies_in_containers():
         assert copy.deepcopy({"at": [host]})["at"][0] is host
 
 
-def test_it_cannot_be_changed():
+def test_it_is_immutable():
     host = Host(4)
     with pytest.raises(AttributeError, match="immutable"):
         host.numa_id = 5
@@ -60,7 +60,7 @@ def test_it_cannot_be_changed():
 
 
 @pytest.mark.parametrize("wrong", [-1, True, 1.0, "0"])
-def test_a_node_is_a_whole_number_from_0_on(wrong):
+def test_a_node_is_a_non_negative_integer(wrong):
     with pytest.raises(ValueError, match="numa_id must be a non-negative int, got"):
         Host(wrong)
 
@@ -70,7 +70,7 @@ def test_a_node_and_the_current_one_exclude_each_other():
         Host(1, is_numa_current=True)
 
 
-def test_what_nobody_holds_goes():
+def test_unreferenced_objects_are_destroyed():
     reference = weakref.ref(Host(77))
     gc.collect()
     assert reference() is None

@@ -26,24 +26,24 @@ NO_LOCATION, HOST_NUMA = 0, 3
 def resource(device):
     if not device.properties.concurrent_managed_access:
         pytest.skip("the device has no concurrent managed access")
-    made = ManagedMemoryResource({})
-    yield made
-    made.close()
+    resource = ManagedMemoryResource({})
+    yield resource
+    resource.close()
 
 
 @pytest.fixture
 def buffer(resource, stream):
-    with resource.allocate(1 << 16, stream=stream) as made:
-        yield made
+    with resource.allocate(1 << 16, stream=stream) as buffer:
+        yield buffer
 
 
 @pytest.fixture
 def advisable(device):
-    """Managed memory of no pool: the memory of a pool takes no advice."""
+    """Managed memory outside a pool: memory of a pool accepts no advice."""
     error, address = driver.cuMemAllocManaged(1 << 16, MEM_ATTACH_GLOBAL)
     assert not error
-    with ManagedBuffer.from_handle(int(address), 1 << 16) as made:
-        yield made
+    with ManagedBuffer.from_handle(int(address), 1 << 16) as buffer:
+        yield buffer
     assert driver.cuMemFree(address)[0] == 0
 
 
@@ -61,17 +61,17 @@ class TestResource:
             ({"preferred_location_type": "host_numa"}, ("host_numa", 0), -1),
         ],
     )  # fmt: skip
-    def test_it_says_where_its_memory_lies(self, device, options, location, device_id):
-        made = ManagedMemoryResource(options)
-        assert made.preferred_location == location
+    def test_it_reports_the_location_of_its_memory(self, device, options, location, device_id):
+        resource = ManagedMemoryResource(options)
+        assert resource.preferred_location == location
         if location:
-            assert isinstance(made.preferred_location[0], ManagedMemoryLocationType)
-        assert made.device_id == device_id
-        assert made.is_managed
-        assert made.is_device_accessible
-        assert made.is_host_accessible
-        assert not made.is_ipc_enabled
-        made.close()
+            assert isinstance(resource.preferred_location[0], ManagedMemoryLocationType)
+        assert resource.device_id == device_id
+        assert resource.is_managed
+        assert resource.is_device_accessible
+        assert resource.is_host_accessible
+        assert not resource.is_ipc_enabled
+        resource.close()
 
     @pytest.mark.parametrize(
         ("options", "text"),
@@ -90,19 +90,19 @@ class TestResource:
             ManagedMemoryResource(options)
 
     def test_without_options_it_uses_the_current_pool(self, resource):
-        one, other = ManagedMemoryResource(), ManagedMemoryResource()
-        assert not one.is_handle_owned
-        assert int(one.handle) == int(other.handle)
+        first, second = ManagedMemoryResource(), ManagedMemoryResource()
+        assert not first.is_handle_owned
+        assert int(first.handle) == int(second.handle)
         assert resource.is_handle_owned
 
     def test_its_text_names_the_location(self, device):
-        made = ManagedMemoryResource(ManagedMemoryResourceOptions(0))
-        assert repr(made) == "<ManagedMemoryResource preferred_location=device:0>"
-        made.close()
-        assert repr(made).endswith(" closed>")
+        resource = ManagedMemoryResource(ManagedMemoryResourceOptions(0))
+        assert repr(resource) == "<ManagedMemoryResource preferred_location=device:0>"
+        resource.close()
+        assert repr(resource).endswith(" closed>")
         assert repr(ManagedMemoryResource()) == "<ManagedMemoryResource>"
 
-    def test_what_only_offers_a_stream_is_refused(self, resource, stream):
+    def test_a_foreign_stream_object_is_refused(self, resource, stream):
         class Foreign:
             def __cuda_stream__(self):
                 return stream.__cuda_stream__()
@@ -121,14 +121,14 @@ class TestResource:
         assert error == 0
         driver.cuGraphDestroy(graph)
 
-    def test_a_system_without_a_managed_pool_is_reported_what_to_do(self, emulation):
+    def test_a_system_without_a_managed_pool_is_reported_with_a_hint(self, emulation):
         with (
             emulation.inject("cuMemGetMemPool", error="CUDA_ERROR_NOT_SUPPORTED"),
             pytest.raises(RuntimeError, match="does not support managed allocations"),
         ):
             ManagedMemoryResource()
 
-    def test_a_device_without_concurrent_access_is_warned_of_once(self, device, monkeypatch):
+    def test_a_device_without_concurrent_access_warns_once(self, device, monkeypatch):
         from cuda.core import _located_memory
 
         class Has:
@@ -147,7 +147,7 @@ class TestResource:
 
     @pytest.mark.parametrize("error", ["CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_UNKNOWN"])
     @pytest.mark.parametrize("function", ["cuMemPoolCreate", "cuMemAllocFromPoolAsync"])
-    def test_a_call_that_fails_loses_nothing(self, emulation, stream, function, error):
+    def test_a_failed_call_loses_nothing(self, emulation, stream, function, error):
         with emulation.inject(function, error=error), pytest.raises(CUDAError, match=error):
             ManagedMemoryResource({}).allocate(16, stream=stream)
         with ManagedMemoryResource({}).allocate(16, stream=stream) as later:
@@ -155,7 +155,7 @@ class TestResource:
 
 
 class TestBuffer:
-    def test_the_host_and_the_device_use_the_same_bytes(self, buffer, stream):
+    def test_host_and_device_use_the_same_bytes(self, buffer, stream):
         stream.sync()
         np.frombuffer(buffer, np.uint8)[:] = 7
         buffer.fill(9, stream=stream)
@@ -164,32 +164,32 @@ class TestBuffer:
         assert buffer.__dlpack_device__() == (13, 0)
         assert isinstance(buffer, ManagedBuffer)
 
-    def test_read_mostly_is_remembered(self, advisable):
+    def test_read_mostly_is_stored(self, advisable):
         assert advisable.read_mostly is False
         advisable.read_mostly = True
         assert advisable.read_mostly is True
         advisable.read_mostly = False
         assert advisable.read_mostly is False
 
-    @pytest.mark.parametrize("where", [Host(), "device"])
-    def test_the_preferred_location_is_remembered(self, advisable, device, where):
-        where = device if where == "device" else where
+    @pytest.mark.parametrize("location", [Host(), "device"])
+    def test_the_preferred_location_is_stored(self, advisable, device, location):
+        location = device if location == "device" else location
         assert advisable.preferred_location is None
-        advisable.preferred_location = where
-        assert advisable.preferred_location == where
-        advisable.preferred_location = None  # rule 23
+        advisable.preferred_location = location
+        assert advisable.preferred_location == location
+        advisable.preferred_location = None
         assert advisable.preferred_location is None
 
-    def test_a_preferred_node_of_the_host_is_what_the_driver_tells(self, advisable):
-        """A driver of CUDA 13.0 takes the advice, and tells no location on an H200."""
+    def test_a_preferred_host_node_is_as_the_driver_reports_it(self, advisable):
+        """A CUDA 13.0 driver accepts the advice, but reports no location on an H200."""
         advisable.preferred_location = Host(0)
-        asked = driver.CUmem_range_attribute.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE
-        error, kind = driver.cuMemRangeGetAttribute(4, asked, advisable.handle, 1 << 16)
+        attribute = driver.CUmem_range_attribute.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE
+        error, kind = driver.cuMemRangeGetAttribute(4, attribute, advisable.handle, 1 << 16)
         assert not error
         assert kind == HOST_NUMA or (kind == NO_LOCATION and not emulation.is_active())
         assert advisable.preferred_location == (Host(0) if kind == HOST_NUMA else None)
 
-    def test_advice_that_fails_changes_nothing(self, advisable, device, emulation):
+    def test_failed_advice_changes_nothing(self, advisable, device, emulation):
         for name, value in (("read_mostly", True), ("preferred_location", device)):
             before = getattr(advisable, name)
             with (
@@ -202,7 +202,7 @@ class TestBuffer:
             assert getattr(advisable, name) == value
 
     @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-    def test_prefetches_go_to_the_host_and_the_device_in_either_order(
+    def test_prefetches_to_the_host_and_the_device_work_in_either_order(
         self, buffer, device, stream, order
     ):
         assert buffer.last_prefetch_location is None
@@ -212,13 +212,13 @@ class TestBuffer:
             assert buffer.last_prefetch_location == places[i]
         stream.sync()
 
-    def test_a_prefetch_keeps_the_bytes(self, buffer, device, stream):
+    def test_a_prefetch_preserves_the_bytes(self, buffer, device, stream):
         buffer.fill(5, stream=stream)
         buffer.prefetch(Host(), stream=stream)
         stream.sync()
         assert set(np.frombuffer(buffer, np.uint8)) == {5}
 
-    def test_what_is_discarded_can_be_written_again(self, buffer, device, stream):
+    def test_discarded_memory_can_be_written_again(self, buffer, device, stream):
         buffer.fill(5, stream=stream)
         buffer.discard(stream=stream)
         buffer.fill(6, stream=stream)
@@ -228,7 +228,7 @@ class TestBuffer:
         assert set(np.frombuffer(buffer, np.uint8)) == {7}
         assert buffer.last_prefetch_location == device
 
-    def test_memory_of_an_owner_supports_the_advice(self, advisable):
+    def test_memory_with_an_owner_supports_the_advice(self, advisable):
         owner = object()
         other = ManagedBuffer.from_handle(advisable.handle, advisable.size, owner=owner)
         assert type(other) is ManagedBuffer
@@ -236,8 +236,8 @@ class TestBuffer:
         assert advisable.read_mostly
         other.close()
 
-    def test_memory_of_a_pool_takes_no_advice(self, buffer, device, emulation):
-        """As an H200 answers, with a driver of CUDA 13.0; later drivers may take it."""
+    def test_memory_of_a_pool_accepts_no_advice(self, buffer, device, emulation):
+        """An H200 with a CUDA 13.0 driver behaves this way; later drivers may accept the advice."""
         for advise in (
             lambda: setattr(buffer, "read_mostly", True),
             lambda: setattr(buffer, "preferred_location", Host()),
@@ -246,12 +246,12 @@ class TestBuffer:
         ):
             with pytest.raises(CUDAError, match=r"(?s)CUDA_ERROR_NOT_SUPPORTED.*\[cuMemAdvise\]"):
                 advise()
-        buffer.preferred_location = Host(0)  # the one that is taken, and forgotten
+        buffer.preferred_location = Host(0)  # this one is accepted, but not stored
         assert (buffer.read_mostly, buffer.preferred_location) == (False, None)
         assert buffer.accessed_by == set()
 
     @pytest.mark.parametrize(
-        ("use", "what"),
+        ("use", "member"),
         [
             (lambda b, s: b.read_mostly, "read_mostly"),
             (lambda b, s: b.preferred_location, "preferred_location"),
@@ -266,10 +266,10 @@ class TestBuffer:
             (lambda b, s: b.discard_prefetch(Host(), stream=s), "discard_prefetch"),
         ],
     )
-    def test_other_memory_is_refused_by_name(self, device, stream, use, what):
+    def test_other_memory_is_refused_by_name(self, device, stream, use, member):
         with DeviceMemoryResource(device).allocate(64, stream=stream) as memory:
             other = ManagedBuffer.from_handle(memory.handle, 64)
-            with pytest.raises(ValueError, match=f"^{what} requires a managed-memory allocation"):
+            with pytest.raises(ValueError, match=f"^{member} requires a managed-memory allocation"):
                 use(other, stream)
             other.close()
             with pytest.raises(RuntimeError, match="Buffer has been closed"):
@@ -293,7 +293,7 @@ class TestBuffer:
         with pytest.raises(RuntimeError, match="Buffer objects cannot be instantiated directly"):
             ManagedBuffer()
 
-    def test_no_bytes_are_an_error_of_the_driver(self, resource, stream):
+    def test_zero_bytes_are_an_error_of_the_driver(self, resource, stream):
         with (
             resource.allocate(0, stream=stream) as empty,
             pytest.raises(CUDAError, match="CUDA_ERROR_INVALID_VALUE"),
@@ -301,7 +301,7 @@ class TestBuffer:
             empty.prefetch(Host(), stream=stream)
 
     def test_advice_ends_with_the_memory(self, device):
-        for _ in range(40):  # until the address comes again
+        for _ in range(40):  # until the address is reused
             error, address = driver.cuMemAllocManaged(1 << 20, MEM_ATTACH_GLOBAL)
             assert not error
             with ManagedBuffer.from_handle(int(address), 1 << 20) as buffer:
@@ -322,13 +322,13 @@ class TestAccessedBy:
         assert device in live
         assert 3 not in live
         assert type(live | {Host(1)}) is set
-        live.discard(Host(0))  # a node is never in it
+        live.discard(Host(0))  # a node is never in the set
         live.remove(device)
         assert list(live) == [Host()]
         live.clear()
         assert not live
 
-    def test_assignment_applies_the_difference_only(self, advisable, device, emulation):
+    def test_assignment_applies_only_the_difference(self, advisable, device, emulation):
         advisable.accessed_by = [device]
         before = emulation.stats()["calls"]["cuMemAdvise"]
         advisable.accessed_by = [device, Host()]
@@ -336,18 +336,18 @@ class TestAccessedBy:
         assert advisable.accessed_by == {device, Host()}
 
     @pytest.mark.parametrize("wrong", [3, Host(0), Host.numa_current()])
-    def test_a_bad_element_changes_nothing(self, advisable, device, wrong):
+    def test_an_invalid_element_changes_nothing(self, advisable, device, wrong):
         advisable.accessed_by = [Host()]
         with pytest.raises((TypeError, ValueError), match="expected Device or Host|support"):
             advisable.accessed_by = [device, wrong]
         assert advisable.accessed_by == {Host()}
 
-    def test_what_is_absent_cannot_be_removed(self, advisable, device):
+    def test_an_absent_element_cannot_be_removed(self, advisable, device):
         with pytest.raises(KeyError):
             advisable.accessed_by.remove(device)
         with pytest.raises(KeyError, match="empty"):
             advisable.accessed_by.pop()
 
 
-def test_plain_buffers_have_none_of_it():
+def test_plain_buffers_have_no_advice():
     assert not hasattr(Buffer, "prefetch")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""peer_accessible_by: which other devices may use the memory of a pool, on two emulated devices."""
+"""peer_accessible_by: devices that can access the memory of a pool, on two emulated devices."""
 
 import os
 import subprocess
@@ -25,11 +25,11 @@ def raised(kind, function, *arguments):
 """
 
 CASES = {
-    "it begins empty": """
+    "it is initially empty": """
 assert peers == set() and not peers and len(peers) == 0
 assert repr(peers) == "PeerAccessibleBySetProxy(set())"
 """,
-    "members come and go": """
+    "members can be added and removed": """
 peers.add(second)
 assert second in peers and 1 in peers and "1" not in peers and third not in peers
 assert list(peers) == [second]
@@ -40,20 +40,20 @@ assert raised(KeyError, peers.remove, 1)
 peers.discard(1); peers.discard(9); peers.discard("x"); peers.discard(first)
 assert peers.pop() is third and raised(KeyError, peers.pop)
 """,
-    "the owner is dropped in silence": """
+    "the owner is ignored": """
 peers.add(first); peers.update([0, first])
 resource.peer_accessible_by = [first, second]
 assert list(peers) == [second] and first not in peers
 """,
-    "rule 16: set on one wrapper it is seen by every wrapper of the pool": """
-one, other = DeviceMemoryResource(first), DeviceMemoryResource(0)
-before = other.peer_accessible_by
-one.peer_accessible_by = [1]
+    "a change applies to every wrapper of the pool": """
+first_wrapper, second_wrapper = DeviceMemoryResource(first), DeviceMemoryResource(0)
+before = second_wrapper.peer_accessible_by
+first_wrapper.peer_accessible_by = [1]
 assert before == {second}
-other.peer_accessible_by = []
-assert not one.peer_accessible_by
+second_wrapper.peer_accessible_by = []
+assert not first_wrapper.peer_accessible_by
 """,
-    "rule 17: one driver call per bulk change, none for no-ops": """
+    "a bulk change is one driver call, a no-op none": """
 def calls(function, *arguments):
     before = set_calls()
     function(*arguments)
@@ -68,13 +68,13 @@ assert calls(peers.intersection_update, [2]) == 1 and not peers
 assert calls(peers.clear) == 0 and calls(peers.difference_update, [1]) == 0
 assert calls(peers.update, [1], [2]) == 1 and calls(peers.clear) == 1
 """,
-    "operators give plain sets": """
+    "operators return plain sets": """
 peers.add(1)
 assert type(peers | {third}) is set and peers | {third} == {second, third}
 assert peers & {second} == {second} and peers - {second} == set()
 assert peers ^ {third} == {second, third}
 """,
-    "tuples of ordinals compare as they did": """
+    "tuples of ordinals compare equal": """
 peers.update([2, 1])
 assert peers == (1, 2) and peers == [2, 1] and peers != (1,)
 assert tuple(int(each) for each in peers) == (1, 2)
@@ -86,7 +86,7 @@ assert "str" in raised(TypeError, setattr, resource, "peer_accessible_by", ["x"]
 assert "iterable" in raised(TypeError, setattr, resource, "peer_accessible_by", 5)
 assert peers == {second}
 """,
-    "a device that cannot reach the memory is named and nothing changes": """
+    "a device without access to the memory is named and nothing changes": """
 from cuda.core.memory.driver_sets import PeerAccessibleBySetProxy
 class Apart(PeerAccessibleBySetProxy):
     def _can_reach(self, member):
@@ -96,13 +96,13 @@ assert raised(ValueError, apart.add, 1) == "Device 0 cannot access peer: 1"
 assert raised(ValueError, apart.update, [2, 1]) == "Device 0 cannot access peer(s): 1, 2"
 assert not peers
 """,
-    "the driver refuses and the set stays as it was": """
+    "a refusal of the driver keeps the set": """
 from cuda.core import CUDAError
 with emulation.inject("cuMemPoolSetAccess", error="CUDA_ERROR_INVALID_DEVICE"):
     assert "[cuMemPoolSetAccess]" in raised(CUDAError, peers.update, [1, 2])
 assert not peers
 """,
-    "a closed resource refuses": """
+    "a closed resource is refused": """
 held = resource.peer_accessible_by
 resource.close()
 text = "DeviceMemoryResource has been closed"
@@ -110,7 +110,7 @@ assert raised(RuntimeError, lambda: resource.peer_accessible_by) == text
 assert raised(RuntimeError, lambda: list(held)) == text
 assert raised(RuntimeError, held.add, 1) == text
 """,
-    "a kernel of a peer writes where it may, and only there": """
+    "a kernel of a peer writes only to memory that it can access": """
 from cuda.core import CUDAError, LaunchConfig, ObjectCode, launch
 ptx = '''.version 8.0
 .target sm_75
@@ -129,29 +129,29 @@ kernel = ObjectCode.from_ptx(ptx).get_kernel("put")
 launch(other, LaunchConfig(grid=1, block=1), kernel, memory)
 other.sync()
 first.set_current()
-seen = bytearray(4)
-memory.copy_to(seen, stream=stream)
+content = bytearray(4)
+memory.copy_to(content, stream=stream)
 stream.sync()
-assert seen[0] == 7
+assert content[0] == 7
 """,
-    "a copy with options or a fill without access says how to get it": """
+    "a copy with options or a fill without access has a hint": """
 from cuda.core import CUDAError
 from cuda.core.utils import CopyOptions, copy_batch
 other = DeviceMemoryResource(second, {})
 second.set_current()
-there = second.create_stream()
-far = other.allocate(64, stream=there)
-far.fill(2, stream=there)
-there.sync()
+second_stream = second.create_stream()
+far = other.allocate(64, stream=second_stream)
+far.fill(2, stream=second_stream)
+second_stream.sync()
 first.set_current()
-here = first.create_stream()
-near = resource.allocate(64, stream=here)
+first_stream = first.create_stream()
+near = resource.allocate(64, stream=first_stream)
 calls = {
     "cuMemcpyWithAttributesAsync": lambda: far.copy_to(
-        near, stream=here, options=CopyOptions()),
-    "cuMemsetD8Async": lambda: far.fill(3, stream=here),
-    "cuMemsetD16Async": lambda: far.fill(b"ab", stream=here),
-    "cuMemsetD32Async": lambda: far.fill(b"abcd", stream=here),
+        near, stream=first_stream, options=CopyOptions()),
+    "cuMemsetD8Async": lambda: far.fill(3, stream=first_stream),
+    "cuMemsetD16Async": lambda: far.fill(b"ab", stream=first_stream),
+    "cuMemsetD32Async": lambda: far.fill(b"abcd", stream=first_stream),
 }
 for function, call in calls.items():
     try:
@@ -163,22 +163,22 @@ for function, call in calls.items():
         assert "peer_accessible_by.add(0)" in note
     else:
         raise AssertionError(function)
-assert "[cuMemcpyBatchAsync]" in raised(CUDAError, copy_batch, here, [near], [far])
+assert "[cuMemcpyBatchAsync]" in raised(CUDAError, copy_batch, first_stream, [near], [far])
 other.peer_accessible_by.add(0)
 for call in calls.values():
     call()
-near.fill(7, stream=here)
-near.copy_to(far, stream=here)
-copy_batch(here, [near], [far])
-here.sync()
-seen = bytearray(64)
+near.fill(7, stream=first_stream)
+near.copy_to(far, stream=first_stream)
+copy_batch(first_stream, [near], [far])
+first_stream.sync()
+content = bytearray(64)
 second.set_current()
-far.copy_to(seen, stream=there)
-there.sync()
-assert seen == bytes([7]) * 64
-near.close(); far.close(there)
+far.copy_to(content, stream=second_stream)
+second_stream.sync()
+assert content == bytes([7]) * 64
+near.close(); far.close(second_stream)
 """,
-    "access is taken back before an owned pool goes": """
+    "access is removed before an owned pool is destroyed": """
 peers.update([1, 2])
 before = set_calls()
 resource.close()

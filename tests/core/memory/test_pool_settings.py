@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of a pool: each reaches the driver's attribute of its name, and no other."""
+"""Settings of a pool: each changes only the driver's attribute of its name."""
 
 import pytest
 from cuda.bindings import driver
@@ -21,24 +21,24 @@ def pool(device):
     own.close()
 
 
-def told(pool):
-    """What the driver says of each setting."""
-    found = {}
+def settings_of(pool):
+    """Return the driver's values of all settings."""
+    values = {}
     for name in SETTINGS:
         attribute = Attribute[f"CU_MEMPOOL_ATTR_{name.upper()}"]
         status, value = driver.cuMemPoolGetAttribute(int(pool.handle), attribute)
         assert status == 0
-        found[name] = int(value)
-    return found
+        values[name] = int(value)
+    return values
 
 
-@pytest.mark.parametrize("through", ["the resource", "its attributes"])
+@pytest.mark.parametrize("access", ["the resource", "its attributes"])
 @pytest.mark.parametrize("name", SETTINGS)
-def test_a_setting_changes_itself_alone(pool, name, through):
-    before, value = told(pool), SETTINGS[name]
-    target = pool if through == "the resource" else pool.attributes
+def test_a_setting_changes_only_itself(pool, name, access):
+    before, value = settings_of(pool), SETTINGS[name]
+    target = pool if access == "the resource" else pool.attributes
     assert before[name] != value
     setattr(target, name, value)
-    assert told(pool) == {**before, name: int(value)}
+    assert settings_of(pool) == {**before, name: int(value)}
     read = getattr(pool.attributes, name)
     assert read == value == getattr(pool, name) and type(read) is type(value)

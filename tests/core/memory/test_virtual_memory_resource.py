@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""VirtualMemoryResource: memory that grows, and is given back whole."""
+"""VirtualMemoryResource: memory that can grow, and is freed completely."""
 
 import gc
 import os
@@ -31,26 +31,26 @@ def resource(device):
 
 @pytest.fixture
 def unit(resource):
-    """The granularity, which sizes are rounded up to."""
+    """The granularity, to which sizes are rounded up."""
     with resource.allocate(1) as buffer:
         return buffer.size
 
 
 def contents(buffer, stream, start=0, size=4):
-    seen = bytearray(size)
+    content = bytearray(size)
     with Buffer.from_handle(buffer.handle + start, size) as part:
-        part.copy_to(seen, stream=stream)
+        part.copy_to(content, stream=stream)
     stream.sync()
-    return bytes(seen)
+    return bytes(content)
 
 
-def occupy_behind(buffer, unit):
-    """Take the addresses behind a buffer, so that it has to move to grow."""
+def reserve_behind(buffer, unit):
+    """Reserve the addresses behind a buffer, so that it must move to grow."""
     from cuda.bindings import driver
 
-    error, taken = driver.cuMemAddressReserve(unit, 0, buffer.handle + buffer.size, 0)
+    error, reserved = driver.cuMemAddressReserve(unit, 0, buffer.handle + buffer.size, 0)
     assert not error
-    return lambda: driver.cuMemAddressFree(taken, unit)
+    return lambda: driver.cuMemAddressFree(reserved, unit)
 
 
 def reservations(emulation):
@@ -63,7 +63,7 @@ class TestAllocation:
             with resource.allocate(size) as buffer:
                 assert buffer.size == -(-size // unit) * unit
 
-    def test_the_memory_is_used_like_any_other(self, device, resource, stream):
+    def test_the_memory_is_usable_like_any_other(self, device, resource, stream):
         with resource.allocate(100, stream=stream) as buffer:
             assert type(buffer) is Buffer
             assert isinstance(resource, MemoryResource)
@@ -75,10 +75,11 @@ class TestAllocation:
             assert contents(buffer, stream) == b"\x09" * 4
             assert contents(buffer, stream, buffer.size - 4) == b"\x09" * 4
 
-    def test_it_really_goes_back(self, device, resource):
-        """The reference keeps the physical memory: 64 rounds of 64 MiB held 4 GiB.
+    def test_physical_memory_is_freed(self, device, resource):
+        """The reference leaks physical memory: 64 rounds of 64 MiB held 4 GiB.
 
-        Of a GPU other processes take memory meanwhile: there more than it has is allocated.
+        Other processes allocate on a GPU concurrently, so there the test allocates more than its
+        memory.
         """
         total = device.memory_info.total
         size = 64 * MIB if emulation.is_active() else total // 8 // MIB * MIB
@@ -89,13 +90,13 @@ class TestAllocation:
         if emulation.is_active():
             assert device.memory_info.free == before
 
-    def test_an_alignment_is_kept(self, device):
-        made = VirtualMemoryResource(device, {"addr_align": 1 << 30})
-        with made.allocate(1) as buffer:
+    def test_an_alignment_is_respected(self, device):
+        resource = VirtualMemoryResource(device, {"addr_align": 1 << 30})
+        with resource.allocate(1) as buffer:
             assert buffer.handle % (1 << 30) == 0
 
-    def test_a_hint_is_tried(self, resource, device, stream):
-        """A hint binds no driver: an H200's gave another address with one that was free."""
+    def test_a_hint_is_passed_to_the_driver(self, resource, device, stream):
+        """A hint is not binding: an H200 ignored a free address."""
         with resource.allocate(1) as buffer:
             far = buffer.handle + (1 << 30)
         with VirtualMemoryResource(device, {"addr_hint": far}).allocate(1) as buffer:
@@ -103,16 +104,16 @@ class TestAllocation:
             buffer.fill(3, stream=stream)
             assert contents(buffer, stream) == b"\3" * 4
 
-    def test_no_bytes_are_an_error_of_the_driver(self, resource):
+    def test_zero_bytes_are_an_error_of_the_driver(self, resource):
         with pytest.raises(CUDAError, match="CUDA_ERROR_INVALID_VALUE"):
             resource.allocate(0)
 
-    def test_too_much_is_out_of_memory_and_later_calls_work(self, resource):
+    def test_an_oversized_request_is_out_of_memory_and_later_calls_work(self, resource):
         with pytest.raises(OutOfMemoryError):
             resource.allocate(1 << 45)
         resource.allocate(1).close()
 
-    def test_a_wrong_size_and_a_wrong_stream_are_refused(self, resource):
+    def test_an_invalid_size_and_an_invalid_stream_are_refused(self, resource):
         with pytest.raises(OverflowError):
             resource.allocate(-1)
         with pytest.raises(OverflowError, match="rounded up"):
@@ -130,7 +131,7 @@ class TestAllocation:
         buffer.close(stream)
         assert done == [1]
 
-    def test_memory_that_was_given_back_is_not_given_back_again(self, resource):
+    def test_freed_memory_is_not_freed_twice(self, resource):
         buffer = resource.allocate(1)
         at, size = buffer.handle, buffer.size
         buffer.close()
@@ -138,19 +139,19 @@ class TestAllocation:
         with pytest.raises(CUDAError, match="cuMemUnmap"):
             resource.deallocate(at, size)
 
-    def test_it_goes_back_when_it_is_collected_in_a_cycle(self, resource, emulation):
+    def test_it_is_freed_when_a_cycle_is_collected(self, resource, emulation):
         class Own(VirtualMemoryResource):
             pass
 
-        made = Own(0)
-        made.buffer = made.allocate(1)
-        reference = weakref.ref(made)
-        del made
+        own_resource = Own(0)
+        own_resource.buffer = own_resource.allocate(1)
+        reference = weakref.ref(own_resource)
+        del own_resource
         gc.collect()
         assert reference() is None
         assert not [leak for leak in emulation.leaks() if leak.kind == "mapped memory"]
 
-    def test_a_capture_goes_on(self, resource, stream):
+    def test_a_capture_continues(self, resource, stream):
         from cuda.bindings import driver
 
         buffer = resource.allocate(1, stream=stream)
@@ -162,7 +163,7 @@ class TestAllocation:
         assert error == 0
         driver.cuGraphDestroy(graph)
 
-    def test_the_child_of_a_fork_leaves_it_to_the_parent(self, run_python):
+    def test_a_forked_child_does_not_free_it(self, run_python):
         run_python("""
 import os
 from cuda.core import Device, VirtualMemoryResource
@@ -176,7 +177,7 @@ else:
     os._exit(0)
 """)
 
-    def test_no_context_is_needed(self, run_python):
+    def test_no_context_is_required(self, run_python):
         run_python("""
 from cuda.core import VirtualMemoryResource
 buffer = VirtualMemoryResource(0).allocate(1)
@@ -185,7 +186,7 @@ buffer.close()
 
     @pytest.mark.parametrize("error", ERRORS)
     @pytest.mark.parametrize("function", CALLS)
-    def test_all_is_done_or_nothing(self, emulation, device, resource, function, error):
+    def test_a_failed_allocation_is_undone(self, emulation, device, resource, function, error):
         before = device.memory_info.free
         with emulation.inject(function, error=error), pytest.raises(CUDAError, match=function):
             resource.allocate(1)
@@ -193,15 +194,15 @@ buffer.close()
         assert not [each for each in emulation.leaks() if "address" in each.kind]
         resource.allocate(1).close()
 
-    def test_a_handle_that_is_not_released_is_released_again(self, emulation, device, resource):
+    def test_a_failed_release_of_a_handle_is_repeated(self, emulation, device, resource):
         before = device.memory_info.free
         with emulation.inject("cuMemRelease", error="CUDA_ERROR_UNKNOWN"):
             resource.allocate(1).close()
         assert device.memory_info.free == before
 
     @pytest.mark.parametrize("function", ["cuMemUnmap", "cuMemAddressFree", "cuStreamSynchronize"])
-    def test_a_close_that_fails_tells(self, emulation, resource, stream, function):
-        """It was tried once more, and nothing is left."""
+    def test_a_failed_close_is_reported(self, emulation, resource, stream, function):
+        """The failed call is repeated once, and nothing leaks."""
         addresses = reservations(emulation)
         buffer = resource.allocate(1, stream=stream)
         with (
@@ -214,8 +215,8 @@ buffer.close()
 
 
 class TestGrowth:
-    def test_it_grows_where_it_is(self, resource, unit, stream):
-        """If the driver gives the addresses behind it, which that of an H200 does not always."""
+    def test_it_grows_in_place(self, resource, unit, stream):
+        """The driver must reserve the adjacent addresses, which an H200 does not always do."""
         with resource.allocate(1) as buffer:
             buffer.fill(1, stream=stream)
             at = buffer.handle
@@ -230,11 +231,11 @@ class TestGrowth:
             buffer.fill(2, stream=stream)
             assert contents(buffer, stream, 5 * unit - 4) == b"\2" * 4
 
-    def test_it_moves_where_there_is_no_room_and_keeps_its_contents(self, resource, unit, stream):
+    def test_it_moves_if_necessary_and_keeps_its_contents(self, resource, unit, stream):
         with resource.allocate(1) as buffer:
             buffer.fill(7, stream=stream)
             at = buffer.handle
-            free = occupy_behind(buffer, unit)
+            free = reserve_behind(buffer, unit)
             assert resource.modify_allocation(buffer, 3 * unit) is buffer
             free()
             assert buffer.handle != at
@@ -244,12 +245,12 @@ class TestGrowth:
             buffer.fill(8, stream=stream)
             assert contents(buffer, stream, 4 * unit - 4) == b"\x08" * 4
 
-    def test_all_extents_go_back(self, device, resource, unit, emulation):
+    def test_all_extents_are_freed(self, device, resource, unit, emulation):
         before = device.memory_info.free
         buffer = resource.allocate(1)
         for factor in (2, 3):
             resource.modify_allocation(buffer, factor * unit)
-        free = occupy_behind(buffer, unit)
+        free = reserve_behind(buffer, unit)
         resource.modify_allocation(buffer, 6 * unit)
         free()
         assert device.memory_info.free == before - 6 * unit
@@ -257,12 +258,12 @@ class TestGrowth:
         assert device.memory_info.free == before
         assert not [each for each in emulation.leaks() if "address" in each.kind]
 
-    def test_a_smaller_size_changes_the_access_only(self, resource, unit):
+    def test_a_smaller_size_changes_only_the_access(self, resource, unit):
         with resource.allocate(2 * unit) as buffer:
             assert resource.modify_allocation(buffer, 1) is buffer
             assert buffer.size == 2 * unit
 
-    def test_options_hold_from_then_on(self, device, resource, unit):
+    def test_options_apply_from_then_on(self, device, resource, unit):
         with resource.allocate(1) as buffer:
             resource.modify_allocation(buffer, 1, {"self_access": "r", "handle_type": None})
             assert resource.config.handle_type is None
@@ -274,13 +275,13 @@ class TestGrowth:
     @pytest.mark.parametrize("moves", [False, True])
     @pytest.mark.parametrize("nth", [1, 2])
     @pytest.mark.parametrize("function", CALLS[1:])
-    def test_if_it_fails_the_buffer_is_as_it_was(
+    def test_a_failure_keeps_the_buffer_unchanged(
         self, emulation, device, resource, unit, stream, function, nth, moves, error
     ):
         with resource.allocate(1) as buffer:
             buffer.fill(3, stream=stream)
             stream.sync()
-            free = occupy_behind(buffer, unit) if moves else lambda: None
+            free = reserve_behind(buffer, unit) if moves else lambda: None
             before, known = device.memory_info.free, (buffer.handle, buffer.size)
             failed = False
             with emulation.inject(function, nth=nth, error=error, optional=True):
@@ -299,14 +300,14 @@ class TestGrowth:
 
     @pytest.mark.parametrize("undo", ["cuMemUnmap", "cuMemAddressFree"])
     @pytest.mark.parametrize("moves", [False, True])
-    def test_what_a_failed_growth_could_not_undo_goes_at_the_next_call(
+    def test_a_failed_growth_is_undone_by_the_next_call(
         self, emulation, device, resource, unit, moves, undo
     ):
         with resource.allocate(1) as buffer:
-            free = occupy_behind(buffer, unit) if moves else lambda: None
+            free = reserve_behind(buffer, unit) if moves else lambda: None
             before, known = device.memory_info.free, (buffer.handle, buffer.size)
             addresses = reservations(emulation)
-            # Where it moves, the addresses that were no use are freed first.
+            # If it moves, the unsuitable addresses are freed first.
             nth = 2 if moves and undo == "cuMemAddressFree" else 1
             times = 4 if moves and undo == "cuMemUnmap" else 2  # each of its parts, twice
             with (
@@ -322,7 +323,7 @@ class TestGrowth:
             assert device.memory_info.free == before
             free()
 
-    def test_what_a_failed_allocation_could_not_undo_goes_at_the_next_call(
+    def test_a_failed_allocation_is_undone_by_the_next_call(
         self, emulation, device, resource, unit
     ):
         before, addresses = device.memory_info.free, reservations(emulation)
@@ -336,7 +337,7 @@ class TestGrowth:
         resource.allocate(1).close()
         assert (device.memory_info.free, reservations(emulation)) == (before, addresses)
 
-    def test_what_could_not_be_freed_is_freed_by_another_call(self, emulation, device, resource):
+    def test_a_failed_free_can_be_repeated(self, emulation, device, resource):
         before, addresses = device.memory_info.free, reservations(emulation)
         buffer = resource.allocate(1)
         at, size = buffer.handle, buffer.size
@@ -348,10 +349,10 @@ class TestGrowth:
         resource.deallocate(at, size)
         assert (device.memory_info.free, reservations(emulation)) == (before, addresses)
 
-    def test_who_looks_at_it_keeps_it_where_it_is(self, resource, unit):
+    def test_a_view_prevents_a_move(self, resource, unit):
         with resource.allocate(1) as buffer, buffer.resize_view(0, 16) as part:
             at = buffer.handle
-            free = occupy_behind(buffer, unit)
+            free = reserve_behind(buffer, unit)
             with pytest.raises(BufferError, match="other objects refer to it"):
                 resource.modify_allocation(buffer, 2 * unit)
             free()
@@ -359,7 +360,7 @@ class TestGrowth:
             try:
                 resource.modify_allocation(buffer, 2 * unit)
             except BufferError:
-                assert not emulation.is_active()  # its driver gives other addresses
+                assert not emulation.is_active()  # its driver reserves other addresses
             else:
                 assert buffer.size == 2 * unit
             assert part.handle == buffer.handle == at
@@ -379,7 +380,7 @@ class TestGrowth:
 
 
 class TestOptions:
-    def test_they_are_values_with_texts_and_members_alike(self):
+    def test_they_are_values_and_accept_texts_and_members(self):
         plain = VirtualMemoryResourceOptions("pinned", "device", "posix_fd", "recommended")
         assert plain == VirtualMemoryResourceOptions()
 
@@ -394,16 +395,16 @@ class TestOptions:
             ({"peer_access": []}, "Unknown access spec: "),
         ],
     )
-    def test_what_is_none_of_them_is_refused_at_once_and_at_use(self, device, options, text):
+    def test_invalid_values_are_refused_at_construction_and_on_use(self, device, options, text):
         with pytest.raises(ValueError, match=text):
             VirtualMemoryResource(device, options)
-        made = VirtualMemoryResource(device)
+        resource = VirtualMemoryResource(device)
         for name, value in options.items():
-            setattr(made.config, name, value)
+            setattr(resource.config, name, value)
         with pytest.raises(ValueError, match=text):
-            made.allocate(1)
+            resource.allocate(1)
 
-    def test_what_this_system_lacks_is_reported(self, device):
+    def test_features_missing_on_this_system_are_reported(self, device):
         with pytest.raises(NotImplementedError, match="win32"):
             VirtualMemoryResource(device, {"handle_type": "win32"})
         with pytest.raises(TypeError, match="VirtualMemoryResource options"):
@@ -414,47 +415,47 @@ class TestOptions:
 
     @pytest.mark.usefixtures("emulation")
     def test_managed_memory_is_refused_by_the_emulator(self, device):
-        made = VirtualMemoryResource(device, {"allocation_type": "managed"})
+        resource = VirtualMemoryResource(device, {"allocation_type": "managed"})
         with pytest.raises(CUDAError, match="CUDA_ERROR_NOT_SUPPORTED"):
-            made.allocate(1)
+            resource.allocate(1)
 
     @pytest.mark.parametrize("location", ["host", "host_numa", "host_numa_current"])
-    def test_memory_of_the_host_can_be_used_there(self, device, stream, location):
+    def test_host_memory_is_usable_by_the_host(self, device, stream, location):
         if not device.properties.host_virtual_memory_management_supported:
             pytest.skip("the device has no virtual memory management of host memory")
-        made = VirtualMemoryResource(device, {"location_type": location, "peers": [0]})
-        assert (made.device, made.device_id) == (None, -1)
-        assert made.is_host_accessible
-        assert not made.is_device_accessible
-        with made.allocate(1) as buffer:
+        resource = VirtualMemoryResource(device, {"location_type": location, "peers": [0]})
+        assert (resource.device, resource.device_id) == (None, -1)
+        assert resource.is_host_accessible
+        assert not resource.is_device_accessible
+        with resource.allocate(1) as buffer:
             memoryview(buffer).cast("B")[:4] = b"abcd"
             assert contents(buffer, stream) == b"abcd"
-            made.modify_allocation(buffer, 2 * buffer.size)
+            resource.modify_allocation(buffer, 2 * buffer.size)
             assert bytes(memoryview(buffer)[:4]) == b"abcd"
 
-    def test_the_place_stays(self, device, resource):
+    def test_the_location_is_stored(self, device, resource):
         resource.config.location_type = "host"
         with pytest.raises(ValueError, match="cannot change between device and host memory"):
             resource.allocate(1)
 
-    def test_only_reading_is_only_reading(self, device, stream, emulation):
-        made = VirtualMemoryResource(device, {"self_access": "r"})
-        with made.allocate(1) as buffer:
+    def test_read_only_access_is_only_reading(self, device, stream, emulation):
+        resource = VirtualMemoryResource(device, {"self_access": "r"})
+        with resource.allocate(1) as buffer:
             assert len(contents(buffer, stream)) == 4
 
-    def test_no_access_is_none(self, device, stream, emulation):
-        made = VirtualMemoryResource(device, {"self_access": None})
-        with made.allocate(1) as buffer, pytest.raises(CUDAError, match="INVALID_VALUE"):
+    def test_no_access_is_no_access(self, device, stream, emulation):
+        resource = VirtualMemoryResource(device, {"self_access": None})
+        with resource.allocate(1) as buffer, pytest.raises(CUDAError, match="INVALID_VALUE"):
             buffer.fill(1, stream=stream)
 
-    def test_a_peer_that_is_not_there_is_refused_and_nothing_is_lost(self, device, emulation):
+    def test_an_absent_peer_is_refused_and_nothing_leaks(self, device, emulation):
         before = device.memory_info.free
         with pytest.raises(ValueError, match="device_id must be within"):
             VirtualMemoryResource(device, {"peers": [99]}).allocate(1)
         assert device.memory_info.free == before
 
     @pytest.mark.parametrize("handle_type", [None, "posix_fd"])
-    def test_memory_is_exportable_where_it_was_requested(self, device, emulation, handle_type):
+    def test_memory_is_exportable_if_requested(self, device, emulation, handle_type):
         from cuda.bindings import driver
 
         fd = driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
@@ -484,10 +485,10 @@ with VirtualMemoryResource(first, {"peers": [1], "peer_access": "rw"}).allocate(
     buffer.fill(5, stream=stream)
     stream.sync()
     first.set_current()
-    seen, own = bytearray(buffer.size), first.create_stream()
-    buffer.copy_to(seen, stream=own)
+    content, own = bytearray(buffer.size), first.create_stream()
+    buffer.copy_to(content, stream=own)
     own.sync()
-    assert set(seen) == {5}
+    assert set(content) == {5}
 """,
         HALFWARP_EMULATOR_DEVICES="2",
         HALFWARP_BACKEND="emulator",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every adaptor keeps of the resource that it stands before, whichever the two are."""
+"""Properties that every adaptor shares, for every upstream resource."""
 
 import ctypes
 import gc
@@ -63,7 +63,7 @@ KEYS = {
 
 
 class HostMemory(MemoryResource):
-    """Memory of the host as a user would give it out; it notes each free."""
+    """Host memory of a user's resource; records each free."""
 
     is_device_accessible = False
     is_host_accessible = True
@@ -94,7 +94,7 @@ def adaptor(request, upstream):
 
 
 class TestEach:
-    def test_memory_is_handed_on(self, adaptor, upstream, stream):
+    def test_memory_comes_from_upstream(self, adaptor, upstream, stream):
         with adaptor.allocate(4096, stream=stream) as buffer:
             assert buffer.memory_resource is adaptor
             assert buffer.size >= 4096
@@ -120,14 +120,14 @@ class TestEach:
         else:
             assert adaptor.device_id == expected
 
-    def test_upstream_is_what_it_was_given(self, adaptor, upstream):
+    def test_upstream_is_the_constructor_argument(self, adaptor, upstream):
         below = adaptor.upstream
         while hasattr(below, "upstream"):
             below = below.upstream
         assert below is upstream
         assert repr(upstream) in repr(adaptor)
 
-    def test_statistics_has_every_name_and_numbers(self, adaptor, stream):
+    def test_statistics_has_every_name_with_numbers(self, adaptor, stream):
         with adaptor.allocate(100, stream=stream) as buffer:
             figures = adaptor.statistics()
             assert set(figures) == KEYS
@@ -139,7 +139,7 @@ class TestEach:
         assert figures["allocated_bytes.peak"] == figures["allocated_bytes.total"] > 0
         assert figures["allocation_count.total"] == 1
 
-    def test_a_closed_one_refuses_and_takes_back(self, adaptor, stream):
+    def test_a_closed_adaptor_refuses_to_allocate_but_frees(self, adaptor, stream):
         buffer = adaptor.allocate(64, stream=stream)
         assert not adaptor.is_closed
         adaptor.close()
@@ -152,7 +152,7 @@ class TestEach:
         assert adaptor.statistics()["allocation_count.current"] == 0
         assert "closed" in repr(adaptor)
 
-    def test_upstream_may_be_closed_before_the_buffer(self, adaptor, upstream, stream):
+    def test_upstream_can_be_closed_before_the_buffer(self, adaptor, upstream, stream):
         buffer = adaptor.allocate(64, stream=stream)
         if hasattr(upstream, "close"):
             upstream.close()
@@ -160,32 +160,32 @@ class TestEach:
         buffer.close()
         assert adaptor.statistics()["allocation_count.current"] == 0
 
-    def test_a_buffer_keeps_it_alive(self, adaptor, stream, request):
-        made = StatisticsMemoryResource(adaptor)
-        buffer = made.allocate(64, stream=stream)
-        watched = weakref.ref(made)
-        del made
+    def test_a_buffer_keeps_the_adaptor_alive(self, adaptor, stream, request):
+        outer = StatisticsMemoryResource(adaptor)
+        buffer = outer.allocate(64, stream=stream)
+        watched = weakref.ref(outer)
+        del outer
         gc.collect()
         assert watched() is buffer.memory_resource
         buffer.close()
         gc.collect()
         assert watched() is None
 
-    def test_collection_gives_memory_back(self, adaptor, stream):
+    def test_collection_frees_the_memory(self, adaptor, stream):
         buffer = adaptor.allocate(64, stream=stream)
         del buffer
         gc.collect()
         assert adaptor.statistics()["allocation_count.current"] == 0
 
     @pytest.mark.parametrize("size", [-1, 1 << 64])
-    def test_a_size_that_is_none_is_refused(self, adaptor, stream, size):
+    def test_an_invalid_size_is_refused(self, adaptor, stream, size):
         with pytest.raises((OverflowError, OutOfMemoryError)):
             adaptor.allocate(size, stream=stream)
         with pytest.raises(TypeError):
             adaptor.allocate("1", stream=stream)
         assert adaptor.statistics()["allocation_count.total"] == 0
 
-    def test_threads_lose_nothing(self, adaptor, device):
+    def test_threads_lose_no_memory(self, adaptor, device):
         def work():
             device.set_current()
             with device.create_stream() as own:
@@ -201,10 +201,10 @@ class TestEach:
 class TestOrderOfTheFree:
     @pytest.mark.parametrize("records", [True, False])
     def test_a_stream_that_upstream_did_not_record(self, device, records):
-        """The free comes after what the stream of the allocation was given."""
+        """The free comes after the work on the allocation stream."""
         freed = []
 
-        class Forgetful(HostMemory):
+        class RecordsNoStream(HostMemory):
             is_device_accessible = True
 
             def allocate(self, size, *, stream):
@@ -214,7 +214,7 @@ class TestOrderOfTheFree:
                 freed.append(stream)
 
         with device.create_stream() as own:
-            StatisticsMemoryResource(Forgetful()).allocate(8, stream=own).close()
+            StatisticsMemoryResource(RecordsNoStream()).allocate(8, stream=own).close()
             assert freed == [own]
 
     def test_the_recorded_stream_is_that_of_the_allocation(self, device, stream):
@@ -225,7 +225,7 @@ class TestOrderOfTheFree:
             mr.allocate(8, stream=stream).close(other)
             assert [each[2] for each in below.freed] == [stream, other]
 
-    def test_set_deallocation_stream_reaches_the_bottom(self, device, stream):
+    def test_set_deallocation_stream_reaches_the_lowest_resource(self, device, stream):
         below = HostMemory()
         mr = StatisticsMemoryResource(below)
         with device.create_stream() as other:
@@ -234,7 +234,7 @@ class TestOrderOfTheFree:
             buffer.close()
             assert below.freed[0][2] == other
 
-    def test_a_stream_that_was_closed_concurrently(self, device):
+    def test_a_stream_that_was_closed_before_the_free(self, device):
         mr = TrackingMemoryResource(DeviceMemoryResource(device))
         own = device.create_stream()
         buffer = mr.allocate(64, stream=own)
@@ -244,13 +244,13 @@ class TestOrderOfTheFree:
         buffer.close()
         assert mr.report_leaks() == []
 
-    def test_another_thread_frees_what_the_per_thread_stream_used(self, device):
+    def test_another_thread_frees_memory_of_the_per_thread_stream(self, device):
         mr = StatisticsMemoryResource(DeviceMemoryResource(device))
         buffer = mr.allocate(64, stream=PER_THREAD_DEFAULT_STREAM)
         run_together(buffer.close)
         assert mr.statistics()["allocation_count.current"] == 0
 
-    def test_a_capture_is_not_disturbed(self, device, stream):
+    def test_a_capture_stays_valid(self, device, stream):
         mr = StatisticsMemoryResource(DeviceMemoryResource(device, {}))
         buffer = mr.allocate(64, stream=stream)
         builder = stream.create_graph_builder().begin_building()
@@ -259,7 +259,7 @@ class TestOrderOfTheFree:
             mr.allocate(64, stream=builder)
         builder.end_building().complete().close()
         builder.close()
-        mr.allocate(64, stream=stream).close()  # what waited for the capture goes back as well
+        mr.allocate(64, stream=stream).close()  # memory deferred by the capture is freed as well
         assert mr.statistics()["allocation_count.current"] == 0
 
     def test_memory_of_a_graph_is_freed_in_the_graph(self, device, stream):
@@ -270,14 +270,14 @@ class TestOrderOfTheFree:
         buffer.close(builder)
         assert mr.statistics()["allocation_count.current"] == 0
         graph = builder.end_building().complete()
-        for _ in range(2):  # which fails where the first launch has left the memory allocated
+        for _ in range(2):  # it would fail if the first launch had left the memory allocated
             graph.launch(stream)
         stream.sync()
         graph.close()
         builder.close()
         mr.upstream.upstream.trim()
 
-    def test_a_graph_keeps_other_memory_and_it_is_counted(self, device, stream):
+    def test_a_graph_retains_other_memory_and_it_is_counted(self, device, stream):
         mr = StatisticsMemoryResource(DeviceMemoryResource(device))
         buffer = mr.allocate(256, stream=stream)
         builder = stream.create_graph_builder().begin_building()
@@ -290,13 +290,13 @@ class TestOrderOfTheFree:
         graph.close()
         builder.close()
         device.sync()
-        # A driver gives it up on a thread of its own; it is let go by a later call.
+        # A driver destroys it on its own thread; a later call drops the reference.
         until = time.monotonic() + 30
         while mr.statistics()["allocation_count.current"] and time.monotonic() < until:
             mr.allocate(1, stream=stream).close()
         assert mr.statistics()["allocation_count.current"] == 0
 
-    def test_an_exception_in_flight_stays(self, device, stream):
+    def test_a_pending_exception_is_preserved(self, device, stream):
         mr = TrackingMemoryResource(DeviceMemoryResource(device))
         with pytest.raises(TypeError, match="got str"):
             mr.allocate(64, stream=stream).copy_from("text", stream=stream)
@@ -315,11 +315,11 @@ class TestOrderOfTheFree:
 
 
 class TestUpstreams:
-    def test_only_a_memory_resource_will_do(self):
+    def test_the_upstream_must_be_a_memory_resource(self):
         with pytest.raises(TypeError, match="^Expected type MemoryResource, got int$"):
             StatisticsMemoryResource(5)
 
-    def test_what_gives_no_buffer_is_named(self, stream):
+    def test_a_result_that_is_no_buffer_is_reported(self, stream):
         class Wrong(HostMemory):
             def allocate(self, size, *, stream):
                 return 4096
@@ -329,13 +329,15 @@ class TestUpstreams:
             mr.allocate(4, stream=stream)
 
     def test_managed_buffers_stay_managed(self, device, stream):
-        with StatisticsMemoryResource(ManagedMemoryResource()).allocate(64, stream=stream) as it:
-            assert isinstance(it, ManagedBuffer)
-            assert it.is_managed
-            it.prefetch(device, stream=stream)
+        with StatisticsMemoryResource(ManagedMemoryResource()).allocate(
+            64, stream=stream
+        ) as buffer:
+            assert isinstance(buffer, ManagedBuffer)
+            assert buffer.is_managed
+            buffer.prefetch(device, stream=stream)
             stream.sync()
 
-    def test_a_device_takes_one_as_its_default(self, device, stream):
+    def test_a_device_accepts_an_adaptor_as_its_default(self, device, stream):
         before = device.memory_resource
         device.memory_resource = mr = StatisticsMemoryResource(before)
         try:
@@ -344,15 +346,15 @@ class TestUpstreams:
             device.memory_resource = before
         assert mr.statistics()["allocation_count.total"] == 1
 
-    def test_memory_that_somebody_else_wrapped_goes_upstream(self, stream):
-        below = HostMemory()
-        given = below.allocate(8, stream=stream)
-        given._clear()
-        address = next(iter(below.live))
-        Buffer.from_handle(address, 8, mr=StatisticsMemoryResource(below)).close()
-        assert len(below.freed) == 1 and not below.live
+    def test_memory_wrapped_by_others_is_freed_upstream(self, stream):
+        upstream = HostMemory()
+        buffer = upstream.allocate(8, stream=stream)
+        buffer._clear()
+        address = next(iter(upstream.live))
+        Buffer.from_handle(address, 8, mr=StatisticsMemoryResource(upstream)).close()
+        assert len(upstream.freed) == 1 and not upstream.live
 
-    def test_host_memory_needs_no_context(self, in_new_thread):
+    def test_host_memory_requires_no_context(self, in_new_thread):
         def use():
             mr = StatisticsMemoryResource(HostMemory())
             mr.allocate(8, stream=None).close()
@@ -361,7 +363,7 @@ class TestUpstreams:
 
         assert in_new_thread(use) == 2
 
-    def test_device_memory_without_a_context_leaves_nothing(self, device, in_new_thread):
+    def test_device_memory_without_a_context_leaks_nothing(self, device, in_new_thread):
         mr = StatisticsMemoryResource(CallbackMemoryResource(lambda *_: 64, lambda *_: None))
 
         def use():
@@ -371,29 +373,29 @@ class TestUpstreams:
 
         assert in_new_thread(use) == 0
 
-    def test_an_address_that_is_out_twice_goes_back_twice(self, stream):
+    def test_an_address_allocated_twice_is_freed_twice(self, stream):
         freed = []
-        below = CallbackMemoryResource(
-            lambda size, stream: 4096, lambda *given: freed.append(given[1])
+        upstream = CallbackMemoryResource(
+            lambda size, stream: 4096, lambda *arguments: freed.append(arguments[1])
         )
-        mr = StatisticsMemoryResource(below)
+        mr = StatisticsMemoryResource(upstream)
         buffers = [mr.allocate(size, stream=stream) for size in (8, 16, 8, 24)]
         for buffer in buffers[::-1]:
             buffer.close()
         assert sorted(freed) == [8, 8, 16, 24]
         assert mr.statistics()["allocated_bytes.current"] == 0
-        assert below.statistics()["allocated_bytes.current"] == 0
+        assert upstream.statistics()["allocated_bytes.current"] == 0
 
-    def test_a_cycle_through_a_resource_of_a_user(self, stream):
-        below = HostMemory()
-        mr = StatisticsMemoryResource(below)
-        freed = below.freed
-        below.mine = mr.allocate(8, stream=stream)
-        del below, mr
+    def test_a_cycle_through_a_user_resource(self, stream):
+        upstream = HostMemory()
+        mr = StatisticsMemoryResource(upstream)
+        freed = upstream.freed
+        upstream.own_buffer = mr.allocate(8, stream=stream)
+        del upstream, mr
         gc.collect()
         assert len(freed) == 1
 
-    def test_a_high_water_mark_starts_again(self, device, stream):
+    def test_a_high_water_mark_can_be_reset(self, device, stream):
         mr = StatisticsMemoryResource(DeviceMemoryResource(device))
         mr.allocate(4096, stream=stream).close()
         mr.reset_high_water_marks()

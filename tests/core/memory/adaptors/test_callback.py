@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of two functions of the user: what they are given, and what they do wrong."""
+"""Memory of two functions of the user: their arguments and their errors."""
 
 import gc
 
@@ -7,29 +7,29 @@ import pytest
 from cuda.core import CallbackMemoryResource, Device, OutOfMemoryError, Stream
 
 
-class Memory:
-    """Gives out addresses of nothing, and notes what it is called with."""
+class RecordedMemory:
+    """Allocates invalid addresses, and records the arguments of each call."""
 
     def __init__(self):
-        self.given = []
-        self.taken = []
+        self.allocations = []
+        self.frees = []
 
     def alloc(self, size, stream):
-        self.given.append((size, stream))
-        return 4096 * len(self.given)
+        self.allocations.append((size, stream))
+        return 4096 * len(self.allocations)
 
     def free(self, ptr, size, stream):
-        self.taken.append((ptr, size, stream))
+        self.frees.append((ptr, size, stream))
 
 
-def test_the_functions_get_sizes_addresses_and_streams(device, stream):
-    memory = Memory()
+def test_the_functions_receive_sizes_addresses_and_streams(device, stream):
+    memory = RecordedMemory()
     mr = CallbackMemoryResource(memory.alloc, memory.free)
     with mr.allocate(100, stream=stream) as buffer:
         assert (buffer.handle, buffer.size, buffer.memory_resource) == (4096, 100, mr)
-    assert memory.given == [(100, stream)]
-    assert memory.taken == [(4096, 100, stream)]
-    assert isinstance(memory.given[0][1], Stream)
+    assert memory.allocations == [(100, stream)]
+    assert memory.frees == [(4096, 100, stream)]
+    assert isinstance(memory.allocations[0][1], Stream)
     assert mr.upstream is None
 
 
@@ -50,7 +50,7 @@ def test_functions_must_be_callable():
         CallbackMemoryResource(print, None)
 
 
-def test_what_alloc_raises_is_the_callers(device, stream):
+def test_exceptions_of_alloc_propagate(device, stream):
     def fail(size, stream):
         raise ZeroDivisionError(size)
 
@@ -71,14 +71,14 @@ def test_what_alloc_raises_is_the_callers(device, stream):
         (0, OutOfMemoryError, "returned 0 for 8 bytes"),
     ],
 )
-def test_an_answer_that_is_no_address(stream, answer, error, text):
+def test_an_invalid_result_of_alloc(stream, answer, error, text):
     mr = CallbackMemoryResource(lambda size, stream: answer, print)
     with pytest.raises(error, match=text):
         mr.allocate(8, stream=stream)
     assert mr.statistics()["allocation_count.total"] == 0
 
 
-def test_an_address_may_be_an_object_that_stands_for_an_int(stream):
+def test_an_address_can_be_an_object_with_index(stream):
     class Address:
         def __index__(self):
             return 8192
@@ -89,15 +89,15 @@ def test_an_address_may_be_an_object_that_stands_for_an_int(stream):
         assert buffer.handle == 8192
 
 
-def test_nothing_of_zero_bytes_is_memory(stream):
+def test_zero_bytes_at_address_zero_are_memory(stream):
     freed = []
-    mr = CallbackMemoryResource(lambda *_: 0, lambda *given: freed.append(given))
+    mr = CallbackMemoryResource(lambda *_: 0, lambda *arguments: freed.append(arguments))
     with mr.allocate(0, stream=stream) as buffer:
         assert (buffer.handle, buffer.size, buffer.is_closed) == (0, 0, False)
     assert freed == [(0, 0, stream)]
 
 
-def test_a_stream_is_needed_where_the_device_uses_the_memory(stream):
+def test_a_stream_is_required_where_the_device_uses_the_memory(stream):
     mr = CallbackMemoryResource(lambda *_: 64, lambda *_: None)
     with pytest.raises(TypeError, match="stream is required"):
         mr.allocate(8, stream=None)
@@ -105,8 +105,8 @@ def test_a_stream_is_needed_where_the_device_uses_the_memory(stream):
     host.allocate(8, stream=None).close()
 
 
-def test_memory_comes_back_when_the_stream_means_nothing(in_new_thread):
-    memory = Memory()
+def test_memory_is_freed_although_the_stream_has_no_context(in_new_thread):
+    memory = RecordedMemory()
     mr = CallbackMemoryResource(memory.alloc, memory.free)
 
     def use():
@@ -114,10 +114,10 @@ def test_memory_comes_back_when_the_stream_means_nothing(in_new_thread):
             mr.allocate(8, stream=Device(0).default_stream)
 
     in_new_thread(use)
-    assert len(memory.given) == len(memory.taken) == 1
+    assert len(memory.allocations) == len(memory.frees) == 1
 
 
-def test_what_free_raises(stream, capsys):
+def test_exceptions_of_free(stream, capsys):
     def fail(ptr, size, stream):
         raise ValueError("this one stays")
 
@@ -134,8 +134,8 @@ def test_what_free_raises(stream, capsys):
     assert mr.statistics()["allocation_count.current"] == 0
 
 
-def test_alloc_that_closes_the_resource(stream):
-    memory = Memory()
+def test_alloc_can_close_the_resource(stream):
+    memory = RecordedMemory()
 
     def alloc(size, stream):
         mr.close()
@@ -145,11 +145,11 @@ def test_alloc_that_closes_the_resource(stream):
     mr.allocate(8, stream=stream).close()
     with pytest.raises(RuntimeError, match="CallbackMemoryResource has been closed"):
         mr.allocate(8, stream=stream)
-    assert len(memory.taken) == 1
+    assert len(memory.frees) == 1
 
 
-def test_alloc_that_closes_the_stream(device):
-    memory = Memory()
+def test_alloc_can_close_the_stream(device):
+    memory = RecordedMemory()
     own = device.create_stream()
 
     def alloc(size, stream):
@@ -158,4 +158,4 @@ def test_alloc_that_closes_the_stream(device):
 
     with pytest.raises(RuntimeError, match="Stream has been closed"):
         CallbackMemoryResource(alloc, memory.free).allocate(8, stream=own)
-    assert len(memory.taken) == 1
+    assert len(memory.frees) == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What other libraries call for memory, as they call it; they themselves: tests/clients."""
+"""The functions that other libraries call for memory; tests/clients tests the libraries."""
 
 import ctypes
 import gc
@@ -29,25 +29,25 @@ def mr(device):
 
 
 def torch_functions(mr):
-    """As PyTorch finds and calls them: without the interpreter's lock."""
+    """Return the functions as PyTorch finds and calls them: without the GIL."""
     path, allocate, free = interop.torch_allocator(mr)
     library = ctypes.CDLL(path)
-    found = getattr(library, allocate), getattr(library, free)
-    found[0].restype = ctypes.c_void_p
-    found[0].argtypes = [ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
-    found[1].argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
-    found[1].restype = None
-    return found
+    functions = getattr(library, allocate), getattr(library, free)
+    functions[0].restype = ctypes.c_void_p
+    functions[0].argtypes = [ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
+    functions[1].argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
+    functions[1].restype = None
+    return functions
 
 
 @pytest.fixture
-def unbound(monkeypatch):
-    """Resources that a test binds to devices are bound for that test."""
+def unbound_resources(monkeypatch):
+    """Unbind resources from devices at the end of a test."""
     monkeypatch.setattr(interop, "_torch_resources", {})
 
 
 class TestTorch:
-    def test_memory_is_the_resources(self, mr, stream, unbound):
+    def test_memory_comes_from_the_resource(self, mr, stream, unbound_resources):
         allocate, free = torch_functions(mr)
         handle = int(stream.handle)
         address = allocate(4096, 0, handle)
@@ -56,21 +56,23 @@ class TestTorch:
         free(address, 4096, 0, handle)
         assert mr.report_leaks() == []
 
-    def test_no_stream_is_the_default_stream(self, mr, unbound):
+    def test_a_null_stream_is_the_default_stream(self, mr, unbound_resources):
         allocate, free = torch_functions(mr)
         address = allocate(64, 0, None)
         assert address
         free(address, 64, 0, None)
         assert mr.report_leaks() == []
 
-    def test_nothing_has_no_address(self, mr, stream, unbound):
+    def test_zero_bytes_have_no_address(self, mr, stream, unbound_resources):
         allocate, free = torch_functions(mr)
         assert allocate(0, 0, int(stream.handle)) is None
         free(None, 0, 0, int(stream.handle))
         gc.collect()
         assert mr.report_leaks() == []
 
-    def test_the_last_resource_of_a_device_counts(self, device, mr, stream, unbound):
+    def test_the_last_resource_bound_to_a_device_is_used(
+        self, device, mr, stream, unbound_resources
+    ):
         allocate, free = torch_functions(mr)
         address = allocate(64, 0, int(stream.handle))
         other = StatisticsMemoryResource(DeviceMemoryResource(device))
@@ -84,7 +86,9 @@ class TestTorch:
         free(second, 64, 0, int(stream.handle))
         assert mr.report_leaks() == []
 
-    def test_memory_of_no_device_serves_all_that_have_none(self, device, unbound):
+    def test_memory_without_a_device_serves_devices_without_a_resource(
+        self, device, unbound_resources
+    ):
         interop.torch_allocator(managed := StatisticsMemoryResource(ManagedMemoryResource()))
         assert managed.device_id == -1
         allocate, free = torch_functions(managed)
@@ -92,15 +96,15 @@ class TestTorch:
         assert managed.statistics()["allocation_count.current"] == 1
         free(address, 64, 0, None)
 
-    def test_a_thread_without_a_context(self, mr, in_new_thread, unbound):
-        """As that of a backward pass, which has not used CUDA before."""
+    def test_a_thread_without_a_context(self, mr, in_new_thread, unbound_resources):
+        """A thread of a backward pass, for example, has not used CUDA before."""
         allocate, free = torch_functions(mr)
         address = in_new_thread(lambda: allocate(64, 0, None))
         assert [record.address for record in mr.report_leaks()] == [address]
         in_new_thread(lambda: free(address, 64, 0, None))
         assert mr.report_leaks() == []
 
-    def test_threads(self, mr, device, unbound):
+    def test_threads(self, mr, device, unbound_resources):
         allocate, free = torch_functions(mr)
 
         def work():
@@ -112,7 +116,7 @@ class TestTorch:
         run_together(*[work] * 4)
         assert mr.report_leaks() == []
 
-    def test_an_exception_in_flight_stays(self, mr, stream, unbound):
+    def test_a_pending_exception_is_preserved(self, mr, stream, unbound_resources):
         allocate, free = torch_functions(mr)
 
         class Tensor:
@@ -127,15 +131,17 @@ class TestTorch:
         gc.collect()
         assert mr.report_leaks() == []
 
-    def test_a_free_that_fails_is_reported(self, stream, unbound, monkeypatch):
+    def test_a_failed_free_is_reported(self, stream, unbound_resources, monkeypatch):
         def fail(ptr, size, stream):
             raise ValueError("this one stays")
 
-        told = []
-        monkeypatch.setattr(sys, "unraisablehook", lambda each: told.append(str(each.exc_value)))
+        messages = []
+        monkeypatch.setattr(
+            sys, "unraisablehook", lambda each: messages.append(str(each.exc_value))
+        )
         allocate, free = torch_functions(CallbackMemoryResource(lambda *_: 4096, fail, device_id=0))
         free(allocate(64, 0, int(stream.handle)), 64, 0, int(stream.handle))
-        assert told == ["this one stays"]
+        assert messages == ["this one stays"]
 
     @pytest.mark.parametrize(
         ("call", "text"),
@@ -144,8 +150,8 @@ class TestTorch:
             ("allocate(64, 7, None)", "PyTorch requests memory of device 7"),
         ],
     )
-    def test_it_throws_what_pytorch_shows(self, call, text):
-        """Nobody catches it here: the C++ runtime ends the process, and shows it."""
+    def test_it_throws_an_exception_that_pytorch_shows(self, call, text):
+        """Nothing catches it here, so the C++ runtime prints it and terminates the process."""
         done = subprocess.run(
             [sys.executable, "-c", THROWING.replace("CALL", call)], capture_output=True, text=True
         )
@@ -153,7 +159,7 @@ class TestTorch:
         assert "std::runtime_error" in done.stderr and text in done.stderr
 
     @pytest.mark.parametrize("call", ["atexit_free()", "tensor = Tensor()"])
-    def test_the_end_of_the_process_is_silent(self, run_python, call):
+    def test_exit_is_silent(self, run_python, call):
         run_python(THROWING.replace("CALL", call))
 
 
@@ -169,14 +175,14 @@ allocate, free = (getattr(ctypes.CDLL(path), name) for name in names)
 allocate.restype = ctypes.c_void_p
 allocate.argtypes = [ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
 free.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
-kept = allocate(64, 0, None)
+allocation = allocate(64, 0, None)
 def atexit_free():
     # After the interpreter has ended, as destructors of static objects of C++ do.
     libc = ctypes.CDLL(None)
     address = ctypes.cast(free, ctypes.c_void_p).value
-    libc.on_exit(ctypes.c_void_p(address), ctypes.c_void_p(kept))
+    libc.on_exit(ctypes.c_void_p(address), ctypes.c_void_p(allocation))
 class Tensor:
-    address, free = kept, free
+    address, free = allocation, free
     def __del__(self):
         # While modules are taken apart, as tensors that a module holds.
         self.free(self.address, 64, 0, None)
@@ -191,7 +197,7 @@ class FakeStream:
 
 @pytest.fixture
 def cupy(monkeypatch):
-    """The one function of CuPy that is called."""
+    """The only function of CuPy that is called."""
     module = types.ModuleType("cupy")
     module.cuda = types.SimpleNamespace(get_current_stream=lambda: module.current)
     monkeypatch.setitem(sys.modules, "cupy", module)
@@ -199,7 +205,7 @@ def cupy(monkeypatch):
 
 
 class TestCupy:
-    def test_memory_is_of_the_current_stream(self, mr, stream, cupy):
+    def test_memory_is_ordered_on_the_current_stream(self, mr, stream, cupy):
         malloc, free = interop.cupy_allocator(mr)
         cupy.current = FakeStream(int(stream.handle))
         address = malloc(512, 0)
@@ -208,7 +214,7 @@ class TestCupy:
         assert (record.address, record.size, record.stream) == (address, 512, int(stream.handle))
         watched = weakref.ref(cupy.current)
         cupy.current = FakeStream(0)
-        assert watched() is not None  # as long as the memory is freed in its order
+        assert watched() is not None  # if the memory is freed on this stream
         free(address, 0)
         assert mr.report_leaks() == [] and watched() is None
 
@@ -232,13 +238,13 @@ class TestCupy:
         with pytest.raises(RuntimeError, match="memory of device 3, but .* on device 0"):
             malloc(64, 3)
 
-    def test_an_error_is_the_callers(self, mr, stream, cupy):
+    def test_an_error_propagates(self, mr, stream, cupy):
         malloc, _ = interop.cupy_allocator(LimitingMemoryResource(mr, 10))
         cupy.current = FakeStream(int(stream.handle))
         with pytest.raises(OutOfMemoryError):
             malloc(11, 0)
 
-    def test_the_functions_keep_the_resource(self, device, stream, cupy):
+    def test_the_functions_retain_the_resource(self, device, stream, cupy):
         mr = StatisticsMemoryResource(DeviceMemoryResource(device))
         watched = weakref.ref(mr)
         malloc, free = interop.cupy_allocator(mr)
@@ -257,7 +263,7 @@ FUNCTIONS = ["cupy_allocator", "torch_allocator", "numba_memory_manager"]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_is_no_resource_of_the_device_is_refused(name):
+def test_an_invalid_resource_is_refused(name):
     function = getattr(interop, name)
     with pytest.raises(TypeError, match=rf"{name}\(\) requires a MemoryResource, got str"):
         function("pool")
@@ -266,7 +272,7 @@ def test_what_is_no_resource_of_the_device_is_refused(name):
         function(host)
 
 
-def test_nothing_is_imported_before_it_is_called(run_python):
+def test_nothing_is_imported_before_the_first_call(run_python):
     code = """
 import sys
 import cuda.core.interop

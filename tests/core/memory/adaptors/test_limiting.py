@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No more than the limit is ever in use, and no share of it is lost."""
+"""Memory in use never exceeds the limit, and no share of the limit is lost."""
 
 import pytest
 from cuda.core import (
@@ -14,7 +14,7 @@ from cuda.core import (
 from tests.threads import run_together
 
 
-def test_the_error_says_what_there_is(device, stream):
+def test_the_error_reports_use_and_limit(device, stream):
     mr = LimitingMemoryResource(DeviceMemoryResource(device), 1000)
     assert mr.limit == 1000
     with mr.allocate(600, stream=stream), mr.allocate(400, stream=stream):
@@ -36,13 +36,13 @@ def test_a_limit_is_a_number_of_bytes(device, limit):
         LimitingMemoryResource(DeviceMemoryResource(device), limit)
 
 
-def test_a_limit_that_no_size_reaches(device, stream):
+def test_a_limit_above_every_size(device, stream):
     mr = LimitingMemoryResource(DeviceMemoryResource(device), 1 << 80)
     mr.allocate(64, stream=stream).close()
     assert LimitingMemoryResource(mr, 0).allocate(0, stream=stream).size == 0
 
 
-def test_a_failure_upstream_costs_no_share(stream):
+def test_a_failure_upstream_returns_its_share(stream):
     def fail(size, stream):
         raise KeyError(size)
 
@@ -53,7 +53,7 @@ def test_a_failure_upstream_costs_no_share(stream):
     assert mr.statistics()["allocation_count.total"] == 0
 
 
-def test_a_free_that_fails_gives_its_share_back(stream):
+def test_a_failed_free_returns_its_share(stream):
     def fail(ptr, size, stream):
         raise RuntimeError("not that one")
 
@@ -65,21 +65,21 @@ def test_a_free_that_fails_gives_its_share_back(stream):
         assert buffer.is_closed
 
 
-def test_what_upstream_rounds_up_counts(device, stream):
+def test_sizes_rounded_up_by_upstream_count(device, stream):
     virtual = VirtualMemoryResource(device)
-    with virtual.allocate(1, stream=stream) as one:
-        unit = one.size
+    with virtual.allocate(1, stream=stream) as buffer:
+        unit = buffer.size
     mr = LimitingMemoryResource(virtual, unit + unit // 2)
     with mr.allocate(1, stream=stream) as first:
         assert first.size == unit
         with pytest.raises(OutOfMemoryError) as caught:
-            mr.allocate(1, stream=stream)  # one byte fits, what it takes does not
+            mr.allocate(1, stream=stream)  # one byte fits, its rounded size does not
         assert caught.value.requested == 1
         assert mr.statistics()["allocated_bytes.current"] == unit
     mr.allocate(1, stream=stream).close()
 
 
-def test_threads_never_exceed_it(device):
+def test_threads_never_exceed_the_limit(device):
     in_use = peak = 0
     sizes = {}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The log has each call once, in order, in whole lines, whatever happens to the process."""
+"""The log contains each call once, in order, in whole lines, whatever happens to the process."""
 
 import gc
 import os
@@ -45,19 +45,19 @@ def test_each_call_is_a_line(pool, stream, tmp_path):
         mr.allocate(500, stream=stream)
     buffer.close()
     mr.close()
-    found = rows(path)
+    lines = rows(path)
     handle = hex(int(stream.handle))
-    assert [row[2:] for row in found] == [
+    assert [row[2:] for row in lines] == [
         ["allocate", hex(address), "600", handle],
         ["fail", "0x0", "500", handle],
         ["free", hex(address), "600", handle],
     ]
-    assert {int(row[1]) for row in found} == {threading.get_native_id()}
-    times = [int(row[0]) for row in found]
+    assert {int(row[1]) for row in lines} == {threading.get_native_id()}
+    times = [int(row[0]) for row in lines]
     assert times == sorted(times)
 
 
-def test_a_function_gets_the_events(pool, stream):
+def test_a_function_receives_the_events(pool, stream):
     events = []
     mr = LoggingMemoryResource(pool, events.append)
     with mr.allocate(64, stream=stream) as buffer:
@@ -69,7 +69,7 @@ def test_a_function_gets_the_events(pool, stream):
     assert events[1].stream == int(stream.handle)
 
 
-def test_a_function_that_raises_at_an_allocation_leaves_nothing(pool, stream):
+def test_an_exception_at_an_allocation_leaks_nothing(pool, stream):
     def refuse(event):
         if event.action == "allocate":
             raise ValueError("no more")
@@ -81,22 +81,22 @@ def test_a_function_that_raises_at_an_allocation_leaves_nothing(pool, stream):
     assert mr.statistics()["allocation_count.total"] == 0
 
 
-def test_a_function_that_raises_at_a_free_does_not_keep_it(stream):
+def test_an_exception_at_a_free_does_not_prevent_it(stream):
     freed = []
-    below = CallbackMemoryResource(lambda *_: 64, lambda *given: freed.append(given))
+    upstream = CallbackMemoryResource(lambda *_: 64, lambda *arguments: freed.append(arguments))
 
     def refuse(event):
         if event.action == "free":
             raise ValueError("no more")
 
-    buffer = LoggingMemoryResource(below, refuse).allocate(8, stream=stream)
+    buffer = LoggingMemoryResource(upstream, refuse).allocate(8, stream=stream)
     with pytest.raises(ValueError, match="no more"):
         buffer.close()
     assert len(freed) == 1
 
 
-def test_a_function_that_raises_at_a_failure_hides_it_not(stream):
-    def fail(*given):
+def test_an_exception_at_a_failure_does_not_hide_it(stream):
+    def fail(*arguments):
         raise ValueError("this is no use")
 
     mr = LoggingMemoryResource(CallbackMemoryResource(lambda *_: 0, fail), fail)
@@ -105,7 +105,7 @@ def test_a_function_that_raises_at_a_failure_hides_it_not(stream):
     assert caught.value.__notes__ == ["and the log could not be written: this is no use"]
 
 
-def test_what_is_kept_is_written_at_flush_and_after_many_lines(pool, stream, tmp_path):
+def test_buffered_lines_are_written_at_flush_and_after_many_lines(pool, stream, tmp_path):
     path = tmp_path / "log.csv"
     mr = LoggingMemoryResource(pool, os.fspath(path))
     mr.allocate(64, stream=stream).close()
@@ -119,7 +119,7 @@ def test_what_is_kept_is_written_at_flush_and_after_many_lines(pool, stream, tmp
     assert len(rows(path)) == 1202
 
 
-def test_after_close_the_log_is_as_it_was(pool, stream, tmp_path):
+def test_after_close_the_log_is_unchanged(pool, stream, tmp_path):
     path = tmp_path / "log.csv"
     mr = LoggingMemoryResource(pool, path)
     buffer = mr.allocate(64, stream=stream)
@@ -130,7 +130,7 @@ def test_after_close_the_log_is_as_it_was(pool, stream, tmp_path):
     assert [row[2] for row in rows(path)] == ["allocate"]
 
 
-def test_a_file_that_cannot_be_written_is_an_error_at_once(pool, tmp_path):
+def test_a_file_without_write_access_is_an_error_at_construction(pool, tmp_path):
     with pytest.raises(FileNotFoundError):
         LoggingMemoryResource(pool, tmp_path / "nowhere" / "log.csv")
     with pytest.raises(TypeError):
@@ -151,21 +151,21 @@ FULL = """
 import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
-made = 0
+allocations = 0
 while True:
     try:
         mr.allocate(64, stream=device.default_stream).close()
-        made += 1
+        allocations += 1
     except OSError:
         break
 assert mr.statistics()["allocation_count.current"] == 1, mr.statistics()
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
 mr.flush()
-print(made)
+print(allocations)
 """
 
 
-def test_a_log_that_could_not_be_written_for_a_while_is_whole_in_the_end(tmp_path):
+def test_a_log_on_a_temporarily_full_disk_is_complete_in_the_end(tmp_path):
     path = tmp_path / "log.csv"
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM + FULL, path], capture_output=True, text=True, timeout=60
@@ -175,10 +175,10 @@ def test_a_log_that_could_not_be_written_for_a_while_is_whole_in_the_end(tmp_pat
     for row in rows(path):
         assert len(row) == 6
         live += {"allocate": 1, "free": -1}[row[2]]
-    assert live == 1  # that which the program keeps
+    assert live == 1  # the buffer that the program retains
 
 
-def test_the_descriptor_goes_with_the_resource(pool, tmp_path):
+def test_the_descriptor_is_closed_with_the_resource(pool, tmp_path):
     before = set(os.listdir("/proc/self/fd"))
     for _ in range(3):
         mr = LoggingMemoryResource(pool, tmp_path / "log.csv")
@@ -187,7 +187,7 @@ def test_the_descriptor_goes_with_the_resource(pool, tmp_path):
     assert set(os.listdir("/proc/self/fd")) == before
 
 
-def test_threads_write_whole_lines_and_no_address_is_out_twice(pool, device, tmp_path):
+def test_threads_write_whole_lines_and_no_address_is_live_twice(pool, device, tmp_path):
     path = tmp_path / "log.csv"
     mr = LoggingMemoryResource(pool, path)
 
@@ -200,9 +200,9 @@ def test_threads_write_whole_lines_and_no_address_is_out_twice(pool, device, tmp
     run_together(*[work] * 4)
     mr.close()
     live = set()
-    found = rows(path)
-    assert len(found) == 2 * 4 * 399
-    for _, _, action, address, _, _ in found:
+    lines = rows(path)
+    assert len(lines) == 2 * 4 * 399
+    for _, _, action, address, _, _ in lines:
         if action == "allocate":
             assert address not in live
             live.add(address)
@@ -217,7 +217,7 @@ from cuda.core import Device, DeviceMemoryResource, LoggingMemoryResource
 device = Device(0)
 device.set_current()
 mr = LoggingMemoryResource(DeviceMemoryResource(device), sys.argv[1])
-kept = mr.allocate(64, stream=device.default_stream)
+buffer = mr.allocate(64, stream=device.default_stream)
 mr.allocate(32, stream=device.default_stream).close()
 """
 ALL = ["allocate", "allocate", "free"]
@@ -228,14 +228,14 @@ ALL = ["allocate", "allocate", "free"]
     [
         ("", ALL),
         ("raise SystemExit(0)", ALL),
-        ("import atexit; atexit.register(kept.close)", [*ALL, "free"]),
+        ("import atexit; atexit.register(buffer.close)", [*ALL, "free"]),
         ("mr.flush(); mr.allocate(1, stream=device.default_stream); os._exit(0)", ALL),
-        ("mr.flush(); kept.close(); os.kill(os.getpid(), 9)", ALL),
+        ("mr.flush(); buffer.close(); os.kill(os.getpid(), 9)", ALL),
         ("os._exit(0)", []),
     ],
     ids=["end", "exit", "atexit", "_exit", "kill", "unflushed"],
 )
-def test_the_end_of_the_process(tmp_path, ending, actions):
+def test_lines_are_written_at_exit(tmp_path, ending, actions):
     path = tmp_path / "log.csv"
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM + ending, path], capture_output=True, text=True, timeout=60
@@ -250,19 +250,19 @@ from cuda.core import Device, DeviceMemoryResource, LoggingMemoryResource
 device = Device(0)
 device.set_current()
 mr = LoggingMemoryResource(DeviceMemoryResource(device), sys.argv[1])
-kept = mr.allocate(64, stream=device.default_stream)
+buffer = mr.allocate(64, stream=device.default_stream)
 if os.fork() == 0:
-    kept.close()
+    buffer.close()
     mr.flush()
-    del kept, mr
+    del buffer, mr
     gc.collect()
     sys.exit(0)
 assert os.wait()[1] == 0
-kept.close()
+buffer.close()
 """
 
 
-def test_the_child_of_a_fork_writes_nothing(run_python, tmp_path):
+def test_a_forked_child_writes_nothing(run_python, tmp_path):
     path = tmp_path / "log.csv"
     program = FORK.replace("sys.argv[1]", repr(os.fspath(path)))
     run_python(program)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Any stack of adaptors under any calls: what every layer counts is what is in use."""
+"""Any stack of adaptors under any calls: the count of every layer equals the memory in use."""
 
 import contextlib
 import gc
@@ -39,7 +39,7 @@ operations = st.lists(
 
 
 class Stack:
-    """Adaptors one over another, and the buffers that are out."""
+    """A stack of adaptors, and its live buffers."""
 
     def __init__(self, names, device, stream):
         self.log = []
@@ -52,7 +52,7 @@ class Stack:
         self.top = mr
         self.stream, self.other = stream, device.create_stream()
         self.buffers = []
-        self.made = 0
+        self.allocations = 0
 
     def allocate(self, size):
         in_use = sum(buffer.size for buffer in self.buffers)
@@ -64,30 +64,30 @@ class Stack:
         except RuntimeError as error:
             assert any(layer.is_closed for layer in self.layers), error
         else:
-            self.made += 1
+            self.allocations += 1
             assert not self.is_limited or in_use + size <= LIMIT
 
-    def give_back(self, how, number):
+    def free(self, method, number):
         if not self.buffers:
             return
         buffer = self.buffers.pop(number % len(self.buffers))
-        if how == "close":
+        if method == "close":
             buffer.close()
-        elif how == "view":
+        elif method == "view":
             view = buffer.resize_view(0, buffer.size)
             buffer.close()
             view.close()
-        elif how == "other stream":
+        elif method == "other stream":
             buffer.close(self.other)
         del buffer
 
-    def do(self, how, number):
-        if how == "allocate":
+    def run(self, operation, number):
+        if operation == "allocate":
             self.allocate(number)
-        elif how == "close the resource":
+        elif operation == "close the resource":
             self.layers[number % len(self.layers)].close()
         else:
-            self.give_back(how, number)
+            self.free(operation, number)
 
     def check(self):
         out = sum(buffer.size for buffer in self.buffers)
@@ -95,7 +95,7 @@ class Stack:
             figures = layer.statistics()
             assert figures["allocated_bytes.current"] == out
             assert figures["allocation_count.current"] == len(self.buffers)
-            assert figures["allocation_count.total"] == self.made
+            assert figures["allocation_count.total"] == self.allocations
             assert figures["allocated_bytes.peak"] >= out
             if isinstance(layer, TrackingMemoryResource):
                 records = layer.report_leaks()
@@ -111,20 +111,20 @@ def test_nothing_is_lost_or_counted_twice(names, calls):
     device.set_current()
     with device.create_stream() as stream:
         stack = Stack(names, device, stream)
-        for how, number in calls:
-            stack.do(how, number)
+        for operation, number in calls:
+            stack.run(operation, number)
             stack.check()
         stack.buffers.clear()
         gc.collect()
         stack.check()
         actions = [event.action for event in stack.log]
         logs = names.count("logging")
-        assert actions.count("allocate") == actions.count("free") == logs * stack.made
+        assert actions.count("allocate") == actions.count("free") == logs * stack.allocations
         stack.other.close()
 
 
 def test_each_driver_call_below_may_fail(device, emulation):
-    """Through all adaptors at once: nothing stays counted, nothing leaks."""
+    """With all adaptors stacked, counts return to zero and nothing leaks."""
     names = ["statistics", "logging", "tracking", "limiting"]
 
     def use(upstream):
@@ -148,7 +148,7 @@ def test_each_driver_call_below_may_fail(device, emulation):
         assert emulation.sweep(lambda upstream=upstream: use(upstream)) > 0
 
 
-def test_virtual_memory_that_fails_gives_its_share_back(device, stream, emulation):
+def test_virtual_memory_that_fails_returns_its_share(device, stream, emulation):
     virtual = VirtualMemoryResource(device)
     unit = virtual.allocate(1, stream=stream)
     size = unit.size

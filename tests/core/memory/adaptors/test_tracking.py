@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which memory is in use and where it was asked for; the report at the end of the process."""
+"""Memory in use and the place of its allocation; the report at exit."""
 
 import pytest
 from cuda.core import (
@@ -16,7 +16,7 @@ def make(mr, size, stream):
     return mr.allocate(size, stream=stream)
 
 
-def test_a_record_says_where_the_memory_is_from(device, stream):
+def test_a_record_reports_the_place_of_the_allocation(device, stream):
     mr = TrackingMemoryResource(DeviceMemoryResource(device))
     with make(mr, 100, stream) as first, make(StatisticsMemoryResource(mr), 50, stream) as second:
         records = mr.report_leaks()
@@ -32,25 +32,25 @@ def test_a_record_says_where_the_memory_is_from(device, stream):
     assert mr.report_leaks() == []
 
 
-def test_stacks_can_be_left_out(device, stream):
+def test_stacks_can_be_disabled(device, stream):
     mr = TrackingMemoryResource(DeviceMemoryResource(device), stacks=False)
     with mr.allocate(100, stream=stream):
         assert mr.report_leaks()[0].traceback is None
 
 
-def test_a_deep_stack_is_cut(device, stream):
+def test_a_deep_stack_is_truncated(device, stream):
     mr = TrackingMemoryResource(DeviceMemoryResource(device))
 
     def deep(n):
         if n % 2:
-            return deep(n - 1)  # two lines in turn: equal ones would be shown as one
+            return deep(n - 1)  # two alternating lines, because equal lines are merged
         return deep(n - 1) if n else mr.allocate(8, stream=stream)
 
     with deep(200):
         assert len(mr.report_leaks()[0].traceback) == 64
 
 
-def test_an_error_gets_the_largest_allocations(device, stream):
+def test_an_error_reports_the_largest_allocations(device, stream):
     limited = LimitingMemoryResource(DeviceMemoryResource(device), 1000)
     mr = TrackingMemoryResource(limited)
     buffers = [make(mr, size, stream) for size in range(1, 21)]
@@ -64,7 +64,7 @@ def test_an_error_gets_the_largest_allocations(device, stream):
         buffer.close()
 
 
-def test_the_innermost_tracker_explains(stream):
+def test_only_the_innermost_tracker_adds_a_report(stream):
     below = TrackingMemoryResource(CallbackMemoryResource(lambda size, _: size < 9 and 64, print))
     below._upstream._free = lambda *_: None
     mr = TrackingMemoryResource(below)
@@ -79,7 +79,7 @@ from cuda.core import Device, DeviceMemoryResource, TrackingMemoryResource
 device = Device(0)
 device.set_current()
 mr = TrackingMemoryResource(DeviceMemoryResource(device))
-kept = mr.allocate(4321, stream=device.default_stream)
+buffer = mr.allocate(4321, stream=device.default_stream)
 """
 
 
@@ -97,14 +97,14 @@ def run(code, **environment):
     )
 
 
-def said(done):
+def error_lines(done):
     assert done.returncode == 0, done.stderr
     notice = "halfwarp: CUDA is emulated"
     return [line for line in done.stderr.splitlines() if not line.startswith(notice)]
 
 
-def test_what_is_in_use_at_the_end_is_reported():
-    lines = said(run("", HALFWARP_REPORT_LEAKS="1"))
+def test_memory_in_use_at_exit_is_reported():
+    lines = error_lines(run("", HALFWARP_REPORT_LEAKS="1"))
     assert lines[0].startswith("halfwarp: 1 allocations of <TrackingMemoryResource of ")
     assert lines[0].endswith("4321 bytes, were not freed:")
     assert lines[1].startswith("4321 bytes at 0x") and "<module>" in lines[2]
@@ -121,28 +121,28 @@ def test_what_is_in_use_at_the_end_is_reported():
         ("import sys; sys.stderr = None", "1"),
     ],
 )
-def test_else_the_end_is_silent(code, value):
-    assert said(run(code, HALFWARP_REPORT_LEAKS=value)) == []
+def test_otherwise_exit_is_silent(code, value):
+    assert error_lines(run(code, HALFWARP_REPORT_LEAKS=value)) == []
 
 
-def test_a_report_that_fails_is_a_line():
+def test_a_failed_report_is_one_line():
     code = """
 class Wrong(TrackingMemoryResource):
     def report_leaks(self):
         raise KeyError("nothing")
 wrong = Wrong(mr)
 """
-    assert said(run(code, HALFWARP_REPORT_LEAKS="1")) == [
+    assert error_lines(run(code, HALFWARP_REPORT_LEAKS="1")) == [
         "halfwarp: the report of allocations failed: KeyError('nothing')"
     ]
 
 
-def test_a_closed_stderr_is_no_mistake():
+def test_a_closed_stderr_is_no_error():
     run_closed = "import sys; sys.stderr.close()"
     assert run(run_closed, HALFWARP_REPORT_LEAKS="1").returncode == 0
 
 
-def test_the_child_of_a_fork_reports_nothing():
+def test_a_forked_child_reports_nothing():
     code = """
 import os, sys
 if os.fork() == 0:
@@ -150,4 +150,4 @@ if os.fork() == 0:
 assert os.wait()[1] == 0
 kept.close()
 """
-    assert said(run(code, HALFWARP_REPORT_LEAKS="1")) == []
+    assert error_lines(run(code, HALFWARP_REPORT_LEAKS="1")) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pool, and streams whose work waits until it is let go."""
+"""A pool, and streams whose work waits for the test."""
 
 import threading
 from contextlib import contextmanager
@@ -12,15 +12,15 @@ MIB = 1 << 20
 
 @pytest.fixture
 def make_pool(device):
-    """Makes pools of device 0 that are closed at the end."""
-    made = []
+    """Create pools of device 0 that are closed at the end."""
+    pools = []
 
     def make(**options):
-        made.append(PoolMemoryResource(device, **options))
-        return made[-1]
+        pools.append(PoolMemoryResource(device, **options))
+        return pools[-1]
 
     yield make
-    for pool in made:
+    for pool in pools:
         pool.close()
 
 
@@ -36,11 +36,11 @@ def other_stream(device):
 
 
 @pytest.fixture
-def held():
-    """Keeps the work of a stream waiting inside a block."""
+def blocked():
+    """Return a context manager that blocks the work of a stream."""
 
     @contextmanager
-    def hold(stream):
+    def block(stream):
         gate = threading.Event()
         host_launch(stream, gate.wait)
         try:
@@ -49,4 +49,4 @@ def held():
             gate.set()
             stream.sync()
 
-    return hold
+    return block

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pools and what happens around them: arguments that strike back, faults, forks, resets, exits."""
+"""Pools in adverse conditions: arguments with side effects, faults, forks, resets, exits."""
 
 import gc
 import os
@@ -22,7 +22,7 @@ from cuda.core import (
 
 MIB = 1 << 20
 MODEL = Path(__file__).parent / "programs/model.py"
-# What a pool may ask of the driver for one allocation and one free, on each of two streams.
+# Driver calls that a pool may make for one allocation and one free on each of two streams.
 CALLS = [
     "cuStreamIsCapturing", "cuMemAllocFromPoolAsync", "cuStreamCreateWithPriority",
     "cuEventCreate", "cuEventRecord", "cuEventQuery", "cuStreamWaitEvent", "cuMemFreeAsync",
@@ -36,15 +36,15 @@ device = Device(0)
 device.set_current()
 stream, other = device.create_stream(), device.create_stream()
 pool = PoolMemoryResource(device, max_size=4 << 20)
-held = pool.allocate(1 << 20, stream=stream)
+buffer = pool.allocate(1 << 20, stream=stream)
 pool.allocate(1 << 21, stream=stream).close()
 pool.allocate(100, stream=device.default_stream).close()
 """
 
 
-def run_model(seed, operations, threads=4, upstream="driver", most=24, timeout=120, **environment):
+def run_model(seed, operations, threads=4, upstream="driver", limit=24, timeout=120, **environment):
     done = subprocess.run(
-        [sys.executable, str(MODEL), *map(str, (seed, operations, threads, upstream, most))],
+        [sys.executable, str(MODEL), *map(str, (seed, operations, threads, upstream, limit))],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -57,18 +57,18 @@ def run_model(seed, operations, threads=4, upstream="driver", most=24, timeout=1
 class TestModel:
     @pytest.mark.parametrize("mode", ["async", "adversarial"])
     @pytest.mark.parametrize("upstream", ["driver", "virtual"])
-    def test_random_operations_agree_with_the_model(self, mode, upstream):
+    def test_random_operations_match_the_model(self, mode, upstream):
         run_model(1, 2500, upstream=upstream, HALFWARP_EMULATOR_MODE=mode)
 
-    def test_one_thread_that_runs_out_of_memory(self):
-        assert "'failures': 0" not in run_model(5, 2500, 1, most=8)
+    def test_one_thread_that_exhausts_the_memory(self):
+        assert "'failures': 0" not in run_model(5, 2500, 1, limit=8)
 
-    def test_the_model_notices_a_pool_that_regards_no_stream(self, emulation):
+    def test_the_model_detects_a_pool_that_ignores_streams(self, emulation):
         with pytest.raises(AssertionError, match="used too early"):
             run_model(1, 2500, 4, "careless", HALFWARP_EMULATOR_MODE="adversarial")
 
     @pytest.mark.slow
-    def test_a_million_operations_agree_with_the_model(self):
+    def test_a_million_operations_match_the_model(self):
         for mode in ("async", "adversarial"):
             run_model(7, 500_000, timeout=3600, HALFWARP_EMULATOR_MODE=mode)
 
@@ -86,7 +86,7 @@ class TestArguments:
             ({"size": 3}, TypeError),
         ],
     )
-    def test_wrong_arguments_of_the_constructor(self, device, arguments, error):
+    def test_invalid_arguments_of_the_constructor(self, device, arguments, error):
         with pytest.raises(error):
             PoolMemoryResource(device, **arguments)
 
@@ -94,7 +94,7 @@ class TestArguments:
         with pytest.raises(RuntimeError, match="already initialized"):
             pool.__init__(device)
 
-    def test_without_a_constructor_it_is_closed(self, stream):
+    def test_an_uninitialized_pool_is_closed(self, stream):
         empty = PoolMemoryResource.__new__(PoolMemoryResource)
         assert empty.is_closed
         empty.close()
@@ -122,13 +122,13 @@ class TestArguments:
         with pytest.raises(RuntimeError, match="Stream has been closed"):
             pool.allocate(Closing(), stream=stream)
 
-    def test_a_stream_is_needed(self, pool, stream):
+    def test_a_stream_is_required(self, pool, stream):
         with pytest.raises(TypeError):
             pool.allocate(1, stream=None)
         with pytest.warns(DeprecationWarning, match="without a stream"):
             pool.allocate(1).close()
 
-    def test_memory_that_no_buffer_stands_for(self, pool, stream):
+    def test_memory_without_a_buffer(self, pool, stream):
         buffer = pool.allocate(100, stream=stream)
         address = buffer.handle
         buffer._clear()
@@ -139,7 +139,7 @@ class TestArguments:
             pool.deallocate(address, 100, stream=stream)
         pool.deallocate(0, 0, stream=stream)
 
-    def test_upstream_must_give_a_buffer(self, make_pool, stream):
+    def test_upstream_must_return_a_buffer(self, make_pool, stream):
         class Wrong(MemoryResource):
             is_device_accessible, is_host_accessible, device_id = True, False, 0
 
@@ -151,7 +151,7 @@ class TestArguments:
             pool.allocate(1, stream=stream)
         assert pool.statistics()["reserved_bytes.current"] == 0
 
-    def test_what_upstream_raises_propagates(self, make_pool, stream):
+    def test_exceptions_of_upstream_propagate(self, make_pool, stream):
         class Broken(MemoryResource):
             is_device_accessible, is_host_accessible, device_id = True, False, 0
 
@@ -175,7 +175,7 @@ class TestKinds:
         ],
         ids=["virtual", "pinned", "managed", "pool"],
     )
-    def test_any_resource_may_be_upstream(self, device, stream, make):
+    def test_any_resource_can_be_upstream(self, device, stream, make):
         upstream = make(device)
         pool = PoolMemoryResource(device, upstream=upstream, initial_size=MIB)
         assert pool.upstream is upstream
@@ -191,7 +191,7 @@ class TestKinds:
         if upstream_closes:
             upstream_closes()
 
-    def test_it_is_a_devices_resource_by_one_assignment(self, device, stream, pool):
+    def test_it_becomes_the_resource_of_a_device_by_assignment(self, device, stream, pool):
         before = device.memory_resource
         device.memory_resource = pool
         try:
@@ -201,13 +201,13 @@ class TestKinds:
         finally:
             device.memory_resource = before
 
-    def test_the_first_segment_is_there_at_once(self, make_pool, stream):
+    def test_the_first_segment_is_allocated_at_construction(self, make_pool, stream):
         pool = make_pool(initial_size=3 * MIB)
         assert pool.statistics()["reserved_bytes.current"] == 3 * MIB
         with pool.allocate(3 * MIB, stream=stream):
             assert pool.statistics()["upstream_allocs"] == 1
 
-    def test_a_threshold_is_kept_when_the_device_is_synchronized(self, device, make_pool, stream):
+    def test_the_threshold_is_respected_at_device_synchronization(self, device, make_pool, stream):
         pool = make_pool(release_threshold=2 * MIB)
         for buffer in [pool.allocate(2 * MIB, stream=stream) for _ in range(3)]:
             buffer.close()
@@ -237,10 +237,10 @@ class TestPrivateCaptures:
     def private(self, make_pool):
         return make_pool(capture="private")
 
-    def test_what_captures_have_counts_too(self, private, stream, device):
+    def test_memory_of_captures_is_counted(self, private, stream, device):
         def counted(last):
-            seen = private.statistics()
-            return seen["allocated_bytes.current"], seen[f"allocated_bytes.{last}"]
+            statistics = private.statistics()
+            return statistics["allocated_bytes.current"], statistics[f"allocated_bytes.{last}"]
 
         private.allocate(3000, stream=stream).close()
         builder = stream.create_graph_builder().begin_building()
@@ -256,7 +256,7 @@ class TestPrivateCaptures:
         device.sync()
         assert counted("total") == (0, 6001)
 
-    def test_a_graph_keeps_its_memory(self, private, stream, device):
+    def test_a_graph_retains_its_memory(self, private, stream, device):
         builder = stream.create_graph_builder().begin_building()
         scratch = private.allocate(MIB, stream=builder)
         assert scratch.memory_resource is private
@@ -265,29 +265,29 @@ class TestPrivateCaptures:
         scratch.close()
         graph = builder.end_building().complete()
         builder.close()
-        others = [private.allocate(MIB, stream=stream) for _ in range(4)]
+        buffers = [private.allocate(MIB, stream=stream) for _ in range(4)]
         assert all(
-            other.handle + MIB <= address or address + MIB <= other.handle for other in others
+            buffer.handle + MIB <= address or address + MIB <= buffer.handle for buffer in buffers
         )
         for _ in range(2):
             graph.launch(stream)
         stream.sync()
         assert private.statistics()["allocation_count.current"] == 4
-        for other in others:
-            other.close()
-        held = private.statistics()["reserved_bytes.current"]
-        assert held - private.trim() == 2 * MIB
+        for buffer in buffers:
+            buffer.close()
+        reserved = private.statistics()["reserved_bytes.current"]
+        assert reserved - private.trim() == 2 * MIB
         graph.close()
         device.sync()
         gc.collect()
-        with device.create_stream() as another:  # what graphs let go is dropped by later calls
+        with device.create_stream() as another:  # later calls drop objects that graphs released
             host_launch(another, lambda: None)
             another.sync()
         device.sync()
         assert private.statistics()["reserved_bytes.current"] == 0
         assert private.statistics()["allocation_count.total"] == 5
 
-    def test_a_capture_uses_its_memory_again(self, private, stream):
+    def test_a_capture_reuses_its_memory(self, private, stream):
         builder = stream.create_graph_builder().begin_building()
         addresses = set()
         for turn in range(3):
@@ -297,7 +297,7 @@ class TestPrivateCaptures:
         assert len(addresses) == 1
         builder.end_building().close()
 
-    def test_two_captures_share_nothing(self, private, stream):
+    def test_two_captures_do_not_share_memory(self, private, stream):
         spans = []
         graphs = []
         for _ in range(2):
@@ -336,14 +336,14 @@ class TestFaults:
         for stream in streams:
             with pool.allocate(4 * MIB, stream=stream):
                 pass
-        seen = pool.statistics()
-        assert seen["allocated_bytes.current"] == seen["allocation_count.current"] == 0
-        assert seen["reserved_bytes.current"] <= 4 * MIB
+        statistics = pool.statistics()
+        assert statistics["allocated_bytes.current"] == statistics["allocation_count.current"] == 0
+        assert statistics["reserved_bytes.current"] <= 4 * MIB
         for stream in streams:
             stream.close()
         pool.close()
 
-    def test_threads_that_close_the_pool_and_its_stream(self, device):
+    def test_threads_close_the_pool_and_its_stream(self, device):
         for _ in range(20):
             pool = PoolMemoryResource(device)
             stream = device.create_stream()
@@ -371,16 +371,18 @@ class TestFaults:
             for thread in threads:
                 thread.join()
             assert errors == []
-            seen = pool.statistics()
-            assert seen["allocated_bytes.current"] == seen["reserved_bytes.current"] == 0
+            statistics = pool.statistics()
+            assert (
+                statistics["allocated_bytes.current"] == statistics["reserved_bytes.current"] == 0
+            )
 
 
 class TestProcess:
-    def test_in_the_child_of_a_fork_it_is_inert(self, run_python):
+    def test_in_a_forked_child_it_is_inert(self, run_python):
         text = START + """
 child = os.fork()
 if child == 0:
-    held.close()
+    buffer.close()
     for ask in (lambda: pool.allocate(1, stream=stream), pool.trim, pool.statistics):
         try:
             ask()
@@ -390,11 +392,11 @@ if child == 0:
             os._exit(3)
     pool.close()
     stream.close()
-    del pool, held, stream, other
+    del pool, buffer, stream, other
     gc.collect()
     os._exit(0)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-held.close()
+buffer.close()
 print(pool.statistics()["allocated_bytes.current"], pool.trim())
 pool.close()
 """  # fmt: skip
@@ -402,9 +404,9 @@ pool.close()
 
     @pytest.mark.parametrize(
         "end",
-        ["", "del pool, held", "pool.close()", "held.close(); pool.close()", "pool.me = pool"],
+        ["", "del pool, buffer", "pool.close()", "buffer.close(); pool.close()", "pool.me = pool"],
     )
-    def test_a_process_ends_quietly(self, run_python, end):
+    def test_a_process_exits_silently(self, run_python, end):
         text = START.replace("PoolMemoryResource(device", "Pool(device").replace(
             "device = Device(0)", "class Pool(PoolMemoryResource): pass\ndevice = Device(0)"
         )
@@ -423,14 +425,14 @@ for order in (device.create_stream(), device.default_stream):
     except RuntimeError as error:
         assert "reset or destroyed" in str(error), error
     else:
-        raise AssertionError("memory of a context that is gone")
-held.close()
+        raise AssertionError("memory of a destroyed context")
+buffer.close()
 pool.close()
 new = PoolMemoryResource(device)
 fresh = device.create_stream()
 new.allocate(100, stream=fresh).close()
 new.close()
-del pool, held, stream, other
+del pool, buffer, stream, other
 gc.collect()
 """
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A hundred thousand live buffers: each costs what one costs, in time and in bytes."""
+"""A hundred thousand live buffers: each costs the same time and bytes as a single one."""
 
 import gc
 import resource as usage
@@ -9,19 +9,19 @@ import pytest
 from cuda.core import PoolMemoryResource
 
 MANY, WINDOW = 100_000, 1_000
-MOST_BYTES = 600  # of the process, for a Buffer, its block and its place in a list
-MOST_RATIO = 3  # of the least times of windows, which others on the machine disturb
+MOST_BYTES = 600  # bytes of the process, for a Buffer, its block and its place in a list
+MOST_RATIO = 3  # of minimal times, which other processes on the machine disturb
 
 
 @pytest.fixture
 def pool(device):
-    made = PoolMemoryResource(device, initial_size=MANY * 512 + (8 << 20))
-    yield made
-    made.close()
+    pool = PoolMemoryResource(device, initial_size=MANY * 512 + (8 << 20))
+    yield pool
+    pool.close()
 
 
 def time_of_one(pool, stream):
-    """Nanoseconds for one allocation and free: the least of some windows."""
+    """Return the nanoseconds for one allocation and free: the minimum of some windows."""
 
     def window():
         start = perf_counter_ns()
@@ -32,23 +32,23 @@ def time_of_one(pool, stream):
     return min(window() for _ in range(20))
 
 
-def time_to_make(pool, stream, into, count):
-    """Nanoseconds for one more live buffer: the least of some windows."""
+def time_to_allocate(pool, stream, buffers, count):
+    """Return the nanoseconds for one more live buffer: the minimum of some windows."""
     least = float("inf")
     for _ in range(count // WINDOW):
         start = perf_counter_ns()
-        into.extend([pool.allocate(64, stream=stream) for _ in range(WINDOW)])
+        buffers.extend([pool.allocate(64, stream=stream) for _ in range(WINDOW)])
         least = min(least, (perf_counter_ns() - start) / WINDOW)
     return least
 
 
-def test_a_buffer_among_many_costs_what_one_costs(pool, stream):
+def test_a_buffer_among_many_costs_the_same_as_a_single_one(pool, stream):
     alone, live = time_of_one(pool, stream), []
-    first = time_to_make(pool, stream, live, 10 * WINDOW)
+    first = time_to_allocate(pool, stream, live, 10 * WINDOW)
     before = usage.getrusage(usage.RUSAGE_SELF).ru_maxrss
-    time_to_make(pool, stream, live, MANY - 20 * WINDOW)
+    time_to_allocate(pool, stream, live, MANY - 20 * WINDOW)
     grown = (usage.getrusage(usage.RUSAGE_SELF).ru_maxrss - before) * 1024 / (MANY - 20 * WINDOW)
-    last = time_to_make(pool, stream, live, 10 * WINDOW)
+    last = time_to_allocate(pool, stream, live, 10 * WINDOW)
     assert len({buffer.handle for buffer in live}) == MANY
     assert pool.statistics()["allocation_count.current"] == MANY
     among_many = time_of_one(pool, stream)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of memory that hold for every resource; the others are beside what they are about."""
+"""Properties of memory that hold for every resource."""
 
 import gc
 
@@ -18,7 +18,7 @@ from cuda.core import (
 )
 from cuda.core._memory import _SynchronousMemoryResource
 
-# How each is made, and the driver call that takes its memory.
+# name -> factory, and the driver call that allocates its memory
 RESOURCES = {
     "device pool": (lambda d: DeviceMemoryResource(d, {}), "cuMemAllocFromPoolAsync"),
     "current pool": (lambda d: DeviceMemoryResource(d), "cuMemAllocFromPoolAsync"),
@@ -33,24 +33,24 @@ POOLS = [name for name, (_, call) in RESOURCES.items() if "Pool" in call]
 
 
 @pytest.fixture(params=RESOURCES, name="name")
-def name_of_a_resource(request):
+def resource_name(request):
     return request.param
 
 
 @pytest.fixture
 def resource(name, device):
-    made = RESOURCES[name][0](device)
-    yield made
+    resource = RESOURCES[name][0](device)
+    yield resource
     if name in POOLS:
-        made.close()
+        resource.close()
 
 
-def test_a_part_has_the_resource_of_the_whole(resource, stream):
-    with resource.allocate(64, stream=stream) as whole, whole.resize_view(8, 8) as part:
-        assert part.memory_resource is whole.memory_resource is resource
+def test_a_view_has_the_resource_of_its_buffer(resource, stream):
+    with resource.allocate(64, stream=stream) as buffer, buffer.resize_view(8, 8) as view:
+        assert view.memory_resource is buffer.memory_resource is resource
 
 
-def test_memory_of_the_host_alone_is_of_no_device(run_python):
+def test_host_only_memory_belongs_to_no_device(run_python):
     code = """
 import ctypes
 from cuda.core import Buffer, Device
@@ -65,7 +65,7 @@ for each in Device.get_all_devices():
     run_python(code, HALFWARP_EMULATOR_DEVICES="3")
 
 
-def test_a_pointer_is_reported_before_there_is_a_context(run_python):
+def test_a_pointer_is_described_before_a_context_exists(run_python):
     code = """
 import ctypes
 from cuda.core import Buffer
@@ -81,7 +81,7 @@ assert error == 0 and int(context) == 0
 
 
 @pytest.mark.parametrize("name", POOLS)
-def test_attributes_answer_after_the_resource_was_closed(resource, stream):
+def test_attributes_are_available_after_the_resource_was_closed(resource, stream):
     attributes = resource.attributes
     with resource.allocate(1 << 20, stream=stream):
         resource.close()
@@ -89,7 +89,7 @@ def test_attributes_answer_after_the_resource_was_closed(resource, stream):
         assert attributes.reserved_mem_high >= 1 << 20
 
 
-def test_no_page_locked_bytes_have_no_address(device):
+def test_zero_page_locked_bytes_have_no_address(device):
     buffer = LegacyPinnedMemoryResource().allocate(0)
     assert (buffer.handle, buffer.size, buffer.is_closed) == (0, 0, False)
     buffer.close()
@@ -98,7 +98,7 @@ def test_no_page_locked_bytes_have_no_address(device):
 
 
 class Failing(MemoryResource):
-    """Its memory is made up; what it is told to raise comes from `allocate` and `deallocate`."""
+    """Memory at an invalid address; `allocate` and `deallocate` raise the given error."""
 
     is_device_accessible = is_host_accessible = False
     device_id = -1
@@ -116,7 +116,7 @@ class Failing(MemoryResource):
 
 
 @pytest.mark.parametrize("kind", [KeyError, MemoryError, OutOfMemoryError, KeyboardInterrupt])
-def test_what_an_own_resource_raises_propagates(device, stream, kind):
+def test_exceptions_of_a_user_resource_propagate(device, stream, kind):
     error = kind("mine")
     failing = Failing(error)
     before = device.memory_resource
@@ -130,7 +130,7 @@ def test_what_an_own_resource_raises_propagates(device, stream, kind):
         device.memory_resource = before
 
 
-def test_at_collection_it_is_reported_and_not_raised(capfd, device):
+def test_exceptions_at_collection_are_reported_and_not_raised(capfd, device):
     buffer = Failing(KeyError("mine")).allocate(16)
     del buffer
     gc.collect()
@@ -139,7 +139,9 @@ def test_at_collection_it_is_reported_and_not_raised(capfd, device):
 
 
 @pytest.mark.parametrize("error", ["CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_UNKNOWN"])
-def test_after_a_failed_allocation_all_works(name, resource, device, stream, emulation, error):
+def test_a_failed_allocation_has_no_lasting_effect(
+    name, resource, device, stream, emulation, error
+):
     kind = OutOfMemoryError if error.endswith("MEMORY") else CUDAError
     gc.collect()
     emulation.settle()
@@ -160,7 +162,7 @@ def test_after_a_failed_allocation_all_works(name, resource, device, stream, emu
 @pytest.mark.parametrize(
     "name", ["device pool", "current pool", "pinned", "synchronous", "virtual"]
 )
-def test_more_than_there_is_leaves_the_stream_usable(resource, device, stream):
+def test_an_oversized_request_leaves_the_stream_usable(resource, device, stream):
     with pytest.raises(OutOfMemoryError):
         resource.allocate(1 << 46, stream=stream)
     with resource.allocate(64, stream=stream) as buffer:
@@ -168,7 +170,7 @@ def test_more_than_there_is_leaves_the_stream_usable(resource, device, stream):
         stream.sync()
 
 
-def test_a_graphs_memory_that_cannot_be_had_leaves_the_builder_usable(device, stream, emulation):
+def test_a_failed_graph_allocation_leaves_the_builder_usable(device, stream, emulation):
     resource = GraphMemoryResource(device)
     builder = stream.create_graph_builder().begin_building()
     with (
@@ -188,7 +190,7 @@ def test_a_graphs_memory_that_cannot_be_had_leaves_the_builder_usable(device, st
 
 
 @pytest.mark.parametrize("shared", ["event", "resource", "resource.allocation_handle"])
-def test_a_fork_is_warned_of_where_it_is_pickled(run_python, shared):
+def test_pickling_warns_about_the_fork_start_method(run_python, shared):
     code = f"""
 import multiprocessing, pickle, warnings
 from multiprocessing.reduction import ForkingPickler
@@ -209,8 +211,8 @@ assert warning.category is UserWarning
     run_python(code)
 
 
-def test_a_buffer_of_an_own_resource_needs_no_device(run_python):
-    """The reference asked for a context where memory of the host alone was freed."""
+def test_a_buffer_of_a_user_resource_requires_no_device(run_python):
+    """The reference required a context to free memory of the host."""
     code = """
 import ctypes
 from cuda.core import Buffer, MemoryResource
