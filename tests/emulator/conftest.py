@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the emulator share: the driver's C functions called raw, kernels as PTX."""
+"""Fixtures of the emulator's tests: the driver's C functions called raw, kernels as PTX."""
 
 import ctypes
 import os
@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-# A driver that loads a kernel lazily waits for those that run, and some here wait for the test.
+# A driver that loads a kernel lazily waits for running kernels, and some here wait for the test.
 os.environ.setdefault("CUDA_MODULE_LOADING", "EAGER")
 
 HEADER = ".version 8.0\n.target sm_75\n.address_size 64\n"
@@ -51,7 +51,7 @@ KERNELS = {
 
 @pytest.fixture
 def emulated():
-    """Only where the emulator answers; what it adds to the driver cannot be asked of a GPU."""
+    """Skip the test on a GPU, whose driver lacks the emulator's additions."""
     from cuda.core import emulation
 
     if not emulation.is_active():
@@ -60,8 +60,7 @@ def emulated():
 
 
 class Driver:
-    """The driver's functions by name, raw: they answer the CUresult as an int.
-
+    """The driver's functions by name, called raw. They return the CUresult as an int.
     An int goes as 64 bits, bytes as text, None as null.
     """
 
@@ -82,15 +81,15 @@ class Driver:
         setattr(self, name, call)
         return call
 
-    def output(self, name, *rest, kind=ctypes.c_uint64):
+    def output(self, name, *args, kind=ctypes.c_uint64):
         """The value that a function puts behind its first argument; it must succeed."""
         out = kind()
-        code = getattr(self, name)(ctypes.byref(out), *rest)
-        assert code == 0, f"{name} answered {code}"
+        code = getattr(self, name)(ctypes.byref(out), *args)
+        assert code == 0, f"{name} returned {code}"
         return out.value
 
     def kernel(self, name, *, entry=None):
-        """A kernel of KERNELS, or of PTX text; its module goes at the end of the test."""
+        """A kernel of KERNELS, or of PTX text; its module is unloaded at the end of the test."""
         text = HEADER + KERNELS.get(name, name)
         self.modules.append(self.output("cuModuleLoadData", text.encode()))
         return self.output("cuModuleGetFunction", self.modules[-1], (entry or name).encode())
@@ -119,7 +118,7 @@ def as_c(value):
 
 @pytest.fixture
 def driver():
-    """The driver, initialised, with the primary context of device 0 current."""
+    """The driver, initialized, with the primary context of device 0 current."""
     raw = Driver()
     assert raw.cuInit(0) == 0
     context = raw.output("cuDevicePrimaryCtxRetain", 0)
@@ -134,7 +133,7 @@ def driver():
 
 @pytest.fixture
 def flag(driver):
-    """A pinned word that the latch kernel waits for, released at the end in any case."""
+    """A pinned word that the latch kernel waits for; always released at the end."""
     address = driver.output("cuMemAllocHost", 4)
     word = ctypes.c_uint32.from_address(address)
     word.value = 0
@@ -147,9 +146,9 @@ def flag(driver):
 @pytest.fixture
 def stream(driver):
     """A non-blocking stream."""
-    made = driver.output("cuStreamCreate", 1)
-    yield made
-    driver.cuStreamDestroy(made)
+    new_stream = driver.output("cuStreamCreate", 1)
+    yield new_stream
+    driver.cuStreamDestroy(new_stream)
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mode=adversarial: work starts when somebody waits for it, in an order drawn from the seed."""
+"""mode=adversarial: work starts when a call waits for it, in an order drawn from the seed."""
 
 import pytest
 
@@ -24,7 +24,7 @@ stream, other = output("cuStreamCreate", 1), output("cuStreamCreate", 1)
 
 @pytest.fixture(params=SEEDS)
 def adversarial(request, run_emulated):
-    """Run code under one seed: its words on stdout."""
+    """Run code under one seed; return the words on stdout."""
 
     def run(code, **options):
         done = run_emulated(PROGRAM + code, mode="adversarial", seed=request.param, **options)
@@ -33,7 +33,7 @@ def adversarial(request, run_emulated):
     return run
 
 
-# What is queued; where its result shows, before and after.
+# Enqueued work and the location of its result, with the values before and after.
 UNWAITED = {
     "device to host": ('driver("cuMemcpyDtoHAsync", pinned, memory, 16, stream)', "host[0]", 0, 5),
     "host to host by memset": ('driver("cuMemsetD32Async", pinned, 9, 4, stream)', "host[0]", 0, 9),
@@ -44,7 +44,7 @@ UNWAITED = {
 
 
 @pytest.mark.parametrize("case", UNWAITED)
-def test_a_result_that_was_not_waited_for_is_not_there(adversarial, case):
+def test_a_result_is_absent_without_a_wait(adversarial, case):
     queue, shows, before, after = UNWAITED[case]
     words = adversarial(f"""
 host[:] = [0] * 4
@@ -56,7 +56,7 @@ print({shows})
     assert words == [str(before), str(after)]
 
 
-def test_waiting_for_one_stream_does_not_let_go_another(adversarial):
+def test_waiting_for_one_stream_does_not_start_another(adversarial):
     words = adversarial("""
 driver("cuMemsetD32Async", pinned, 1, 1, stream)
 driver("cuMemsetD32Async", pinned + 4, 2, 1, other)
@@ -69,7 +69,7 @@ print(*host[:2])
     assert words == ["0", "2", "1", "2"]
 
 
-def test_an_event_lets_go_what_it_waits_for_in_other_streams(adversarial):
+def test_an_event_starts_its_dependencies_in_other_streams(adversarial):
     words = adversarial("""
 event = output("cuEventCreate", 0)
 host[:] = [0] * 4
@@ -84,7 +84,7 @@ print(*host[:3])
     assert words == ["1", "2", "0"]
 
 
-def test_the_first_question_is_answered_not_ready_later_ones_let_the_work_go(adversarial):
+def test_the_first_query_is_not_ready_and_later_ones_start_the_work(adversarial):
     words = adversarial("""
 driver("cuMemsetD32Async", pinned, 1, 1, stream)
 print(driver("cuStreamQuery", stream))
@@ -95,7 +95,7 @@ print(host[0])
     assert words == ["600", "1"]
 
 
-def test_work_that_nobody_asks_for_is_done_after_a_while(adversarial):
+def test_work_that_is_never_awaited_runs_after_a_while(adversarial):
     words = adversarial("""
 import time
 host[0] = 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the driver answers to null, stale, foreign and garbage arguments; the same rows on a GPU."""
+"""Result codes of the driver for null, stale, foreign and garbage arguments; the same rows on a
+GPU."""
 
 import ctypes
 
@@ -10,9 +11,9 @@ INVALID_DEVICE, INVALID_IMAGE, INVALID_CONTEXT = 101, 200, 201
 NO_BINARY, INVALID_PTX, FILE_NOT_FOUND = 209, 218, 301
 INVALID_HANDLE, NOT_FOUND, NOT_READY, CONTEXT_IS_DESTROYED = 400, 500, 600, 709
 
-OUT = ctypes.c_uint64 * 16  # room for any output
+OUT = ctypes.c_uint64 * 16  # large enough for any output
 
-# name, arguments ("out": room for an output), the code
+# name, arguments ("out": an output buffer), the code
 NULL_AND_RANGE = [
     ("cuInit", (1,), INVALID_VALUE),
     ("cuDriverGetVersion", (None,), INVALID_VALUE),
@@ -79,11 +80,11 @@ NULL_AND_RANGE = [
     ids=[f"{name}-{index}" for index, (name, *_) in enumerate(NULL_AND_RANGE)],
 )
 def test_null_and_out_of_range_arguments(driver, name, arguments, code):
-    given = [OUT() if a == "out" else a for a in arguments]
-    assert getattr(driver, name)(*given) == code
+    actual = [OUT() if a == "out" else a for a in arguments]
+    assert getattr(driver, name)(*actual) == code
 
 
-# How to make a handle, how to destroy it, and what takes it.
+# Arguments that create a handle, the function that destroys it, and the functions that use it.
 HANDLES = {
     "stream": (("cuStreamCreate", 0), "cuStreamDestroy", [
         ("cuStreamSynchronize", ()), ("cuStreamQuery", ()), ("cuStreamGetFlags", ("out",)),
@@ -97,31 +98,31 @@ HANDLES = {
                "cuModuleUnload", [("cuModuleUnload", ())]),
 }  # fmt: skip
 USES = [
-    pytest.param(kind, name, rest, id=f"{kind}-{name}")
+    pytest.param(kind, name, args, id=f"{kind}-{name}")
     for kind, (_, _, uses) in HANDLES.items()
-    for name, rest in uses
+    for name, args in uses
 ]
 
 
 @pytest.mark.usefixtures("emulated")  # a device may crash here
-@pytest.mark.parametrize(("kind", "name", "rest"), USES)
+@pytest.mark.parametrize(("kind", "name", "args"), USES)
 class TestHandles:
-    def use(self, driver, name, handle, rest):
-        return getattr(driver, name)(handle, *(OUT() if a == "out" else a for a in rest))
+    def use(self, driver, name, handle, args):
+        return getattr(driver, name)(handle, *(OUT() if a == "out" else a for a in args))
 
     @pytest.mark.cuda_expect_fault("destroyed-handle")
-    def test_a_destroyed_handle_is_recognised(self, driver, kind, name, rest):
-        (create, *how), destroy, _ = HANDLES[kind]
-        handle = driver.output(create, *how)
+    def test_a_destroyed_handle_is_recognized(self, driver, kind, name, args):
+        (create, *options), destroy, _ = HANDLES[kind]
+        handle = driver.output(create, *options)
         assert getattr(driver, destroy)(handle) == SUCCESS
-        assert self.use(driver, name, handle, rest) == INVALID_HANDLE
+        assert self.use(driver, name, handle, args) == INVALID_HANDLE
 
     @pytest.mark.parametrize("garbage", [0x10, 0xDEADBEEF, 0x7FFF_FFFF_F000, 2**64 - 16])
-    def test_garbage_is_recognised(self, driver, kind, name, rest, garbage):
-        assert self.use(driver, name, garbage, rest) == INVALID_HANDLE
+    def test_garbage_is_recognized(self, driver, kind, name, args, garbage):
+        assert self.use(driver, name, garbage, args) == INVALID_HANDLE
 
-    def test_a_handle_of_another_kind_is_recognised(self, driver, kind, name, rest):
-        assert self.use(driver, name, driver.context, rest) == INVALID_HANDLE
+    def test_a_handle_of_another_kind_is_recognized(self, driver, kind, name, args):
+        assert self.use(driver, name, driver.context, args) == INVALID_HANDLE
 
 
 @pytest.mark.usefixtures("emulated")
@@ -132,7 +133,7 @@ class TestContextHandles:
         assert driver.cuCtxPushCurrent(garbage) == INVALID_CONTEXT
 
     @pytest.mark.cuda_expect_fault("destroyed-handle", "double-free")
-    def test_what_was_made_in_a_destroyed_context_is_gone(self, driver):
+    def test_objects_of_a_destroyed_context_are_destroyed(self, driver):
         context = driver.output("cuCtxCreate_v2", 0, 0)
         stream = driver.output("cuStreamCreate", 0)
         memory = driver.output("cuMemAlloc", 64)
@@ -145,7 +146,7 @@ class TestContextHandles:
         assert driver.cuCtxDestroy(driver.context) == INVALID_CONTEXT
 
 
-def test_a_handle_is_never_used_twice(driver, emulated):
+def test_a_handle_is_never_reused(driver, emulated):
     seen = set()
     for _ in range(100):
         handle = driver.output("cuStreamCreate", 0)
@@ -164,7 +165,7 @@ class TestContextStack:
         assert driver.output("cuCtxGetCurrent") == driver.context
         assert driver.cuCtxDestroy(other) == SUCCESS
 
-    def test_without_a_context_calls_say_so(self, driver):
+    def test_calls_without_a_context_report_it(self, driver):
         driver.cuCtxSetCurrent(None)
         assert driver.output("cuCtxGetCurrent") == 0
         assert driver.cuCtxGetDevice(OUT()) == INVALID_CONTEXT
@@ -208,7 +209,7 @@ class TestLookUps:
 
 @pytest.mark.usefixtures("emulated")
 class TestIdentity:
-    def test_the_device_says_that_it_is_emulated(self, driver):
+    def test_the_device_reports_that_it_is_emulated(self, driver):
         name, uuid = ctypes.create_string_buffer(64), (ctypes.c_char * 16)()
         assert driver.cuDeviceGetName(name, 64, 0) == SUCCESS
         assert name.value == b"Emulated CUDA device (CPU)"
@@ -216,10 +217,12 @@ class TestIdentity:
         assert uuid.raw[:8] == b"EMULATED"
         assert driver.output("cuDeviceGetAttribute", 50, 0, kind=ctypes.c_int) == 0xE000
 
-    def test_what_is_not_emulated_reads_as_absent(self, driver):
+    def test_unsupported_features_read_as_absent(self, driver):
         absent = {"pageable access": 88, "multicast": 132, "fabric handles": 128}
-        for what, attribute in absent.items():
-            assert driver.output("cuDeviceGetAttribute", attribute, 0, kind=ctypes.c_int) == 0, what
+        for feature, attribute in absent.items():
+            assert driver.output("cuDeviceGetAttribute", attribute, 0, kind=ctypes.c_int) == 0, (
+                feature
+            )
 
-    def test_what_is_not_emulated_refuses(self, driver):
+    def test_unsupported_functions_are_refused(self, driver):
         assert driver.cuMulticastUnbind(0, 0, 0, 0) == 801

@@ -19,8 +19,8 @@ def library(driver):
     loaded = []
 
     def load(text):
-        whole = b".version 8.0\n.target sm_75\n.address_size 64\n" + text.encode()
-        loaded.append(driver.output("cuLibraryLoadData", whole, None, None, 0, None, None, 0))
+        ptx = b".version 8.0\n.target sm_75\n.address_size 64\n" + text.encode()
+        loaded.append(driver.output("cuLibraryLoadData", ptx, None, None, 0, None, None, 0))
         return loaded[-1]
 
     yield load
@@ -28,8 +28,8 @@ def library(driver):
         driver.cuLibraryUnload(each)
 
 
-def attribute(driver, function, which):
-    return driver.output("cuFuncGetAttribute", which, function, kind=ctypes.c_int)
+def attribute(driver, function, attribute_id):
+    return driver.output("cuFuncGetAttribute", attribute_id, function, kind=ctypes.c_int)
 
 
 class TestLoading:
@@ -62,7 +62,7 @@ class TestLoading:
         assert load(ctypes.byref(out), text, 2, options, None) == INVALID_VALUE
         assert load(ctypes.byref(out), text, 2, None, options) == INVALID_VALUE
 
-    def test_what_is_no_code_is_refused(self, driver):
+    def test_invalid_code_is_refused(self, driver):
         out = ctypes.c_uint64()
         assert driver.cuModuleLoadData(ctypes.byref(out), b"hello") in (INVALID_IMAGE, INVALID_PTX)
 
@@ -89,7 +89,7 @@ class TestLoading:
         assert size.value == 4
         assert driver.read(address.value) == [41]
 
-    def test_the_host_writes_what_kernels_only_read(self, driver):
+    def test_the_host_writes_constant_memory(self, driver):
         driver.kernel(".visible .const .align 4 .b8 c[8]; .visible .entry k() { ret; }", entry="k")
         address = ctypes.c_uint64()
         driver.cuModuleGetGlobal(ctypes.byref(address), None, driver.modules[-1], b"c")
@@ -112,7 +112,7 @@ class TestLibraries:
         out = ctypes.c_uint64()
         assert driver.cuLibraryGetKernel(ctypes.byref(out), lib, b"c") == NOT_FOUND
 
-    def test_parameters_are_told_in_a_context_only(self, driver, library):
+    def test_parameters_are_returned_in_a_context_only(self, driver, library):
         lib = library(self.TWO)
         kernel = driver.output("cuLibraryGetKernel", lib, b"b")
         offset, size = ctypes.c_size_t(), ctypes.c_size_t()
@@ -131,7 +131,7 @@ class TestLibraries:
         assert driver.launch(function, ctypes.c_uint32(1)) == SUCCESS
         assert driver.cuCtxSynchronize() == SUCCESS
 
-    def test_settings_of_a_kernel_reach_its_functions(self, driver, library):
+    def test_settings_of_a_kernel_apply_to_its_functions(self, driver, library):
         kernel = driver.output("cuLibraryGetKernel", library(self.TWO), b"a")
         assert driver.cuKernelSetAttribute(MAX_DYNAMIC, 64 * KIB, kernel, 0) == SUCCESS
         function = driver.output("cuKernelGetFunction", kernel)
@@ -149,15 +149,15 @@ class TestLibraries:
 class TestAttributes:
     def test_offsets_and_sizes_of_parameters(self, driver):
         mixed = driver.kernel("mixed")
-        found = []
+        result = []
         for index in range(5):
             offset, size = ctypes.c_size_t(), ctypes.c_size_t()
             out = (ctypes.byref(offset), ctypes.byref(size))
             assert driver.cuFuncGetParamInfo(mixed, index, *out) == SUCCESS
-            found.append((offset.value, size.value))
-        assert found == [(0, 8), (8, 1), (10, 2), (16, 8), (24, 24)]
+            result.append((offset.value, size.value))
+        assert result == [(0, 8), (8, 1), (10, 2), (16, 8), (24, 24)]
 
-    def test_of_a_kernel_with_shared_memory(self, driver):
+    def test_attributes_of_a_kernel_with_shared_memory(self, driver):
         function = driver.kernel("with_shared")
         assert attribute(driver, function, SHARED) == 1024
         assert attribute(driver, function, MAX_THREADS) == 1024
@@ -165,7 +165,7 @@ class TestAttributes:
         assert attribute(driver, function, MAX_DYNAMIC) == 47 * KIB
 
     @pytest.mark.usefixtures("emulated")
-    def test_no_kernel_was_compiled_to_cache_its_reads_of_global_memory(self, driver):
+    def test_no_kernel_caches_its_reads_of_global_memory(self, driver):
         assert attribute(driver, driver.kernel("empty"), CACHE_MODE_CA) == 0
 
     def test_dynamic_shared_memory_can_be_raised_to_the_opt_in_limit(self, driver, emulated):
@@ -175,7 +175,7 @@ class TestAttributes:
         assert driver.cuFuncSetAttribute(function, MAX_DYNAMIC, most) == SUCCESS
         assert attribute(driver, function, MAX_DYNAMIC) == most
 
-    def test_what_was_compiled_in_cannot_be_set(self, driver):
+    def test_compile_time_attributes_cannot_be_set(self, driver):
         function = driver.kernel("empty")
         assert driver.cuFuncSetAttribute(function, REGISTERS, 1) == INVALID_VALUE
 
@@ -196,13 +196,13 @@ class TestLaunchLimits:
     def test_shapes_that_no_device_has(self, driver, shape, code):
         assert driver.launch(driver.kernel("empty"), **shape) == code
 
-    def test_launch_bounds_are_kept(self, driver):
+    def test_launch_bounds_are_respected(self, driver):
         limited = driver.kernel("limited")
         assert driver.launch(limited, block=(64, 1, 1)) == SUCCESS
         assert driver.launch(limited, block=(65, 1, 1)) == INVALID_VALUE
 
-    def test_registers_that_are_only_estimated_refuse_no_launch(self, driver):
-        """Which of them a compiler would keep in memory, nobody knows here."""
+    def test_estimated_registers_refuse_no_launch(self, driver):
+        """The emulator cannot know which registers a compiler would spill."""
         many = range(300)
         loads = "".join(f"ld.volatile.param.u32 r{i}, [x];" for i in many)
         sums = "".join(f"add.u32 sum, sum, r{i};" for i in many)
@@ -237,7 +237,7 @@ class TestLaunchLimits:
         store = driver.kernel("store")
         assert driver.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, None, None, None) == INVALID_VALUE
 
-    def test_packed_arguments_of_the_right_size_are_taken(self, driver):
+    def test_packed_arguments_of_the_right_size_are_accepted(self, driver):
         class Packed(ctypes.Structure):
             _fields_ = (("out", ctypes.c_uint64), ("value", ctypes.c_uint32))
 
@@ -250,7 +250,7 @@ class TestLaunchLimits:
         driver.cuMemFree(memory)
 
     def test_packed_arguments_of_another_size_are_refused(self, driver, emulated):
-        """A device does not notice."""
+        """A device does not check the size."""
         store, size, packed = driver.kernel("store"), ctypes.c_size_t(8), ctypes.c_uint64()
         options = (ctypes.c_void_p * 5)(1, ctypes.addressof(packed), 2, ctypes.addressof(size), 0)
         refused = driver.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, None, None, options)
@@ -282,17 +282,17 @@ class TestOccupancy:
         assert driver.cuOccupancyMaxPotentialBlockSize(*out, empty, None, 0, 100) == SUCCESS
         assert block.value <= 100
 
-    def test_the_callers_function_tells_the_shared_memory(self, driver):
-        asked = []
+    def test_the_callback_returns_the_shared_memory(self, driver):
+        block_sizes = []
         kind = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)
-        function = kind(lambda threads: asked.append(threads) or 0)
+        function = kind(lambda threads: block_sizes.append(threads) or 0)
         grid, block = ctypes.c_int(), ctypes.c_int()
         out = (ctypes.byref(grid), ctypes.byref(block))
         empty = driver.kernel("empty")
         assert driver.cuOccupancyMaxPotentialBlockSize(*out, empty, function, 0, 0) == SUCCESS
-        assert max(asked) == 1024
+        assert max(block_sizes) == 1024
 
-    def test_the_callers_function_may_call_the_driver(self, driver):
+    def test_the_callback_may_call_the_driver(self, driver):
         devices = []
         kind = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)
 
@@ -307,7 +307,7 @@ class TestOccupancy:
         assert set(devices) == {0}
 
     @pytest.mark.usefixtures("emulated")
-    def test_what_is_available_makes_the_blocks_fit(self, driver):
+    def test_available_shared_memory_makes_the_blocks_fit(self, driver):
         empty = driver.kernel("empty")
         name = "cuOccupancyAvailableDynamicSMemPerBlock"
         available = driver.output(name, empty, 4, 128, kind=ctypes.c_size_t)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One seed is one run: what a program without order meets does not depend on time."""
+"""A seed gives one run: unordered work does not depend on time."""
 
 import pytest
 
 from ..programs.raw_calls import RAW_CALLS
 
-# A kernel that adds to a word in a loop, so that it takes a while.
+# A kernel that adds to a word in a loop, to take some time.
 PROGRAM = (
     RAW_CALLS
     + '''
@@ -49,7 +49,7 @@ RUNS = 6
 
 @pytest.mark.parametrize("mode", ["eager", "async", "adversarial"])
 @pytest.mark.parametrize("seed", [0, 5])
-def test_a_free_that_is_not_ordered_before_a_use_is_found_every_time(run_emulated, mode, seed):
+def test_a_free_unordered_with_a_use_is_always_reported(run_emulated, mode, seed):
     for _ in range(RUNS):
         done = run_emulated(PROGRAM + FREE_FIRST, mode=mode, seed=seed)
         assert done.stdout.split() == ["700"]

@@ -16,7 +16,7 @@ TALK = RAW_CALLS + "from cuda.core import emulation\n"
 
 @pytest.fixture
 def talk(run_emulated):
-    """Run code that talks to the driver through ctypes."""
+    """Run code that calls the driver through ctypes."""
 
     def run(code, *arguments, **options):
         return run_emulated(TALK + textwrap.dedent(code), *arguments, **options)
@@ -26,13 +26,13 @@ def talk(run_emulated):
 
 @pytest.fixture
 def run_plain():
-    """Run code where no variable of the environment chooses a backend."""
+    """Run code without an environment variable that chooses a backend."""
 
     def run(code):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
-        whole = TALK + textwrap.dedent(code)
+        program = TALK + textwrap.dedent(code)
         done = subprocess.run(
-            [sys.executable, "-c", whole],
+            [sys.executable, "-c", program],
             env=environment,
             capture_output=True,
             text=True,
@@ -45,7 +45,7 @@ def run_plain():
 
 
 class TestEnable:
-    def test_options_are_taken_and_the_notice_shows_them(self, run_plain):
+    def test_options_are_applied_and_shown_in_the_notice(self, run_plain):
         done = run_plain("""
             assert not emulation.is_active()
             emulation.enable(seed=7, mode="eager", check={"memory", "leak"}, memory="64MiB",
@@ -59,7 +59,7 @@ class TestEnable:
         assert "kernels run on the CPU" in done.stderr
         assert "mode eager, seed 7" in done.stderr
 
-    def test_equal_options_again_do_nothing_others_are_refused(self, run_plain):
+    def test_equal_options_do_nothing_and_others_are_refused(self, run_plain):
         done = run_plain("""
             emulation.enable(seed=7)
             start()
@@ -91,7 +91,7 @@ class TestEnable:
             ("speed", 1, "its options are devices, cc, memory"),
         ],
     )
-    def test_a_wrong_option_names_what_is_accepted(self, run_plain, option, value, accepted):
+    def test_a_wrong_option_names_the_accepted_values(self, run_plain, option, value, accepted):
         done = run_plain(f"""
             try:
                 emulation.enable(**{{{option!r}: {value!r}}})
@@ -101,7 +101,7 @@ class TestEnable:
         """)
         assert accepted in done.stdout
 
-    def test_a_wrong_variable_is_named_and_nothing_starts(self, talk):
+    def test_a_wrong_variable_is_named_and_prevents_the_start(self, talk):
         done = talk('print(driver("cuInit", 0), driver("cuCtxSynchronize"))', devices="many")
         assert done.stdout.split() == ["1", "3"]
         assert "HALFWARP_EMULATOR_DEVICES" in done.stderr
@@ -115,7 +115,7 @@ class TestEnable:
             ("checks", "all", "options are"),
         ],
     )
-    def test_the_exception_tells_of_a_wrong_variable_each_time(
+    def test_the_exception_names_a_wrong_variable_each_time(
         self, run_emulated, option, value, accepted
     ):
         done = run_emulated(
@@ -137,7 +137,7 @@ class TestEnable:
         assert done.stdout.split() == ["1"]
         assert "its options are" in done.stderr
 
-    def test_asking_without_the_emulator_says_how_to_get_it(self, run_plain):
+    def test_a_query_without_the_emulator_explains_how_to_enable_it(self, run_plain):
         done = run_plain("""
             try:
                 emulation.stats()
@@ -148,7 +148,7 @@ class TestEnable:
 
 
 class TestNotice:
-    def test_it_comes_before_the_first_call_returns_and_once(self, talk):
+    def test_the_notice_appears_once_before_the_first_call_returns(self, talk):
         done = talk("""
             import os, sys
             driver("cuDriverGetVersion", ctypes.byref(ctypes.c_int()))
@@ -163,7 +163,7 @@ class TestNotice:
 
 
 class TestDevices:
-    def test_there_are_as_many_as_asked_for(self, talk):
+    def test_the_number_of_devices_is_as_requested(self, talk):
         done = talk(
             """
             start()
@@ -178,7 +178,7 @@ class TestDevices:
         )
         assert done.stdout.split() == ["3", "3"]
 
-    def test_peers_see_each_other_when_told_to(self, talk):
+    def test_peers_reach_each_other_when_enabled(self, talk):
         done = talk(
             """
             start()
@@ -199,7 +199,7 @@ class TestDevices:
         assert done.stdout.split() == ["1", "0", "0", "704", "0", "1"]
 
     @pytest.mark.parametrize("may", [False, True])
-    def test_a_pool_that_a_peer_may_reach_gives_memory_that_it_may_reach(self, talk, may):
+    def test_pool_memory_is_accessible_to_a_peer_with_access(self, talk, may):
         done = talk(
             """
             import sys
@@ -219,7 +219,7 @@ class TestDevices:
         assert done.stdout.split() == ["0" if may else "1"]
 
     @pytest.mark.parametrize("cc", ["7.5", "8.0", "8.6", "9.0", "10.0", "12.0"])
-    def test_the_capability_is_as_asked(self, talk, cc):
+    def test_the_capability_is_as_requested(self, talk, cc):
         done = talk(
             'start(); print(*(output("cuDeviceGetAttribute", number, 0) for number in (75, 76)))',
             cc=cc,
@@ -249,7 +249,7 @@ class TestCounts:
         """)
         assert done.stdout.strip() == "device memory True 100 0"
 
-    def test_reset_begins_afresh(self, talk):
+    def test_reset_clears_the_counts(self, talk):
         done = talk("""
             start()
             stream = output("cuStreamCreate", 0)
@@ -260,7 +260,7 @@ class TestCounts:
         """)
         assert done.stdout.split() == ["[]", "{}", "0", "400"]
 
-    def test_sites_are_traced_when_asked_for(self, run_plain):
+    def test_sites_are_traced_on_request(self, run_plain):
         done = run_plain("""
             emulation.enable(trace="site", check="leak")
             start()
@@ -270,13 +270,13 @@ class TestCounts:
         assert done.stdout.startswith("<string>:")
         assert "created at <string>:" in done.stderr
 
-    def test_calls_are_traced_when_asked_for(self, talk):
+    def test_calls_are_traced_on_request(self, talk):
         done = talk('start(); driver("cuMemAlloc", None, 0)', trace="api")
         assert "cuMemAlloc -> CUDA_ERROR_INVALID_VALUE" in done.stderr
 
 
 class TestReports:
-    def test_json_lines_go_to_a_file(self, talk, tmp_path):
+    def test_json_lines_are_written_to_a_file(self, talk, tmp_path):
         import json
 
         path = tmp_path / "report.jsonl"
@@ -285,7 +285,7 @@ class TestReports:
         assert record["kind"] == "handle"
         assert "0xbad0" in record["text"]
 
-    def test_leaks_are_listed_at_exit_when_asked_for(self, talk):
+    def test_leaks_are_listed_at_exit_on_request(self, talk):
         code = 'start(); output("cuMemAlloc", 100); output("cuMemAlloc", 28); '
         code += 'output("cuStreamCreate", 0)'
         assert "leak" not in talk(code).stderr
@@ -295,7 +295,7 @@ class TestReports:
 
 
 class TestProcess:
-    def test_a_child_of_fork_cannot_use_the_driver(self, talk):
+    def test_a_forked_child_cannot_use_the_driver(self, talk):
         done = talk("""
             import os, sys
             start()
@@ -310,7 +310,7 @@ class TestProcess:
         """)
         assert done.stdout.split() == ["0", "0"]
 
-    def test_the_process_ends_while_a_kernel_runs(self, talk):
+    def test_the_process_exits_while_a_kernel_runs(self, talk):
         done = talk("""
             start()
             text = b'''.version 8.0
@@ -327,17 +327,17 @@ class TestProcess:
         """)
         assert "3 operations still queued; they are dropped" in done.stderr
 
-    def test_rules_of_the_environment_are_armed(self, talk):
+    def test_fault_rules_of_the_environment_are_armed(self, talk):
         done = talk('start(); print(driver("cuCtxSynchronize"), driver("cuCtxSynchronize"))',
                     fail="cuCtxSynchronize:2=CUDA_ERROR_OUT_OF_MEMORY")  # fmt: skip
         assert done.stdout.split() == ["0", "2"]
 
-    def test_a_malformed_rule_of_the_environment_is_named(self, talk):
+    def test_a_malformed_fault_rule_of_the_environment_is_named(self, talk):
         done = talk('print(driver("cuInit", 0), emulation.is_active())', fail="nonsense")
         assert done.stdout.split()[0] == "1"
 
 
-def test_importing_the_package_looks_for_no_library(run_plain):
+def test_importing_the_package_loads_no_library(run_plain):
     done = run_plain("""
         import os, sys
         opened = []

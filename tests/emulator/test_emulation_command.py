@@ -54,7 +54,7 @@ class TestRun:
         assert done.stdout.strip() == "['a', '--b']"
         assert "seed 9" in done.stderr
 
-    def test_what_is_left_makes_it_fail(self, command, script):
+    def test_leaks_make_it_fail(self, command, script):
         done = command("run", script('output("cuStreamCreate", 0)'))
         assert done.returncode == 1
         assert "leak: stream" in done.stderr
@@ -62,7 +62,7 @@ class TestRun:
     @pytest.mark.parametrize(
         ("end", "status"), [("sys.exit(3)", 3), ("raise KeyError", 1), ("sys.exit('no')", 1)]
     )
-    def test_the_status_of_the_script_is_kept(self, command, script, end, status):
+    def test_the_exit_status_of_the_script_is_returned(self, command, script, end, status):
         assert command("run", script(end)).returncode == status
 
     def test_wrong_options_and_missing_scripts_are_refused(self, command, script):
@@ -74,7 +74,7 @@ class TestRun:
 
 
 class TestExec:
-    def test_a_program_gets_its_arguments_and_keeps_its_status(self, command):
+    def test_a_program_receives_its_arguments_and_its_status_is_returned(self, command):
         done = command("exec", "sh", "-c", 'echo "$@"; exit 5', "sh", "a", "--b")
         assert done.returncode == 5
         assert done.stdout == "a --b\n"
@@ -89,7 +89,7 @@ ctypes.CDLL("libnvidia-ml.so.1")
         done = command("exec", "--devices", "3", sys.executable, "-c", code)
         assert done.stdout.split() == ["0", "0", "3"], done.stderr
 
-    def test_what_cannot_be_run_is_told_like_a_shell_does(self, command, tmp_path):
+    def test_a_failed_exec_is_reported_like_in_a_shell(self, command, tmp_path):
         assert command("exec").returncode == 2
         assert command("exec", "--mode", "fast", "true").returncode == 2
         assert command("exec", "no-such-program").returncode == 127
@@ -119,7 +119,7 @@ print(ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version)), ver
     assert int(done.stdout.split()[1]) >= 13000
 
 
-def test_a_script_that_is_not_there_is_a_plain_error(command, tmp_path):
+def test_a_missing_script_is_a_plain_error(command, tmp_path):
     done = command("run", "--seed", "3", str(tmp_path / "absent.py"))
     assert done.returncode == 2
     assert "there is no script" in done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each kind of fault, through the driver: its code, that it sticks, what the report says."""
+"""Each kind of fault, through the driver: its code, that it is sticky, and its report."""
 
 import ctypes
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.usefixtures("emulated")
 SUCCESS, ILLEGAL_ADDRESS, LAUNCH_FAILED, LAUNCH_TIMEOUT, ASSERT = 0, 700, 719, 702, 710
 MISALIGNED = 716
 
-# A kernel per kind: PTX, its code, how many threads; `p`: 64 live bytes, `q`: freed ones.
+# Kernel of each kind: PTX, its code, the number of threads; `p`: 64 live bytes, `q`: freed bytes.
 BODY = """
     .visible .entry k(.param .u64 p, .param .u64 q) {{
         .shared .align 4 .b8 shared_bytes[64];
@@ -29,7 +29,7 @@ FAULTS = {
         "setp.lt.u32 %p1, %r1, 7; @%p1 bra low; bar.sync 0; bra end; low: bar.sync 0; end:",
         LAUNCH_FAILED, 32),
 }  # fmt: skip
-# The same with the mistake taken out.
+# The same kernels without the mistake.
 CORRECT = {
     "out-of-bounds": ("st.global.u32 [%rd1+60], %r1;", 1),
     "use-after-free": ("ld.global.u32 %r2, [%rd1]; st.global.u32 [%rd1], %r2;", 1),
@@ -42,7 +42,7 @@ CORRECT = {
 
 @pytest.mark.parametrize("name", ["f", "rd", "Pf", "saxpy"])
 def test_a_kernel_of_c_linkage_keeps_its_name(driver, emulated, name):
-    """Alone, `f` is how C++ mangles the type float."""
+    """A lone `f` is how C++ mangles the type float."""
     with emulated.expect_fault("trap") as caught:
         driver.launch(driver.kernel(f".visible .entry {name}() {{ trap; }}", entry=name))
         assert driver.cuCtxSynchronize() == LAUNCH_FAILED
@@ -51,7 +51,7 @@ def test_a_kernel_of_c_linkage_keeps_its_name(driver, emulated, name):
 
 @pytest.fixture
 def memory(driver):
-    """An address of 64 live bytes and one of 64 freed ones."""
+    """Return the address of 64 live bytes and of 64 freed bytes."""
     live, freed = driver.output("cuMemAlloc", 64), driver.output("cuMemAlloc", 64)
     driver.cuMemFree(freed)
     yield live, freed
@@ -69,7 +69,9 @@ def run(driver, body, threads, memory):
 
 @pytest.mark.parametrize("kind", FAULTS)
 class TestEachKind:
-    def test_has_its_code_and_sticks_until_it_is_cleared(self, driver, memory, emulated, kind):
+    def test_a_fault_has_its_code_and_is_sticky_until_it_is_cleared(
+        self, driver, memory, emulated, kind
+    ):
         body, code, threads = FAULTS[kind]
         with emulated.expect_fault(kind):
             assert run(driver, body, threads, memory) == code
@@ -79,7 +81,7 @@ class TestEachKind:
         assert driver.cuCtxSynchronize() == SUCCESS
         assert emulated.last_fault() is None
 
-    def test_names_the_kernel_the_thread_and_the_line(self, driver, memory, emulated, kind):
+    def test_a_fault_names_the_kernel_the_thread_and_the_line(self, driver, memory, emulated, kind):
         body, code, threads = FAULTS[kind]
         with emulated.expect_fault(kind) as caught:
             run(driver, body, threads, memory)
@@ -92,14 +94,14 @@ class TestEachKind:
         assert "k" in fault.first_line
         assert str(fault).startswith(fault.first_line)
 
-    def test_a_neighbouring_correct_kernel_is_not_reported(self, driver, memory, emulated, kind):
+    def test_a_correct_kernel_is_not_reported(self, driver, memory, emulated, kind):
         body, threads = CORRECT[kind]
         before = emulated.stats()["faults"]
         assert run(driver, body, threads, memory) == SUCCESS
         assert emulated.stats()["faults"] == before
 
 
-def test_a_fault_from_before_is_not_what_was_expected(driver, memory, emulated):
+def test_an_earlier_fault_is_not_an_expected_one(driver, memory, emulated):
     assert run(driver, "trap;", 1, memory) == LAUNCH_FAILED
     with (
         pytest.raises(AssertionError, match="kind 'trap', there was none"),
@@ -122,7 +124,7 @@ class TestAddresses:
         )
         assert "8 bytes past the end" in str(fault)
 
-    def test_plain_host_memory_is_recognised(self, driver, emulated):
+    def test_pageable_host_memory_is_recognized(self, driver, emulated):
         word = ctypes.c_uint32()
         with emulated.expect_fault("host-memory") as caught:
             addresses = (ctypes.addressof(word), 0)
@@ -151,7 +153,7 @@ class TestAddresses:
             assert driver.cuStreamSynchronize(stream) == SUCCESS
             flag.value = 1
             assert driver.cuStreamSynchronize(other) == ILLEGAL_ADDRESS
-            assert driver.cuStreamSynchronize(stream) == ILLEGAL_ADDRESS  # the context is broken
+            assert driver.cuStreamSynchronize(stream) == ILLEGAL_ADDRESS  # the context is unusable
         driver.cuStreamDestroy(other)
 
 
@@ -164,15 +166,15 @@ class TestAfterAFault:
             assert driver.launch(empty) == LAUNCH_FAILED
         assert emulated.stats()["launches"] == launches
 
-    def test_releasing_works_and_tells_of_the_fault(self, driver, memory, emulated):
+    def test_releasing_works_and_reports_the_fault(self, driver, memory, emulated):
         stream = driver.output("cuStreamCreate", 0)
         with emulated.expect_fault("trap"):
             run(driver, "trap;", 1, memory)
             assert driver.cuStreamDestroy(stream) == LAUNCH_FAILED
         assert not [leak for leak in emulated.leaks() if leak.kind == "stream"]
 
-    def test_a_reset_of_the_primary_context_heals_it(self, driver, emulated):
-        memory = (driver.output("cuMemAlloc", 64), 0)  # goes with the reset
+    def test_a_reset_of_the_primary_context_clears_the_fault(self, driver, emulated):
+        memory = (driver.output("cuMemAlloc", 64), 0)  # destroyed by the reset
         run(driver, "trap;", 1, memory)
         assert driver.cuCtxSynchronize() == LAUNCH_FAILED
         emulated.reset()
@@ -181,7 +183,7 @@ class TestAfterAFault:
 
 
 class TestPrint:
-    def test_text_comes_out_at_the_next_synchronisation(self, driver, capfd):
+    def test_text_is_printed_at_the_next_synchronization(self, driver, capfd):
         kernel = driver.kernel(
             """
             .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);

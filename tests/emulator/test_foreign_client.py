@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The published CUDA packages for Python on the emulator: a mistake that our halves share shows."""
+"""The published CUDA packages for Python on the emulator, independent of our own packages."""
 
 import os
 import subprocess
@@ -30,13 +30,13 @@ def test_the_published_packages_build_and_launch_graphs(mode):
 
 
 @needs_reference
-def test_what_the_published_packages_compile_and_link_by_default_runs():
+def test_default_output_of_the_published_compilers_runs():
     printed = run("compiled.py", "async", "exec")
     assert printed == ["compiled", "linked", "linked from PTX", "linked from LTO-IR"]
 
 
 def run(script, mode, by="path"):
-    """The lines that a script prints under the published packages."""
+    """Return the lines that a script prints under the published packages."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("HALFWARP_", "PYTHON"))}
     command = [sys.executable, "-m", "cuda.core.emulation", by]
     if by == "path":

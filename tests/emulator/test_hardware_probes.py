@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The emulator gives the answers that GPUs gave to the questions of the probes."""
+"""The emulator returns the results that GPUs returned to the questions of the probes."""
 
 import os
 import subprocess
@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from cuda.core import emulation
 
-PROBES = {"graph": 1, "memory": 1, "several_devices": 2}  # and the devices of each
+PROBES = {"graph": 1, "memory": 1, "several_devices": 2}  # and their devices
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.skipif(not emulation.is_active(), reason="run the probe itself to ask a GPU")
 @pytest.mark.parametrize(("probe", "devices"), PROBES.items())
-def test_the_emulator_answers_as_gpus_did(probe, devices):
+def test_the_emulator_returns_the_results_of_gpus(probe, devices):
     module = import_module(f"tests.emulator.{probe}.hardware_probe")
     assert module.QUESTIONS.keys() == module.EXPECTED.keys()
     settings = {"HALFWARP_BACKEND": "emulator", "HALFWARP_EMULATOR_DEVICES": str(devices)}

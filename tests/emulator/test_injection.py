@@ -32,14 +32,14 @@ class TestRules:
         with emulated.inject("cuCtxGet*", error="CUDA_ERROR_INVALID_VALUE"):
             assert driver.cuCtxGetDevice(ctypes.byref(ctypes.c_int())) == INVALID_VALUE
 
-    def test_any_means_what_can_fail(self, driver, emulated):
+    def test_any_covers_all_calls_that_can_fail(self, driver, emulated):
         version, text = ctypes.c_int(), ctypes.c_char_p()
         with emulated.inject("any"):
             assert driver.cuDriverGetVersion(ctypes.byref(version)) == SUCCESS
             assert driver.cuGetErrorName(1, ctypes.byref(text)) == SUCCESS
             assert driver.cuCtxSynchronize() == OUT_OF_MEMORY
 
-    def test_a_rule_that_never_fires_is_a_mistake_unless_optional(self, emulated):
+    def test_a_rule_that_never_fires_is_an_error_unless_optional(self, emulated):
         with pytest.raises(AssertionError, match="never fired: 0 calls matched"):
             with emulated.inject("cuMemAlloc"):
                 pass
@@ -70,7 +70,7 @@ class TestRules:
             assert driver.cuStreamDestroy(stream) == ILLEGAL_ADDRESS
         assert not [leak for leak in emulated.leaks() if leak.kind == "stream"]
 
-    def test_a_release_that_fails_itself_releases_nothing(self, driver, emulated):
+    def test_a_failing_release_releases_nothing(self, driver, emulated):
         stream = driver.output("cuStreamCreate", 0)
         with emulated.inject("cuStreamDestroy", error=INVALID_VALUE):
             assert driver.cuStreamDestroy(stream) == INVALID_VALUE
@@ -88,7 +88,7 @@ class TestLaunches:
             assert driver.cuCtxSynchronize() == SUCCESS
         assert rule.hits == 1
 
-    def test_a_sticky_one_breaks_the_context(self, driver, emulated):
+    def test_a_sticky_failure_breaks_the_context(self, driver, emulated):
         with emulated.inject("launch@emp*", error=ILLEGAL_ADDRESS, sticky=True):
             assert driver.launch(driver.kernel("empty")) == SUCCESS
             assert driver.cuCtxSynchronize() == ILLEGAL_ADDRESS
@@ -113,8 +113,8 @@ class TestDelays:
 
 class TestSweep:
     def clean(self, driver):
-        """Makes two things and gives back what it got, whatever fails."""
-        made = []
+        """Create two objects and destroy the created ones, whatever fails."""
+        created = []
         try:
             for create, destroy in (
                 ("cuStreamCreate", "cuStreamDestroy"),
@@ -123,25 +123,25 @@ class TestSweep:
                 out = ctypes.c_uint64()
                 if getattr(driver, create)(ctypes.byref(out), 0) != SUCCESS:
                     raise RuntimeError(create)
-                made.append((destroy, out.value))
+                created.append((destroy, out.value))
         finally:
-            for destroy, handle in reversed(made):
+            for destroy, handle in reversed(created):
                 getattr(driver, destroy)(handle)
 
     def test_counts_the_calls_of_a_function_that_cleans_up(self, driver, emulated):
         assert emulated.sweep(lambda: self.clean(driver)) == 2
 
     def test_finds_a_function_that_leaks(self, driver, emulated):
-        kept = []
+        refs = []
 
         def careless():
-            kept.append(driver.output("cuStreamCreate", 0))
+            refs.append(driver.output("cuStreamCreate", 0))
             if driver.cuEventCreate(ctypes.byref(ctypes.c_uint64()), 0) != SUCCESS:
                 raise RuntimeError
 
         with pytest.raises(AssertionError, match="leaked 1 x stream"):
             emulated.sweep(careless, "cuEventCreate")
-        for stream in kept:
+        for stream in refs:
             driver.cuStreamDestroy(stream)
 
     @pytest.mark.cuda_expect_fault("double-free")

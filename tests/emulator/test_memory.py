@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocations, pools, pinned and registered memory, what is known of an address."""
+"""Allocations, pools, pinned and registered memory, and pointer attributes."""
 
 import ctypes
 import mmap
@@ -37,33 +37,33 @@ class PoolProps(ctypes.Structure):
     )
 
 
-def pool_props(location_type=1, allocation_type=1, **rest):
-    return ctypes.byref(PoolProps(allocation_type, 0, location_type, 0, **rest))
+def pool_props(location_type=1, allocation_type=1, **args):
+    return ctypes.byref(PoolProps(allocation_type, 0, location_type, 0, **args))
 
 
-def attribute_of(driver, address, which, kind=ctypes.c_uint64):
+def attribute_of(driver, address, attribute_id, kind=ctypes.c_uint64):
     out = kind()
-    assert driver.cuPointerGetAttribute(ctypes.byref(out), which, address) == SUCCESS
+    assert driver.cuPointerGetAttribute(ctypes.byref(out), attribute_id, address) == SUCCESS
     return out.value
 
 
-def pool_attribute(driver, pool, which):
+def pool_attribute(driver, pool, kind):
     out = ctypes.c_uint64()
-    assert driver.cuMemPoolGetAttribute(pool, which, ctypes.byref(out)) == SUCCESS
+    assert driver.cuMemPoolGetAttribute(pool, kind, ctypes.byref(out)) == SUCCESS
     return out.value
 
 
 @pytest.fixture
 def pool(driver):
-    made = driver.output("cuMemPoolCreate", pool_props())
-    yield made
+    new_pool = driver.output("cuMemPoolCreate", pool_props())
+    yield new_pool
     driver.cuCtxSynchronize()
-    driver.cuMemPoolDestroy(made)
+    driver.cuMemPoolDestroy(new_pool)
 
 
 class TestAllocations:
-    def test_free_memory_goes_down_and_up_again(self, driver):
-        """A context of pools that keep what was freed would leave nothing to take."""
+    def test_free_memory_decreases_and_increases(self, driver):
+        """Memory retained by the pools of a context would leave nothing to allocate."""
         driver.cuMemPoolTrimTo(driver.output("cuDeviceGetDefaultMemPool", 0), 0)
 
         def free():
@@ -72,12 +72,14 @@ class TestAllocations:
             return out[0]
 
         before = free()
-        taken = before // 4  # others may use the device as well: half of it is what must show
-        address = driver.output("cuMemAlloc", taken)
+        used = (
+            before // 4
+        )  # other processes may use the device: require only half of the difference
+        address = driver.output("cuMemAlloc", used)
         during = free()
-        assert during <= before - taken // 2
+        assert during <= before - used // 2
         assert driver.cuMemFree(address) == SUCCESS
-        assert free() >= during + taken // 2
+        assert free() >= during + used // 2
 
     @expect_double_free
     def test_a_second_free_is_refused(self, driver):
@@ -119,24 +121,24 @@ class TestAllocations:
         assert driver.read(address + 8, 6, kind) == [value] * 5 + [0]
         driver.cuMemFree(address)
 
-    def test_a_copy_knows_by_the_addresses_where_they_are(self, driver):
+    def test_a_copy_infers_locations_from_the_addresses(self, driver):
         first, second = driver.output("cuMemAlloc", 16), driver.output("cuMemAlloc", 16)
-        given, back = (ctypes.c_uint32 * 4)(1, 2, 3, 4), (ctypes.c_uint32 * 4)()
-        assert driver.cuMemcpy(first, ctypes.addressof(given), 16) == SUCCESS
+        source_words, target_words = (ctypes.c_uint32 * 4)(1, 2, 3, 4), (ctypes.c_uint32 * 4)()
+        assert driver.cuMemcpy(first, ctypes.addressof(source_words), 16) == SUCCESS
         assert driver.cuMemcpy(second, first, 16) == SUCCESS
-        assert driver.cuMemcpy(ctypes.addressof(back), second, 16) == SUCCESS
-        assert list(back) == [1, 2, 3, 4]
+        assert driver.cuMemcpy(ctypes.addressof(target_words), second, 16) == SUCCESS
+        assert list(target_words) == [1, 2, 3, 4]
         driver.cuMemFree(first)
         driver.cuMemFree(second)
 
-    def test_memset_wants_an_aligned_address(self, driver):
+    def test_memset_needs_an_aligned_address(self, driver):
         address = driver.output("cuMemAlloc", 64)
         assert driver.cuMemsetD32(address + 2, 0, 1) == INVALID_VALUE
         driver.cuMemFree(address)
 
 
 class TestPools:
-    def test_attributes_follow_what_is_allocated(self, driver, pool, stream):
+    def test_attributes_follow_allocations(self, driver, pool, stream):
         first = driver.output("cuMemAllocFromPoolAsync", MIB, pool, stream)
         second = driver.output("cuMemAllocFromPoolAsync", MIB, pool, stream)
         assert pool_attribute(driver, pool, USED) == 2 * MIB
@@ -150,7 +152,7 @@ class TestPools:
         assert pool_attribute(driver, pool, USED) == 0
         assert pool_attribute(driver, pool, RESERVED) == 0
 
-    def test_the_threshold_keeps_memory(self, driver, pool, stream):
+    def test_the_threshold_retains_memory(self, driver, pool, stream):
         keep = ctypes.c_uint64(2**64 - 1)
         assert driver.cuMemPoolSetAttribute(pool, THRESHOLD, ctypes.byref(keep)) == SUCCESS
         driver.cuMemFreeAsync(
@@ -161,7 +163,7 @@ class TestPools:
         assert driver.cuMemPoolTrimTo(pool, 0) == SUCCESS
         assert pool_attribute(driver, pool, RESERVED) == 0
 
-    def test_a_high_water_mark_can_be_set_back(self, driver, pool, stream):
+    def test_a_high_water_mark_can_be_reset(self, driver, pool, stream):
         driver.cuMemFreeAsync(driver.output("cuMemAllocFromPoolAsync", MIB, pool, stream), stream)
         driver.cuStreamSynchronize(stream)
         one, zero = ctypes.c_uint64(1), ctypes.c_uint64(0)
@@ -193,7 +195,7 @@ class TestPools:
         assert driver.cuMemFreeAsync(address, stream) == INVALID_VALUE
         driver.cuStreamSynchronize(stream)
 
-    def test_memory_of_queued_frees_is_waited_for(self, driver, stream, emulated):
+    def test_an_allocation_waits_for_queued_frees(self, driver, stream, emulated):
         total = driver.output("cuDeviceTotalMem", 0)
         for _ in range(3):
             address = driver.output("cuMemAllocAsync", total * 3 // 4, stream)
@@ -207,8 +209,8 @@ class TestPools:
         assert driver.output("cuDeviceGetMemPool", 0) == pool
         assert driver.cuDeviceSetMemPool(0, default) == SUCCESS
 
-    def test_a_host_pool_gives_memory_that_both_sides_read(self, driver, stream, emulated):
-        """A device grants its own access to such a pool by cuMemPoolSetAccess only."""
+    def test_a_host_pool_allocates_memory_that_both_sides_read(self, driver, stream, emulated):
+        """A device gets access to such a pool by cuMemPoolSetAccess only."""
         host = driver.output("cuMemPoolCreate", pool_props(location_type=2))
         address = driver.output("cuMemAllocFromPoolAsync", 64, host, stream)
         assert driver.cuMemsetD8Async(address, 7, 64, stream) == INVALID_VALUE
@@ -240,7 +242,7 @@ class TestHostMemory:
         assert "cuMemFreeHost" in emulated.error_text(INVALID_VALUE)
         assert driver.cuMemFreeHost(address) == SUCCESS
 
-    def test_registrations_may_touch_and_may_not_overlap(self, driver, emulated):
+    def test_registrations_may_be_adjacent_and_may_not_overlap(self, driver, emulated):
         region = mmap.mmap(-1, 3 * 4096)
         first = ctypes.addressof(ctypes.c_char.from_buffer(region))
         middle = first + 4096
@@ -263,7 +265,7 @@ class TestHostMemory:
         assert memory[:16] == b"\3" * 16
         assert driver.cuMemHostUnregister(address) == SUCCESS
 
-    def test_managed_memory_is_seen_by_both_sides(self, driver):
+    def test_managed_memory_is_accessible_to_both_sides(self, driver):
         address = driver.output("cuMemAllocManaged", 64, 1)
         word = ctypes.c_uint32.from_address(address)
         word.value = 5
@@ -276,7 +278,7 @@ class TestHostMemory:
 
 
 class TestPointerAttributes:
-    def test_of_device_memory(self, driver):
+    def test_attributes_of_device_memory(self, driver):
         address = driver.output("cuMemAlloc", 1000)
         assert attribute_of(driver, address + 10, MEMORY_TYPE, ctypes.c_uint) == DEVICE
         assert attribute_of(driver, address + 10, RANGE_START) == address
@@ -288,21 +290,24 @@ class TestPointerAttributes:
         )
         driver.cuMemFree(address)
 
-    def test_of_pool_memory(self, driver, pool, stream):
+    def test_attributes_of_pool_memory(self, driver, pool, stream):
         address = driver.output("cuMemAllocFromPoolAsync", 64, pool, stream)
         assert attribute_of(driver, address, POOL) == pool
         driver.cuMemFreeAsync(address, stream)
 
-    def test_host_memory_is_of_the_device_that_was_current(self, run_emulated):
+    def test_host_memory_belongs_to_the_current_device(self, run_emulated):
         done = run_emulated(OF_THE_SECOND_DEVICE, devices=2)
         assert done.stdout.split() == ["1", "1", "1"]
 
-    def test_several_at_once_of_an_unknown_address_tell_of_no_memory(self, driver):
+    def test_attributes_of_an_unknown_address_describe_no_memory(self, driver):
         local = ctypes.c_uint64(1)
         values = (ctypes.c_uint64 * 2)(9, 9)
-        which = (ctypes.c_int * 2)(MEMORY_TYPE, RANGE_SIZE)
+        attribute_ids = (ctypes.c_int * 2)(MEMORY_TYPE, RANGE_SIZE)
         into = (ctypes.c_void_p * 2)(ctypes.addressof(values), ctypes.addressof(values) + 8)
-        assert driver.cuPointerGetAttributes(2, which, into, ctypes.addressof(local)) == SUCCESS
+        assert (
+            driver.cuPointerGetAttributes(2, attribute_ids, into, ctypes.addressof(local))
+            == SUCCESS
+        )
         assert values[0] & 0xFFFFFFFF == 0
 
 
@@ -317,9 +322,9 @@ own = ctypes.create_string_buffer(4096)
 registered = ctypes.addressof(own)
 driver.cuMemHostRegister(registered, 4096, 0)
 pinned, managed = driver.cuMemHostAlloc(64, 0)[1], int(driver.cuMemAllocManaged(64, 1)[1])
-asked = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+attribute = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 for address in (registered, pinned, managed):
-    print(driver.cuPointerGetAttribute(asked, address)[1])
+    print(driver.cuPointerGetAttribute(attribute, address)[1])
 driver.cuMemHostUnregister(registered)
 driver.cuMemFreeHost(pinned)
 driver.cuMemFree(managed)
@@ -338,7 +343,7 @@ failures = []
 def work():
     driver.cuCtxSetCurrent(context)
     stream = driver.cuStreamCreate(1)[1]
-    for _ in range(1000):  # together more blocks than are kept from reuse
+    for _ in range(1000):  # more blocks than the quarantine holds
         error, address = driver.cuMemAllocAsync(64, stream)
         freed, = driver.cuMemFreeAsync(address, stream)
         if error or freed:
@@ -356,6 +361,6 @@ print(len(failures), len(emulation.leaks()))
 
 
 @pytest.mark.parametrize("mode", ["async", "eager"])
-def test_an_address_may_be_used_again_while_its_former_free_ends(run_emulated, mode):
-    """Frees of other threads come between a free and the end of its book-keeping."""
+def test_an_address_is_reused_while_its_former_free_completes(run_emulated, mode):
+    """Frees of other threads run between a free and the end of its bookkeeping."""
     assert run_emulated(THREADS_THAT_FREE, mode=mode).stdout.split() == ["0", "0"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The null driver: answers at once, runs nothing, knows the parameter layouts of loaded kernels."""
+"""The null driver: returns at once, runs nothing, knows the parameter layouts of loaded kernels."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-# Functions of the null driver by their addresses, as the table has them.
+# Functions of the null driver by their addresses in its table.
 PREPARE = """
 import ctypes
 from cuda.bindings import _low
@@ -16,9 +16,9 @@ from cuda.bindings import _low
 def function(name, library="driver"):
     return ctypes.CFUNCTYPE(ctypes.c_int)(_low.inspect_function_pointer(library, name))
 
-def fresh(name, *rest):
+def fresh(name, *args):
     out = ctypes.c_void_p()
-    assert function(name)(ctypes.byref(out), *rest) == 0
+    assert function(name)(ctypes.byref(out), *args) == 0
     return out.value
 
 def compile_kernel(source, kind):
@@ -39,7 +39,7 @@ CODE = ("cuKernel", "cuFunc", "cuLibrary", "cuModule")
 
 
 def run(code):
-    """Lines that a fresh interpreter on the null driver prints."""
+    """Return the lines that a fresh interpreter on the null driver prints."""
     environment = os.environ | {"HALFWARP_BACKEND": "emulator", "HALFWARP_EMULATOR_MODE": "null"}
     done = subprocess.run(
         [sys.executable, "-c", PREPARE + textwrap.dedent(code)],
@@ -53,7 +53,7 @@ def run(code):
     return done.stdout.splitlines()
 
 
-def test_every_function_answers_at_once_even_when_it_gets_only_zeros():
+def test_every_function_returns_at_once_even_with_zero_arguments():
     lines = run("""
         zeros = [ctypes.c_void_p()] * 12
         failing = {n for n in _low.exported_names("driver") if function(n)(*zeros) != 0}
@@ -62,13 +62,13 @@ def test_every_function_answers_at_once_even_when_it_gets_only_zeros():
     """)
     assert lines[0] == "True"
     code = {name for name in lines[1].split() if name.startswith(CODE)}
-    # Nothing is loaded, so every function that asks about code has nothing to ask about.
+    # No code is loaded, so every query about code fails.
     assert len(code) == 19
     assert set(lines[1].split()) - code == {
-        "cuCtxCreate_v4",  # nowhere to put the context that becomes current
-        "cuCtxPopCurrent_v2",  # nothing to pop
+        "cuCtxCreate_v4",  # no output address for the context that becomes current
+        "cuCtxPopCurrent_v2",  # the stack is empty
         "cuDeviceGetAttribute",  # no attribute is number 0
-        "cuGetExportTable",  # never: its tables are undocumented
+        "cuGetExportTable",  # undocumented tables are not emulated
         "cuGetProcAddress_v2",  # no name
     }
 
@@ -76,9 +76,9 @@ def test_every_function_answers_at_once_even_when_it_gets_only_zeros():
 def test_handles_are_fresh_across_threads():
     lines = run("""
         import threading
-        made = []
+        created = []
         def make():
-            made.extend([fresh("cuStreamCreate", 0) for _ in range(1000)])
+            created.extend([fresh("cuStreamCreate", 0) for _ in range(1000)])
         threads = [threading.Thread(target=make) for _ in range(8)]
         [t.start() for t in threads]; [t.join() for t in threads]
         print(len(made), len(set(made)), 0 in made)
@@ -86,7 +86,7 @@ def test_handles_are_fresh_across_threads():
     assert lines == ["8000 8000 False"]
 
 
-def test_a_thread_that_has_used_its_share_of_handles_up_gets_another():
+def test_a_thread_that_exhausts_its_share_of_handles_gets_another():
     lines = run("""
         import threading
         of_another, create, out = [], function("cuStreamCreate"), ctypes.c_void_p()
@@ -104,8 +104,8 @@ def test_a_thread_that_has_used_its_share_of_handles_up_gets_another():
     assert lines == ["False"]
 
 
-def test_no_machine_takes_a_handle_for_an_address():
-    """x86-64 wants bits 57 to 63 as bit 56, aarch64 looks at bits 48 to 55, all alike, alone."""
+def test_no_machine_mistakes_a_handle_for_an_address():
+    """x86-64 requires bits 57 to 63 to equal bit 56; aarch64 requires bits 48 to 55 to be alike."""
     (handle,) = map(int, run("print(fresh('cuStreamCreate', 0))"))
     assert handle >> 56 not in (0, 0xFF)
     assert handle >> 48 & 0xFF not in (0, 0xFF)
@@ -125,12 +125,12 @@ def test_a_stream_is_captured_from_beginning_to_end():
         from cuda.bindings import driver as d
         stream = d.cuStreamCreate(1)[1]
         state = lambda: d.cuStreamIsCapturing(stream)[1].name.rpartition("_")[2]
-        told = [state()]
+        states = [state()]
         d.cuStreamBeginCapture(stream, d.CUstreamCaptureMode(0))
-        told.append(state())
+        states.append(state())
         identity, inside = d.cuStreamGetCaptureInfo(stream)[2:4]
-        told.append(int(d.cuStreamEndCapture(stream)[1]) == int(inside))
-        print(*told, state(), int(identity) != 0, int(d.cuStreamGetCaptureInfo(stream)[2]))
+        states.append(int(d.cuStreamEndCapture(stream)[1]) == int(inside))
+        print(*states, state(), int(identity) != 0, int(d.cuStreamGetCaptureInfo(stream)[2]))
     """)
     assert lines == ["NONE ACTIVE True NONE True 0"]
 
@@ -139,18 +139,18 @@ def test_nodes_have_addresses_and_graphs_of_their_own():
     lines = run("""
         from cuda.bindings import driver as d
         graph = d.cuGraphCreate(0)[1]
-        given = d.CUgraphNodeParams()
-        given.type = d.CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
-        given.conditional.size = 2
-        d.cuGraphAddNode(graph, [], None, 0, given)
-        bodies = {int(body) for body in given.conditional.phGraph_out}
-        given = d.CUgraphNodeParams()
-        given.type = d.CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_ALLOC
-        given.alloc.bytesize = 64
-        d.cuGraphAddNode(graph, [], None, 0, given)
-        wanted = d.CUDA_GRAPH_INSTANTIATE_PARAMS()
-        executable = d.cuGraphInstantiateWithParams(graph, wanted)[1]
-        print(len(bodies), 0 in bodies, int(given.alloc.dptr) > 0, int(executable) > 0)
+        params = d.CUgraphNodeParams()
+        params.type = d.CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
+        params.conditional.size = 2
+        d.cuGraphAddNode(graph, [], None, 0, params)
+        bodies = {int(body) for body in params.conditional.phGraph_out}
+        params = d.CUgraphNodeParams()
+        params.type = d.CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_ALLOC
+        params.alloc.bytesize = 64
+        d.cuGraphAddNode(graph, [], None, 0, params)
+        request = d.CUDA_GRAPH_INSTANTIATE_PARAMS()
+        executable = d.cuGraphInstantiateWithParams(graph, request)[1]
+        print(len(bodies), 0 in bodies, int(params.alloc.dptr) > 0, int(executable) > 0)
     """)
     assert lines == ["2 False True True"]
 
@@ -171,8 +171,8 @@ def test_the_current_context_belongs_to_the_thread():
 def test_the_device_is_one_of_compute_capability_9_0():
     lines = run("""
         out = ctypes.c_int()
-        def ask(name, *rest):
-            function(name)(ctypes.byref(out), *rest)
+        def ask(name, *args):
+            function(name)(ctypes.byref(out), *args)
             return out.value
         print(ask("cuDeviceGetCount"), ask("cuDeviceGetAttribute", 75, 0),
               ask("cuDeviceGetAttribute", 76, 0), ask("cuDeviceGetAttribute", 10, 0))
@@ -190,19 +190,19 @@ def test_a_kernel_knows_the_parameters_that_its_image_declares(kind):
             }}
             extern "C" __global__ void empty() {{}}
         ''', {kind!r})
-        def layout(name):
+        def read_layout(name):
             kernel = ctypes.c_void_p(fresh("cuLibraryGetKernel", library, ctypes.c_char_p(name)))
             offset, size, count = ctypes.c_size_t(), ctypes.c_size_t(), ctypes.c_size_t()
-            found = []
-            where = ctypes.byref(offset), ctypes.byref(size)
-            while function("cuKernelGetParamInfo")(kernel, len(found), *where) == 0:
-                found.append((offset.value, size.value))
+            layout = []
+            pointers = ctypes.byref(offset), ctypes.byref(size)
+            while function("cuKernelGetParamInfo")(kernel, len(layout), *pointers) == 0:
+                layout.append((offset.value, size.value))
             assert function("cuKernelGetParamCount")(kernel, ctypes.byref(count)) == 0
-            assert count.value == len(found)
-            return found
+            assert count.value == len(layout)
+            return layout
         library = ctypes.c_void_p(fresh("cuLibraryLoadData", image, None, None, 0, None, None, 0))
-        print(layout(b"k"))
-        print(layout(b"empty"))
+        print(read_layout(b"k"))
+        print(read_layout(b"empty"))
         kernel = ctypes.c_void_p(fresh("cuLibraryGetKernel", library, ctypes.c_char_p(b"k")))
         most = ctypes.c_int()  # 0: CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
         assert function("cuKernelGetAttribute")(ctypes.byref(most), 0, kernel, 0) == 0
@@ -214,12 +214,12 @@ def test_a_kernel_knows_the_parameters_that_its_image_declares(kind):
     assert lines == ["[(0, 1), (8, 8), (16, 16), (32, 8), (40, 2)]", "[]", "1024", "500", "0"]
 
 
-def test_a_made_up_handle_is_refused_not_followed():
+def test_an_invented_handle_is_refused_not_followed():
     lines = run("""
-        made_up = ctypes.c_void_p(0x1234567)
+        invented = ctypes.c_void_p(0x1234567)
         out = ctypes.c_size_t()
-        print(function("cuKernelGetParamCount")(made_up, ctypes.byref(out)),
-              function("cuModuleUnload")(made_up),
-              function("cuModuleGetFunctionCount")(ctypes.byref(out), made_up))
+        print(function("cuKernelGetParamCount")(invented, ctypes.byref(out)),
+              function("cuModuleUnload")(invented),
+              function("cuModuleGetFunctionCount")(ctypes.byref(out), invented))
     """)
     assert lines == ["400 0 400"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When queued work runs: streams, default streams, events, copies, host functions."""
+"""Start of enqueued work: streams, default streams, events, copies, host functions."""
 
 import ctypes
 import threading
@@ -15,7 +15,7 @@ HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 @pytest.fixture(autouse=True)
 def asynchronous():
-    """In eager mode a kernel that waits for the host stops the call that launches it."""
+    """In eager mode a kernel that waits for the host blocks its own launch."""
     from cuda.core import emulation
 
     if emulation.is_active() and emulation.options()["mode"] == "eager":
@@ -24,7 +24,7 @@ def asynchronous():
 
 @pytest.fixture
 def held(driver, flag):
-    """Hold a stream back until the flag is set."""
+    """Block a stream until the flag is set."""
     latch = driver.kernel("latch")
     address = ctypes.c_uint64(ctypes.addressof(flag))
 
@@ -36,20 +36,20 @@ def held(driver, flag):
 
 @pytest.fixture
 def other(driver):
-    """A second stream, a blocking one."""
-    made = driver.output("cuStreamCreate", 0)
-    yield made
-    driver.cuStreamDestroy(made)
+    """Create a second, blocking stream."""
+    second_stream = driver.output("cuStreamCreate", 0)
+    yield second_stream
+    driver.cuStreamDestroy(second_stream)
 
 
 def workers():
-    """How many threads of this process run work of streams."""
+    """Return how many threads of this process run work of streams."""
     names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
     return names.count("emulated-stream")
 
 
 class TestStreams:
-    def test_work_of_a_stream_waits_for_what_is_before_it(self, driver, stream, flag, held):
+    def test_work_of_a_stream_waits_for_earlier_work(self, driver, stream, flag, held):
         held(stream)
         assert driver.cuStreamQuery(stream) == NOT_READY
         flag.value = 1
@@ -61,7 +61,7 @@ class TestStreams:
         assert driver.cuStreamSynchronize(other) == SUCCESS
         assert driver.cuStreamQuery(stream) == NOT_READY
 
-    def test_many_held_streams_leave_room_for_one_more(self, driver, held, emulated):
+    def test_a_stream_runs_beside_many_blocked_ones(self, driver, held, emulated):
         """A device may queue streams behind one another: it has few connections to the host."""
         streams = [driver.output("cuStreamCreate", 1) for _ in range(8)]
         for each in streams[:-1]:
@@ -73,7 +73,7 @@ class TestStreams:
         for each in streams:
             driver.cuStreamDestroy(each)
 
-    def test_more_streams_than_workers_wait_their_turn(self, driver, flag, emulated):
+    def test_more_streams_than_workers_take_turns(self, driver, flag, emulated):
         at_least, most = 0, 64
         streams = [driver.output("cuStreamCreate", 1) for _ in range(most + 8)]
         address = ctypes.addressof(flag)
@@ -82,7 +82,7 @@ class TestStreams:
         deadline = time.monotonic() + 30
         while workers() < most and time.monotonic() < deadline:
             time.sleep(0.01)
-        time.sleep(0.2)  # for one too many to come
+        time.sleep(0.2)  # for an excess worker to start
         assert workers() == most
         flag.value = 1
         for each in streams:
@@ -100,7 +100,7 @@ class TestStreams:
         flag.value = 1
         assert done.wait(10)
 
-    def test_synchronising_the_context_waits_for_all(self, driver, stream, other, flag, held):
+    def test_synchronizing_the_context_waits_for_all(self, driver, stream, other, flag, held):
         held(stream)
         held(other)
         threading.Timer(0.02, lambda: setattr(flag, "value", 1)).start()
@@ -123,7 +123,7 @@ class TestDefaultStreams:
         assert driver.cuEventQuery(event) == NOT_READY
         driver.cuEventDestroy(event)
 
-    def test_non_blocking_streams_take_no_part(self, driver, stream, held):
+    def test_non_blocking_streams_are_independent(self, driver, stream, held):
         held(LEGACY)
         event = driver.output("cuEventCreate", 0)
         assert driver.cuEventRecord(event, stream) == SUCCESS
@@ -139,22 +139,22 @@ class TestDefaultStreams:
 
     def test_each_thread_has_its_own_per_thread_stream(self, driver, held):
         held(PER_THREAD)
-        answers = []
+        results = []
 
         def ask():
             driver.cuCtxSetCurrent(driver.context)
-            answers.append(driver.cuStreamQuery(PER_THREAD))
+            results.append(driver.cuStreamQuery(PER_THREAD))
             driver.cuCtxSetCurrent(None)
 
         thread = threading.Thread(target=ask)
         thread.start()
         thread.join()
-        assert answers == [SUCCESS]
+        assert results == [SUCCESS]
         assert driver.cuStreamQuery(PER_THREAD) == NOT_READY
 
 
 class TestEvents:
-    def test_an_event_that_was_never_recorded_is_done(self, driver, stream):
+    def test_an_unrecorded_event_is_complete(self, driver, stream):
         event = driver.output("cuEventCreate", 0)
         assert driver.cuEventQuery(event) == SUCCESS
         assert driver.cuEventSynchronize(event) == SUCCESS
@@ -174,7 +174,7 @@ class TestEvents:
         driver.cuEventDestroy(event)
         driver.cuEventDestroy(after)
 
-    def test_recording_again_does_not_move_who_waits_already(self, driver, stream, other, held):
+    def test_a_second_record_does_not_affect_earlier_waits(self, driver, stream, other, held):
         event, after = driver.output("cuEventCreate", 0), driver.output("cuEventCreate", 0)
         driver.cuEventRecord(event, stream)
         driver.cuStreamWaitEvent(other, event, 0)
@@ -186,7 +186,7 @@ class TestEvents:
         driver.cuEventDestroy(event)
         driver.cuEventDestroy(after)
 
-    def test_elapsed_time_needs_two_timed_events_that_happened(self, driver, stream, flag, held):
+    def test_elapsed_time_needs_two_completed_timed_events(self, driver, stream, flag, held):
         start, end = driver.output("cuEventCreate", 0), driver.output("cuEventCreate", 0)
         untimed = driver.output("cuEventCreate", 2)
         elapsed = ctypes.c_float()
@@ -211,10 +211,10 @@ class TestCopies:
     def memory(self, driver, flag):
         address = driver.output("cuMemAlloc", 4096)
         yield address
-        flag.value = 1  # freeing waits for what is held
+        flag.value = 1  # freeing waits for the blocked stream
         driver.cuMemFree(address)
 
-    def test_plain_memory_is_read_inside_the_call(self, driver, stream, flag, held, memory):
+    def test_pageable_memory_is_read_inside_the_call(self, driver, stream, flag, held, memory):
         source = (ctypes.c_uint32 * 4)(1, 2, 3, 4)
         held(stream)
         assert driver.cuMemcpyHtoDAsync(memory, source, 16, stream) == SUCCESS
@@ -235,7 +235,7 @@ class TestCopies:
         assert driver.read(memory, 4) == [99, 2, 3, 4]
         driver.cuMemFreeHost(pinned)
 
-    def test_plain_memory_is_written_before_the_call_returns(self, driver, stream, memory):
+    def test_pageable_memory_is_written_before_the_call_returns(self, driver, stream, memory):
         store = driver.kernel("store")
         assert (
             driver.launch(
@@ -289,16 +289,16 @@ class TestHostFunctions:
 
 
 class TestPriorities:
-    def test_the_range_and_its_ends(self, driver):
+    def test_priorities_are_clamped_to_the_range(self, driver):
         least, greatest = ctypes.c_int(), ctypes.c_int()
         assert (
             driver.cuCtxGetStreamPriorityRange(ctypes.byref(least), ctypes.byref(greatest))
             == SUCCESS
         )
         assert greatest.value < least.value == 0
-        for asked, given in ((-1, -1), (-100, greatest.value), (5, 0)):
-            made = driver.output("cuStreamCreateWithPriority", 1, asked)
-            found = ctypes.c_int()
-            assert driver.cuStreamGetPriority(made, ctypes.byref(found)) == SUCCESS
-            assert found.value == given
-            driver.cuStreamDestroy(made)
+        for requested, value in ((-1, -1), (-100, greatest.value), (5, 0)):
+            stream = driver.output("cuStreamCreateWithPriority", 1, requested)
+            result = ctypes.c_int()
+            assert driver.cuStreamGetPriority(stream, ctypes.byref(result)) == SUCCESS
+            assert result.value == value
+            driver.cuStreamDestroy(stream)

@@ -19,16 +19,16 @@ ARCHITECTURES = ("75", "80", "90", "100")
 
 
 def library(name):
-    """Path of a library of NVIDIA's packages, such as nvrtc."""
+    """Return the path of a library of NVIDIA's packages, such as nvrtc."""
     for entry in sys.path:
-        found = sorted(Path(entry, "nvidia", "cu13", "lib").glob(f"lib{name}.so.*"))
-        if found:
-            return found[0]
+        matches = sorted(Path(entry, "nvidia", "cu13", "lib").glob(f"lib{name}.so.*"))
+        if matches:
+            return matches[0]
     pytest.skip(f"lib{name} is not installed (package nvidia-{name.lower()})")
 
 
 class Compiler:
-    """NVRTC through ctypes: no device and nothing of ours between the source and the PTX."""
+    """NVRTC through ctypes, so that nothing of ours lies between the source and the PTX."""
 
     def __init__(self):
         path = library("nvrtc")
@@ -80,7 +80,7 @@ def compiler():
 
 
 def build_programs(folder, *options):
-    """The programs of cpp/tests/ptx that need no GoogleTest."""
+    """Build the programs of cpp/tests/ptx that need no GoogleTest."""
     compiler = os.environ.get("CXX", "c++").split()[-1]
     if shutil.which("cmake") is None or shutil.which(compiler) is None:
         pytest.skip("cmake or a C++ compiler is missing")
@@ -93,7 +93,7 @@ def build_programs(folder, *options):
 
 @pytest.fixture(scope="module")
 def round_trip():
-    """Runs the program that parses, prints and compares; builds it when needed."""
+    """Return a function that runs the parse-print-compare program, which is built on demand."""
     build_programs(BUILD)
 
     def run(*arguments):
@@ -113,7 +113,7 @@ def assert_survives(result, count):
 
 
 def write_ptx(compiler, folder, *options):
-    """The corpus as PTX files in a folder."""
+    """Compile the corpus to PTX files in a folder."""
     paths = []
     for source in CORPUS:
         path = folder / f"{source.stem}.ptx"
@@ -128,18 +128,18 @@ def test_the_corpus_has_sixty_kernels():
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_ptx_is_the_same_after_printing_it(architecture, compiler, round_trip, tmp_path):
+def test_printing_ptx_does_not_change_it(architecture, compiler, round_trip, tmp_path):
     paths = write_ptx(compiler, tmp_path, f"-arch=compute_{architecture}")
     assert_survives(round_trip(*paths), len(CORPUS))
 
 
 @pytest.mark.parametrize("option", ["-lineinfo", "-rdc=true", "-use_fast_math"])
-def test_ptx_of_other_options_is_the_same_after_printing_it(option, compiler, round_trip, tmp_path):
+def test_printing_ptx_of_other_options_does_not_change_it(option, compiler, round_trip, tmp_path):
     paths = write_ptx(compiler, tmp_path, "-arch=sm_90", option)
     assert_survives(round_trip(*paths), len(CORPUS))
 
 
-def test_hand_written_ptx_is_the_same_after_printing_it(round_trip):
+def test_printing_hand_written_ptx_does_not_change_it(round_trip):
     result = round_trip(*SAMPLES)
     assert result.returncode == 0, result.stdout
 
@@ -153,7 +153,7 @@ def test_malformed_ptx_is_reported_with_its_line(round_trip, tmp_path):
 
 
 class Assembler:
-    """nvJitLink as a judge of what PTX means: equal machine code, equal meaning."""
+    """nvJitLink as a judge of PTX: equal machine code means equal PTX."""
 
     def __init__(self):
         self.library = ctypes.CDLL(library("nvJitLink"))
@@ -213,7 +213,7 @@ def fuzz(build, count, seed):
 
 
 def test_mutated_ptx_never_crashes_the_parser(round_trip, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # where a crash leaves its input
+    monkeypatch.chdir(tmp_path)  # folder in which a crash leaves its input
     fuzz(BUILD, 20_000, 11)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A context that was reset or released is another one afterwards; its pool memory is left."""
+"""A reset or a last release replaces the primary context; memory of pools survives."""
 
 import os
 import subprocess
@@ -30,23 +30,23 @@ pooled = check(*driver.cuMemAllocAsync(1 << 20, stream))
 own = check(*driver.cuStreamGetId(2))  # of the per-thread default stream
 pool = check(*driver.cuDeviceGetMemPool(0))
 
-def held():
-    asked = driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
-    return int(check(*driver.cuMemPoolGetAttribute(pool, asked)))
+def reserved():
+    attribute = driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
+    return int(check(*driver.cuMemPoolGetAttribute(pool, attribute)))
 """
 END = """
-again = check(*driver.cuDevicePrimaryCtxRetain(0))
-check(*driver.cuCtxSetCurrent(again))
-assert check(*driver.cuCtxGetId(again)) != first
+current = check(*driver.cuDevicePrimaryCtxRetain(0))
+check(*driver.cuCtxSetCurrent(current))
+assert check(*driver.cuCtxGetId(current)) != first
 assert check(*driver.cuStreamGetId(2)) != own
-assert driver.cuMemGetInfo()[1] == free - held(), "only memory of pools is left"
+assert driver.cuMemGetInfo()[1] == free - reserved(), "only memory of pools is left"
 assert not emulation.faults()
 assert driver.cuStreamQuery(stream)[0] != 0
 assert driver.cuEventQuery(event)[0] != 0
 assert driver.cuMemFree(memory)[0] != 0
 assert driver.cuMemFreeAsync(pooled, 0)[0] == 0
 check(*driver.cuCtxSynchronize())
-assert held() == 0 and driver.cuMemGetInfo()[1] == free
+assert reserved() == 0 and driver.cuMemGetInfo()[1] == free
 print(",".join(fault.kind for fault in emulation.faults()))
 """
 WAYS = {
@@ -69,7 +69,7 @@ def run(code, **environment):
 
 
 @pytest.mark.parametrize("end", WAYS.values(), ids=WAYS)
-def test_all_but_memory_of_pools_is_gone_and_told_of_when_used(end):
+def test_a_reset_frees_all_but_pool_memory_and_later_uses_are_reported(end):
     kinds = run(BEGIN + end + END).strip().split(",")
     assert kinds == ["destroyed-handle", "destroyed-handle", "double-free"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was destroyed or freed is told of when a call is given it: each kind, each option."""
+"""Uses of destroyed handles and freed memory are reported, for each kind and each option."""
 
 import ctypes
 import os
@@ -113,7 +113,7 @@ def test_the_use_of_a_destroyed_handle_is_a_fault(make, use, destroyer):
     assert expected.fault.is_of_lifetime
 
 
-def test_a_handle_is_told_of_once_for_each_function():
+def test_a_handle_is_reported_once_for_each_function():
     event = dead_event()
     with emulation.expect_fault("destroyed-handle"):
         for _ in range(3):
@@ -122,7 +122,7 @@ def test_a_handle_is_told_of_once_for_each_function():
         assert len(emulation.faults()) == 2
 
 
-def test_live_handles_and_made_up_ones_are_no_such_fault():
+def test_live_and_invented_handles_are_no_such_fault():
     event = check(*driver.cuEventCreate(0))
     assert driver.cuEventQuery(event)[0] == 0
     assert driver.cuEventQuery(driver.CUevent(0xDEAD0))[0] == INVALID_HANDLE
@@ -139,7 +139,7 @@ def test_freeing_twice_and_copying_freed_memory_are_faults():
         assert driver.cuMemcpyDtoH(bytearray(64), memory, 64)[0] == INVALID_VALUE
 
 
-def test_destroying_what_another_thread_waits_with_is_a_fault():
+def test_destroying_a_handle_in_use_by_a_waiting_thread_is_a_fault():
     started, go = threading.Event(), threading.Event()
     hold = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: (started.set(), go.wait(30)))
     stream = check(*driver.cuStreamCreate(0))
@@ -155,7 +155,7 @@ def test_destroying_what_another_thread_waits_with_is_a_fault():
     waiter.join()
     (fault,) = emulation.faults()
     emulation.repair()
-    # The waiting call has found its stream, or is about to look for it.
+    # The waiting call has looked up its stream, or is about to.
     assert fault.kind in ("destroyed-in-use", "destroyed-handle")
     assert "cuStreamDestroy on thread" in str(fault)
     assert f"cuStreamSynchronize on thread {waiter.native_id}" in str(fault)
@@ -184,14 +184,14 @@ print(len(emulation.faults()))
 """
 
 
-def test_option_abort_ends_the_process_after_the_report():
+def test_option_abort_terminates_the_process_after_the_report():
     done = run(USE_AFTER_DESTROY, HALFWARP_EMULATOR_DESTROYED="abort")
     assert done.returncode == -6
     assert "destroyed-handle: cuEventQuery on thread" in done.stderr
     assert done.stdout == ""
 
 
-def test_option_answer_gives_the_error_code_and_a_note():
+def test_option_answer_returns_the_error_code_and_prints_a_note():
     done = run(USE_AFTER_DESTROY, HALFWARP_EMULATOR_DESTROYED="answer")
     assert done.returncode == 0
     assert done.stdout.split() == ["400", "0"]

@@ -31,6 +31,6 @@ FILLS = {
 
 
 @pytest.mark.parametrize("fill", FILLS)
-def test_what_overflows_is_refused(memory, fill):
+def test_an_overflowing_size_is_refused(memory, fill):
     assert FILLS[fill](memory) == (driver.CUresult.CUDA_ERROR_INVALID_VALUE,)
     assert driver.cuCtxSynchronize() == (driver.CUresult.CUDA_SUCCESS,)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules and libraries from files that are none."""
+"""Modules and libraries from files that hold no device code."""
 
 import pytest
 from cuda.bindings import _low, driver
@@ -21,7 +21,7 @@ def context():
 
 @pytest.mark.parametrize("load", LOADS, ids=["module", "library"])
 @pytest.mark.parametrize("path", ["folder", "nothing", ""])
-def test_what_cannot_be_read_is_not_found(tmp_path, load, path):
+def test_an_unreadable_file_is_not_found(tmp_path, load, path):
     (tmp_path / "folder").mkdir()
     name = str(tmp_path / path).encode() if path else b""
     if _low.is_emulated():

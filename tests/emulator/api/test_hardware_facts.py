@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The emulator answers at awkward moments, in captures and after resets, as an H200 did."""
+"""The emulator returns what an H200 returned in captures, after resets and with pending work."""
 
 import os
 import subprocess
@@ -12,8 +12,8 @@ from cuda.core import emulation
 pytestmark = pytest.mark.skipif(not emulation.is_active(), reason="about the emulated driver")
 
 FOLDER = Path(__file__).parents[2] / "core" / "lifetime"
-# What a pool counts right after these calls: an H200 counts a free in a stream at the call and
-# cuMemFree later, the emulator each when it is carried out.
+# Pool counts right after these calls differ: an H200 counts a stream-ordered free at the call and
+# cuMemFree later; the emulator counts each when it is executed.
 COUNTED_AT_OTHER_TIMES = (
     "d.cuMemFreeAsync(pointer, d.CUstream(1)) -> SUCCESS",
     "d.cuMemFree(pointer) -> SUCCESS",
@@ -21,7 +21,7 @@ COUNTED_AT_OTHER_TIMES = (
 
 
 def comparable(text):
-    """The lines, without the counts that belong to another moment."""
+    """Remove the counts that depend on timing from the lines."""
     lines = text.splitlines()
     for i, line in enumerate(lines[:-1]):
         if line in COUNTED_AT_OTHER_TIMES:
@@ -30,7 +30,7 @@ def comparable(text):
 
 
 @pytest.mark.timeout(300)
-def test_each_answer_is_that_of_an_h200():
+def test_each_result_equals_that_of_an_h200():
     done = subprocess.run(
         [sys.executable, FOLDER / "hardware_facts.py"],
         env={**os.environ, "HALFWARP_BACKEND": "emulator"},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is set of a context, a stream, a function or a device is what is told of it afterwards."""
+"""Settings of a context, stream, function or device are returned by later queries."""
 
 import pytest
 from cuda.bindings import driver as cu
@@ -31,9 +31,9 @@ def module():
 
 @pytest.fixture
 def stream():
-    made = ok(cu.cuStreamCreate(1))
-    yield made
-    ok(cu.cuStreamDestroy(made))
+    new_stream = ok(cu.cuStreamCreate(1))
+    yield new_stream
+    ok(cu.cuStreamDestroy(new_stream))
 
 
 class TestContext:
@@ -47,9 +47,9 @@ class TestContext:
 
     def test_a_cache_preference_stays(self):
         before = ok(cu.cuCtxGetCacheConfig())
-        wanted = cu.CUfunc_cache.CU_FUNC_CACHE_PREFER_L1
-        ok(cu.cuCtxSetCacheConfig(wanted))
-        assert ok(cu.cuCtxGetCacheConfig()) == wanted
+        expected = cu.CUfunc_cache.CU_FUNC_CACHE_PREFER_L1
+        ok(cu.cuCtxSetCacheConfig(expected))
+        assert ok(cu.cuCtxGetCacheConfig()) == expected
         ok(cu.cuCtxSetCacheConfig(before))
 
     def test_flags_are_changed_while_the_context_is_in_use(self):
@@ -59,7 +59,7 @@ class TestContext:
         assert ok(cu.cuCtxGetFlags()) & cu.CUctx_flags.CU_CTX_SCHED_MASK == yielding
         ok(cu.cuCtxSetFlags(before))
 
-    def test_a_device_says_whether_it_supports_an_affinity(self):
+    def test_a_device_reports_whether_it_supports_an_affinity(self):
         kind = cu.CUexecAffinityType.CU_EXEC_AFFINITY_TYPE_SM_COUNT
         assert ok(cu.cuDeviceGetExecAffinitySupport(kind, 0)) in (0, 1)
         code = cu.cuDeviceGetExecAffinitySupport(kind, -1)[0]
@@ -71,20 +71,20 @@ class TestCode:
         functions = ok(cu.cuModuleEnumerateFunctions(2, module))
         assert {ok(cu.cuFuncGetName(f)) for f in functions} == {b"first", b"second"}
 
-    def test_a_function_that_was_loaded_is(self, module):
+    def test_a_loaded_function_reports_that_it_is_loaded(self, module):
         function = ok(cu.cuModuleGetFunction(module, b"first"))
         ok(cu.cuFuncLoad(function))
         loaded = cu.CUfunctionLoadingState.CU_FUNCTION_LOADING_STATE_LOADED
         assert ok(cu.cuFuncIsLoaded(function)) == loaded
 
-    def test_what_prefers_a_cache_is_a_function_or_a_kernel(self, module):
+    def test_a_cache_preference_needs_a_function_or_a_kernel(self, module):
         prefers = cu.CUfunc_cache.CU_FUNC_CACHE_PREFER_SHARED
         ok(cu.cuFuncSetCacheConfig(ok(cu.cuModuleGetFunction(module, b"first")), prefers))
         library = ok(cu.cuLibraryLoadData(MODULE, [], [], 0, [], [], 0))
         ok(cu.cuKernelSetCacheConfig(ok(cu.cuLibraryGetKernel(library, b"first")), prefers, 0))
         ok(cu.cuLibraryUnload(library))
 
-    def test_a_managed_variable_of_a_library_is_one_for_both_sides(self):
+    def test_a_managed_variable_of_a_library_has_one_address_on_host_and_device(self):
         library = ok(cu.cuLibraryLoadData(MODULE, [], [], 0, [], [], 0))
         address, size = ok(cu.cuLibraryGetManaged(library, b"word"))
         word = bytearray(4)
@@ -108,14 +108,14 @@ class TestStream:
         assert ok(cu.cuStreamGetAttribute(stream, policy)).syncPolicy == blocking
         ok(cu.cuStreamDestroy(other))
 
-    def test_an_event_is_recorded_by_flags_that_there_are(self, stream):
+    def test_an_event_is_recorded_with_existing_flags_only(self, stream):
         event = ok(cu.cuEventCreate(0))
         ok(cu.cuEventRecordWithFlags(event, stream, 0))
         ok(cu.cuEventSynchronize(event))
         assert cu.cuEventRecordWithFlags(event, stream, 2)[0] == INVALID_VALUE
         ok(cu.cuEventDestroy(event))
 
-    def test_a_stream_of_a_device_has_all_its_processors(self, stream):
+    def test_a_stream_of_a_device_has_all_its_multiprocessors(self, stream):
         kind = cu.CUdevResourceType.CU_DEV_RESOURCE_TYPE_SM
         try:
             own = ok(cu.cuStreamGetDevResource(stream, kind))
@@ -128,7 +128,7 @@ class TestPools:
     LOCATION, PINNED = cu.CUmemLocation(), cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
     LOCATION.type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
 
-    def test_the_pool_of_a_device_is_found_by_its_place_and_changed(self):
+    def test_the_pool_of_a_device_is_found_by_location_and_replaced(self):
         own = ok(cu.cuDeviceGetDefaultMemPool(0))
         assert int(ok(cu.cuMemGetDefaultMemPool(self.LOCATION, self.PINNED))) == int(own)
         properties = cu.CUmemPoolProps()
@@ -143,7 +143,7 @@ class TestPools:
             ok(cu.cuDeviceSetMemPool(0, own))
             ok(cu.cuMemPoolDestroy(other))
 
-    def test_a_pool_of_another_type_is_not_for_a_device(self):
+    def test_a_pool_of_another_type_is_refused_for_a_device(self):
         managed = cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_MANAGED
         own = ok(cu.cuDeviceGetDefaultMemPool(0))
         assert cu.cuMemSetMemPool(self.LOCATION, managed, own)[0] == INVALID_VALUE

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs built with older CUDA headers ask the emulator for."""
+"""Entry points that programs built with older CUDA headers look up in the emulator."""
 
 import ctypes
 
 import pytest
 from cuda.bindings import _low, driver
 
-# Releases of programs, and functions whose newest variant came later but takes the same types.
+# Releases of programs, with functions whose newest variant is later but has the same parameter
+# types.
 ASKED = [
     ("cuEventElapsedTime", 12000),
     ("cuEventElapsedTime", 2000),
@@ -26,14 +27,14 @@ def emulated():
 
 
 @pytest.mark.parametrize(("name", "version"), ASKED)
-def test_a_program_of_an_older_release_finds_the_variant_of_its_time(name, version):
+def test_a_program_of_an_older_release_finds_the_variant_of_its_release(name, version):
     code, address, status = driver.cuGetProcAddress(name.encode(), version, 0)
     assert code == driver.CUresult.CUDA_SUCCESS
-    found = driver.CUdriverProcAddressQueryResult.CU_GET_PROC_ADDRESS_SUCCESS
-    assert (address != 0, status) == (True, found)
+    success = driver.CUdriverProcAddressQueryResult.CU_GET_PROC_ADDRESS_SUCCESS
+    assert (address != 0, status) == (True, success)
 
 
-def test_an_older_variant_answers_as_the_newest():
+def test_an_older_variant_returns_the_same_as_the_newest():
     _, address, _ = driver.cuGetProcAddress(b"cuDeviceGetUuid", 9020, 0)
     uuid = driver.CUuuid()
     code = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(address)(uuid.getPtr(), 0)
@@ -46,7 +47,7 @@ def test_first_variants_are_exported_under_their_names(name):
     assert _low.emulator_function(name) != 0
 
 
-def test_a_release_before_the_first_variant_is_told_so():
+def test_a_release_before_the_first_variant_is_reported():
     code, address, status = driver.cuGetProcAddress(b"cuDeviceGetUuid", 9000, 0)
     too_old = driver.CUdriverProcAddressQueryResult.CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
     assert (int(code), int(address), status) == (0, 0, too_old)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The carry flag: each instruction that sets it before each that takes it, and 128-bit division."""
+"""The carry flag: each instruction that sets it before each that reads it, and 128-bit division."""
 
 import random
 
@@ -27,8 +27,7 @@ def signed(value, bits):
 
 def computed(name, bits, is_signed, a, b, c, flag):
     """The result and the carry out of one instruction, by big integers.
-
-    The flag is the adder's carry; subtraction adds the complement, so it borrows where it is clear.
+    The flag is the adder's carry; subtraction adds the complement, so a clear flag borrows.
     """
     ones = (1 << bits) - 1
     if name.startswith("mad"):
@@ -47,7 +46,7 @@ def statement(name, kind, to, *sources):
 
 
 def kernel_text(pairs, bits):
-    """A thread's a, b and c; of each pair both results, and the flag that the second one leaves."""
+    """Write a kernel that stores both results of each pair and the final flag."""
     size, word = bits // 8, f"b{bits}"
     body = []
     for n, (giver, taker, is_signed) in enumerate(pairs):
@@ -75,16 +74,16 @@ def kernel_text(pairs, bits):
 
 
 def run(kernel, values, shape):
-    """What the kernel makes of an array, one row of results for each thread."""
+    """Run the kernel over an array; return one row of results for each thread."""
     memory = LegacyPinnedMemoryResource()
     size = int(np.prod(shape)) * values.itemsize
     with (
-        memory.allocate(values.nbytes) as given,
+        memory.allocate(values.nbytes) as values_buffer,
         memory.allocate(size) as out,
         Device().create_stream() as stream,
     ):
-        np.from_dlpack(given).view(values.dtype)[:] = values.ravel()
-        launch(stream, LaunchConfig(grid=1, block=THREADS), kernel, given, out)
+        np.from_dlpack(values_buffer).view(values.dtype)[:] = values.ravel()
+        launch(stream, LaunchConfig(grid=1, block=THREADS), kernel, values_buffer, out)
         stream.sync()
         return np.from_dlpack(out).view(values.dtype).reshape(shape).copy()
 
@@ -107,7 +106,7 @@ def device():
 
 
 @pytest.mark.parametrize("bits", [32, 64])
-def test_the_flag_goes_from_each_giver_to_each_taker(device, bits):
+def test_the_flag_reaches_each_reader_from_each_writer(device, bits):
     pairs = [(g, t, s) for g in GIVERS for t in TAKERS for s in (True, False)]
     values = random_values(bits, 3 * THREADS, random.Random(bits))
     array = np.array(values, dtype=f"u{bits // 8}")
@@ -118,8 +117,8 @@ def test_the_flag_goes_from_each_giver_to_each_taker(device, bits):
         for n, (giver, taker, is_signed) in enumerate(pairs):
             first, flag = computed(giver, bits, is_signed, a, b, c, 0)
             second, flag = computed(taker, bits, is_signed, b, c, a, flag)
-            found = results[thread, n].tolist()
-            assert found == [first, second, flag], (giver, taker, is_signed, a, b, c)
+            result = results[thread, n].tolist()
+            assert result == [first, second, flag], (giver, taker, is_signed, a, b, c)
 
 
 DIVISION = """
@@ -145,5 +144,5 @@ def test_division_of_128_bits(device):
         sa, sb = signed(a, 128), signed(b, 128)
         quotient = abs(sa) // abs(sb) * (1 if (sa < 0) == (sb < 0) else -1)
         expected = [a // b, a % b, quotient, sa - quotient * sb]
-        found = [int(low) | int(high) << 64 for low, high in results[thread].tolist()]
-        assert found == [x & (1 << 128) - 1 for x in expected], (a, b)
+        result = [int(low) | int(high) << 64 for low, high in results[thread].tolist()]
+        assert result == [x & (1 << 128) - 1 for x in expected], (a, b)

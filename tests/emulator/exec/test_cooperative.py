@@ -20,7 +20,7 @@ SOURCE = """
 #include <cooperative_groups/reduce.h>
 namespace cg = cooperative_groups;
 
-// Each round reads what another block wrote in the round before.
+// Each round reads a value that another block wrote in the previous round.
 extern "C" __global__ void pass_on(unsigned* cells, unsigned rounds) {
     cg::grid_group grid = cg::this_grid();
     unsigned from = (blockIdx.x + 1) % gridDim.x;
@@ -45,7 +45,7 @@ __device__ void sum_in_tiles(unsigned* out) {
 extern "C" __global__ void tiles_of_64(unsigned* out) { sum_in_tiles<64>(out); }
 extern "C" __global__ void tiles_of_128(unsigned* out) { sum_in_tiles<128>(out); }
 
-// Lanes that are done return; the others name them in the mask all the same.
+// Finished lanes return; the others name them in the mask all the same.
 extern "C" __global__ void with_exited(unsigned* out) {
     if (threadIdx.x >= 10) return;
     unsigned value = threadIdx.x;
@@ -89,7 +89,7 @@ def test_the_blocks_of_a_grid_wait_for_each_other(kernels, blocks):
     np.testing.assert_array_equal(done.reshape(blocks, 64), expected)
 
 
-def test_a_second_cooperative_launch_begins_anew(kernels):
+def test_a_second_cooperative_launch_synchronizes_again(kernels):
     for _ in range(3):
         done = run(
             kernels["pass_on"], np.zeros(64, dtype=np.uint32), np.uint32(1),

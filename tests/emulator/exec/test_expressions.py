@@ -30,7 +30,7 @@ NUMBERS = ["1.5", "-0.25", "3.0", "1e10", "-7.75", "0.1"]
 INTEGERS = ["1", "2", "7", "31", "255", "-3", "65535", "123456789"]
 NUMBER_OPERATIONS = ["+", "-", "*", "/", "neg", "fma", "fmin", "fmax", "sqrt"]
 NUMBER_OPERATIONS += ["floor", "trunc", "rint", "ceil"]
-# What neither language leaves undefined: a float becomes an integer within the range of long long.
+# Conversions avoid undefined behavior: a float becomes an integer within the range of long long.
 HELP = """
 HELPER float within(float x) { return x != x ? 0.f : x > 1e6f ? 1e6f : x < -1e6f ? -1e6f : x; }
 HELPER double within(double x) { return x != x ? 0. : x > 1e6 ? 1e6 : x < -1e6 ? -1e6 : x; }
@@ -104,18 +104,18 @@ class Writer:
 
 
 def values_of(dtype, generator):
-    """As many values as there are lanes, the special ones among them."""
+    """Generate one value per lane, including the special values."""
     if np.issubdtype(dtype, np.floating):
-        made = generator.standard_normal(LANES) * 10.0 ** generator.integers(-5, 6, LANES)
+        result = generator.standard_normal(LANES) * 10.0 ** generator.integers(-5, 6, LANES)
         special = [0, -0.0, 1, np.inf, -np.inf, np.nan]
     else:
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-        made = generator.integers(low, high, LANES, dtype=dtype, endpoint=True)
+        result = generator.integers(low, high, LANES, dtype=dtype, endpoint=True)
         special = [0, 1, 2, low, high]
-    made = made.astype(dtype)
-    made[: len(special)] = special
-    generator.shuffle(made)
-    return made
+    result = result.astype(dtype)
+    result[: len(special)] = special
+    generator.shuffle(result)
+    return result
 
 
 def functions(rows):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PTX that parses and that no device runs: refused at the launch, with its line."""
+"""PTX that parses but that no device runs is refused at the launch, with its line."""
 
 import ctypes
 
@@ -7,7 +7,7 @@ import pytest
 
 NOT_SUPPORTED = 801
 DECLARED = ".reg .b32 a, b, c; .reg .b64 wide, base; .reg .pred p;"
-# (statement, what the refusal says); x is the one parameter, of four bytes
+# (statement, part of the refusal); x is the one parameter, of four bytes
 REFUSED = {
     "past the parameters": ("ld.param.u32 a, [x+4];", "outside the parameters"),
     "far past the parameters": ("ld.param.u64 wide, [x+1048576];", "outside the parameters"),
@@ -39,7 +39,7 @@ def text_of(statement):
 
 class TestRefusal:
     @pytest.mark.parametrize("name", REFUSED)
-    def test_what_no_device_runs_is_refused_at_the_launch(self, driver, emulated, name):
+    def test_invalid_ptx_is_refused_at_the_launch(self, driver, emulated, name):
         statement, why = REFUSED[name]
         kernel = driver.kernel(text_of(statement), entry="k")
         with emulated.expect_fault("not-supported") as caught:
@@ -47,7 +47,7 @@ class TestRefusal:
         assert why in caught.fault.text
         assert driver.cuCtxSynchronize() == 0
 
-    def test_what_a_kernel_does_not_reach_is_no_obstacle(self, driver, emulated):
+    def test_unreachable_code_is_no_obstacle(self, driver, emulated):
         other = ".visible .entry other() { .reg .b32 a; mov.u32 a, %something_of_tomorrow; ret; }"
         kernel = driver.kernel(other + ".visible .entry k() { ret; }", entry="k")
         assert driver.launch(kernel) == 0

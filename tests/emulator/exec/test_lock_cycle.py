@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Locks of CUDA C++: cycles are reported soon, and what waits for anything else is not one."""
+"""Locks of CUDA C++: cycles are reported soon, and other waits are not reported."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ __device__ void lock_with_backoff(int* l) {
     while (atomicCAS(l, 0, 1) != 0) { __nanosleep(pause); if (pause < 256) pause *= 2; }
     __threadfence();
 }
-// Waits until n threads have come.
+// Waits until n threads have arrived.
 __device__ void meet(int* met, int n) { atomicAdd(met, 1); while (*(volatile int*)met < n); }
 
 #define CYCLE(name, me, take, give) \\
@@ -105,7 +105,7 @@ extern "C" __global__ void with_one_order(int* words) {
     words[3] += 1;
     unlock(words + 1); unlock(words);
 }
-// Holds a lock, and waits for what the host, a copy or another kernel writes.
+// Holds a lock and waits for a write by the host, a copy or another kernel.
 extern "C" __global__ void waits_for(int* words, volatile int* flag) {
     lock(words + blockIdx.x);
     while (*flag == 0);
@@ -116,7 +116,7 @@ extern "C" __global__ void works_and_sets(int* words, int* flag) {
     for (volatile int i = 0; i < 200000; ++i);
     atomicExch(flag, 1);
 }
-// Takes messages out of two words in turn; another kernel puts them in.
+// Reads messages from two words in turn; another kernel writes them.
 extern "C" __global__ void takes_messages(int* words, int messages) {
     for (int i = 0; i < messages; ++i) {
         int message;
@@ -145,7 +145,8 @@ def kernels():
 
 @pytest.fixture
 def words():
-    """Four words of device memory: two locks, how many have met, how many are done."""
+    """Four words of device memory: two locks, the number of arrivals, the number of finished
+    threads."""
     device = Device()
     with DeviceMemoryResource(device).allocate(16, stream=device.default_stream) as buffer:
         buffer.fill(0, stream=device.default_stream)
@@ -186,14 +187,14 @@ def test_a_cycle_is_a_fault(emulated, kernels, words, name):
 
 
 @pytest.mark.parametrize("name", CORRECT)
-def test_locks_taken_in_one_order_are_not(emulated, kernels, words, name):
+def test_locks_acquired_in_one_order_are_no_cycle(emulated, kernels, words, name):
     before = emulated.stats()["faults"]
     run(kernels[name], CORRECT[name], words)
     assert read(words)[3] == 16
     assert emulated.stats()["faults"] == before
 
 
-def test_a_wait_for_the_host_is_not(emulated, kernels, words):
+def test_a_wait_for_the_host_is_no_cycle(emulated, kernels, words):
     with (
         LegacyPinnedMemoryResource().allocate(8) as pinned,
         Device().create_stream() as stream,
@@ -201,13 +202,13 @@ def test_a_wait_for_the_host_is_not(emulated, kernels, words):
         view = np.from_dlpack(pinned).view(np.int32)
         view[:] = 0
         launch(stream, LaunchConfig(grid=2, block=1), kernels["waits_for"], words, pinned)
-        run(kernels["works_and_sets"], (1, 1), words, words.handle + 8)  # for it to wait meanwhile
+        run(kernels["works_and_sets"], (1, 1), words, words.handle + 8)  # for the kernel to wait
         view[0] = 1
         stream.sync()
     assert read(words)[3] == 2
 
 
-def test_a_wait_for_another_kernel_is_not(emulated, kernels, words):
+def test_a_wait_for_another_kernel_is_no_cycle(emulated, kernels, words):
     flag = words.handle + 8
     with Device().create_stream() as stream:
         launch(stream, LaunchConfig(grid=2, block=1), kernels["waits_for"], words, flag)
@@ -216,7 +217,7 @@ def test_a_wait_for_another_kernel_is_not(emulated, kernels, words):
     assert read(words)[3] == 2
 
 
-def test_a_wait_for_a_copy_is_not(emulated, kernels, words):
+def test_a_wait_for_a_copy_is_no_cycle(emulated, kernels, words):
     flag = words.handle + 8
     device = Device()
     with (
@@ -236,7 +237,7 @@ def test_a_wait_for_a_copy_is_not(emulated, kernels, words):
     assert read(words)[3] == 2
 
 
-def test_messages_that_another_kernel_puts_into_words_are_not(emulated, kernels, words):
+def test_messages_from_another_kernel_are_no_cycle(emulated, kernels, words):
     messages = np.int32(6)
     with Device().create_stream() as stream:
         launch(stream, LaunchConfig(grid=1, block=1), kernels["takes_messages"], words, messages)

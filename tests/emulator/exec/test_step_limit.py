@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The step limit ends every kind of loop that has no end."""
+"""The step limit stops every kind of endless loop."""
 
 import textwrap
 
@@ -50,7 +50,7 @@ CODE = """
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_loop_without_end_meets_the_limit(run_emulated, loop):
+def test_an_endless_loop_reaches_the_limit(run_emulated, loop):
     text = TEXT.format(LOOPS[loop])
     done = run_emulated(f"TEXT = {text!r}\n" + textwrap.dedent(CODE), step_limit=10**6)
     assert done.stdout.split()[-1] == str(TIMEOUT)

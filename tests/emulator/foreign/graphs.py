@@ -45,7 +45,7 @@ def address(index):
 
 
 def captured():
-    """Forks, loops, switches, child graphs, callbacks and memory of the graph's own."""
+    """Forks, loops, switches, child graphs, callbacks and graph memory."""
     seen = []
     builder = device.create_graph_builder().begin_building()
     loop = builder.create_condition(default_value=1)
@@ -142,8 +142,8 @@ def changed():
     assert (words[10], words[11]) == (20, 0), words[10:12]
     node.update(args=(address(10), 300))
     tail.update(value=2)
-    again = definition.instantiate()
-    again.launch(stream)
+    second = definition.instantiate()
+    second.launch(stream)
     stream.sync()
     assert (words[10], words[11]) == (320, 0x02020202), words[10:12]
     tail.destroy()
@@ -153,8 +153,8 @@ def changed():
 def kept_memory():
     resource = GraphMemoryResource(device)
     builder = device.create_graph_builder().begin_building()
-    left = resource.allocate(64, stream=builder)
-    left.fill(5, stream=builder)
+    buffer = resource.allocate(64, stream=builder)
+    buffer.fill(5, stream=builder)
     graph = builder.end_building().complete()
     graph.launch(stream)
     stream.sync()
@@ -165,7 +165,7 @@ def kept_memory():
         assert "INVALID_VALUE" in str(error), error
     else:
         raise AssertionError("memory was left and the graph was launched again")
-    left.close(stream)
+    buffer.close(stream)
     graph.launch(stream)
     stream.sync()
     graph.close()

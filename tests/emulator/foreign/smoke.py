@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Uses the published CUDA packages for Python as a program does; run on the emulator by a test."""
+"""Uses the published CUDA packages for Python as an ordinary program; a test runs it on the
+emulator."""
 
 import numpy
 from cuda.bindings import driver

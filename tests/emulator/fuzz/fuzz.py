@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs changed PTX in child processes, and names the mutants that end or hang one.
-
+"""Runs changed PTX in child processes, and reports the mutants that crash or hang one.
 ``python tests/emulator/fuzz/fuzz.py --seed 1 --mutants 0:100000``; exit status 1 when there are
 any. ``--library`` takes another build of the emulator, such as one with sanitizers.
 """
@@ -21,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 CORPUS = HERE.parent / "corpus"
 ARCHITECTURES = ("75", "90")
 PATIENCE = 30  # seconds for one mutant
-BATCH = 5000  # mutants of one process
+BATCH = 5000  # mutants per process
 
 
 def write_corpus(folder):
@@ -45,7 +44,7 @@ def emulator_library():
 
 
 class Run:
-    """Mutants first to end of a seed; what ended or hung a process is in `problems`."""
+    """Runs mutants `first` to `end` of a seed; `problems` lists the crashes and hangs."""
 
     def __init__(self, library, corpus, seed):
         self.library, self.corpus, self.seed = library, corpus, seed
@@ -60,7 +59,7 @@ class Run:
         return self
 
     def child(self, first, end):
-        """Run some; the number of the next one to run."""
+        """Run some mutants; return the number of the next one to run."""
         with tempfile.NamedTemporaryFile() as place:
             place.write(struct.pack("<q", first))
             place.flush()
@@ -75,17 +74,19 @@ class Run:
             out, err = (text.decode(errors="replace") for text in texts)  # kernels print anything
             at = number_in(place.name)
         if process.returncode == 0 and not has_hung:
-            found = json.loads(out.splitlines()[-1])
-            self.peak = max(self.peak, found.pop("peak_kib"))
-            self.counts.update(found)
+            summary = json.loads(out.splitlines()[-1])
+            self.peak = max(self.peak, summary.pop("peak_kib"))
+            self.counts.update(summary)
             return end
-        how = "hang" if has_hung else f"status {process.returncode}"
-        self.problems.append({"seed": self.seed, "mutant": at, "how": how, "stderr": err[-3000:]})
+        outcome = "hang" if has_hung else f"status {process.returncode}"
+        self.problems.append(
+            {"seed": self.seed, "mutant": at, "how": outcome, "stderr": err[-3000:]}
+        )
         return at + 1
 
     @staticmethod
     def wait(process, place):
-        """Output of a process, and whether it had to be ended since a mutant took too long."""
+        """Return the output of a process, and whether it was killed for its duration."""
         last, since = -1, time.monotonic()
         while True:
             try:
@@ -109,13 +110,13 @@ def main():
     parser.add_argument("--mutants", default="0:1000", help="first:end")
     parser.add_argument("--library", type=Path, default=None)
     parser.add_argument("--corpus", type=Path, default=None, help="a folder of PTX")
-    given = parser.parse_args()
-    first, _, end = given.mutants.partition(":")
+    options = parser.parse_args()
+    first, _, end = options.mutants.partition(":")
     with tempfile.TemporaryDirectory() as folder:
-        corpus = given.corpus or Path(folder)
-        if not given.corpus:
+        corpus = options.corpus or Path(folder)
+        if not options.corpus:
             write_corpus(corpus)
-        run = Run(given.library or emulator_library(), corpus, given.seed)
+        run = Run(options.library or emulator_library(), corpus, options.seed)
         run.mutants(int(first), int(end))
     report = {"problems": run.problems, "peak_kib": run.peak, **dict(sorted(run.counts.items()))}
     print(json.dumps(report, indent=1))

@@ -35,7 +35,7 @@ SPECIALS = SPECIALS.split()
 
 
 class Corpus:
-    """Texts that are right, as lines, with the names that each of them uses."""
+    """Valid texts as lists of lines, with the names that each text uses."""
 
     def __init__(self, texts):
         self.lines = [text.split("\n") for text in texts]
@@ -43,7 +43,7 @@ class Corpus:
 
 
 class Mutator:
-    """One changed text of a seed and a number."""
+    """A mutated text, determined by a seed and a number."""
 
     def __init__(self, corpus, seed, number):
         self.random = random.Random(f"{seed}:{number}")
@@ -61,22 +61,22 @@ class Mutator:
 
     def change_line(self):
         lines, at, other = self.lines, self.place(), self.place()
-        what = self.random.randrange(6)
-        if not lines or what == 0:
+        operation = self.random.randrange(6)
+        if not lines or operation == 0:
             lines[at : at + 1] = []
-        elif what == 1:
+        elif operation == 1:
             lines.insert(at, lines[other])
-        elif what == 2:
+        elif operation == 2:
             lines[at], lines[other] = lines[other], lines[at]
-        elif what == 3:
+        elif operation == 3:
             lines.insert(at, self.random.choice(self.random.choice(self.corpus.lines)))
-        elif what == 4:
+        elif operation == 4:
             lines[at] = self.random.choice(["@%p1 ", "@!%p1 ", "{ ", "} ", "// "]) + lines[at]
         else:
             lines.insert(at, self.instruction())
 
     def instruction(self):
-        """One that nobody wrote: any operation, words and operands of the text."""
+        """Write a random instruction from operations, words and operands of the text."""
         pick, chance = self.random.choice, self.random.random
         name = pick(OPCODES) + "".join(pick(WORDS + SPACES + TYPES) for _ in range(pick([0, 1, 2])))
         operands = [self.operand() for _ in range(pick([0, 1, 2, 2, 3, 3, 4, 5]))]
@@ -97,24 +97,24 @@ class Mutator:
         if not places:
             return
         n, pick = self.random.choice(places), self.random.choice
-        what = self.random.randrange(10)
-        if what == 0:
+        operation = self.random.randrange(10)
+        if operation == 0:
             tokens[n] = ""
-        elif what == 1:
+        elif operation == 1:
             tokens[n] += tokens[n]
-        elif what in (2, 3):
+        elif operation in (2, 3):
             near = TOKEN.findall(self.lines[self.place()])
             tokens[n] = pick([t for t in near if t[:1] == tokens[n][:1]] or [tokens[n]])
-        elif what == 4:
+        elif operation == 4:
             tokens[n] += pick(WORDS + TYPES + SPACES)
-        elif what == 5:
+        elif operation == 5:
             tokens[n] = pick([*SPECIALS, *OPCODES, *WORDS, *"[](){},;+-@!|<>"])
         else:
             tokens[n] = self.replaced(tokens[n])
         self.lines[at] = "".join(tokens)
 
     def replaced(self, token):
-        """Another one of the sort of the token."""
+        """Return another token of the same sort."""
         pick = self.random.choice
         for sort in (TYPES, SPACES, WORDS, OPCODES):
             if token in sort:

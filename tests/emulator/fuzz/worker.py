@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads and launches changed PTX on the emulator; what crashes takes this process along.
-
 ``python worker.py LIBRARY CORPUS --seed 1 --mutants 0:100 --progress FILE``: LIBRARY is the
 emulator's, CORPUS a folder of PTX. Each mutant depends on the seed and its number alone, so that
-``--mutants 7:8 --show`` prints and repeats one. At the end a JSON object counts the answers.
+``--mutants 7:8 --show`` prints and repeats one. At the end it prints a JSON object with counts of
+the result codes.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def arguments():
 
 
 class Progress:
-    """The number of the mutant that is being run, where another process can read it."""
+    """The number of the running mutant, in a file that another process reads."""
 
     def __init__(self, path):
         self.map = None
@@ -53,7 +53,7 @@ class Progress:
 
 
 class Emulator:
-    """The driver's functions of a library, a context, and memory for the arguments of kernels."""
+    """The driver functions of a library, a context, and memory for kernel arguments."""
 
     def __init__(self, path):
         self.library = ctypes.CDLL(str(path))
@@ -66,7 +66,7 @@ class Emulator:
 
     def call(self, name, *values):
         code = getattr(self.library, name)(*values)
-        assert code == 0, f"{name} answered {code}"
+        assert code == 0, f"{name} returned {code}"
 
     def output(self, name, *values):
         out = ctypes.c_uint64()
@@ -74,8 +74,8 @@ class Emulator:
         return out.value
 
     def begin(self):
-        """A fresh context, after a fault or at the start."""
-        if self.context is not None:  # it answers the fault, and goes
+        """Create a context, at the start or after a fault."""
+        if self.context is not None:  # it returns the fault and is destroyed
             self.library.cuCtxDestroy_v2(ctypes.c_void_p(self.context))
         self.context = self.output("cuCtxCreate_v2", 0, 0)
         self.buffers = [self.output("cuMemAlloc_v2", ctypes.c_size_t(BUFFER)) for _ in range(4)]
@@ -83,7 +83,7 @@ class Emulator:
             self.call("cuMemsetD8_v2", ctypes.c_uint64(buffer), 1, ctypes.c_size_t(BUFFER))
 
     def fill(self, parameters):
-        """Buffers for 64 bits, 1.5 for floats, small numbers else."""
+        """Write the kernel arguments: buffers for 64 bits, 1.5 for floats, else small numbers."""
         for i, text in enumerate((parameters or "").split(",")):
             wide = struct.pack("<Q", self.buffers[i % len(self.buffers)])
             value = struct.pack("<f", 1.5) if ".f32" in text else struct.pack("<Q", 40 + i)
@@ -91,21 +91,21 @@ class Emulator:
             self.cells[CELL * i : CELL * i + len(value)] = value
 
     def run(self, text, choices):
-        """The answers of loading and of launching."""
+        """Return the result codes of loading and of launching."""
         module = ctypes.c_void_p()
-        answers = [self.library.cuModuleLoadData(ctypes.byref(module), text.encode())]
-        if answers[0]:
-            return answers
+        results = [self.library.cuModuleLoadData(ctypes.byref(module), text.encode())]
+        if results[0]:
+            return results
         for name, parameters in KERNEL.findall(text)[:MAX_KERNELS]:
             function = ctypes.c_void_p()
             code = self.library.cuModuleGetFunction(ctypes.byref(function), module, name.encode())
             if code == 0:
-                answers.append(self.launch(function, parameters, choices))
+                results.append(self.launch(function, parameters, choices))
             if self.library.cuCtxSynchronize():
                 self.begin()
-                return answers
+                return results
         self.call("cuModuleUnload", module)
-        return answers
+        return results
 
     def launch(self, function, parameters, choices):
         self.fill(parameters)
@@ -121,19 +121,19 @@ def main():
     sys.path.append(str(Path(__file__).parents[3]))
     from tests.peak_memory import peak_kib
 
-    given = arguments()
+    options = arguments()
     os.environ |= {f"HALFWARP_EMULATOR_{name}": value for name, value in OPTIONS.items()}
-    texts = mutate.Corpus([path.read_text() for path in sorted(given.corpus.glob("*.ptx"))])
-    first, _, end = given.mutants.partition(":")
-    progress, emulator, counts = Progress(given.progress), Emulator(given.library), Counter()
+    texts = mutate.Corpus([path.read_text() for path in sorted(options.corpus.glob("*.ptx"))])
+    first, _, end = options.mutants.partition(":")
+    progress, emulator, counts = Progress(options.progress), Emulator(options.library), Counter()
     for number in range(int(first), int(end)):
-        text = mutate.Mutator(texts, given.seed, number).text()
+        text = mutate.Mutator(texts, options.seed, number).text()
         progress.at(number)
-        if given.show:
+        if options.show:
             print(text, flush=True)
-        answers = emulator.run(text, random.Random(number))
-        counts["load", answers[0]] += 1
-        counts.update(("launch", code) for code in answers[1:])
+        results = emulator.run(text, random.Random(number))
+        counts["load", results[0]] += 1
+        counts.update(("launch", code) for code in results[1:])
     peak = peak_kib()
     progress.at(int(end))
     print(json.dumps({"peak_kib": peak, **{f"{w} {c}": n for (w, c), n in counts.items()}}))

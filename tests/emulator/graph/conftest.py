@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A context, streams, and calls whose status must be good."""
+"""A context, streams and graph helpers, and `check` for calls that must succeed."""
 
 import ctypes
 
@@ -7,15 +7,15 @@ import pytest
 from cuda.bindings import driver
 from cuda.core import Device, emulation
 
-# Eager mode: a launch returns when its work is done.
+# Eager mode: a launch returns when its work has completed.
 in_background = pytest.mark.skipif(
     emulation.is_active() and emulation.options()["mode"] == "eager",
     reason="the mode runs work inside the call",
 )
 
 
-def needs(name):
-    """Skips the test where the driver does not have a function."""
+def skip_without(name):
+    """Skip the test if the driver lacks a function."""
     default = driver.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
     status, address, _ = driver.cuGetProcAddress(name.encode(), driver.CUDA_VERSION, default)
     if status or not int(address):
@@ -23,7 +23,7 @@ def needs(name):
 
 
 def check(status, *results):
-    """The results of a call that must succeed."""
+    """Return the results of a call that must succeed."""
     assert status == 0, status
     return results[0] if len(results) == 1 else results
 
@@ -35,7 +35,7 @@ def context():
 
 @pytest.fixture
 def streams():
-    """Three streams that the default stream does not wait for."""
+    """Create three streams that do not synchronize with the default stream."""
     flags = driver.CUstream_flags.CU_STREAM_NON_BLOCKING
     created = [check(*driver.cuStreamCreate(flags)) for _ in range(3)]
     yield created
@@ -45,9 +45,9 @@ def streams():
 
 @pytest.fixture
 def events():
-    found = [check(*driver.cuEventCreate(0)) for _ in range(3)]
-    yield found
-    for each in found:
+    created = [check(*driver.cuEventCreate(0)) for _ in range(3)]
+    yield created
+    for each in created:
         check(*driver.cuEventDestroy(each))
 
 
@@ -56,14 +56,14 @@ def memory():
     """1 KiB of device memory, all zero."""
     address = check(*driver.cuMemAlloc(1024))
     check(*driver.cuMemsetD8(address, 0, 1024))
-    check(*driver.cuCtxSynchronize())  # the streams do not wait for the default stream
+    check(*driver.cuCtxSynchronize())  # the streams do not synchronize with the default stream
     yield int(address)
     check(*driver.cuMemFree(address))
 
 
 @pytest.fixture
 def executable(graph):
-    """Made at the first call; goes with the test."""
+    """Instantiate the graph at the first call; destroy the executable graph after the test."""
     all_made = []
 
     def make(flags=0, of=graph):
@@ -100,7 +100,7 @@ PTX = b""".version 7.0
 
 
 class Kernels:
-    """Functions of a module, and nodes of them: `store`, `increase`, `choose`."""
+    """Loads a module with the kernels `store`, `increase` and `choose`, and adds nodes of them."""
 
     def __init__(self):
         self.module = check(*driver.cuModuleLoadData(PTX))
@@ -109,17 +109,17 @@ class Kernels:
         return check(*driver.cuModuleGetFunction(self.module, name.encode()))
 
     def parameters(self, name, first, second):
-        """The parameters of a node of one thread; what they point at stays with them."""
+        """Return the parameters of a node of one thread; retain the memory that they point at."""
         types = (ctypes.c_uint64, ctypes.c_uint64 if name == "choose" else ctypes.c_uint32)
         values = [kind(int(v)) for kind, v in zip(types, (first, second), strict=True)]
         pointers = (ctypes.c_void_p * 2)(*(ctypes.addressof(v) for v in values))
-        found = driver.CUDA_KERNEL_NODE_PARAMS()
-        found.func = self.function(name)
+        params = driver.CUDA_KERNEL_NODE_PARAMS()
+        params.func = self.function(name)
         for size in ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ"):
-            setattr(found, size, 1)
-        found.kernelParams = ctypes.addressof(pointers)
+            setattr(params, size, 1)
+        params.kernelParams = ctypes.addressof(pointers)
         self.kept = values, pointers
-        return found
+        return params
 
     def add(self, graph, name, first, second, *after):
         parameters = self.parameters(name, first, second)
@@ -128,16 +128,16 @@ class Kernels:
 
 @pytest.fixture
 def kernels():
-    found = Kernels()
-    yield found
-    check(*driver.cuModuleUnload(found.module))
+    kernels_of_module = Kernels()
+    yield kernels_of_module
+    check(*driver.cuModuleUnload(kernels_of_module.module))
 
 
 @pytest.fixture
 def graph():
-    found = check(*driver.cuGraphCreate(0))
-    yield found
-    check(*driver.cuGraphDestroy(found))
+    new_graph = check(*driver.cuGraphCreate(0))
+    yield new_graph
+    check(*driver.cuGraphDestroy(new_graph))
 
 
 def empty(graph, *after):

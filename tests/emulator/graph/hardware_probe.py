@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a driver answers where its manual is silent about graphs.
-
-``HALFWARP_BACKEND=driver python -m tests.emulator.graph.hardware_probe`` asks a GPU, each question
-in a process of its own, prints the answers and what differs from `EXPECTED`, which the emulator
-answers, and ends with status 1 if anything does.
+"""Behavior of a driver where its manual is silent about graphs.
+``HALFWARP_BACKEND=driver python -m tests.emulator.graph.hardware_probe`` runs each question on a
+GPU in a process of its own. It prints the results and the differences from `EXPECTED`, the
+emulator's results, and exits with status 1 if any differ.
 """
 
 import ctypes
@@ -30,8 +29,8 @@ def empty(into):
 def allocation(size):
     parameters = driver.CUDA_MEM_ALLOC_NODE_PARAMS()
     parameters.poolProps.allocType = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
-    where = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
-    parameters.poolProps.location.type = where
+    location_type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    parameters.poolProps.location.type = location_type
     parameters.bytesize = size
     return parameters
 
@@ -43,7 +42,7 @@ def allocate(into, size=64):
 
 
 def conditional(into, default=1, handle=None, kind=0, size=1):
-    """An if node, and its first graph."""
+    """Add an if node; return it and its first graph."""
     context = ok(driver.cuCtxGetCurrent())
     handle = handle or ok(driver.cuGraphConditionalHandleCreate(into, context, default, 1))
     parameters = driver.CUgraphNodeParams()
@@ -52,13 +51,13 @@ def conditional(into, default=1, handle=None, kind=0, size=1):
     parameters.conditional.type = driver.CUgraphConditionalNodeType(kind)
     parameters.conditional.size = size
     parameters.conditional.ctx = context
-    answer = driver.cuGraphAddNode(into, [], None, 0, parameters)
-    bodies = list(parameters.conditional.phGraph_out) if answer[0] == 0 else []
-    return answer, handle, bodies
+    result = driver.cuGraphAddNode(into, [], None, 0, parameters)
+    bodies = list(parameters.conditional.phGraph_out) if result[0] == 0 else []
+    return result, handle, bodies
 
 
-def used(which):
-    attribute = getattr(driver.CUgraphMem_attribute, f"CU_GRAPH_MEM_ATTR_{which}_MEM_CURRENT")
+def used(kind):
+    attribute = getattr(driver.CUgraphMem_attribute, f"CU_GRAPH_MEM_ATTR_{kind}_MEM_CURRENT")
     return int(ok(driver.cuDeviceGetGraphMemAttribute(0, attribute)))
 
 
@@ -81,7 +80,7 @@ def with_condition(ask):
 
 
 def left_behind(ask):
-    """Asks about memory that a launch left."""
+    """Query memory that a launch left allocated."""
 
     def run():
         stream = ok(driver.cuStreamCreate(1))
@@ -89,10 +88,10 @@ def left_behind(ask):
         _, own = allocate(built)
         executable = ok(driver.cuGraphInstantiate(built, 0))
         ok(driver.cuGraphLaunch(executable, stream))
-        answer = ask(executable, own, stream)
+        result = ask(executable, own, stream)
         driver.cuMemFree(own)
         ok(driver.cuStreamSynchronize(stream))
-        return answer
+        return result
 
     return run
 
@@ -101,27 +100,27 @@ def usage_over_time(built, node, own):
     stream = ok(driver.cuStreamCreate(1))
     ok(driver.cuGraphAddMemFreeNode(built, [node], 1, own))
     ok(driver.cuDeviceGraphMemTrim(0))
-    told = [used("USED"), used("RESERVED")]
+    sizes = [used("USED"), used("RESERVED")]
     executable = ok(driver.cuGraphInstantiate(built, 0))
-    told += [used("USED"), used("RESERVED")]
+    sizes += [used("USED"), used("RESERVED")]
     ok(driver.cuGraphUpload(executable, stream))
     ok(driver.cuStreamSynchronize(stream))
-    told += [used("USED"), used("RESERVED")]
+    sizes += [used("USED"), used("RESERVED")]
     ok(driver.cuGraphLaunch(executable, stream))
     ok(driver.cuStreamSynchronize(stream))
-    told += [used("USED"), used("RESERVED")]
+    sizes += [used("USED"), used("RESERVED")]
     ok(driver.cuGraphExecDestroy(executable))
-    told += [used("USED"), used("RESERVED")]
+    sizes += [used("USED"), used("RESERVED")]
     ok(driver.cuDeviceGraphMemTrim(0))
-    return " ".join(str(each) for each in [*told, used("USED"), used("RESERVED")])
+    return " ".join(str(each) for each in [*sizes, used("USED"), used("RESERVED")])
 
 
-def second_executable(built, *rest):
+def second_executable(built, *args):
     ok(driver.cuGraphInstantiate(built, 0))
     return name(driver.cuGraphInstantiate(built, 0))
 
 
-def captured_launch(built, *rest):
+def captured_launch(built, *args):
     stream = ok(driver.cuStreamCreate(1))
     executable = ok(driver.cuGraphInstantiate(built, 0))
     ok(driver.cuStreamBeginCapture(stream, RELAXED))
@@ -154,14 +153,14 @@ def allocation_in_a_body(built, handle, body):
 
 
 def run_to_the_end(built):
-    """What the instantiation answers, and, where it succeeds, what its launch does."""
-    made = driver.cuGraphInstantiate(built, 0)
-    if made[0] != 0:
-        return name(made)
+    """Return the result of the instantiation and, if it succeeds, of the launch."""
+    result = driver.cuGraphInstantiate(built, 0)
+    if result[0] != 0:
+        return name(result)
     stream = ok(driver.cuStreamCreate(1))
-    launched = driver.cuGraphLaunch(made[1], stream)
+    launched = driver.cuGraphLaunch(result[1], stream)
     ended = driver.cuStreamSynchronize(stream)
-    return " ".join(map(name, (made, launched, ended)))
+    return " ".join(map(name, (result, launched, ended)))
 
 
 def allocation_of_a_body_runs(built, handle, body):
@@ -191,15 +190,15 @@ def event_node_of_a_body_runs(built, handle, body):
 
 
 def handle_of_a_body(built, handle, body):
-    """A condition that was made for a body, for a node beside the one that has the body."""
+    """Add a condition created for a body to a node beside the one that owns the body."""
     context = ok(driver.cuCtxGetCurrent())
     inner = ok(driver.cuGraphConditionalHandleCreate(body, context, 0, 1))
-    answer = conditional(built, handle=inner)[0]
-    return name(answer) if answer[0] else f"{name(answer)} {run_to_the_end(built)}"
+    result = conditional(built, handle=inner)[0]
+    return name(result) if result[0] else f"{name(result)} {run_to_the_end(built)}"
 
 
 def carveouts():
-    """What a kernel node says of a carveout that nobody chose, and what -1 answers."""
+    """Query the carveout of a kernel node that has none set, then set it to -1."""
     attribute = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
     module = ok(driver.cuModuleLoadData(EMPTY))
     parameters = driver.CUDA_KERNEL_NODE_PARAMS()
@@ -211,13 +210,13 @@ def carveouts():
     value = driver.CUkernelNodeAttrValue()
     value.sharedMemCarveout = 0xFFFFFFFF
     of_node = driver.cuGraphKernelNodeSetAttribute(node, attribute, value)
-    how = driver.CUlaunchConfig()
+    config = driver.CUlaunchConfig()
     for extent in ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ"):
-        setattr(how, extent, 1)
-    wanted = driver.CUlaunchAttribute()
-    wanted.id, wanted.value.sharedMemCarveout = attribute, 0xFFFFFFFF
-    how.attrs, how.numAttrs = [wanted], 1
-    of_launch = driver.cuLaunchKernelEx(how, parameters.func, 0, 0)
+        setattr(config, extent, 1)
+    launch_attribute = driver.CUlaunchAttribute()
+    launch_attribute.id, launch_attribute.value.sharedMemCarveout = attribute, 0xFFFFFFFF
+    config.attrs, config.numAttrs = [launch_attribute], 1
+    of_launch = driver.cuLaunchKernelEx(config, parameters.func, 0, 0)
     return f"{unset} {name(of_node)} {name(of_launch)}"
 
 
@@ -231,9 +230,9 @@ def unused_handle():
     built = graph()
     context = ok(driver.cuCtxGetCurrent())
     ok(driver.cuGraphConditionalHandleCreate(built, context, 0, 0))
-    wanted = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
-    answer = name(driver.cuGraphInstantiateWithParams(built, wanted))
-    return f"{answer} {wanted.result_out.name.removeprefix('CUDA_GRAPH_INSTANTIATE_')}"
+    params = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
+    result = name(driver.cuGraphInstantiateWithParams(built, params))
+    return f"{result} {params.result_out.name.removeprefix('CUDA_GRAPH_INSTANTIATE_')}"
 
 
 def handle_of_another_graph():
@@ -258,7 +257,7 @@ def update_to_another_size(built, node, own):
 
 
 def addresses_after_an_update(built, node, own):
-    """Whether the address of the first graph is known then, and that of the other."""
+    """Return whether the addresses of both graphs are known after an update."""
     other = graph()
     _, theirs = allocate(other)
     stream = ok(driver.cuStreamCreate(1))
@@ -266,32 +265,33 @@ def addresses_after_an_update(built, node, own):
     ok(driver.cuGraphExecUpdate(executable, other))
     ok(driver.cuGraphLaunch(executable, stream))
     ok(driver.cuStreamSynchronize(stream))
-    answers = [memory_type_before_a_launch(None, None, at) for at in (own, theirs)]
+    results = [memory_type_before_a_launch(None, None, at) for at in (own, theirs)]
     freed = [name(driver.cuMemFree(at)) for at in (own, theirs)]
-    return " ".join(answers + freed)
+    return " ".join(results + freed)
 
 
 def used_by_two(built, node, own):
-    """Of two graphs that ran, with the executables there and gone; memory is left, then freed."""
+    """Count pieces of two graphs that ran, before and after their executables are destroyed and the
+    memory freed."""
     stream = ok(driver.cuStreamCreate(1))
     other = graph()
     _, theirs = allocate(other)
     ok(driver.cuDeviceGraphMemTrim(0))
     executables = [ok(driver.cuGraphInstantiate(each, 0)) for each in (built, other)]
-    told = []
+    pieces = []
     for each in executables:
         ok(driver.cuGraphLaunch(each, stream))
         ok(driver.cuStreamSynchronize(stream))
-        told.append(used("USED") // PIECE)
+        pieces.append(used("USED") // PIECE)
     for each in executables:
         ok(driver.cuGraphExecDestroy(each))
-    told.append(used("USED") // PIECE)
+    pieces.append(used("USED") // PIECE)
     for at in (own, theirs):
         ok(driver.cuMemFree(at))
-    told.append(used("USED") // PIECE)
+    pieces.append(used("USED") // PIECE)
     ok(driver.cuDeviceGraphMemTrim(0))
-    told.append(used("USED") // PIECE)
-    return " ".join(map(str, told))
+    pieces.append(used("USED") // PIECE)
+    return " ".join(map(str, pieces))
 
 
 def memory_type_before_a_launch(built, node, own):
@@ -306,7 +306,7 @@ def dependency_twice():
 
 
 def nodes_of_an_update():
-    """Whether a node of the graph that an executable was updated from stands for its own."""
+    """Check whether nodes of the updating graph stand for nodes of the executable."""
     first, second = graph(), graph()
     address = int(ok(driver.cuMemAlloc(64)))
     parameters = driver.CUDA_MEMSET_NODE_PARAMS()
@@ -316,9 +316,9 @@ def nodes_of_an_update():
     node = ok(driver.cuGraphAddMemsetNode(second, [], 0, parameters, context))
     executable = ok(driver.cuGraphInstantiate(first, 0))
     ok(driver.cuGraphExecUpdate(executable, second))
-    answer = name(driver.cuGraphNodeSetEnabled(executable, node, 0))
+    result = name(driver.cuGraphNodeSetEnabled(executable, node, 0))
     driver.cuMemFree(address)
-    return answer
+    return result
 
 
 def local_ids():
@@ -442,7 +442,7 @@ EXPECTED = {
     "numbers of nodes": "0 1 2",
 }
 
-# Questions with functions that came later than the others.
+# Questions about functions that are newer than the others.
 SINCE = {"numbers of nodes": 13010}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stream capture: what becomes a node, and what is refused with which code."""
+"""Stream capture: calls that add nodes, and calls that are refused with a code."""
 
 import threading
 
@@ -23,7 +23,7 @@ def status(stream):
 
 
 def end_invalid(*streams):
-    """The captures were made invalid; afterwards the streams are ordinary ones."""
+    """End invalidated captures; the streams are ordinary ones afterwards."""
     for stream in streams:
         assert status(stream) == Status.CU_STREAM_CAPTURE_STATUS_INVALIDATED
         assert driver.cuStreamEndCapture(stream)[0] == INVALIDATED
@@ -91,7 +91,7 @@ def test_streams_fork_and_join_over_events(streams, events, memory):
     check(*driver.cuGraphDestroy(graph))
 
 
-def test_info_names_the_graph_and_what_comes_next(streams, memory):
+def test_info_names_the_graph_and_the_next_dependencies(streams, memory):
     stream = streams[0]
     assert driver.cuStreamGetCaptureInfo(stream)[1] == Status.CU_STREAM_CAPTURE_STATUS_NONE
     check(*driver.cuStreamBeginCapture(stream, GLOBAL))
@@ -112,7 +112,7 @@ def test_info_names_the_graph_and_what_comes_next(streams, memory):
     end_whole(stream)
 
 
-def test_a_capture_goes_into_a_graph_that_is_there(streams, memory):
+def test_a_capture_extends_an_existing_graph(streams, memory):
     stream, graph = streams[0], check(*driver.cuGraphCreate(0))
     node = check(*driver.cuGraphAddEmptyNode(graph, [], 0))
     check(*driver.cuStreamBeginCaptureToGraph(stream, graph, [node], None, 1, GLOBAL))
@@ -133,7 +133,7 @@ UNSAFE = {
 
 @pytest.mark.parametrize("mode", [GLOBAL, LOCAL], ids=["global", "thread-local"])
 @pytest.mark.parametrize("call", UNSAFE.values(), ids=UNSAFE)
-def test_unsafe_calls_are_refused_and_end_the_capture(streams, memory, call, mode):
+def test_unsafe_calls_are_refused_and_invalidate_the_capture(streams, memory, call, mode):
     check(*driver.cuStreamBeginCapture(streams[0], mode))
     assert call(memory)[0] == UNSUPPORTED
     end_invalid(streams[0])
@@ -150,18 +150,18 @@ def test_relaxed_mode_lets_a_thread_make_unsafe_calls(streams):
 
 
 def in_another_thread(function):
-    answer = []
+    result = []
 
     def run():
         from cuda.core import Device
 
         Device(0).set_current()
-        answer.append(function())
+        result.append(function())
 
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    return answer[0]
+    return result[0]
 
 
 def test_only_a_global_capture_forbids_other_threads_unsafe_calls(streams):
@@ -180,7 +180,7 @@ def test_only_a_global_capture_forbids_other_threads_unsafe_calls(streams):
     end_invalid(streams[0])
 
 
-def test_a_capture_ends_with_nothing_in_another_thread_unless_it_is_relaxed(streams):
+def test_another_thread_may_end_relaxed_captures_only(streams):
     check(*driver.cuStreamBeginCapture(streams[0], LOCAL))
     code = in_another_thread(lambda: driver.cuStreamEndCapture(streams[0])[0])
     assert code == R.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
@@ -189,7 +189,7 @@ def test_a_capture_ends_with_nothing_in_another_thread_unless_it_is_relaxed(stre
     in_another_thread(lambda: end_whole(streams[0]))
 
 
-def test_waiting_for_or_asking_a_capturing_stream_ends_the_capture(streams):
+def test_synchronizing_or_querying_a_capturing_stream_invalidates_the_capture(streams):
     for call in (driver.cuStreamSynchronize, driver.cuStreamQuery):
         check(*driver.cuStreamBeginCapture(streams[0], RELAXED))
         assert call(streams[0])[0] == UNSUPPORTED
@@ -223,13 +223,13 @@ def test_the_legacy_stream_may_not_wait_for_a_capture(memory):
     check(*driver.cuStreamDestroy(blocking))
 
 
-def test_the_legacy_stream_goes_on_beside_streams_it_does_not_wait_for(streams, memory):
+def test_the_legacy_stream_works_beside_streams_it_does_not_synchronize_with(streams, memory):
     check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
     check(*driver.cuMemsetD8Async(memory, 0, 4, 0))
     end_whole(streams[0])
 
 
-def test_work_that_does_not_come_back_is_told(streams, events, memory):
+def test_unjoined_work_is_reported(streams, events, memory):
     check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
     check(*driver.cuEventRecord(events[0], streams[0]))
     check(*driver.cuStreamWaitEvent(streams[1], events[0], 0))
@@ -240,7 +240,7 @@ def test_work_that_does_not_come_back_is_told(streams, events, memory):
 
 
 @pytest.mark.parametrize("is_joined", [True, False], ids=["joined", "unjoined"])
-def test_a_stream_that_joined_may_go_before_the_end(streams, events, memory, is_joined):
+def test_a_joined_stream_may_be_destroyed_before_the_end(streams, events, memory, is_joined):
     helper = check(*driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
     check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
     check(*driver.cuEventRecord(events[0], streams[0]))
@@ -257,7 +257,7 @@ def test_a_stream_that_joined_may_go_before_the_end(streams, events, memory, is_
         assert driver.cuStreamEndCapture(streams[0])[0] == unjoined
 
 
-def test_destroying_the_stream_where_it_began_ends_the_capture(streams, events, memory):
+def test_destroying_the_origin_stream_ends_the_capture(streams, events, memory):
     origin = check(*driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
     check(*driver.cuStreamBeginCapture(origin, GLOBAL))
     check(*driver.cuEventRecord(events[0], origin))
@@ -267,7 +267,7 @@ def test_destroying_the_stream_where_it_began_ends_the_capture(streams, events, 
     check(*driver.cuMemFree(check(*driver.cuMemAlloc(16))))
 
 
-def test_a_capture_ends_where_it_began(streams, events):
+def test_a_capture_ends_in_its_origin_stream(streams, events):
     check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
     check(*driver.cuEventRecord(events[0], streams[0]))
     check(*driver.cuStreamWaitEvent(streams[1], events[0], 0))
@@ -276,7 +276,7 @@ def test_a_capture_ends_where_it_began(streams, events):
     end_invalid(streams[0])
 
 
-def test_captures_are_kept_apart(streams, events, memory):
+def test_separate_captures_cannot_be_joined(streams, events, memory):
     check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
     check(*driver.cuStreamBeginCapture(streams[1], GLOBAL))
     check(*driver.cuEventRecord(events[0], streams[0]))
@@ -291,7 +291,7 @@ def test_waiting_for_a_stream_beside_a_global_capture_is_refused(streams):
     end_invalid(streams[0])
 
 
-def test_a_capture_may_not_wait_for_what_is_outside(streams, events):
+def test_a_capture_may_not_wait_for_uncaptured_work(streams, events):
     check(*driver.cuEventRecord(events[0], streams[1]))
     check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
     isolation = R.CUDA_ERROR_STREAM_CAPTURE_ISOLATION
@@ -299,7 +299,7 @@ def test_a_capture_may_not_wait_for_what_is_outside(streams, events):
     end_invalid(streams[0])
 
 
-def test_beginnings_and_ends_that_do_not_fit_are_refused(streams):
+def test_mismatched_begins_and_ends_are_refused(streams):
     assert driver.cuStreamBeginCapture(1, GLOBAL)[0] == UNSUPPORTED  # CU_STREAM_LEGACY
     assert driver.cuStreamEndCapture(streams[0])[0] == R.CUDA_ERROR_ILLEGAL_STATE
     check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
@@ -308,7 +308,7 @@ def test_beginnings_and_ends_that_do_not_fit_are_refused(streams):
     end_whole(streams[0])
 
 
-def test_memory_of_the_graph_is_freed_in_it_and_other_memory_is_not(streams, memory):
+def test_a_capture_frees_graph_memory_only(streams, memory):
     stream = streams[0]
     check(*driver.cuStreamBeginCapture(stream, GLOBAL))
     own = check(*driver.cuMemAllocAsync(64, stream))

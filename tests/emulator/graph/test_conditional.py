@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conditional nodes: kernels set the value of a handle, graphs run by it."""
+"""Conditional nodes: kernels set the value of a handle that selects the graphs to run."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 from cuda.bindings import driver
 from cuda.core import emulation
 
-from tests.emulator.graph.conftest import check, copy, empty, fill, launch, needs, read, word
+from tests.emulator.graph.conftest import check, copy, empty, fill, launch, read, skip_without, word
 
 R = driver.CUresult
 INVALID = R.CUDA_ERROR_INVALID_VALUE
@@ -29,17 +29,17 @@ def condition(graph, default=0, flags=0):
 
 
 def parameters_of(handle, kind, size):
-    found = driver.CUgraphNodeParams()
-    found.type = driver.CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
-    found.conditional.handle = handle
-    found.conditional.type = kind
-    found.conditional.size = size
-    found.conditional.ctx = check(*driver.cuCtxGetCurrent())
-    return found
+    params = driver.CUgraphNodeParams()
+    params.type = driver.CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
+    params.conditional.handle = handle
+    params.conditional.type = kind
+    params.conditional.size = size
+    params.conditional.ctx = check(*driver.cuCtxGetCurrent())
+    return params
 
 
 def add(graph, handle, kind, size, *after):
-    """The node, and its graphs."""
+    """Add a conditional node; return it and its graphs."""
     parameters = parameters_of(handle, kind, size)
     node = check(*driver.cuGraphAddNode(graph, list(after), None, len(after), parameters))
     return node, list(parameters.conditional.phGraph_out)
@@ -62,7 +62,7 @@ def test_an_if_runs_one_of_its_graphs(graph, kernels, streams, memory, chosen):
     assert word(memory + 4) == (11 if chosen else 21)
 
 
-def test_a_while_runs_until_a_kernel_says_that_it_is_over(graph, kernels, streams, memory):
+def test_a_while_runs_until_a_kernel_clears_the_condition(graph, kernels, streams, memory):
     handle = condition(graph, 1, ASSIGNED)
     write(memory, 5)
     node, (body,) = add(graph, handle, WHILE, 1)
@@ -75,7 +75,7 @@ def test_a_while_runs_until_a_kernel_says_that_it_is_over(graph, kernels, stream
 
 
 @pytest.mark.parametrize("chosen", [0, 1, 2, 3, 100])
-def test_a_switch_runs_the_graph_of_its_number_or_none(graph, kernels, streams, memory, chosen):
+def test_a_switch_runs_the_selected_graph_or_none(graph, kernels, streams, memory, chosen):
     handle = condition(graph, chosen, ASSIGNED)
     _, bodies = add(graph, handle, SWITCH, 3)
     for i, body in enumerate(bodies):
@@ -84,20 +84,20 @@ def test_a_switch_runs_the_graph_of_its_number_or_none(graph, kernels, streams, 
     assert word(memory) == (10 + chosen if chosen < 3 else 0)
 
 
-def test_a_value_stays_between_launches_unless_it_is_assigned(graph, kernels, streams, memory):
-    kept, assigned = condition(graph), condition(graph, 1, ASSIGNED)
-    for i, handle in enumerate((kept, assigned)):
+def test_a_value_persists_between_launches_unless_it_is_assigned(graph, kernels, streams, memory):
+    persistent, assigned = condition(graph), condition(graph, 1, ASSIGNED)
+    for i, handle in enumerate((persistent, assigned)):
         node, (body,) = add(graph, handle, IF, 1)
         kernels.add(body, "increase", memory + 4 * i, 1)
         kernels.add(graph, "choose", handle, memory + 8 + 4 * i, node)
     write(memory + 8, 1)
     launch(graph, streams[0], times=3)
-    # Before the first launch, a value that is not assigned is not defined.
+    # An unassigned value is undefined before the first launch.
     assert word(memory) in (2, 3)
     assert word(memory + 4) == 3
 
 
-def test_conditions_nest_and_know_the_handles_around_them(graph, kernels, streams, memory):
+def test_conditions_nest_and_use_outer_handles(graph, kernels, streams, memory):
     outer, inner = condition(graph, 1, ASSIGNED), condition(graph, 2, ASSIGNED)
     _, (body,) = add(graph, outer, IF, 1)
     first = fill(body, memory, 1)
@@ -118,7 +118,7 @@ def test_a_child_graph_runs_inside_of_a_condition(graph, streams, memory):
     assert read(memory, 16) == b"\7" * 16
 
 
-def test_a_graph_of_a_condition_is_captured_into(graph, streams, memory):
+def test_a_stream_is_captured_into_the_graph_of_a_condition(graph, streams, memory):
     mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
     _, (body,) = add(graph, condition(graph, 1, ASSIGNED), IF, 1)
     check(*driver.cuStreamBeginCaptureToGraph(streams[1], body, [], None, 0, mode))
@@ -128,26 +128,26 @@ def test_a_graph_of_a_condition_is_captured_into(graph, streams, memory):
     assert read(memory, 16) == b"\11" * 16
 
 
-def test_a_node_tells_what_it_was_made_with(graph):
-    needs("cuGraphNodeGetParams")
+def test_a_node_returns_its_parameters(graph):
+    skip_without("cuGraphNodeGetParams")
     handle = condition(graph)
     node, bodies = add(graph, handle, SWITCH, 2)
-    told = check(*driver.cuGraphNodeGetParams(node)).conditional
-    assert (int(told.handle), told.type, told.size) == (int(handle), SWITCH, 2)
-    assert [int(body) for body in told.phGraph_out] == [int(body) for body in bodies]
+    params = check(*driver.cuGraphNodeGetParams(node)).conditional
+    assert (int(params.handle), params.type, params.size) == (int(handle), SWITCH, 2)
+    assert [int(body) for body in params.phGraph_out] == [int(body) for body in bodies]
     assert driver.cuGraphDestroy(bodies[0])[0] == INVALID
 
 
-def test_handles_and_sizes_that_do_not_fit_are_refused(graph):
-    def answer(handle, kind, size):
-        given = parameters_of(handle, kind, size)
-        return driver.cuGraphAddNode(graph, [], None, 0, given)[0]
+def test_mismatched_handles_and_sizes_are_refused(graph):
+    def add_node(handle, kind, size):
+        params = parameters_of(handle, kind, size)
+        return driver.cuGraphAddNode(graph, [], None, 0, params)[0]
 
     handle = condition(graph)
     for kind, size in ((IF, 0), (IF, 3), (WHILE, 2), (SWITCH, 0)):
-        assert answer(handle, kind, size) == INVALID
+        assert add_node(handle, kind, size) == INVALID
     add(graph, handle, IF, 1)
-    assert answer(handle, IF, 1) == INVALID
+    assert add_node(handle, IF, 1) == INVALID
     context = check(*driver.cuCtxGetCurrent())
     assert driver.cuGraphConditionalHandleCreate(graph, context, 0, 2)[0] == INVALID
 
@@ -161,7 +161,7 @@ def test_a_handle_of_another_graph_is_refused(graph):
 
 
 @pytest.mark.parametrize("kind", ["allocation", "event"])
-def test_the_graph_of_a_condition_takes_nodes_that_no_executable_has(graph, events, kind):
+def test_the_graph_of_a_condition_accepts_nodes_that_no_executable_supports(graph, events, kind):
     _, (body,) = add(graph, condition(graph), IF, 1)
     if kind == "event":
         check(*driver.cuGraphAddEventRecordNode(body, [], 0, events[0]))
@@ -171,17 +171,17 @@ def test_the_graph_of_a_condition_takes_nodes_that_no_executable_has(graph, even
         parameters.poolProps.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
         parameters.bytesize = 64
         check(*driver.cuGraphAddMemAllocNode(body, [], 0, parameters))
-    wanted = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
-    assert driver.cuGraphInstantiateWithParams(graph, wanted)[0] == INVALID
+    params = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
+    assert driver.cuGraphInstantiateWithParams(graph, params)[0] == INVALID
 
 
 def test_an_unused_handle_is_named_by_the_instantiation(graph):
     condition(graph)
-    wanted = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
-    assert driver.cuGraphInstantiateWithParams(graph, wanted)[0] == INVALID
+    params = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
+    assert driver.cuGraphInstantiateWithParams(graph, params)[0] == INVALID
     result = driver.CUgraphInstantiateResult
     unused = result.CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED
-    assert wanted.result_out == unused
+    assert params.result_out == unused
 
 
 def test_graphs_with_conditions_are_neither_cloned_nor_embedded(graph):
@@ -202,7 +202,7 @@ def test_a_graph_of_a_condition_takes_event_nodes(graph, events):
     assert check(*driver.cuGraphGetNodes(body, 2))[1] == 2
 
 
-def test_an_executable_outlives_its_graph_and_closes_while_it_loops(kernels, streams, memory):
+def test_an_executable_outlives_its_graph_and_is_destroyed_while_it_loops(kernels, streams, memory):
     graph = check(*driver.cuGraphCreate(0))
     handle = condition(graph, 1, ASSIGNED)
     write(memory, 20)
@@ -236,7 +236,7 @@ def test_an_update_reaches_the_graphs_of_conditions(kernels, streams, memory):
 
 @pytest.mark.skipif(not emulation.is_active(), reason="a GPU runs a loop without end")
 @pytest.mark.parametrize("mode", ["async", "eager", "adversarial"])
-def test_a_loop_without_end_meets_the_step_limit(mode):
+def test_an_endless_loop_meets_the_step_limit(mode):
     program = """
 from cuda.bindings import driver
 from cuda.core import Device, emulation
@@ -260,7 +260,7 @@ print(driver.cuStreamSynchronize(stream)[0].name, emulation.last_fault().kind)
 
 
 @pytest.mark.skipif(not emulation.is_active(), reason="a GPU writes somewhere")
-def test_a_kernel_that_sets_no_handle_is_told_of(graph, kernels, streams, memory):
+def test_a_kernel_without_a_set_handle_is_reported(graph, kernels, streams, memory):
     kernels.add(graph, "choose", 1234, memory)
     executable = check(*driver.cuGraphInstantiate(graph, 0))
     with emulation.expect_fault("unmapped"):
@@ -270,7 +270,7 @@ def test_a_kernel_that_sets_no_handle_is_told_of(graph, kernels, streams, memory
     check(*driver.cuGraphExecDestroy(executable))
 
 
-def test_a_condition_of_nothing_passes(graph, streams):
+def test_an_empty_condition_passes(graph, streams):
     node, _ = add(graph, condition(graph, 1, ASSIGNED), IF, 2)
     empty(graph, node)
     launch(graph, streams[0], times=2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Executable graphs: flags and results, updates, nodes that are changed or switched off."""
+"""Executable graphs: flags and results, updates, nodes that are changed or disabled."""
 
 import ctypes
 import threading
@@ -31,9 +31,9 @@ Why = driver.CUgraphInstantiateResult
 
 @pytest.fixture
 def other():
-    found = check(*driver.cuGraphCreate(0))
-    yield found
-    check(*driver.cuGraphDestroy(found))
+    graph = check(*driver.cuGraphCreate(0))
+    yield graph
+    check(*driver.cuGraphDestroy(graph))
 
 
 def run(executable, stream):
@@ -42,77 +42,77 @@ def run(executable, stream):
 
 
 def instantiate(graph, flags=0):
-    wanted = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
-    wanted.flags = int(flags)
-    code, executable = driver.cuGraphInstantiateWithParams(graph, wanted)
-    return code, executable, wanted
+    params = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
+    params.flags = int(flags)
+    code, executable = driver.cuGraphInstantiateWithParams(graph, params)
+    return code, executable, params
 
 
 def test_a_cycle_is_named_with_one_of_its_nodes(graph):
     first = empty(graph)
     second = empty(graph, first)
     check(*driver.cuGraphAddDependencies(graph, [second], [first], None, 1))
-    code, _, told = instantiate(graph)
-    assert (code, told.result_out) == (INVALID, Why.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE)
-    assert int(told.hErrNode_out) in (int(first), int(second))
+    code, _, params = instantiate(graph)
+    assert (code, params.result_out) == (INVALID, Why.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE)
+    assert int(params.hErrNode_out) in (int(first), int(second))
 
 
-def test_an_instantiation_tells_that_it_went_well_and_its_flags(graph, streams, memory):
+def test_an_instantiation_reports_success_and_its_flags(graph, streams, memory):
     fill(graph, memory, 1)
-    wanted = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
-    wanted.flags = int(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
-    wanted.hUploadStream = streams[0]
-    made_ = check(*driver.cuGraphInstantiateWithParams(graph, wanted))
-    assert wanted.result_out == Why.CUDA_GRAPH_INSTANTIATE_SUCCESS
-    assert int(wanted.hErrNode_out) == 0
-    assert int(check(*driver.cuGraphExecGetFlags(made_))) == 0  # the upload is done
+    params = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
+    params.flags = int(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
+    params.hUploadStream = streams[0]
+    made_ = check(*driver.cuGraphInstantiateWithParams(graph, params))
+    assert params.result_out == Why.CUDA_GRAPH_INSTANTIATE_SUCCESS
+    assert int(params.hErrNode_out) == 0
+    assert int(check(*driver.cuGraphExecGetFlags(made_))) == 0  # the upload has completed
     run(made_, streams[0])
     assert read(memory, 1) == b"\1"
     check(*driver.cuGraphExecDestroy(made_))
 
 
-def test_flags_that_do_not_fit_are_refused(graph):
+def test_unsuitable_flags_are_refused(graph):
     assert driver.cuGraphInstantiate(graph, 64)[0] == INVALID
     device = int(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
     auto_free = int(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
     assert driver.cuGraphInstantiate(graph, device | auto_free)[0] == INVALID
     assert driver.cuGraphInstantiate(graph, device)[0] == INVALID  # no work in it
     node = check(*driver.cuGraphAddHostNode(graph, [], 0, host(lambda data: None)))
-    _, _, told = instantiate(graph, device)
-    assert told.result_out == Why.CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED
-    assert int(told.hErrNode_out) == int(node)
+    _, _, params = instantiate(graph, device)
+    assert params.result_out == Why.CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED
+    assert int(params.hErrNode_out) == int(node)
 
 
 def host(function):
-    """Parameters of a host node, which keep its function."""
-    found = driver.CUDA_HOST_NODE_PARAMS()
+    """Return the parameters of a host node; retain its function."""
+    params = driver.CUDA_HOST_NODE_PARAMS()
     called = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(function)
-    found.fn = ctypes.cast(called, ctypes.c_void_p).value
+    params.fn = ctypes.cast(called, ctypes.c_void_p).value
     KEPT.append(called)
-    return found
+    return params
 
 
 KEPT = []  # functions that a graph may still call
 
 
 def build(graph, kernels, memory, value):
-    """A kernel, then a copy and a memset beside each other, joined by nothing."""
+    """Build a kernel node, then a copy and a memset that both depend on it."""
     stored = kernels.add(graph, "store", memory, value)
     copied = copy(graph, memory + 16, memory, stored)
     filled = fill(graph, memory + 32, value, stored)
     return stored, copied, filled
 
 
-def test_an_update_takes_all_parameters_over(graph, other, kernels, streams, memory, executable):
+def test_an_update_replaces_all_parameters(graph, other, kernels, streams, memory, executable):
     nodes = build(graph, kernels, memory, 1)
-    others = build(other, kernels, memory, 2)
+    siblings = build(other, kernels, memory, 2)
     ready = executable()
-    told = check(*driver.cuGraphExecUpdate(ready, other))
-    assert told.result == Result.CU_GRAPH_EXEC_UPDATE_SUCCESS
+    info = check(*driver.cuGraphExecUpdate(ready, other))
+    assert info.result == Result.CU_GRAPH_EXEC_UPDATE_SUCCESS
     run(ready, streams[0])
     assert (word(memory), word(memory + 16), read(memory + 32, 1)) == (2, 2, b"\2")
-    # Nodes of the graph that it was made of stand for its own, and no others.
-    assert driver.cuGraphNodeSetEnabled(ready, others[2], 0)[0] == INVALID
+    # Nodes of its source graph stand for its own nodes, and no others do.
+    assert driver.cuGraphNodeSetEnabled(ready, siblings[2], 0)[0] == INVALID
     check(*driver.cuGraphNodeSetEnabled(ready, nodes[2], 0))
     check(*driver.cuMemsetD8(memory, 0, 64))
     check(*driver.cuCtxSynchronize())
@@ -121,14 +121,14 @@ def test_an_update_takes_all_parameters_over(graph, other, kernels, streams, mem
 
 
 def outcome(executable, graph):
-    """Of the C function: the Python one has no results beside an error."""
+    """Call the C function, since the Python function returns no results beside an error."""
     name, version = b"cuGraphExecUpdate", 12000
     default = driver.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
     address, _ = check(*driver.cuGetProcAddress(name, version, default))
     function = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)(int(address))
-    told = driver.CUgraphExecUpdateResultInfo()
-    code = function(int(executable), int(graph), told.getPtr())
-    return R(code), told.result, int(told.errorNode), int(told.errorFromNode)
+    info = driver.CUgraphExecUpdateResultInfo()
+    code = function(int(executable), int(graph), info.getPtr())
+    return R(code), info.result, int(info.errorNode), int(info.errorFromNode)
 
 
 def test_an_update_from_another_shape_changes_nothing(
@@ -186,8 +186,8 @@ def test_single_nodes_are_changed_for_later_launches(
     called = check(*driver.cuGraphAddHostNode(graph, [filled], 1, host(seen.append)))
     ready = executable()
     context = check(*driver.cuCtxGetCurrent())
-    again = kernels.parameters("increase", memory, 9)
-    check(*driver.cuGraphExecKernelNodeSetParams(ready, stored, again))
+    increased = kernels.parameters("increase", memory, 9)
+    check(*driver.cuGraphExecKernelNodeSetParams(ready, stored, increased))
     to = copy_parameters(memory + 64, memory)
     check(*driver.cuGraphExecMemcpyNodeSetParams(ready, copied, to, context))
     other_fill = check(*driver.cuGraphMemsetNodeGetParams(filled))
@@ -199,9 +199,9 @@ def test_single_nodes_are_changed_for_later_launches(
     assert (word(memory), word(memory + 64), read(memory + 32, 1)) == (9, 9, b"\7")
     assert seen == ["b"]
     check(*driver.cuEventSynchronize(events[1]))
-    assert driver.cuGraphExecKernelNodeSetParams(ready, copied, again)[0] == INVALID
+    assert driver.cuGraphExecKernelNodeSetParams(ready, copied, increased)[0] == INVALID
     foreign = check(*driver.cuGraphCreate(0))
-    assert driver.cuGraphExecKernelNodeSetParams(ready, empty(foreign), again)[0] == INVALID
+    assert driver.cuGraphExecKernelNodeSetParams(ready, empty(foreign), increased)[0] == INVALID
     check(*driver.cuGraphDestroy(foreign))
 
 
@@ -236,7 +236,7 @@ def test_a_disabled_node_is_passed_and_keeps_its_edges(graph, kernels, streams, 
 
 
 @in_background
-def test_a_launch_under_way_is_not_changed(graph, kernels, streams, memory, executable):
+def test_a_launch_in_flight_is_not_changed(graph, kernels, streams, memory, executable):
     begun, may_go_on = threading.Event(), threading.Event()
 
     def wait(data):
@@ -257,9 +257,7 @@ def test_a_launch_under_way_is_not_changed(graph, kernels, streams, memory, exec
     assert word(memory) == 1001
 
 
-def test_launches_of_one_executable_come_one_after_another(
-    graph, kernels, streams, memory, executable
-):
+def test_launches_of_one_executable_are_serialized(graph, kernels, streams, memory, executable):
     kernels.add(graph, "increase", memory, 1)
     ready = executable()
     for i in range(12):
@@ -269,7 +267,7 @@ def test_launches_of_one_executable_come_one_after_another(
     assert word(memory) == 12
 
 
-def test_two_executables_of_a_graph_have_nothing_in_common(graph, kernels, streams, memory):
+def test_two_executables_of_a_graph_are_independent(graph, kernels, streams, memory):
     node = kernels.add(graph, "store", memory, 1)
     first, second = (check(*driver.cuGraphInstantiate(graph, 0)) for _ in range(2))
     parameters = kernels.parameters("store", memory, 2)
@@ -285,7 +283,7 @@ def test_two_executables_of_a_graph_have_nothing_in_common(graph, kernels, strea
 @pytest.mark.skipif(not emulation.is_active(), reason="a GPU's driver may end the process")
 @pytest.mark.cuda_expect_fault("destroyed-handle")
 @pytest.mark.parametrize("kind", ["kernel", "event"])
-def test_a_launch_of_what_is_gone_is_told_of(kind, streams, memory):
+def test_a_launch_of_a_destroyed_graph_is_reported(kind, streams, memory):
     graph = check(*driver.cuGraphCreate(0))
     if kind == "kernel":
         kernels = Kernels()
@@ -311,7 +309,7 @@ def test_a_thousand_nodes_run_in_their_order(graph, kernels, streams, memory):
     assert word(memory) == 1000
 
 
-def test_an_injected_failure_leaves_nothing(graph, executable, cuda_inject):
+def test_an_injected_failure_leaks_nothing(graph, executable, cuda_inject):
     for function, call in (
         ("cuGraphInstantiate", lambda: driver.cuGraphInstantiate(graph, 0)),
         ("cuGraphAddEmptyNode", lambda: driver.cuGraphAddEmptyNode(graph, [], 0)),

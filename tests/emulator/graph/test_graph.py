@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs: nodes of each kind, edges, clones, executables; and what each call refuses."""
+"""Graphs: nodes of each kind, edges, clones, executables, and rejected calls."""
 
 import ctypes
 
@@ -7,7 +7,7 @@ import pytest
 from cuda.bindings import driver
 from cuda.core import emulation
 
-from tests.emulator.graph.conftest import check, copy, empty, fill, launch, needs, read
+from tests.emulator.graph.conftest import check, copy, empty, fill, launch, read, skip_without
 
 INVALID = driver.CUresult.CUDA_ERROR_INVALID_VALUE
 Type = driver.CUgraphNodeType
@@ -32,7 +32,7 @@ def test_a_kernel_node_keeps_its_arguments(graph, kernels, streams, memory):
     assert known.blockDimX == 1
 
 
-def test_host_nodes_run_and_give_their_parameters(graph, streams):
+def test_host_nodes_run_and_return_their_parameters(graph, streams):
     seen = []
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: seen.append(data))
     parameters = driver.CUDA_HOST_NODE_PARAMS()
@@ -83,7 +83,7 @@ def test_an_executable_outlives_its_graph(streams, memory):
     check(*driver.cuGraphExecDestroy(executable))
 
 
-def test_a_launch_is_not_captured(graph, streams, memory):
+def test_a_launch_cannot_be_captured(graph, streams, memory):
     fill(graph, memory, 8)
     executable = check(*driver.cuGraphInstantiate(graph, 0))
     mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
@@ -91,14 +91,14 @@ def test_a_launch_is_not_captured(graph, streams, memory):
     refused = driver.CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
     assert driver.cuGraphLaunch(executable, streams[0])[0] == refused
     status, captured = driver.cuStreamEndCapture(streams[0])
-    if status == 0:  # whether the capture goes on is not known
+    if status == 0:  # whether the capture remains valid is not specified
         check(*driver.cuGraphDestroy(captured))
     check(*driver.cuStreamSynchronize(streams[0]))
     assert read(memory, 16) == bytes(16)
     check(*driver.cuGraphExecDestroy(executable))
 
 
-def test_edges_are_added_asked_and_removed(graph):
+def test_edges_are_added_queried_and_removed(graph):
     first, second = empty(graph), empty(graph)
     check(*driver.cuGraphAddDependencies(graph, [first], [second], None, 1))
     assert int(check(*driver.cuGraphNodeGetDependencies(second, 4))[0][0]) == int(first)
@@ -131,7 +131,7 @@ def test_clones_know_their_originals(graph):
     check(*driver.cuGraphDestroy(clone))
 
 
-def test_nodes_of_another_graph_are_no_dependencies(graph):
+def test_nodes_of_another_graph_are_refused_as_dependencies(graph):
     other = check(*driver.cuGraphCreate(0))
     node = empty(other)
     assert driver.cuGraphAddEmptyNode(graph, [node], 1)[0] == INVALID
@@ -140,7 +140,7 @@ def test_nodes_of_another_graph_are_no_dependencies(graph):
 
 @pytest.mark.skipif(not emulation.is_active(), reason="a GPU's driver may end the process")
 @pytest.mark.cuda_expect_fault("destroyed-handle")
-def test_graphs_nodes_and_executables_that_were_destroyed_are_told_of(streams):
+def test_uses_of_destroyed_graphs_nodes_and_executables_are_reported(streams):
     graph = check(*driver.cuGraphCreate(0))
     node = empty(graph)
     executable = check(*driver.cuGraphInstantiate(graph, 0))
@@ -151,8 +151,8 @@ def test_graphs_nodes_and_executables_that_were_destroyed_are_told_of(streams):
     assert driver.cuGraphLaunch(executable, streams[0])[0] == INVALID
 
 
-def test_an_executable_takes_other_parameters_for_a_node(graph, streams, memory):
-    needs("cuGraphNodeGetParams")
+def test_parameters_of_a_node_are_set_in_an_executable(graph, streams, memory):
+    skip_without("cuGraphNodeGetParams")
     node = fill(graph, memory, 1)
     executable = check(*driver.cuGraphInstantiate(graph, 0))
     parameters = check(*driver.cuGraphNodeGetParams(node))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of graphs: where it is, when it is there, and who frees it."""
+"""Graph memory: its address, its lifetime, and the calls that free it."""
 
 import pytest
 from cuda.bindings import driver
@@ -14,20 +14,20 @@ Attribute = driver.CUgraphMem_attribute
 AUTO_FREE = driver.CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
 CAPTURE = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
 PAGE = 2 << 20
-PIECE = 32 << 20  # what the emulator, as an H200, keeps at once
+PIECE = 32 << 20  # size of the pieces that the emulator, like an H200, retains
 
 
 def allocation(size=64, place=None):
     parameters = driver.CUDA_MEM_ALLOC_NODE_PARAMS()
     parameters.poolProps.allocType = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
-    where = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE if place is None else place
-    parameters.poolProps.location.type = where
+    location_type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE if place is None else place
+    parameters.poolProps.location.type = location_type
     parameters.bytesize = size
     return parameters
 
 
 def allocate(graph, *after, size=64):
-    """A node, and its address."""
+    """Add an allocation node; return it and its address."""
     parameters = allocation(size)
     node = check(*driver.cuGraphAddMemAllocNode(graph, list(after), len(after), parameters))
     return node, int(parameters.dptr)
@@ -46,7 +46,7 @@ def usage():
 
 
 @pytest.fixture(autouse=True)
-def nothing_kept():
+def nothing_reserved():
     for name in ("USED_MEM_HIGH", "RESERVED_MEM_HIGH"):
         attribute = Attribute[f"CU_GRAPH_MEM_ATTR_{name}"]
         check(*driver.cuDeviceGraphMemTrim(0))
@@ -58,7 +58,7 @@ def run(executable, stream):
     check(*driver.cuStreamSynchronize(stream))
 
 
-def test_memory_is_there_between_its_two_nodes(graph, streams, memory):
+def test_memory_lives_between_its_two_nodes(graph, streams, memory):
     node, own = allocate(graph)
     filled = fill(graph, own, 4, node)
     copied = copy(graph, memory, own, filled)
@@ -68,9 +68,7 @@ def test_memory_is_there_between_its_two_nodes(graph, streams, memory):
     assert read(memory, 16) == b"\4" * 16
 
 
-def test_what_was_not_freed_is_freed_by_the_program_before_the_next_launch(
-    graph, streams, memory, executable
-):
+def test_the_program_frees_left_memory_before_the_next_launch(graph, streams, memory, executable):
     node, own = allocate(graph)
     fill(graph, own, 6, node)
     ready = executable()
@@ -87,7 +85,7 @@ def test_what_was_not_freed_is_freed_by_the_program_before_the_next_launch(
     check(*driver.cuMemFree(own))
 
 
-def test_a_launch_frees_what_the_one_before_left_when_it_is_told_to(graph, streams, executable):
+def test_auto_free_frees_the_memory_of_the_previous_launch(graph, streams, executable):
     _, own = allocate(graph)
     ready = executable(AUTO_FREE)
     for _ in range(3):
@@ -96,7 +94,7 @@ def test_a_launch_frees_what_the_one_before_left_when_it_is_told_to(graph, strea
     check(*driver.cuStreamSynchronize(streams[0]))
 
 
-def test_another_graph_frees_what_one_left(graph, streams, executable):
+def test_another_graph_frees_left_memory(graph, streams, executable):
     _, own = allocate(graph)
     other = check(*driver.cuGraphCreate(0))
     free(other, own)
@@ -109,7 +107,7 @@ def test_another_graph_frees_what_one_left(graph, streams, executable):
     check(*driver.cuGraphDestroy(other))
 
 
-def test_memory_outlives_the_graph_that_left_it(streams, memory):
+def test_memory_outlives_the_graph_that_allocated_it(streams, memory):
     graph = check(*driver.cuGraphCreate(0))
     node, own = allocate(graph)
     fill(graph, own, 8, node)
@@ -141,13 +139,13 @@ def test_captured_allocations_are_nodes(streams, memory, executable):
         check(*driver.cuGraphDestroy(each))
 
 
-def test_the_device_keeps_memory_for_graphs_until_it_is_trimmed(graph, streams, executable):
+def test_the_device_retains_graph_memory_until_it_is_trimmed(graph, streams, executable):
     node, own = allocate(graph, size=PAGE + 1)
     free(graph, own, node)
     ready = executable()
     assert usage()[:2] == [0, 0]
     check(*driver.cuGraphUpload(ready, streams[0]))
-    # In pieces whose size is the driver's affair.
+    # The driver chooses the size of its pieces.
     mapped = usage()
     assert min(mapped) > PAGE
     run(ready, streams[0])
@@ -162,7 +160,7 @@ def test_the_device_keeps_memory_for_graphs_until_it_is_trimmed(graph, streams, 
 
 
 @pytest.mark.skipif(not emulation.is_active(), reason="drivers differ in the pieces they map")
-def test_the_emulator_keeps_whole_pieces_for_graphs(graph, streams, executable):
+def test_the_emulator_retains_whole_pieces_for_graphs(graph, streams, executable):
     node, own = allocate(graph, size=PIECE + 1)
     free(graph, own, node)
     ready = executable()
@@ -175,7 +173,7 @@ def test_the_emulator_keeps_whole_pieces_for_graphs(graph, streams, executable):
     assert usage() == [2 * PIECE] * 4
 
 
-def test_what_an_executable_used_is_kept_until_it_is_trimmed(graph, streams):
+def test_memory_of_an_executable_is_retained_until_it_is_trimmed(graph, streams):
     node, own = allocate(graph)
     free(graph, own, node)
     ready = check(*driver.cuGraphInstantiate(graph, 0))
@@ -200,7 +198,7 @@ def test_an_update_exchanges_allocations(graph, streams, executable, size):
     check(*driver.cuGraphDestroy(other))
 
 
-def test_high_water_marks_alone_are_set_and_to_zero():
+def test_only_high_water_marks_can_be_set_and_only_to_zero():
     high = Attribute.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH
     current = Attribute.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT
     assert driver.cuDeviceSetGraphMemAttribute(0, high, 1)[0] == INVALID
@@ -240,7 +238,7 @@ def test_a_graph_with_memory_is_moved_into_a_node(streams, memory):
     check(*driver.cuGraphDestroy(graph))
 
 
-def test_a_graph_that_is_gone_frees_nothing(graph, streams, executable):
+def test_a_destroyed_graph_frees_nothing(graph, streams, executable):
     _, own = allocate(graph)
     other = check(*driver.cuGraphCreate(0))
     free(other, own)
@@ -252,7 +250,7 @@ def test_a_graph_that_is_gone_frees_nothing(graph, streams, executable):
     check(*driver.cuGraphDestroy(other))
 
 
-def test_addresses_that_no_graph_allocates_are_not_freed(graph, memory):
+def test_addresses_not_allocated_by_a_graph_are_not_freed(graph, memory):
     assert driver.cuGraphAddMemFreeNode(graph, [], 0, memory)[0] == INVALID
     node, own = allocate(graph)
     free(graph, own, node)
@@ -260,7 +258,7 @@ def test_addresses_that_no_graph_allocates_are_not_freed(graph, memory):
     assert driver.cuMemFreeAsync(own, 0)[0] == INVALID
 
 
-def test_an_allocation_needs_bytes_and_a_place(graph):
+def test_an_allocation_needs_bytes_and_a_location(graph):
     parameters = driver.CUDA_MEM_ALLOC_NODE_PARAMS()
     assert driver.cuGraphAddMemAllocNode(graph, [], 0, parameters)[0] == INVALID
     assert check(*driver.cuGraphGetNodes(graph, 1))[1] == 0
@@ -271,7 +269,7 @@ def test_pinned_memory_of_a_graph_is_not_on_the_host(graph):
     assert driver.cuGraphAddMemAllocNode(graph, [], 0, parameters)[0] == UNSUPPORTED
 
 
-def test_attributes_of_the_address_are_known_from_a_launch_on(graph, streams, executable):
+def test_attributes_of_the_address_are_known_after_the_first_launch(graph, streams, executable):
     _, own = allocate(graph)
     attribute = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
     assert driver.cuPointerGetAttribute(attribute, own + 8)[0] == INVALID
@@ -283,7 +281,7 @@ def test_attributes_of_the_address_are_known_from_a_launch_on(graph, streams, ex
 
 @pytest.mark.skipif(not emulation.is_active(), reason="a GPU does not notice")
 @pytest.mark.parametrize("order", ["before the allocation", "after the free"])
-def test_a_use_at_the_wrong_time_is_told_of(graph, streams, executable, order):
+def test_a_use_at_the_wrong_time_is_reported(graph, streams, executable, order):
     node, own = allocate(graph)
     freed = free(graph, own, node)
     used = fill(graph, own, 1, *([freed] if order == "after the free" else []))

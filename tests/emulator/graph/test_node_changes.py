@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that take other parameters: in the graph for later executables, in an executable alone."""
+"""Parameters set on a node, for later executables, or in one executable only."""
 
 import ctypes
 import threading
@@ -13,14 +13,14 @@ CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 def host(called, data=0):
-    """Parameters of a host node."""
-    found = driver.CUDA_HOST_NODE_PARAMS()
-    found.fn = ctypes.cast(called, ctypes.c_void_p).value
-    found.userData = data
-    return found
+    """Return the parameters of a host node."""
+    params = driver.CUDA_HOST_NODE_PARAMS()
+    params.fn = ctypes.cast(called, ctypes.c_void_p).value
+    params.userData = data
+    return params
 
 
-def test_a_host_node_calls_what_it_was_given_last(graph, streams, executable):
+def test_a_host_node_calls_its_latest_function(graph, streams, executable):
     seen = []
     calls = [CALLBACK(lambda data, i=i: seen.append((i, data))) for i in range(2)]
     node = check(*driver.cuGraphAddHostNode(graph, [], 0, host(calls[0], 1)))
@@ -34,9 +34,7 @@ def test_a_host_node_calls_what_it_was_given_last(graph, streams, executable):
 
 
 @in_background
-def test_an_executable_waits_for_the_event_that_it_was_given(
-    graph, streams, events, memory, executable
-):
+def test_an_executable_waits_for_its_latest_event(graph, streams, events, memory, executable):
     waiting = check(*driver.cuGraphAddEventWaitNode(graph, [], 0, events[0]))
     fill(graph, memory, 5, waiting)
     ready = executable()
@@ -50,7 +48,7 @@ def test_an_executable_waits_for_the_event_that_it_was_given(
     try:
         check(*driver.cuGraphLaunch(ready, streams[0]))
         check(*driver.cuMemsetD8Async(memory + 512, 1, 1, streams[2]))
-        check(*driver.cuStreamSynchronize(streams[2]))  # time in which a graph would be done
+        check(*driver.cuStreamSynchronize(streams[2]))  # longer than an unblocked graph needs
         assert driver.cuStreamQuery(streams[0])[0] == R.CUDA_ERROR_NOT_READY
     finally:
         go.set()
@@ -58,7 +56,7 @@ def test_an_executable_waits_for_the_event_that_it_was_given(
     assert read(memory, 1) == b"\5"
 
 
-def test_flags_of_an_instantiation_are_those_that_there_are(graph, memory):
+def test_only_known_instantiation_flags_are_accepted(graph, memory):
     fill(graph, memory, 5)
     usual = driver.CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
     ready = check(*driver.cuGraphInstantiate(graph, usual))

@@ -14,8 +14,8 @@ from tests.emulator.graph.conftest import (
     empty,
     fill,
     launch,
-    needs,
     read,
+    skip_without,
 )
 
 R = driver.CUresult
@@ -25,8 +25,8 @@ Attribute = driver.CUlaunchAttributeID
 Type = driver.CUgraphNodeType
 
 
-def test_numbers_of_nodes_count_up_and_never_repeat(graph):
-    needs("cuGraphNodeGetLocalId")
+def test_node_ids_increase_and_never_repeat(graph):
+    skip_without("cuGraphNodeGetLocalId")
     nodes = [empty(graph) for _ in range(3)]
     assert [check(*driver.cuGraphNodeGetLocalId(n)) for n in nodes] == [0, 1, 2]
     check(*driver.cuGraphDestroyNode(nodes[2]))
@@ -36,17 +36,17 @@ def test_numbers_of_nodes_count_up_and_never_repeat(graph):
     assert int(check(*driver.cuGraphNodeGetContainingGraph(nodes[0]))) == int(graph)
 
 
-def test_a_dependency_named_twice_is_refused(graph):
+def test_a_repeated_dependency_is_refused(graph):
     node = empty(graph)
     assert driver.cuGraphAddEmptyNode(graph, [node, node], 2)[0] == INVALID
     assert check(*driver.cuGraphGetNodes(graph, 4))[1] == 1
 
 
-def test_edges_before_one_that_is_refused_stay(graph):
+def test_edges_before_a_refused_edge_remain(graph):
     first, second, third = (empty(graph) for _ in range(3))
     check(*driver.cuGraphAddDependencies(graph, [first], [second], None, 1))
-    answer = driver.cuGraphAddDependencies(graph, [second, first], [third, second], None, 2)
-    assert answer[0] == INVALID
+    result = driver.cuGraphAddDependencies(graph, [second, first], [third, second], None, 2)
+    assert result[0] == INVALID
     assert check(*driver.cuGraphGetEdges(graph, 4))[3] == 2
 
 
@@ -64,8 +64,8 @@ def test_programmatic_edges_are_between_kernels(graph, kernels, memory):
     *_, data, count = check(*driver.cuGraphGetEdges(graph, 1))
     assert (count, data[0].from_port, data[0].type) == (1, 1, 1)
     third = empty(graph)
-    answer = driver.cuGraphAddDependencies(graph, [second], [third], [programmatic()], 1)
-    assert answer[0] == INVALID
+    result = driver.cuGraphAddDependencies(graph, [second], [third], [programmatic()], 1)
+    assert result[0] == INVALID
 
 
 def test_parameters_are_changed_in_the_graph_and_not_in_its_executables(graph, streams, memory):
@@ -82,7 +82,7 @@ def test_parameters_are_changed_in_the_graph_and_not_in_its_executables(graph, s
     check(*driver.cuGraphExecDestroy(before))
 
 
-def test_copies_events_and_kernels_take_other_parameters(graph, kernels, streams, events, memory):
+def test_parameters_of_copies_events_and_kernels_are_set(graph, kernels, streams, events, memory):
     kernel = kernels.add(graph, "store", memory, 5)
     copied = copy(graph, memory + 64, memory, kernel)
     recorded = check(*driver.cuGraphAddEventRecordNode(graph, [copied], 1, events[0]))
@@ -100,7 +100,7 @@ def test_copies_events_and_kernels_take_other_parameters(graph, kernels, streams
     assert driver.cuGraphHostNodeGetParams(kernel)[0] == INVALID
 
 
-def test_a_copy_of_rows_is_described_and_done(graph, streams, memory):
+def test_a_copy_of_rows_is_described_and_executed(graph, streams, memory):
     check(*driver.cuMemcpyHtoD(memory, bytes(range(64)), 64))
     parameters = copy_parameters(memory + 256, memory, width=4)
     parameters.Height = parameters.Depth = 2
@@ -108,9 +108,9 @@ def test_a_copy_of_rows_is_described_and_done(graph, streams, memory):
     parameters.dstPitch, parameters.dstHeight = 4, 2
     context = check(*driver.cuCtxGetCurrent())
     node = check(*driver.cuGraphAddMemcpyNode(graph, [], 0, parameters, context))
-    told = check(*driver.cuGraphMemcpyNodeGetParams(node))
-    assert (told.WidthInBytes, told.Height, told.Depth) == (4, 2, 2)
-    assert (told.srcPitch, told.srcHeight, told.dstPitch, told.dstHeight) == (8, 4, 4, 2)
+    params = check(*driver.cuGraphMemcpyNodeGetParams(node))
+    assert (params.WidthInBytes, params.Height, params.Depth) == (4, 2, 2)
+    assert (params.srcPitch, params.srcHeight, params.dstPitch, params.dstHeight) == (8, 4, 4, 2)
     launch(graph, streams[0])
     rows = [bytes(range(start, start + 4)) for start in (0, 8, 32, 40)]
     assert read(memory + 256, 16) == b"".join(rows)
@@ -123,7 +123,7 @@ def value(**fields):
     return made_
 
 
-def test_attributes_of_kernel_nodes_are_set_asked_and_copied(graph, kernels, memory):
+def test_attributes_of_kernel_nodes_are_set_queried_and_copied(graph, kernels, memory):
     first = kernels.add(graph, "store", memory, 1)
     second = kernels.add(graph, "store", memory, 1)
     priority = Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY
@@ -150,19 +150,19 @@ def test_a_captured_launch_keeps_its_attributes(kernels, memory):
     check(*driver.cuLaunchCooperativeKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments))
     graph = check(*driver.cuStreamEndCapture(stream))
     (node,) = check(*driver.cuGraphGetNodes(graph, 1))[0]
-    told = [
+    attributes = [
         check(*driver.cuGraphKernelNodeGetAttribute(node, each))
         for each in (
             Attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
             Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY,
         )
     ]
-    assert (told[0].cooperative, told[1].priority) == (1, -2)
+    assert (attributes[0].cooperative, attributes[1].priority) == (1, -2)
     check(*driver.cuGraphDestroy(graph))
     check(*driver.cuStreamDestroy(stream))
 
 
-def test_child_graphs_are_exchanged(graph, streams, memory):
+def test_child_graphs_are_replaced(graph, streams, memory):
     first, second = check(*driver.cuGraphCreate(0)), check(*driver.cuGraphCreate(0))
     fill(first, memory, 1)
     fill(second, memory, 2)
@@ -216,7 +216,7 @@ def test_a_picture_needs_a_file_that_can_be_written(graph, tmp_path):
 
 
 @pytest.mark.skipif(not emulation.is_active(), reason="a GPU has all kinds")
-def test_kinds_that_are_not_there_are_refused(graph):
+def test_unsupported_kinds_are_refused(graph):
     parameters = driver.CUgraphNodeParams()
     parameters.type = Type.CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL
     assert driver.cuGraphAddNode(graph, [], None, 0, parameters)[0] == UNSUPPORTED

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the edges leave open comes in any order, and late; what they say holds in every mode."""
+"""Unordered nodes run in any order, and late; edges are respected in every mode."""
 
 import os
 import subprocess
@@ -58,12 +58,12 @@ def test_a_missing_edge_shows_in_adversarial_mode():
 
 
 @pytest.mark.skipif(not emulation.is_active(), reason="about modes of the emulator")
-def test_a_launch_that_nobody_waits_for_is_not_done_in_adversarial_mode():
+def test_a_launch_that_is_not_awaited_does_not_run_in_adversarial_mode():
     query = "assert driver.cuStreamQuery(stream)[0].name == 'CUDA_ERROR_NOT_READY'"
     assert run(ordered=True, after=query) == "[b'\\x01']"
 
 
-def test_a_grid_waits_for_all_its_blocks_inside_of_a_graph(streams, memory):
+def test_a_grid_synchronizes_inside_a_graph(streams, memory):
     source = """
     #include <cooperative_groups.h>
     extern "C" __global__ void rounds(int* p) {
@@ -92,7 +92,7 @@ def test_a_grid_waits_for_all_its_blocks_inside_of_a_graph(streams, memory):
 
 
 @pytest.mark.skipif(not emulation.is_active(), reason="a fault breaks the process on a GPU")
-def test_a_fault_inside_of_a_graph_drops_the_rest(graph, kernels, streams, memory):
+def test_a_fault_inside_a_graph_drops_the_rest(graph, kernels, streams, memory):
     stored = kernels.add(graph, "store", 0, 1)
     fill(graph, memory, 1, stored)
     executable = check(*driver.cuGraphInstantiate(graph, 0))
@@ -104,7 +104,7 @@ def test_a_fault_inside_of_a_graph_drops_the_rest(graph, kernels, streams, memor
 
 
 @pytest.mark.skipif(not emulation.is_active(), reason="faults are injected on the emulator")
-def test_a_kernel_fails_inside_of_a_graph_when_it_is_told_to(graph, kernels, streams, memory):
+def test_a_kernel_inside_a_graph_fails_when_injected(graph, kernels, streams, memory):
     kernels.add(graph, "store", memory, 1)
     executable = check(*driver.cuGraphInstantiate(graph, 0))
     with emulation.inject("launch@store", nth=2, error="CUDA_ERROR_LAUNCH_FAILED"):
@@ -117,10 +117,8 @@ def test_a_kernel_fails_inside_of_a_graph_when_it_is_told_to(graph, kernels, str
 
 
 @in_background
-def test_launches_of_two_executables_overlap_where_nothing_orders_them(
-    graph, kernels, streams, memory
-):
-    """A kernel that waits for a word which the other graph writes."""
+def test_unordered_launches_of_two_executables_overlap(graph, kernels, streams, memory):
+    """Launch a kernel that waits for a word which the other graph writes."""
     source = 'extern "C" __global__ void wait(volatile int* p) { while (*p == 0) { } p[1] = 1; }'
     device = Device()
     options = ProgramOptions(std="c++17", arch=f"sm_{device.arch}")

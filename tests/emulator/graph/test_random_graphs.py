@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random graphs: built, changed, cloned, updated, launched, dropped in any order, beside a model.
-
-Each node is a kernel that stores to a word or adds to it. Nodes of one word are ordered, so that
-the words after all launches are those of the model, whatever else the order leaves open.
+"""Random graphs: built, changed, cloned, updated, launched and destroyed in any order, beside a
+model.
+Each node is a kernel that stores to a word or adds to it. Nodes that use the same word are ordered,
+so the words after all launches equal the model's, whatever else the order leaves open.
 """
 
 import os
@@ -17,12 +17,12 @@ WORDS = 16
 
 
 class Model:
-    """What a graph does to the words: for each node its word, and the nodes before it."""
+    """Effect of a graph on the words: for each node its word and its predecessors."""
 
     def __init__(self):
         self.nodes = {}  # name -> (word, amount, is_store)
         self.edges = set()
-        self.shape = 0  # another number after each change of nodes and edges
+        self.shape = 0  # changes with each change of nodes and edges
 
     def copy(self):
         twin = Model()
@@ -53,7 +53,7 @@ class Model:
         return False
 
     def conflicts(self, name):
-        """Nodes with the same word, which have to be ordered with the node."""
+        """Return the other nodes of the word, which must be ordered with the node."""
         word = self.nodes[name][0]
         return [n for n, (w, *_) in self.nodes.items() if w == word and n != name]
 
@@ -64,17 +64,17 @@ class Built:
 
 
 class Executable:
-    """With the graph that it was last made or updated from, as that was then."""
+    """An executable graph with a copy of the model that it was last created or updated from."""
 
     def __init__(self, handle, built):
         self.handle = handle
         self.disabled = set()
-        # Nodes of the graph that it was made of stand for its own. After an update from another,
-        # which of them stands for which is the driver's affair.
+        # Nodes of its source graph stand for its own. After an update from another graph, the
+        # driver decides which nodes correspond.
         self.knows_nodes = True
-        self.take(built)
+        self.follow(built)
 
-    def take(self, built):
+    def follow(self, built):
         self.source, self.model, self.shape = built, built.model.copy(), built.model.shape
 
     def is_like(self, built):
@@ -82,7 +82,7 @@ class Executable:
 
 
 class Walk:
-    """One random walk; every step is checked by the launches that follow."""
+    """A random walk; the launches that follow check every step."""
 
     def __init__(self, seed, kernels, streams, address):
         self.random = random.Random(seed)
@@ -114,10 +114,10 @@ class Walk:
         self.names += 1
         name, model = self.names, built.model
         model.nodes[name] = self.node()
-        # What writes the same word comes before, so that the result is one.
+        # Earlier writers of the same word come first, so the result is unique.
         before = set(model.conflicts(name))
-        others = sorted(model.nodes.keys() - before - {name})
-        before |= set(self.random.sample(others, min(len(others), self.random.randrange(3))))
+        siblings = sorted(model.nodes.keys() - before - {name})
+        before |= set(self.random.sample(siblings, min(len(siblings), self.random.randrange(3))))
         after = [built.handles[n] for n in sorted(before)]
         parameters = self.parameters(model.nodes[name])
         built.handles[name] = check(
@@ -161,7 +161,7 @@ class Walk:
 
     @staticmethod
     def stays_ordered(model, edge):
-        """Whether nodes of one word are ordered without an edge as well."""
+        """Return whether nodes of one word stay ordered without an edge."""
         without = model.copy()
         without.edges.discard(edge)
         return all(
@@ -223,7 +223,7 @@ class Walk:
             assert len(chosen.model.nodes) == len(built.model.nodes)
             assert len(chosen.model.edges) == len(built.model.edges)
             chosen.knows_nodes = chosen.knows_nodes and is_of_same_shape
-            chosen.take(built)
+            chosen.follow(built)
 
     def switch(self):
         chosen = self.pick_executable()
@@ -246,13 +246,13 @@ class Walk:
 
     def drop_graph(self):
         if self.graphs:
-            gone = self.graphs.pop(self.random.randrange(len(self.graphs)))
-            check(*driver.cuGraphDestroy(gone.graph))
+            removed = self.graphs.pop(self.random.randrange(len(self.graphs)))
+            check(*driver.cuGraphDestroy(removed.graph))
 
     def drop_executable(self):
         if self.executables:
-            gone = self.executables.pop(self.random.randrange(len(self.executables)))
-            check(*driver.cuGraphExecDestroy(gone.handle))
+            removed = self.executables.pop(self.random.randrange(len(self.executables)))
+            check(*driver.cuGraphExecDestroy(removed.handle))
 
     def run(self, steps):
         self.create()
@@ -268,7 +268,7 @@ class Walk:
             self.drop_executable()
 
 
-# How often each is taken.
+# Relative frequency of each step.
 STEPS = {
     Walk.create: 2,
     Walk.add: 12,
@@ -292,20 +292,20 @@ def check_program(seed, kernels, streams, memory):
     walk = Walk(seed, kernels, streams, memory)
     try:
         walk.run(150)
-        found = bytearray(4 * WORDS)
-        check(*driver.cuMemcpyDtoH(found, memory, len(found)))
-        assert list(memoryview(found).cast("I")) == walk.words, f"seed {seed}"
+        contents = bytearray(4 * WORDS)
+        check(*driver.cuMemcpyDtoH(contents, memory, len(contents)))
+        assert list(memoryview(contents).cast("I")) == walk.words, f"seed {seed}"
     finally:
         walk.close()
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_random_graphs_do_what_a_model_says(kernels, streams, memory, seed):
+def test_random_graphs_match_a_model(kernels, streams, memory, seed):
     check_program(seed, kernels, streams, memory)
 
 
 @pytest.mark.slow
-def test_many_random_graphs_do_what_a_model_says(kernels, streams, memory):
+def test_many_random_graphs_match_a_model(kernels, streams, memory):
     first = int(os.environ.get("TEST_SEED") or 0)
     for seed in range(first, first + 100_000):
         check_program(seed, kernels, streams, memory)

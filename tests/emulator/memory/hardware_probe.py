@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which copies and fills a driver makes of which kind of memory.
-
-``HALFWARP_BACKEND=driver python -m tests.emulator.memory.hardware_probe`` asks a GPU, each question
-in a process of its own, prints the answers and what differs from ``answers.txt``, which the
-emulator answers, and ends with status 1 if anything does.
+"""Copies and fills that a driver accepts for each kind of memory.
+``HALFWARP_BACKEND=driver python -m tests.emulator.memory.hardware_probe`` runs each question on a
+GPU in a process of its own. It prints the results and the differences from ``answers.txt``, the
+emulator's results, and exits with status 1 if any differ.
 """
 
 import ctypes
@@ -15,18 +14,18 @@ from cuda.bindings import driver
 from tests.asking import main, name, ok
 
 SIZE = 64
-kept = []  # what the driver knows only by its address
+refs = []  # objects that the driver knows only by address
 
 
 def pageable():
     memory = (ctypes.c_char * SIZE)()
-    kept.append(memory)
+    refs.append(memory)
     return ctypes.addressof(memory)
 
 
 def registered():
     memory = (ctypes.c_char * 8192)()
-    kept.append(memory)
+    refs.append(memory)
     address = -(-ctypes.addressof(memory) // 4096) * 4096
     ok(driver.cuMemHostRegister(address, 4096, 0))
     return address
@@ -41,22 +40,22 @@ def device():
 
 
 def location(kind):
-    """The first place of this kind."""
-    found = driver.CUmemLocation()
-    found.type = getattr(driver.CUmemLocationType, f"CU_MEM_LOCATION_TYPE_{kind}")
-    return found
+    """Return the first location of this kind."""
+    new_location = driver.CUmemLocation()
+    new_location.type = getattr(driver.CUmemLocationType, f"CU_MEM_LOCATION_TYPE_{kind}")
+    return new_location
 
 
 def access_of(*kinds):
-    found = [driver.CUmemAccessDesc() for _ in kinds]
-    for each, kind in zip(found, kinds, strict=True):
+    descriptors = [driver.CUmemAccessDesc() for _ in kinds]
+    for each, kind in zip(descriptors, kinds, strict=True):
         each.location = location(kind)
         each.flags = driver.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-    return found
+    return descriptors
 
 
 def pool_of(kind, *with_access):
-    """Memory of a new pool of this kind of place, to which others have access too."""
+    """Allocate from a new pool at this kind of location, with access for the other locations."""
     properties = driver.CUmemPoolProps()
     properties.allocType = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
     properties.location = location(kind)
@@ -69,7 +68,7 @@ def pool_of(kind, *with_access):
 
 
 def mapped(kind, *with_access):
-    """Memory that is mapped to a reserved address."""
+    """Map memory to a reserved address."""
     properties = driver.CUmemAllocationProp()
     properties.type = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
     properties.location = location(kind)
@@ -99,7 +98,7 @@ KINDS = {
 
 
 def area(parameters, side, kind, address):
-    """One side of a copy of rows, said to be of a kind of memory."""
+    """Fill in one side of a copy of rows with a kind of memory."""
     setattr(parameters, f"{side}MemoryType", getattr(driver.CUmemorytype, f"CU_MEMORYTYPE_{kind}"))
     setattr(parameters, f"{side}{'Host' if kind == 'HOST' else 'Device'}", address)
     setattr(parameters, f"{side}Pitch", SIZE // 2)
@@ -113,7 +112,7 @@ def rows(source, source_kind, target, target_kind):
     return driver.cuMemcpy2D(parameters)
 
 
-# Name of the use -> the call on memory of the kind that is asked about.
+# Name of the use -> the call on memory of that kind.
 USES = {
     "cuMemcpyDtoH from": lambda m: driver.cuMemcpyDtoH(pageable(), m, SIZE),
     "cuMemcpyDtoH to": lambda m: driver.cuMemcpyDtoH(m, device(), SIZE),
@@ -143,8 +142,8 @@ USES = {
 
 def asked(use, kind):
     def ask():
-        answer = USES[use](KINDS[kind]())
-        return f"{name(answer)} {name(driver.cuCtxSynchronize())}"
+        result = USES[use](KINDS[kind]())
+        return f"{name(result)} {name(driver.cuCtxSynchronize())}"
 
     return ask
 

@@ -16,41 +16,41 @@ def ok(result):
 
 @pytest.fixture
 def array():
-    """Makes arrays of 64 bytes, without rows."""
-    made = []
+    """Create arrays of 64 bytes, without rows."""
+    created = []
 
     def make():
-        wanted = cu.CUDA_ARRAY_DESCRIPTOR()
-        wanted.Width, wanted.Format = 16, cu.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT32
-        wanted.NumChannels = 1
-        made.append(ok(cu.cuArrayCreate(wanted)))
-        return made[-1]
+        descriptor = cu.CUDA_ARRAY_DESCRIPTOR()
+        descriptor.Width, descriptor.Format = 16, cu.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT32
+        descriptor.NumChannels = 1
+        created.append(ok(cu.cuArrayCreate(descriptor)))
+        return created[-1]
 
     yield make
-    for each in made:
+    for each in created:
         ok(cu.cuArrayDestroy(each))
 
 
 @pytest.fixture
 def stream():
-    made = ok(cu.cuStreamCreate(1))
-    yield made
-    ok(cu.cuStreamDestroy(made))
+    new_stream = ok(cu.cuStreamCreate(1))
+    yield new_stream
+    ok(cu.cuStreamDestroy(new_stream))
 
 
 @pytest.fixture
 def memory():
-    """Allocates device memory that is all zero and goes with the test."""
-    made = []
+    """Allocate zeroed device memory, which is freed after the test."""
+    created = []
 
     def allocate(size):
-        made.append(ok(cu.cuMemAlloc(size)))
-        ok(cu.cuMemsetD8(made[-1], 0, size))
+        created.append(ok(cu.cuMemAlloc(size)))
+        ok(cu.cuMemsetD8(created[-1], 0, size))
         ok(cu.cuCtxSynchronize())
-        return int(made[-1])
+        return int(created[-1])
 
     yield allocate
-    for each in made:
+    for each in created:
         ok(cu.cuMemFree(each))
 
 
@@ -59,9 +59,9 @@ def numbers(size=64):
 
 
 def contents(address, size=64):
-    got = np.empty(size, np.uint8)
-    ok(cu.cuMemcpyDtoH(got.ctypes.data, address, size))
-    return got
+    received = np.empty(size, np.uint8)
+    ok(cu.cuMemcpyDtoH(received.ctypes.data, address, size))
+    return received
 
 
 def filled(array, values):
@@ -69,47 +69,45 @@ def filled(array, values):
     return array
 
 
-def test_bytes_go_through_an_array_in_a_stream(array, stream):
-    sent, got, made = numbers(), np.zeros(40, np.uint8), array()
-    ok(cu.cuMemcpyHtoAAsync(made, 0, sent.ctypes.data, 64, stream))
-    ok(cu.cuMemcpyAtoHAsync(got.ctypes.data, made, 16, 40, stream))
+def test_a_stream_copies_bytes_to_and_from_an_array(array, stream):
+    sent, received, handle = numbers(), np.zeros(40, np.uint8), array()
+    ok(cu.cuMemcpyHtoAAsync(handle, 0, sent.ctypes.data, 64, stream))
+    ok(cu.cuMemcpyAtoHAsync(received.ctypes.data, handle, 16, 40, stream))
     ok(cu.cuStreamSynchronize(stream))
-    assert np.array_equal(got, sent[16:56])
+    assert np.array_equal(received, sent[16:56])
 
 
-def test_bytes_of_a_device_go_into_an_array_and_out_of_it(array, memory):
-    sent, source, target, made = numbers(), memory(64), memory(64), array()
+def test_device_bytes_are_copied_to_and_from_an_array(array, memory):
+    sent, source, target, handle = numbers(), memory(64), memory(64), array()
     ok(cu.cuMemcpyHtoD(source, sent.ctypes.data, 64))
-    filled(made, np.zeros(64, np.uint8))
-    ok(cu.cuMemcpyDtoA(made, 32, source + 8, 16))
-    ok(cu.cuMemcpyAtoD(target + 4, made, 28, 24))
+    filled(handle, np.zeros(64, np.uint8))
+    ok(cu.cuMemcpyDtoA(handle, 32, source + 8, 16))
+    ok(cu.cuMemcpyAtoD(target + 4, handle, 28, 24))
     ok(cu.cuCtxSynchronize())
-    wanted = np.zeros(64, np.uint8)
-    wanted[8:24] = sent[8:24]
-    assert np.array_equal(contents(target), wanted)
+    expected = np.zeros(64, np.uint8)
+    expected[8:24] = sent[8:24]
+    assert np.array_equal(contents(target), expected)
 
 
-def test_what_leaves_the_array_is_refused(array, memory):
-    made, address = array(), memory(64)
+def test_a_copy_outside_the_array_is_refused(array, memory):
+    handle, address = array(), memory(64)
     invalid = cu.CUresult.CUDA_ERROR_INVALID_VALUE
-    assert cu.cuMemcpyAtoD(address, made, 60, 8)[0] == invalid
-    assert cu.cuMemcpyDtoA(made, 60, address, 8)[0] == invalid
+    assert cu.cuMemcpyAtoD(address, handle, 60, 8)[0] == invalid
+    assert cu.cuMemcpyDtoA(handle, 60, address, 8)[0] == invalid
     assert not contents(address).any()
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32])
 @pytest.mark.parametrize("is_queued", [False, True], ids=["at once", "in a stream"])
-def test_rows_are_filled_with_elements_and_what_lies_between_is_not(
-    memory, stream, bits, is_queued
-):
+def test_a_fill_of_rows_leaves_the_gaps(memory, stream, bits, is_queued):
     address, size = memory(4 * 32), bits // 8
     fill = getattr(cu, f"cuMemsetD2D{bits}{'Async' if is_queued else ''}")
     value = int.from_bytes(bytes(range(1, size + 1)), "little")
     ok(fill(address + 32, 32, value, 3, 2, *([stream] if is_queued else [])))
     ok(cu.cuCtxSynchronize())
-    wanted = np.zeros((4, 32), np.uint8)
-    wanted[1:3, : 3 * size] = list(range(1, size + 1)) * 3
-    assert np.array_equal(contents(address, 128).reshape(4, 32), wanted)
+    expected = np.zeros((4, 32), np.uint8)
+    expected[1:3, : 3 * size] = list(range(1, size + 1)) * 3
+    assert np.array_equal(contents(address, 128).reshape(4, 32), expected)
 
 
 def test_a_context_is_its_own_peer(memory, stream):
@@ -123,7 +121,7 @@ def test_a_context_is_its_own_peer(memory, stream):
     assert np.array_equal(contents(target, 32), sent[32:])
 
 
-def test_page_locked_memory_tells_that_devices_reach_it():
+def test_page_locked_memory_reports_that_devices_reach_it():
     address = ok(cu.cuMemHostAlloc(64, cu.CU_MEMHOSTALLOC_DEVICEMAP))
     assert ok(cu.cuMemHostGetFlags(address)) & cu.CU_MEMHOSTALLOC_DEVICEMAP
     ok(cu.cuMemFreeHost(address))

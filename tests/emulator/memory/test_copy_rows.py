@@ -18,7 +18,7 @@ FUNCTIONS = [
 
 @pytest.fixture
 def device(driver):
-    """The address of 4 rows of 64 bytes, and what is in them."""
+    """Allocate 4 rows of 64 bytes; return the address and the contents."""
     content = np.arange(256, dtype=np.uint8).reshape(4, 64)
     address = int(cuda.cuMemAlloc(256)[1])
     assert cuda.cuMemcpyHtoD(address, content.ctypes.data, 256)[0] == 0
@@ -27,15 +27,15 @@ def device(driver):
 
 
 def request_for(function, source, target, *, kind=Memory.CU_MEMORYTYPE_DEVICE):
-    """Two rows of 8 bytes from row 1, byte 16 of the source to a dense target on the host."""
-    made = cuda.CUDA_MEMCPY3D() if "3D" in function else cuda.CUDA_MEMCPY2D()
-    made.srcMemoryType, made.srcDevice, made.srcPitch = kind, source, 64
-    made.srcXInBytes, made.srcY = 16, 1
-    made.dstMemoryType, made.dstHost, made.dstPitch = Memory.CU_MEMORYTYPE_HOST, target, 8
-    made.WidthInBytes, made.Height = 8, 2
+    """Request two rows of 8 bytes from row 1, byte 16 to a dense target on the host."""
+    request = cuda.CUDA_MEMCPY3D() if "3D" in function else cuda.CUDA_MEMCPY2D()
+    request.srcMemoryType, request.srcDevice, request.srcPitch = kind, source, 64
+    request.srcXInBytes, request.srcY = 16, 1
+    request.dstMemoryType, request.dstHost, request.dstPitch = Memory.CU_MEMORYTYPE_HOST, target, 8
+    request.WidthInBytes, request.Height = 8, 2
     if "3D" in function:
-        made.Depth = 1
-    return made
+        request.Depth = 1
+    return request
 
 
 def run(function, request):
@@ -46,10 +46,10 @@ def run(function, request):
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_rectangle_is_copied_out_of_rows(device, function):
     address, content = device
-    got = np.zeros((2, 8), np.uint8)
-    assert run(function, request_for(function, address, got.ctypes.data)) == 0
+    received = np.zeros((2, 8), np.uint8)
+    assert run(function, request_for(function, address, received.ctypes.data)) == 0
     assert cuda.cuCtxSynchronize()[0] == 0
-    assert np.array_equal(got, content[1:3, 16:24])
+    assert np.array_equal(received, content[1:3, 16:24])
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -61,18 +61,18 @@ def test_rows_that_overlap_are_refused(device, function):
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_rows_past_the_end_are_refused(device, function):
-    got = np.zeros((1000, 8), np.uint8)
-    request = request_for(function, device[0], got.ctypes.data)
-    request.srcY, request.srcPitch, request.Height = 0, 1 << 20, 1000  # begins inside
+    received = np.zeros((1000, 8), np.uint8)
+    request = request_for(function, device[0], received.ctypes.data)
+    request.srcY, request.srcPitch, request.Height = 0, 1 << 20, 1000  # starts inside
     assert run(function, request) == INVALID_VALUE
 
 
-def test_host_memory_is_not_taken_for_device_memory(device, emulated):
-    got = np.zeros((2, 8), np.uint8)
-    request = request_for("cuMemcpy2D", got.ctypes.data, got.ctypes.data)
+def test_host_memory_is_not_accepted_as_device_memory(device, emulated):
+    received = np.zeros((2, 8), np.uint8)
+    request = request_for("cuMemcpy2D", received.ctypes.data, received.ctypes.data)
     assert run("cuMemcpy2D", request) == INVALID_VALUE
 
 
-def test_what_is_no_array_is_refused(device, emulated):
+def test_an_invalid_array_is_refused(device, emulated):
     request = request_for("cuMemcpy2D", 0, device[0], kind=Memory.CU_MEMORYTYPE_ARRAY)
     assert run("cuMemcpy2D", request) == cuda.CUresult.CUDA_ERROR_INVALID_HANDLE

@@ -23,28 +23,28 @@ DEVICE, HOST, NODE, NO_NODE = Location(1, 0), Location(2, 0), Location(3, 0), Lo
 
 @pytest.fixture
 def memory(driver):
-    made = driver.output("cuMemAllocManaged", SIZE, 1)
-    yield made
+    result = driver.output("cuMemAllocManaged", SIZE, 1)
+    yield result
     driver.cuCtxSynchronize()
-    driver.cuMemFree(made)
+    driver.cuMemFree(result)
 
 
-def attribute(driver, at, which, bytes_asked=SIZE, room=1):
+def attribute(driver, at, kind, bytes_asked=SIZE, room=1):
     out = (ctypes.c_int * room)()
     size = ctypes.sizeof(out)
-    assert driver.cuMemRangeGetAttribute(out, size, which, at, bytes_asked) == SUCCESS
+    assert driver.cuMemRangeGetAttribute(out, size, kind, at, bytes_asked) == SUCCESS
     return out[0] if room == 1 else list(out)
 
 
 class TestAdvice:
-    def test_a_range_remembers_it(self, driver, memory):
+    def test_a_range_remembers_its_advice(self, driver, memory):
         assert attribute(driver, memory, READ_MOSTLY) == 0
         assert driver.cuMemAdvise(memory, SIZE, SET_READ_MOSTLY, DEVICE) == SUCCESS
         assert attribute(driver, memory, READ_MOSTLY) == 1
         assert driver.cuMemAdvise(memory, SIZE, UNSET_READ_MOSTLY, DEVICE) == SUCCESS
         assert attribute(driver, memory, READ_MOSTLY) == 0
 
-    def test_only_what_all_pages_have_counts(self, driver, memory):
+    def test_only_advice_of_all_pages_counts(self, driver, memory):
         half = SIZE // 2
         assert driver.cuMemAdvise(memory, half, SET_PREFERRED, HOST) == SUCCESS
         assert attribute(driver, memory, PREFERRED, half) == CPU
@@ -55,21 +55,21 @@ class TestAdvice:
         assert attribute(driver, memory, PREFERRED, half // 2) == CPU
         assert attribute(driver, memory + half // 2, PREFERRED, half) == INVALID
 
-    @pytest.mark.usefixtures("emulated")  # an H200 takes the advice, and tells no location
-    def test_nodes_are_told_apart_from_the_host(self, driver, memory):
+    @pytest.mark.usefixtures("emulated")  # an H200 accepts the advice and returns no location
+    def test_nodes_are_distinguished_from_the_host(self, driver, memory):
         assert driver.cuMemAdvise(memory, SIZE, SET_PREFERRED, NODE) == SUCCESS
         assert attribute(driver, memory, PREFERRED) == CPU
         assert attribute(driver, memory, PREFERRED_TYPE) == 3
         assert attribute(driver, memory, PREFERRED_ID) == 0
 
-    def test_who_accesses_it_is_a_list(self, driver, memory):
+    def test_accessors_are_a_list(self, driver, memory):
         assert driver.cuMemAdvise(memory, SIZE, SET_ACCESSED, DEVICE) == SUCCESS
         assert driver.cuMemAdvise(memory, SIZE, SET_ACCESSED, HOST) == SUCCESS
         assert sorted(attribute(driver, memory, ACCESSED_BY, room=4)) == [INVALID, INVALID, CPU, 0]
         assert driver.cuMemAdvise(memory, SIZE, UNSET_ACCESSED, HOST) == SUCCESS
         assert attribute(driver, memory, ACCESSED_BY, room=2) == [0, INVALID]
 
-    def test_it_goes_with_the_memory(self, driver):
+    def test_advice_ends_with_the_memory(self, driver):
         for _ in range(3):
             at = driver.output("cuMemAllocManaged", SIZE, 1)
             assert attribute(driver, at, READ_MOSTLY) == 0
@@ -78,7 +78,7 @@ class TestAdvice:
 
     @pytest.mark.usefixtures("emulated")
     @pytest.mark.parametrize(
-        ("offset", "size", "advice", "where", "code"),
+        ("offset", "size", "advice", "location", "code"),
         [
             (0, 0, SET_READ_MOSTLY, DEVICE, INVALID_VALUE),
             (0, SIZE + 1, SET_READ_MOSTLY, DEVICE, INVALID_VALUE),
@@ -90,8 +90,8 @@ class TestAdvice:
             (0, SIZE, SET_ACCESSED, NODE, INVALID_VALUE),
         ],
     )
-    def test_what_is_wrong_is_refused(self, driver, memory, offset, size, advice, where, code):
-        assert driver.cuMemAdvise(memory + offset, size, advice, where) == code
+    def test_invalid_advice_is_refused(self, driver, memory, offset, size, advice, location, code):
+        assert driver.cuMemAdvise(memory + offset, size, advice, location) == code
 
     def test_other_memory_is_refused(self, driver):
         at = driver.output("cuMemAlloc", SIZE)
@@ -111,7 +111,7 @@ class TestMoving:
         assert attribute(driver, memory, LAST_PREFETCH) == CPU
 
     @pytest.mark.usefixtures("emulated")
-    def test_a_batch_goes_to_places_by_index(self, driver, memory, stream):
+    def test_a_batch_is_prefetched_to_locations_by_index(self, driver, memory, stream):
         quarter = SIZE // 4
         at = (ctypes.c_uint64 * 4)(*(memory + i * quarter for i in range(4)))
         sizes = (ctypes.c_size_t * 4)(*[quarter] * 4)
@@ -138,7 +138,7 @@ class TestMoving:
         assert set(seen[SIZE // 2 :]) == {5}
 
     @pytest.mark.usefixtures("emulated")
-    def test_a_capture_takes_none_of_it(self, driver, memory, stream):
+    def test_a_capture_refuses_prefetches_and_discards(self, driver, memory, stream):
         assert driver.cuStreamBeginCapture(stream, 2) == SUCCESS
         code = driver.cuMemPrefetchAsync(memory, SIZE, HOST, 0, stream)
         assert code == UNSUPPORTED_IN_CAPTURE
@@ -159,12 +159,12 @@ class Attributes(ctypes.Structure):
 class TestCopies:
     @pytest.fixture
     def areas(self, driver, stream):
-        made = [driver.output("cuMemAlloc", 256) for _ in range(4)]
-        for i, each in enumerate(made):
+        result = [driver.output("cuMemAlloc", 256) for _ in range(4)]
+        for i, each in enumerate(result):
             assert driver.cuMemsetD8Async(each, i, 256, stream) == SUCCESS
-        yield made
+        yield result
         driver.cuCtxSynchronize()
-        for each in made:
+        for each in result:
             driver.cuMemFree(each)
 
     def batch(self, driver, areas, stream, attributes=((1, 0),), first=(0,), sizes=(256, 256)):
@@ -196,18 +196,18 @@ class TestCopies:
         ],
         ids=str,
     )
-    def test_one_wrong_item_and_nothing_is_copied(self, driver, areas, stream, wrong):
+    def test_one_wrong_item_prevents_all_copies(self, driver, areas, stream, wrong):
         assert self.batch(driver, areas, stream, **wrong) == INVALID_VALUE
         assert driver.cuStreamSynchronize(stream) == SUCCESS
         assert driver.read(areas[2], 1, ctypes.c_ubyte) == [2]
 
-    def test_the_legacy_stream_takes_no_batch(self, driver, areas):
+    def test_the_legacy_stream_refuses_a_batch(self, driver, areas):
         assert self.batch(driver, areas, None) == INVALID_VALUE
         assert self.batch(driver, areas, 1) == INVALID_VALUE
 
     def test_one_copy_with_attributes(self, driver, areas, stream):
-        how = Attributes(2, Location(), Location(), 0)
+        options = Attributes(2, Location(), Location(), 0)
         copy = driver.cuMemcpyWithAttributesAsync
-        assert copy(areas[3], areas[0], 256, ctypes.byref(how), stream) == SUCCESS
-        assert driver.read(areas[3], 1, ctypes.c_ubyte) == [0]  # it was read during the call
+        assert copy(areas[3], areas[0], 256, ctypes.byref(options), stream) == SUCCESS
+        assert driver.read(areas[3], 1, ctypes.c_ubyte) == [0]  # read during the call
         assert copy(areas[3], areas[0], 256, None, stream) == INVALID_VALUE

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the driver answers to calls that share with other processes; what the emulator adds."""
+"""Results of the driver's calls that share memory with other processes, and the emulator's extra
+checks."""
 
 import ctypes
 import os
@@ -15,32 +16,32 @@ pytestmark = pytest.mark.usefixtures("emulated")
 
 
 def pool_properties(place=DEVICE, handles=POSIX_FD):
-    made = low.CUmemPoolProps()
-    made.allocType = low.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
-    made.handleTypes = low.CUmemAllocationHandleType(handles)
-    made.location.type = low.CUmemLocationType(place)
-    made.location.id = 0
-    return made
+    props = low.CUmemPoolProps()
+    props.allocType = low.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    props.handleTypes = low.CUmemAllocationHandleType(handles)
+    props.location.type = low.CUmemLocationType(place)
+    props.location.id = 0
+    return props
 
 
 @pytest.fixture
 def make_pool(driver):
-    """Makes pools that other processes can import; all go at the end."""
-    made = []
+    """Create pools that other processes can import; all are destroyed at the end."""
+    created = []
 
-    def make(**how):
-        code, pool = low.cuMemPoolCreate(pool_properties(**how))
+    def make(**options):
+        code, pool = low.cuMemPoolCreate(pool_properties(**options))
         if code == SUCCESS:
-            made.append(pool)
+            created.append(pool)
         return int(code), pool
 
     yield make
-    for pool in made:
+    for pool in created:
         assert low.cuMemPoolDestroy(pool)[0] == SUCCESS
 
 
 @pytest.mark.parametrize(
-    ("how", "code"),
+    ("options", "code"),
     [
         ({}, SUCCESS),
         ({"place": HOST_NUMA}, SUCCESS),
@@ -49,34 +50,34 @@ def make_pool(driver):
     ],
     ids=["device", "host node", "host", "another kind of handle"],
 )
-def test_which_pools_can_be_shared(make_pool, how, code):
-    assert make_pool(**how)[0] == code
+def test_which_pools_can_be_shared(make_pool, options, code):
+    assert make_pool(**options)[0] == code
 
 
-def test_the_device_says_what_it_can(driver):
+def test_the_device_reports_its_capabilities(driver):
     attribute = low.CUdevice_attribute
     for name, value in (
         ("MEMPOOL_SUPPORTED_HANDLE_TYPES", POSIX_FD),
         ("IPC_EVENT_SUPPORTED", 1),
     ):
-        asked = getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
-        assert low.cuDeviceGetAttribute(asked, 0) == (SUCCESS, value)
+        attribute_id = getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        assert low.cuDeviceGetAttribute(attribute_id, 0) == (SUCCESS, value)
 
 
 class TestPools:
     KIND = low.CUmemAllocationHandleType(POSIX_FD)
 
-    def test_a_pool_that_was_not_made_for_it_is_not_exported(self, make_pool):
+    def test_a_pool_created_without_handles_is_not_exported(self, make_pool):
         _, pool = make_pool(handles=0)
         assert low.cuMemPoolExportToShareableHandle(pool, self.KIND, 0)[0] == INVALID_VALUE
 
-    def test_flags_and_other_kinds_of_handles_are_refused(self, make_pool):
+    def test_flags_and_other_handle_types_are_refused(self, make_pool):
         _, pool = make_pool()
         other = low.CUmemAllocationHandleType(WIN32)
         assert low.cuMemPoolExportToShareableHandle(pool, other, 0)[0] == INVALID_VALUE
         assert low.cuMemPoolExportToShareableHandle(pool, self.KIND, 1)[0] == INVALID_VALUE
 
-    def test_the_process_that_made_it_does_not_import_it(self, make_pool):
+    def test_the_exporting_process_does_not_import_the_pool(self, make_pool):
         _, pool = make_pool()
         _, descriptor = low.cuMemPoolExportToShareableHandle(pool, self.KIND, 0)
         code, _ = low.cuMemPoolImportFromShareableHandle(descriptor, self.KIND, 0)
@@ -84,7 +85,7 @@ class TestPools:
         assert code == INVALID_VALUE
         assert low.cuMemPoolImportFromShareableHandle(descriptor, self.KIND, 0)[0] == INVALID_VALUE
 
-    def test_a_file_of_another_kind_is_none(self, driver, tmp_path):
+    def test_an_unrelated_file_is_refused(self, driver, tmp_path):
         for path in (os.devnull, tmp_path / "file"):
             with open(path, "w+") as file:
                 code, _ = low.cuMemPoolImportFromShareableHandle(file.fileno(), self.KIND, 0)
@@ -94,7 +95,7 @@ class TestPools:
         assert low.cuMemPoolImportFromShareableHandle(memory, self.KIND, 0)[0] == INVALID_VALUE
         os.close(memory)
 
-    def test_only_its_own_memory_is_exported(self, driver, make_pool):
+    def test_only_memory_of_the_pool_is_exported(self, driver, make_pool):
         _, pool = make_pool()
         _, shared = low.cuMemAllocFromPoolAsync(100, pool, 0)
         _, plain = low.cuMemAlloc(100)
@@ -104,14 +105,14 @@ class TestPools:
         assert low.cuMemPoolExportPointer(plain)[0] == INVALID_VALUE
         data = low.cuMemPoolExportPointer(shared)[1]
         assert low.cuMemPoolImportPointer(pool, data)[0] == INVALID_VALUE
-        asked = low.CUpointer_attribute.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES
-        assert low.cuPointerGetAttribute(asked, shared) == (SUCCESS, POSIX_FD)
-        assert low.cuPointerGetAttribute(asked, plain) == (SUCCESS, 0)
+        requested = low.CUpointer_attribute.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES
+        assert low.cuPointerGetAttribute(requested, shared) == (SUCCESS, POSIX_FD)
+        assert low.cuPointerGetAttribute(requested, plain) == (SUCCESS, 0)
         low.cuMemFreeAsync(shared, 0)
         low.cuMemFree(plain)
 
     def test_a_pool_is_exported_before_its_memory(self, driver, make_pool):
-        """As on an H200, with a driver of CUDA 13.0."""
+        """An H200 with a driver of CUDA 13.0 behaves like this."""
         _, pool = make_pool()
         _, memory = low.cuMemAllocFromPoolAsync(100, pool, 0)
         assert low.cuMemPoolExportPointer(memory)[0] == INVALID_VALUE
@@ -120,26 +121,28 @@ class TestPools:
         low.cuMemFreeAsync(memory, 0)
 
     @pytest.mark.parametrize("place", [HOST, HOST_NUMA])
-    def test_memory_of_the_host_is_given_to_devices_first(self, driver, make_pool, place):
-        """As on an H200: without, `invalid memset range - no allocation found`."""
+    def test_host_memory_needs_access_for_devices(self, driver, make_pool, place):
+        """Without access, an H200 fails with `invalid memset range - no allocation found`."""
         _, pool = make_pool(place=place, handles=0)
         first, later = (low.cuMemAllocFromPoolAsync(100, pool, 0)[1] for _ in range(2))
         low.cuCtxSynchronize()
-        where = low.CUmemLocation()
-        where.type = low.CUmemLocationType(DEVICE)
-        assert low.cuMemPoolGetAccess(pool, where) == (SUCCESS, 0)
+        address = low.CUmemLocation()
+        address.type = low.CUmemLocationType(DEVICE)
+        assert low.cuMemPoolGetAccess(pool, address) == (SUCCESS, 0)
         assert low.cuMemsetD8(first, 1, 100)[0] == INVALID_VALUE
         access = low.CUmemAccessDesc()
-        access.location = where
+        access.location = address
         access.flags = low.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
         assert low.cuMemPoolSetAccess(pool, [access], 1)[0] == SUCCESS
-        assert low.cuMemPoolGetAccess(pool, where) == (SUCCESS, 3)
+        assert low.cuMemPoolGetAccess(pool, address) == (SUCCESS, 3)
         _, newer = low.cuMemAllocFromPoolAsync(100, pool, 0)
         for each in (first, later, newer):
             assert low.cuMemsetD8(each, 1, 100)[0] == SUCCESS
             assert low.cuMemFreeAsync(each, 0)[0] == SUCCESS
 
-    def test_neighbours_share_no_page_and_accesses_are_checked(self, driver, make_pool):
+    def test_neighboring_allocations_share_no_page_and_accesses_are_checked(
+        self, driver, make_pool
+    ):
         _, pool = make_pool()
         one, other = (int(low.cuMemAllocFromPoolAsync(100, pool, 0)[1]) for _ in range(2))
         assert abs(one - other) >= 4096
@@ -149,9 +152,9 @@ class TestPools:
             assert low.cuMemFreeAsync(each, 0)[0] == SUCCESS
         assert low.cuCtxSynchronize()[0] == SUCCESS
 
-    def test_memory_is_counted_and_given_back(self, driver, make_pool):
+    def test_memory_is_counted_and_freed(self, driver, make_pool):
         _, pool = make_pool()
-        low.cuCtxSynchronize()  # pools give back what earlier tests freed
+        low.cuCtxSynchronize()  # pools free the blocks of earlier tests
         before = low.cuMemGetInfo()
         _, memory = low.cuMemAllocFromPoolAsync(64 << 20, pool, 0)
         assert low.cuMemGetInfo()[1] <= before[1] - (64 << 20)
@@ -161,13 +164,13 @@ class TestPools:
 
 
 class TestEvents:
-    def test_only_those_made_for_it_have_a_handle(self, driver):
+    def test_only_interprocess_events_have_a_handle(self, driver):
         _, plain = low.cuEventCreate(2)
         assert low.cuIpcGetEventHandle(plain)[0] == INVALID_HANDLE
         low.cuEventDestroy(plain)
         assert low.cuEventCreate(4)[0] == INVALID_VALUE
 
-    def test_the_process_that_made_it_does_not_open_it(self, driver):
+    def test_the_exporting_process_does_not_open_the_event(self, driver):
         _, event = low.cuEventCreate(6)
         _, handle = low.cuIpcGetEventHandle(event)
         assert low.cuIpcOpenEventHandle(handle)[0] == INVALID_CONTEXT
@@ -176,7 +179,7 @@ class TestEvents:
     def test_garbage_is_none(self, driver):
         assert low.cuIpcOpenEventHandle(low.CUipcEventHandle())[0] == INVALID_HANDLE
 
-    def test_recording_and_asking_work_as_for_any(self, driver):
+    def test_recording_and_querying_work_as_for_any_event(self, driver):
         _, event = low.cuEventCreate(6)
         assert low.cuEventQuery(event)[0] == SUCCESS
         assert low.cuEventRecord(event, 0)[0] == SUCCESS
@@ -187,7 +190,7 @@ class TestEvents:
 
 
 class TestMemoryHandles:
-    def test_memory_of_this_process_is_not_opened(self, driver):
+    def test_memory_of_this_process_is_not_opened_here(self, driver):
         _, memory = low.cuMemAlloc(100)
         _, handle = low.cuIpcGetMemHandle(memory)
         assert low.cuIpcOpenMemHandle(handle, 1)[0] == INVALID_CONTEXT
@@ -195,7 +198,7 @@ class TestMemoryHandles:
         assert low.cuIpcCloseMemHandle(memory)[0] == INVALID_VALUE
         low.cuMemFree(memory)
 
-    def test_memory_of_a_pool_has_none(self, driver):
+    def test_pool_memory_has_no_handle(self, driver):
         _, memory = low.cuMemAllocAsync(100, 0)
         assert low.cuIpcGetMemHandle(memory)[0] == INVALID_VALUE
         low.cuMemFreeAsync(memory, 0)

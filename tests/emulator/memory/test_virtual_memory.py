@@ -32,16 +32,16 @@ class Access(ctypes.Structure):
     _fields_ = (("location", Location), ("flags", ctypes.c_int))
 
 
-def properties(where=(1, 0), handle_types=0, kind=1):
-    return ctypes.byref(Properties(kind, handle_types, Location(*where)))
+def properties(location=(1, 0), handle_types=0, kind=1):
+    return ctypes.byref(Properties(kind, handle_types, Location(*location)))
 
 
-def access(flags=READ_WRITE, where=(1, 0)):
-    return ctypes.byref(Access(Location(*where), flags))
+def access(flags=READ_WRITE, location=(1, 0)):
+    return ctypes.byref(Access(Location(*location), flags))
 
 
 class Space:
-    """Reservations, memory and mappings of one test, all of which go at its end."""
+    """Reservations, memory and mappings of one test; all are released at its end."""
 
     def __init__(self, driver):
         self.driver = driver
@@ -52,8 +52,8 @@ class Space:
         self.reservations[at] = size
         return at
 
-    def create(self, size=UNIT, **how):
-        handle = self.driver.output("cuMemCreate", size, properties(**how), 0)
+    def create(self, size=UNIT, **options):
+        handle = self.driver.output("cuMemCreate", size, properties(**options), 0)
         self.handles.append(handle)
         return handle
 
@@ -86,10 +86,10 @@ class Space:
 
 @pytest.fixture
 def space(driver):
-    made = Space(driver)
-    yield made
+    new_space = Space(driver)
+    yield new_space
     driver.cuCtxSynchronize()
-    made.close()
+    new_space.close()
 
 
 def free_bytes(driver):
@@ -102,14 +102,14 @@ class TestMemory:
     def test_a_kernel_and_copies_use_it(self, driver, space):
         at = space.mapped()
         store = driver.kernel("store")
-        given = ctypes.c_uint64(at), ctypes.c_uint32(7)
-        assert driver.launch(store, *given, block=(4, 1, 1)) == SUCCESS
+        kernel_arguments = ctypes.c_uint64(at), ctypes.c_uint32(7)
+        assert driver.launch(store, *kernel_arguments, block=(4, 1, 1)) == SUCCESS
         assert driver.read(at, 4) == [7] * 4
         assert driver.cuMemsetD8(at, 0x11, UNIT) == SUCCESS
         assert driver.read(at + UNIT - 4) == [0x11111111]
 
     @pytest.mark.cuda_expect_fault("destroyed-handle")
-    def test_the_memory_stays_while_it_is_mapped_and_goes_after(self, driver, space):
+    def test_memory_lives_while_it_is_mapped_and_is_freed_after(self, driver, space):
         before = free_bytes(driver)
         at = space.reserve()
         handle = space.create()
@@ -121,62 +121,62 @@ class TestMemory:
         assert space.unmap(at) == SUCCESS
         assert free_bytes(driver) == before
 
-    def test_there_is_only_so_much(self, driver):
+    def test_device_memory_is_limited(self, driver):
         code = driver.cuMemCreate(ctypes.byref(ctypes.c_uint64()), 1 << 45, properties(), 0)
         assert code == OUT_OF_MEMORY
 
     @pytest.mark.parametrize(
-        ("size", "how", "code"),
+        ("size", "options", "code"),
         [
             (UNIT - 1, {}, INVALID_VALUE),
             (0, {}, INVALID_VALUE),
             (UNIT, {"kind": 2}, NOT_SUPPORTED),
             (UNIT, {"kind": 9}, INVALID_VALUE),
-            (UNIT, {"where": (1, 99)}, INVALID_DEVICE),
-            (UNIT, {"where": (0, 0)}, INVALID_VALUE),
+            (UNIT, {"location": (1, 99)}, INVALID_DEVICE),
+            (UNIT, {"location": (0, 0)}, INVALID_VALUE),
             (UNIT, {"handle_types": 2}, NOT_SUPPORTED),
         ],
     )
-    def test_wrong_properties_are_refused(self, driver, size, how, code):
+    def test_wrong_properties_are_refused(self, driver, size, options, code):
         out = ctypes.byref(ctypes.c_uint64())
-        assert driver.cuMemCreate(out, size, properties(**how), 0) == code
+        assert driver.cuMemCreate(out, size, properties(**options), 0) == code
 
-    def test_the_granularity_is_told(self, driver):
+    def test_the_granularity_is_returned(self, driver):
         for option in (0, 1):
             assert driver.output("cuMemGetAllocationGranularity", properties(), option) == UNIT
         out = ctypes.byref(ctypes.c_size_t())
         assert driver.cuMemGetAllocationGranularity(out, properties(), 7) == INVALID_VALUE
 
-    def test_a_mapping_tells_its_memory(self, driver, space):
+    def test_a_mapping_returns_its_handle(self, driver, space):
         at = space.mapped()
-        again = driver.output("cuMemRetainAllocationHandle", at + 5)
-        assert again == space.handles[0]
-        assert driver.cuMemRelease(again) == SUCCESS
+        second = driver.output("cuMemRetainAllocationHandle", at + 5)
+        assert second == space.handles[0]
+        assert driver.cuMemRelease(second) == SUCCESS
         out = Properties()
-        assert driver.cuMemGetAllocationPropertiesFromHandle(ctypes.byref(out), again) == SUCCESS
+        assert driver.cuMemGetAllocationPropertiesFromHandle(ctypes.byref(out), second) == SUCCESS
         assert (out.type, out.location.type, out.location.id) == (1, 1, 0)
 
-    def test_memory_without_a_handle_gets_one_again(self, driver, space):
+    def test_memory_without_a_handle_gets_a_new_one(self, driver, space):
         at = space.mapped()
         assert space.release(space.handles[0]) == SUCCESS
-        again = driver.output("cuMemRetainAllocationHandle", at)
+        new_handle = driver.output("cuMemRetainAllocationHandle", at)
         second = space.reserve()
-        space.map(second, again)
+        space.map(second, new_handle)
         assert driver.cuMemSetAccess(second, UNIT, access(), 1) == SUCCESS
         assert driver.cuMemsetD32(at, 5, 1) == SUCCESS
         assert driver.read(second) == [5]
-        assert driver.cuMemRelease(again) == SUCCESS
+        assert driver.cuMemRelease(new_handle) == SUCCESS
 
 
 class TestReservations:
-    def test_a_hint_and_an_alignment_are_kept(self, driver, space):
+    def test_a_hint_and_an_alignment_are_respected(self, driver, space):
         at = space.reserve(4 * UNIT, alignment=1 << 30)
         assert at % (1 << 30) == 0
         far = at + (1 << 30)
         assert space.reserve(UNIT, hint=far) == far
         assert space.reserve(UNIT, hint=far) != far
 
-    def test_addresses_come_back(self, driver):
+    def test_addresses_are_reused(self, driver):
         for _ in range(3):
             at = driver.output("cuMemAddressReserve", 60 << 30, 0, 0, 0)
             code = driver.cuMemAddressReserve(ctypes.byref(ctypes.c_uint64()), 60 << 30, 0, 0, 0)
@@ -186,24 +186,26 @@ class TestReservations:
     @pytest.mark.parametrize(
         ("size", "alignment", "flags"), [(UNIT + 1, 0, 0), (0, 0, 0), (UNIT, 3, 0), (UNIT, 0, 1)]
     )
-    def test_what_is_wrong_is_refused(self, driver, size, alignment, flags):
+    def test_invalid_reservations_are_refused(self, driver, size, alignment, flags):
         out = ctypes.byref(ctypes.c_uint64())
         assert driver.cuMemAddressReserve(out, size, alignment, 0, flags) == INVALID_VALUE
 
-    def test_only_whole_and_empty_ones_are_freed(self, driver, space):
+    def test_only_whole_and_empty_reservations_are_freed(self, driver, space):
         at = space.reserve(2 * UNIT)
         assert driver.cuMemAddressFree(at, UNIT) == INVALID_VALUE
         assert driver.cuMemAddressFree(at + UNIT, UNIT) == INVALID_VALUE
         space.map(at, space.create())
         assert driver.cuMemAddressFree(at, 2 * UNIT) == INVALID_VALUE
 
-    def test_reserved_addresses_are_no_memory(self, driver, space):
+    def test_reserved_addresses_are_not_accessible(self, driver, space):
         assert driver.cuMemsetD8(space.reserve(), 0, 16) == INVALID_VALUE
 
 
 class TestMappings:
-    def test_neighbours_are_one_range_to_a_copy(self, driver, space):
-        at = space.reserve(3 * UNIT)  # what follows the mappings is nobody else's, nor was
+    def test_adjacent_mappings_are_one_range_to_a_copy(self, driver, space):
+        at = space.reserve(
+            3 * UNIT
+        )  # the addresses after the mappings belong to no other allocation
         space.map(at, space.create())
         space.map(at + UNIT, space.create())
         assert driver.cuMemSetAccess(at, 2 * UNIT, access(), 1) == SUCCESS
@@ -219,7 +221,7 @@ class TestMappings:
         assert driver.cuMemsetD32(first, 3, 1) == SUCCESS
         assert driver.read(second) == [3]
 
-    def test_what_is_wrong_is_refused(self, driver, space):
+    def test_invalid_mappings_are_refused(self, driver, space):
         at, handle = space.reserve(2 * UNIT), space.create()
         assert driver.cuMemMap(at, UNIT, UNIT, handle, 0) == INVALID_VALUE
         assert driver.cuMemMap(at, UNIT, 0, handle, 1) == INVALID_VALUE
@@ -232,12 +234,12 @@ class TestMappings:
         assert driver.cuMemUnmap(at, UNIT // 2) == INVALID_VALUE
         assert driver.cuMemUnmap(at + UNIT, UNIT) == INVALID_VALUE
 
-    def test_it_is_not_freed_as_an_allocation(self, driver, space, stream):
+    def test_a_mapping_is_not_freed_as_an_allocation(self, driver, space, stream):
         at = space.mapped()
         assert driver.cuMemFree(at) == INVALID_VALUE
         assert driver.cuMemFreeAsync(at, stream) == INVALID_VALUE
 
-    def test_the_memory_of_another_mapping_at_the_address_is_its_own(self, driver, space):
+    def test_a_new_mapping_at_the_same_address_has_its_own_memory(self, driver, space):
         at = space.mapped()
         assert driver.cuMemsetD32(at, 1, 1) == SUCCESS
         assert driver.cuCtxSynchronize() == SUCCESS
@@ -248,18 +250,18 @@ class TestMappings:
 
 
 class TestAccess:
-    def test_it_is_none_at_first(self, driver, space):
+    def test_there_is_no_access_at_first(self, driver, space):
         at = space.mapped(flags=None)
         assert driver.cuMemsetD8(at, 0, 16) == INVALID_VALUE
         assert driver.output("cuMemGetAccess", ctypes.byref(Location(1, 0)), at) == NONE
 
     @pytest.mark.parametrize("flags", [NONE, READ, READ_WRITE])
-    def test_it_is_told(self, driver, space, flags):
+    def test_access_is_returned(self, driver, space, flags):
         at = space.mapped(flags=flags)
         assert driver.output("cuMemGetAccess", ctypes.byref(Location(1, 0)), at) == flags
 
     @pytest.mark.cuda_expect_fault("read-only")
-    def test_a_kernel_may_not_write_what_it_may_read(self, driver, space):
+    def test_a_kernel_may_not_write_read_only_memory(self, driver, space):
         at = space.mapped(flags=READ)
         assert len(driver.read(at, 4)) == 4
         store = driver.kernel("store")
@@ -267,25 +269,25 @@ class TestAccess:
         assert driver.cuCtxSynchronize() != SUCCESS
 
     @pytest.mark.cuda_expect_fault("use-after-free")
-    def test_a_kernel_does_not_reach_what_was_unmapped(self, driver, space):
+    def test_a_kernel_does_not_reach_unmapped_memory(self, driver, space):
         at = space.mapped()
         assert space.unmap(at) == SUCCESS
         driver.launch(driver.kernel("store"), ctypes.c_uint64(at), ctypes.c_uint32(7))
         assert driver.cuCtxSynchronize() != SUCCESS
 
-    def test_the_host_reaches_memory_on_the_host_only(self, driver, space):
+    def test_the_host_reaches_host_memory_only(self, driver, space):
         on_device = space.mapped()
-        host = access(where=(2, 0))
+        host = access(location=(2, 0))
         assert driver.cuMemSetAccess(on_device, UNIT, host, 1) == NOT_SUPPORTED
         at = space.reserve()
-        space.map(at, space.create(where=(2, 0)))
+        space.map(at, space.create(location=(2, 0)))
         assert driver.cuMemSetAccess(at, UNIT, host, 1) == SUCCESS
         assert driver.cuMemSetAccess(at, UNIT, access(), 1) == SUCCESS
         ctypes.memset(at, 6, 16)
         assert driver.read(at) == [0x06060606]
         assert driver.output("cuMemGetAccess", ctypes.byref(Location(2, 0)), at) == READ_WRITE
 
-    def test_wrong_ones_are_refused_before_any_is_set(self, driver, space):
+    def test_wrong_locations_are_refused_before_any_is_set(self, driver, space):
         at = space.mapped(flags=None)
         both = (Access * 2)(Access(Location(1, 0), READ), Access(Location(1, 0), 2))
         assert driver.cuMemSetAccess(at, UNIT, both, 2) == INVALID_VALUE
@@ -300,20 +302,20 @@ class TestDescriptors:
         assert function(ctypes.byref(out), handle, POSIX_FD, 0) == SUCCESS
         return out.value
 
-    def test_memory_comes_back_from_a_descriptor(self, driver, space):
+    def test_memory_is_imported_from_a_descriptor(self, driver, space):
         handle = space.create(handle_types=POSIX_FD)
         descriptor = self.exported(driver, handle)
-        again = driver.output("cuMemImportFromShareableHandle", descriptor, POSIX_FD)
+        imported = driver.output("cuMemImportFromShareableHandle", descriptor, POSIX_FD)
         os.close(descriptor)
-        space.handles.append(again)
-        for at, memory in ((space.reserve(), handle), (space.reserve(), again)):
+        space.handles.append(imported)
+        for at, memory in ((space.reserve(), handle), (space.reserve(), imported)):
             space.map(at, memory)
             assert driver.cuMemSetAccess(at, UNIT, access(), 1) == SUCCESS
         first, second = space.mappings
         assert driver.cuMemsetD32(first, 4, 1) == SUCCESS
         assert driver.read(second) == [4]
 
-    def test_only_what_was_made_for_it_is_exported(self, driver, space):
+    def test_only_memory_created_for_export_is_exported(self, driver, space):
         out = ctypes.byref(ctypes.c_int())
         function = driver.cuMemExportToShareableHandle
         assert function(out, space.create(), POSIX_FD, 0) == INVALID_VALUE
@@ -325,7 +327,7 @@ class TestDescriptors:
         assert code == INVALID_VALUE
         assert driver.cuMemImportFromShareableHandle(out, 9999, POSIX_FD) == INVALID_VALUE
 
-    def test_nothing_is_left_open(self, driver):
+    def test_no_descriptor_is_leaked(self, driver):
         before = len(os.listdir("/proc/self/fd"))
         handle = driver.output("cuMemCreate", UNIT, properties(handle_types=POSIX_FD), 0)
         os.close(self.exported(driver, handle))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVML over an emulated board, through cuda.bindings: sensors, bounds, and what agrees."""
+"""NVML over an emulated board, through cuda.bindings: sensors, bounds, and consistent values."""
 
 import os
 
@@ -20,12 +20,12 @@ def board():
 
 
 def refused(status, function, *arguments):
-    with pytest.raises(nvml.NvmlError) as told:
+    with pytest.raises(nvml.NvmlError) as error:
         function(*arguments)
-    return told.value.status == status
+    return error.value.status == status
 
 
-# sensor -> the functions that tell of it, beside those that `cuda.core.system` reads
+# sensor -> the functions that return it, beside those that `cuda.core.system` reads
 TOLD = {
     "encoder_utilization": lambda b: nvml.device_get_encoder_utilization(b)[0],
     "decoder_utilization": lambda b: nvml.device_get_decoder_utilization(b)[0],
@@ -47,7 +47,7 @@ TOLD = {
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_a_sensor_is_told_as_it_was_set(board, name):
+def test_a_sensor_returns_its_set_value(board, name):
     value = 0 if emulation.sensors()[name] == 1 else 1
     value = 300_000 if name == "power_limit" else value
     if name != "fans":
@@ -56,7 +56,7 @@ def test_a_sensor_is_told_as_it_was_set(board, name):
     assert int(TOLD[name](board)) == value
 
 
-def test_one_limit_of_power_is_asked_for_in_two_ways(board):
+def test_one_power_limit_is_queried_in_two_ways(board):
     emulation.set_sensors(power_limit=250_000)
     assert nvml.device_get_enforced_power_limit(board) == 250_000
     least, most = nvml.device_get_power_management_limit_constraints(board)
@@ -70,10 +70,10 @@ def test_energy_grows_with_time_and_power(board):
 
 
 class TestFans:
-    def test_a_speed_that_was_set_is_kept_by_hand_until_the_usual_one_is_asked_for(self, board):
+    def test_a_set_speed_is_manual_until_the_default_is_requested(self, board):
         nvml.device_set_fan_speed_v2(board, 0, 80)
         assert nvml.device_get_fan_speed(board) == nvml.device_get_target_fan_speed(board, 0) == 80
-        assert nvml.device_get_fan_control_policy_v2(board, 0) == 1  # by hand
+        assert nvml.device_get_fan_control_policy_v2(board, 0) == 1  # manual
         nvml.device_set_default_fan_speed_v2(board, 0)
         assert nvml.device_get_fan_speed(board) == 30
         assert nvml.device_get_fan_control_policy_v2(board, 0) == 0
@@ -92,7 +92,7 @@ class TestFans:
 
 
 class TestLinks:
-    def test_a_link_is_there_when_the_board_has_so_many(self, board):
+    def test_a_link_exists_if_the_board_has_enough(self, board):
         emulation.set_sensors(nvlinks=2, nvlink_version=5)
         assert nvml.device_get_nvlink_state(board, 1) == 1
         assert nvml.device_get_nvlink_version(board, 1) == 5
@@ -100,7 +100,7 @@ class TestLinks:
         assert refused(absent, nvml.device_get_nvlink_state, board, 2)
         assert refused(invalid, nvml.device_get_nvlink_version, board, 1000)
 
-    def test_the_bus_is_as_wide_and_quick_as_it_can_be(self, board):
+    def test_the_bus_is_as_wide_and_fast_as_it_can_be(self, board):
         widest = nvml.device_get_max_pcie_link_width(board)
         assert nvml.device_get_curr_pcie_link_width(board) == widest == 16
         newest = nvml.device_get_max_pcie_link_generation(board)
@@ -108,16 +108,16 @@ class TestLinks:
         assert nvml.device_get_gpu_max_pcie_link_generation(board) == newest
         assert nvml.device_get_pcie_speed(board) == 32_000
 
-    def test_a_board_is_found_at_its_place_on_the_bus(self, board):
-        told = nvml.device_get_pci_info_v3(board)
-        assert nvml.device_get_handle_by_pci_bus_id_v2(told.bus_id) == board
-        assert nvml.device_get_handle_by_pci_bus_id_v2(f"{told.domain:x}:{told.bus:x}:0") == board
-        more = nvml.device_get_pci_info_ext(board)
-        assert (more.bus_id, more.bus, more.base_class) == (told.bus_id, told.bus, 3)
+    def test_a_board_is_found_by_its_bus_id(self, board):
+        pci = nvml.device_get_pci_info_v3(board)
+        assert nvml.device_get_handle_by_pci_bus_id_v2(pci.bus_id) == board
+        assert nvml.device_get_handle_by_pci_bus_id_v2(f"{pci.domain:x}:{pci.bus:x}:0") == board
+        extra = nvml.device_get_pci_info_ext(board)
+        assert (extra.bus_id, extra.bus, extra.base_class) == (pci.bus_id, pci.bus, 3)
         nobody, invalid = nvml.Return.ERROR_NOT_FOUND, nvml.Return.ERROR_INVALID_ARGUMENT
-        assert refused(nobody, nvml.device_get_handle_by_pci_bus_id_v2, f"{told.domain:x}:fe:0")
+        assert refused(nobody, nvml.device_get_handle_by_pci_bus_id_v2, f"{pci.domain:x}:fe:0")
         assert refused(
-            nobody, nvml.device_get_handle_by_pci_bus_id_v2, f"{told.domain:x}:{told.bus:x}:1"
+            nobody, nvml.device_get_handle_by_pci_bus_id_v2, f"{pci.domain:x}:{pci.bus:x}:1"
         )
         assert refused(invalid, nvml.device_get_handle_by_pci_bus_id_v2, "nowhere")
 
@@ -133,13 +133,13 @@ class TestClocks:
 
     def test_engines_are_as_busy_as_the_sensors_say(self, board):
         emulation.set_sensors(gpu_utilization=70, memory_utilization=20)
-        told = nvml.device_get_dynamic_pstates_info(board)
-        busy = [each.percentage for each in told.utilization[:3]]
+        pstates = nvml.device_get_dynamic_pstates_info(board)
+        busy = [each.percentage for each in pstates.utilization[:3]]
         assert [int(each) for each in busy] == [70, 20, 0]
 
 
 class TestBoard:
-    def test_what_cannot_be_is_not(self, board):
+    def test_impossible_settings_are_refused(self, board):
         assert nvml.device_get_max_mig_device_count(board) == 0
         assert nvml.device_get_multi_gpu_board(board) == 0
         assert nvml.device_get_compute_mode(board) == 0
@@ -147,19 +147,19 @@ class TestBoard:
         nobody = nvml.Return.ERROR_NOT_FOUND
         assert refused(nobody, nvml.device_get_handle_by_serial, "0123456789")
 
-    def test_texts_of_the_board_are_marked_as_made_up(self, board):
+    def test_texts_of_the_board_are_marked_as_invented(self, board):
         assert nvml.device_get_board_part_number(board).startswith("EMULATED")
         assert nvml.device_get_vbios_version(board).startswith("E0")
         assert nvml.device_get_inforom_image_version(board).startswith("E0")
         nvml.device_validate_inforom(board)
 
-    def test_modes_that_are_no_modes_are_refused_and_change_nothing(self, board):
+    def test_unknown_modes_are_refused_and_change_nothing(self, board):
         nvml.device_set_persistence_mode(board, 0)
         invalid = nvml.Return.ERROR_INVALID_ARGUMENT
         assert refused(invalid, nvml.device_set_persistence_mode, board, 2)
         assert nvml.device_get_persistence_mode(board) == 0
 
-    def test_its_processors_are_those_that_the_process_began_with(self, board):
+    def test_its_processors_are_those_of_the_process_at_its_start(self, board):
         count = os.sysconf("SC_NPROCESSORS_CONF")
         words = nvml.device_get_cpu_affinity(board, count // 64 + 1)
         near = {i for i in range(64 * len(words)) if int(words[i // 64]) >> i % 64 & 1}
@@ -173,7 +173,7 @@ class TestBoard:
         finally:
             os.sched_setaffinity(0, before)
 
-    def test_all_its_memory_is_seen_from_the_host(self, board):
+    def test_all_its_memory_is_visible_to_the_host(self, board):
         seen, own = nvml.device_get_bar1_memory_info(board), nvml.device_get_memory_info_v2(board)
         assert (seen.bar1_total, seen.bar1_used) == (own.total, own.used)
         assert seen.bar1_free == own.total - own.used

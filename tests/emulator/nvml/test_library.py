@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVML on the emulator, as C programs meet it: ctypes over the library, in fresh processes."""
+"""NVML on the emulator as C programs use it: ctypes over the library, in fresh processes."""
 
 import re
 import subprocess
@@ -19,9 +19,9 @@ def ask(name, *arguments):
 def out(kind=u):
     return kind()
 def device(index=0):
-    found = handle()
-    assert ask("nvmlDeviceGetHandleByIndex_v2", u(index), c.byref(found)) == 0
-    return found
+    match = handle()
+    assert ask("nvmlDeviceGetHandleByIndex_v2", u(index), c.byref(match)) == 0
+    return match
 """
 
 
@@ -31,12 +31,12 @@ def talk(run_emulated):
 
 
 def declared():
-    """The functions of the facts, and how the first parameter is declared."""
+    """Return the functions of the facts with the declared type of their first parameter."""
     text = (ROOT / "generator" / "api" / "nvml.api").read_text()
     return dict(re.findall(r"^fn (\w+)\(([^,)]*)", text, re.M))
 
 
-def test_each_function_of_the_api_is_exported_and_answers(talk):
+def test_each_function_of_the_api_is_exported_and_returns(talk):
     functions = {name: first.startswith("nvmlDevice_t") for name, first in declared().items()}
     functions.pop("nvmlErrorString")
     code = f"""
@@ -54,11 +54,11 @@ print(len(functions), sorted(set(answers.values())), sum(v == 3 for v in answers
 """
     count, *codes, refused = talk(code)
     assert int(count) == len(functions) - 1
-    assert set("".join(codes)) <= set("[0,23]")  # done, no place for the answer, or not there
+    assert set("".join(codes)) <= set("[0,23]")  # success, no output buffer, or not found
     assert int(refused) > 100
 
 
-def test_beginnings_and_ends_are_counted(talk):
+def test_inits_and_shutdowns_are_counted(talk):
     code = """
 n = out()
 print(lib.nvmlDeviceGetCount_v2(c.byref(n)), lib.nvmlShutdown(), lib.nvmlInit_v2(),
@@ -68,7 +68,7 @@ print(lib.nvmlDeviceGetCount_v2(c.byref(n)), lib.nvmlShutdown(), lib.nvmlInit_v2
     assert talk(code, devices="3") == ["1", "1", "0", "0", "0", "0", "0", "1", "3"]
 
 
-def test_texts_need_room(talk):
+def test_texts_need_a_large_enough_buffer(talk):
     code = """
 lib.nvmlInit_v2()
 d = device()
@@ -78,11 +78,11 @@ for size in (0, 5, 26, 27, 96):
 lib.nvmlErrorString.restype = c.c_char_p
 print(lib.nvmlErrorString(3).decode().replace(" ", "_"), lib.nvmlErrorString(12345).decode()[:7])
 """
-    answers = ["7", "0", "7", "0", "7", "0", "0", "26", "0", "26"]
-    assert talk(code) == [*answers, "Not_Supported", "Unknown"]
+    results = ["7", "0", "7", "0", "7", "0", "0", "26", "0", "26"]
+    assert talk(code) == [*results, "Not_Supported", "Unknown"]
 
 
-def test_structs_say_their_version(talk):
+def test_structs_state_their_version(talk):
     code = """
 lib.nvmlInit_v2()
 d = device()
@@ -93,7 +93,7 @@ for version in (0, 1 << 24 | 40, 2 << 24 | 40, 2 << 24 | 39):
     assert talk(code, memory="1GiB") == ["25", "0", "25", "0", "0", "1073741824", "25", "0"]
 
 
-def test_lists_tell_how_much_room_they_need(talk):
+def test_lists_return_the_size_they_need(talk):
     code = """
 lib.nvmlInit_v2()
 for room in (0, 1, 2, 3):
@@ -130,8 +130,8 @@ print(memory[4], own.load().halfwarp_emulator_is_active())
     assert talk(code) == ["0", "0"]
 
 
-def test_calls_through_nvml_are_no_calls_of_the_driver(run_emulated):
-    """Fault rules count calls of the program only."""
+def test_calls_through_nvml_are_not_counted_as_driver_calls(run_emulated):
+    """Fault rules count only calls of the program."""
     code = """
 from cuda.core import Device, emulation, system
 Device(0).set_current()
@@ -143,7 +143,7 @@ print(emulation.stats()["calls"] == before)
     assert run_emulated(code).stdout.split() == ["True"]
 
 
-def test_options_hold_once_nvml_has_told_of_them(run_emulated):
+def test_options_are_fixed_once_nvml_has_used_them(run_emulated):
     code = """
 from cuda.core import emulation, system
 print(system.get_num_devices())
@@ -156,7 +156,7 @@ except RuntimeError as error:
     assert run_emulated(code, devices="2").stdout.split() == ["2", "True"]
 
 
-def test_options_that_are_not_understood_are_no_devices(talk):
+def test_invalid_options_give_no_devices(talk):
     code = "print(lib.nvmlInit_v2(), lib.nvmlInit_v2())"
     assert talk(code, devices="many") == ["9", "9"]
 
@@ -190,7 +190,7 @@ for ask in (emulation.sensors, emulation.set_sensors, lambda i: emulation.post_e
 
 
 def test_other_programs_find_it_in_the_folder(tmp_path):
-    """A program of no package of ours: two files and the C library."""
+    """Run a program without our packages: two files and the C library."""
     run = [sys.executable, "-m", "cuda.core.emulation", "path"]
     folder = Path(subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip())
     assert {each.name for each in folder.iterdir()} >= {"libcuda.so.1", "libnvidia-ml.so.1"}
@@ -216,12 +216,12 @@ cuda.cuMemFree_v2(address)
     assert (done.returncode, done.stdout) == (0, "4096\n"), done.stderr
 
 
-def test_a_real_nvml_opened_before_the_emulator_was_chosen_is_left(run_plainly):
-    """Nothing of another NVML is asked once kernels are emulated."""
+def test_a_real_nvml_opened_before_the_emulator_is_not_used(run_plainly):
+    """No other NVML is queried once kernels are emulated."""
     code = """
 import contextlib
 from cuda.bindings import nvml
-with contextlib.suppress(RuntimeError):  # there is none
+with contextlib.suppress(RuntimeError):  # none exists
     nvml.init_v2()
 from cuda.core import Device, emulation, system
 emulation.enable()
@@ -246,8 +246,8 @@ def run_plainly():
     return run
 
 
-def test_a_number_that_is_no_enumerator_is_refused(talk):
-    said = talk("""
+def test_an_unknown_enumerator_is_refused(talk):
+    results = talk("""
 ask("nvmlInit_v2")
 d, text, number = device(), c.create_string_buffer(64), c.byref(c.c_uint())
 for n in (c.c_int(-1), c.c_int(-2**31), c.c_int(1000)):
@@ -258,4 +258,4 @@ for n in (c.c_int(-1), c.c_int(-2**31), c.c_int(1000)):
           ask("nvmlDeviceGetP2PStatus", d, d, n, number),
           ask("nvmlDeviceSetFanControlPolicy", d, u(0), n))
 """)
-    assert said == ["2"] * 18
+    assert results == ["2"] * 18

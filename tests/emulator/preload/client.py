@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that uses the driver, NVRTC and nvJitLink by ctypes alone, in ways that tests name."""
+"""A program that uses the driver, NVRTC and nvJitLink by ctypes alone; tests select its cases."""
 
 import _ctypes
 import ctypes
@@ -20,7 +20,7 @@ PTX, CUBIN, LTOIR = 2, 1, 3
 
 
 class Library:
-    """Functions that must succeed; `code` has what one answers."""
+    """Functions that must succeed; `code` returns the result code of one instead."""
 
     def __init__(self, path):
         self.library = ctypes.CDLL(path)
@@ -31,12 +31,13 @@ class Library:
     def __getattr__(self, name):
         def call(*arguments):
             code = self.code(name, *arguments)
-            assert code == 0, f"{name} answered {code}"
+            assert code == 0, f"{name} returned {code}"
 
         return call
 
     def content(self, kind, of, size_name=None):
-        """What a function writes into as many bytes as another one says."""
+        """Return the bytes that a function writes; `size_name` is the function that returns their
+        number."""
         size = ctypes.c_size_t()
         getattr(self, size_name or f"{kind}Size")(of, ctypes.byref(size))
         data = (ctypes.c_char * size.value)()
@@ -46,11 +47,11 @@ class Library:
 
 class Compiler(Library):
     def program(self, source, *options):
-        made = ctypes.c_void_p()
-        self.nvrtcCreateProgram(ctypes.byref(made), source, b"fill.cu", 0, None, None)
+        handle = ctypes.c_void_p()
+        self.nvrtcCreateProgram(ctypes.byref(handle), source, b"fill.cu", 0, None, None)
         words = (ctypes.c_char_p * (len(options) + 1))(b"-arch=sm_75", *options)
-        self.nvrtcCompileProgram(made, len(words), words)
-        return made
+        self.nvrtcCompileProgram(handle, len(words), words)
+        return handle
 
     def compiled(self, source, *options, kind="nvrtcGetCUBIN"):
         program = self.program(source, *options)
@@ -60,7 +61,7 @@ class Compiler(Library):
 
 
 def linked(linker, kind, parts, *options, named="{}"):
-    """The linked cubin; `named` makes of a function's name the one that is looked up."""
+    """Return the linked cubin; `named` maps a function's name to the name that is looked up."""
     link = ctypes.c_void_p()
     words = (ctypes.c_char_p * (len(options) + 1))(b"-arch=sm_75", *options)
     linker.__getattr__(named.format("nvJitLinkCreate"))(ctypes.byref(link), len(words), words)
@@ -85,7 +86,7 @@ def start():
 
 
 def run(driver, image):
-    """Load, launch, and check what the kernel wrote."""
+    """Load and launch the kernel, then check its output."""
     module, kernel, memory = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_uint64()
     code = driver.code("cuModuleLoadData", ctypes.byref(module), image)
     if code:
@@ -112,7 +113,7 @@ def compile_before_the_driver():
     run(start(), image)
 
 
-def without_asking_for_the_size():
+def without_querying_the_size():
     compiler = Compiler(NVRTC[0])
     program, data = compiler.program(SOURCE), (ctypes.c_char * (1 << 20))()
     compiler.nvrtcGetCUBIN(program, data)
@@ -159,7 +160,7 @@ def two_compilers():
 
 
 def wrong_arguments():
-    """The codes that the functions answer, whatever they are given."""
+    """Return the result codes of the functions for invalid arguments."""
     compiler, linker = Compiler(NVRTC[0]), Library(NVJITLINK[0])
     program, size, none = compiler.program(SOURCE), ctypes.c_size_t(), ctypes.c_void_p()
     calls = [
@@ -201,10 +202,10 @@ def in_threads():
 
 
 def forked():
-    """Children of a process that is compiling: they look functions up, and end as usual."""
+    """Fork while a thread compiles: the children look functions up and exit normally."""
     compiler, done = Compiler(NVRTC[0]), threading.Event()
-    # The first compilation opens a library. The loader is not whole in a child that is forked in
-    # the middle of that: glibc ends it, in any program, when it opens one too.
+    # The first compilation loads a library. A child that is forked during the load has an
+    # inconsistent loader: glibc terminates it, in any program, when it loads a library too.
     compiler.compiled(SOURCE)
 
     def work():
@@ -228,20 +229,20 @@ def forked():
 
 
 def opened_again():
-    """The library is at another place of the memory each time, when it has been closed before."""
-    driver, kept = start(), []
+    """Reopen the library, which has another address after each close."""
+    driver, refs = start(), []
     for _ in range(6):
         compiler = Compiler(NVRTC[0])
         run(driver, compiler.compiled(SOURCE))
         _ctypes.dlclose(compiler.library._handle)
-        kept.append(mmap.mmap(-1, 50_000_000))
+        refs.append(mmap.mmap(-1, 50_000_000))
 
 
 def no_compiler():
-    """What is looked up in a process that has neither library."""
+    """Look functions up in a process that has neither library."""
     everything = ctypes.CDLL(None)
-    found = [name for name in ("nvrtcGetCUBIN", "nvJitLinkCreate") if hasattr(everything, name)]
-    print("found", found, hasattr(everything, "getpid"))
+    result = [name for name in ("nvrtcGetCUBIN", "nvJitLinkCreate") if hasattr(everything, name)]
+    print("found", result, hasattr(everything, "getpid"))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a driver answers where two devices meet: copies, kernels, frees, streams, events, graphs.
-
-``HALFWARP_BACKEND=driver python -m tests.emulator.several_devices.hardware_probe`` asks two GPUs,
-each question in a process of its own, prints the answers and what differs from ``answers.txt``,
-which the emulator answers, and ends with status 1 if anything does. Memory of device 0 is used by
-device 1, whose context is current, unless the question says otherwise.
+"""Behavior of a driver where two devices meet: copies, kernels, frees, streams, events, graphs.
+``HALFWARP_BACKEND=driver python -m tests.emulator.several_devices.hardware_probe`` runs each
+question on two GPUs in a process of its own. It prints the results and the differences from
+``answers.txt``, the emulator's results, and exits with status 1 if any differ. Device 1, whose
+context is current, uses memory of device 0, unless the question says otherwise.
 """
 
 import contextlib
@@ -35,7 +34,7 @@ ON_DEVICE = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
 
 
 class Side:
-    """A device with its primary context, which is current once it is made; a stream, an event."""
+    """A device with its primary context, which becomes current; a stream, an event."""
 
     def __init__(self, number):
         self.number = number
@@ -57,11 +56,11 @@ class Side:
     def plain(self):
         return ok(driver.cuMemAlloc(SIZE)) if self.use() else None
 
-    def store(self, where, stream=None):
-        """A kernel that writes 7: what the launch answers, and what the wait does."""
+    def store(self, target, stream=None):
+        """Launch a kernel that writes 7; return the results of the launch and of the wait."""
         self.use()
         function = ok(driver.cuModuleGetFunction(ok(driver.cuModuleLoadData(STORE)), b"store"))
-        parameters = ((int(where),), (ctypes.c_void_p,))
+        parameters = ((int(target),), (ctypes.c_void_p,))
         own = self.stream if stream is None else stream
         launched = driver.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, own, parameters, 0)
         return f"{name(launched)} {name(driver.cuStreamSynchronize(own))}"
@@ -72,16 +71,16 @@ def sides():
 
 
 def two(ask):
-    """A question that is asked of both devices, with that of number 1 current."""
+    """Wrap a question about both devices; the context of device 1 is current."""
     return lambda: ask(*sides())
 
 
-def waited(answer, side):
-    return f"{name(answer)} {name(driver.cuStreamSynchronize(side.stream))}"
+def waited(result, side):
+    return f"{name(result)} {name(driver.cuStreamSynchronize(side.stream))}"
 
 
 def copy(kind, way):
-    """Between memory of the two kinds, without access from one to the other."""
+    """Copy between memory of the two kinds, without access from one to the other."""
 
     def ask(first, second):
         source, target = getattr(first, kind)(), getattr(second, kind)()
@@ -111,12 +110,12 @@ def of_swapped_peers(source, target, first, second):
 
 
 def used(kind, way, current, stream):
-    """Memory of device 0, used while a context of `current` is current, in a stream of `stream`."""
+    """Use memory of device 0 while a context of `current` is current, in a stream of `stream`."""
 
     def ask(*both):
         memory = getattr(both[0], kind)()
-        answer = way(memory, both[current], both[stream])
-        return waited(answer, both[stream])
+        result = way(memory, both[current], both[stream])
+        return waited(result, both[stream])
 
     return two(ask)
 
@@ -165,7 +164,7 @@ def fill(memory, current, order):
 
 
 def by_default(memory, current, order):
-    """In the default stream of the current context."""
+    """Copy in the default stream of the current context."""
     current.use()
     return driver.cuMemcpyDtoH(bytearray(SIZE), memory, SIZE)
 
@@ -176,16 +175,16 @@ def wait_value(memory, current, order):
 
 
 def refused_in_a_capture(first, second):
-    """A copy that is refused, and whether the capture goes on."""
+    """Return the result of a refused copy, and whether the capture remains valid."""
     memory = first.from_pool()
     second.use()
     ok(driver.cuStreamBeginCapture(second.stream, GLOBAL))
     refused = driver.cuMemcpyDtoDAsync(int(memory) + 32, memory, 32, second.stream)
     status = ok(driver.cuStreamIsCapturing(second.stream))
     first.use()
-    again = driver.cuMemcpyDtoDAsync(int(memory) + 32, memory, 32, second.stream)
+    second_copy = driver.cuMemcpyDtoDAsync(int(memory) + 32, memory, 32, second.stream)
     ended = driver.cuStreamEndCapture(second.stream)
-    return f"{name(refused)} {status.name.rpartition('_')[2]} {name(again)} {name(ended)}"
+    return f"{name(refused)} {status.name.rpartition('_')[2]} {name(second_copy)} {name(ended)}"
 
 
 def store_in_pool_with_access(first, second):
@@ -203,7 +202,7 @@ def give(first, second):
 
 
 def enable(first, second):
-    """The context of device 1 may use what that of device 0 allocates."""
+    """Let the context of device 1 use allocations of the context of device 0."""
     second.use()
     return driver.cuCtxEnablePeerAccess(first.context, 0)
 
@@ -222,7 +221,7 @@ def access_twice(first, second):
     return " ".join(name(enable(first, second)) for _ in range(2))
 
 
-def access_taken_twice(first, second):
+def access_enabled_twice(first, second):
     enable(first, second)
     return " ".join(name(driver.cuCtxDisablePeerAccess(first.context)) for _ in range(2))
 
@@ -236,7 +235,7 @@ def access_with_flags(first, second):
 
 
 def stream_of_the_other(first, second):
-    """A function of device 1, in a stream of device 0."""
+    """Launch a function of device 1 in a stream of device 0."""
     return second.store(second.plain(), first.stream)
 
 
@@ -264,8 +263,8 @@ def query_elsewhere(first, second):
     ok(driver.cuEventRecord(first.event, first.stream))
     driver.cuStreamSynchronize(first.stream)
     second.use()
-    answers = driver.cuEventQuery(first.event), driver.cuStreamQuery(first.stream)
-    return " ".join(map(name, answers))
+    results = driver.cuEventQuery(first.event), driver.cuStreamQuery(first.stream)
+    return " ".join(map(name, results))
 
 
 def time_between(first, second):
@@ -301,23 +300,23 @@ def pool_elsewhere(first, second):
 
 
 def stream_elsewhere_allocates(first, second):
-    """A stream of device 0 while the context of device 1 is current."""
+    """Allocate in a stream of device 0 while the context of device 1 is current."""
     second.use()
-    answer = driver.cuMemAllocAsync(SIZE, first.stream)
-    if answer[0] != 0:
-        return name(answer)
+    result = driver.cuMemAllocAsync(SIZE, first.stream)
+    if result[0] != 0:
+        return name(result)
     ordinal = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-    return f"{name(answer)} {ok(driver.cuPointerGetAttribute(ordinal, answer[1]))}"
+    return f"{name(result)} {ok(driver.cuPointerGetAttribute(ordinal, result[1]))}"
 
 
 def destroyed_elsewhere(first, second):
     second.use()
-    answers = driver.cuEventDestroy(first.event), driver.cuStreamDestroy(first.stream)
-    return " ".join(map(name, answers))
+    results = driver.cuEventDestroy(first.event), driver.cuStreamDestroy(first.stream)
+    return " ".join(map(name, results))
 
 
 def host_memory(flags):
-    """Page-locked memory of device 0's context, written by a kernel of device 1."""
+    """Write page-locked memory of device 0's context by a kernel of device 1."""
 
     def ask(first, second):
         first.use()
@@ -333,7 +332,7 @@ def managed_memory(first, second):
 
 
 def facts_of_memory(first, second):
-    """Asked for while the context of device 1 is current: its device, and whose context."""
+    """Query the device and the context of memory while the context of device 1 is current."""
     kinds = driver.CUpointer_attribute
     memory = first.plain()
     second.use()
@@ -344,7 +343,7 @@ def facts_of_memory(first, second):
 
 
 def capture(work):
-    """A capture that begins in a stream of device 0 and is joined by one of device 1."""
+    """Capture in a stream of device 0 that a stream of device 1 joins."""
 
     def ask(first, second):
         memory = first.plain(), second.plain()
@@ -353,16 +352,16 @@ def capture(work):
         ok(driver.cuEventRecord(first.event, first.stream))
         forked = driver.cuStreamWaitEvent(second.stream, first.event, 0)
         second.use()
-        answers = [forked, *work(first, second, *memory)]
+        results = [forked, *work(first, second, *memory)]
         with contextlib.suppress(AssertionError):
             ok(driver.cuEventRecord(second.event, second.stream))
             ok(driver.cuStreamWaitEvent(first.stream, second.event, 0))
-        answers.append(ended := driver.cuStreamEndCapture(first.stream))
+        results.append(ended := driver.cuStreamEndCapture(first.stream))
         if ended[0] == 0:
-            answers.append(made := driver.cuGraphInstantiate(ended[1], 0))
-            answers.append(driver.cuGraphLaunch(made[1], first.stream))
-            answers.append(driver.cuStreamSynchronize(first.stream))
-        return " ".join(map(name, answers))
+            results.append(instantiation := driver.cuGraphInstantiate(ended[1], 0))
+            results.append(driver.cuGraphLaunch(instantiation[1], first.stream))
+            results.append(driver.cuStreamSynchronize(first.stream))
+        return " ".join(map(name, results))
 
     return two(ask)
 
@@ -376,7 +375,7 @@ def copies(first, second, mine, other):
 
 
 def node(kind, owner):
-    """A copy between memory of both devices, without access, in a context of `owner`."""
+    """Copy between memory of both devices, without access, in a context of `owner`."""
 
     def ask(*both):
         source, target = (getattr(each, kind)() for each in both)
@@ -406,14 +405,14 @@ def memset_node(owner):
 
 def launched(graph, side):
     side.use()
-    made = driver.cuGraphInstantiate(graph, 0)
-    if made[0] != 0:
-        return name(made)
-    return waited(driver.cuGraphLaunch(made[1], side.stream), side)
+    result = driver.cuGraphInstantiate(graph, 0)
+    if result[0] != 0:
+        return name(result)
+    return waited(driver.cuGraphLaunch(result[1], side.stream), side)
 
 
 def function_of_the_other(first, second):
-    """A function that was loaded on device 0, in a stream of device 1."""
+    """Launch a function loaded on device 0 in a stream of device 1."""
     memory = first.plain()
     function = ok(driver.cuModuleGetFunction(ok(driver.cuModuleLoadData(STORE)), b"store"))
     second.use()
@@ -422,11 +421,11 @@ def function_of_the_other(first, second):
 
 
 def library_kernel(first, second):
-    """A kernel of a library, which has no device of its own."""
+    """Launch a library kernel, which has no device of its own."""
     memory = second.plain()
     library = ok(driver.cuLibraryLoadData(STORE, [], [], 0, [], [], 0))
     kernel = ok(driver.cuLibraryGetKernel(library, b"store"))
-    first.use()  # another context is current than the stream's
+    first.use()  # the current context is not the stream's
     parameters = ((int(memory),), (ctypes.c_void_p,))
     launched = driver.cuLaunchKernel(
         driver.CUfunction(int(kernel)), 1, 1, 1, 1, 1, 1, 0, second.stream, parameters, 0
@@ -449,20 +448,20 @@ def three_dimensions(kind):
 
 
 def host_call_elsewhere(first, second):
-    """While the context of device 1 is current, in a stream of device 0."""
+    """Enqueue a callback in a stream of device 0 while the context of device 1 is current."""
     second.use()
     called = []
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: called.append(1))
     address = ctypes.cast(function, ctypes.c_void_p).value
-    answer = driver.cuLaunchHostFunc(first.stream, driver.CUhostFn(address), 0)
-    return f"{name(answer)} {name(driver.cuStreamSynchronize(first.stream))} {len(called)}"
+    result = driver.cuLaunchHostFunc(first.stream, driver.CUhostFn(address), 0)
+    return f"{name(result)} {name(driver.cuStreamSynchronize(first.stream))} {len(called)}"
 
 
 USES = {
-    f"{what} {kind.replace('from_', '')} memory, {'first' if current == 0 else 'second'} current, "
+    f"{use} {kind.replace('from_', '')} memory, {'first' if current == 0 else 'second'} current, "
     f"stream of the {'first' if stream == 0 else 'second'}": used(kind, way, current, stream)
     for kind in ("plain", "from_pool")
-    for what, way in {
+    for use, way in {
         "a copy within": within,
         "a copy of rows within": rows,
         "a batch of copies within": with_attributes,
@@ -501,7 +500,7 @@ QUESTIONS = {
     "a function of the other": two(function_of_the_other),
     "a kernel of a library": two(library_kernel),
     "access twice": two(access_twice),
-    "access taken away twice": two(access_taken_twice),
+    "access taken away twice": two(access_enabled_twice),
     "access to itself": two(access_to_itself),
     "access with flags": two(access_with_flags),
     "events recorded in a stream of the other and of their own": two(record_elsewhere),
@@ -527,7 +526,7 @@ QUESTIONS = {
     "a copy node of pool memory": node("from_pool", 1),
 }
 
-# What two H100, and two H200, with a driver of CUDA 13.0 answered.
+# Results of two H100, and of two H200, with a driver of CUDA 13.0.
 ANSWERS = Path(__file__).with_name("answers.txt").read_text()
 EXPECTED = dict(line.split(" -> ") for line in ANSWERS.splitlines())
 

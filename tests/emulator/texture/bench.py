@@ -11,9 +11,9 @@ WRAP, CLAMP, MIRROR, BORDER = range(4)
 BORDER_COLOR = (0.5, 1.5, 2.5, 3.5)
 
 
-def ok(answer):
-    assert answer[0] == 0, answer
-    return answer[1] if len(answer) == 2 else answer[1:]
+def ok(result):
+    assert result[0] == 0, result
+    return result[1] if len(result) == 2 else result[1:]
 
 
 class Bench:
@@ -29,11 +29,12 @@ class Bench:
     def load(self, source, first):
         options = ProgramOptions(arch=f"sm_{self.device.arch}")
         code = Program(source, "c++", options).compile("cubin")
-        code.get_kernel(first)  # loads it, before a test counts what is alive
+        code.get_kernel(first)  # load it before a test counts live objects
         return code
 
     def run(self, kernel, handle, points, code=None, width=4):
-        """A row of four numbers for each point, of which the kernel is given `width` numbers."""
+        """Return a row of four numbers for each point; the kernel receives `width` numbers per
+        point."""
         points = np.asarray(points, np.float32)
         padded = np.zeros((len(points), width), np.float32)
         padded[:, : points.shape[1]] = points
@@ -78,10 +79,10 @@ class Array:
         return self.data
 
     def resource(self):
-        made = driver.CUDA_RESOURCE_DESC()
-        made.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
-        made.res.array.hArray = self.handle
-        return made
+        descriptor = driver.CUDA_RESOURCE_DESC()
+        descriptor.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
+        descriptor.res.array.hArray = self.handle
+        return descriptor
 
     def __enter__(self):
         return self
@@ -106,10 +107,10 @@ class Levels:
             level.copy(True)
 
     def resource(self):
-        made = driver.CUDA_RESOURCE_DESC()
-        made.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
-        made.res.mipmap.hMipmappedArray = self.handle
-        return made
+        descriptor = driver.CUDA_RESOURCE_DESC()
+        descriptor.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
+        descriptor.res.mipmap.hMipmappedArray = self.handle
+        return descriptor
 
     def __enter__(self):
         return self
@@ -119,17 +120,17 @@ class Levels:
 
 
 class Texture:
-    """`more`: further fields of ``CUDA_TEXTURE_DESC``."""
+    """A texture object; `extra`: further fields of ``CUDA_TEXTURE_DESC``."""
 
-    def __init__(self, resource, mode=CLAMP, is_linear=False, flags=0, **more):
-        how = driver.CUDA_TEXTURE_DESC()
-        how.addressMode = [driver.CUaddress_mode(mode)] * 3
-        how.filterMode = driver.CUfilter_mode(int(is_linear))
-        how.flags = flags
-        how.borderColor = list(BORDER_COLOR)
-        for name, value in more.items():
-            setattr(how, name, value)
-        self.handle = ok(driver.cuTexObjectCreate(resource, how, None))
+    def __init__(self, resource, mode=CLAMP, is_linear=False, flags=0, **extra):
+        options = driver.CUDA_TEXTURE_DESC()
+        options.addressMode = [driver.CUaddress_mode(mode)] * 3
+        options.filterMode = driver.CUfilter_mode(int(is_linear))
+        options.flags = flags
+        options.borderColor = list(BORDER_COLOR)
+        for name, value in extra.items():
+            setattr(options, name, value)
+        self.handle = ok(driver.cuTexObjectCreate(resource, options, None))
 
     def __enter__(self):
         return self.handle

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Filters over gradients, edges of cubes and long footprints, and what drivers take and refuse.
-
-``HALFWARP_BACKEND=driver python -m tests.emulator.texture.filter_probe > filters_h200.txt``
-
-One line for each case, as ``hardware_probe.py`` prints them; gzip the file beside this one.
+"""Filters over gradients, edges of cubes and long footprints, and calls that drivers refuse.
+``HALFWARP_BACKEND=driver python -m tests.emulator.texture.filter_probe > filters_h200.txt`` prints
+one line for each case, in the format of ``hardware_probe.py``; gzip the file beside this one.
 """
 
 import ctypes
@@ -67,14 +65,14 @@ FORMATS = driver.CUarray_format
 
 
 def noise(*shape):
-    """Floats between -2 and 2 that look random, the same everywhere."""
+    """Floats between -2 and 2 that look random, equal on every machine."""
     count = int(np.prod(shape))
     bits = (np.arange(count, dtype=np.uint64) * 2654435761 + 12345) % 2**32
     return ((bits / 2.0**30) - 2).astype(np.float32).reshape(shape)
 
 
 def pyramid(count, depth, size):
-    """Levels of noise, each 1 brighter than the one before; layers and faces stay."""
+    """Levels of noise, each 1 brighter than the previous one, with the same layers and faces."""
     shapes = [(depth, max(1, size >> n), max(1, size >> n)) for n in range(count)]
     return [noise(*shape) + n for n, shape in enumerate(shapes)]
 
@@ -83,27 +81,27 @@ def line(name, text):
     print(f"{name}: {text}")
 
 
-def values(name, found):
-    words = np.ascontiguousarray(found).view(np.uint32)
+def values(name, result):
+    words = np.ascontiguousarray(result).view(np.uint32)
     line(name, " ".join(",".join(f"{word:08x}" for word in row) for row in words))
 
 
-def code(answer):
-    return answer[0].name
+def code(result):
+    return result[0].name
 
 
 def directions():
-    """Around the edges and corners of all faces, and across them."""
+    """Return directions around the edges and corners of all faces, and across them."""
     steps = (-1.0, -0.98, -0.9, -0.75, -0.6, 0.0, 0.25, 0.8, 0.95, 1.0)
-    made = []
+    created = []
     for axis in range(3):
         for sign in (1.0, -1.0):
             for first in steps:
                 for second in (-0.99, -0.5, 0.125, 0.97):
                     point = [first, second]
                     point.insert(axis, sign)
-                    made.append(point)
-    return made
+                    created.append(point)
+    return created
 
 
 def seamless(bench):
@@ -112,12 +110,12 @@ def seamless(bench):
             for flags, name in ((0, "edges"), (SEAMLESS, "seamless")):
                 for is_linear in (False, True):
                     with Texture(array.resource(), CLAMP, is_linear, NORMALIZED | flags) as texture:
-                        found = bench.run("read_cube", texture, directions(), width=9)
-                    values(f"cube {size} {name} linear={is_linear}", found)
+                        result = bench.run("read_cube", texture, directions(), width=9)
+                    values(f"cube {size} {name} linear={is_linear}", result)
     linear = driver.CUfilter_mode(1)
     with Levels(pyramid(3, 6, 4), (4, 4, 6), CUBE) as array:
-        more = {"mipmapFilterMode": linear, "maxMipmapLevelClamp": 9.0}
-        with Texture(array.resource(), CLAMP, True, NORMALIZED | SEAMLESS, **more) as texture:
+        extra = {"mipmapFilterMode": linear, "maxMipmapLevelClamp": 9.0}
+        with Texture(array.resource(), CLAMP, True, NORMALIZED | SEAMLESS, **extra) as texture:
             points = [[*point, 0.3 * (i % 7)] for i, point in enumerate(directions())]
             values("cube levels seamless", bench.run("read_level", texture, points, width=9))
 
@@ -144,17 +142,17 @@ def gradients(bench):
         if name == "line":
             data = [each.reshape(-1) for each in data]
         for mipmap in (0, 1):
-            more = {"mipmapFilterMode": driver.CUfilter_mode(mipmap), "maxMipmapLevelClamp": 9.0}
+            extra = {"mipmapFilterMode": driver.CUfilter_mode(mipmap), "maxMipmapLevelClamp": 9.0}
             with (
                 Levels(data, extents, flags) as array,
-                Texture(array.resource(), CLAMP, True, NORMALIZED, **more) as texture,
+                Texture(array.resource(), CLAMP, True, NORMALIZED, **extra) as texture,
             ):
-                found = bench.run(f"grad_{name}", texture, points, width=9)
-            values(f"gradient {name} mipmap={mipmap}", found)
+                result = bench.run(f"grad_{name}", texture, points, width=9)
+            values(f"gradient {name} mipmap={mipmap}", result)
 
 
 def anisotropy(bench):
-    """The third gradients turn, the others grow in one direction."""
+    """Each third gradient rotates; the others grow in one direction."""
     points = []
     for x, y in ((0.3, 0.6), (0.52, 0.21)):
         for long in STEPS[2:]:
@@ -167,18 +165,18 @@ def anisotropy(bench):
     with Levels(pyramid(5, 1, 16), (16, 16, 0)) as array:
         for most in (0, 1, 2, 3, 4, 8, 16, 64):
             for mipmap in (0, 1):
-                more = {
+                extra = {
                     "maxAnisotropy": most,
                     "mipmapFilterMode": driver.CUfilter_mode(mipmap),
                     "maxMipmapLevelClamp": 9.0,
                 }
-                with Texture(array.resource(), CLAMP, True, NORMALIZED, **more) as texture:
-                    found = bench.run("grad_plane", texture, points, width=9)
-                values(f"anisotropy {most} mipmap={mipmap}", found)
+                with Texture(array.resource(), CLAMP, True, NORMALIZED, **extra) as texture:
+                    result = bench.run("grad_plane", texture, points, width=9)
+                values(f"anisotropy {most} mipmap={mipmap}", result)
 
 
 def rows(bench):
-    """Rows of an array that begin or end outside of it."""
+    """Copy rows of an array that begin or end outside the array."""
     host = (ctypes.c_float * 64)()
     with Array(np.zeros(4, np.float32), (4, 0, 0)) as array:
         for offset, count in ((0, 16), (8, 8), (4, 16), (0, 20), (0, 64), (0, 68), (2, 4), (0, 3),
@@ -189,36 +187,36 @@ def rows(bench):
 
 
 def borders(bench):
-    """Which descriptions tell the colour of the border."""
+    """Report the descriptions that return the border color."""
     for data in (np.zeros(4, np.float32), np.zeros(4, np.uint8)):
         with Array(data, (4, 0, 0)) as array:
             for mode in (CLAMP, BORDER):
                 for flags in (0, driver.CU_TRSF_READ_AS_INTEGER):
                     texture = Texture(array.resource(), mode, False, flags)
-                    told = ok(driver.cuTexObjectGetTextureDesc(texture.handle))
+                    output = ok(driver.cuTexObjectGetTextureDesc(texture.handle))
                     name = f"border of {data.dtype} mode={mode} flags={flags}"
-                    line(name, f"{list(told.borderColor)} {told.flags}")
+                    line(name, f"{list(output.borderColor)} {output.flags}")
                     ok(driver.cuTexObjectDestroy(texture.handle))
 
 
 def objects(bench):
-    """Objects of arrays that were not made for them, and what a surface of one reads back."""
+    """Create objects of unsuitable arrays, and read back from a surface."""
     with Array(np.zeros(4, np.float32), (4, 0, 0)) as array:
-        answer = driver.cuTexObjectCreate(array.resource(), seamless_description(), None)
-        line("seamless texture of a line", code(answer))
-        if code(answer) == "CUDA_SUCCESS":
-            ok(driver.cuTexObjectDestroy(answer[1]))
+        result = driver.cuTexObjectCreate(array.resource(), seamless_description(), None)
+        line("seamless texture of a line", code(result))
+        if code(result) == "CUDA_SUCCESS":
+            ok(driver.cuTexObjectDestroy(result[1]))
     for flags in (SURFACE, 0):
         with Array(np.zeros(4, np.float32), (4, 0, 0), flags) as array:
             with Surface(array.resource()) as surface:
-                found = bench.run("store", surface, [[1.5], [-2.0], [3.0], [0.25]], width=9)
-            values(f"surface of an array with flags {flags}", found)
+                readback = bench.run("store", surface, [[1.5], [-2.0], [3.0], [0.25]], width=9)
+            values(f"surface of an array with flags {flags}", readback)
 
 
 def seamless_description():
-    made = driver.CUDA_TEXTURE_DESC()
-    made.flags = NORMALIZED | SEAMLESS
-    return made
+    descriptor = driver.CUDA_TEXTURE_DESC()
+    descriptor.flags = NORMALIZED | SEAMLESS
+    return descriptor
 
 
 def main():

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Textures and surfaces on the emulator beside what an H200 read, recorded with the probe.
-
-``hardware_h200.txt.gz`` is what ``hardware_probe.py`` printed there, with a driver of CUDA 13.0.
+"""Textures and surfaces on the emulator compared with values that an H200 read.
+``hardware_h200.txt.gz`` is the output of ``hardware_probe.py`` there, with a driver of CUDA 13.0.
 """
 
 import gzip
@@ -17,9 +16,8 @@ from cuda.core import emulation
 pytestmark = pytest.mark.skipif(not emulation.is_active(), reason="about the emulated driver")
 
 HERE = Path(__file__).parent
-# A filter's weights have eight bits; where a product of them lies in the middle of two numbers, a
-# device takes one or the other. Elements of floats are up to 4 apart, fractions up to 2, and the
-# levels of an array 1 more each.
+# A filter's weights have eight bits; a device rounds a product in the middle of two numbers either
+# way. Elements of floats are up to 4 apart, fractions up to 2, and each level of an array adds 1.
 MIXED = 1 / 64
 LINEAR = ("line ", "plane", "volume", "float of", "level", "gradient", "pitched memory linear")
 
@@ -29,7 +27,7 @@ def cases(text):
 
 
 @pytest.fixture(scope="module")
-def answers():
+def results():
     done = subprocess.run(
         [sys.executable, HERE / "hardware_probe.py"],
         env={**os.environ, "HALFWARP_BACKEND": "emulator"},
@@ -55,30 +53,30 @@ def floats(text):
     return np.array([[int(word, 16) for word in row] for row in rows], np.uint32).view(np.float32)
 
 
-def test_the_same_cases_are_asked(answers, recorded):
-    assert list(answers) == list(recorded)
+def test_the_cases_are_the_same(results, recorded):
+    assert list(results) == list(recorded)
 
 
-def test_what_is_not_mixed_is_the_same_to_the_bit(answers, recorded):
+def test_unfiltered_values_are_equal_to_the_bit(results, recorded):
     plain = [name for name in recorded if not is_mixed(name)]
     assert len(plain) > 90
-    assert {name: answers[name] for name in plain} == {name: recorded[name] for name in plain}
+    assert {name: results[name] for name in plain} == {name: recorded[name] for name in plain}
 
 
-def test_what_is_mixed_differs_by_a_weight_at_most(answers, recorded):
+def test_filtered_values_differ_by_a_weight_at_most(results, recorded):
     mixed = [name for name in recorded if is_mixed(name)]
     assert len(mixed) > 60
     far = {}
     for name in mixed:
-        error = np.abs(floats(answers[name]) - floats(recorded[name])).max()
+        error = np.abs(floats(results[name]) - floats(recorded[name])).max()
         if not error <= MIXED:
             far[name] = error
     assert not far
 
 
-def test_a_filter_along_one_axis_or_two_is_that_of_the_device(answers, recorded):
-    """But for the last bits of a float."""
+def test_filters_along_one_or_two_axes_equal_those_of_the_device(results, recorded):
+    """Floats may differ in the last bits."""
     for name in recorded:
         if name.startswith(("line ", "plane")) and "linear " in name and "normalized=" in name:
-            error = np.abs(floats(answers[name]) - floats(recorded[name])).max()
+            error = np.abs(floats(results[name]) - floats(recorded[name])).max()
             assert error <= 2**-21, name

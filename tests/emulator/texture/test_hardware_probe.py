@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The probe of textures runs to its end, says the same each time, and meets no fault."""
+"""The texture probe completes, is deterministic, and causes no fault."""
 
 import os
 import subprocess
@@ -21,22 +21,22 @@ def probe(*chosen):
     return dict(line.split(": ", 1) for line in done.stdout.splitlines())
 
 
-def test_every_case_but_those_that_may_be_refused_gives_values():
-    found = probe("addressing", "formats", "weights", "memory", "surfaces")
-    assert len(found) > 130
-    without = {name for name, text in found.items() if text.startswith("CUDA_ERROR")}
+def test_every_case_that_may_not_be_refused_gives_values():
+    result = probe("addressing", "formats", "weights", "memory", "surfaces")
+    assert len(result) > 130
+    without = {name for name, text in result.items() if text.startswith("CUDA_ERROR")}
     assert all(name.startswith(("pitch ", "linear from byte")) for name in without)
-    words = {word for text in found.values() for row in text.split() for word in row.split(",")}
-    assert "abababab" not in words  # what was there before: every point was written
+    words = {word for text in result.values() for row in text.split() for word in row.split(",")}
+    assert "abababab" not in words  # the initial value: every point was written
 
 
-def test_it_says_the_same_again():
+def test_it_is_deterministic():
     assert probe("levels", "refusals") == probe("levels", "refusals")
 
 
 def test_the_middle_of_an_element_is_the_element():
-    found = probe("addressing")
-    plain = found["line clamp point normalized=False"].split()
-    mixed = found["line clamp linear normalized=False"].split()
+    result = probe("addressing")
+    plain = result["line clamp point normalized=False"].split()
+    mixed = result["line clamp linear normalized=False"].split()
     at = 3  # the point 0.5
     assert plain[at] == mixed[at]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What texture and surface instructions give, beside the formulas written once more with NumPy."""
+"""Results of texture and surface instructions compared with the formulas in NumPy."""
 
 import ctypes
 
@@ -62,7 +62,7 @@ extern "C" __global__ void count(unsigned long long s, const float* p, float4* t
     asm volatile("sured.b.add.1d.u32.clamp [%0, {%1}], %2;" :: "l"(s), "r"(x), "r"(i + 1));
 }
 """
-# Of its own: a driver of CUDA 13.0 loads no cubin that asks a texture by its handle.
+# A separate module: a driver of CUDA 13.0 loads no cubin that queries a texture by its handle.
 ASK = r"""
 #define EACH int i = threadIdx.x; if (i >= n) return; const float* at = p + 4 * i
 extern "C" __global__ void ask(unsigned long long t, const float* p, float4* to, int n) {
@@ -80,13 +80,13 @@ extern "C" __global__ void ask(unsigned long long t, const float* p, float4* to,
 
 @pytest.fixture(scope="module")
 def bench():
-    made = Bench(KERNELS, "read_1d")
-    yield made
-    made.stream.close()
+    result = Bench(KERNELS, "read_1d")
+    yield result
+    result.stream.close()
 
 
 def place(index, count, mode):
-    """The element that an index of one axis names; None for the border."""
+    """Return the element that an index of one axis selects; None for the border."""
     if mode == WRAP:
         return index % count
     if mode == MIRROR:
@@ -98,7 +98,7 @@ def place(index, count, mode):
 
 
 def expected(data, point, mode, is_linear):
-    """The formulas of the programming guide, in elements; weights have eight bits."""
+    """Compute the formulas of the programming guide, in elements; weights have eight bits."""
     if is_linear and len(point) == 1:  # a line is filtered at the edge of its one row
         data, point = data[None], (point[0], 0.0)
     total = 0.0
@@ -125,7 +125,7 @@ def expected(data, point, mode, is_linear):
 @pytest.mark.parametrize("is_linear", [False, True])
 @pytest.mark.parametrize("mode", [WRAP, CLAMP, MIRROR, BORDER])
 @pytest.mark.parametrize("axes", [1, 2, 3])
-def test_elements_are_addressed_and_mixed_by_the_formulas(bench, axes, mode, is_linear):
+def test_elements_are_addressed_and_filtered_by_the_formulas(bench, axes, mode, is_linear):
     random = np.random.default_rng(axes * 100 + mode * 10 + is_linear)
     shape = (3, 5, 8)[3 - axes :]
     data = random.standard_normal(shape).astype(np.float32)
@@ -140,28 +140,28 @@ def test_elements_are_addressed_and_mixed_by_the_formulas(bench, axes, mode, is_
             array.resource(), mode, is_linear, driver.CU_TRSF_NORMALIZED_COORDINATES
         ) as texture,
     ):
-        found = bench.run(f"read_{axes}d", texture, scaled)[:, 0]
+        result = bench.run(f"read_{axes}d", texture, scaled)[:, 0]
     # 5 and 3 are no powers of two: a coordinate may round to the next weight.
-    assert np.abs(found - wants).max() <= (2**-6 if is_linear else 0)
+    assert np.abs(result - wants).max() <= (2**-6 if is_linear else 0)
 
 
 @pytest.mark.parametrize("mode", [WRAP, MIRROR])
-def test_periods_are_of_normalised_coordinates_only(bench, mode):
+def test_only_normalized_coordinates_are_periodic(bench, mode):
     data = np.arange(4, dtype=np.float32)
     with Array(data, (4, 0, 0)) as array, Texture(array.resource(), mode) as texture:
-        found = bench.run("read_1d", texture, [[-3.5], [1.5], [9.5]])[:, 0]
-    assert found.tolist() == [0, 1, 3]
+        result = bench.run("read_1d", texture, [[-3.5], [1.5], [9.5]])[:, 0]
+    assert result.tolist() == [0, 1, 3]
 
 
-def test_layers_are_chosen_and_not_mixed(bench):
+def test_layers_are_selected_and_not_filtered(bench):
     data = np.arange(2 * 3 * 4, dtype=np.float32).reshape(2, 3, 4)
     with Array(data, (4, 3, 2), LAYERED) as array, Texture(array.resource(), is_linear=True) as t:
-        found = bench.run("read_layers", t, [[0.5, 0.5, 0], [1.0, 0.5, 1], [0.5, 1.5, 9]])[:, 0]
-    assert found.tolist() == [0, 12.5, 16]
+        result = bench.run("read_layers", t, [[0.5, 0.5, 0], [1.0, 0.5, 1], [0.5, 1.5, 9]])[:, 0]
+    assert result.tolist() == [0, 12.5, 16]
     rows = np.arange(8, dtype=np.float32).reshape(2, 1, 4)
     with Array(rows, (4, 0, 2), LAYERED) as array, Texture(array.resource()) as texture:
-        found = bench.run("read_rows", texture, [[0.5, 0, 0], [1.5, 0, 1], [2.5, 0, 7]])[:, 0]
-    assert found.tolist() == [0, 5, 6]
+        result = bench.run("read_rows", texture, [[0.5, 0, 0], [1.5, 0, 1], [2.5, 0, 7]])[:, 0]
+    assert result.tolist() == [0, 5, 6]
 
 
 def test_faces_of_a_cube_are_found_by_the_longest_axis(bench):
@@ -176,14 +176,14 @@ def test_faces_of_a_cube_are_found_by_the_longest_axis(bench):
         assert bench.run("read_cube", texture, points)[:, 0].tolist() == wants
 
 
-def test_gathering_gives_four_neighbours(bench):
+def test_gathering_returns_four_neighbors(bench):
     data = np.arange(12, dtype=np.float32).reshape(3, 4)
     with Array(data, (4, 3, 0), GATHER) as array, Texture(array.resource()) as texture:
-        found = bench.run("gather", texture, [[2.0, 2.0]])
-    assert found[0].tolist() == [9, 10, 6, 5]
+        result = bench.run("gather", texture, [[2.0, 2.0]])
+    assert result[0].tolist() == [9, 10, 6, 5]
 
 
-def test_a_texture_answers_what_it_is(bench, emulated):
+def test_a_texture_returns_its_description(bench, emulated):
     code = bench.load(ASK, "ask")
     data = np.zeros((3, 4), np.float32)
     with Array(data, (4, 3, 0)) as array, Texture(array.resource(), flags=2) as texture:
@@ -194,19 +194,19 @@ def test_a_surface_is_written_by_bytes_rows_and_slices(bench):
     data = np.zeros((2, 3, 4), np.uint8)
     with Array(data, (4, 3, 2), SURFACE) as array, Surface(array.resource()) as surface:
         bench.run("write", surface, [[0, 0, 0], [3, 2, 1], [1, 1, 0]])
-        found = array.copy(False)
-    assert (found[0, 0, 0], found[1, 2, 3], found[0, 1, 1]) == (10, 11, 12)
-    assert np.count_nonzero(found) == 3
+        result = array.copy(False)
+    assert (result[0, 0, 0], result[1, 2, 3], result[0, 1, 1]) == (10, 11, 12)
+    assert np.count_nonzero(result) == 3
 
 
-def test_a_surface_counts(bench):
+def test_a_surface_supports_reductions(bench):
     with Array(np.zeros(4, np.uint32), (4, 0, 0), SURFACE) as array:
         with Surface(array.resource()) as surface:
             bench.run("count", surface, np.zeros((32, 1)))
         assert array.copy(False)[:2].tolist() == [sum(range(1, 33, 2)), sum(range(2, 33, 2))]
 
 
-def test_outside_of_a_surface_nothing_is_written_or_it_is_a_fault(bench):
+def test_writes_outside_a_surface_are_dropped_or_fault(bench):
     data = np.zeros((1, 1, 4), np.uint8)
     with Array(data, (4, 1, 1), SURFACE) as array, Surface(array.resource()) as surface:
         bench.run("write_zero", surface, [[-1, 0, 0], [4, 0, 0], [0, 1, 0], [0, 0, 1]])
@@ -222,7 +222,7 @@ class TestFaults:
             pytest.skip("a fault ends the context of a GPU")
         return emulation
 
-    def test_an_access_outside_of_a_surface(self, bench, emulation):
+    def test_an_access_outside_a_surface_is_a_fault(self, bench, emulation):
         with (
             Array(np.zeros((1, 1, 4), np.uint8), (4, 1, 1), SURFACE) as array,
             Surface(array.resource()) as surface,
@@ -231,14 +231,14 @@ class TestFaults:
         ):
             bench.run("write", surface, [[4, 0, 0]])
 
-    def test_a_number_that_names_nothing(self, bench, emulation):
+    def test_an_unknown_handle_is_a_fault(self, bench, emulation):
         with (
             emulation.expect_fault("unmapped"),
             pytest.raises(CUDAError, match="handle of no texture object"),
         ):
             bench.run("read_1d", 12345, [[0.5]])
 
-    def test_a_surface_in_place_of_a_texture(self, bench, emulation):
+    def test_a_surface_used_as_a_texture_is_a_fault(self, bench, emulation):
         with (
             Array(np.zeros((1, 1, 4), np.uint8), (4, 1, 1), SURFACE) as array,
             Surface(array.resource()) as surface,
@@ -247,7 +247,7 @@ class TestFaults:
         ):
             bench.run("read_1d", surface, [[0.5]])
 
-    def test_an_array_that_was_destroyed(self, bench, emulation):
+    def test_a_destroyed_array_is_a_fault(self, bench, emulation):
         with Array(np.zeros(4, np.float32), (4, 0, 0)) as array:
             texture = Texture(array.resource())
         with (
@@ -258,7 +258,7 @@ class TestFaults:
             bench.run("read_1d", handle, [[0.5]])
 
 
-def test_rows_go_between_arrays_and_memory(bench):
+def test_rows_are_copied_between_arrays_and_memory(bench):
     data, back = np.arange(8, dtype=np.float32), np.zeros(4, np.float32)
     with Array(data, (8, 0, 0)) as one, Array(np.zeros(8, np.float32), (8, 0, 0)) as other:
         ok(driver.cuMemcpyAtoA(other.handle, 0, one.handle, 16, 16))
@@ -267,8 +267,8 @@ def test_rows_go_between_arrays_and_memory(bench):
     assert back.tolist() == [6, 7, 0, 1]
 
 
-def code(answer):
-    return answer[0].name.removeprefix("CUDA_ERROR_")
+def code(result):
+    return result[0].name.removeprefix("CUDA_ERROR_")
 
 
 def test_wrong_arrays_are_refused(bench):
@@ -278,10 +278,10 @@ def test_wrong_arrays_are_refused(bench):
         descriptor.Format = driver.CUarray_format.CU_AD_FORMAT_FLOAT
         for name, value in fields.items():
             setattr(descriptor, name, value)
-        answer = driver.cuArray3DCreate(descriptor)
-        if answer[0] == 0:
-            ok(driver.cuArrayDestroy(answer[1]))
-        return code(answer)
+        result = driver.cuArray3DCreate(descriptor)
+        if result[0] == 0:
+            ok(driver.cuArrayDestroy(result[1]))
+        return code(result)
 
     assert create() == "CUDA_SUCCESS"
     for fields in (
@@ -296,22 +296,22 @@ def test_wrong_arrays_are_refused(bench):
         assert create(**fields) == "INVALID_VALUE", fields
 
 
-def test_a_copy_that_leaves_the_array_is_refused(bench):
+def test_a_copy_outside_the_array_is_refused(bench):
     host = (ctypes.c_float * 8)()
     with Array(np.zeros(4, np.float32), (4, 0, 0)) as array:
         for offset, count in ((4, 16), (0, 20), (16, 4), (1 << 62, 4)):
-            answer = driver.cuMemcpyHtoA(array.handle, offset, ctypes.addressof(host), count)
-            assert code(answer) == "INVALID_VALUE"
-            answer = driver.cuMemcpyAtoH(ctypes.addressof(host), array.handle, offset, count)
-            assert code(answer) == "INVALID_VALUE"
+            result = driver.cuMemcpyHtoA(array.handle, offset, ctypes.addressof(host), count)
+            assert code(result) == "INVALID_VALUE"
+            result = driver.cuMemcpyAtoH(ctypes.addressof(host), array.handle, offset, count)
+            assert code(result) == "INVALID_VALUE"
 
 
-def test_a_row_of_the_host_may_be_of_parts_of_elements(bench):
-    """As an H200 has it."""
+def test_a_host_pitch_need_not_be_whole_elements(bench):
+    """An H200 accepts it as well."""
     sent = np.arange(1, 17, dtype=np.uint8)
-    got = np.zeros(16, np.uint8)
+    received = np.zeros(16, np.uint8)
     with Array(np.zeros(4, np.float32), (4, 0, 0)) as array:
         for offset, count in ((2, 4), (13, 3)):
             ok(driver.cuMemcpyHtoA(array.handle, offset, sent.ctypes.data, count))
-        ok(driver.cuMemcpyAtoH(got.ctypes.data, array.handle, 1, 15))
-    assert got.tolist() == [0, 1, 2, 3, 4, *[0] * 7, 1, 2, 3, 0]
+        ok(driver.cuMemcpyAtoH(received.ctypes.data, array.handle, 1, 15))
+    assert received.tolist() == [0, 1, 2, 3, 4, *[0] * 7, 1, 2, 3, 0]
