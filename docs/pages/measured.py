@@ -13,7 +13,7 @@ from .tables import list_table, literal, underlined
 
 def measured(readme):
     """The README's table, what stands before it, and its sentences on how it was measured."""
-    section = re.search(r"^## Measured\n+(.*?)(?=^## )", readme, re.M | re.S)[1]
+    section = re.search(r"^## Performance\n+(.*?)(?=^## )", readme, re.M | re.S)[1]
     before, table, after = re.fullmatch(
         r"(.*?)\n\n(\|.*?\|)\n\n(.*)", section.strip(), re.S
     ).groups()

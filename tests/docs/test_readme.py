@@ -58,7 +58,7 @@ def takes(name, value):
 def test_the_guide_lists_the_options():
     if not emulation.is_active():
         pytest.skip("the emulator tells its options where it runs")
-    listed = re.search(r"``HALFWARP_EMULATOR_``: (.*?)Another name", GUIDE, re.S)[1]
+    listed = re.search(r"``HALFWARP_EMULATOR_``:\s+(.*?)Another name", GUIDE, re.S)[1]
     names = {name.lower() for name in re.findall(r"``([A-Z_]+)``", listed)}
     assert names == set(emulation.options())
 
