@@ -88,6 +88,7 @@ class TestTensors:
             ((2,) * 6, None, "f4", (1,) * 6, "rank must be between 1 and 5"),
             ((), None, "f4", (), "rank must be between 1 and 5"),
             ((64,), None, "i1", (16,), "Unsupported dtype"),
+            ((0, 32), None, "f4", (8, 8), r"needs elements, got shape \(0, 32\)"),
             ((16, 16), (1, 16), "f4", (4, 4), "innermost axis of a tensor map must be contiguous"),
             ((16, 16), (64, 2), "f4", (4, 4), "innermost axis of a tensor map must be contiguous"),
         ],
@@ -114,6 +115,76 @@ class TestTensors:
         """The reference encodes strides of elements that are not there."""
         with pytest.raises(ValueError, match="FLOAT16 has 2 bytes"):
             view.as_tensor_map((16, 16), data_type="f2")
+
+    @pytest.mark.parametrize(("name", "size"), [("FLOAT32", 4), ("FLOAT64", 8), ("BFLOAT16", 2)])
+    def test_bytes_have_the_type_that_is_stated(self, buffer, argument_in_kernel, name, size):
+        untyped = StridedMemoryView.from_any_interface(buffer, -1).as_tensor_map(
+            (64,), data_type=name
+        )
+        typed = StridedMemoryView.from_buffer(buffer, (65536 // size,), dtype=f"u{size}")
+        expected = argument_in_kernel(typed.as_tensor_map((64,), data_type=name), 128)
+        assert argument_in_kernel(untyped, 128) == expected
+        rows = StridedMemoryView.from_buffer(buffer, (8, 64), dtype="u1")
+        untyped = rows.as_tensor_map((4, 16 // size), data_type=name)
+        typed = StridedMemoryView.from_buffer(buffer, (8, 64 // size), dtype=f"u{size}")
+        expected = argument_in_kernel(typed.as_tensor_map((4, 16 // size), data_type=name), 128)
+        assert argument_in_kernel(untyped, 128) == expected
+
+    def test_bytes_that_are_no_whole_elements_are_refused(self, buffer):
+        rows = StridedMemoryView.from_buffer(buffer, (8, 50), (64, 1), dtype="u1")
+        with pytest.raises(ValueError, match="innermost axis of the tensor has 50 bytes"):
+            rows.as_tensor_map((4, 4), data_type="FLOAT32")
+        with pytest.raises(ValueError, match="Unsupported dtype int8"):
+            StridedMemoryView.from_any_interface(buffer, -1).as_tensor_map((64,))
+
+    @pytest.mark.parametrize(
+        ("shape", "dtype", "box", "options", "text"),
+        [
+            ((32, 27), "f4", (8, 8), {}, r"row pitch of axis 0 is 108 bytes.*multiple of 16"),
+            (
+                (4, 4, 9),
+                "f2",
+                (1, 1, 8),
+                {},
+                r"stride of axis 0 is 72 bytes(.|\n)*row pitch of axis 1",
+            ),
+            ((32, 32), "f4", (8, 5), {}, r"\(box_dim\[1\]\) is 20 bytes.*multiple of 4 elements"),
+            (
+                (32, 64),
+                "f4",
+                (8, 40),
+                {"swizzle": "SWIZZLE_64B"},
+                "is 160 bytes, but SWIZZLE_64B supports up to 64 bytes: use at most 16 elements",
+            ),
+            (
+                (32, 32),
+                "f4",
+                (8, 8),
+                {"interleave": "INTERLEAVE_16B"},
+                "interleave needs 3 axes or more, the tensor has 2",
+            ),
+            (
+                (8, 8, 32),
+                "f4",
+                (1, 8, 8),
+                {"interleave": "INTERLEAVE_32B"},
+                "INTERLEAVE_32B needs swizzle SWIZZLE_32B, got NONE",
+            ),
+            ((32, 32), "f4", (8, 8), {"element_strides": (1, 9)}, r"element_strides\[1\] is 9"),
+            (
+                (32, 32),
+                "i4",
+                (8, 8),
+                {"oob_fill": "NAN_REQUEST_ZERO_FMA"},
+                "oob_fill with NaN needs a floating-point data_type, got INT32",
+            ),
+        ],
+    )
+    def test_the_error_names_the_rules(self, buffer, shape, dtype, box, options, text):
+        view = StridedMemoryView.from_buffer(buffer, shape, dtype=dtype)
+        with pytest.raises(CUDAError, match=text) as caught:
+            view.as_tensor_map(box, **options)
+        assert str(caught.value).endswith("[cuTensorMapEncodeTiled]")
 
     def test_pinned_memory_is_taken(self, device):
         with LegacyPinnedMemoryResource().allocate(65536) as pinned:

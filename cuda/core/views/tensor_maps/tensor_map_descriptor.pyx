@@ -8,7 +8,9 @@ from cpython.pycapsule cimport PyCapsule_GetPointer as capsule_pointer
 
 from cuda.bindings import _low
 from cuda.bindings.cydriver cimport CUresult
-from cuda.core._core cimport as_options, current_context_address, raise_driver_error
+from cuda.core._core cimport (
+    as_options, current_context_address, extend_error, raise_driver_error,
+)
 
 
 cdef extern from "driver/call.hpp" namespace "halfwarp::driver" nogil:
@@ -219,11 +221,13 @@ cdef int set_map_type(map_request* request, StridedMemoryView view, object data_
             raise ValueError(f"Unsupported dtype {dtype} for TMA; supported dtypes: "
                              f"{', '.join(MAP_TYPES)}. You may also specify data_type explicitly.")
         request.data_type = MAP_TYPES[dtype.name]
-    if MAP_SIZES[request.data_type] != view.native.itemsize():
-        raise ValueError(f"data_type {module.TensorMapDataType(request.data_type).name} has "
-                         f"{MAP_SIZES[request.data_type]} bytes, but the elements of the tensor "
-                         f"have {view.native.itemsize()}; use view(layout, dtype)")
-    return 0
+    cdef int size = MAP_SIZES[request.data_type]
+    # Bytes have no type: an explicit data_type states it.
+    if size == view.native.itemsize() or (view.native.itemsize() == 1 and data_type is not None):
+        return 0
+    raise ValueError(f"data_type {module.TensorMapDataType(request.data_type).name} has {size} "
+                     f"bytes, but the elements of the tensor have {view.native.itemsize()}; use "
+                     "view(layout, dtype)")
 
 
 cdef int set_map_rank(map_request* request, StridedMemoryView view, int min_rank,
@@ -232,6 +236,8 @@ cdef int set_map_rank(map_request* request, StridedMemoryView view, int min_rank
     cdef int rank = view.native.ndim(), axis
     if not min_rank <= rank <= 5:
         raise ValueError(f"{description} rank must be between {min_rank} and 5, got {rank}")
+    if view.native.is_empty():
+        raise ValueError(f"a tensor map needs elements, got shape {view.shape}")
     cdef strided_layout layout = view.native.with_strides()
     request.rank = rank
     for axis in range(rank):
@@ -244,6 +250,19 @@ cdef int set_map_rank(map_request* request, StridedMemoryView view, int min_rank
                              f"{view.strides}")
         if axis > 0:
             request.strides[axis - 1] = stride * layout.itemsize()
+    return set_row_of_bytes(request, layout.itemsize())
+
+
+cdef int set_row_of_bytes(map_request* request, int itemsize) except -1:
+    """Convert the innermost extent of a tensor of bytes to elements of the data type."""
+    cdef int size = MAP_SIZES[request.data_type]
+    if size == itemsize:
+        return 0
+    if request.extents[0] % <uint64_t>size:
+        name = map_options().TensorMapDataType(request.data_type).name
+        raise ValueError(f"data_type {name} has {size} bytes, but the innermost axis of the "
+                         f"tensor has {request.extents[0]} bytes, which is no multiple")
+    request.extents[0] //= <uint64_t>size
     return 0
 
 
@@ -282,17 +301,27 @@ cdef int finish_map(map_request* request, StridedMemoryView view, object element
 
 
 cdef int raise_map_error(map_request* request, CUresult code, const char* function) except -1:
-    """Raise the error with notes on the violated rules of TMA, which the driver does not name."""
-    module = map_options()
+    """Raise the error with the violated rules of TMA, which the driver does not name."""
+    cdef int rank = request.rank
+    cdef bint is_tiled = request.kind == map_kind.tiled
     size = MAP_SIZES[request.data_type]
-    strides = [request.strides[axis] for axis in range(request.rank - 1)]
-    # Other kinds of maps have all channels in the innermost extent.
-    row = size * (request.box[0] if request.kind == map_kind.tiled else request.channels)
+    rules = map_options().MapRules(
+        address=request.address,
+        # Other kinds of maps have all channels in the innermost extent.
+        row=size * (request.box[0] if is_tiled else request.channels),
+        row_name=f"box_dim[{rank - 1}]" if is_tiled else "channels_per_pixel",
+        size=size,
+        extents=[request.extents[axis] for axis in reversed(range(rank))],
+        element_strides=[request.element_strides[axis] for axis in reversed(range(rank))],
+        strides=[request.strides[axis] for axis in reversed(range(rank - 1))],
+        data_type=request.data_type, interleave=request.interleave, swizzle=request.swizzle,
+        fill=request.fill)
     try:
         check_result(code, function)
     except Exception as error:
-        for rule in module.broken_rules(row, strides, request.interleave, request.swizzle):
-            error.add_note(rule)
+        broken = rules.broken()
+        if broken:
+            extend_error(error, "\n" + "\n".join(broken))
         raise
 
 

@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 from enum import IntEnum
 from importlib import import_module
+from math import gcd
 from operator import index
 from typing import Any
 
@@ -150,34 +151,93 @@ class TensorMapDescriptorOptions:
             setattr(self, name, member(name, getattr(self, name), cls))
 
 
-def broken_rules(row, strides, interleave, swizzle):
-    """Return the rules of TMA that a map violates, as sentences.
-
-    Host only.
+@dataclass
+class MapRules:
+    """The numbers of a tensor map that the rules of TMA restrict. Host only.
 
     Parameters
     ----------
-    row : int
+    address
+        The address of the tensor.
+    row
         Innermost extent of the box in bytes.
-    strides : list of int
-        Strides in bytes of all axes but the innermost.
-    interleave, swizzle : int
-
-    Returns
-    -------
-    list of str
+    row_name
+        The option that sets the row.
+    size
+        Element size in bytes.
+    extents, element_strides
+        Of all axes, the outermost first.
+    strides
+        In bytes, of all axes but the innermost, the outermost first.
+    data_type, interleave, swizzle, fill
+        Members of the enumerations.
     """
-    unit = 32 if interleave == TensorMapInterleave.INTERLEAVE_32B else 16
-    broken = []
-    if interleave == TensorMapInterleave.NONE:
-        most = 16 << swizzle if swizzle else row
-        if row % 16:
-            broken.append(f"the innermost extent of the box must be a multiple of 16 bytes: {row}")
-        if row > most:
-            name = TensorMapSwizzle(swizzle).name
-            broken.append(f"{name} supports an innermost extent of up to {most} bytes: {row}")
-    elif unit == 32 and swizzle != TensorMapSwizzle.SWIZZLE_32B:
-        broken.append("INTERLEAVE_32B needs SWIZZLE_32B")
-    if any(stride % unit for stride in strides):
-        broken.append(f"strides must be multiples of {unit} bytes: {strides}")
-    return broken
+
+    address: int
+    row: int
+    row_name: str
+    size: int
+    extents: list[int]
+    element_strides: list[int]
+    strides: list[int]
+    data_type: int
+    interleave: int
+    swizzle: int
+    fill: int
+
+    def broken(self) -> list[str]:
+        """Return the rules that the map violates, as sentences. Host only."""
+        return [*self._broken_row(), *self._broken_axes(), *self._broken_options()]
+
+    def _broken_row(self) -> list[str]:
+        if self.interleave != TensorMapInterleave.NONE:
+            return []
+        broken = []
+        length = f"the innermost extent of the box ({self.row_name}) is {self.row} bytes"
+        if self.row % 16:
+            broken.append(
+                f"{length}, but must be a multiple of 16 bytes: change it to a multiple of "
+                f"{16 // gcd(16, self.size)} elements of {self.size} bytes"
+            )
+        most = 16 << self.swizzle if self.swizzle else self.row
+        if self.row > most:
+            broken.append(
+                f"{length}, but {TensorMapSwizzle(self.swizzle).name} supports up to {most} "
+                f"bytes: use at most {most // self.size} elements"
+            )
+        return broken
+
+    def _broken_axes(self) -> list[str]:
+        unit = 32 if self.interleave == TensorMapInterleave.INTERLEAVE_32B else 16
+        broken = []
+        for axis, stride in enumerate(self.strides):
+            name = "row pitch" if axis == len(self.strides) - 1 else "stride"
+            if stride % unit:
+                broken.append(
+                    f"the {name} of axis {axis} is {stride} bytes, but must be a multiple of "
+                    f"{unit} bytes: pad the rows of the tensor"
+                )
+            if stride >= 1 << 40:
+                broken.append(f"the {name} of axis {axis} is {stride} bytes, the limit is 2**40")
+        for axis, extent in enumerate(self.extents):
+            if not 1 <= extent <= 1 << 32:
+                broken.append(f"the extent of axis {axis} is {extent}, but must be in [1, 2**32]")
+        for axis, stride in enumerate(self.element_strides):
+            if not 1 <= stride <= 8:
+                broken.append(f"element_strides[{axis}] is {stride}, but must be in [1, 8]")
+        if self.address % unit:
+            broken.append(f"the address {self.address:#x} must be a multiple of {unit} bytes")
+        return broken
+
+    def _broken_options(self) -> list[str]:
+        broken = []
+        if self.interleave != TensorMapInterleave.NONE and len(self.extents) < 3:
+            broken.append(f"interleave needs 3 axes or more, the tensor has {len(self.extents)}")
+        is_wide = self.interleave == TensorMapInterleave.INTERLEAVE_32B
+        if is_wide and self.swizzle != TensorMapSwizzle.SWIZZLE_32B:
+            name = TensorMapSwizzle(self.swizzle).name
+            broken.append(f"INTERLEAVE_32B needs swizzle SWIZZLE_32B, got {name}")
+        if self.fill != TensorMapOOBFill.NONE and self.data_type < TensorMapDataType.FLOAT16:
+            name = TensorMapDataType(self.data_type).name
+            broken.append(f"oob_fill with NaN needs a floating-point data_type, got {name}")
+        return broken
