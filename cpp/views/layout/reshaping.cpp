@@ -48,7 +48,7 @@ layout with_shape(const layout& input, std::span<const std::int64_t> shape) {
                                 " must be equal.");
   }
   if (info.volume == 0) {
-    throw std::invalid_argument("The -1 extent is ambiguous when the other extents make 0");
+    throw std::invalid_argument("The -1 extent is ambiguous when the specified sub-volume is 0");
   }
   if (whole % info.volume != 0) {
     throw std::invalid_argument("The original volume " + std::to_string(whole) +
