@@ -4,7 +4,6 @@
 
 #include "python/arguments/integer_digits.hpp"
 #include "python/arguments/pack.hpp"
-#include "python/dlpack.hpp"
 #include "python/names.hpp"
 
 namespace halfwarp::python {
@@ -27,18 +26,24 @@ int pack_address_object(PyObject* value, const reference& address, const target&
   return pack_address(value, bits, to);
 }
 
-const dlpack::tensor* tensor_of(PyObject* capsule) noexcept {
-  if (PyCapsule_IsValid(capsule, dlpack::versioned_capsule_name)) {
-    const void* pointer = PyCapsule_GetPointer(capsule, dlpack::versioned_capsule_name);
-    return &static_cast<const dlpack::versioned_tensor*>(pointer)->content;
-  }
-  const void* pointer = PyCapsule_GetPointer(capsule, dlpack::capsule_name);
-  return pointer ? &static_cast<const dlpack::managed_tensor*>(pointer)->content : nullptr;
+// Replaces an error of the importer by one that also names the argument.
+int fail_import(const target& to) noexcept {
+  PyObject *type, *error, *traceback;
+  if (!PyErr_ExceptionMatches(PyExc_BufferError)) return -1;
+  PyErr_Fetch(&type, &error, &traceback);
+  PyErr_NormalizeException(&type, &error, &traceback);
+  const reference kind{type}, cause{error}, frames{traceback};
+  const reference text{run_python([&] { return PyObject_Str(cause.get()); })};
+  const char* const utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  return utf8 ? to.fail(PyExc_BufferError, utf8) : -1;
 }
 
-bool is_device_accessible(dlpack::device_type type) noexcept {
-  return type == dlpack::device_type::cuda || type == dlpack::device_type::cuda_host ||
-         type == dlpack::device_type::cuda_managed;
+int pack_imported(PyObject* value, import_function importer, const target& to) noexcept {
+  std::uint64_t address = 0;
+  const int status = run_python([&] { return importer(value, &address); });
+  if (status < 0) return fail_import(to);
+  if (status > 0) return to.fail(PyExc_TypeError, host_array, value);
+  return pack_address(value, address, to);
 }
 
 }  // namespace
@@ -79,38 +84,11 @@ int pack_cupy_array(PyObject* value, const target& to) noexcept {
 }
 
 int pack_array_interface(PyObject* value, const target& to) noexcept {
-  const reference interface = attribute<"__cuda_array_interface__">(value);
-  if (!interface) {
-    // Libraries whose arrays can be in host memory raise AttributeError for those.
-    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
-    PyErr_Clear();
-    return to.fail(PyExc_TypeError, host_array, value);
-  }
-  PyObject* const key = interned<"data">();
-  const reference data = key ? get_item(interface.get(), key) : reference{};
-  if (!data) return -1;
-  return pack_address_object(value, get_item(data.get(), Py_ssize_t{0}), to);
+  return pack_imported(value, import_interface, to);
 }
 
 int pack_dlpack(PyObject* value, const target& to) noexcept {
-  const reference device = call_method<"__dlpack_device__">(value);
-  const reference type = device ? get_item(device.get(), Py_ssize_t{0}) : reference{};
-  const reference number = type ? as_index(type.get()) : reference{};
-  if (!number) return -1;
-  if (!is_device_accessible(static_cast<dlpack::device_type>(PyLong_AsLong(number.get())))) {
-    return to.fail(PyExc_TypeError, host_array, value);
-  }
-  // Stream -1 means no synchronization, as for every other argument.
-  const reference method = attribute<"__dlpack__">(value);
-  const reference keywords{Py_BuildValue("{s:i}", "stream", -1)};
-  if (!method || !keywords) return -1;
-  const reference capsule = call_with_keywords(method.get(), keywords.get());
-  if (!capsule) return -1;
-  // The capsule is read but not consumed: its destructor releases the tensor.
-  const dlpack::tensor* const tensor = tensor_of(capsule.get());
-  if (tensor == nullptr) return -1;
-  return pack_address(value, reinterpret_cast<std::uint64_t>(tensor->data) + tensor->byte_offset,
-                      to);
+  return pack_imported(value, import_tensor, to);
 }
 
 }  // namespace halfwarp::python

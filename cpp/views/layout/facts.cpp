@@ -48,6 +48,19 @@ std::int64_t required_size_in_bytes(const layout& input) {
   return multiply(add(range.last, 1), input.itemsize());
 }
 
+void check_reach(const layout& input, std::uint64_t address) {
+  const offset_range range = offset_bounds(input);
+  if (range.last < range.first) return;  // no elements
+  const std::int64_t before = multiply(range.first, input.itemsize());
+  const std::int64_t after = multiply(add(range.last, 1), input.itemsize());
+  std::uint64_t end;
+  const bool is_too_low = before < 0 && magnitude(before) > address;
+  // The layout may start below the address; only an end above it can leave the address space.
+  const bool is_too_high =
+      after > 0 && __builtin_add_overflow(address, static_cast<std::uint64_t>(after), &end);
+  if (is_too_low || is_too_high) throw std::overflow_error("the layout leaves the address space");
+}
+
 bool is_contiguous_c(const layout& input) noexcept {
   return is_contiguous(input, c_order(input.ndim()));
 }

@@ -20,6 +20,9 @@ struct offset_range {
 // Returns the size from the first byte of the memory; throws if elements precede it.
 [[nodiscard]] std::int64_t required_size_in_bytes(const layout& input);
 
+// Throws std::overflow_error if elements lie outside of the 64-bit address space.
+void check_reach(const layout& input, std::uint64_t address);
+
 [[nodiscard]] bool is_contiguous_c(const layout& input) noexcept;
 [[nodiscard]] bool is_contiguous_f(const layout& input) noexcept;
 [[nodiscard]] bool is_contiguous_any(const layout& input) noexcept;

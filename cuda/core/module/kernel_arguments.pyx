@@ -6,6 +6,16 @@ cdef extern from "python/objects.hpp" namespace "halfwarp::python":
         except -1
 
 
+cdef extern from "python/arguments/pack_array.hpp" namespace "halfwarp::python":
+    ctypedef int (*import_function)(object producer, uint64_t* address) except -1
+    import_function import_tensor_in_cpp "halfwarp::python::import_tensor"
+    import_function import_interface_in_cpp "halfwarp::python::import_interface"
+
+
+import_tensor_in_cpp = tensor_address
+import_interface_in_cpp = array_address
+
+
 cdef int register_views(object sample, const view_fields* fields) except -1:
     return register_view_class(sample, fields)
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Import and export through the array interfaces of CUDA and NumPy.
 
-from cuda.core._core cimport classify_pointer, pointer_facts
+from cuda.core._core cimport (
+    checked_interface, interface_address, interface_entry, interface_memory, interface_shape,
+    interface_stream, interface_strides, pointer_facts, read_typestr,
+)
 
 
 cdef object no_protocol_error(object obj):
@@ -10,55 +13,19 @@ cdef object no_protocol_error(object obj):
                        "__cuda_array_interface__")
 
 
-cdef inline object entry_of(dict interface, str key):
-    """Return the entry, or None."""
-    cdef PyObject* entry = PyDict_GetItemWithError(interface, key)
-    return <object>entry if entry is not NULL else None
-
-
 cdef object interface_or_none(object obj, str name):
     return getattr(obj, name, None)
 
 
-cdef object required(dict interface, str key, str name):
-    found = entry_of(interface, key)
-    if found is None:
-        raise BufferError(f"{name} has no entry {key!r}")
-    return found
-
-
-cdef dict check_interface(object value, object obj, str name, str protocol):
-    """Return the dictionary if its version is supported and it has no mask."""
-    if value is None:
-        raise BufferError(f"the input object does not support any data exchange protocol of this "
-                          f"kind: {type_name(obj)} has no {name}")
-    if not isinstance(value, dict):
-        raise BufferError(f"{name} of {type_name(obj)} must be a dict, got {type_name(value)}")
-    interface = <dict>value
-    if required(interface, "version", name) < 3:
-        raise BufferError(f"only {protocol} v3 or above is supported")
-    if entry_of(interface, "mask") is not None:
-        raise BufferError("mask is not supported")
-    return interface
-
-
 cdef int read_interface(StridedMemoryView view, dict interface, str name) except -1:
     """Read layout, type, address and read-only flag, which both interfaces share."""
-    typestr = required(interface, "typestr", name)
+    cdef bint is_readonly = False
+    typestr = interface_entry(interface, "typestr", name)
     cdef int itemsize = read_typestr(typestr, &view.element)
-    shape = required(interface, "shape", name)
-    strides = entry_of(interface, "strides")
-    if not isinstance(shape, tuple):
-        raise TypeError(f"Expected tuple, got {type(shape).__name__}: the shape of {name}")
-    if strides is not None and not isinstance(strides, tuple):
-        raise TypeError(f"Expected tuple, got {type(strides).__name__}: the strides of {name}")
-    view.native = layout_from(<tuple>shape, strides, itemsize, True)
-    data = required(interface, "data", name)
-    if not isinstance(data, (tuple, list)) or len(data) != 2:
-        raise TypeError(f"the data of {name} must be a tuple of address and read-only flag, got "
-                        f"{data!r}")
-    address, is_readonly = data
-    view.fields.pointer = 0 if address is None else <uintptr_t>PyNumber_Index(address)
+    view.native = layout_from(interface_shape(interface, name), interface_strides(interface, name),
+                              itemsize, True)
+    view.fields.pointer = interface_address(interface, name, &is_readonly)
+    check_reach(view.native, view.fields.pointer)
     view.flags = VIEW_IS_SET
     if is_readonly:
         view.flags |= VIEW_IS_READONLY
@@ -76,10 +43,7 @@ cdef int set_device_of_address(StridedMemoryView view) except -1:
         view.fields.device = current_ordinal()
         view.ordinal = view.fields.device
         return 0
-    facts = classify_pointer(view.fields.pointer)
-    if not facts.is_device_accessible:
-        raise BufferError(f"__cuda_array_interface__ names address {view.fields.pointer:#x}, which "
-                          "is neither device memory nor known to the driver")
+    facts = interface_memory(view.fields.pointer)
     view.fields.device = facts.device
     if facts.is_managed:
         view.device_kind = device_type.cuda_managed
@@ -94,7 +58,7 @@ cdef int import_cuda_array(StridedMemoryView view, object obj, object stream_ptr
     attribute = interface_or_none(obj, name)
     if is_torch_tensor(obj):
         return import_torch(view, obj, stream_ptr)
-    interface = check_interface(attribute, obj, name, "CUDA Array Interface")
+    interface = checked_interface(attribute, obj, name, "CUDA Array Interface")
     if stream_ptr is None:
         raise ambiguous_stream_error()
     consumer = stream_number(stream_ptr)
@@ -102,16 +66,16 @@ cdef int import_cuda_array(StridedMemoryView view, object obj, object stream_ptr
     read_interface(view, interface, name)
     set_device_of_address(view)
     view.flags |= VIEW_IS_SET
-    return order_after_producer(stream_ptr, consumer, entry_of(interface, "stream"))
+    return order_after_producer(stream_ptr, consumer, interface_stream(interface))
 
 
 cdef int import_host_array(StridedMemoryView view, object obj) except -1:
     name = "__array_interface__"
-    interface = check_interface(interface_or_none(obj, name), obj, name, "NumPy Array Interface")
+    interface = checked_interface(interface_or_none(obj, name), obj, name, "NumPy Array Interface")
     view.source = obj
     read_interface(view, interface, name)
     view.memory_owner = interface  # the dictionary may own the memory
-    view.fields.device = -1
+    view.fields.device = 0  # the reference's ordinal; -1 by DLPack
     view.device_kind = device_type.cpu
     return 0
 

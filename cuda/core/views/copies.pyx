@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copies between views of any strides, on host and devices.
 
+from cuda.core._core cimport reject_references
+
 
 cdef extern from "views/copies/copy_plan.hpp" namespace "halfwarp::views":
     cppclass plan_numbers "halfwarp::views::copy_plan::numbers":
@@ -20,6 +22,26 @@ cdef extern from "views/copies/copy_plan.hpp" namespace "halfwarp::views":
                        const plan_numbers&) noexcept nogil
 
 
+cdef int reject_object_dtype(object dtype, str call) except -1:
+    if dtype.hasobject:
+        raise TypeError(f"{call}: the elements of {dtype} are references to Python objects, which "
+                        "bytes would corrupt; use a numeric dtype")
+    return 0
+
+
+cdef int reject_object_elements(StridedMemoryView view) except -1:
+    """Reject elements that are references to Python objects, or records with such fields."""
+    if view.element.bits:
+        return 0
+    if view.type_object is not None:
+        reject_object_dtype(view.type_object, "cannot copy a view")
+    if view.type_text is not None and "O" in <str>view.type_text:
+        reject_object_dtype(numpy_module().dtype("O"), "cannot copy a view")
+    if not view.fields.is_device_accessible:
+        reject_references(view.source, "copy a view of")
+    return 0
+
+
 cdef int check_copy(StridedMemoryView target, StridedMemoryView source) except -1:
     check_memory(target)
     check_memory(source)
@@ -34,6 +56,8 @@ cdef int check_copy(StridedMemoryView target, StridedMemoryView source) except -
     if target.native.itemsize() != source.native.itemsize():
         raise ValueError(f"views of elements of different sizes cannot be copied: "
                          f"{source.native.itemsize()} to {target.native.itemsize()} bytes")
+    reject_object_elements(target)
+    reject_object_elements(source)
     if not is_unique(target.native):
         raise ValueError("cannot copy into a view whose elements may share memory")
     return 0

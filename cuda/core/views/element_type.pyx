@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Conversion of element types between DLPack, NumPy, ml_dtypes and typestrs.
 
-from cpython.unicode cimport PyUnicode_GET_LENGTH, PyUnicode_READ_CHAR
-
 # (code, bits) of DLPack -> argument of numpy.dtype().
 cdef dict NUMPY_TYPES = {
     (0, 8): "i1", (0, 16): "i2", (0, 32): "i4", (0, 64): "i8",
@@ -71,54 +69,12 @@ cdef int element_of_dtype(object dtype, data_type* element) except -1:
 
 cdef int itemsize_of_element(data_type element, bint is_padded) except 0:
     cdef int bits = element.bits * element.lanes
-    if element.bits < 8 and is_padded:
+    if 0 < element.bits < 8 and is_padded:
         bits = 8 * element.lanes
     if bits == 0 or bits % 8:
         raise ValueError(f"elements of {element.bits} bits and {element.lanes} lanes do not occupy "
                          "a whole number of bytes")
     return bits // 8
-
-
-cdef int read_typestr(object typestr, data_type* element) except 0:
-    """Return the element size of a typestr, and set the DLPack element type if there is one."""
-    cdef Py_ssize_t position = 2
-    cdef Py_ssize_t length = PyUnicode_GET_LENGTH(typestr) if isinstance(typestr, str) else 0
-    cdef Py_UCS4 order, kind
-    cdef int64_t size = 0
-    if length < 2:
-        raise TypeError(f"data type {typestr!r} not understood: a typestr is a str like '<f4'")
-    order, kind = PyUnicode_READ_CHAR(typestr, 0), PyUnicode_READ_CHAR(typestr, 1)
-    while (position < length and size < 1 << 28
-           and u"0" <= PyUnicode_READ_CHAR(typestr, position) <= u"9"):
-        size = 10 * size + <int>PyUnicode_READ_CHAR(typestr, position) - <int>u"0"
-        position += 1
-    if kind == u"U":
-        size *= 4
-    elif kind == u"O" and size == 0:
-        size = sizeof(void*)
-    is_known = order in u"<>|=" and kind in u"tbiufcmMOSUV" and size > 0 and size < 1 << 28
-    if not is_known or (position < length and kind not in u"mM"):
-        raise TypeError(f"data type {typestr!r} not understood: a typestr is a str like '<f4'")
-    element.bits = 0
-    if order != u">" or size == 1:
-        set_element_of_kind(kind, <int>size, element)
-    return <int>size
-
-
-cdef int set_element_of_kind(Py_UCS4 kind, int size, data_type* element) except -1:
-    cdef bint is_real = kind == u"i" or kind == u"u"
-    if is_real and (size == 1 or size == 2 or size == 4 or size == 8):
-        element.code = kind == u"u"
-    elif kind == u"f" and (size == 2 or size == 4 or size == 8):
-        element.code = 2
-    elif kind == u"c" and (size == 8 or size == 16):
-        element.code = 5
-    elif kind == u"b" and size == 1:
-        element.code = 6
-    else:
-        return 0
-    element.bits, element.lanes = 8 * size, 1
-    return 0
 
 
 cdef bint has_dtype(StridedMemoryView self) except -1:

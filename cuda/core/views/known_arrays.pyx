@@ -161,6 +161,7 @@ cdef int import_buffer_layout(StridedMemoryView view, object value, tuple shape,
         raise ValueError("Either itemsize or dtype must be specified")
     if dtype is not None:
         dtype = numpy_module().dtype(dtype)
+        reject_object_dtype(dtype, "StridedMemoryView.from_buffer()")
         size = dtype.itemsize
         if itemsize is not None and PyNumber_Index(itemsize) != size:
             raise ValueError(f"itemsize ({itemsize}) does not match dtype.itemsize ({size})")

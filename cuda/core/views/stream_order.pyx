@@ -31,12 +31,8 @@ cdef int order_after_producer(object stream_arg, object consumer, object produce
     """Make the consumer wait for the submitted work of the producer; -1: no ordering."""
     if producer is None or consumer == -1:
         return 0
-    producer_address = PyNumber_Index(producer)
-    if producer_address == 0:
-        raise BufferError("the array interface names stream 0, which is ambiguous: 1 is the legacy "
-                          "default stream, 2 the per-thread one")
     # Both 0 and 1 denote the legacy default stream.
-    if producer_address == (consumer or 1):
+    if producer == (consumer or 1):
         return 0
-    order_streams(stream_of(stream_arg, consumer), Stream.from_handle(producer_address))
+    order_streams(stream_of(stream_arg, consumer), Stream.from_handle(producer))
     return 0

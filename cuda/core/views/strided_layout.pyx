@@ -37,6 +37,7 @@ cdef extern from "views/layout/facts.hpp" namespace "halfwarp::views":
     struct offset_range:
         int64_t first
         int64_t last
+    void check_reach(const strided_layout&, uint64_t address) except +
     int64_t volume(const strided_layout&) except +
     offset_range bounds_of "halfwarp::views::offset_bounds"(const strided_layout&) except +
     int64_t offset_in_bytes(const strided_layout&) except +

@@ -247,7 +247,10 @@ cdef class StridedMemoryView:
 
     @property
     def device_id(self):
-        """The ordinal of the device; -1 for host-only memory. Host only."""
+        """The ordinal of the device. Host only.
+
+        Host-only memory has ordinal 0 by the array interface, and -1 by DLPack.
+        """
         return self.fields.device
 
     @property
@@ -465,7 +468,7 @@ cdef class StridedMemoryView:
             The newest DLPack version that the consumer supports. None or a version below (1, 0)
             returns an unversioned capsule.
         dl_device : tuple, optional
-            Must be None.
+            The device that the consumer requests: None or the device of this view.
         copy : bool, optional
             Must not be True.
 
@@ -565,6 +568,7 @@ cdef StridedMemoryView derive_view(StridedMemoryView self, object layout, object
                         f"{type(layout).__name__})")
     if dtype is not None:
         dtype = numpy_module().dtype(dtype)
+        reject_object_dtype(dtype, "StridedMemoryView.view()")
     check_memory(self)
     cdef StridedMemoryView view = new_view(type(self))
     view.native = (<_StridedLayout>layout).native if layout is not None else self.native

@@ -262,7 +262,9 @@ def test_a_dlpack_array_on_the_device_gives_its_address_without_synchronization(
 
 def make_capsule(address, versioned):
     """Return a DLPack capsule over an address, with a byte offset of 16 and no deleter."""
-    tensor = struct.pack("<QiiiBBHQQQ", address, 2, 0, 1, 1, 8, 1, 0, 0, 16)
+    shape = ctypes.c_int64(8)
+    KEPT.append(shape)
+    tensor = struct.pack("<QiiiBBHQQQ", address, 2, 0, 1, 1, 8, 1, ctypes.addressof(shape), 0, 16)
     content = (struct.pack("<IIQQQ", 1, 0, 0, 0, 0) if versioned else b"") + tensor
     content += b"" if versioned else struct.pack("<QQ", 0, 0)
     memory = ctypes.create_string_buffer(content)
@@ -457,8 +459,8 @@ def test_arrays_of_other_libraries_use_their_interface():
         assert packed(DeviceArray(), 8) == bytes_of("Q", 0x7000)
 
 
-def test_the_exception_of_an_empty_interface_propagates():
-    with pytest.raises(KeyError):
+def test_an_empty_interface_is_refused():
+    with pytest.raises(BufferError, match="argument 1 of 1: .* has no entry 'version'"):
         ParamHolder([SimpleNamespace(__cuda_array_interface__={})])
 
 
@@ -587,7 +589,7 @@ def test_any_number_is_accepted_or_refused_for_any_parameter(parameter, value, a
 
 def test_a_class_named_like_a_handle_is_not_a_handle():
     """Such an object may have anything at the offset of a handle's value."""
-    members = {"getPtr": lambda self: 0, "__slots__": ("value", "where")}
+    members = {"getPtr": lambda self: 0, "__slots__": ("value", "payload")}
     for bases in ((), (object,)):
         liar = type("cuda.bindings.driver.CUstream", bases, members)()
         liar.value, liar.payload = 1, 2

@@ -41,6 +41,29 @@ cdef bint accepts_versioned(object max_version) except -1:
     return max_version >= (1, 0)
 
 
+cdef int check_dlpack_request(object stream, object dl_device, object copy,
+                              dlpack_device device) except -1:
+    """Reject a request that an export without a copy cannot meet."""
+    if stream is not None:
+        if not PyIndex_Check(stream):
+            raise TypeError(f"__dlpack__: stream must be an int or None, got "
+                            f"{qualified_name(stream)}")
+        if not -1 <= operator.index(stream) < 2**64:
+            raise ValueError(f"__dlpack__: stream must be the address of a stream, 1 or 2 for a "
+                             f"default stream, or -1 for no ordering, got {stream}")
+    if copy is not None and copy:
+        raise BufferError("Sorry, not supported: copy=True")
+    if dl_device is None:
+        return 0
+    if not isinstance(dl_device, (tuple, list)):
+        raise TypeError("__dlpack__: dl_device must be a tuple of device type and ordinal, got "
+                        f"{qualified_name(dl_device)}")
+    if tuple(dl_device) != (<int>device.type, device.id):
+        raise BufferError("Sorry, not supported: dl_device other than None or the device of the "
+                          f"memory, ({<int>device.type}, {device.id}), got {tuple(dl_device)}")
+    return 0
+
+
 cdef int order_consumer(Buffer self, object stream) except -1:
     """Make the consumer's stream wait for the stream of the allocation."""
     cdef free_order order
@@ -59,10 +82,7 @@ cdef object export_dlpack(Buffer self, object stream, object max_version, object
                           object copy):
     cdef bint versioned = accepts_versioned(max_version)
     cdef dlpack_device device = dlpack_device_of(self)
-    if copy is not None and copy:
-        raise BufferError("Sorry, not supported: copy=True")
-    if dl_device is not None and tuple(dl_device) != (<int>device.type, device.id):
-        raise BufferError("Sorry, not supported: dl_device other than None")
+    check_dlpack_request(stream, dl_device, copy, device)
     check_exportable(self.fields.size)
     order_consumer(self, stream)
     cdef int64_t size = self.fields.size, stride = 1

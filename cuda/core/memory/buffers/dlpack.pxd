@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # DLPack tensors, and exports that keep a Python object alive.
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
 
 cdef extern from "python/dlpack.hpp" namespace "halfwarp::python::dlpack" nogil:
@@ -58,3 +58,39 @@ cdef object make_dlpack_capsule(object owner, const dlpack_tensor& content, uint
 # Returns the managed tensor without a capsule.
 cdef versioned_tensor* make_managed_tensor(object owner, const dlpack_tensor& content,
                                            uint64_t flags) except NULL
+
+# Returns the device that a producer states, after a check.
+cdef dlpack_device tensor_device(object producer) except *
+
+# Returns the capsule of `__dlpack__`; `consumer` is its stream argument.
+cdef object tensor_capsule(object producer, object consumer)
+
+# Sets one of the two tensors of a capsule, which still owns it.
+cdef int find_tensor(object capsule, object producer, managed_tensor** plain,
+                     versioned_tensor** versioned) except -1
+
+# Returns the content of one of the two tensors, after a check of all fields.
+cdef const dlpack_tensor* checked_tensor(managed_tensor* plain, versioned_tensor* versioned,
+                                         object producer) except NULL
+
+# Rejects devices that DLPack has and CUDA has not.
+cdef int check_device_type(int64_t kind) except -1
+
+# Rejects a DLPack request that an export without a copy cannot meet.
+cdef int check_dlpack_request(object stream, object dl_device, object copy,
+                              dlpack_device device) except -1
+
+# The importer of the array interfaces. Each function checks the entry that it returns.
+cdef object interface_entry(dict interface, str key, str name)
+cdef dict checked_interface(object value, object producer, str name, str protocol)
+cdef uintptr_t interface_address(dict interface, str name, bint* is_readonly) except? 1
+cdef tuple interface_shape(dict interface, str name)
+cdef object interface_strides(dict interface, str name)
+cdef object interface_stream(dict interface)
+cdef pointer_facts interface_memory(uintptr_t address) except *
+
+# Returns the element size of a typestr, and sets the DLPack element type if there is one.
+cdef int read_typestr(object typestr, data_type* element) except 0
+
+# Rejects memory of Python references, and memory of which an array with references is the base.
+cdef int reject_references(object owner, str call) except -1

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Memory of objects of other libraries: buffer protocol, DLPack, CUDA Array Interface.
 
-from cpython.buffer cimport PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
-from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
 
 
 @cython.final
@@ -29,8 +28,8 @@ cdef _ForeignMemory foreign_memory(object source, bint is_written, Stream stream
     # The buffer protocol of CuPy arrays raises for device memory.
     is_on_device = hasattr(source, "__cuda_array_interface__")
     if PyObject_CheckBuffer(source) and not is_on_device:
-        read_buffer_protocol(memory, source)
-    elif hasattr(source, "__dlpack__") and hasattr(source, "__dlpack_device__"):
+        read_buffer_protocol(memory, source, is_written)
+    elif has_dlpack(source):
         import_dlpack(memory, source, stream)
     elif is_on_device:
         import_cuda_array(memory, source, stream)
@@ -50,14 +49,80 @@ cdef int reject_strided(object source) except -1:
                      "contiguous copy first")
 
 
-cdef int read_buffer_protocol(_ForeignMemory memory, object source) except -1:
-    # Without the format, which NumPy cannot return for the types of ml_dtypes.
-    PyObject_GetBuffer(source, &memory.view, PyBUF_STRIDES)
-    memory.has_view = True
+cdef int read_buffer_protocol(_ForeignMemory memory, object source, bint is_written) except -1:
+    acquire_view(memory, source)
+    if format_has_references(memory.view.format):
+        raise_references(source)
+    # Bytes between the fields of a record may hold references of the array below it.
+    if is_written and <void*>memory.view.obj is not NULL:
+        reject_base_references(memory.view.obj, "copy into")
     if not PyBuffer_IsContiguous(&memory.view, b"A"):
         reject_strided(source)
     memory.fields = buffer_fields(<uintptr_t>memory.view.buf, memory.view.len, True)
     memory.is_readonly = memory.view.readonly
+    return 0
+
+
+cdef int acquire_view(_ForeignMemory memory, object source) except -1:
+    """Acquire the view of an exporter, with its format if it has one."""
+    try:
+        PyObject_GetBuffer(source, &memory.view, PyBUF_STRIDES | PyBUF_FORMAT)
+        memory.has_view = True
+        return 0
+    except (BufferError, TypeError, ValueError):
+        # NumPy has no format for the types of ml_dtypes and for datetimes: their dtype is checked.
+        PyObject_GetBuffer(source, &memory.view, PyBUF_STRIDES)
+        memory.has_view = True
+        memory.view.format = NULL  # not requested
+        if <void*>memory.view.obj is NULL or not hasattr(memory.view.obj, "dtype"):
+            raise
+        reject_references(memory.view.obj, "copy")
+    return 0
+
+
+cdef bint format_has_references(const char* text) noexcept:
+    """Return whether a format of the buffer protocol has the type `O`, outside field names."""
+    cdef bint is_name = False
+    if text is NULL:
+        return False
+    while text[0]:
+        if text[0] == b":":
+            is_name = not is_name
+        elif text[0] == b"O" and not is_name:
+            return True
+        text += 1
+    return False
+
+
+cdef int raise_references(object source, str call="copy") except -1:
+    raise TypeError(f"cannot {call} {qualified_name(source)}: its elements are references to "
+                    "Python objects, which bytes would corrupt; convert it to a numeric dtype")
+
+
+cdef int reject_references(object owner, str call) except -1:
+    """Reject an array of references to Python objects, and a view of such an array."""
+    dtype = getattr(owner, "dtype", None)
+    if dtype is not None and getattr(dtype, "hasobject", False):
+        raise_references(owner, call)
+    return reject_base_references(owner, call)
+
+
+cdef int reject_base_references(object owner, str call) except -1:
+    """Reject memory of an array of references, which an array of another type views."""
+    cdef int depth
+    base = owner
+    for depth in range(64):  # NumPy shortens the chains of its views
+        if type(base) is memoryview:
+            base = (<object>base).obj
+        else:
+            base = getattr(base, "base", None)
+        if base is None:
+            return 0
+        if type(base) is memoryview:
+            if format_has_references((<str>base.format).encode()):
+                raise_references(owner, call)
+        elif getattr(getattr(base, "dtype", None), "hasobject", False):
+            raise_references(owner, call)
     return 0
 
 
@@ -76,51 +141,64 @@ cdef bint is_dense(tuple shape, tuple strides):
 
 
 cdef int import_dlpack(_ForeignMemory memory, object source, Stream stream) except -1:
+    cdef managed_tensor* plain = NULL
+    cdef versioned_tensor* versioned = NULL
     cdef const dlpack_tensor* tensor
+    cdef uint64_t flags = 0
     # Keeps the stream valid if the exporter closes it.
     cdef borrowed_stream ordered = stream.native.borrow_open(stream)
-    kind = source.__dlpack_device__()[0]
+    cdef dlpack_device device = tensor_device(source)
     # Host arrays take no stream; a device library makes this stream wait for its work.
-    order = {"stream": <uintptr_t>ordered.raw() or 1} if kind == 2 else {}
-    try:
-        capsule = source.__dlpack__(max_version=(1, 2), **order)
-    except TypeError:  # an exporter without versioned capsules
-        capsule = source.__dlpack__(**order)
+    consumer = <uintptr_t>ordered.raw() or 1 if device.type != device_type.cpu else None
+    capsule = tensor_capsule(source, consumer)
     memory.exporter = capsule
-    if PyCapsule_IsValid(capsule, versioned_capsule_name):
-        versioned = <versioned_tensor*>PyCapsule_GetPointer(capsule, versioned_capsule_name)
-        tensor = &versioned.content
-        memory.is_readonly = versioned.flags & read_only
-        memory.is_copy = versioned.flags & is_copied
-    else:
-        tensor = &(<managed_tensor*>PyCapsule_GetPointer(capsule, capsule_name)).content
-    shape = tuple([tensor.shape[i] for i in range(tensor.ndim)])
-    if tensor.strides is not NULL:
-        if not is_dense(shape, tuple([tensor.strides[i] for i in range(tensor.ndim)])):
+    find_tensor(capsule, source, &plain, &versioned)
+    tensor = checked_tensor(plain, versioned, source)
+    if versioned is not NULL:
+        flags = versioned.flags
+    memory.is_readonly = (flags & read_only) != 0
+    memory.is_copy = (flags & is_copied) != 0
+    if tensor.ndim > 0 and tensor.strides is not NULL:
+        if not is_dense(tuple([tensor.shape[i] for i in range(tensor.ndim)]),
+                        tuple([tensor.strides[i] for i in range(tensor.ndim)])):
             reject_strided(source)
-    count = 1
-    for extent in shape:
-        count *= extent
-    bits = count * tensor.dtype.bits * tensor.dtype.lanes
-    memory.fields = buffer_fields(<uintptr_t>tensor.data + tensor.byte_offset, (bits + 7) // 8,
-                                  True)
+    size = tensor_size(tensor, (flags & is_subbyte_padded) != 0, source)
+    memory.fields = buffer_fields(<uintptr_t>tensor.data + tensor.byte_offset, size, True)
     return 0
 
 
 cdef int import_cuda_array(_ForeignMemory memory, object source, Stream stream) except -1:
-    interface = source.__cuda_array_interface__
-    itemsize = int(interface["typestr"][2:])
-    shape = tuple(interface["shape"])
-    strides = interface.get("strides")
+    cdef data_type element
+    cdef bint is_readonly = False
+    cdef uintptr_t address
+    name = "__cuda_array_interface__"
+    interface = checked_interface(source.__cuda_array_interface__, source, name,
+                                  "CUDA Array Interface")
+    typestr = interface_entry(interface, "typestr", name)
+    size = itemsize = read_typestr(typestr, &element)
+    if "O" in typestr:
+        raise_references(source)
+    shape = interface_shape(interface, name)
+    strides = interface_strides(interface, name)
     if strides is not None:
-        if not is_dense(shape, tuple([s // itemsize for s in strides])):
+        if len(strides) != len(shape):
+            raise ValueError(f"the strides of {name} must have {len(shape)} entries, got "
+                             f"{len(strides)}")
+        if not is_dense(shape, tuple([s // itemsize if s % itemsize == 0 else None
+                                      for s in strides])):
             reject_strided(source)
-    size = itemsize
     for extent in shape:
+        if extent < 0:
+            raise ValueError(f"Extents must be non-negative: the shape of {name} is {shape}")
         size *= extent
-    address, memory.is_readonly = interface["data"]
-    memory.fields = buffer_fields(address or 0, size, True)
-    producer = interface.get("stream")
+    address = interface_address(interface, name, &is_readonly)
+    if address + size > 2**64:
+        raise OverflowError(f"the array of {name} ends beyond 64 bits: {address:#x} + {size} bytes")
+    if size:
+        interface_memory(address)
+    memory.is_readonly = is_readonly
+    memory.fields = buffer_fields(address, size, True)
+    producer = interface_stream(interface)
     if producer is not None:
         order_streams(stream, Stream.from_handle(producer))
     return 0

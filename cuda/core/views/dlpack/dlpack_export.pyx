@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Export of views as DLPack tensors.
 
-from cuda.core._core cimport make_dlpack_capsule, accepts_versioned
+from cuda.core._core cimport (
+    accepts_versioned, check_dlpack_request, dlpack_device, make_dlpack_capsule,
+)
 
 
 cdef data_type element_or_raise(StridedMemoryView self) except *:
@@ -47,13 +49,10 @@ cdef uint64_t flags_of(StridedMemoryView self) noexcept:
 
 cdef object export_view(StridedMemoryView self, object stream, object max_version,
                         object dl_device, object copy):
-    if stream is not None and not PyIndex_Check(stream):
-        raise TypeError(f"stream must be an int or None, got {type_name(stream)}")
     cdef bint is_versioned = accepts_versioned(max_version)
     cdef dlpack_tensor tensor
-    if dl_device is not None:
-        raise BufferError("Sorry, not supported: dl_device other than None")
-    if copy is not None and copy:
-        raise BufferError("Sorry, not supported: copy=True")
+    cdef dlpack_device device
+    device.type, device.id = self.device_kind, self.ordinal
+    check_dlpack_request(stream, dl_device, copy, device)
     describe_tensor(self, &tensor)
     return make_dlpack_capsule(self, tensor, flags_of(self), is_versioned)

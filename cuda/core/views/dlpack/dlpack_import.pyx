@@ -2,12 +2,13 @@
 # Import of arrays through DLPack.
 
 from cpython.pycapsule cimport PyCapsule_SetName
-from libc.stdint cimport INT64_MAX, int64_t, uint64_t
+from libc.stdint cimport INT64_MAX, UINT64_MAX, int64_t, uint64_t
 
-from cuda.core._core cimport dlpack_tensor
+from cuda.core._core cimport (
+    check_device_type, checked_tensor, dlpack_device, dlpack_tensor, find_tensor, tensor_capsule,
+    tensor_device,
+)
 
-cdef const char* PLAIN = b"dltensor"
-cdef const char* VERSIONED = b"dltensor_versioned"
 cdef const char* USED_PLAIN = b"used_dltensor"
 cdef const char* USED_VERSIONED = b"used_dltensor_versioned"
 
@@ -53,11 +54,8 @@ cdef int import_any(StridedMemoryView view, object obj, object stream_ptr) excep
 
 cdef int check_order(int kind, object consumer) except -1:
     """Reject unsupported devices, and an omitted stream where it is ambiguous."""
-    if kind in (DEVICE_CUDA_HOST, DEVICE_CUDA_MANAGED):
-        return 0
-    if kind != DEVICE_CPU and kind != DEVICE_CUDA:
-        raise BufferError(f"device not supported: DLPack's kind {kind}")
-    if consumer is None:
+    check_device_type(kind)
+    if consumer is None and (kind == DEVICE_CPU or kind == DEVICE_CUDA):
         raise ambiguous_stream_error()
     return 0
 
@@ -70,80 +68,56 @@ cdef object stream_for_producer(int kind, object consumer):
 
 
 cdef int import_by_protocol(StridedMemoryView view, object obj, object stream_ptr) except -1:
-    export = getattr(obj, "__dlpack__", None)
-    if export is None or not hasattr(obj, "__dlpack_device__"):
+    if getattr(obj, "__dlpack__", None) is None or not hasattr(obj, "__dlpack_device__"):
         raise no_protocol_error(obj)
-    device = obj.__dlpack_device__()
-    try:
-        kind_value, ordinal = device
-    except (TypeError, ValueError) as error:
-        raise BufferError(f"__dlpack_device__ of {type_name(obj)} must return a device type and an "
-                          f"ordinal, got {device!r}") from error
-    cdef int kind = PyNumber_Index(kind_value)
+    cdef dlpack_device device = tensor_device(obj)
+    cdef int kind = <int>device.type
     consumer = stream_number(stream_ptr)
     check_order(kind, consumer)
-    order = stream_for_producer(kind, consumer)
-    try:
-        capsule = export(stream=order,
-                         max_version=(supported_version.major, supported_version.minor))
-    except TypeError:  # an exporter without versioned capsules
-        capsule = export(stream=order)
+    capsule = tensor_capsule(obj, stream_for_producer(kind, consumer))
     view.source = obj
     consume(view, capsule)
-    return set_device(view, kind, PyNumber_Index(ordinal))
+    return set_device(view, kind, device.id)
 
 
 cdef int consume(StridedMemoryView view, object capsule) except -1:
     """Move the tensor of a capsule to the view, which releases it in any case."""
-    if PyCapsule_IsValid(capsule, VERSIONED):
-        view.versioned = <versioned_tensor*>PyCapsule_GetPointer(capsule, VERSIONED)
-        PyCapsule_SetName(capsule, USED_VERSIONED)
-    elif PyCapsule_IsValid(capsule, PLAIN):
-        view.plain = <managed_tensor*>PyCapsule_GetPointer(capsule, PLAIN)
-        PyCapsule_SetName(capsule, USED_PLAIN)
-    elif PyCapsule_IsValid(capsule, USED_PLAIN) or PyCapsule_IsValid(capsule, USED_VERSIONED):
-        raise BufferError(f"__dlpack__ of {type_name(view.source)} returned a capsule that was "
-                          "consumed before")
-    else:
-        raise BufferError(f"__dlpack__ of {type_name(view.source)} must return a DLPack capsule, "
-                          f"got {type_name(capsule)}")
+    find_tensor(capsule, view.source, &view.plain, &view.versioned)
+    PyCapsule_SetName(capsule, USED_PLAIN if view.versioned is NULL else USED_VERSIONED)
     return read_managed(view)
 
 
 cdef int read_managed(StridedMemoryView view) except -1:
-    """Check the version of the consumed tensor and read its flags and content."""
+    """Check the consumed tensor, and read its flags and content."""
+    cdef const dlpack_tensor* tensor = checked_tensor(view.plain, view.versioned, view.source)
     if view.versioned is NULL:
-        return read_tensor(view, &view.plain.content, False)
-    if view.versioned.number.major != supported_version.major:
-        raise BufferError(
-            f"{type_name(view.source)} exports DLPack {view.versioned.number.major}."
-            f"{view.versioned.number.minor}, but only {supported_version.major}.x is supported")
+        return read_tensor(view, tensor, False)
     if view.versioned.flags & read_only:
         view.flags |= VIEW_IS_READONLY
     if view.versioned.flags & is_copied:
         view.flags |= VIEW_IS_COPY
-    return read_tensor(view, &view.versioned.content,
-                       (view.versioned.flags & is_subbyte_padded) != 0)
+    return read_tensor(view, tensor, (view.versioned.flags & is_subbyte_padded) != 0)
 
 
 cdef int read_tensor(StridedMemoryView view, const dlpack_tensor* tensor,
                      bint is_padded) except -1:
+    """Read the content of a checked tensor."""
     cdef int axis, itemsize = itemsize_of_element(tensor.dtype, is_padded)
     cdef bint has_strides = tensor.ndim > 0 and tensor.strides is not NULL
-    if tensor.ndim > 0 and tensor.shape is NULL:
-        raise BufferError(f"the tensor of {type_name(view.source)} has no shape")
-    if tensor.ndim < 0:
-        raise BufferError(f"the tensor of {type_name(view.source)} has {tensor.ndim} axes")
     view.native = strided_layout(tensor.ndim, itemsize, has_strides)
     for axis in range(tensor.ndim):
         view.native.extents()[axis] = tensor.shape[axis]
         if has_strides:
             view.native.strides()[axis] = signed_stride(tensor.strides[axis], itemsize)
-    check_layout(view.native)
     view.element = tensor.dtype
     view.fields.pointer = <uintptr_t>tensor.data + <uintptr_t>tensor.byte_offset
+    check_reach(view.native, view.fields.pointer)
     view.flags |= VIEW_IS_SET
     return 0
+
+
+# No address space is larger, in bytes.
+cdef uint64_t LARGEST_DISTANCE = 1 << 57
 
 
 cdef inline int64_t signed_stride(int64_t stride, int itemsize) noexcept:
@@ -152,8 +126,14 @@ cdef inline int64_t signed_stride(int64_t stride, int itemsize) noexcept:
     CuPy divides a negative stride in bytes as an unsigned number: -20 bytes become 2**62 - 5
     elements of 4 bytes. Since no memory is that large, the size in bytes reveals the sign.
     """
+    cdef uint64_t distance
     if itemsize > 1 and stride > INT64_MAX // itemsize:
-        return <int64_t>(<uint64_t>stride * <uint64_t>itemsize) // itemsize
+        # The distance of a negative stride fits 64 bits. A larger one is no distance at all.
+        if <uint64_t>stride > UINT64_MAX // <uint64_t>itemsize:
+            return stride
+        distance = <uint64_t>stride * <uint64_t>itemsize
+        if -distance <= LARGEST_DISTANCE:
+            return -<int64_t>(-distance // <uint64_t>itemsize)
     return stride
 
 

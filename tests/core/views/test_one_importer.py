@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DLPack and the array interface have one importer: views, copies and kernel arguments refuse the
+same objects."""
+
+import numpy as np
+import pytest
+from cuda.core import LegacyPinnedMemoryResource
+from cuda.core._kernel_arg_handler import ParamHolder
+from cuda.core.utils import StridedMemoryView
+
+from .capsules import Producer
+
+SIZE = 48
+
+
+def by_view(producer, buffer, stream):
+    if hasattr(producer, "__dlpack__"):
+        return StridedMemoryView.from_dlpack(producer, -1)
+    return StridedMemoryView.from_cuda_array_interface(producer, stream)
+
+
+def by_copy_from(producer, buffer, stream):
+    buffer.copy_from(producer, stream=stream)
+
+
+def by_copy_to(producer, buffer, stream):
+    buffer.copy_to(producer, stream=stream)
+
+
+def by_argument(producer, buffer, stream):
+    ParamHolder([producer])
+
+
+IMPORTERS = (by_view, by_copy_from, by_copy_to, by_argument)
+
+
+@pytest.fixture
+def buffer(device, stream):
+    with device.allocate(SIZE, stream=stream) as buffer:
+        buffer.fill(7, stream=stream)
+        yield buffer
+
+
+@pytest.fixture
+def pinned():
+    with LegacyPinnedMemoryResource().allocate(SIZE) as pinned:
+        yield pinned
+
+
+@pytest.mark.parametrize("importer", IMPORTERS)
+class TestTensors:
+    @pytest.mark.parametrize(
+        ("changes", "errors", "text"),
+        [
+            ({"version": (7, 1)}, BufferError, "exports DLPack 7.1, but only 1.x"),
+            ({"version": (0, 9)}, BufferError, "exports DLPack 0.9, but only 1.x"),
+            ({"ndim": -2}, BufferError, "has -2 axes"),
+            ({"ndim": 66}, ValueError, "Max supported ndim is 64"),
+            ({"shape": (-3, -4)}, ValueError, "non-negative"),
+            ({"shape": (2**40, 2**40)}, OverflowError, "more than 64 bits"),
+            ({"data": None}, BufferError, "no address"),
+            ({"byte_offset": 2**64 - 1}, OverflowError, "more than 64 bits"),
+        ],
+    )
+    def test_fields_outside_of_dlpack_are_refused(
+        self, importer, buffer, stream, changes, errors, text
+    ):
+        with pytest.raises(errors, match=text):
+            importer(Producer((13, 0), **changes), buffer, stream)
+
+    def test_a_null_shape_is_refused(self, importer, buffer, stream):
+        producer = Producer((13, 0))
+        producer.managed.content.shape = None
+        with pytest.raises(BufferError, match="has no shape"):
+            importer(producer, buffer, stream)
+
+    @pytest.mark.parametrize("kind", [0, 4, 7, 8, 10, 14, 77, -1])
+    def test_devices_without_addresses_are_refused(self, importer, buffer, stream, kind):
+        with pytest.raises(BufferError, match="device not supported"):
+            importer(Producer((kind, 0)), buffer, stream)
+
+    @pytest.mark.parametrize("pair", [(2**32 + 2, 0), (2, 2**33), (2, -4), (2,), None, (2.5, 0)])
+    def test_devices_that_dlpack_cannot_hold_are_refused(self, importer, buffer, stream, pair):
+        producer = Producer((2, 0))
+        producer.device = pair
+        with pytest.raises(BufferError, match="__dlpack_device__"):
+            importer(producer, buffer, stream)
+
+    def test_the_device_of_the_tensor_itself_is_checked(self, importer, buffer, stream):
+        producer = Producer((4, 0))
+        producer.device = (2, 0)
+        with pytest.raises(BufferError, match="device not supported"):
+            importer(producer, buffer, stream)
+
+    def test_a_consumed_capsule_is_refused(self, importer, buffer, stream):
+        producer = Producer((13, 0))
+        capsule = producer.capsule()
+        producer.capsule = lambda: capsule
+        view = StridedMemoryView.from_dlpack(producer, -1)
+        with pytest.raises(BufferError, match="consumed before"):
+            importer(producer, buffer, stream)
+        assert view.shape == (3, 4)
+
+
+class Interface:
+    def __init__(self, pinned, **changes):
+        self.__cuda_array_interface__ = {
+            "version": 3,
+            "shape": (12,),
+            "typestr": "<f4",
+            "strides": None,
+            "data": (int(pinned.handle), False),
+            **changes,
+        }
+
+
+@pytest.mark.parametrize("importer", IMPORTERS)
+class TestInterfaces:
+    def test_a_right_one_is_accepted(self, importer, buffer, stream, pinned):
+        importer(Interface(pinned), buffer, stream)
+        stream.sync()
+
+    @pytest.mark.parametrize(
+        ("changes", "errors", "text"),
+        [
+            ({"version": 2}, BufferError, "v3 or above"),
+            ({"version": "3"}, BufferError, "v3 or above"),
+            ({"mask": object()}, BufferError, "mask is not supported"),
+            ({"data": None}, BufferError, "no entry 'data'"),
+            ({"data": 12}, TypeError, "tuple of address and read-only flag"),
+            ({"data": (-1, False)}, OverflowError, "64 bits"),
+            ({"data": (2**64, False)}, OverflowError, "64 bits"),
+        ],
+    )
+    def test_fields_outside_of_the_interface_are_refused(
+        self, importer, buffer, stream, pinned, changes, errors, text
+    ):
+        with pytest.raises(errors, match=text):
+            importer(Interface(pinned, **changes), buffer, stream)
+
+    def test_an_interface_that_is_no_dict_is_refused(self, importer, buffer, stream, pinned):
+        producer = Interface(pinned)
+        producer.__cuda_array_interface__ = 5
+        with pytest.raises(BufferError, match="must be a dict"):
+            importer(producer, buffer, stream)
+
+
+@pytest.mark.parametrize("importer", IMPORTERS[:3])
+class TestMemoryOfInterfaces:
+    @pytest.mark.parametrize(
+        ("changes", "errors", "text"),
+        [
+            ({"shape": [12]}, TypeError, "Expected tuple, got list"),
+            ({"shape": (-12,)}, ValueError, "non-negative"),
+            ({"typestr": "f"}, TypeError, "not understood"),
+            ({"typestr": None}, BufferError, "no entry 'typestr'"),
+            ({"strides": [4]}, TypeError, "Expected tuple, got list"),
+            ({"strides": (4, 4)}, ValueError, "strides"),
+            ({"stream": 0}, BufferError, "stream 0, which is ambiguous"),
+            ({"stream": -1}, BufferError, "names stream -1"),
+        ],
+    )
+    def test_layouts_and_streams_are_checked(
+        self, importer, buffer, stream, pinned, changes, errors, text
+    ):
+        with pytest.raises(errors, match=text):
+            importer(Interface(pinned, **changes), buffer, stream)
+
+    def test_memory_of_the_host_is_refused(self, importer, buffer, stream, pinned):
+        array = np.zeros(12, np.float32)
+        with pytest.raises(BufferError, match="neither device memory nor known to the driver"):
+            importer(Interface(pinned, data=(array.ctypes.data, False)), buffer, stream)
+
+
+def records(count=4):
+    array = np.empty(count, dtype=[("number", "i4"), ("text", "O")])
+    array["text"] = [object() for _ in range(count)]
+    return array
+
+
+def arrays_of_references():
+    plain = np.array([object() for _ in range(6)], dtype=object)
+    strings = np.array(["one", "two", "three" * 9], dtype=np.dtypes.StringDType())
+    return {
+        "objects": plain,
+        "records": records(),
+        "fields beside objects": records()[["number"]],
+        "strings": strings,
+        "subclass": records().view(np.recarray),
+        "memoryview": memoryview(plain),
+        "memoryview of fields": memoryview(records()[["number"]]),
+        "bytes of objects": np.frombuffer(plain, np.uint8),
+        "scalar": records()[0],
+    }
+
+
+class TestReferences:
+    """Bytes over references to Python objects would end the process."""
+
+    @pytest.mark.parametrize("name", arrays_of_references())
+    def test_a_copy_to_references_is_refused(self, device, stream, name):
+        array = arrays_of_references()[name]
+        before = repr(array)
+        with device.allocate(
+            memoryview(array).nbytes if name != "strings" else array.nbytes, stream=stream
+        ) as buffer:
+            buffer.fill(0x41, stream=stream)
+            with pytest.raises(TypeError, match="references to Python objects"):
+                buffer.copy_to(array, stream=stream)
+            stream.sync()
+        assert name.startswith("memoryview") or repr(array) == before
+
+    @pytest.mark.parametrize("name", ["objects", "records", "strings", "subclass", "memoryview"])
+    def test_a_copy_of_references_is_refused(self, device, stream, name):
+        array = arrays_of_references()[name]
+        with (
+            device.allocate(array.nbytes, stream=stream) as buffer,
+            pytest.raises(TypeError, match="references to Python objects"),
+        ):
+            buffer.copy_from(array, stream=stream)
+
+    def test_a_field_named_like_the_type_is_copied(self, device, stream):
+        array = np.zeros(4, dtype=[("O", "i4"), ("On", "f4")])
+        with device.allocate(array.nbytes, stream=stream) as buffer:
+            buffer.fill(1, stream=stream)
+            buffer.copy_to(array, stream=stream)
+            stream.sync()
+        assert array["O"].tolist() == [0x01010101] * 4
+
+    def test_types_without_a_format_are_copied(self, device, stream):
+        array = np.zeros(4, dtype="M8[s]")
+        with device.allocate(array.nbytes, stream=stream) as buffer:
+            buffer.fill(0, stream=stream)
+            buffer.copy_to(array, stream=stream)
+
+    @pytest.mark.parametrize("dtype", [object, np.dtype([("a", "i4"), ("b", "O")])])
+    def test_a_view_of_a_buffer_has_no_references(self, device, stream, dtype):
+        with device.allocate(64, stream=stream) as buffer:
+            with pytest.raises(TypeError, match="references to Python objects"):
+                StridedMemoryView.from_buffer(buffer, (1,), dtype=dtype)
+            view = StridedMemoryView.from_buffer(buffer, (8,), itemsize=8)
+            with pytest.raises(TypeError, match="references to Python objects"):
+                view.view(dtype=dtype)
+
+    @pytest.mark.parametrize("name", ["objects", "records", "fields beside objects", "subclass"])
+    def test_views_of_references_are_not_copied(self, stream, name):
+        array = arrays_of_references()[name]
+        view = StridedMemoryView.from_array_interface(array)
+        plain = StridedMemoryView.from_array_interface(
+            np.zeros(array.shape, dtype=f"V{array.dtype.itemsize}")
+        )
+        with pytest.raises(TypeError, match="references to Python objects"):
+            view.copy_from(plain, stream=stream)
+        with pytest.raises(TypeError, match="references to Python objects"):
+            plain.copy_from(view, stream=stream)
+
+    def test_a_numeric_field_of_records_is_copied(self, stream):
+        array = records()
+        field = StridedMemoryView.from_array_interface(array["number"])
+        numbers = StridedMemoryView.from_array_interface(np.arange(4, dtype=np.int32))
+        field.copy_from(numbers, stream=stream)
+        assert array["number"].tolist() == [0, 1, 2, 3]
+
+
+class TestStrides:
+    @pytest.mark.parametrize("stride", [2**61, 2**62, 2**62 + 1, 2**63 - 1, -(2**61), -(2**63)])
+    def test_a_distance_beyond_64_bits_is_refused(self, stride):
+        with pytest.raises(OverflowError):
+            StridedMemoryView.from_dlpack(Producer(strides=(stride, 1)), -1)
+
+    @pytest.mark.parametrize("stride", [2**40, -(2**62)])
+    def test_the_stride_of_one_element_remains(self, stride):
+        view = StridedMemoryView.from_dlpack(Producer(shape=(1, 4), strides=(stride, 1)), -1)
+        assert view.strides == (stride, 1)
+
+    def test_elements_below_address_zero_are_refused(self):
+        with pytest.raises(OverflowError, match="address space"):
+            StridedMemoryView.from_dlpack(Producer(strides=(-(2**50), 1)), -1)
+
+
+class TestRequests:
+    def test_the_own_device_of_a_view_is_accepted(self):
+        array = np.arange(6.0)
+        view = StridedMemoryView.from_any_interface(array, -1)
+        assert np.array_equal(np.from_dlpack(view, device="cpu"), array)
+        assert '"dltensor"' in repr(view.__dlpack__(dl_device=(1, 0)))
+
+    @pytest.mark.parametrize("kind", ["view", "buffer"])
+    def test_other_requests_are_refused(self, buffer, kind):
+        source = buffer if kind == "buffer" else StridedMemoryView.from_any_interface(buffer, -1)
+        assert source.__dlpack__(dl_device=(2, 0), stream=-1)
+        with pytest.raises(BufferError, match=r"or the device of the memory, \(2, 0\), got"):
+            source.__dlpack__(dl_device=(1, 0))
+        with pytest.raises(TypeError, match="dl_device must be a tuple"):
+            source.__dlpack__(dl_device=2)
+        for number in (-2, -(2**70), 2**64):
+            with pytest.raises(ValueError, match=f"stream must be .* got {number}"):
+                source.__dlpack__(stream=number)
+        with pytest.raises(TypeError, match="stream must be an int or None, got float"):
+            source.__dlpack__(stream=1.5)
+
+    def test_an_array_interface_of_the_host_has_ordinal_zero(self):
+        view = StridedMemoryView.from_array_interface(np.zeros(3))
+        assert view.device_id == 0
+        assert not view.is_device_accessible
+        assert StridedMemoryView.from_dlpack(np.zeros(3), -1).device_id == -1
