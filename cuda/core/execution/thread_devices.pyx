@@ -81,13 +81,13 @@ class _ThreadState:
     @property
     def devices(self):
         if thread_devices is NULL:
-            raise AttributeError("this thread has no devices yet: Device() makes them")
+            raise AttributeError("this thread has no devices yet: Device() creates them")
         return list((<ThreadDevices>thread_devices).devices)
 
     @devices.deleter
     def devices(self):
         if thread_devices is NULL:
-            raise AttributeError("this thread has no devices yet: Device() makes them")
+            raise AttributeError("this thread has no devices yet: Device() creates them")
         del (<dict>PyThreadState_GetDict())["cuda.core.devices"]
 
     @property
@@ -155,7 +155,7 @@ cdef object device_from_arguments(PyObject* cls, PyObject* args, PyObject* kwarg
     if "device_id" in keywords:
         positional.append(keywords.pop("device_id"))
     if len(positional) > 1 or keywords:
-        raise TypeError("Device() takes one argument, device_id, which may be left out")
+        raise TypeError("Device() takes at most one argument, device_id")
     return as_device(positional[0] if positional else None)
 
 

@@ -94,7 +94,8 @@ cdef class ExecutableKernelNode(_SwitchableNode):
         if packed.has_attributes():
             raise NotImplementedError(
                 "updating clustered or cooperative kernel nodes, or others with launch attributes, "
-                "is not supported in an executable: change the definition and use Graph.update()")
+                "is not supported in an executable graph: change the definition and use "
+                "Graph.update()")
         params = packed.parameters()
         refs = [kernel_object]
         add_operands(refs, values)
@@ -256,7 +257,7 @@ cdef ExecutableGraphNode executable_view(Graph graph, object value):
     cdef ExecutableGraphNode view
     cdef GraphNode node
     if not isinstance(value, GraphNode):
-        raise TypeError(f"a node of the graph's definition is expected, a GraphNode, got "
+        raise TypeError("the index must be a GraphNode of the graph's definition, got "
                         f"{qualified_name(value)}")
     node = <GraphNode>value
     graph.native.check_open(graph)
@@ -272,8 +273,8 @@ cdef ExecutableGraphNode executable_view(Graph graph, object value):
 
 cdef int check_source(_GraphState source, GraphNode node) except -1:
     if node.state is not source and not contains_subgraph(source, node.state):
-        raise ValueError(f"{node!r} is not a node of the graph that this executable was made from, "
-                         "or last updated from")
+        raise ValueError(f"{node!r} is not a node of the definition that this executable graph was "
+                         "instantiated or last updated from")
     return 0
 
 

@@ -53,4 +53,4 @@ cdef extern from "core/graph/neighbors.hpp" namespace "halfwarp::core" nogil:
     cppclass neighbors:
         vector[CUgraphNode] nodes
         vector[CUgraphEdgeData] edges
-    neighbors neighbors_of(graph_lock&, CUgraphNode, bint behind) except +translate_exception
+    neighbors neighbors_of(graph_lock&, CUgraphNode, bint successors) except +translate_exception

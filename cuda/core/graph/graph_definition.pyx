@@ -13,7 +13,7 @@ cdef class GraphDefinition(_NodeFactory):
 
     def __init__(self):
         if self.state is not None:
-            raise RuntimeError("GraphDefinition is initialised already")
+            raise RuntimeError("GraphDefinition is initialized already")
         initialize_driver()
         self.state = new_graph_state()
         self.identity = <uintptr_t>self.state.raw

@@ -174,12 +174,12 @@ class GraphMemoryResource(MemoryResource):
 
     @property
     def is_device_accessible(self):
-        """True. Host only."""
+        """Whether the device can access the memory: True. Host only."""
         return True
 
     @property
     def is_host_accessible(self):
-        """False. Host only."""
+        """Whether the host can access the memory: False. Host only."""
         return False
 
     def __reduce__(self):

@@ -82,7 +82,7 @@ cdef int set_graph_owner(_GraphState graph, const graph_handle& owner) except -1
 
 
 cdef int close_retained_list(_GraphState graph) except -1:
-    """Close the open list: executables and clones created now must not retain later objects."""
+    """Close the open list: clones and executable graphs created now must not retain new objects."""
     graph.open_list = None
     for subgraph in list(graph.subgraphs.values()):
         close_retained_list(<_GraphState>subgraph)

@@ -66,8 +66,8 @@ cdef class PreparedLaunch:
         if position < 0:
             position += len(self.values)
         if not 0 <= position < len(self.values):
-            raise IndexError(f"a prepared launch of {len(self.values)} arguments, counted from 0, "
-                             f"has none of number {index}")
+            raise IndexError(f"argument index {index} is out of range for a prepared launch with "
+                             f"{len(self.values)} arguments")
         owners = owner_of_argument(value)
         with cython.critical_section(self):
             self.fields.launch.replace(position, value)

@@ -186,8 +186,8 @@ cdef class Event:
 
     def __reduce__(self):
         self.native.check_open(self)
-        raise TypeError("an Event cannot be pickled: made with ipc_enabled=True, it travels as an "
-                        "argument of multiprocessing.Process, or through its queues and pipes")
+        raise TypeError("an Event cannot be pickled: create it with ipc_enabled=True and pass it "
+                        "as an argument of multiprocessing.Process, or through queues and pipes")
 
     @property
     def is_timing_disabled(self):

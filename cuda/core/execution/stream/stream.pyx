@@ -31,7 +31,7 @@ cdef class Stream:
         """Create a stream of this class, as `Device.create_stream` does. Host only."""
         if obj is not None:
             if options is not None:
-                raise ValueError("obj and options cannot be given together: a stream that exists "
+                raise ValueError("obj and options cannot be passed together: an existing stream "
                                  "has its options already")
             return wrap_foreign_stream(cls, obj)
         cdef context_handle context
@@ -238,7 +238,7 @@ cdef class Stream:
         cdef borrowed_stream stream = self.native.borrow_open(self)
         cdef borrowed_event mark = (<Event>event).native.borrow_open(event)
         if mark.facts().is_ipc_enabled():
-            raise TypeError("an IPC-enabled event should not be re-recorded: make a new one with "
+            raise TypeError("an IPC-enabled event should not be re-recorded: create a new one with "
                             "Stream.record(options=...)")
         with nogil:
             call(driver.cuEventRecord, mark.raw(), stream.raw())
@@ -589,8 +589,8 @@ cdef context_handle context_of_current_thread():
 
 
 cdef int raise_no_context_of_default_stream() except -1:
-    raise RuntimeError("No current CUDA context on this thread, which a default stream stands "
-                       "for: call Device().set_current() first")
+    raise RuntimeError("No current CUDA context on this thread, which a default stream "
+                       "uses: call Device().set_current() first")
 
 
 cdef context_handle context_of_open_stream(Stream self):

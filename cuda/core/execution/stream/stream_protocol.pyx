@@ -37,8 +37,8 @@ cdef uintptr_t foreign_stream_address(object foreign) except? 0:
                            f"with 2 elements, got {result!r}")
     version, address = result
     if version != 0:
-        raise RuntimeError(f"the first element of what __cuda_stream__ of "
-                           f"{qualified_name(foreign)} returns must be 0, got {version!r}")
+        raise RuntimeError(f"__cuda_stream__ of {qualified_name(foreign)} must return 0 as the "
+                           f"first element, got {version!r}")
     return address_from(address)
 
 

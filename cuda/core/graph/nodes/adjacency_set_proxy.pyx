@@ -83,7 +83,8 @@ class AdjacencySetProxy(MutableSet):
     __slots__ = ("_node", "_successors")
 
     def __init__(self):
-        raise RuntimeError("the neighbors of a node come from GraphNode.pred and GraphNode.succ")
+        raise RuntimeError("AdjacencySetProxy objects cannot be instantiated directly: use "
+                           "GraphNode.pred and GraphNode.succ")
 
     @classmethod
     def _from_iterable(cls, nodes):

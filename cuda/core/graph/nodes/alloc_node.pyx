@@ -49,7 +49,7 @@ cdef class AllocNode(GraphNode):
 
     @property
     def options(self):
-        """Deprecated: the keywords of `allocate`."""
+        """Deprecated: use `device_id`, `memory_type` and `peer_access`."""
         warn_deprecated("AllocNode.options", "device_id, memory_type and peer_access")
         return import_module("cuda.core.graph.options").GraphAllocOptions(
             device=self.device, memory_type=self.kind, peer_access=list(self.peers) or None)

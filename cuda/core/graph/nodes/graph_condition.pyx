@@ -62,5 +62,5 @@ cdef GraphCondition condition_from(object value):
     if type(value).__name__ == "CUgraphConditionalHandle":
         return wrap_condition(int(value))
     raise TypeError(f"Argument 'condition' has incorrect type (expected GraphCondition, got "
-                    f"{qualified_name(value)}): it comes from GraphBuilder.create_condition() or "
-                    "GraphDefinition.create_condition()")
+                    f"{qualified_name(value)}): create it with GraphBuilder.create_condition() "
+                    "or GraphDefinition.create_condition()")

@@ -102,7 +102,7 @@ cdef class KernelNode(GraphNode):
         cuGraphNodeSetParams : the driver function.
         """
         if kernel is not None and args is None:
-            raise ValueError("changing kernel requires args: give all arguments of the new kernel, "
+            raise ValueError("changing kernel requires args: pass all arguments of the new kernel, "
                              "() if it has none")
         if config is not None or args is not None:
             update_kernel_node(self, config, kernel, args)

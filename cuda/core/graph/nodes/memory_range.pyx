@@ -41,6 +41,6 @@ cdef list present_owners(object first, object second):
 
 cdef int check_fits(memory_range memory, str name, object byte_count) except -1:
     if memory.is_buffer and byte_count > memory.size:
-        raise ValueError(f"{name} is a Buffer of {memory.size} bytes, and the node would use "
-                         f"{byte_count} of it")
+        raise ValueError(f"{name} is a Buffer of {memory.size} bytes, but the node accesses "
+                         f"{byte_count} bytes")
     return 0

@@ -15,8 +15,8 @@ cdef class GraphNode(_NodeFactory):
     """
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError(f"{type(self).__name__} objects cannot be instantiated directly: nodes "
-                           "come from the methods of GraphDefinition and GraphNode")
+        raise RuntimeError(f"{type(self).__name__} objects cannot be instantiated directly: use "
+                           "the methods of GraphDefinition and GraphNode")
 
     def __dealloc__(self):
         if self.node_state is not None:
