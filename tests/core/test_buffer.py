@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Buffer: making, describing, closing, copying, filling, exporting."""
+"""Buffer: construction, description, closing, copying, filling, exporting."""
 
 import ctypes
 import gc
@@ -26,7 +26,7 @@ def pinned(device):
 
 
 class RecordingResource(MemoryResource):
-    """Pinned host memory of ctypes, that notes each deallocation."""
+    """Pinned host memory of ctypes that records each deallocation."""
 
     is_device_accessible = False
     is_host_accessible = True
@@ -51,7 +51,7 @@ def as_array(buffer, dtype=np.uint8):
     return np.from_dlpack(buffer).view(dtype)
 
 
-class TestMaking:
+class TestConstruction:
     def test_the_class_cannot_be_called(self):
         with pytest.raises(
             RuntimeError,
@@ -59,7 +59,7 @@ class TestMaking:
         ):
             Buffer()
 
-    def test_a_view_needs_no_driver_and_frees_nothing(self):
+    def test_a_view_requires_no_driver_and_frees_nothing(self):
         buffer = Buffer.from_handle(0x1000, 16)
         assert (buffer.handle, buffer.size, buffer.memory_resource, buffer.owner) == (
             0x1000,
@@ -70,7 +70,7 @@ class TestMaking:
         buffer.close()
         assert (buffer.handle, buffer.size, buffer.is_closed) == (0, 0, True)
 
-    def test_the_pointer_may_be_a_driver_object(self):
+    def test_the_pointer_can_be_a_driver_object(self):
         from cuda.bindings import driver
 
         assert Buffer.from_handle(driver.CUdeviceptr(0x2000), 8).handle == 0x2000
@@ -85,11 +85,11 @@ class TestMaking:
             ((0x10, 8), {"owner": object(), "mr": RecordingResource()}, ValueError),
         ],
     )
-    def test_wrong_arguments_are_refused(self, arguments, keywords, error):
+    def test_invalid_arguments_are_refused(self, arguments, keywords, error):
         with pytest.raises(error):
             Buffer.from_handle(*arguments, **keywords)
 
-    def test_a_stream_needs_a_resource(self, stream):
+    def test_a_stream_requires_a_resource(self, stream):
         with pytest.raises(ValueError, match=r"stream requires a memory resource \(mr\)"):
             Buffer.from_handle(0x10, 8, stream=stream)
 
@@ -98,7 +98,7 @@ class TestMaking:
         with pytest.raises(ValueError, match=text):
             Buffer.from_handle(0x10, 8, mr=RecordingResource(), owner=object())
 
-    def test_owner_is_held_once_until_close(self):
+    def test_the_owner_is_retained_once_until_close(self):
         owner = object()
         before = sys.getrefcount(owner)
         buffer = Buffer.from_handle(0x10, 8, owner=owner)
@@ -108,7 +108,7 @@ class TestMaking:
         assert sys.getrefcount(owner) == before
         assert buffer.owner is None
 
-    def test_from_handle_of_a_subclass_gives_a_plain_buffer(self):
+    def test_from_handle_of_a_subclass_returns_a_plain_buffer(self):
         class Mine(Buffer):
             pass
 
@@ -117,7 +117,7 @@ class TestMaking:
 
 
 class TestClosing:
-    def test_deallocate_runs_once_with_a_keyword_stream(self):
+    def test_deallocate_is_called_once_with_a_keyword_stream(self):
         resource = RecordingResource()
         buffer = resource.allocate(32)
         address = buffer.handle
@@ -127,17 +127,17 @@ class TestClosing:
         assert type(resource.freed[0][0]) is int
         assert repr(buffer) == "<Buffer ptr=0x0 size=0>"
 
-    def test_collection_is_the_same_as_close(self):
+    def test_collection_is_equivalent_to_close(self):
         resource = RecordingResource()
         resource.allocate(32)
         gc.collect()
         assert len(resource.freed) == 1
 
     @pytest.mark.parametrize("is_shared", [False, True])
-    def test_a_cycle_through_the_resource_is_given_back_while_the_resource_is_whole(
+    def test_a_cycle_through_the_resource_is_freed_while_the_resource_is_intact(
         self, load_kernel, is_shared
     ):
-        """The resource's own attributes are what its deallocate needs."""
+        """deallocate requires the attributes of the resource."""
         resource = RecordingResource()
         freed = resource.freed
         resource.cached = resource.allocate(32)
@@ -148,7 +148,7 @@ class TestClosing:
         gc.collect()
         assert len(freed) == 1
 
-    def test_a_cycle_through_a_subclass_of_a_resource_is_given_back(self, device):
+    def test_a_cycle_through_a_subclass_of_a_resource_is_freed(self, device):
         class Counting(LegacyPinnedMemoryResource):
             def deallocate(self, ptr, size=0, stream=None):
                 self.freed.append(size)
@@ -161,13 +161,13 @@ class TestClosing:
         gc.collect()
         assert freed == [32]
 
-    def test_close_takes_the_stream_that_orders_the_free(self, device, stream):
+    def test_close_accepts_the_stream_that_orders_the_free(self, device, stream):
         buffer = device.allocate(64, stream=stream)
         with device.create_stream() as other:
             buffer.close(other)
         assert buffer.is_closed
 
-    def test_a_wrong_stream_leaves_the_buffer_open(self, device, stream):
+    def test_an_invalid_stream_leaves_the_buffer_open(self, device, stream):
         with device.allocate(64, stream=stream) as buffer:
             with pytest.raises(TypeError):
                 buffer.close("not a stream")
@@ -196,7 +196,7 @@ class TestClosing:
             in capfd.readouterr().err
         )
 
-    def test_a_pending_exception_survives_the_deallocator(self):
+    def test_a_pending_exception_is_preserved(self):
         resource = RecordingResource()
 
         def failing():
@@ -218,11 +218,11 @@ class TestClosing:
         buffer = resource.allocate(256, stream=stream)
         resource.close()
         assert resource.is_closed
-        found = np.zeros(256, np.uint8)
+        result = np.zeros(256, np.uint8)
         buffer.fill(7, stream=stream)
-        buffer.copy_to(found, stream=stream)
+        buffer.copy_to(result, stream=stream)
         stream.sync()
-        assert (found == 7).all()
+        assert (result == 7).all()
         buffer.close()
         stream.sync()
 
@@ -262,7 +262,7 @@ class TestDescription:
             assert repr(buffer) == f"<Buffer ptr={buffer.handle:#x} size=1024>"
             assert buffer.__dlpack_device__() == (2, 0)
 
-    def test_a_view_asks_the_driver_about_its_pointer(self, device, stream, pinned):
+    def test_a_view_queries_the_driver_about_its_pointer(self, device, stream, pinned):
         with device.allocate(64, stream=stream) as memory:
             view = Buffer.from_handle(memory.handle, 64)
             assert (view.is_device_accessible, view.is_host_accessible) == (True, False)
@@ -292,7 +292,7 @@ class TestDescription:
         del buffer
         assert reference() is None
 
-    def test_ipc_needs_an_ipc_resource(self, device, stream):
+    def test_ipc_requires_an_ipc_resource(self, device, stream):
         with device.allocate(8, stream=stream) as buffer:
             with pytest.raises(RuntimeError, match="Memory resource is not IPC-enabled"):
                 _ = buffer.ipc_descriptor
@@ -313,7 +313,7 @@ class TestCopies:
             assert copy.size == 64
             assert copy.memory_resource is memory.memory_resource
 
-    def test_copy_to_without_a_target_needs_a_resource(self, stream):
+    def test_copy_to_without_a_target_requires_a_resource(self, stream):
         view = Buffer.from_handle(0x10, 8)
         with pytest.raises(ValueError, match="destination"):
             view.copy_to(stream=stream)
@@ -338,7 +338,7 @@ class TestCopies:
     @pytest.mark.parametrize(
         "wait", [lambda s: s.sync(), lambda s: s.record().sync(), lambda s: s.device.sync()]
     )
-    def test_a_page_locked_array_is_let_go_when_its_copy_is_known_to_be_done(
+    def test_a_page_locked_array_is_released_when_its_copy_has_completed(
         self, device, stream, pinned, wait
     ):
         with device.allocate(16, stream=stream) as memory, pinned.allocate(16) as host:
@@ -349,10 +349,10 @@ class TestCopies:
             del array
             assert alive() is None
 
-    def test_a_captured_copy_of_a_page_locked_array_leaves_later_copies_alone(
+    def test_a_captured_copy_of_a_page_locked_array_does_not_affect_later_copies(
         self, device, stream, pinned
     ):
-        """The driver answers no question about an event that was recorded in a capture."""
+        """The driver refuses queries of an event that was recorded in a capture."""
         from cuda.bindings import driver
 
         mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
@@ -375,7 +375,7 @@ class TestCopies:
             assert comes_true(lambda: alive() is None), "the graph is gone, and the array stays"
         captured.close()
 
-    def test_a_page_locked_buffer_may_be_closed_after_a_copy_through_a_view(
+    def test_a_page_locked_buffer_can_be_closed_after_a_copy_through_a_view(
         self, device, stream, pinned
     ):
         from cuda.bindings import driver
@@ -386,7 +386,7 @@ class TestCopies:
             driver.cuStreamSynchronize(int(stream.handle))
             host.close()
 
-    def test_bytes_are_not_copied_into_what_an_exporter_copied(self, device, stream):
+    def test_bytes_are_not_copied_into_a_copy_made_by_the_exporter(self, device, stream):
         class Copying:
             def __init__(self, array):
                 self.array = array
@@ -402,7 +402,7 @@ class TestCopies:
             with pytest.raises(BufferError, match="export is a copy"):
                 memory.copy_to(Copying(np.zeros(8, np.uint8)), stream=stream)
 
-    def test_a_read_only_export_is_no_target(self, device, stream):
+    def test_a_read_only_export_is_refused_as_target(self, device, stream):
         frozen = np.zeros(8, np.uint8)
         frozen.flags.writeable = False
 
@@ -422,9 +422,7 @@ class TestCopies:
         with device.allocate(4, stream=stream) as memory, pytest.raises(BufferError):
             memory.copy_to(b"abcd", stream=stream)
 
-    def test_an_array_on_the_device_is_taken_there_though_it_has_a_buffer_protocol(
-        self, device, stream
-    ):
+    def test_a_device_array_with_a_buffer_protocol_is_copied_on_the_device(self, device, stream):
         class DeviceArray(bytearray):
             pass
 
@@ -436,16 +434,16 @@ class TestCopies:
             array = DeviceArray(16)
             array.__cuda_array_interface__ = source.__cuda_array_interface__
             target.copy_from(array, stream=stream)
-            found = np.zeros(16, np.uint8)
-            target.copy_to(found, stream=stream)
+            result = np.zeros(16, np.uint8)
+            target.copy_to(result, stream=stream)
             stream.sync()
-            assert (found == 7).all()
+            assert (result == 7).all()
 
     def test_a_strided_array_is_refused(self, device, stream):
         with device.allocate(20, stream=stream) as memory, pytest.raises(ValueError):
             memory.copy_from(np.arange(10, dtype=np.int32)[::2], stream=stream)
 
-    def test_an_array_of_another_size_is_refused(self, device, stream):
+    def test_an_array_of_a_different_size_is_refused(self, device, stream):
         with (
             device.allocate(20, stream=stream) as memory,
             pytest.raises(ValueError, match="sizes mismatch"),
@@ -456,18 +454,18 @@ class TestCopies:
         with device.allocate(20, stream=stream) as memory, pytest.raises(TypeError):
             memory.copy_from(3, stream=stream)
 
-    def test_none_is_no_stream(self, device, stream):
+    def test_none_is_refused_as_stream(self, device, stream):
         with device.allocate(20, stream=stream) as memory:
             with pytest.raises(TypeError, match="stream is required and must not be None"):
                 memory.fill(0, stream=None)
 
-    def test_a_positional_stream_is_an_old_spelling_that_works(self, device, stream):
-        found = np.zeros(20, np.uint8)
+    def test_a_positional_stream_is_a_deprecated_spelling_that_works(self, device, stream):
+        result = np.zeros(20, np.uint8)
         with device.allocate(20, stream=stream) as memory:
             memory.fill(7, stream)
-            memory.copy_to(found, stream=stream)
+            memory.copy_to(result, stream=stream)
             stream.sync()
-        assert (found == 7).all()
+        assert (result == 7).all()
 
 
 class TestFill:
@@ -483,9 +481,7 @@ class TestFill:
             (np.int16(258), np.full(4, 258, np.int16).tobytes()),
         ],
     )
-    def test_numbers_of_numpy_are_filled_by_their_bits(
-        self, device, stream, pinned, value, expected
-    ):
+    def test_numpy_scalars_are_filled_by_their_bits(self, device, stream, pinned, value, expected):
         with pinned.allocate(8) as buffer:
             buffer.fill(value, stream=stream)
             stream.sync()
@@ -511,7 +507,7 @@ class TestFill:
         with device.allocate(size, stream=stream) as buffer, pytest.raises(error, match=text):
             buffer.fill(value, stream=stream)
 
-    def test_zero_bytes_are_checked_and_left(self, device, stream):
+    def test_zero_bytes_are_checked_and_not_filled(self, device, stream):
         with device.allocate(0, stream=stream) as buffer:
             buffer.fill(1, stream=stream)
             assert not buffer.is_closed
@@ -546,7 +542,7 @@ class TestExports:
             ({"copy": True}, BufferError),
         ],
     )
-    def test_requests_that_cannot_be_met_keep_nothing(self, pinned, keywords, error):
+    def test_requests_that_cannot_be_met_retain_nothing(self, pinned, keywords, error):
         with pinned.allocate(16) as buffer:
             before = sys.getrefcount(buffer)
             with pytest.raises(error):
@@ -554,8 +550,8 @@ class TestExports:
             assert sys.getrefcount(buffer) == before
 
     @pytest.mark.parametrize("max_version", [None, (1, 0)], ids=["plain", "versioned"])
-    def test_a_capsule_states_extent_and_stride(self, pinned, max_version):
-        """No strides mean dense ones, which not every consumer knows."""
+    def test_a_capsule_has_extent_and_stride(self, pinned, max_version):
+        """Missing strides mean a dense tensor, but not every consumer knows that."""
         with pinned.allocate(16) as buffer:
             capsule = buffer.__dlpack__(max_version=max_version)
             content = content_of(capsule)
@@ -564,7 +560,7 @@ class TestExports:
             assert (content.device_type, content.code, content.bits, content.lanes) == (3, 0, 8, 1)
             del content, capsule
 
-    def test_an_unused_capsule_releases_it(self, pinned):
+    def test_an_unused_capsule_releases_the_buffer(self, pinned):
         with pinned.allocate(16) as buffer:
             before = sys.getrefcount(buffer)
             capsule = buffer.__dlpack__(max_version=(1, 0))
@@ -585,7 +581,7 @@ class TestExports:
         with device.allocate(16, stream=stream) as buffer, pytest.raises(BufferError):
             memoryview(buffer)
 
-    def test_the_cuda_array_interface_is_there_for_device_memory_only(self, device, stream):
+    def test_only_device_memory_has_the_cuda_array_interface(self, device, stream):
         with device.allocate(16, stream=stream) as buffer:
             interface = buffer.__cuda_array_interface__
             assert interface["data"] == (buffer.handle, False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cuda.core.checkpoint`: the states of a process, and what is refused before the driver does."""
+"""`cuda.core.checkpoint`: the states of a process, and refusals without a driver call."""
 
 import ctypes
 import os
@@ -15,10 +15,11 @@ UUID = "0123456789abcdef0123456789ABCDEF"
 
 
 @pytest.fixture
-def own(emulation):
-    """This process, which is running again when the test is over.
+def own_process(emulation):
+    """This process, which is running again at the end of the test.
 
-    On a GPU a locked process waits in its next CUDA call, the one that would unlock it too.
+    On a GPU, a locked process blocks in its next CUDA call, including the call that would unlock
+    it.
     """
     process = checkpoint.Process(os.getpid())
     yield process
@@ -54,7 +55,7 @@ def test_it_has_slots_and_no_other_attributes():
 
 
 @pytest.mark.parametrize("timeout", [True, "1", 1.5])
-def test_a_timeout_is_checked_before_the_driver_is_asked(timeout):
+def test_a_timeout_is_checked_before_the_driver_call(timeout):
     with pytest.raises(TypeError, match="^timeout_ms must be an int$"):
         checkpoint.Process(1).lock(timeout)
 
@@ -64,43 +65,43 @@ def test_a_timeout_is_not_negative():
         checkpoint.Process(1).lock(timeout_ms=-1)
 
 
-def test_a_timeout_and_a_pid_fit_the_types_of_the_driver(device):
+def test_timeout_and_pid_fit_the_types_of_the_driver(device):
     with pytest.raises(OverflowError, match="timeout_ms"):
         checkpoint.Process(1).lock(2**32)
     with pytest.raises(OverflowError, match="pid"):
         _ = checkpoint.Process(2**40).state
 
 
-@pytest.mark.parametrize("given", [5, "x", [("a", "b")]])
-def test_a_mapping_is_a_mapping(given):
+@pytest.mark.parametrize("mapping", [5, "x", [("a", "b")]])
+def test_a_mapping_is_a_mapping(mapping):
     with pytest.raises(TypeError, match="gpu_mapping must be a mapping from checkpointed GPU UUID"):
-        checkpoint.Process(1).restore(given)
+        checkpoint.Process(1).restore(mapping)
 
 
-@pytest.mark.parametrize("given", [1, b"0123456789abcdef", uuid.UUID(UUID), None])
-def test_a_uuid_is_that_of_the_driver_or_a_string(given):
-    for mapping in ({given: UUID}, {UUID: given}):
+@pytest.mark.parametrize("uuid_arg", [1, b"0123456789abcdef", uuid.UUID(UUID), None])
+def test_a_uuid_is_a_driver_object_or_a_string(uuid_arg):
+    for mapping in ({uuid_arg: UUID}, {UUID: uuid_arg}):
         with pytest.raises(TypeError, match="GPU UUID values must be CUDA UUID objects or UUID"):
             checkpoint.Process(1).restore(mapping)
 
 
-@pytest.mark.parametrize("given", ["a", UUID + "0", UUID[:-1] + "g", "", " " + UUID[1:], "GPU-"])
-def test_the_string_of_a_uuid_has_32_digits(given):
-    with pytest.raises(ValueError, match="must be 32 hex characters .* got " + repr(given)):
-        checkpoint.Process(1).restore({UUID: given})
+@pytest.mark.parametrize("uuid_arg", ["a", UUID + "0", UUID[:-1] + "g", "", " " + UUID[1:], "GPU-"])
+def test_the_string_of_a_uuid_has_32_digits(uuid_arg):
+    with pytest.raises(ValueError, match="must be 32 hex characters .* got " + repr(uuid_arg)):
+        checkpoint.Process(1).restore({UUID: uuid_arg})
 
 
-def test_the_states_follow_each_other(own):
-    assert own.state == "running"
-    own.lock()
-    assert own.state == "locked"
-    own.checkpoint()
-    assert own.state == "checkpointed"
-    own.restore()
-    assert own.state == "locked"
-    own.unlock()
-    assert own.state == "running"
-    assert own.restore_thread_id > 0
+def test_the_states_follow_each_other(own_process):
+    assert own_process.state == "running"
+    own_process.lock()
+    assert own_process.state == "locked"
+    own_process.checkpoint()
+    assert own_process.state == "checkpointed"
+    own_process.restore()
+    assert own_process.state == "locked"
+    own_process.unlock()
+    assert own_process.state == "running"
+    assert own_process.restore_thread_id > 0
 
 
 @pytest.mark.parametrize(
@@ -116,53 +117,53 @@ def test_the_states_follow_each_other(own):
         (["lock", "checkpoint"], "lock"),
     ],
 )
-def test_a_call_in_the_wrong_state_changes_nothing(own, before, call):
+def test_a_call_in_the_wrong_state_changes_nothing(own_process, before, call):
     for each in before:
-        getattr(own, each)()
-    state = own.state
+        getattr(own_process, each)()
+    state = own_process.state
     with pytest.raises(CUDAError, match="CUDA_ERROR_ILLEGAL_STATE") as caught:
-        getattr(own, call)()
+        getattr(own_process, call)()
     assert caught.value.where == f"cuCheckpointProcess{call.capitalize()}"
-    assert own.state == state
+    assert own_process.state == state
 
 
-def test_an_empty_mapping_is_none(own):
-    own.lock()
-    own.checkpoint()
-    own.restore({})
-    assert own.state == "locked"
+def test_an_empty_mapping_is_equivalent_to_none(own_process):
+    own_process.lock()
+    own_process.checkpoint()
+    own_process.restore({})
+    assert own_process.state == "locked"
 
 
-def spellings(of):
-    made = driver.CUuuid()
-    ctypes.memmove(made.getPtr(), bytes.fromhex(of.replace("-", "")), 16)
-    return [of, of.replace("-", ""), f"GPU-{of}", of.upper(), made]
+def spellings(uuid_text):
+    uuid = driver.CUuuid()
+    ctypes.memmove(uuid.getPtr(), bytes.fromhex(uuid_text.replace("-", "")), 16)
+    return [uuid_text, uuid_text.replace("-", ""), f"GPU-{uuid_text}", uuid_text.upper(), uuid]
 
 
 @pytest.mark.parametrize("spelling", range(5))
-def test_a_mapping_names_each_gpu_by_its_uuid(own, spelling):
+def test_a_mapping_names_each_gpu_by_its_uuid(own_process, spelling):
     every = [spellings(each.uuid)[spelling] for each in Device.get_all_devices()]
-    own.lock()
-    own.checkpoint()
-    own.restore(dict(zip(every, every, strict=True)))
-    assert own.state == "locked"
+    own_process.lock()
+    own_process.checkpoint()
+    own_process.restore(dict(zip(every, every, strict=True)))
+    assert own_process.state == "locked"
 
 
-def test_a_mapping_of_a_gpu_that_is_not_there_is_refused(own):
-    own.lock()
-    own.checkpoint()
+def test_a_mapping_of_an_absent_gpu_is_refused(own_process):
+    own_process.lock()
+    own_process.checkpoint()
     with pytest.raises(CUDAError, match="CUDA_ERROR_INVALID_VALUE"):
-        own.restore({UUID: UUID})
-    assert own.state == "checkpointed"
+        own_process.restore({UUID: UUID})
+    assert own_process.state == "checkpointed"
 
 
-def test_a_process_that_does_not_use_cuda_is_refused(device):
+def test_a_process_without_cuda_is_refused(device):
     with pytest.raises((CUDAError, RuntimeError)):
         _ = checkpoint.Process(2**31 - 1).state
 
 
 @pytest.mark.parametrize("call", ["lock", "checkpoint", "restore", "unlock"])
-def test_what_a_driver_cannot_do_is_a_runtime_error(emulation, call):
+def test_a_missing_driver_function_is_a_runtime_error(emulation, call):
     name = f"cuCheckpointProcess{call.capitalize()}"
     for code in ("CUDA_ERROR_NOT_SUPPORTED", "CUDA_ERROR_NOT_FOUND"):
         with (
@@ -173,19 +174,19 @@ def test_what_a_driver_cannot_do_is_a_runtime_error(emulation, call):
 
 
 @pytest.mark.parametrize("call", ["lock", "checkpoint", "restore", "unlock", "state"])
-def test_what_the_driver_refuses_is_raised_with_the_name_of_the_call(own, emulation, call):
+def test_a_refusal_of_the_driver_names_the_call(own_process, emulation, call):
     name = f"cuCheckpointProcess{'GetState' if call == 'state' else call.capitalize()}"
     with (
         emulation.inject(name, error="CUDA_ERROR_NOT_READY"),
         pytest.raises(CUDAError, match="CUDA_ERROR_NOT_READY") as caught,
     ):
-        found = getattr(own, call)
-        found()
+        function = getattr(own_process, call)
+        function()
     assert caught.value.where == name
-    assert own.state == "running"
+    assert own_process.state == "running"
 
 
-def test_an_older_driver_is_refused_by_its_version(monkeypatch):
+def test_an_older_driver_is_refused_with_its_version(monkeypatch):
     import cuda.core._core as core
 
     checkpoint._driver.cache_clear()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of every class that can be closed, one suite run for each of them."""
+"""The contract of every class that can be closed, run for each of them."""
 
 import gc
 import weakref
@@ -12,15 +12,15 @@ from cuda.core import Device, Stream
 
 @dataclass(frozen=True)
 class Closable:
-    """How to make one of a class, and what must refuse to work once it is closed."""
+    """A factory of a class, and operations that must be refused once the object is closed."""
 
     make: Any
-    uses: tuple  # functions of the object, each an operation on it or with it as argument
+    uses: tuple  # functions of the object: operations on it or with it as an argument
     closed_handle: Any = 0
 
 
 def make_context():
-    """A wrapper of a context that is not current, so that it may be closed."""
+    """Return a wrapper of a context that is not current, so that it can be closed."""
     from cuda.bindings import driver
 
     Device(0).set_current()
@@ -97,47 +97,47 @@ def closable(name):
 
 
 @pytest.fixture
-def thing(closable, device):
-    thing = closable.make()
-    yield thing
-    thing.close()
+def closable_object(closable, device):
+    closable_object = closable.make()
+    yield closable_object
+    closable_object.close()
 
 
-def test_an_open_object_says_so(thing):
-    assert thing.is_closed is False
-    assert int(thing.handle) != 0
+def test_an_open_object_is_not_closed(closable_object):
+    assert closable_object.is_closed is False
+    assert int(closable_object.handle) != 0
 
 
-def test_close_twice_is_harmless(thing):
-    thing.close()
-    thing.close()
-    assert thing.is_closed is True
+def test_close_twice_is_harmless(closable_object):
+    closable_object.close()
+    closable_object.close()
+    assert closable_object.is_closed is True
 
 
-def test_the_state_cannot_be_assigned(thing):
+def test_the_state_cannot_be_assigned(closable_object):
     with pytest.raises(AttributeError):
-        thing.is_closed = True
+        closable_object.is_closed = True
 
 
-def test_an_object_is_true_whatever_its_state(thing):
-    assert thing
-    thing.close()
-    assert thing
+def test_an_object_is_truthy_in_any_state(closable_object):
+    assert closable_object
+    closable_object.close()
+    assert closable_object
 
 
-def test_description_stays_usable_after_close(thing, name, closable):
-    thing.close()
-    assert repr(thing).startswith(f"<{name} handle=0x0")
-    handle = thing.handle
+def test_description_stays_available_after_close(closable_object, name, closable):
+    closable_object.close()
+    assert repr(closable_object).startswith(f"<{name} handle=0x0")
+    handle = closable_object.handle
     assert handle is None if closable.closed_handle is None else int(handle) == 0
 
 
-def test_the_hash_does_not_change_by_closing(thing):
-    before = hash(thing)
-    members = {thing}
-    thing.close()
-    assert hash(thing) == before
-    assert thing in members
+def test_the_hash_is_unchanged_by_closing(closable_object):
+    before = hash(closable_object)
+    members = {closable_object}
+    closable_object.close()
+    assert hash(closable_object) == before
+    assert closable_object in members
 
 
 def test_a_closed_object_equals_only_itself(closable, device):
@@ -154,50 +154,50 @@ def test_a_closed_object_equals_only_itself(closable, device):
     ids=[f"{name}-{i}" for name, closable in CLASSES.items() for i in range(len(closable.uses))],
 )
 def test_operations_on_a_closed_object_are_refused(closed_name, use, device):
-    thing = CLASSES[closed_name].make()
-    thing.close()
+    closable_object = CLASSES[closed_name].make()
+    closable_object.close()
     device.set_current()
     with pytest.raises(RuntimeError, match=f"{closed_name} has been closed"):
-        use(thing)
+        use(closable_object)
 
 
 def test_leaving_the_block_closes_it(closable, device):
-    with closable.make() as thing:
-        assert not thing.is_closed
-    assert thing.is_closed
+    with closable.make() as closable_object:
+        assert not closable_object.is_closed
+    assert closable_object.is_closed
 
 
-def test_an_exception_propagates_the_block(closable, device):
-    with pytest.raises(KeyError), closable.make() as thing:
+def test_an_exception_propagates_from_the_block(closable, device):
+    with pytest.raises(KeyError), closable.make() as closable_object:
         raise KeyError
-    assert thing.is_closed
+    assert closable_object.is_closed
 
 
 def test_weak_references_work_and_die(closable, device):
-    thing = closable.make()
-    reference = weakref.ref(thing)
-    by_key = weakref.WeakKeyDictionary({thing: 1})
-    assert reference() is thing
-    del thing
+    closable_object = closable.make()
+    reference = weakref.ref(closable_object)
+    by_key = weakref.WeakKeyDictionary({closable_object: 1})
+    assert reference() is closable_object
+    del closable_object
     gc.collect()
     assert reference() is None
     assert not by_key
 
 
-def test_comparison_with_anything_else_is_false(thing):
-    assert thing != thing.handle
-    assert thing != 0
-    assert thing.__eq__(object()) is NotImplemented
+def test_comparison_with_other_types_is_false(closable_object):
+    assert closable_object != closable_object.handle
+    assert closable_object != 0
+    assert closable_object.__eq__(object()) is NotImplemented
 
 
 def test_objects_of_different_classes_are_never_equal(device):
-    things = [closable.make() for closable in CLASSES.values()]
+    objects = [closable.make() for closable in CLASSES.values()]
     device.set_current()
-    assert all(a != b for a in things for b in things if a is not b)
+    assert all(a != b for a in objects for b in objects if a is not b)
 
 
-def test_pickling_is_refused(thing):
+def test_pickling_is_refused(closable_object):
     import pickle
 
     with pytest.raises(TypeError):
-        pickle.dumps(thing)
+        pickle.dumps(closable_object)

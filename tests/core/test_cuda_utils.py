@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The private helpers that existing code imports."""
+"""Private helpers that existing code imports."""
 
 import multiprocessing
 
@@ -15,7 +15,7 @@ class TestHandleReturn:
     @pytest.mark.parametrize(
         ("values", "expected"), [((), None), ((5,), 5), ((5, "x"), (5, "x")), ((None,), None)]
     )
-    def test_success_gives_the_values(self, values, expected):
+    def test_success_returns_the_values(self, values, expected):
         assert cuda_utils.handle_return((SUCCESS, *values)) == expected
 
     def test_a_driver_error_is_raised(self):
@@ -35,7 +35,7 @@ class TestHandleReturn:
         nvrtc.nvrtcDestroyProgram(program)
 
     @pytest.mark.parametrize("status", [0, None, "CUDA_SUCCESS"])
-    def test_another_first_element_is_refused(self, status):
+    def test_an_unknown_status_type_is_refused(self, status):
         with pytest.raises(RuntimeError, match="Unknown error type"):
             cuda_utils.handle_return((status,))
 
@@ -48,14 +48,14 @@ class TestHandleReturn:
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"), [(4, (4, 1, 1)), ((), (1, 1, 1)), ((2, 3), (2, 3, 1)), ((1, 2, 3),) * 2]
+    ("value", "expected"), [(4, (4, 1, 1)), ((), (1, 1, 1)), ((2, 3), (2, 3, 1)), ((1, 2, 3),) * 2]
 )
-def test_three_numbers_are_filled_with_ones(given, expected):
-    assert cuda_utils.cast_to_3_tuple("grid", given) == expected
+def test_missing_dimensions_are_filled_with_ones(value, expected):
+    assert cuda_utils.cast_to_3_tuple("grid", value) == expected
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("value", "text"),
     [
         ([4], "grid must be an int, or a tuple with up to 3 ints"),
         ((1, 2, 3, 4), "grid must be an int, or a tuple with up to 3 ints"),
@@ -64,9 +64,9 @@ def test_three_numbers_are_filled_with_ones(given, expected):
         ((0, 1), "grid values must be >= 1"),
     ],
 )
-def test_other_sizes_are_refused(given, text):
+def test_other_sizes_are_refused(value, text):
     with pytest.raises(ValueError, match=text):
-        cuda_utils.cast_to_3_tuple("grid", given)
+        cuda_utils.cast_to_3_tuple("grid", value)
 
 
 @pytest.mark.parametrize(
@@ -99,16 +99,16 @@ def test_sequences_and_nested_ones():
     assert not cuda_utils.is_nested_sequence([1, 2])
 
 
-def test_flags_as_compilers_read_them():
+def test_flags_are_formatted_for_compilers():
     assert cuda_utils._handle_boolean_option(True) == "true"
     assert cuda_utils._handle_boolean_option(None) == "false"
 
 
 def test_a_precondition_runs_first_with_the_same_arguments():
-    seen = []
+    calls = []
 
     def checker(*args, what, **kwargs):
-        seen.append((args, kwargs, what))
+        calls.append((args, kwargs, what))
 
     @cuda_utils.precondition(checker, "thing")
     def method(self, x, y=2):
@@ -116,33 +116,33 @@ def test_a_precondition_runs_first_with_the_same_arguments():
         return x + y
 
     assert method(None, 1, y=3) == 4
-    assert seen == [((None, 1), {"y": 3}, "thing")]
+    assert calls == [((None, 1), {"y": 3}, "thing")]
     assert (method.__name__, method.__doc__) == ("method", "Add.")
 
 
 class TestTransaction:
-    def test_leaving_without_commit_undoes_the_last_step_first(self):
+    def test_leaving_without_commit_undoes_steps_in_reverse_order(self):
         log = []
         with cuda_utils.Transaction() as steps:
             steps.append(log.append, 1)
             steps.append(log.append, 2)
         assert log == [2, 1]
 
-    def test_commit_keeps_what_was_done(self):
+    def test_commit_keeps_the_steps(self):
         log = []
         with cuda_utils.Transaction() as steps:
             steps.append(log.append, 1)
             steps.commit()
         assert log == []
 
-    def test_an_exception_passes_after_undoing(self):
+    def test_an_exception_propagates_after_undoing(self):
         log = []
         with pytest.raises(KeyError), cuda_utils.Transaction() as steps:
             steps.append(log.append, 1)
             raise KeyError
         assert log == [1]
 
-    def test_a_step_that_cannot_be_undone_leaves_none_out(self):
+    def test_a_failed_undo_does_not_skip_the_others(self):
         log = []
         with pytest.raises(ValueError), cuda_utils.Transaction() as steps:
             steps.append(log.append, 1)
@@ -176,14 +176,14 @@ class TestForkWarning:
 
 def test_versions_have_three_numbers(device):
     assert version.binding_version() == (13, 5, 0)
-    found = version.driver_version()
-    assert len(found) == 3
-    assert found >= (12, 0, 0)
+    version_numbers = version.driver_version()
+    assert len(version_numbers) == 3
+    assert version_numbers >= (12, 0, 0)
     assert cuda_utils.get_binding_version is version.binding_version
     assert cuda_utils.get_driver_version is version.driver_version
 
 
-def test_the_low_layer_is_reachable():
+def test_the_bindings_are_reachable():
     assert cuda_utils.driver is driver
     assert cuda_utils.nvrtc is nvrtc
     assert cuda_utils.runtime is runtime

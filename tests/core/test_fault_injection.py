@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every driver call behind a constructor or an operation fails once: nothing leaks, all goes on."""
+"""Every driver call of a constructor or an operation fails once, and nothing leaks."""
 
 import gc
 
@@ -84,7 +84,7 @@ USES = [
 
 @pytest.fixture
 def small_heap():
-    """A sweep collects garbage twice for each call: leave out what pytest has made so far."""
+    """Exclude existing objects from the two collections per call of a sweep."""
     gc.collect()
     gc.freeze()
     yield
@@ -148,7 +148,7 @@ with warnings.catch_warnings(record=True) as caught:
     with emulation.inject("cuStreamDestroy", error="CUDA_ERROR_UNKNOWN"):
         {close}
     for _ in range(100):
-        len([])  # the main thread gives it when it next runs code
+        len([])  # the main thread warns when it next runs code
 assert stream.is_closed
 for each in caught:
     print(each.category is CUDAWarning, each.message)
@@ -163,14 +163,14 @@ for each in caught:
     ],
     ids=["main thread", "another"],
 )
-def test_a_failing_clean_up_is_a_warning(run_python, close):
+def test_a_failed_cleanup_is_a_warning(run_python, close):
     code = FAILING_CLEAN_UP.format(action="always", close=close)
-    said = run_python(code, HALFWARP_BACKEND="emulator", allowed=("emulator: ",))
-    assert said == "True cuStreamDestroy failed during clean-up: CUDA_ERROR_UNKNOWN (999)\n"
+    output = run_python(code, HALFWARP_BACKEND="emulator", allowed=("emulator: ",))
+    assert output == "True cuStreamDestroy failed during clean-up: CUDA_ERROR_UNKNOWN (999)\n"
 
 
-def test_a_failing_clean_up_whose_warning_is_an_error_is_reported(run_python):
+def test_a_failed_cleanup_whose_warning_is_an_error_is_reported(run_python):
     code = FAILING_CLEAN_UP.format(action="error", close="stream.close()")
     code = "import sys\nsys.unraisablehook = lambda args: print(args.exc_value)\n" + code
-    said = run_python(code, HALFWARP_BACKEND="emulator", allowed=("emulator: ",))
-    assert said == "cuStreamDestroy failed during clean-up: CUDA_ERROR_UNKNOWN (999)\n"
+    output = run_python(code, HALFWARP_BACKEND="emulator", allowed=("emulator: ",))
+    assert output == "cuStreamDestroy failed during clean-up: CUDA_ERROR_UNKNOWN (999)\n"

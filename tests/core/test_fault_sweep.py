@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each driver call of each constructor and context manager fails once: no crash, no leak.
 
-Devices, contexts, streams and events are swept in `test_fault_injection.py`.
+`test_fault_injection.py` sweeps devices, contexts, streams and events.
 """
 
 import gc
@@ -64,7 +64,7 @@ def allocate_without_a_stream(device, stream):
 
 
 def empty_the_context_stack():
-    """Also of what a pop that failed has left below."""
+    """Pop all contexts, including a context that a failed pop left on the stack."""
     while driver.cuCtxPopCurrent()[0] != driver.CUresult.CUDA_ERROR_INVALID_CONTEXT:
         pass
 
@@ -88,10 +88,10 @@ def allocate_on_a_default_stream(device, stream):
 
 
 def copy(device, stream):
-    with device.allocate(64, stream=stream) as one, device.allocate(64, stream=stream) as other:
-        one.copy_to(other, stream=stream)
-        one.copy_from(other, stream=stream)
-        one.copy_to(stream=stream).close()
+    with device.allocate(64, stream=stream) as source, device.allocate(64, stream=stream) as target:
+        source.copy_to(target, stream=stream)
+        source.copy_from(target, stream=stream)
+        source.copy_to(stream=stream).close()
 
 
 def copy_with_the_host(device, stream):
@@ -164,7 +164,7 @@ def load_for_older_calls(device, stream):
     code = ObjectCode.from_ptx(PTX)
     code.get_module()
     while driver.cuLibraryUnload(code.handle) != (driver.CUresult.CUDA_SUCCESS,):
-        pass  # the injected failure may be this one's
+        pass  # the injected failure may concern this call
 
 
 def describe_a_kernel(device, stream):
@@ -200,17 +200,17 @@ def wrap_a_foreign_stream(device, stream):
     with device.create_stream(Foreign(stream)) as wrapped:
         wrapped.wait(Foreign(stream))
         wrapped.sync()
-    with Stream.from_handle(int(stream.handle)) as again, device.allocate(8, stream=again):
-        again.sync()
+    with Stream.from_handle(int(stream.handle)) as wrapper, device.allocate(8, stream=wrapper):
+        wrapper.sync()
 
 
 def stream_in_a_block(device, stream):
-    with device.create_stream() as made, device.allocate(64, stream=made) as buffer:
-        buffer.fill(0, stream=made)
+    with device.create_stream() as own_stream, device.allocate(64, stream=own_stream) as buffer:
+        buffer.fill(0, stream=own_stream)
 
 
 def foreign_in_a_block(device, stream):
-    with Stream() as made, made.record() as event:
+    with Stream() as own_stream, own_stream.record() as event:
         stream.wait(event)
 
 
@@ -299,17 +299,17 @@ USES = [
 
 
 @pytest.fixture(autouse=True)
-def what_cleaning_up_says(capfd):
-    """A clean-up that is made to fail says so on stderr; nothing else may appear there."""
+def cleanup_messages(capfd):
+    """Check that stderr contains nothing but the reports of failed cleanups."""
     yield
-    said = capfd.readouterr().err.splitlines()
+    lines = capfd.readouterr().err.splitlines()
     allowed = ("halfwarp: ", "Warning: ", "emulator: ")
-    assert [line for line in said if not line.startswith(allowed)] == []
+    assert [line for line in lines if not line.startswith(allowed)] == []
 
 
 @pytest.fixture(autouse=True)
 def fast_collection():
-    """Each run is followed by a collection: leave out what was there before."""
+    """Exclude existing objects from the collection that follows each run."""
     gc.collect()
     gc.freeze()
     yield
@@ -343,7 +343,7 @@ def test_each_driver_call_may_fail(device, stream, emulation, use, error):
         ("cuLibraryLoadData", load),
     ],
 )
-def test_no_memory_is_an_out_of_memory_error(device, stream, emulation, function, use):
+def test_exhausted_memory_is_an_out_of_memory_error(device, stream, emulation, function, use):
     use(device, stream)
     with emulation.inject(function), pytest.raises(OutOfMemoryError) as caught:
         use(device, stream)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of a memory resource, run for each implementation, and what is special to each."""
+"""The contract of a memory resource, run for each implementation, and special cases of each."""
 
 import ctypes
 import re
@@ -66,7 +66,7 @@ class TestContract:
         with resource.allocate(0, stream=stream) as buffer:
             assert (buffer.size, buffer.handle, buffer.is_closed) == (0, 0, False)
 
-    def test_a_size_is_what_has_an_index(self, resource, stream):
+    def test_a_size_is_an_object_with_index(self, resource, stream):
         class Index:
             def __index__(self):
                 return 48
@@ -74,8 +74,8 @@ class TestContract:
         with resource.allocate(Index(), stream=stream) as buffer:
             assert buffer.size == Buffer.from_handle(buffer.handle, Index()).size == 48
         for wrong in ("48", None, b"4"):
-            said = f"allocate(): size must be a whole number of bytes, got {wrong!r} ("
-            with pytest.raises(TypeError, match=re.escape(said)):
+            message = f"allocate(): size must be a whole number of bytes, got {wrong!r} ("
+            with pytest.raises(TypeError, match=re.escape(message)):
                 resource.allocate(wrong, stream=stream)
 
     @pytest.mark.parametrize(
@@ -85,36 +85,36 @@ class TestContract:
             (1 << 64, r"allocate\(\): size is too large: 18446744073709551616 bytes"),
         ],
     )
-    def test_sizes_out_of_range_are_overflow(self, resource, stream, size, text):
+    def test_sizes_out_of_range_overflow(self, resource, stream, size, text):
         with pytest.raises(OverflowError, match=text):
             resource.allocate(size, stream=stream)
 
-    def test_a_float_is_a_size_where_it_is_whole_and_warns(self, resource, stream):
+    def test_a_whole_float_is_accepted_as_size_with_a_warning(self, resource, stream):
         with pytest.warns(DeprecationWarning, match=r"float \(128\.0\) is deprecated: use 128"):
             resource.allocate(128.0, stream=stream).close()
         with pytest.raises(TypeError, match="whole number of bytes, got 128.5"):
             resource.allocate(128.5, stream=stream)
 
-    def test_deallocate_takes_what_allocate_gave(self, resource, stream):
+    def test_deallocate_accepts_the_address_of_allocate(self, resource, stream):
         buffer = resource.allocate(64, stream=stream)
         view = Buffer.from_handle(buffer.handle, 64, mr=resource, stream=stream)
         assert view.handle == buffer.handle
         view.close()
-        # `buffer` would free a second time: let it forget its memory
+        # `buffer` would free the memory a second time, so it is cleared
         buffer._clear()
         resource.deallocate(0, 0, stream=stream)
 
-    def test_says_who_may_touch_its_memory(self, name, resource):
+    def test_it_reports_who_can_access_its_memory(self, name, resource):
         expected = ACCESS.get(name, (True, False))
         assert (resource.is_device_accessible, resource.is_host_accessible) == expected
         assert resource.is_managed is False
 
-    def test_lives_as_long_as_its_buffers(self, name, device, stream):
+    def test_it_lives_as_long_as_its_buffers(self, name, device, stream):
         buffer = RESOURCES[name](device).allocate(32, stream=stream)
         buffer.fill(1, stream=stream)
         buffer.close()
 
-    def test_threads_may_allocate_at_once(self, resource, device, stream):
+    def test_threads_can_allocate_concurrently(self, resource, device, stream):
         def work():
             Device(0).set_current()
             for _ in range(50):
@@ -122,7 +122,7 @@ class TestContract:
 
         run_together(*[work] * 4)
 
-    def test_is_a_memory_resource(self, resource, device):
+    def test_it_is_a_memory_resource(self, resource, device):
         assert isinstance(resource, MemoryResource)
         before = device.memory_resource
         device.memory_resource = resource
@@ -141,7 +141,7 @@ class TestBaseClass:
             lambda mr: mr.device_id,
         ],
     )
-    def test_what_a_subclass_leaves_out_is_a_type_error_on_use(self, use):
+    def test_a_missing_method_of_a_subclass_is_a_type_error_on_use(self, use):
         with pytest.raises(
             TypeError, match=r"MemoryResource\.\w+ must be implemented by subclasses\."
         ):
@@ -150,7 +150,7 @@ class TestBaseClass:
     def test_is_managed_is_optional(self):
         assert MemoryResource().is_managed is False
 
-    def test_a_device_takes_resources_only(self, device):
+    def test_a_device_accepts_only_resources(self, device):
         with pytest.raises(TypeError, match="Expected type MemoryResource"):
             device.memory_resource = object()
 
@@ -162,7 +162,7 @@ class TestDevicePool:
         assert first != second
         assert not first.is_handle_owned
 
-    def test_options_make_a_pool_of_its_own(self, device):
+    def test_options_create_a_separate_pool(self, device):
         own = DeviceMemoryResource(device, {})
         assert own.is_handle_owned
         assert int(own.handle) != int(DeviceMemoryResource(device).handle)
@@ -181,10 +181,10 @@ class TestDevicePool:
         assert attributes.used_mem_current == 0
         assert own.device_id == 0 and own.uuid is None
 
-    def test_the_current_pool_keeps_freed_memory(self, device):
+    def test_the_current_pool_caches_freed_memory(self, device):
         assert DeviceMemoryResource(device).attributes.release_threshold == 2**64 - 1
 
-    def test_attributes_follow_use(self, device, stream):
+    def test_attributes_reflect_use(self, device, stream):
         own = DeviceMemoryResource(device, {})
         attributes = own.attributes
         assert own.attributes is attributes
@@ -216,7 +216,7 @@ class TestDevicePool:
             own.attributes.used_mem_current = 1
         own.close()
 
-    def test_trim_gives_free_memory_back(self, device, stream):
+    def test_trim_releases_free_memory(self, device, stream):
         own = DeviceMemoryResource(device, {})
         own.allocate(1 << 20, stream=stream).close()
         stream.sync()
@@ -224,7 +224,7 @@ class TestDevicePool:
         assert own.attributes.reserved_mem_current == 0
         own.close()
 
-    def test_a_limit_is_out_of_memory(self, device, stream):
+    def test_the_limit_is_reported_as_out_of_memory(self, device, stream):
         own = DeviceMemoryResource(device, {"max_size": 1 << 25})
         with pytest.raises(MemoryError, match="CUDA_ERROR_OUT_OF_MEMORY") as caught:
             own.allocate(1 << 32, stream=stream)
@@ -233,7 +233,7 @@ class TestDevicePool:
         own.allocate(1024, stream=stream).close()
         own.close()
 
-    def test_out_of_memory_is_reported_though_the_pool_does_not_answer(
+    def test_out_of_memory_is_reported_although_queries_of_the_pool_fail(
         self, device, stream, emulation
     ):
         own = DeviceMemoryResource(device, {"max_size": 1 << 25})
@@ -246,21 +246,21 @@ class TestDevicePool:
         own.close()
 
     @pytest.mark.parametrize("options", [3, "x", {"unknown": 1}])
-    def test_wrong_options_are_type_errors(self, device, options):
+    def test_invalid_options_are_type_errors(self, device, options):
         with pytest.raises(TypeError):
             DeviceMemoryResource(device, options)
 
-    def test_the_old_call_without_stream_warns(self, device):
+    def test_the_deprecated_call_without_stream_warns(self, device):
         with pytest.warns(DeprecationWarning, match="stream"):
             device.memory_resource.allocate(16).close()
 
-    def test_attribute_objects_cannot_be_made(self, device):
+    def test_attribute_objects_cannot_be_constructed(self, device):
         with pytest.raises(RuntimeError, match="cannot be instantiated directly"):
             type(DeviceMemoryResource(device).attributes)()
 
 
 class TestLegacyPinned:
-    def test_needs_no_driver_to_exist_and_has_no_device(self):
+    def test_construction_requires_no_driver_and_it_has_no_device(self):
         resource = LegacyPinnedMemoryResource()
         with pytest.raises(RuntimeError, match="a pinned memory resource is not bound to any GPU"):
             _ = resource.device_id
@@ -275,7 +275,7 @@ class TestLegacyPinned:
         buffer.close()
         assert buffer.is_closed
 
-    def test_a_stream_must_be_one(self, stream):
+    def test_another_type_is_refused_as_stream(self, stream):
         resource = LegacyPinnedMemoryResource()
         with pytest.raises(TypeError, match="Stream or GraphBuilder expected, got int"):
             resource.allocate(8, stream=3)
@@ -283,7 +283,7 @@ class TestLegacyPinned:
         with pytest.raises(RuntimeError, match="Stream has been closed"):
             resource.allocate(8, stream=stream)
 
-    def test_memory_goes_back_when_the_wait_before_fails(self, stream, emulation):
+    def test_memory_is_freed_although_the_preceding_wait_fails(self, stream, emulation):
         buffer = LegacyPinnedMemoryResource().allocate(8)
         with (
             emulation.inject("cuStreamSynchronize", error="CUDA_ERROR_LAUNCH_FAILED"),

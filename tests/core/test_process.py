@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads, forks and the end of the interpreter: no crash, no message, no leak."""
+"""Threads, forks and interpreter exit: no crash, no message, no leak."""
 
 import gc
 
@@ -17,7 +17,7 @@ device = Device(0)
 device.set_current()
 """
 
-# name -> what makes an object that holds something of the driver's
+# name -> expression for an object that owns driver state
 HOLDERS = {
     "pool buffer": "device.allocate(64, stream=stream)",
     "own pool": "DeviceMemoryResource(device, {})",
@@ -45,7 +45,7 @@ stream.sync()
 
 @pytest.fixture
 def live_objects(emulation):
-    """Numbers of live driver objects by kind, as the emulator counts them."""
+    """Return a count of live driver objects by kind, from the emulator."""
 
     def count():
         gc.collect()
@@ -63,7 +63,7 @@ COMPILATIONS = {
 
 
 class TestThreads:
-    def test_objects_are_made_and_closed_on_many_threads(self, device):
+    def test_objects_are_created_and_closed_on_many_threads(self, device):
         def work():
             own = Device(0)
             own.set_current()
@@ -83,7 +83,7 @@ class TestThreads:
 
         run_together(*[work] * 8)
 
-    def test_one_object_may_be_closed_by_many_threads_at_once(self, device):
+    def test_one_object_can_be_closed_by_many_threads_concurrently(self, device):
         for _ in range(50):
             stream = device.create_stream()
             event = stream.record()
@@ -97,7 +97,7 @@ class TestThreads:
             assert event.is_closed
         device.sync()
 
-    def test_what_a_thread_made_outlives_it(self, in_new_thread):
+    def test_an_object_outlives_the_thread_that_created_it(self, in_new_thread):
         def make():
             Device(0).set_current()
             return Device(0).create_stream()
@@ -106,21 +106,21 @@ class TestThreads:
         stream.sync()
         stream.close()
 
-    def test_the_first_use_may_come_from_many_threads_at_once(self, run_python):
+    def test_the_first_use_can_be_on_many_threads_concurrently(self, run_python):
         code = """
 import threading
 from cuda.core import Device
 barrier = threading.Barrier(16)
-seen = []
+devices = []
 def work():
     barrier.wait()
     device = Device(0)
     device.set_current()
-    seen.append(device)
+    devices.append(device)
 threads = [threading.Thread(target=work) for _ in range(16)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
-print(len(seen), len(set(seen)), len({id(each) for each in seen}))
+print(len(devices), len(set(devices)), len({id(each) for each in devices}))
 """
         assert run_python(code).split() == ["16", "1", "16"]
 
@@ -137,11 +137,11 @@ class TestExit:
             "import sys; sys.exit(0)",
         ],
     )
-    def test_live_objects_at_exit_say_nothing(self, run_python, code):
+    def test_live_objects_at_exit_print_nothing(self, run_python, code):
         run_python(START + code)
 
     @pytest.mark.parametrize("make", HOLDERS.values(), ids=HOLDERS)
-    def test_holders_at_exit_say_nothing_even_in_a_cycle(self, run_python, make):
+    def test_owners_at_exit_print_nothing_even_in_a_cycle(self, run_python, make):
         run_python(START + HOLD % make + "held.append(held); import builtins; builtins.held = held")
 
     @pytest.mark.parametrize(
@@ -154,8 +154,8 @@ class TestExit:
             "with suppress(CUDAError): ObjectCode.from_ptx('no PTX').get_kernel('k')",
         ],
     )
-    def test_daemon_threads_may_still_be_at_work(self, run_python, work):
-        """Python ends them when they want its lock again, which they do inside our C++."""
+    def test_daemon_threads_may_still_be_running(self, run_python, work):
+        """Python ends daemon threads when they acquire the GIL, inside our C++ code."""
         code = f"""
 import threading, time
 from contextlib import suppress
@@ -163,8 +163,8 @@ from cuda.core import LaunchConfig, ObjectCode, launch
 from cuda.core._utils.cuda_utils import CUDAError
 ptx = ".version 8.0\\n.target sm_75\\n.address_size 64\\n.visible .entry k() {{ ret; }}\\n"
 kernel, shared = ObjectCode.from_ptx(ptx).get_kernel("k"), device.create_stream()
-one = LaunchConfig(grid=1, block=1)
-launch(shared, one, kernel)
+config = LaunchConfig(grid=1, block=1)
+launch(shared, config, kernel)
 def work():
     device = Device(0)
     device.set_current()
@@ -185,11 +185,11 @@ ready = threading.Barrier(4)
 def work():
     device = Device(0)
     device.set_current()
-    things = known["Fixtures"](device)
+    fixtures = known["Fixtures"](device)
     ready.wait()
     while True:
         with contextlib.suppress(Exception):
-            known[{operation!r}](things)
+            known[{operation!r}](fixtures)
 for _ in range(3): threading.Thread(target=work, daemon=True).start()
 ready.wait()
 time.sleep(0.1)
@@ -204,7 +204,7 @@ time.sleep(0.1)
         ],
         ids=["python", "C"],
     )
-    def test_a_host_call_that_never_returns_does_not_keep_the_process(self, run_python, function):
+    def test_a_host_call_that_never_returns_does_not_block_exit(self, run_python, function):
         code = f"""
 import ctypes, threading
 stream = device.create_stream()
@@ -217,7 +217,7 @@ began.wait()
 
     @pytest.mark.parametrize("compile", COMPILATIONS.values(), ids=COMPILATIONS)
     def test_daemon_threads_may_be_compiling(self, run_python, compile):
-        """Destructors of a compiler's library must not run while a thread is inside."""
+        """Destructors of a compiler library must not run while a thread uses the library."""
         code = f"""
 import threading
 source = "__global__ void k(int *p) {{ *p = 1; }}"
@@ -235,7 +235,7 @@ import time; time.sleep(0.2)
         for _ in range(3):
             run_python(code)
 
-    def test_the_thread_that_ends_the_process_may_still_compile(self, run_python):
+    def test_the_main_thread_can_compile_during_exit(self, run_python):
         code = """
 import atexit
 atexit.register(lambda: print(len(Program("", "c++").compile("ptx").code) > 0))
@@ -243,8 +243,8 @@ from cuda.core import Program
 """
         assert run_python(code).split() == ["True"]
 
-    def test_a_compilation_that_comes_too_late_is_refused_in_the_end(self, run_python):
-        """Somebody may wait for the thread, which then must not wait for ever."""
+    def test_a_late_compilation_is_refused(self, run_python):
+        """Another thread may wait for this one, so it must not wait forever."""
         code = """
 import atexit, threading
 late = threading.Event()
@@ -275,12 +275,12 @@ builtins.late = Late(device.create_stream())
         run_python(START + code)
 
 
-# A driver has threads of its own, of which Python 3.12 warns.
+# A driver has its own threads, which make Python 3.12 warn.
 QUIET = ("-W", "ignore:This process:DeprecationWarning")
 
 
 class TestFork:
-    def test_objects_of_the_parent_are_not_destroyed_by_the_child(self, run_python):
+    def test_a_child_does_not_destroy_objects_of_the_parent(self, run_python):
         """A driver call of the child would fail, and be reported on stderr."""
         code = """
 stream = device.create_stream(); event = stream.record(); stream.sync()
@@ -295,7 +295,7 @@ stream.sync()
         run_python(START + FORK + code, *QUIET)
 
     @pytest.mark.parametrize("make", HOLDERS.values(), ids=HOLDERS)
-    def test_a_child_gives_nothing_back_that_is_the_parents(self, run_python, make):
+    def test_a_child_frees_nothing_of_the_parent(self, run_python, make):
         code = """
 def work():
     import gc
@@ -321,8 +321,8 @@ assert Stream.from_handle(address).context == device.context
         run_python(START + FORK + code, *QUIET)
 
     @pytest.mark.parametrize("is_inside", [False, True], ids=["beside", "inside"])
-    def test_a_child_of_a_fork_during_a_host_call_ends_at_once(self, run_python, is_inside):
-        """The thread of the call is not in the child: nobody must wait for it."""
+    def test_a_child_forked_during_a_host_call_exits_immediately(self, run_python, is_inside):
+        """The thread of the call does not exist in the child, so the child must not wait for it."""
         code = f"""
 import threading, time
 stream = device.create_stream()
@@ -348,7 +348,7 @@ stream.sync()
 """
         run_python(START + FORK + code, *QUIET)
 
-    def test_a_child_may_be_the_first_to_use_cuda(self, run_python):
+    def test_a_child_can_be_the_first_to_use_cuda(self, run_python):
         code = """
 from cuda.core import Device
 def work():
@@ -362,7 +362,7 @@ in_child(work)
 
 
 class TestLeaks:
-    def test_every_object_made_is_destroyed(self, device, live_objects):
+    def test_every_created_object_is_destroyed(self, device, live_objects):
         def use():
             with device.create_stream() as stream:
                 stream.wait(stream.record())
@@ -377,7 +377,7 @@ class TestLeaks:
             use()
         assert live_objects() == before
 
-    def test_failing_calls_leave_nothing(self, device, live_objects):
+    def test_failed_calls_leak_nothing(self, device, live_objects):
         def use():
             with pytest.raises(ValueError):
                 device.create_stream(options={"priority": 99})

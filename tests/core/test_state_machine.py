@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random sequences of calls over the execution side of `cuda.core`, right and wrong, in any order.
+"""Random sequences of valid and invalid calls over the execution side of `cuda.core`.
 
-Objects are made, used, closed and used again by calls that do not fit them; what is raised must be
-an error for users, the bytes of memory must be those of a model, and a sequence leaves nothing
-alive. ``-m slow`` runs 100,000 sequences; HALFWARP_RANDOM_SEQUENCES names another number.
+Calls create, use and close objects, also in invalid ways. Every exception must be one that users
+expect, memory must match a model, and a sequence must leak nothing. ``-m slow`` runs 100,000
+sequences; HALFWARP_RANDOM_SEQUENCES sets another number.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-# What a wrong call may raise; anything else, as SystemError, is a mistake of ours.
+# Exceptions that an invalid call may raise; any other, such as SystemError, is a bug.
 FOR_USERS = (
     CUDAError,
     RuntimeError,
@@ -53,8 +53,8 @@ FOR_USERS = (
 SIZE = 64
 
 
-class NothingThere(Exception):
-    """The sequence has made no such object yet."""
+class NoSuchObject(Exception):
+    """The sequence has created no such object yet."""
 
 
 PTX = """
@@ -75,8 +75,8 @@ PTX = """
 WRONG = (None, 0, -1, 2**70, 1.5, "x", b"x", (), [1], {}, object(), True, float("nan"))
 
 
-class World:
-    """The objects of a sequence; closed ones stay, to be used again."""
+class ObjectPool:
+    """The objects of a sequence; closed objects stay in it for later uses."""
 
     def __init__(self):
         self.device = Device(0)
@@ -92,29 +92,29 @@ class World:
         self.prepared, self.views, self.builders, self.graphs, self.contexts = [], [], [], [], []
         self.total, self.cell = 0, self.pinned.allocate(8)
         self.cell.fill(0, stream=self.streams[0])
-        self.device.sync()  # launches on other streams are not ordered behind the fill
+        self.device.sync()  # launches on other streams are not ordered after the fill
 
     def any(self, random):
-        """One of the objects, or something that is none of them."""
+        """Return one of the objects, or an object of an unrelated type."""
         kinds = (self.streams, self.events, self.buffers, self.prepared, self.views, self.builders)
         kinds += (self.graphs, self.contexts, self.kernels, [self.device, self.code], WRONG)
         return random.choice(random.choice(kinds) or WRONG)
 
-    def of(self, random, kind):
-        """One of a kind, seldom something else."""
+    def choose_mostly(self, random, kind):
+        """Return an object of a kind, or rarely another object."""
         return random.choice(kind) if kind and random.random() < 0.95 else self.any(random)
 
-    def one(self, random, kind):
-        """One of a kind, as the owner of a method."""
+    def choose(self, random, kind):
+        """Return an object of a kind whose method is called."""
         if not kind:
-            raise NothingThere
+            raise NoSuchObject
         return random.choice(kind)
 
     def is_capturing(self):
         return any(builder.is_building for builder in self.builders)
 
-    def quiet(self):
-        """Wait for all work; False while a capture forbids it."""
+    def synchronize_all(self):
+        """Wait for all work, or return False while a capture forbids it."""
         if self.is_capturing():
             return False
         self.device.sync()
@@ -148,7 +148,7 @@ def make_stream(w, r):
 
 @operation
 def wrap_stream(w, r):
-    stream = w.of(r, w.streams)
+    stream = w.choose_mostly(r, w.streams)
     w.streams.append(w.device.create_stream(stream))
 
 
@@ -160,25 +160,25 @@ def make_event(w, r):
 
 @operation
 def record(w, r):
-    stream = w.one(r, w.streams)
-    event = stream.record(w.of(r, [None, *w.events]))
+    stream = w.choose(r, w.streams)
+    event = stream.record(w.choose_mostly(r, [None, *w.events]))
     if all(event is not known for known in w.events):
         w.events.append(event)
 
 
 @operation
 def wait(w, r):
-    w.one(r, w.streams).wait(w.of(r, w.events + w.streams))
+    w.choose(r, w.streams).wait(w.choose_mostly(r, w.events + w.streams))
 
 
 @operation
 def synchronize(w, r):
-    w.one(r, [*w.streams, *w.events, w.device]).sync()
+    w.choose(r, [*w.streams, *w.events, w.device]).sync()
 
 
 @operation
-def ask_stream(w, r):
-    stream = w.one(r, w.streams)
+def query_stream(w, r):
+    stream = w.choose(r, w.streams)
     name = r.choice(("is_done", "priority", "device", "context", "is_nonblocking", "attributes"))
     getattr(stream, name)
 
@@ -187,68 +187,72 @@ def ask_stream(w, r):
 def set_stream_attributes(w, r):
     values = {"mem_sync_domain": ("default", "remote", 3), "priority": (0, -1, -2, "x")}
     name = r.choice(list(values))
-    w.one(r, w.streams).set_attributes(**{name: r.choice(values[name])})
+    w.choose(r, w.streams).set_attributes(**{name: r.choice(values[name])})
 
 
 @operation
 def time_between(w, r):
-    elapsed = w.one(r, w.events) - w.of(r, w.events)
+    elapsed = w.choose(r, w.events) - w.choose_mostly(r, w.events)
     assert isinstance(elapsed, float)
 
 
 @operation
 def allocate(w, r):
-    """Memory of a capture is there inside of the graph only: nothing here would be ordered so."""
-    stream = w.of(r, w.streams)
+    """During a capture, use pinned memory: captured memory exists only in its graph."""
+    stream = w.choose_mostly(r, w.streams)
     if r.random() < 0.5 and not w.is_capturing():
         w.buffers.append(w.device.allocate(r.choice((0, 1, SIZE, SIZE)), stream=stream))
-        w.quiet()
+        w.synchronize_all()
     else:
         w.buffers.append(w.pinned.allocate(r.choice((1, SIZE)), stream=stream))
 
 
 @operation
 def fill(w, r):
-    w.one(r, w.buffers).fill(w.of(r, [0, 7, b"\1\2"]), stream=w.of(r, w.streams))
+    w.choose(r, w.buffers).fill(
+        w.choose_mostly(r, [0, 7, b"\1\2"]), stream=w.choose_mostly(r, w.streams)
+    )
 
 
 @operation
 def copy(w, r):
-    source, target = w.one(r, w.buffers), w.of(r, w.buffers)
-    source.copy_to(target, stream=w.of(r, w.streams))
+    source, target = w.choose(r, w.buffers), w.choose_mostly(r, w.buffers)
+    source.copy_to(target, stream=w.choose_mostly(r, w.streams))
 
 
 @operation
 def copy_to_host(w, r):
-    stream = w.one(r, w.streams)
-    w.one(r, w.buffers).copy_to(bytearray(r.choice((SIZE, 1))), stream=stream)
+    stream = w.choose(r, w.streams)
+    w.choose(r, w.buffers).copy_to(bytearray(r.choice((SIZE, 1))), stream=stream)
     stream.sync()
 
 
 @operation
 def view(w, r):
-    buffer = w.of(r, w.buffers)
+    buffer = w.choose_mostly(r, w.buffers)
     shape = r.choice(((SIZE,), (4, 16), (4, 16), (0,), (2, -1), (1 << 40,)))
     w.views.append(StridedMemoryView.from_buffer(buffer, shape, dtype=r.choice(("u1", "i1"))))
 
 
 @operation
 def use_view(w, r):
-    view = w.one(r, w.views)
-    made = r.choice(
+    view = w.choose(r, w.views)
+    result = r.choice(
         (
             lambda: view[r.choice((0, slice(None, None, -1), slice(1, 3), 99, None))],
             lambda: view.view(shape=r.choice(((8, 8), (3,), (-1,)))),
-            lambda: view.copy_from(w.of(r, w.views), stream=w.of(r, w.streams)),
+            lambda: view.copy_from(
+                w.choose_mostly(r, w.views), stream=w.choose_mostly(r, w.streams)
+            ),
             lambda: StridedMemoryView.from_dlpack(view, stream_ptr=-1),
         )
     )()
-    if isinstance(made, StridedMemoryView):
-        w.views.append(made)
+    if isinstance(result, StridedMemoryView):
+        w.views.append(result)
 
 
 @operation
-def look(w, r):
+def describe(w, r):
     each, other = w.any(r), w.any(r)
     assert isinstance(repr(each), str)
     assert isinstance(each == other, bool)
@@ -258,30 +262,30 @@ def look(w, r):
 
 @operation
 def close(w, r):
-    each = w.one(r, [*w.streams[1:], *w.events, *w.buffers, *w.graphs, *w.contexts])
-    if w.quiet():
+    each = w.choose(r, [*w.streams[1:], *w.events, *w.buffers, *w.graphs, *w.contexts])
+    if w.synchronize_all():
         each.close()
 
 
 @operation
-def closing_with_a_stream(w, r):
-    if w.quiet():
-        w.one(r, w.buffers).close(w.of(r, w.streams))
+def close_with_a_stream(w, r):
+    if w.synchronize_all():
+        w.choose(r, w.buffers).close(w.choose_mostly(r, w.streams))
 
 
 def configuration(w, r):
-    given = {"grid": w.of(r, [1, 2, (1, 2)]), "block": r.choice((1, 1, 32, 4096))}
+    options = {"grid": w.choose_mostly(r, [1, 2, (1, 2)]), "block": r.choice((1, 1, 32, 4096))}
     if r.random() < 0.3:
-        given[r.choice(("shmem_size", "cluster", "priority", "is_cooperative"))] = w.of(
-            r, [0, 1, 2, 10**6]
+        options[r.choice(("shmem_size", "cluster", "priority", "is_cooperative"))] = (
+            w.choose_mostly(r, [0, 1, 2, 10**6])
         )
-    return LaunchConfig(**given)
+    return LaunchConfig(**options)
 
 
 @operation
 def launch_the_counter(w, r):
-    """The one call whose effect is known: what it adds is counted."""
-    stream = w.of(r, w.streams)
+    """This launch has a known effect: the added value is counted."""
+    stream = w.choose_mostly(r, w.streams)
     value = r.choice((0, 1, 1000, w.any(r)))
     if not w.is_capturing():
         launch(stream, LaunchConfig(grid=1, block=1), w.kernels[0], w.cell, value)
@@ -290,8 +294,8 @@ def launch_the_counter(w, r):
 
 @operation
 def launch_anything(w, r):
-    launch(w.of(r, w.streams), configuration(w, r), w.of(r, w.kernels[1:]))
-    launch(w.of(r, w.streams), configuration(w, r), w.kernels[0], w.any(r))
+    launch(w.choose_mostly(r, w.streams), configuration(w, r), w.choose_mostly(r, w.kernels[1:]))
+    launch(w.choose_mostly(r, w.streams), configuration(w, r), w.kernels[0], w.any(r))
 
 
 @operation
@@ -301,67 +305,67 @@ def prepare(w, r):
 
 @operation
 def launch_prepared(w, r):
-    prepared = w.one(r, w.prepared)
-    prepared(w.of(r, w.streams))
+    prepared = w.choose(r, w.prepared)
+    prepared(w.choose_mostly(r, w.streams))
 
 
 @operation
 def replace_an_argument(w, r):
     prepared = w.kernels[0].prepare(LaunchConfig(grid=1, block=1), w.cell, 0)
-    prepared(w.of(r, w.streams))
+    prepared(w.choose_mostly(r, w.streams))
     prepared[r.choice((0, 1, 5, -1))] = w.any(r)
 
 
 @operation
 def values_in_memory(w, r):
-    stream = w.one(r, w.streams)
-    target = w.of(r, w.buffers)
+    stream = w.choose(r, w.streams)
+    target = w.choose_mostly(r, w.buffers)
     stream.write_value(target, r.choice((0, 5, 2**40, -1)), r.choice((32, 64, 64, 8)))
     stream.memory_barrier(r.choice(("system", "device", "x")))
 
 
 @operation
 def begin_capture(w, r):
-    builder = w.one(r, w.streams).create_graph_builder()
+    builder = w.choose(r, w.streams).create_graph_builder()
     w.builders.append(builder)
     builder.begin_building()
 
 
 @operation
 def build(w, r):
-    builder = w.of(r, w.builders)
+    builder = w.choose_mostly(r, w.builders)
     launch(builder, LaunchConfig(grid=1, block=1), w.kernels[1])
 
 
 @operation
 def end_capture(w, r):
-    w.one(r, w.builders).end_building()
+    w.choose(r, w.builders).end_building()
 
 
 @operation
 def make_a_graph(w, r):
-    builder = w.one(r, w.streams).create_graph_builder().begin_building()
+    builder = w.choose(r, w.streams).create_graph_builder().begin_building()
     w.builders.append(builder)
     for _ in range(r.randrange(3)):
-        launch(builder, LaunchConfig(grid=1, block=1), w.of(r, w.kernels[1:]))
+        launch(builder, LaunchConfig(grid=1, block=1), w.choose_mostly(r, w.kernels[1:]))
     w.graphs.append(builder.end_building().complete())
 
 
 @operation
 def complete(w, r):
-    graph = w.one(r, w.builders).complete(r.choice((None, GraphCompleteOptions())))
+    graph = w.choose(r, w.builders).complete(r.choice((None, GraphCompleteOptions())))
     if graph is not None:
         w.graphs.append(graph)
 
 
 @operation
 def run_graph(w, r):
-    w.one(r, w.graphs).launch(w.of(r, w.streams))
+    w.choose(r, w.graphs).launch(w.choose_mostly(r, w.streams))
 
 
 @operation
-def ask_kernel(w, r):
-    kernel = w.one(r, w.kernels)
+def query_kernel(w, r):
+    kernel = w.choose(r, w.kernels)
     assert kernel.num_arguments >= 0
     attributes = kernel.attributes
     getattr(attributes, r.choice(("num_regs", "max_threads_per_block", "ptx_version")))
@@ -370,14 +374,16 @@ def ask_kernel(w, r):
 
 @operation
 def code(w, r):
-    again = pickle.loads(pickle.dumps(w.code))
-    again.get_kernel(r.choice(("add", b"empty", "none", "", w.any(r))))
+    unpickled = pickle.loads(pickle.dumps(w.code))
+    unpickled.get_kernel(r.choice(("add", b"empty", "none", "", w.any(r))))
 
 
 @operation
 def options(w, r):
-    made = r.choice((ProgramOptions, LinkerOptions))(arch="sm_80", debug=r.choice((None, True)))
-    made.as_bytes(r.choice(("nvrtc", "nvvm", "nvjitlink", w.any(r))))
+    compiler_options = r.choice((ProgramOptions, LinkerOptions))(
+        arch="sm_80", debug=r.choice((None, True))
+    )
+    compiler_options.as_bytes(r.choice(("nvrtc", "nvvm", "nvjitlink", w.any(r))))
 
 
 @operation
@@ -394,58 +400,60 @@ def cached_code(w, r):
 
 @operation
 def open_compilers(w, r):
-    made = r.choice(
+    compiler = r.choice(
         (
             lambda: Program(
-                w.of(r, ["", PTX]), r.choice(("c++", "ptx", "nvvm", "x")), w.of(r, [None, {}])
+                w.choose_mostly(r, ["", PTX]),
+                r.choice(("c++", "ptx", "nvvm", "x")),
+                w.choose_mostly(r, [None, {}]),
             ),
-            lambda: Linker(w.of(r, [w.code]), options=LinkerOptions(arch="sm_80")),
+            lambda: Linker(w.choose_mostly(r, [w.code]), options=LinkerOptions(arch="sm_80")),
         )
     )()
-    made.close()
+    compiler.close()
 
 
 @operation
 def context(w, r):
     if len(w.contexts) > 2:
-        raise NothingThere
+        raise NoSuchObject
     sm = w.device.resources.sm
     groups, _ = sm.split({"count": r.choice((sm.coscheduled_alignment, 10**6, w.any(r)))})
-    made = w.device.create_context(ContextOptions(groups))
-    w.contexts.append(made)
-    w.streams.append(made.create_stream())
+    green = w.device.create_context(ContextOptions(groups))
+    w.contexts.append(green)
+    w.streams.append(green.create_stream())
 
 
 @operation
 def foreign_handles(w, r):
-    stream = w.one(r, w.streams)
+    stream = w.choose(r, w.streams)
     w.streams.append(Stream.from_handle(int(stream.handle)))
 
 
 @operation
 def host_call(w, r):
-    w.one(r, w.streams).launch_host(r.choice((int, lambda: None, 3, None, "x")))
+    w.choose(r, w.streams).launch_host(r.choice((int, lambda: None, 3, None, "x")))
 
 
 class Calls(RuleBasedStateMachine):
-    """Each step is one operation, with choices that its number makes."""
+    """Each step is one operation; its number seeds the choices."""
 
     def __init__(self):
         super().__init__()
-        self.world = World()
+        self.objects = ObjectPool()
 
-    @rule(which=st.integers(0, len(OPERATIONS) - 1), number=st.integers(0, 2**32 - 1))
-    def call(self, which, number):
-        with contextlib.suppress(NothingThere, *FOR_USERS):
-            OPERATIONS[which](self.world, random.Random(number))
+    @rule(index=st.integers(0, len(OPERATIONS) - 1), number=st.integers(0, 2**32 - 1))
+    def call(self, index, number):
+        with contextlib.suppress(NoSuchObject, *FOR_USERS):
+            OPERATIONS[index](self.objects, random.Random(number))
 
     def teardown(self):
-        self.world.close()
-        self.world = None
+        self.objects.close()
+        self.objects = None
 
 
 def run_sequences(count, steps):
-    """Nothing is alive afterwards that was not before: see also what conftest.py checks."""
+    """Run sequences and check that nothing leaks; conftest.py checks further resources."""
     before = len(emulation.leaks()) if emulation.is_active() else 0
     run_state_machine_as_test(
         Calls,

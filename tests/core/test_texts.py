@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts that programs match, and what objects look like when they are printed."""
+"""Texts that programs match, and the repr of objects."""
 
 import re
 import warnings
@@ -20,7 +20,7 @@ from cuda.core import (
 from cuda.core._device import DeviceProperties
 from cuda.core._module import KernelAttributes, KernelOccupancy
 
-# Class -> how the text of cuda-core 1.2.2 begins; programs compare that much of it.
+# Class -> start of the text of cuda-core 1.2.2; programs compare only that part.
 FACTORIES = {
     Buffer: "Buffer objects cannot be instantiated directly. Please use MemoryResource APIs.",
     Context: "Context objects cannot be instantiated directly. Please use Device or Stream APIs.",
@@ -37,7 +37,7 @@ FACTORIES = {
 
 
 @pytest.mark.parametrize("cls", FACTORIES, ids=lambda cls: cls.__name__)
-def test_a_class_that_others_make_says_who_does(cls):
+def test_a_class_without_constructor_names_its_factory(cls):
     with pytest.raises(RuntimeError) as caught:
         cls(1) if cls is Stream else cls()
     assert str(caught.value).startswith(FACTORIES[cls])
@@ -60,15 +60,15 @@ def test_the_warning_about_foreign_streams_begins_as_programs_filter_it(
     )
 
 
-def test_objects_show_what_they_are(device, store):
+def test_objects_describe_themselves(device, store):
     assert re.fullmatch(r"<Kernel handle=0x[0-9a-f]+ name='store'>", repr(store))
     assert repr(store.occupancy) == "<KernelOccupancy kernel='store'>"
     registers = int(store.attributes.num_regs)
     assert re.match(r"KernelAttributes\(max_threads_per_block=\d+, ", repr(store.attributes))
     assert f"num_regs={registers}," in repr(store.attributes)
     major = device.properties.compute_capability_major
-    shown = f"<DeviceProperties device=0 compute_capability_major={major}, "
-    assert repr(device.properties).startswith(shown)
+    text = f"<DeviceProperties device=0 compute_capability_major={major}, "
+    assert repr(device.properties).startswith(text)
 
 
 def test_a_memory_resource_shows_its_device(device):
@@ -78,7 +78,7 @@ def test_a_memory_resource_shows_its_device(device):
     assert repr(own) == "<DeviceMemoryResource device=0 closed>"
 
 
-def test_ordinals_of_any_size_are_refused_as_what_they_are():
+def test_ordinals_of_any_size_are_refused_with_their_value():
     with pytest.raises(ValueError, match=f"device_id must be >= 0, got {-(2**40)}"):
         Device(-(2**40))
     with pytest.raises(ValueError, match=r"device_id must be within \[0, \d+\), got"):

@@ -29,7 +29,7 @@ def test_members_equal_their_strings(cls):
     assert {m.name: m.value for m in cls} == expected
 
 
-def test_there_are_seventeen_of_them_all_listed():
+def test_there_are_seventeen_enums_all_listed():
     assert {cls.__name__ for cls in ENUMS} < set(names.__all__)
     assert len(ENUMS) == 17
 
@@ -65,8 +65,8 @@ def test_an_enum_names_members_of_the_drivers(cls, members):
     spelt = {"FLOAT16": "HALF", "FLOAT32": "FLOAT", "UINT": "UNSIGNED_INT", "INT": "SIGNED_INT"}
     for member in cls:
         name = member.name
-        for ours, theirs in spelt.items():
-            if name.startswith(ours):
-                name = name.replace(ours, theirs)
+        for core_name, driver_name in spelt.items():
+            if name.startswith(core_name):
+                name = name.replace(core_name, driver_name)
                 break
         assert any(each.endswith(f"_{name}") for each in mirrored), (name, mirrored)

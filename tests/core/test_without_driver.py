@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process where no driver can be loaded: what works, and that failures repeat."""
+"""A process where no driver can be loaded: features that work, and failures that repeat."""
 
 import pytest
 
@@ -54,7 +54,7 @@ raise outcome[0]
 
 @pytest.fixture
 def no_driver(tmp_path):
-    """An environment in which libcuda cannot be found, though the machine may have one."""
+    """An environment in which libcuda cannot be found, even if the machine has one."""
     (tmp_path / "libcuda.so.1").write_text("not a library")
     return {"HALFWARP_BACKEND": "driver", "LD_LIBRARY_PATH": str(tmp_path)}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes that users make: each is told in words that help, each time, and nothing is left."""
+"""Mistakes of users: each has a helpful message, also when repeated, and leaves no trace."""
 
 import re
 
@@ -26,8 +26,8 @@ LATER = HEAD.replace(b"8.0", b"99.0") + b".visible .entry f() { ret; }\n"
 BROKEN = HEAD + b".visible .entry f()\n{\n  mov u32 %r1, ;;\n}\n"
 
 
-class Bench:
-    """What a wrong call needs, made before it and closed after it."""
+class CallContext:
+    """Objects that invalid calls use, created before the call and closed after it."""
 
     def __init__(self, device, stream):
         self.device = device
@@ -69,12 +69,12 @@ class Bench:
 
 @pytest.fixture
 def bench(device, stream):
-    bench = Bench(device, stream)
+    bench = CallContext(device, stream)
     yield bench
     bench.buffer.close()
 
 
-# What is called, the exception, and what its text must say (regular expressions).
+# The call, the exception, and its text as regular expressions.
 ARGUMENTS = {
     "none": (lambda b: b.launch(), TypeError, r"saxpy\(\) expected 3 arguments, got 0"),
     "too few": (
@@ -272,16 +272,16 @@ CALLS = {
 
 @pytest.mark.parametrize(("call", "kind", "text"), CALLS.values(), ids=CALLS)
 def test_a_mistake_is_reported_the_same_way_twice(bench, call, kind, text):
-    told = []
+    messages = []
     for _ in range(2):
         with pytest.raises(kind) as caught:
             call(bench)
         assert type(caught.value) is kind
-        told.append("\n".join([str(caught.value), *getattr(caught.value, "__notes__", [])]))
-    # Addresses and what is free at the moment may differ.
-    first, second = (re.sub(r"0x[0-9a-f]+|\d{4,}", "N", message) for message in told)
+        messages.append("\n".join([str(caught.value), *getattr(caught.value, "__notes__", [])]))
+    # Addresses and free bytes may differ.
+    first, second = (re.sub(r"0x[0-9a-f]+|\d{4,}", "N", message) for message in messages)
     assert first == second
-    assert re.search(text, told[0]), told[0]
+    assert re.search(text, messages[0]), messages[0]
 
 
 @pytest.mark.parametrize(("call", "kind", "text"), CALLS.values(), ids=CALLS)
@@ -311,7 +311,7 @@ def test_a_missing_nvrtc_is_reported_twice(run_python):
     assert "nvrtc" in first
 
 
-def test_a_missing_driver_is_reported_twice_with_what_to_do(run_python, tmp_path):
+def test_a_missing_driver_is_reported_twice_with_a_hint(run_python, tmp_path):
     (tmp_path / "libcuda.so.1").write_text("not a library")
     code = """
 from cuda.core import Device

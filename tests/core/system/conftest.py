@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A device as the machine knows it, and what only an emulated one lets tests do."""
+"""A device from NVML, and changes that only an emulated device allows."""
 
 import pytest
 from cuda.core import emulation as emulated
@@ -8,7 +8,7 @@ from cuda.core import system
 
 @pytest.fixture
 def nvml_device():
-    """The first device of the machine. Without NVML there is nothing to test."""
+    """The first device of the machine; without NVML, the tests are skipped."""
     try:
         return system.Device(index=0)
     except RuntimeError as error:
@@ -17,7 +17,7 @@ def nvml_device():
 
 @pytest.fixture
 def sensors(nvml_device):
-    """Sets sensors of the emulated device, and brings them back."""
+    """Set sensors of the emulated device, and restore them at the end."""
     if not emulated.is_active():
         pytest.skip("only the sensors of an emulated device can be set")
     before = emulated.sensors()
@@ -27,7 +27,7 @@ def sensors(nvml_device):
 
 @pytest.fixture
 def post_event(nvml_device):
-    """Lets something happen to the emulated device."""
+    """Post an event of the emulated device."""
     if not emulated.is_active():
         pytest.skip("events come when a test wants them only on the emulator")
     return emulated.post_event

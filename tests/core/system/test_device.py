@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every member of `cuda.core.system.Device`: a value of its type, or that the board lacks it."""
+"""Every member of `cuda.core.system.Device`: a value of its type, or not supported by the board."""
 
 import copy
 import os
@@ -82,11 +82,11 @@ MEMBERS = {
     "utilization.gpu": (int, lambda value: 0 <= value <= 100),
     "utilization.memory": (int, lambda value: 0 <= value <= 100),
 }
-LACKING = {"serial", "mig.mode", "mig.pending_mode"}  # of the emulated device
+LACKING = {"serial", "mig.mode", "mig.pending_mode"}  # not supported by the emulated device
 
 
 def read(device, path):
-    """The value; None where the board lacks it, and says so as it is documented."""
+    """Return the value, or None where the board does not support it and raises as documented."""
     value = device
     try:
         for name in path.split("."):
@@ -106,19 +106,19 @@ def test_a_member_has_a_value_of_its_type_or_is_not_supported(nvml_device, path)
         assert value is None or (isinstance(value, kind) and is_right(value)), value
 
 
-def test_every_member_is_tested_here(nvml_device):
-    shown = {name for name in dir(nvml_device) if not name.startswith("_")}
-    properties = {name for name in shown if isinstance(getattr(system.Device, name), property)}
+def test_every_member_is_tested(nvml_device):
+    names = {name for name in dir(nvml_device) if not name.startswith("_")}
+    properties = {name for name in names if isinstance(getattr(system.Device, name), property)}
     assert properties == {path.partition(".")[0] for path in MEMBERS}
 
 
 def test_whole_numbers_are_plain_ints(nvml_device):
     numbers = [path for path, (kind, _) in MEMBERS.items() if kind is int]
-    found = {path: type(read(nvml_device, path)) for path in numbers}
-    assert {kind for kind in found.values() if kind is not type(None)} == {int}
+    types = {path: type(read(nvml_device, path)) for path in numbers}
+    assert {kind for kind in types.values() if kind is not type(None)} == {int}
 
 
-# --- which device ---
+# --- lookup ---
 
 
 def test_a_device_is_found_by_each_of_its_names(nvml_device):
@@ -136,7 +136,7 @@ def test_a_device_is_found_by_each_of_its_names(nvml_device):
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "text"),
+    ("names", "error", "text"),
     [
         ({}, ValueError, "Handle requires either a device"),
         ({"index": 0, "uuid": "x"}, ValueError, "Handle requires only one of"),
@@ -154,12 +154,12 @@ def test_a_device_is_found_by_each_of_its_names(nvml_device):
         ({"ordinal": 5}, TypeError, "ordinal"),
     ],
 )
-def test_what_names_no_device_is_refused(nvml_device, given, error, text):
+def test_an_invalid_name_is_refused(nvml_device, names, error, text):
     with pytest.raises(error, match=text):
-        system.Device(**given)
+        system.Device(**names)
 
 
-def test_devices_are_not_given_by_position(nvml_device):
+def test_positional_arguments_are_refused(nvml_device):
     with pytest.raises(TypeError):
         system.Device(0)
 
@@ -176,26 +176,26 @@ def test_all_devices_come_in_the_order_of_their_indices(nvml_device):
     assert system.get_num_devices() == len(devices)
 
 
-def test_a_device_of_cuda_and_one_of_nvml_find_each_other(nvml_device):
+def test_cuda_and_nvml_devices_find_each_other(nvml_device):
     for device in CudaDevice.get_all_devices():
-        there = device.to_system_device()
-        assert there.uuid_without_prefix == device.uuid
-        assert there.to_cuda_device() == device
-        assert there.name == device.name
-        assert there.cuda_compute_capability == tuple(device.compute_capability)
-        assert there.pci_bus_id.endswith(device.pci_bus_id.upper())
+        system_device = device.to_system_device()
+        assert system_device.uuid_without_prefix == device.uuid
+        assert system_device.to_cuda_device() == device
+        assert system_device.name == device.name
+        assert system_device.cuda_compute_capability == tuple(device.compute_capability)
+        assert system_device.pci_bus_id.endswith(device.pci_bus_id.upper())
 
 
 def test_pickling_and_copying_give_the_same_device(nvml_device):
-    for again in (pickle.loads(pickle.dumps(nvml_device)), copy.copy(nvml_device)):
-        assert again.uuid == nvml_device.uuid
+    for duplicate in (pickle.loads(pickle.dumps(nvml_device)), copy.copy(nvml_device)):
+        assert duplicate.uuid == nvml_device.uuid
 
 
 def test_the_text_of_a_device_names_it(nvml_device):
     assert repr(nvml_device) == f"<system.Device 0 ({nvml_device.name})>"
 
 
-def test_nothing_can_be_set_but_what_is_meant_to_be(nvml_device):
+def test_only_settable_members_can_be_set(nvml_device):
     with pytest.raises(AttributeError):
         nvml_device.name = "x"
     with pytest.raises(AttributeError):
@@ -213,17 +213,18 @@ def test_memory_of_a_device_adds_up(nvml_device):
     assert f"total={info.total}" in repr(info)
 
 
-def test_memory_that_is_allocated_is_used(nvml_device):
+def test_allocated_memory_is_in_use(nvml_device):
     device = CudaDevice(0)
     device.set_current()
     stream = device.default_stream
-    seen = device.to_system_device()
-    before = seen.memory_info.used
+    system_device = device.to_system_device()
+    before = system_device.memory_info.used
     with device.allocate(64 << 20, stream=stream):
         stream.sync()
-        during = seen.memory_info.used
-    assert 64 << 20 <= during <= seen.memory_info.total
-    if emulation.is_active():  # others use a GPU, too, and its pool may have had the memory before
+        during = system_device.memory_info.used
+    assert 64 << 20 <= during <= system_device.memory_info.total
+    # Other processes use a GPU too, and its pool may have had the memory before.
+    if emulation.is_active():
         assert during - before >= 64 << 20
 
 
@@ -232,7 +233,7 @@ def test_this_process_is_listed_once_it_uses_the_device(nvml_device):
     device.set_current()
     listed = {each.pid: each for each in device.to_system_device().compute_running_processes}
     if os.getpid() not in listed:
-        assert not emulation.is_active()  # a container may show the numbers of the host
+        assert not emulation.is_active()  # a container may show the process ids of the host
         return
     own = listed[os.getpid()]
     assert own.used_gpu_memory >= 0
@@ -286,10 +287,10 @@ def test_offsets_of_clocks(nvml_device):
         (lambda d, x: system.get_p2p_status(d, d, x), "Invalid P2P caps index: "),
     ],
 )
-@pytest.mark.parametrize("given", ["nothing", "", None, True, 1.0, [], "SM"])
-def test_an_invalid_member_of_an_enum_is_refused_with_those_that_are(nvml_device, ask, text, given):
+@pytest.mark.parametrize("value", ["nothing", "", None, True, 1.0, [], "SM"])
+def test_an_invalid_member_of_an_enum_lists_the_valid_ones(nvml_device, ask, text, value):
     with pytest.raises(ValueError, match=text) as caught:
-        ask(nvml_device, given)
+        ask(nvml_device, value)
     assert "Must be one of [<" in str(caught.value)
 
 
@@ -314,12 +315,14 @@ def test_temperatures(nvml_device):
         assert -40 < value < 200
 
 
-def test_thresholds_that_are_fields_now_are_warned_of(nvml_device):
+def test_thresholds_that_are_fields_now_warn(nvml_device):
     if nvml_device.arch < typing.DeviceArch.ADA:
         pytest.skip("the device is older")
-    with pytest.warns(DeprecationWarning, match="no longer recommended for Ada and later") as seen:
+    with pytest.warns(
+        DeprecationWarning, match="no longer recommended for Ada and later"
+    ) as caught:
         nvml_device.temperature.get_threshold("slowdown")
-    assert seen[0].filename == __file__ and "get_field_values" in str(seen[0].message)
+    assert caught[0].filename == __file__ and "get_field_values" in str(caught[0].message)
 
 
 def test_thermal_settings_are_a_sequence(nvml_device):
@@ -360,7 +363,7 @@ def test_inforom_is_whole(nvml_device):
     assert any(versions.values()) or not emulation.is_active()
 
 
-def test_a_device_that_is_not_divided_has_no_parts(nvml_device):
+def test_a_device_without_partitions_has_no_instances(nvml_device):
     if read(nvml_device, "mig.mode"):
         pytest.skip("the device is divided")
     assert not nvml_device.mig.is_mig_device
@@ -374,7 +377,7 @@ def test_a_device_that_is_not_divided_has_no_parts(nvml_device):
 # --- fields ---
 
 
-def test_a_field_that_the_device_lacks_hides_no_other(nvml_device):
+def test_an_unsupported_field_hides_no_other(nvml_device):
     instant, nothing = typing.FieldId.DEV_POWER_INSTANT, 1 << 20
     values = nvml_device.get_field_values([instant, nothing, (instant, 0)])
     assert len(values) == len(list(values)) == 3
@@ -396,33 +399,33 @@ def test_no_fields_are_no_error(nvml_device):
     nvml_device.clear_field_values([])
 
 
-@pytest.mark.parametrize("given", ["x", b"x", 82, None])
-def test_fields_are_given_in_a_list(nvml_device, given):
+@pytest.mark.parametrize("fields", ["x", b"x", 82, None])
+def test_fields_are_passed_in_a_list(nvml_device, fields):
     for ask in (nvml_device.get_field_values, nvml_device.clear_field_values):
         with pytest.raises(TypeError, match="field_ids must be a list of field IDs"):
-            ask(given)
+            ask(fields)
 
 
-@pytest.mark.parametrize("given", [[None], ["x"], [(1, 2, 3)], [1.5]])
-def test_an_invalid_field_is_refused(nvml_device, given):
+@pytest.mark.parametrize("field", [[None], ["x"], [(1, 2, 3)], [1.5]])
+def test_an_invalid_field_is_refused(nvml_device, field):
     with pytest.raises((ValueError, TypeError)):
-        nvml_device.get_field_values(given)
+        nvml_device.get_field_values(field)
 
 
-# --- neighbours ---
+# --- topology ---
 
 
-def test_processors_near_to_a_device_exist(nvml_device):
+def test_processors_near_a_device_exist(nvml_device):
     near = nvml_device.get_cpu_affinity()
     assert near == sorted(set(near)) and near
     assert set(near) <= set(range(os.cpu_count()))
     assert set(near) <= set(nvml_device.get_cpu_affinity("socket"))
     assert all(node >= 0 for node in nvml_device.get_memory_affinity())
-    found = [each.uuid for each in system.Device.get_all_devices_with_cpu_affinity(near[0])]
-    assert nvml_device.uuid in found
+    uuids = [each.uuid for each in system.Device.get_all_devices_with_cpu_affinity(near[0])]
+    assert nvml_device.uuid in uuids
 
 
-def test_a_thread_can_be_kept_near_to_a_device(nvml_device, in_new_thread):
+def test_a_thread_can_be_bound_near_a_device(nvml_device, in_new_thread):
     def stay_near():
         nvml_device.set_cpu_affinity()
         near = os.sched_getaffinity(0)
@@ -444,7 +447,7 @@ def test_nvlinks(nvml_device):
             nvml_device.get_nvlink(index)
 
 
-def test_the_most_links_are_deprecated():
+def test_the_maximum_number_of_links_is_deprecated():
     with pytest.warns(DeprecationWarning, match="get_nvlink_count"):
         assert system.NvlinkInfo.max_links == 18
 
@@ -466,7 +469,7 @@ def test_a_device_and_itself_are_one_board(nvml_device):
 
 
 @pytest.mark.parametrize("wrong", [None, 0, "0"])
-def test_what_is_no_device_has_no_relation_to_one(nvml_device, wrong):
+def test_another_type_has_no_topology(nvml_device, wrong):
     with pytest.raises(TypeError, match="device2 must be a cuda.core.system.Device"):
         system.get_topology_common_ancestor(nvml_device, wrong)
     with pytest.raises(TypeError, match="device1 must be a cuda.core.system.Device"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waiting for events: what comes, what does not, and that waiting lets other threads run."""
+"""Waiting for events: events that arrive, timeouts, and threads that run during a wait."""
 
 import gc
 import threading
@@ -18,58 +18,58 @@ def supported(device):
         pytest.skip("the device tells of no events")
 
 
-def test_events_that_a_device_reports_of_can_be_registered(nvml_device):
+def test_supported_events_can_be_registered(nvml_device):
     types = supported(nvml_device)
     assert set(types) <= set(typing.EventType)
-    for given in (types[0], str(types[0]), types, tuple(types), iter(types), set(types), []):
-        assert nvml_device.register_events(given) is not None
+    for events_arg in (types[0], str(types[0]), types, tuple(types), iter(types), set(types), []):
+        assert nvml_device.register_events(events_arg) is not None
 
 
-@pytest.mark.parametrize("given", [4, None, 1.5, b"pstate"])
-def test_what_is_no_event_and_no_list_is_refused(nvml_device, given):
+@pytest.mark.parametrize("value", [4, None, 1.5, b"pstate"])
+def test_an_invalid_event_or_list_is_refused(nvml_device, value):
     with pytest.raises(TypeError, match="events must be an EventType, str, or list of EventType"):
-        nvml_device.register_events(given)
+        nvml_device.register_events(value)
     with pytest.raises(TypeError, match="events must be an SystemEventType, str, or list of"):
-        system.register_events(given)
+        system.register_events(value)
 
 
-@pytest.mark.parametrize("given", ["nothing", ["pstate", "nothing"], [None]])
-def test_an_event_that_there_is_not_is_refused(nvml_device, given):
+@pytest.mark.parametrize("value", ["nothing", ["pstate", "nothing"], [None]])
+def test_an_unknown_event_is_refused(nvml_device, value):
     with pytest.raises(ValueError, match="Invalid event type: "):
-        nvml_device.register_events(given)
+        nvml_device.register_events(value)
 
 
-def test_nothing_happens_in_time(nvml_device):
+def test_nothing_happens_until_the_timeout(nvml_device):
     events = nvml_device.register_events(supported(nvml_device)[0])
-    begun = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(system.TimeoutError):
         events.wait(timeout_ms=30)
-    assert 0.02 < time.monotonic() - begun < 10
-    with pytest.raises(TimeoutError):  # the built-in one
+    assert 0.02 < time.monotonic() - start < 10
+    with pytest.raises(TimeoutError):  # the built-in exception
         events.wait(timeout_ms=1)
 
 
 @pytest.mark.parametrize(
-    ("given", "error"), [(-1, OverflowError), (1 << 32, OverflowError), ("1", TypeError)]
+    ("timeout", "error"), [(-1, OverflowError), (1 << 32, OverflowError), ("1", TypeError)]
 )
-def test_a_wrong_time_is_refused(nvml_device, given, error):
+def test_a_wrong_time_is_refused(nvml_device, timeout, error):
     events = nvml_device.register_events(supported(nvml_device)[0])
     with pytest.raises(error, match="timeout_ms must be"):
-        events.wait(given)
+        events.wait(timeout)
 
 
-def test_an_event_comes_to_those_that_requested_it(nvml_device, post_event):
-    wanted = nvml_device.register_events(["pstate", "clock"])
+def test_an_event_is_delivered_to_its_registrations(nvml_device, post_event):
+    registered = nvml_device.register_events(["pstate", "clock"])
     other = nvml_device.register_events("power_source_change")
     assert post_event("clock") == 1
-    came = wanted.wait(1000)
-    assert came.event_type is typing.EventType.CLOCK
-    assert came.device.uuid == nvml_device.uuid
+    event = registered.wait(1000)
+    assert event.event_type is typing.EventType.CLOCK
+    assert event.device.uuid == nvml_device.uuid
     for name in ("event_data", "gpu_instance_id", "compute_instance_id"):
         text = f"{name} is only available for Xid critical error events."
         with pytest.raises(ValueError, match=text):
-            getattr(came, name)
-    for events in (wanted, other):
+            getattr(event, name)
+    for events in (registered, other):
         with pytest.raises(system.TimeoutError):
             events.wait(1)
 
@@ -100,16 +100,16 @@ def test_waiting_lets_other_threads_run(nvml_device, post_event):
     assert seen == ["pstate"]
 
 
-def test_what_is_waited_for_goes_with_its_object(nvml_device, post_event):
+def test_a_registration_is_freed_with_its_object(nvml_device, post_event):
     events = nvml_device.register_events("pstate")
-    gone = weakref.ref(events)
+    reference = weakref.ref(events)
     del events
     gc.collect()
-    assert gone() is None
+    assert reference() is None
     assert post_event("pstate") == 0
 
 
-def test_a_registration_that_fails_leaves_no_set_behind(nvml_device, post_event, monkeypatch):
+def test_a_failed_registration_leaks_no_set(nvml_device, post_event, monkeypatch):
     from cuda.core.system import _nvml_context
 
     def fail(*arguments):
@@ -121,10 +121,10 @@ def test_a_registration_that_fails_leaves_no_set_behind(nvml_device, post_event,
             nvml_device.register_events("pstate")
 
 
-# --- devices that come and go ---
+# --- devices that are added and removed ---
 
 
-def test_devices_come_and_go(nvml_device, post_event):
+def test_devices_are_added_and_removed(nvml_device, post_event):
     events = system.register_events(["bind", "unbind"])
     for kind in ("bind", "unbind", "bind"):
         assert post_event(kind) == 1
@@ -138,7 +138,7 @@ def test_devices_come_and_go(nvml_device, post_event):
     assert [each.event_type for each in events.wait(1000, buffer_size=5)] == ["bind"]
 
 
-def test_no_device_comes_in_time(nvml_device):
+def test_no_device_is_added_until_the_timeout(nvml_device):
     try:
         events = system.register_events("bind")
     except (system.NotSupportedError, system.NoPermissionError, system.FunctionNotFoundError):
@@ -151,7 +151,7 @@ def test_no_device_comes_in_time(nvml_device):
             events.wait(10, size)
 
 
-@pytest.mark.parametrize("given", ["nothing", ["bind", "nothing"]])
-def test_what_cannot_happen_to_a_machine_is_refused(nvml_device, given):
+@pytest.mark.parametrize("value", ["nothing", ["bind", "nothing"]])
+def test_an_invalid_event_of_the_machine_is_refused(nvml_device, value):
     with pytest.raises(ValueError, match="Invalid event type: "):
-        system.register_events(given)
+        system.register_events(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Versions, counts and names; the names of the module; numbers for enums; old spellings."""
+"""Versions, counts and names; the names of the module; numbers for enums; deprecated spellings."""
 
 import os
 import warnings
@@ -30,7 +30,7 @@ def test_the_name_of_this_process(nvml_device):
     try:
         name = system.get_process_name(os.getpid())
     except (system.NotFoundError, system.NoPermissionError):
-        assert not emulation.is_active()  # a container may show the numbers of the host
+        assert not emulation.is_active()  # a container may show the process ids of the host
         return
     assert os.path.basename(name).startswith("python")
 
@@ -39,7 +39,7 @@ def test_the_name_of_this_process(nvml_device):
     ("pid", "error"),
     [((1 << 31) - 5, system.NotFoundError), (-1, OverflowError), ("1", TypeError)],
 )
-def test_a_process_that_there_is_not(nvml_device, pid, error):
+def test_an_absent_process_is_an_error(nvml_device, pid, error):
     with pytest.raises(error):
         system.get_process_name(pid)
 
@@ -47,7 +47,7 @@ def test_a_process_that_there_is_not(nvml_device, pid, error):
 # --- the module ---
 
 
-def test_every_name_is_there_and_shown():
+def test_every_name_exists_and_is_listed():
     assert system.CUDA_BINDINGS_NVML_IS_COMPATIBLE is True
     assert set(system.__all__) <= set(dir(system))
     for name in system.__all__:
@@ -56,7 +56,7 @@ def test_every_name_is_there_and_shown():
         print(system.nothing)
 
 
-def test_exceptions_are_those_of_the_low_layer():
+def test_exceptions_are_those_of_the_bindings():
     from cuda.bindings import nvml
 
     assert len(exceptions.__all__) == 32
@@ -85,7 +85,7 @@ def test_each_enum_has_a_number_of_nvml_for_each_member():
     for mapping in mappings:
         for member in mapping.members():
             number = mapping.to[member]
-            if mapping.name != "DeviceArch":  # which is no string, and never an argument
+            if mapping.name != "DeviceArch":  # not a string, and never an argument
                 assert mapping.number(member) == mapping.number(str(member)) == number
             assert mapping.member(number) == ("pci" if member == "prop" else member)
 
@@ -109,21 +109,21 @@ def test_exceptions_of_built_in_names_are_of_both_kinds(name, built_in):
     assert issubclass(cls, built_in) and issubclass(cls, system.NvmlError)
     assert cls.__name__ == f"Nvml{name}"
     error = cls(10)
-    for again in (error, pickle.loads(pickle.dumps(error)), copy.copy(error)):
+    for duplicate in (error, pickle.loads(pickle.dumps(error)), copy.copy(error)):
         with pytest.raises(built_in) as caught:
-            raise again
+            raise duplicate
         assert caught.value.status == 10 and str(caught.value) == str(error) != ""
 
 
 # --- releases before 1.0 ---
 
 
-def test_numbers_of_nvml_are_still_taken(nvml_device):
+def test_numbers_of_nvml_are_still_accepted(nvml_device):
     from cuda.bindings import nvml
 
-    with pytest.warns(DeprecationWarning, match="a number for the clock type") as seen:
+    with pytest.warns(DeprecationWarning, match="a number for the clock type") as caught:
         clock = nvml_device.get_clock(nvml.ClockType.SM)
-    assert seen[0].filename == __file__
+    assert caught[0].filename == __file__
     assert clock.get_max_mhz() == nvml_device.get_clock("sm").get_max_mhz()
     with pytest.raises(ValueError, match="Invalid clock type: 77"):
         nvml_device.get_clock(77)
@@ -137,15 +137,15 @@ OLD_VALUES = {
 
 
 @pytest.mark.parametrize("name", OLD_VALUES)
-def test_old_values_of_the_module(nvml_device, name):
-    with pytest.warns(DeprecationWarning, match=f"cuda.core.system.{name} is deprecated") as seen:
+def test_deprecated_values_of_the_module(nvml_device, name):
+    with pytest.warns(DeprecationWarning, match=f"cuda.core.system.{name} is deprecated") as caught:
         value = getattr(system, name)
     assert value == OLD_VALUES[name]()
-    assert seen[0].filename == __file__
+    assert caught[0].filename == __file__
     assert name not in dir(system)
 
 
-def test_old_functions_of_the_module(nvml_device):
+def test_deprecated_functions_of_the_module(nvml_device):
     with pytest.warns(DeprecationWarning, match="get_driver_version is deprecated"):
         assert system.get_driver_version() == system.get_user_mode_driver_version()
     with pytest.warns(DeprecationWarning, match="get_driver_version_full is deprecated"):
@@ -155,7 +155,7 @@ def test_old_functions_of_the_module(nvml_device):
     assert len(full(True)) == 3
 
 
-def test_old_names_of_the_experimental_module():
+def test_deprecated_names_of_the_experimental_module():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import cuda.core.experimental as old
@@ -165,7 +165,7 @@ def test_old_names_of_the_experimental_module():
 @pytest.mark.parametrize(
     "name", ["ClockInfo", "PciInfo", "TemperatureThresholds", "FieldId", "SystemEvents"]
 )
-def test_helpers_are_found_where_they_were_and_are_not_shown(name):
+def test_helpers_are_found_at_their_old_places_but_not_listed(name):
     assert getattr(system, name).__name__ == name
     assert name not in dir(system) and name not in system.__all__
 
@@ -200,21 +200,21 @@ RENAMED = {
 
 @pytest.mark.parametrize("old", RENAMED)
 @pytest.mark.filterwarnings("ignore:gpu_max is no longer recommended")
-def test_old_members_of_objects(nvml_device, sensors, old):
+def test_deprecated_members_of_objects(nvml_device, sensors, old):
     sensors(pcie_rx=7, pcie_tx=5)
-    with pytest.warns(DeprecationWarning, match="is deprecated: use") as seen:
+    with pytest.warns(DeprecationWarning, match="is deprecated: use") as caught:
         value = eval(f"device.{old}", {"device": nvml_device})
     assert value == RENAMED[old](nvml_device)
-    assert not any("cuda/core" in warning.filename for warning in seen)
+    assert not any("cuda/core" in warning.filename for warning in caught)
 
 
-def test_the_old_persistence_mode_can_be_set(nvml_device, sensors):
+def test_the_deprecated_persistence_mode_can_be_set(nvml_device, sensors):
     with pytest.warns(DeprecationWarning, match="use cuda.core.system.Device.is_persistence_mode"):
         nvml_device.persistence_mode_enabled = False
     assert not nvml_device.is_persistence_mode_enabled
 
 
-def test_an_error_within_a_member_is_shown_as_it_is(nvml_device, monkeypatch):
+def test_an_error_within_a_member_propagates(nvml_device, monkeypatch):
     from cuda.core.system import _nvml_context
 
     def fail(handle):

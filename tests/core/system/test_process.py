@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the module does to a process: imports, threads, forks, its end, and no NVML at all."""
+"""Effects of the module on a process: imports, threads, forks, exit, and missing NVML."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ import pytest
 from cuda.core import emulation
 
 
-def test_importing_loads_nothing_heavy_and_opens_nothing(run_python):
+def test_importing_loads_no_large_module_and_opens_nothing(run_python):
     code = """
 import sys
 before = set(sys.modules)
@@ -34,26 +34,26 @@ print(time.process_time() - begun)
     assert min(float(run_python(code)) for _ in range(5)) < 0.008
 
 
-def test_threads_begin_once(run_python):
+def test_threads_initialize_once(run_python):
     code = """
 import threading
 from cuda.core import system
 from cuda.core.system import _nvml_context
-names, begun = [], []
+names, initialized = [], []
 begin = _nvml_context.nvml.init_v2
-_nvml_context.nvml.init_v2 = lambda: (begun.append(1), begin())
+_nvml_context.nvml.init_v2 = lambda: (initialized.append(1), begin())
 def ask():
     names.append(system.Device(index=0).name)
 threads = [threading.Thread(target=ask) for _ in range(16)]
 for t in threads: t.start()
 for t in threads: t.join()
-print(len(names), len(set(names)), len(begun))
+print(len(names), len(set(names)), len(initialized))
 """
     assert run_python(code).split() == ["16", "1", "1"]
 
 
-def test_a_child_begins_again(run_python):
-    """An object of the parent goes on, and its events are not freed by the child."""
+def test_a_child_initializes_again(run_python):
+    """An object of the parent stays usable, and the child does not free its events."""
     code = """
 import os, gc
 from cuda.core import system
@@ -67,9 +67,9 @@ if child := os.fork():
     del events
 else:
     assert not _nvml_context.is_initialized()
-    again = system.Device(uuid=uuid)
-    assert _nvml_context.is_initialized() and again.uuid == device.uuid
-    assert again.memory_info.total > 0
+    child_device = system.Device(uuid=uuid)
+    assert _nvml_context.is_initialized() and child_device.uuid == device.uuid
+    assert child_device.memory_info.total > 0
     del events
     gc.collect()
     os._exit(7)
@@ -77,7 +77,7 @@ else:
     assert run_python(code).split() == ["7", "True"]
 
 
-def test_a_fork_beside_threads_that_ask_does_not_hang(run_python):
+def test_a_fork_during_queries_of_other_threads_does_not_deadlock(run_python):
     code = """
 import os, threading
 from cuda.core import system
@@ -101,7 +101,7 @@ print(set(ended))
     assert run_python(code).strip() == "{0}"
 
 
-def test_a_child_waits_for_itself_while_threads_of_the_parent_wait(run_python):
+def test_a_child_waits_while_threads_of_the_parent_wait(run_python):
     if not emulation.is_active():
         pytest.skip("events come when a test wants them only on the emulator")
     code = """
@@ -133,7 +133,7 @@ print(set(ended))
 
 
 @pytest.mark.parametrize("wait", ["0", "5000"])
-def test_a_process_ends_beside_a_thread_that_waits(run_silently, wait):
+def test_a_process_exits_while_a_thread_waits(run_silently, wait):
     code = f"""
 import threading
 from cuda.core import system
@@ -145,7 +145,7 @@ held = [device, device.memory_info, system.Device.get_all_devices(), events]
     assert run_silently(code) == ""
 
 
-def test_shutting_nvml_down_oneself_is_reported_and_mended(run_python):
+def test_shutting_nvml_down_is_reported_and_recoverable(run_python):
     code = """
 from cuda.bindings import nvml
 from cuda.core import system
@@ -154,27 +154,27 @@ nvml.shutdown()
 try:
     device.name
 except system.UninitializedError as error:
-    print("told")
+    print("reported")
 nvml.init_v2()
 print(system.Device(index=0).name == device.name)
 """
-    assert run_python(code).split() == ["told", "True"]
+    assert run_python(code).split() == ["reported", "True"]
 
 
 NO_NVML = """
 from cuda.core import Device, system
 from cuda.pathfinder import DynamicLibNotFoundError
-def told(ask):
+def outcome(call):
     try:
-        return ask()
+        return call()
     except Exception as error:
         return f"{type(error).__name__}/{isinstance(error, RuntimeError)}"
-print(told(system.get_num_devices))
-print(told(system.get_user_mode_driver_version))
+print(outcome(system.get_num_devices))
+print(outcome(system.get_user_mode_driver_version))
 for _ in range(2):
-    print(told(lambda: system.Device(index=0)), told(system.get_nvml_version))
-print(told(lambda: list(system.Device.get_all_devices())), told(system.get_driver_branch))
-print(told(lambda: system.get_process_name(1)), told(lambda: system.register_events("bind")))
+    print(outcome(lambda: system.Device(index=0)), outcome(system.get_nvml_version))
+print(outcome(lambda: list(system.Device.get_all_devices())), outcome(system.get_driver_branch))
+print(outcome(lambda: system.get_process_name(1)), outcome(lambda: system.register_events("bind")))
 """
 
 
@@ -185,15 +185,15 @@ def run_without_driver(run_python):
     return lambda code: run_python(code, HALFWARP_BACKEND="driver", LD_LIBRARY_PATH="")
 
 
-def test_without_nvml_counts_are_asked_of_cuda_and_the_rest_says_so(run_without_driver):
-    first, second, *others = run_without_driver(NO_NVML).splitlines()
+def test_without_nvml_counts_come_from_cuda_and_other_calls_are_refused(run_without_driver):
+    first, second, *other_lines = run_without_driver(NO_NVML).splitlines()
     assert first == "0"
     assert second == "RuntimeError/True"
-    assert set(" ".join(others).split()) == {"DynamicLibNotFoundError/True"}
+    assert set(" ".join(other_lines).split()) == {"DynamicLibNotFoundError/True"}
 
 
-def test_a_cuda_device_without_nvml_says_that_it_has_no_other_side(run_python):
-    """A driver without NVML beside it, as some containers have it."""
+def test_a_cuda_device_without_nvml_has_no_system_device(run_python):
+    """Some containers have a driver without NVML."""
     if not emulation.is_active():
         pytest.skip("the driver of a GPU comes with NVML")
     code = """
@@ -217,7 +217,7 @@ print(system.get_num_devices(), system.get_user_mode_driver_version())
 
 @pytest.fixture
 def run_silently(run_python):
-    """What a program says on standard error beside the notice of the emulator."""
+    """Return a function that runs a program and returns its stderr without notices."""
     import subprocess
 
     def run(code):
@@ -225,7 +225,7 @@ def run_silently(run_python):
             [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
         )
         assert done.returncode == 0, done.stderr
-        said = done.stderr.splitlines()
-        return "\n".join(line for line in said if "is emulated: " not in line)
+        lines = done.stderr.splitlines()
+        return "\n".join(line for line in lines if "is emulated: " not in line)
 
     return run

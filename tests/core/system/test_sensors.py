@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the classes make of NVML's numbers, which an emulated device gives as a test wants."""
+"""Values that the classes derive from NVML's numbers, which tests set on an emulated device."""
 
 import pytest
 from cuda.core import system
@@ -8,7 +8,7 @@ from cuda.core.system import typing
 pytestmark = pytest.mark.usefixtures("sensors")
 
 
-def test_what_is_set_is_what_is_read(nvml_device, sensors):
+def test_set_values_are_read_back(nvml_device, sensors):
     sensors(
         temperature=83,
         gpu_utilization=71,
@@ -99,13 +99,13 @@ def test_versions_of_nvlink(nvml_device, sensors, number, value):
 @pytest.mark.parametrize(
     ("number", "text"), [(0, "Invalid NvLink version"), (99, "Unknown NvLink version 99")]
 )
-def test_what_is_no_version_of_nvlink(nvml_device, sensors, number, text):
+def test_unknown_versions_of_nvlink(nvml_device, sensors, number, text):
     sensors(nvlinks=1, nvlink_version=number)
     with pytest.raises(RuntimeError, match=text):
         print(nvml_device.get_nvlink(0).version)
 
 
-def test_a_fan_is_set_and_given_back(nvml_device, sensors):
+def test_a_fan_is_set_and_restored(nvml_device, sensors):
     fan = nvml_device.get_fan()
     fan.speed = 70
     assert (fan.speed, fan.target_speed, fan.speed_rpm) == (70, 70, 2800)
@@ -119,7 +119,7 @@ def test_a_fan_is_set_and_given_back(nvml_device, sensors):
     assert fan.speed == 30
 
 
-def test_a_policy_of_fans_that_is_not_known_is_an_error(nvml_device, sensors):
+def test_an_unknown_fan_policy_is_an_error(nvml_device, sensors):
     sensors(fan_policy=7)
     with pytest.raises(ValueError, match="Unknown fan control policy 7"):
         print(nvml_device.get_fan().control_policy)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of arrays and textures share: kernels that read and write through them."""
+"""Fixtures of the array and texture tests: kernels that read and write through them."""
 
 import numpy as np
 import pytest
@@ -33,15 +33,15 @@ def texture_code():
     device.set_current()
     options = ProgramOptions(arch=f"sm_{device.arch}")
     code = Program(KERNELS, "c++", options).compile("cubin")
-    code.get_kernel("read")  # loads it, before a test counts what is alive
+    code.get_kernel("read")  # loads the code before a test counts live objects
     return code
 
 
 @pytest.fixture
 def array(device):
-    """Four by three floats."""
-    with device.create_opaque_array(OpaqueArrayOptions((4, 3), "float32", 1, True)) as made:
-        yield made
+    """An array of four by three floats."""
+    with device.create_opaque_array(OpaqueArrayOptions((4, 3), "float32", 1, True)) as array:
+        yield array
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """OpenGL without a screen: a context on a GPU through EGL's device platform, with ctypes.
 
-The loaders of GLVND are enough: ``libEGL.so.1`` and ``libGLdispatch.so.0``, of the system or
-unpacked below ``.gl`` in the repository, and the library of the vendor, which a driver brings.
+GLVND's loaders are required: ``libEGL.so.1`` and ``libGLdispatch.so.0``, of the system or unpacked
+below ``.gl`` in the repository, and the vendor's library, which a driver includes.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ MIN_FILTER, NEAREST, MAX_LEVEL = 0x2801, 0x2600, 0x813D
 
 
 class NoOpenGL(Exception):
-    """Why there is no context."""
+    """The reason for the missing context."""
 
 
 def _library(name):
@@ -32,7 +32,7 @@ def _library(name):
 
 
 class Context:
-    """A context of OpenGL, current on the thread that made it until `close`."""
+    """An OpenGL context that is current on its thread until `close`."""
 
     def __init__(self, ordinal=0):
         if Path(VENDOR).exists():
@@ -43,7 +43,7 @@ class Context:
         self.display = self.display_of(ordinal)
         if not self.call("eglInitialize", self.display, None, None):
             raise NoOpenGL("EGL does not begin on the device")
-        self.context = self.make_context()
+        self.context = self.create_context()
         self.make_current(True)
 
     def function(self, name, result=ctypes.c_uint):
@@ -53,7 +53,7 @@ class Context:
         return ctypes.CFUNCTYPE(result)(address)
 
     def call(self, name, *arguments, result=ctypes.c_uint):
-        """What a function of EGL or OpenGL gives; integers go as they are, others as pointers."""
+        """Call a function of EGL or OpenGL; pass integers as int, other arguments as pointers."""
         return self.function(name, result)(
             *(ctypes.c_int(a) if isinstance(a, int) else a for a in arguments)
         )
@@ -75,22 +75,27 @@ class Context:
                 )  # fmt: skip
         raise NoOpenGL(f"none of the {count.value} devices of EGL is device {ordinal} of CUDA")
 
-    def make_context(self):
+    def create_context(self):
         self.call("eglBindAPI", OPENGL_API)
-        wanted = (ctypes.c_int * 5)(SURFACE_TYPE, PBUFFER, RENDERABLE_TYPE, OPENGL, NONE)
+        attributes = (ctypes.c_int * 5)(SURFACE_TYPE, PBUFFER, RENDERABLE_TYPE, OPENGL, NONE)
         config, count = ctypes.c_void_p(), ctypes.c_int()
         self.call(
-            "eglChooseConfig", self.display, wanted, ctypes.byref(config), 1, ctypes.byref(count)
+            "eglChooseConfig",
+            self.display,
+            attributes,
+            ctypes.byref(config),
+            1,
+            ctypes.byref(count),
         )
-        made = self.call(
+        context = self.call(
             "eglCreateContext", self.display, config, None, None, result=ctypes.c_void_p
         )
-        if not made:
+        if not context:
             raise NoOpenGL(f"no context: error 0x{self.call('eglGetError'):x} of EGL")
-        return ctypes.c_void_p(made)
+        return ctypes.c_void_p(context)
 
     def make_current(self, is_current):
-        """On this thread; without a surface to draw on."""
+        """Make the context current on this thread, without a surface."""
         context = self.context if is_current else None
         if not self.call("eglMakeCurrent", self.display, None, None, context):
             raise NoOpenGL(f"no current context: error 0x{self.call('eglGetError'):x} of EGL")
@@ -101,52 +106,52 @@ class Context:
         self.call("eglTerminate", self.display)
 
     def gl(self, name, *arguments):
-        """Call a function of OpenGL, which must find no error."""
+        """Call a function of OpenGL, and check that it sets no error."""
         self.call(name, *arguments)
         error = self.call("glGetError")
         assert error == 0, f"{name}: error 0x{error:x} of OpenGL"
 
-    def name(self, function):
-        made = ctypes.c_uint()
-        self.gl(function, 1, ctypes.byref(made))
-        return made.value
+    def new_name(self, function):
+        name = ctypes.c_uint()
+        self.gl(function, 1, ctypes.byref(name))
+        return name.value
 
     def buffer(self, data):
-        """A buffer with the bytes of an array; it stays bound."""
-        made = self.name("glGenBuffers")
-        self.gl("glBindBuffer", ARRAY_BUFFER, made)
+        """Return a new buffer with the bytes of an array; it stays bound."""
+        name = self.new_name("glGenBuffers")
+        self.gl("glBindBuffer", ARRAY_BUFFER, name)
         size = ctypes.c_ssize_t(data.nbytes)
         self.gl("glBufferData", ARRAY_BUFFER, size, ctypes.c_void_p(data.ctypes.data), DYNAMIC_DRAW)
-        return made
+        return name
 
     def copy_buffer(self, function, data):
         address, size = ctypes.c_void_p(data.ctypes.data), ctypes.c_ssize_t(data.nbytes)
         self.gl(function, ARRAY_BUFFER, ctypes.c_ssize_t(0), size, address)
         return data
 
-    def read_buffer(self, into):
-        """From the bound buffer, after all that was done to it."""
-        return self.copy_buffer("glGetBufferSubData", into)
+    def read_buffer(self, target):
+        """Read the bound buffer after its pending operations."""
+        return self.copy_buffer("glGetBufferSubData", target)
 
     def write_buffer(self, data):
-        """To the bound buffer."""
+        """Write the bound buffer."""
         return self.copy_buffer("glBufferSubData", data)
 
     def texture(self, data):
-        """A texture of four floats for each element of a plane; it stays bound."""
-        made = self.name("glGenTextures")
+        """Return a new texture of four floats per element of a plane; it stays bound."""
+        name = self.new_name("glGenTextures")
         height, width, _ = data.shape
-        self.gl("glBindTexture", TEXTURE_2D, made)
+        self.gl("glBindTexture", TEXTURE_2D, name)
         self.gl("glTexParameteri", TEXTURE_2D, MIN_FILTER, NEAREST)
         self.gl("glTexParameteri", TEXTURE_2D, MAX_LEVEL, 0)
         address = ctypes.c_void_p(data.ctypes.data)
         self.gl("glTexImage2D", TEXTURE_2D, 0, RGBA32F, width, height, 0, RGBA, FLOAT, address)
-        return made
+        return name
 
-    def read_texture(self, into):
-        address = ctypes.c_void_p(into.ctypes.data)
+    def read_texture(self, target):
+        address = ctypes.c_void_p(target.ctypes.data)
         self.gl("glGetTexImage", TEXTURE_2D, 0, RGBA, FLOAT, address)
-        return into
+        return target
 
     def delete(self, function, name):
         self.gl(function, 1, ctypes.byref(ctypes.c_uint(name)))

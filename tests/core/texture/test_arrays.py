@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays and mipmapped arrays: made, copied, closed."""
+"""Arrays and mipmapped arrays: creation, copies, closing."""
 
 import gc
 import weakref
@@ -23,7 +23,7 @@ DATA = np.arange(12, dtype=np.float32).reshape(3, 4)
 
 
 @pytest.mark.parametrize(
-    ("cls", "said"),
+    ("cls", "message"),
     [
         (OpaqueArray, r"OpaqueArray cannot be instantiated directly.*Device.create_opaque_array"),
         (MipmappedArray, "cannot be instantiated directly.*Device.create_mipmapped_array"),
@@ -32,12 +32,12 @@ DATA = np.arange(12, dtype=np.float32).reshape(3, 4)
         (ResourceDescriptor, r"ResourceDescriptor\.from_"),
     ],
 )
-def test_none_is_made_by_its_name(cls, said):
-    with pytest.raises(RuntimeError, match=said):
+def test_the_class_cannot_be_called(cls, message):
+    with pytest.raises(RuntimeError, match=message):
         cls()
 
 
-def test_what_was_not_made_is_closed():
+def test_an_uninitialized_array_is_closed():
     for cls in (OpaqueArray, MipmappedArray, TextureObject, SurfaceObject):
         assert cls.__new__(cls).is_closed
 
@@ -73,7 +73,7 @@ def test_a_buffer_of_any_kind_is_copied(device, stream, array):
         assert (np.from_dlpack(pinned).view(np.float32) == DATA.ravel()).all()
 
 
-def test_only_what_the_array_has_is_moved(array, stream):
+def test_only_the_bytes_of_the_array_are_copied(array, stream):
     larger = np.full(20, 7, np.float32)
     array.copy_from(DATA, stream=stream)
     array.copy_to(larger, stream=stream)
@@ -82,7 +82,7 @@ def test_only_what_the_array_has_is_moved(array, stream):
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "said"),
+    ("operand", "error", "message"),
     [
         (DATA[:2], ValueError, r"Host buffer has 32 bytes, smaller than the array extent \(48"),
         (np.zeros((3, 8), np.float32)[:, ::2], ValueError, "contiguous"),
@@ -92,12 +92,12 @@ def test_only_what_the_array_has_is_moved(array, stream):
         (5, TypeError, "bytes-like object is required"),
     ],
 )
-def test_what_cannot_be_copied_is_refused(array, stream, given, error, said):
-    with pytest.raises(error, match=said):
-        array.copy_from(given, stream=stream)
+def test_an_invalid_operand_is_refused(array, stream, operand, error, message):
+    with pytest.raises(error, match=message):
+        array.copy_from(operand, stream=stream)
 
 
-def test_memory_that_is_read_only_is_not_written(array, stream):
+def test_read_only_memory_is_not_written(array, stream):
     with pytest.raises(BufferError):
         array.copy_to(bytes(48), stream=stream)
 
@@ -119,38 +119,38 @@ def test_a_closed_buffer_and_a_closed_array_are_refused(device, array, stream):
         array.copy_from(DATA, stream=stream)
 
 
-def test_a_stream_is_needed(array):
+def test_a_stream_is_required(array):
     with pytest.raises(TypeError, match="stream is required"):
         array.copy_from(DATA, stream=None)
     with pytest.raises(TypeError):
         array.copy_from(DATA)
 
 
-def test_what_an_argument_runs_may_close_the_array(array, stream):
+def test_the_conversion_of_an_argument_may_close_the_array(array, stream):
     class Closing:
         def __buffer__(self, flags):
             array.close()
             return memoryview(DATA).__buffer__(flags)
 
-    with pytest.raises((RuntimeError, TypeError)):  # before Python 3.12 nobody asks it
+    with pytest.raises((RuntimeError, TypeError)):  # Python before 3.12 does not call it
         array.copy_from(Closing(), stream=stream)
 
 
-def test_a_closed_array_still_says_what_it_was(array):
+def test_a_closed_array_still_describes_itself(array):
     array.close()
     array.close()
     assert (array.handle, array.is_closed, array.shape) == (0, True, (4, 3))
     assert repr(array) == "OpaqueArray(shape=(4, 3), format=FLOAT32, num_channels=1)"
 
 
-def test_collection_closes(device, emulation):
+def test_collection_closes_it(device, emulation):
     gc.collect()
     before = emulation.stats()["live"]
     array = device.create_opaque_array(OpaqueArrayOptions((4,), "uint8", 1))
-    gone = weakref.ref(array)
+    reference = weakref.ref(array)
     del array
     gc.collect()
-    assert gone() is None
+    assert reference() is None
     assert emulation.stats()["live"] == before
 
 
@@ -172,7 +172,7 @@ def test_a_device_that_is_not_current_is_refused(in_new_thread):
     in_new_thread(create)
 
 
-def test_what_the_device_cannot_have_is_a_cuda_error(device):
+def test_unsupported_extents_are_a_cuda_error(device):
     with pytest.raises(CUDAError, match="cuArray3DCreate"):
         device.create_opaque_array(OpaqueArrayOptions((1 << 20,), "uint8", 1))
     with pytest.raises(ValueError, match="larger than any memory"):
@@ -185,10 +185,10 @@ class TestMipmappedArray:
     @pytest.fixture
     def levels(self, device):
         options = MipmappedArrayOptions((8, 4), "float32", 1, 4, True)
-        with device.create_mipmapped_array(options) as made:
-            yield made
+        with device.create_mipmapped_array(options) as mipmapped:
+            yield mipmapped
 
-    def test_it_is_described(self, levels, device):
+    def test_it_describes_itself(self, levels, device):
         assert repr(levels) == (
             "MipmappedArray(shape=(8, 4), format=FLOAT32, num_channels=1, num_levels=4)"
         )
@@ -199,14 +199,14 @@ class TestMipmappedArray:
         assert shapes == [(8, 4), (4, 2), (2, 1), (1, 1)]
 
     @pytest.mark.parametrize(
-        ("level", "said"),
+        ("level", "message"),
         [(-1, "level must be >= 0, got -1"), (4, r"level \(4\) must be < num_levels \(4\)")],
     )
-    def test_other_levels_are_refused(self, levels, level, said):
-        with pytest.raises(ValueError, match=said):
+    def test_invalid_levels_are_refused(self, levels, level, message):
+        with pytest.raises(ValueError, match=message):
             levels.get_level(level)
 
-    def test_a_level_is_copied_and_keeps_the_rest(self, levels, stream):
+    def test_a_level_is_copied_and_the_others_are_unchanged(self, levels, stream):
         level = levels.get_level(1)
         levels.close()
         assert levels.is_closed and not level.is_closed
@@ -219,12 +219,14 @@ class TestMipmappedArray:
             levels.get_level(0)
 
     def test_too_many_levels_are_a_cuda_error(self, device):
-        """A driver makes as many as the extents can be halved, and has no other."""
+        """A driver creates as many levels as the extents can be halved, and no further one."""
         with (
-            device.create_mipmapped_array(MipmappedArrayOptions((8, 4), "uint8", 1, 5)) as made,
+            device.create_mipmapped_array(
+                MipmappedArrayOptions((8, 4), "uint8", 1, 5)
+            ) as mipmapped,
             pytest.raises(CUDAError),
         ):
-            made.get_level(4)
+            mipmapped.get_level(4)
 
 
 @pytest.mark.parametrize(
@@ -237,7 +239,7 @@ class TestMipmappedArray:
         ),
     ],
 )
-def test_a_failure_to_make_one_leaves_nothing(device, emulation, function, act):
+def test_a_failed_creation_leaks_nothing(device, emulation, function, act):
     before = len(emulation.leaks())
     with (
         emulation.inject(function, error="CUDA_ERROR_OUT_OF_MEMORY"),
@@ -260,13 +262,13 @@ def test_a_failed_copy_leaves_the_array_usable(array, stream, emulation):
 @pytest.mark.parametrize("function", ["cuArrayDestroy", "cuMipmappedArrayDestroy"])
 def test_a_failed_destruction_is_a_warning(device, emulation, function):
     if function == "cuArrayDestroy":
-        made = device.create_opaque_array(OpaqueArrayOptions((4,), "uint8", 1))
+        array = device.create_opaque_array(OpaqueArrayOptions((4,), "uint8", 1))
     else:
-        made = device.create_mipmapped_array(MipmappedArrayOptions((4,), "uint8", 1, 1))
-    handle = made.handle
+        array = device.create_mipmapped_array(MipmappedArrayOptions((4,), "uint8", 1, 1))
+    handle = array.handle
     with emulation.inject(function, error="CUDA_ERROR_INVALID_VALUE"):
         with pytest.warns(CUDAWarning, match=function):
-            made.close()
+            array.close()
     from cuda.bindings import driver
 
-    assert getattr(driver, function)(handle)[0] == 0  # what the driver kept
+    assert getattr(driver, function)(handle)[0] == 0  # left by the failed destruction

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each option of a texture is what the driver tells of it."""
+"""Each option of a texture equals the driver's description of it."""
 
 import pytest
 from cuda.bindings import driver
@@ -14,7 +14,7 @@ AS_INTEGER, NORMALIZED, SRGB, NO_OPTIMIZATION, SEAMLESS = (
     driver.CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
     driver.CU_TRSF_SEAMLESS_CUBEMAP,
 )
-USUAL = AS_INTEGER | NORMALIZED  # of several levels, coordinates are normalised
+USUAL = AS_INTEGER | NORMALIZED  # coordinates of mipmapped textures are normalized
 CHANGES = {
     "srgb": (True, "flags", USUAL | SRGB),
     "disable_trilinear_optimization": (True, "flags", USUAL | NO_OPTIMIZATION),
@@ -33,30 +33,30 @@ CHANGES = {
 
 
 def described(device, resource, **options):
-    wanted = TextureObjectOptions(normalized_coords=True, **options)
-    with device.create_texture_object(resource=resource, options=wanted) as texture:
-        code, told = driver.cuTexObjectGetTextureDesc(int(texture.handle))
+    texture_options = TextureObjectOptions(normalized_coords=True, **options)
+    with device.create_texture_object(resource=resource, options=texture_options) as texture:
+        code, desc = driver.cuTexObjectGetTextureDesc(int(texture.handle))
         assert code == 0
-        names = [name for name in dir(told) if not name.startswith("_") and name != "getPtr"]
-        return {name: getattr(told, name) for name in names}
+        names = [name for name in dir(desc) if not name.startswith("_") and name != "getPtr"]
+        return {name: getattr(desc, name) for name in names}
 
 
 @pytest.fixture
 def colors(device):
-    """Mipmapped: options of levels are those of such alone."""
-    wanted = MipmappedArrayOptions((8, 8), "uint8", 4, num_levels=2)
-    with device.create_mipmapped_array(wanted) as made:
-        yield ResourceDescriptor.from_mipmapped_array(made)
+    """A mipmapped array, which the options of levels require."""
+    array_options = MipmappedArrayOptions((8, 8), "uint8", 4, num_levels=2)
+    with device.create_mipmapped_array(array_options) as mipmapped:
+        yield ResourceDescriptor.from_mipmapped_array(mipmapped)
 
 
 @pytest.mark.parametrize("mode", ["clamp", "border"])
-def test_drivers_tell_no_color_of_a_border(device, colors, mode):
-    """What lies outside has it all the same, as ``test_objects.py`` reads."""
-    told = described(device, colors, border_color=(1, 2, 3, 4), address_mode=mode)
-    assert told["borderColor"] == [0.0] * 4
+def test_drivers_report_no_border_color(device, colors, mode):
+    """Reads outside of the array return it nevertheless, as ``test_objects.py`` checks."""
+    description = described(device, colors, border_color=(1, 2, 3, 4), address_mode=mode)
+    assert description["borderColor"] == [0.0] * 4
 
 
-def test_seamless_filtering_is_of_cubes(device, colors):
+def test_seamless_filtering_requires_a_cube(device, colors):
     with pytest.raises(CUDAError, match="CUDA_ERROR_INVALID_VALUE"):
         described(device, colors, seamless_cubemap=True)
     shape = driver.CUDA_ARRAY3D_DESCRIPTOR()
@@ -65,11 +65,11 @@ def test_seamless_filtering_is_of_cubes(device, colors):
         driver.CUarray_format.CU_AD_FORMAT_FLOAT,
         driver.CUDA_ARRAY3D_CUBEMAP,
     )
-    resource, how = driver.CUDA_RESOURCE_DESC(), driver.CUDA_TEXTURE_DESC()
+    resource, texture_desc = driver.CUDA_RESOURCE_DESC(), driver.CUDA_TEXTURE_DESC()
     resource.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
     _, resource.res.array.hArray = driver.cuArray3DCreate(shape)
-    how.flags = NORMALIZED | SEAMLESS
-    code, texture = driver.cuTexObjectCreate(resource, how, None)
+    texture_desc.flags = NORMALIZED | SEAMLESS
+    code, texture = driver.cuTexObjectCreate(resource, texture_desc, None)
     assert code == 0
     assert driver.cuTexObjectGetTextureDesc(texture)[1].flags == NORMALIZED | SEAMLESS
     assert driver.cuTexObjectDestroy(texture)[0] == 0
@@ -77,7 +77,7 @@ def test_seamless_filtering_is_of_cubes(device, colors):
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_an_option_changes_one_thing(device, colors, name):
+def test_an_option_changes_one_field(device, colors, name):
     value, member, expected = CHANGES[name]
     usual, changed = described(device, colors), described(device, colors, **{name: value})
     assert usual["flags"] == USUAL

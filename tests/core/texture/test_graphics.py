@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GraphicsResource: registered, mapped, unmapped, closed; of what the emulator has for OpenGL."""
+"""GraphicsResource on the emulator's OpenGL: registration, mapping, unmapping, closing."""
 
 import gc
 
@@ -25,9 +25,9 @@ def graphics(emulation):
 
 @pytest.fixture
 def resource(device):
-    made = GraphicsResource.from_gl_buffer(BUFFER)
-    yield made
-    made.close()
+    resource = GraphicsResource.from_gl_buffer(BUFFER)
+    yield resource
+    resource.close()
 
 
 def calls(emulation, name):
@@ -42,7 +42,7 @@ def test_the_class_cannot_be_called():
 @pytest.mark.parametrize(
     "flags", [None, "none", "read_only", ["read_only", "texture_gather"], ("write_discard",), []]
 )
-def test_flags_are_names(device, flags):
+def test_flags_are_given_by_name(device, flags):
     GraphicsResource.from_gl_buffer(BUFFER, flags=flags).close()
 
 
@@ -62,18 +62,18 @@ def test_a_name_is_a_number(device, name, error):
         GraphicsResource.from_gl_buffer(name)
 
 
-def test_a_mapped_buffer_is_memory_of_no_resource(resource, stream):
+def test_a_mapped_buffer_has_no_memory_resource(resource, stream):
     buffer = resource.map(stream=stream)
     assert resource.is_mapped and repr(resource).endswith(" mapped>")
     assert (buffer.size, buffer.memory_resource, buffer.is_device_accessible) == (64, None, True)
     data, back = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)
     buffer.copy_from(data, stream=stream)
     resource.unmap()
-    again = resource.map(stream=stream)
-    again.copy_to(back, stream=stream)
+    second = resource.map(stream=stream)
+    second.copy_to(back, stream=stream)
     stream.sync()
     assert (data == back).all()
-    again.close()
+    second.close()
 
 
 def test_a_buffer_is_closed_with_its_mapping(resource, stream):
@@ -86,14 +86,14 @@ def test_a_buffer_is_closed_with_its_mapping(resource, stream):
         resource.unmap()
 
 
-@pytest.mark.parametrize("how", ["close", "collect", "close on another stream"])
-def test_a_buffer_that_goes_unmaps(device, resource, stream, emulation, how):
+@pytest.mark.parametrize("method", ["close", "collect", "close on another stream"])
+def test_a_buffer_that_is_destroyed_unmaps(device, resource, stream, emulation, method):
     before = calls(emulation, "cuGraphicsUnmapResources")
     buffer = resource.map(stream=stream)
-    if how == "close on another stream":
+    if method == "close on another stream":
         with device.create_stream() as other:
             buffer.close(other)
-    elif how == "close":
+    elif method == "close":
         buffer.close()
     else:
         del buffer
@@ -102,7 +102,7 @@ def test_a_buffer_that_goes_unmaps(device, resource, stream, emulation, how):
     assert calls(emulation, "cuGraphicsUnmapResources") == before + 1
 
 
-def test_a_stream_that_was_closed_still_orders_the_end(device, resource):
+def test_a_closed_stream_still_orders_the_unmapping(device, resource):
     stream = device.create_stream()
     buffer = resource.map(stream=stream)
     stream.close()
@@ -110,13 +110,13 @@ def test_a_stream_that_was_closed_still_orders_the_end(device, resource):
     assert not resource.is_mapped
 
 
-def test_it_is_mapped_once(resource, stream):
+def test_it_cannot_be_mapped_twice(resource, stream):
     with resource.map(stream=stream), pytest.raises(RuntimeError, match="is already mapped"):
         resource.map(stream=stream)
     assert not resource.is_mapped
 
 
-def test_it_is_closed_once_and_unmaps(resource, stream):
+def test_close_unmaps_once(resource, stream):
     buffer = resource.map(stream=stream)
     resource.close()
     resource.close()
@@ -128,7 +128,7 @@ def test_it_is_closed_once_and_unmaps(resource, stream):
             use()
 
 
-def test_a_wrong_stream_changes_nothing(resource, stream):
+def test_an_invalid_stream_changes_nothing(resource, stream):
     with pytest.raises(TypeError):
         resource.map(stream=None)
     buffer = resource.map(stream=stream)
@@ -139,7 +139,7 @@ def test_a_wrong_stream_changes_nothing(resource, stream):
     assert resource.is_mapped and not resource.is_closed and not buffer.is_closed
 
 
-def test_a_block_closes_and_swallows_nothing(device, stream):
+def test_a_block_closes_it_and_propagates_exceptions(device, stream):
     with (
         pytest.raises(KeyError),
         GraphicsResource.from_gl_buffer(BUFFER, stream=stream) as buffer,
@@ -152,7 +152,7 @@ def test_a_block_closes_and_swallows_nothing(device, stream):
     assert resource.is_closed
 
 
-def test_an_image_is_an_array(device, stream):
+def test_an_image_is_mapped_as_an_array(device, stream):
     with GraphicsResource.from_gl_image(IMAGE, 0x0DE1, flags="surface_load_store") as resource:
         with pytest.raises(CUDAError, match="CUDA_ERROR_NOT_MAPPED_AS_POINTER"):
             resource.map(stream=stream)
@@ -171,7 +171,7 @@ def test_an_image_is_an_array(device, stream):
         assert not resource.is_mapped
 
 
-def test_a_buffer_is_no_array(resource, stream):
+def test_a_buffer_is_refused_as_array(resource, stream):
     with pytest.raises(CUDAError, match="CUDA_ERROR_NOT_MAPPED_AS_ARRAY"):
         resource.map_array(stream=stream)
     assert not resource.is_mapped
@@ -190,7 +190,7 @@ def test_a_failed_mapping_leaves_it_unmapped(resource, stream, emulation, functi
     resource.map(stream=stream).close()
 
 
-def test_a_failed_registration_leaves_nothing(device, emulation):
+def test_a_failed_registration_leaks_nothing(device, emulation):
     before = len(emulation.leaks())
     with (
         emulation.inject("cuGraphicsGLRegisterBuffer", error="CUDA_ERROR_OPERATING_SYSTEM"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays and textures beside captures, forks, the end of the process, other threads."""
+"""Arrays and textures during captures, forks, interpreter exit and on other threads."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def make_all(device):
         device.create_surface_object(resource=resource).close()
 
 
-def test_a_capture_survives_what_is_made_and_closed_beside_it(device):
+def test_a_capture_survives_creation_and_closing_of_others(device):
     with device.create_stream(options=StreamOptions(nonblocking=True)) as other:
         assert driver.cuStreamBeginCapture(other.handle, GLOBAL)[0] == 0
         make_all(device)
@@ -43,11 +43,11 @@ def test_a_capture_survives_what_is_made_and_closed_beside_it(device):
         assert driver.cuGraphDestroy(graph)[0] == 0
 
 
-def test_nothing_is_said_at_exit(run_python):
+def test_nothing_is_printed_at_exit(run_python):
     assert run_python(START) == ""
 
 
-def test_the_child_of_a_fork_destroys_nothing(run_python):
+def test_a_forked_child_destroys_nothing(run_python):
     code = """
 sys.stdout.flush()
 child = os.fork()
@@ -60,7 +60,7 @@ print(texture.is_closed, array.is_closed)
     assert run_python(START + code).strip() == "False False"
 
 
-def test_several_threads_make_copy_and_close(device):
+def test_several_threads_create_copy_and_close(device):
     def work():
         device_here = type(device)(0)
         device_here.set_current()
@@ -82,7 +82,7 @@ def test_one_array_is_closed_by_many_threads(device):
     assert array.is_closed
 
 
-def test_what_an_option_runs_may_close_the_source(device):
+def test_the_conversion_of_an_option_may_close_the_source(device):
     array = device.create_opaque_array(OPTIONS)
 
     class Closing(float):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Descriptors, textures and surfaces: what they are of, what kernels get, and who goes last."""
+"""Descriptors, textures and surfaces: sources, kernel arguments and lifetimes."""
 
 import gc
 
@@ -21,8 +21,8 @@ def resource(array, stream):
 
 @pytest.fixture
 def buffer(device, stream):
-    with device.allocate(4096, stream=stream) as made:
-        yield made
+    with device.allocate(4096, stream=stream) as buffer:
+        yield buffer
 
 
 class TestResourceDescriptor:
@@ -31,7 +31,7 @@ class TestResourceDescriptor:
         with pytest.raises(TypeError, match=r"array must be a \w+, got int"):
             getattr(ResourceDescriptor, name)(3)
 
-    def test_it_is_not_made_of_what_is_closed(self, array, buffer):
+    def test_a_closed_source_is_refused(self, array, buffer):
         array.close()
         buffer.close()
         with pytest.raises(RuntimeError, match="OpaqueArray has been closed"):
@@ -40,7 +40,7 @@ class TestResourceDescriptor:
             ResourceDescriptor.from_linear(buffer, format="uint8", num_channels=1)
 
     @pytest.mark.parametrize(
-        ("size", "said"),
+        ("size", "message"),
         [
             (9999, r"size_bytes \(9999\) exceeds buffer.size \(4096\)"),
             (8, r"size_bytes \(8\) must be at least one element \(16 bytes\)"),
@@ -51,14 +51,14 @@ class TestResourceDescriptor:
             ),
         ],
     )
-    def test_linear_memory_has_whole_elements(self, buffer, size, said):
-        with pytest.raises(ValueError, match=said):
+    def test_linear_memory_has_whole_elements(self, buffer, size, message):
+        with pytest.raises(ValueError, match=message):
             ResourceDescriptor.from_linear(
                 buffer, format="float32", num_channels=4, size_bytes=size
             )
 
     @pytest.mark.parametrize(
-        ("extents", "said"),
+        ("extents", "message"),
         [
             ((0, 1, 32), "width must be >= 1, got 0"),
             ((1, 0, 32), "height must be >= 1, got 0"),
@@ -66,9 +66,9 @@ class TestResourceDescriptor:
             ((100, 100, 128), r"pitch_bytes \* height \(12800\) exceeds buffer.size \(4096\)"),
         ],
     )
-    def test_rows_fit_the_pitch_and_the_buffer(self, buffer, extents, said):
+    def test_rows_fit_the_pitch_and_the_buffer(self, buffer, extents, message):
         width, height, pitch = extents
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             ResourceDescriptor.from_pitch2d(
                 buffer,
                 format="uint8",
@@ -78,37 +78,47 @@ class TestResourceDescriptor:
                 pitch_bytes=pitch,
             )
 
-    def test_memory_is_a_buffer(self):
+    def test_other_objects_are_refused_as_memory(self):
         with pytest.raises(TypeError, match="buffer must be a Buffer, got bytes"):
             ResourceDescriptor.from_linear(b"x", format="uint8", num_channels=1)
 
-    def test_the_size_is_that_at_creation(self, buffer):
-        made = ResourceDescriptor.from_linear(buffer, format="uint8", num_channels=1)
+    def test_the_size_is_fixed_at_creation(self, buffer):
+        descriptor = ResourceDescriptor.from_linear(buffer, format="uint8", num_channels=1)
         buffer.close()
-        assert made.size_bytes == 4096
-        assert repr(made) == (
+        assert descriptor.size_bytes == 4096
+        assert repr(descriptor) == (
             "ResourceDescriptor(kind='linear', format=UINT8, num_channels=1, size_bytes=4096)"
         )
 
-    def test_it_says_what_it_is_of(self, buffer, resource, array):
-        made = ResourceDescriptor.from_pitch2d(
+    def test_it_describes_its_source(self, buffer, resource, array):
+        descriptor = ResourceDescriptor.from_pitch2d(
             buffer, format="int16", num_channels=2, width=10, height=4, pitch_bytes=64
         )
-        described = (made.kind, made.format, made.num_channels, made.width, made.height)
+        described = (
+            descriptor.kind,
+            descriptor.format,
+            descriptor.num_channels,
+            descriptor.width,
+            descriptor.height,
+        )
         assert described == ("pitch2d", "int16", 2, 10, 4)
-        assert (made.pitch_bytes, made.size_bytes, made.source) == (64, None, buffer)
+        assert (descriptor.pitch_bytes, descriptor.size_bytes, descriptor.source) == (
+            64,
+            None,
+            buffer,
+        )
         assert (resource.kind, resource.source, resource.format) == ("array", array, None)
         assert (resource.num_channels, resource.width, resource.pitch_bytes) == (None, None, None)
 
 
 class TestTextureObject:
-    def test_a_kernel_reads_what_was_copied(self, device, resource, read):
+    def test_a_kernel_reads_the_copied_values(self, device, resource, read):
         with device.create_texture_object(resource=resource, options=None) as texture:
             assert texture.device is device and texture.resource is resource
             assert texture.options == TextureObjectOptions()
             assert (read(texture, CENTRES) == DATA.ravel()).all()
 
-    def test_its_number_is_an_argument_too(self, device, resource, read):
+    def test_its_handle_can_be_passed_as_a_number(self, device, resource, read):
         with device.create_texture_object(resource=resource, options={}) as texture:
             assert (read(np.uint64(texture.handle), CENTRES) == DATA.ravel()).all()
 
@@ -121,14 +131,16 @@ class TestTextureObject:
         ("mode", "expected"),
         [("wrap", 3), ("clamp", 0), ("mirror", 0), ("border", 7.5), (("wrap", "clamp"), 3)],
     )
-    def test_what_is_outside_is_by_the_address_mode(self, device, resource, read, mode, expected):
+    def test_values_outside_depend_on_the_address_mode(
+        self, device, resource, read, mode, expected
+    ):
         options = TextureObjectOptions(
             address_mode=mode, normalized_coords=True, border_color=(7.5, 0, 0, 0)
         )
         with device.create_texture_object(resource=resource, options=options) as texture:
             assert read(texture, [(-0.125, 0.125)]).tolist() == [expected]
 
-    def test_it_keeps_the_array(self, device, resource, array, read):
+    def test_it_retains_the_array(self, device, resource, array, read):
         texture = device.create_texture_object(resource=resource, options=None)
         array.close()
         gc.collect()
@@ -143,15 +155,15 @@ class TestTextureObject:
         texture.close()
         assert emulation.stats()["calls"].get("cuArrayDestroy") != calls.get("cuArrayDestroy")
 
-    def test_it_keeps_the_memory_of_a_buffer(self, device, stream, read):
+    def test_it_retains_the_memory_of_a_buffer(self, device, stream, read):
         buffer = device.allocate(48, stream=stream)
         buffer.copy_from(DATA, stream=stream)
         resource = ResourceDescriptor.from_linear(buffer, format="float32", num_channels=1)
         with device.create_texture_object(resource=resource, options=None) as texture:
             buffer.close()
             gc.collect()
-            found = read(texture, [(i, 0) for i in (0, 5, 11)], "read_line")
-            assert found.tolist() == [0, 5, 11]
+            values = read(texture, [(i, 0) for i in (0, 5, 11)], "read_line")
+            assert values.tolist() == [0, 5, 11]
 
     def test_pitched_memory_is_read_in_rows(self, device, stream, buffer, read):
         rows = np.zeros((3, 16), np.float32)
@@ -166,7 +178,7 @@ class TestTextureObject:
         part.close()
 
     @pytest.mark.parametrize(
-        ("options", "error", "said"),
+        ("options", "error", "message"),
         [
             ({"address_mode": "foo"}, ValueError, "address_mode must be a AddressModeType or one"),
             ({"address_mode": 5}, TypeError, "must be an AddressModeType or a tuple of"),
@@ -179,8 +191,8 @@ class TestTextureObject:
             (3, TypeError, "TextureObject options"),
         ],
     )
-    def test_options_are_checked(self, device, resource, options, error, said):
-        with pytest.raises(error, match=said):
+    def test_options_are_checked(self, device, resource, options, error, message):
+        with pytest.raises(error, match=message):
             device.create_texture_object(resource=resource, options=options)
 
     def test_a_closed_source_is_refused(self, device, resource, array):
@@ -188,11 +200,11 @@ class TestTextureObject:
         with pytest.raises(RuntimeError, match="OpaqueArray has been closed"):
             device.create_texture_object(resource=resource, options=None)
 
-    def test_a_resource_is_a_descriptor(self, device, array):
+    def test_a_descriptor_is_required_as_resource(self, device, array):
         with pytest.raises(TypeError, match="must be a ResourceDescriptor, got OpaqueArray"):
             device.create_texture_object(resource=array, options=None)
 
-    def test_a_closed_texture_is_no_argument(self, device, resource, read):
+    def test_a_closed_texture_is_refused_as_argument(self, device, resource, read):
         texture = device.create_texture_object(resource=resource, options=None)
         texture.close()
         texture.close()
@@ -209,7 +221,7 @@ class TestTextureObject:
             device.create_texture_object(resource=resource, options=None)
 
     @pytest.mark.parametrize("function", ["cuTexObjectCreate", "cuSurfObjectCreate"])
-    def test_a_failure_leaves_nothing(self, device, resource, emulation, function):
+    def test_a_failure_leaks_nothing(self, device, resource, emulation, function):
         before = len(emulation.leaks())
         with (
             emulation.inject(function, error="CUDA_ERROR_INVALID_VALUE"),
@@ -234,7 +246,7 @@ class TestSurfaceObject:
         stream.sync()
         assert (back == 2 * DATA).all()
 
-    def test_it_is_of_an_array_that_was_made_for_it(self, device, buffer):
+    def test_it_requires_an_array_with_surface_access(self, device, buffer):
         linear = ResourceDescriptor.from_linear(buffer, format="uint8", num_channels=1)
         with pytest.raises(ValueError, match="requires an array-backed .* got kind='linear'"):
             device.create_surface_object(resource=linear)
@@ -246,7 +258,7 @@ class TestSurfaceObject:
             device.create_surface_object(resource=3)
 
 
-def test_a_captured_copy_keeps_the_array(device, stream):
+def test_a_captured_copy_retains_the_array(device, stream):
     array = device.create_opaque_array(OpaqueArrayOptions((4, 3), "float32", 1))
     with device.allocate(48, stream=stream) as source, device.allocate(48, stream=stream) as to:
         source.copy_from(DATA, stream=stream)
@@ -267,7 +279,7 @@ def test_a_captured_copy_keeps_the_array(device, stream):
     assert (back == DATA).all()
 
 
-def test_without_opengl_there_is_nothing_to_register(device):
+def test_without_opengl_registration_is_refused(device):
     for register in (
         lambda: GraphicsResource.from_gl_buffer(1),
         lambda: GraphicsResource.from_gl_image(1, 0x0DE1),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GraphicsResource beside OpenGL itself, on a GPU that gives a context without a screen."""
+"""GraphicsResource with OpenGL itself, on a GPU with a context without a screen."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from cuda.core.texture import ResourceDescriptor, TextureObjectOptions
 
 from tests.core.texture.headless_gl import TEXTURE_2D, Context, NoOpenGL
 
-# test_graphics.py has objects of a graphics library that the emulator makes up.
+# test_graphics.py tests simulated objects of the emulator.
 pytestmark = pytest.mark.gpu("the emulator has no OpenGL")
 COUNT = 1000
 KERNELS = r"""
@@ -33,11 +33,11 @@ extern "C" __global__ void turn(cudaSurfaceObject_t s, cudaTextureObject_t t, in
 @pytest.fixture(scope="module")
 def gl():
     try:
-        made = Context()
+        context = Context()
     except NoOpenGL as error:
         pytest.skip(f"no OpenGL without a screen: {error}")
-    yield made
-    made.close()
+    yield context
+    context.close()
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def code():
 
 @pytest.fixture
 def numbers(gl):
-    """A buffer of OpenGL, and what it was filled with."""
+    """An OpenGL buffer, and its content."""
     data = np.arange(COUNT, dtype=np.float32)
     name = gl.buffer(data)
     yield name, data
@@ -93,7 +93,7 @@ def test_with_a_stream_it_is_mapped_and_unregistered_at_the_end(gl, numbers, dev
     assert not gl.read_buffer(np.ones_like(data)).any()
 
 
-def test_an_image_is_an_array_that_copies_go_to(gl, picture, device, stream):
+def test_an_image_is_an_array_that_copies_can_write(gl, picture, device, stream):
     name, data = picture
     back = np.zeros_like(data)
     with GraphicsResource.from_gl_image(name, TEXTURE_2D) as resource:
@@ -126,9 +126,9 @@ def test_a_kernel_samples_and_writes_an_image(gl, picture, device, stream, code)
             launch(stream, config, code.get_kernel("turn"), surface, texture, np.int32(7),
                    np.int32(5))  # fmt: skip
             stream.sync()
-    found = gl.read_texture(np.zeros_like(data))
+    values = gl.read_texture(np.zeros_like(data))
     gl.delete("glDeleteTextures", other)
-    assert (found == data[::-1, ::-1]).all()
+    assert (values == data[::-1, ::-1]).all()
 
 
 def test_an_image_has_no_address_and_stays_usable(gl, picture, device, stream):
@@ -141,14 +141,14 @@ def test_an_image_has_no_address_and_stays_usable(gl, picture, device, stream):
         resource.unmap()
 
 
-def test_what_opengl_does_not_have_is_refused(gl, device):
+def test_unknown_opengl_names_are_refused(gl, device):
     with pytest.raises(CUDAError, match="cuGraphicsGLRegisterBuffer"):
         GraphicsResource.from_gl_buffer(4_000_000)
     with pytest.raises(CUDAError, match="cuGraphicsGLRegisterImage"):
         GraphicsResource.from_gl_image(4_000_000, TEXTURE_2D)
 
 
-def test_without_a_current_context_of_opengl_it_is_refused(gl, numbers, device):
+def test_without_a_current_opengl_context_it_is_refused(gl, numbers, device):
     gl.make_current(False)
     try:
         with pytest.raises(CUDAError, match="cuGraphicsGLRegisterBuffer"):

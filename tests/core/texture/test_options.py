@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of arrays and textures: what they take, what they make of it, what they refuse."""
+"""Options of arrays and textures: accepted values, conversions, refusals."""
 
 import numpy as np
 import pytest
@@ -16,8 +16,10 @@ def test_a_format_is_a_member_its_name_or_a_dtype(format):
 
 @pytest.mark.parametrize("format", ["foo", "UINT8", "u1", "", "float64"])
 def test_an_unknown_name_lists_the_names(format):
-    said = r"format must be an ArrayFormatType or one of \{'uint8', .*'float32'\}, got '" + format
-    with pytest.raises(ValueError, match=said):
+    message = (
+        r"format must be an ArrayFormatType or one of \{'uint8', .*'float32'\}, got '" + format
+    )
+    with pytest.raises(ValueError, match=message):
         OpaqueArrayOptions((3,), format, 1)
 
 
@@ -41,7 +43,7 @@ def test_channels_are_1_2_or_4(count):
 
 
 @pytest.mark.parametrize(
-    ("shape", "error", "said"),
+    ("shape", "error", "message"),
     [
         (5, TypeError, "shape must be a tuple of ints, got int"),
         (None, TypeError, "shape must be a tuple of ints, got NoneType"),
@@ -52,13 +54,13 @@ def test_channels_are_1_2_or_4(count):
     ],
 )
 @pytest.mark.parametrize("cls", [OpaqueArrayOptions, MipmappedArrayOptions])
-def test_a_shape_is_one_to_three_extents(cls, shape, error, said):
-    more = (1,) if cls is MipmappedArrayOptions else ()
-    with pytest.raises(error, match=said):
-        cls(shape, "uint8", 1, *more)
+def test_a_shape_is_one_to_three_extents(cls, shape, error, message):
+    levels = (1,) if cls is MipmappedArrayOptions else ()
+    with pytest.raises(error, match=message):
+        cls(shape, "uint8", 1, *levels)
 
 
-def test_a_shape_becomes_a_tuple_of_ints():
+def test_a_shape_is_converted_to_a_tuple_of_ints():
     assert OpaqueArrayOptions([np.int64(4), 3], "uint8", 1).shape == (4, 3)
 
 
@@ -92,7 +94,7 @@ def test_the_defaults_are_those_of_the_driver():
     )
 
 
-def test_the_module_needs_no_numpy(run_python):
+def test_the_module_requires_no_numpy(run_python):
     code = """
 import sys
 from cuda.core.texture import OpaqueArrayOptions, TextureObjectOptions, OpaqueArray

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DLPack tensors made by hand, so that they can say what no library would."""
+"""DLPack tensors built by hand, with values that no library would export."""
 
 import ctypes
 
@@ -54,20 +54,20 @@ capsule_pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
 
 
 def content_of(capsule):
-    """The tensor in a capsule of either kind; valid as long as the capsule."""
+    """Return the tensor in a capsule of either kind; it is valid as long as the capsule."""
     if "versioned" in repr(capsule):
         return Versioned.from_address(capsule_pointer(capsule, b"dltensor_versioned")).content
     return Plain.from_address(capsule_pointer(capsule, b"dltensor")).content
 
 
 class Producer:
-    """Exports twelve floats of the host, with changes to the tensor; counts its deleter's calls."""
+    """Exports twelve host floats, with changes to the tensor; counts calls of the deleter."""
 
     def __init__(self, device=(1, 0), is_versioned=True, flags=0, version=(1, 0), **changes):
         self.device = device
         self.array = np.arange(12, dtype=np.float32).reshape(3, 4)
         self.deleted = 0
-        self.asked = []
+        self.requests = []
         self.numbers = {
             name: (ctypes.c_int64 * 70)(*changes.pop(name, default))
             for name, default in {"shape": (3, 4), "strides": (4, 1)}.items()
@@ -96,6 +96,6 @@ class Producer:
     def __dlpack_device__(self):
         return self.device
 
-    def __dlpack__(self, **asked):
-        self.asked.append(asked)
+    def __dlpack__(self, **options):
+        self.requests.append(options)
         return self.capsule()

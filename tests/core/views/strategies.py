@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random layouts beside NumPy arrays that have the same extents and strides."""
+"""Random layouts, paired with NumPy arrays of the same extents and strides."""
 
 import numpy as np
 from cuda.core._layout import _StridedLayout as Layout
@@ -11,7 +11,7 @@ shapes = st.lists(st.integers(0, 4), max_size=5).map(tuple)
 
 
 def layout_of(array, base):
-    """The layout of an array over the memory that `base` begins."""
+    """Return the layout of an array in the memory that starts at `base`."""
     strides = tuple(stride // ITEMSIZE for stride in array.strides)
     layout = Layout(array.shape, strides, ITEMSIZE)
     offset = address(array) - address(base)
@@ -23,12 +23,12 @@ def address(array):
 
 
 def numbered(shape):
-    """A dense array whose elements are their offsets."""
+    """Return a dense array whose elements are their offsets."""
     return np.arange(np.prod(shape, dtype=int), dtype=np.int32).reshape(shape)
 
 
 def elements(layout, memory):
-    """The elements of one-dimensional memory that a layout names, by NumPy."""
+    """Return the elements that a layout selects from one-dimensional memory, by NumPy."""
     strides = layout.strides_in_bytes
     if strides is None:
         strides = layout.reshaped(layout.shape).strides_in_bytes
@@ -50,7 +50,7 @@ def keys(draw, shape):
     if draw(st.booleans()):
         place = draw(st.integers(0, len(entries)))
         tail = [entry for entry in entries[place:] if entry is not None]
-        # What follows an Ellipsis is of the last axes, whose extents are others.
+        # Entries after an Ellipsis apply to the last axes, whose extents differ.
         fitting = [
             slice(None) if isinstance(entry, slice) or not shape[len(shape) - len(tail) + i] else 0
             for i, entry in enumerate(tail)
@@ -61,7 +61,7 @@ def keys(draw, shape):
 
 @st.composite
 def viewed(draw):
-    """Memory of numbered elements, a layout over it, and the array that NumPy makes of it."""
+    """Memory of numbered elements, a layout over it, and the equivalent NumPy array."""
     shape = draw(shapes)
     memory = numbered((int(np.prod(shape)),))
     array = memory.reshape(shape)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of NumPy, PyTorch, CuPy and Numba, where they are installed: what a view says of them."""
+"""Arrays of NumPy, PyTorch, CuPy and Numba, where installed: the description by a view."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies between views of any strides: on the host, on the device, and between them."""
+"""Copies between views of any strides: on the host, on the device, and between both."""
 
 import gc
 
@@ -17,8 +17,8 @@ from .strategies import ITEMSIZE, viewed
 HOST, PINNED, DEVICE = "host", "pinned", "device"
 
 
-class Place:
-    """Memory of one kind that holds numbers, to be looked at under a layout."""
+class MemoryBlock:
+    """Memory of one kind with numbers, viewed through layouts."""
 
     def __init__(self, kind, numbers, stream):
         self.numbers, self.stream, self.buffer = np.array(numbers), stream, None
@@ -28,21 +28,21 @@ class Place:
         elif kind == DEVICE:
             self.buffer = stream.device.allocate(size, stream=stream)
         if self.buffer is not None and self.numbers.size:
-            self.whole().copy_from(view_of(self.numbers), stream)
+            self.full_view().copy_from(view_of(self.numbers), stream)
 
-    def whole(self):
+    def full_view(self):
         if self.buffer is None:
             return view_of(self.numbers)
         return StridedMemoryView.from_buffer(
             self.buffer, self.numbers.shape, dtype=self.numbers.dtype
         )
 
-    def seen(self, layout):
-        return self.whole().view(layout)
+    def view(self, layout):
+        return self.full_view().view(layout)
 
     def content(self):
         result = np.zeros_like(self.numbers)
-        view_of(result).copy_from(self.whole(), self.stream)
+        view_of(result).copy_from(self.full_view(), self.stream)
         return result
 
     def close(self):
@@ -55,8 +55,8 @@ def view_of(array):
 
 
 @pytest.fixture(autouse=True)
-def no_kernels_stay():
-    """They are kept for the process, and count as left behind by the test."""
+def forget_kernels():
+    """Forget cached copy kernels, which would be reported as leaks of the test."""
     yield
     copy_kernel.forget()
 
@@ -73,16 +73,16 @@ def stream():
 @pytest.mark.parametrize("target", [HOST, PINNED, DEVICE])
 @settings(deadline=None, max_examples=25)
 @given(made=viewed(), data=st.data())
-def test_any_layout_to_any_other(stream, source, target, made, data):
-    memory, array, layout = made
+def test_any_layout_is_copied_to_any_other(stream, source, target, pair, data):
+    memory, array, layout = pair
     order = tuple(data.draw(st.permutations(range(array.ndim))))
     gap = data.draw(st.integers(1, 2))
     dense = Layout.dense(layout.shape, ITEMSIZE, order)
     strides = tuple(gap * stride for stride in dense.strides)
     other = Layout(layout.shape, strides, ITEMSIZE)
-    start = Place(source, memory, stream)
-    end = Place(target, np.full(gap * max(array.size, 1), -1, np.int32), stream)
-    end.seen(other).copy_from(start.seen(layout), stream)
+    start = MemoryBlock(source, memory, stream)
+    end = MemoryBlock(target, np.full(gap * max(array.size, 1), -1, np.int32), stream)
+    end.view(other).copy_from(start.view(layout), stream)
     stream.sync()
     written = end.content()
     expected = np.full_like(written, -1)
@@ -99,19 +99,19 @@ def test_any_layout_to_any_other(stream, source, target, made, data):
 def test_elements_of_any_size(stream, dtype, kind):
     bytes_of = np.arange(60 * np.dtype(dtype).itemsize, dtype=np.uint8)
     array = bytes_of.view(dtype).reshape(3, 4, 5)
-    place = Place(kind, array.reshape(-1), stream)
+    place = MemoryBlock(kind, array.reshape(-1), stream)
     layout = Layout.dense((3, 4, 5), array.itemsize).permuted((2, 0, 1))[::-1, 1:]
     result = np.zeros((5, 2, 4), dtype)
-    StridedMemoryView.from_array_interface(result).copy_from(place.seen(layout), stream)
+    StridedMemoryView.from_array_interface(result).copy_from(place.view(layout), stream)
     assert result.tobytes() == array.transpose(2, 0, 1)[::-1, 1:].tobytes()
     place.close()
 
 
-def test_addresses_that_are_not_aligned(stream):
-    place = Place(DEVICE, np.arange(64, dtype=np.uint8), stream)
-    whole = place.whole()
-    odd = whole.view(Layout((5, 3), (10, 3), 1)[:, :])
-    moved = whole.view(Layout((62,), None, 1)[1:]).view(Layout((5, 3), (10, 3), 1))
+def test_addresses_without_alignment(stream):
+    place = MemoryBlock(DEVICE, np.arange(64, dtype=np.uint8), stream)
+    view = place.full_view()
+    odd = view.view(Layout((5, 3), (10, 3), 1)[:, :])
+    moved = view.view(Layout((62,), None, 1)[1:]).view(Layout((5, 3), (10, 3), 1))
     result = np.zeros((5, 3), np.uint8)
     view_of(result).copy_from(odd, stream)
     assert np.array_equal(result, [[10 * i + 3 * j for j in range(3)] for i in range(5)])
@@ -120,17 +120,17 @@ def test_addresses_that_are_not_aligned(stream):
     place.close()
 
 
-def test_a_broadcast_source_is_spread(stream):
-    place = Place(DEVICE, np.arange(3, dtype=np.int32), stream)
-    end = Place(DEVICE, np.zeros(12, np.int32), stream)
-    spread = place.whole().view(place.whole()._layout.broadcast_to((4, 3)))
-    end.seen(Layout.dense((4, 3), 4)).copy_from(spread, stream)
+def test_a_broadcast_source_is_repeated(stream):
+    place = MemoryBlock(DEVICE, np.arange(3, dtype=np.int32), stream)
+    end = MemoryBlock(DEVICE, np.zeros(12, np.int32), stream)
+    spread = place.full_view().view(place.full_view()._layout.broadcast_to((4, 3)))
+    end.view(Layout.dense((4, 3), 4)).copy_from(spread, stream)
     assert end.content().tolist() == [0, 1, 2] * 4
     place.close()
     end.close()
 
 
-def test_copy_to_is_copy_from_the_other_way(stream):
+def test_copy_to_is_the_reverse_of_copy_from(stream):
     array, result = np.arange(6).reshape(2, 3), np.zeros((3, 2), int)
     assert view_of(array).copy_to(view_of(result.T)) is None
     assert np.array_equal(result.T, array)
@@ -138,21 +138,21 @@ def test_copy_to_is_copy_from_the_other_way(stream):
 
 def test_without_elements_or_axes(stream):
     view_of(np.zeros((0, 3))).copy_from(view_of(np.ones((0, 3))))
-    place = Place(DEVICE, np.array([7], np.int32), stream)
+    place = MemoryBlock(DEVICE, np.array([7], np.int32), stream)
     result = np.array(0, np.int32)
-    view_of(result).copy_from(place.seen(Layout((), (), 4)), stream)
+    view_of(result).copy_from(place.view(Layout((), (), 4)), stream)
     assert result == 7
     place.close()
 
 
-class TestWhoWaits:
-    def test_a_device_and_the_host_do_by_default(self, stream, emulation):
-        place = Place(PINNED, np.arange(4), stream)
-        end = Place(DEVICE, np.zeros(4, int), stream)
+class TestSynchronization:
+    def test_copies_between_device_and_host_block_by_default(self, stream, emulation):
+        place = MemoryBlock(PINNED, np.arange(4), stream)
+        end = MemoryBlock(DEVICE, np.zeros(4, int), stream)
         for blocking, waits in ((None, True), (True, True), (False, False)):
             with emulation.inject("cuStreamSynchronize", optional=True) as waiting:
                 try:
-                    end.whole().copy_from(place.whole(), stream, blocking=blocking)
+                    end.full_view().copy_from(place.full_view(), stream, blocking=blocking)
                 except CUDAError as error:
                     assert error.where == "cuStreamSynchronize"
             assert bool(waiting.hits) is waits
@@ -160,33 +160,33 @@ class TestWhoWaits:
         place.close()
         end.close()
 
-    def test_two_places_of_the_device_do_not(self, stream, emulation):
-        start, end = (Place(DEVICE, np.arange(4), stream) for _ in range(2))
+    def test_copies_on_the_device_do_not_block(self, stream, emulation):
+        start, end = (MemoryBlock(DEVICE, np.arange(4), stream) for _ in range(2))
         with emulation.inject("cuStreamSynchronize", optional=True) as waiting:
-            end.whole().copy_from(start.whole(), stream)
+            end.full_view().copy_from(start.full_view(), stream)
         assert waiting.hits == 0
         start.close()
         end.close()
 
-    def test_packed_elements_come_from_the_allocator(self, stream):
-        asked = []
+    def test_packed_elements_use_the_allocator(self, stream):
+        sizes = []
 
         class Recording:
             def allocate(self, size, *, stream):
-                asked.append(size)
+                sizes.append(size)
                 return stream.device.memory_resource.allocate(size, stream=stream)
 
-        place = Place(DEVICE, np.arange(24, dtype=np.int32), stream)
+        place = MemoryBlock(DEVICE, np.arange(24, dtype=np.int32), stream)
         result = np.zeros((4, 3), np.int32)
-        source = place.seen(Layout((4, 3), (6, 2), 4))
+        source = place.view(Layout((4, 3), (6, 2), 4))
         view_of(result).copy_from(source, stream, allocator=Recording())
         assert result[1].tolist() == [6, 8, 10]
-        assert asked == [48]
+        assert sizes == [48]
         place.close()
 
 
 class TestRefusals:
-    def test_of_what_does_not_match(self):
+    def test_of_views_that_do_not_match(self):
         view = view_of(np.zeros((2, 3), np.float32))
         for other, error, text in (
             (np.zeros((3, 2), np.float32), ValueError, "different shapes"),
@@ -200,37 +200,37 @@ class TestRefusals:
             with pytest.raises(TypeError, match="StridedMemoryView"):
                 view.copy_to(other)
 
-    def test_of_memory_that_must_not_be_written(self):
+    def test_of_read_only_memory(self):
         array = np.zeros(3)
         array.flags.writeable = False
         with pytest.raises(BufferError, match="read-only"):
             view_of(array).copy_from(view_of(np.ones(3)))
 
-    def test_of_elements_that_share_memory(self):
+    def test_of_targets_with_overlapping_elements(self):
         view = view_of(np.zeros(1))
         spread = view.view(Layout((3,), (0,), 8))
         with pytest.raises(ValueError, match="may share memory"):
             spread.copy_from(view_of(np.ones(3)))
 
     def test_of_a_copy_without_a_stream_on_a_device(self, stream):
-        place = Place(DEVICE, np.zeros(3), stream)
+        place = MemoryBlock(DEVICE, np.zeros(3), stream)
         with pytest.raises(TypeError, match="stream is required"):
-            place.whole().copy_from(view_of(np.zeros(3)))
+            place.full_view().copy_from(view_of(np.zeros(3)))
         with pytest.raises(TypeError, match="Stream.* expected"):
-            place.whole().copy_from(view_of(np.zeros(3)), 3)
+            place.full_view().copy_from(view_of(np.zeros(3)), 3)
         place.close()
 
-    def test_of_a_buffer_that_was_closed(self, stream):
-        place = Place(DEVICE, np.zeros(3), stream)
-        view = place.whole()
+    def test_of_a_closed_buffer(self, stream):
+        place = MemoryBlock(DEVICE, np.zeros(3), stream)
+        view = place.full_view()
         place.close()
         with pytest.raises(RuntimeError, match="Buffer has been closed"):
             view.copy_from(view_of(np.zeros(3)), stream)
 
-    def test_nothing_is_left_behind_where_the_launch_fails(self, stream, emulation):
-        place = Place(DEVICE, np.arange(24, dtype=np.int32), stream)
+    def test_a_failed_launch_leaks_nothing(self, stream, emulation):
+        place = MemoryBlock(DEVICE, np.arange(24, dtype=np.int32), stream)
         result = np.zeros((4, 3), np.int32)
-        source = place.seen(Layout((4, 3), (6, 2), 4))
+        source = place.view(Layout((4, 3), (6, 2), 4))
         view_of(result).copy_from(source, stream)  # the kernel is loaded
         gc.collect()
         stream.sync()

@@ -12,7 +12,7 @@ from cuda.core.utils import StridedMemoryView, args_viewable_as_strided_memory
 
 
 class DeviceArray:
-    """An array of another library, by its interface."""
+    """An array of another library, with an interface."""
 
     def __init__(self, buffer, **changes):
         self.buffer = buffer
@@ -42,11 +42,11 @@ class TestBuffers:
         assert view.is_device_accessible
         assert view.exporting_obj is buffer
 
-    def test_a_stream_is_needed_for_memory_of_a_device_only(self, buffer, stream):
+    def test_only_device_memory_requires_a_stream(self, buffer, stream):
         with pytest.raises(BufferError, match="ambiguous"):
             StridedMemoryView.from_dlpack(buffer)
-        for given in (stream, stream.handle, int(stream.handle), 0, -1):
-            assert StridedMemoryView.from_dlpack(buffer, given).size == 64
+        for stream_arg in (stream, stream.handle, int(stream.handle), 0, -1):
+            assert StridedMemoryView.from_dlpack(buffer, stream_arg).size == 64
         with LegacyPinnedMemoryResource().allocate(8) as pinned:
             view = StridedMemoryView.from_dlpack(pinned)
             assert view.__dlpack_device__() == (3, 0)
@@ -65,7 +65,7 @@ class TestBuffers:
         with pytest.raises(RuntimeError, match="Stream has been closed"):
             StridedMemoryView.from_dlpack(buffer, closed)
 
-    def test_layout_and_type_are_given_for_a_part(self, buffer):
+    def test_layout_and_type_can_describe_a_part(self, buffer):
         view = StridedMemoryView.from_buffer(buffer, (2, 3), (8, 1), dtype="f4", is_readonly=True)
         assert (view.shape, view.strides, view.itemsize) == ((2, 3), (8, 1), 4)
         assert view.dtype == np.float32
@@ -89,25 +89,25 @@ class TestBuffers:
             ({"shape": (4,), "dtype": "nothing"}, TypeError, "nothing"),
         ],
     )
-    def test_what_does_not_fit_is_refused(self, buffer, arguments, error, text):
+    def test_a_description_that_does_not_fit_is_refused(self, buffer, arguments, error, text):
         with pytest.raises(error, match=text):
             StridedMemoryView.from_buffer(buffer, **arguments)
 
-    def test_other_layouts_are_held_to_the_buffer_too(self, buffer):
+    def test_other_layouts_must_fit_the_buffer_too(self, buffer):
         view = StridedMemoryView.from_buffer(buffer, (4,), itemsize=4)
         with pytest.raises(ValueError, match="Expected at least 400 bytes, got 64"):
             view.view(Layout((100,), None, 4))
         assert view.view(Layout((16,), None, 4))[12:].ptr == view.ptr + 48
 
-    def test_external_memory_is_not_held_to_a_size(self, buffer):
+    def test_external_memory_has_no_size_check(self, buffer):
         external = Buffer.from_handle(int(buffer.handle), 8, owner=buffer)
         assert StridedMemoryView.from_buffer(external, (100,), itemsize=4).size == 100
 
-    def test_only_buffers_are_taken(self):
+    def test_only_buffers_are_accepted(self):
         with pytest.raises(TypeError, match="buffer must be a Buffer, got int"):
             StridedMemoryView.from_buffer(3, (4,), itemsize=4)
 
-    def test_a_view_keeps_its_buffer(self, device, stream):
+    def test_a_view_retains_its_buffer(self, device, stream):
         buffer = device.allocate(64, stream=stream)
         alive = weakref.ref(buffer)
         view = StridedMemoryView.from_buffer(buffer, (4,), itemsize=4)[1:]
@@ -117,7 +117,7 @@ class TestBuffers:
         del view
         assert alive() is None
 
-    def test_of_a_closed_buffer_it_still_says_what_it_was(self, device, stream):
+    def test_a_view_of_a_closed_buffer_still_describes_itself(self, device, stream):
         buffer = device.allocate(64, stream=stream)
         view = StridedMemoryView.from_buffer(buffer, (4,), dtype="f4")
         buffer.close()
@@ -133,7 +133,7 @@ class TestBuffers:
             with pytest.raises(RuntimeError, match="Buffer has been closed"):
                 use()
 
-    def test_a_size_that_closes_the_buffer_finds_it_closed(self, device, stream):
+    def test_a_size_that_closes_the_buffer_is_detected(self, device, stream):
         buffer = device.allocate(64, stream=stream)
 
         class Closing:
@@ -144,7 +144,7 @@ class TestBuffers:
         with pytest.raises(RuntimeError, match="Buffer has been closed"):
             StridedMemoryView.from_buffer(buffer, (Closing(),), itemsize=4)
 
-    def test_a_stream_that_closes_the_buffer_finds_it_closed(self, device, stream):
+    def test_a_stream_that_closes_the_buffer_is_detected(self, device, stream):
         buffer = device.allocate(64, stream=stream)
 
         class Closing:
@@ -157,7 +157,7 @@ class TestBuffers:
 
 
 class TestCudaArrayInterface:
-    def test_it_says_where_the_array_lies(self, buffer):
+    def test_it_reports_the_location_of_the_array(self, buffer):
         array = DeviceArray(buffer)
         view = StridedMemoryView.from_cuda_array_interface(array, -1)
         assert (view.ptr, view.shape, view.strides) == (int(buffer.handle), (2, 4), None)
@@ -172,7 +172,7 @@ class TestCudaArrayInterface:
             assert StridedMemoryView.from_cuda_array_interface(array, -1).strides == expected
 
     @pytest.mark.parametrize(
-        ("changes", "given", "error", "text"),
+        ("changes", "stream_arg", "error", "text"),
         [
             ({"version": 2}, None, BufferError, "v3 or above"),
             ({"mask": 3}, None, BufferError, "mask is not supported"),
@@ -181,22 +181,22 @@ class TestCudaArrayInterface:
             ({"stream": 0}, 2, BufferError, "names stream 0"),
         ],
     )
-    def test_what_is_refused_is_refused_in_this_order(self, buffer, changes, given, error, text):
+    def test_refusals_are_checked_in_this_order(self, buffer, changes, stream_arg, error, text):
         with pytest.raises(error, match=text):
-            StridedMemoryView.from_cuda_array_interface(DeviceArray(buffer, **changes), given)
+            StridedMemoryView.from_cuda_array_interface(DeviceArray(buffer, **changes), stream_arg)
 
-    def test_host_memory_is_no_memory_of_a_device(self, buffer):
+    def test_host_memory_is_refused_as_device_memory(self, buffer):
         memory = np.zeros(8, np.float32)
         array = DeviceArray(buffer, data=(memory.ctypes.data, False))
         with pytest.raises(BufferError, match="neither device memory nor known to the driver"):
             StridedMemoryView.from_cuda_array_interface(array, -1)
 
-    def test_a_null_pointer_is_of_the_current_device(self, buffer):
+    def test_a_null_pointer_belongs_to_the_current_device(self, buffer):
         array = DeviceArray(buffer, shape=(0,), data=(0, True))
         view = StridedMemoryView.from_cuda_array_interface(array, -1)
         assert (view.ptr, view.device_id, view.readonly) == (0, 0, True)
 
-    def test_the_consumer_waits_for_the_stream_that_is_named(self, buffer, device, emulation):
+    def test_the_consumer_waits_for_the_exported_stream(self, buffer, device, emulation):
         with device.create_stream() as consumer, device.create_stream() as producer:
             array = DeviceArray(buffer, stream=int(producer.handle))
             with emulation.inject("cuStreamWaitEvent", error="CUDA_ERROR_UNKNOWN"):
@@ -207,13 +207,13 @@ class TestCudaArrayInterface:
                 default = DeviceArray(buffer, stream=1)
                 StridedMemoryView.from_cuda_array_interface(default, 0)
 
-    def test_pinned_memory_is_reported_from_that_of_the_device(self, device):
+    def test_pinned_memory_is_distinguished_from_device_memory(self, device):
         with LegacyPinnedMemoryResource().allocate(32) as pinned:
             view = StridedMemoryView.from_cuda_array_interface(DeviceArray(pinned), -1)
             assert view.__dlpack_device__() == (3, 0)
             assert np.asarray(view).shape == (2, 4)
 
-    def test_it_goes_out_again(self, buffer):
+    def test_it_is_exported_again(self, buffer):
         array = DeviceArray(buffer, strides=(32, 8), data=(int(buffer.handle), True))
         view = StridedMemoryView.from_cuda_array_interface(array, -1)
         assert view.__cuda_array_interface__ == {
@@ -225,21 +225,21 @@ class TestCudaArrayInterface:
             "stream": None,
         }
         assert not hasattr(view, "__array_interface__")
-        again = StridedMemoryView.from_cuda_array_interface(view, -1)
-        assert (again.strides, again.readonly) == ((8, 2), True)
+        second = StridedMemoryView.from_cuda_array_interface(view, -1)
+        assert (second.strides, second.readonly) == ((8, 2), True)
 
-    def test_host_arrays_have_none(self):
+    def test_host_arrays_have_no_interface(self):
         view = StridedMemoryView.from_dlpack(np.zeros(3), -1)
         assert not hasattr(view, "__cuda_array_interface__")
 
 
 class TestLaunches:
-    def test_a_view_is_the_address_of_its_first_element(self, argument_in_kernel, buffer):
+    def test_a_view_is_passed_as_the_address_of_its_first_element(self, argument_in_kernel, buffer):
         view = StridedMemoryView.from_buffer(buffer, (4, 4), dtype="f4")
         assert int.from_bytes(argument_in_kernel(view, 8), "little") == view.ptr
         assert int.from_bytes(argument_in_kernel(view[2:], 8), "little") == view.ptr + 32
 
-    def test_a_subclass_is_too(self, argument_in_kernel, buffer):
+    def test_a_subclass_is_passed_too(self, argument_in_kernel, buffer):
         class Special(StridedMemoryView):
             pass
 
@@ -260,7 +260,7 @@ class TestLaunches:
 
 
 class TestArguments:
-    def test_those_that_are_named_arrive_as_proxies(self):
+    def test_named_arguments_are_wrapped_in_proxies(self):
         @args_viewable_as_strided_memory((0, 2))
         def function(x, y, z, *, k):
             """Documented."""
@@ -273,14 +273,14 @@ class TestArguments:
         assert shapes[5] is True
         assert (function.__name__, function.__doc__) == ("function", "Documented.")
 
-    def test_the_array_interface_serves_where_there_is_no_dlpack(self, buffer, stream):
+    def test_the_array_interface_is_used_without_dlpack(self, buffer, stream):
         @args_viewable_as_strided_memory((0,))
         def function(x):
             return x.has_dlpack, x.view(stream).shape
 
         assert function(DeviceArray(buffer)) == (False, (2, 4))
 
-    def test_others_are_refused_when_the_function_is_called(self):
+    def test_other_types_are_refused_at_the_call(self):
         function = args_viewable_as_strided_memory((0,))(lambda x: x)
         with pytest.raises(BufferError, match="any data exchange protocol"):
             function(3)
@@ -291,7 +291,7 @@ class TestArguments:
 
 
 class TestTorch:
-    """By what its tensors say; the package itself is not needed for that."""
+    """The tensors' attributes suffice; the package itself is not required."""
 
     @pytest.fixture
     def torch(self, monkeypatch, buffer):
@@ -321,7 +321,7 @@ class TestTorch:
             def data_ptr(self):
                 return int(buffer.handle) if self.device.type == "cuda" else self.memory.ctypes.data
 
-            def __dlpack__(self, **asked):
+            def __dlpack__(self, **options):
                 raise RuntimeError("it needs a gradient")
 
             def __dlpack_device__(self):
@@ -335,7 +335,7 @@ class TestTorch:
         monkeypatch.setitem(sys.modules, "torch", module)
         return module
 
-    def test_a_tensor_of_the_host_knows_no_streams(self, torch):
+    def test_a_host_tensor_has_no_streams(self, torch):
         tensor = torch.Tensor("cpu")
         view = StridedMemoryView.from_dlpack(tensor)
         assert (view.shape, view.strides, view.device_id) == ((2, 3), (1, 2), -1)
@@ -343,7 +343,7 @@ class TestTorch:
         assert view.exporting_obj is tensor
         assert not view.readonly
 
-    def test_one_of_the_device_is_read_whatever_its_protocols_refuse(self, torch):
+    def test_a_device_tensor_is_read_although_its_protocols_refuse(self, torch):
         tensor = torch.Tensor()
         for make in (
             StridedMemoryView.from_dlpack,
@@ -366,7 +366,7 @@ class TestTorch:
         with pytest.raises(BufferError, match="device not supported: torch's xpu"):
             StridedMemoryView.from_dlpack(torch.Tensor("xpu"), -1)
 
-    def test_a_type_that_is_not_known_is_reported_on_access(self, torch):
+    def test_an_unknown_type_is_reported_on_access(self, torch):
         view = StridedMemoryView.from_dlpack(torch.Tensor(dtype="torch.quint8"), -1)
         assert view.itemsize == 4
         with pytest.raises(TypeError, match="have no dtype"):

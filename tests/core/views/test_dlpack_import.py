@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of other libraries: flags, versions, lies, and the deleter, which is called once."""
+"""Tensors of other libraries: flags, versions, invalid values, and the single deleter call."""
 
 import gc
 import threading
@@ -17,7 +17,7 @@ def view_of(producer, stream=-1):
 
 @pytest.mark.parametrize("is_versioned", [True, False])
 class TestDeleter:
-    def test_it_is_called_once_when_the_view_goes(self, is_versioned):
+    def test_it_is_called_once_with_the_view(self, is_versioned):
         producer = Producer(is_versioned=is_versioned)
         view = view_of(producer)
         assert producer.deleted == 0
@@ -28,14 +28,14 @@ class TestDeleter:
         del part
         assert producer.deleted == 1
 
-    def test_it_is_called_once_where_the_tensor_is_refused(self, is_versioned):
+    def test_it_is_called_once_if_the_tensor_is_refused(self, is_versioned):
         producer = Producer(is_versioned=is_versioned, ndim=-1)
         with pytest.raises(BufferError):
             view_of(producer)
         gc.collect()
         assert producer.deleted == 1
 
-    def test_the_capsule_is_renamed_and_cannot_be_taken_again(self, is_versioned):
+    def test_the_capsule_is_renamed_and_cannot_be_consumed_twice(self, is_versioned):
         class Stingy(Producer):
             def capsule(self):
                 self.only = getattr(self, "only", None) or super().capsule()
@@ -51,13 +51,13 @@ class TestDeleter:
         del view
         assert producer.deleted == 1
 
-    def test_without_one_nothing_is_called(self, is_versioned):
+    def test_without_a_deleter_nothing_is_called(self, is_versioned):
         producer = Producer(is_versioned=is_versioned, deleter=type(Producer().deleter)())
         assert view_of(producer).shape == (3, 4)
         gc.collect()
         assert producer.deleted == 0
 
-    def test_threads_that_drop_views_call_each_once(self, is_versioned):
+    def test_threads_that_drop_views_call_each_deleter_once(self, is_versioned):
         producers = [Producer(is_versioned=is_versioned) for _ in range(40)]
         views = [view_of(producer) for producer in producers]
         threads = [threading.Thread(target=views.pop) for _ in range(40)]
@@ -69,24 +69,24 @@ class TestDeleter:
         assert [producer.deleted for producer in producers] == [1] * 40
 
 
-class TestWhatIsAsked:
+class TestRequests:
     def test_the_newest_version_is_requested(self):
         producer = Producer()
         view_of(producer)
-        assert producer.asked == [{"stream": None, "max_version": (1, 2)}]
+        assert producer.requests == [{"stream": None, "max_version": (1, 2)}]
 
-    def test_an_exporter_from_before_versions_is_asked_again(self):
+    def test_an_exporter_without_versions_is_called_a_second_time(self):
         class Old(Producer):
             def __dlpack__(self, stream=None):
-                self.asked.append(stream)
+                self.requests.append(stream)
                 return self.capsule()
 
         producer = Old(is_versioned=False)
         assert view_of(producer).shape == (3, 4)
-        assert producer.asked == [None]
+        assert producer.requests == [None]
 
     @pytest.mark.parametrize(
-        ("kind", "given", "passed"),
+        ("kind", "stream_arg", "passed"),
         [
             (1, -1, None),
             (1, 7, None),
@@ -99,26 +99,26 @@ class TestWhatIsAsked:
             (13, None, None),
         ],
     )
-    def test_the_stream_reaches_whom_it_concerns(self, kind, given, passed):
+    def test_the_stream_is_passed_to_exporters_that_need_it(self, kind, stream_arg, passed):
         producer = Producer((kind, 0))
-        view_of(producer, given)
-        assert producer.asked[0]["stream"] == passed
+        view_of(producer, stream_arg)
+        assert producer.requests[0]["stream"] == passed
 
     @pytest.mark.parametrize("kind", [1, 2])
     def test_none_is_ambiguous(self, kind):
         producer = Producer((kind, 0))
         with pytest.raises(BufferError, match="ambiguous"):
             view_of(producer, None)
-        assert producer.asked == []
+        assert producer.requests == []
 
-    def test_other_devices_are_refused_before_they_export(self):
+    def test_other_devices_are_refused_before_the_export(self):
         producer = Producer((10, 0))
         with pytest.raises(BufferError, match="device not supported"):
             view_of(producer)
-        assert producer.asked == []
+        assert producer.requests == []
 
     @pytest.mark.parametrize(("kind", "device"), [(1, -1), (2, 3), (3, 3), (13, 3)])
-    def test_the_device_is_the_one_that_was_named(self, kind, device):
+    def test_the_device_is_the_exported_one(self, kind, device):
         view = view_of(Producer((kind, 3)))
         assert view.device_id == device
         assert view.is_device_accessible == (kind != 1)
@@ -133,16 +133,16 @@ class TestFlags:
             assert view.is_copied == bool(flags & 2)
             assert view[1:].readonly == view.readonly
 
-    def test_without_a_version_there_are_none(self):
+    def test_without_a_version_there_are_no_flags(self):
         view = view_of(Producer(is_versioned=False))
         assert not view.readonly
         assert not view.is_copied
 
-    def test_they_go_out_again(self):
+    def test_they_are_exported_again(self):
         view = view_of(Producer(flags=1))
         assert not np.from_dlpack(view).flags.writeable
 
-    def test_another_major_version_is_refused_and_given_back(self):
+    def test_another_major_version_is_refused_and_released(self):
         producer = Producer(version=(2, 0))
         with pytest.raises(BufferError, match="exports DLPack 2.0, but only 1.x is supported"):
             view_of(producer)
@@ -153,8 +153,8 @@ class TestFlags:
 
 
 class TestContents:
-    def test_a_negative_stride_that_was_divided_as_unsigned_is_meant_so(self):
-        """CuPy's arrays that go backwards."""
+    def test_a_negative_stride_that_was_divided_as_unsigned_is_corrected(self):
+        """CuPy exports such strides for reversed arrays."""
         assert view_of(Producer(strides=((2**64 - 16) // 4, 1))).strides == (-4, 1)
 
     def test_the_offset_in_bytes_moves_the_address(self):
@@ -183,7 +183,7 @@ class TestContents:
             ({"bits": 4}, ValueError, "whole number of bytes"),
         ],
     )
-    def test_what_makes_no_layout_is_refused(self, changes, error, text):
+    def test_an_invalid_layout_is_refused(self, changes, error, text):
         producer = Producer(**changes)
         with pytest.raises(error, match=text):
             view_of(producer)
@@ -209,12 +209,12 @@ class TestContents:
         ("code", "bits", "name"),
         [(0, 4, "int4"), (1, 4, "uint4"), (15, 6, "float6_e2m3fn"), (17, 4, "float4_e2m1fn")],
     )
-    def test_padded_elements_are_a_byte_each(self, code, bits, name):
+    def test_padded_elements_are_one_byte_each(self, code, bits, name):
         view = view_of(Producer(code=code, bits=bits, flags=4))
         assert view.dtype.name == name
         assert view.itemsize == 1
 
-    def test_what_is_not_there_is_said_to_need_ml_dtypes(self, run_python):
+    def test_a_missing_dtype_names_ml_dtypes(self, run_python):
         code = """
 import sys
 sys.modules["ml_dtypes"] = None
@@ -229,12 +229,12 @@ except NotImplementedError as error:
     print(error)
 del view  # while the functions of its producer are there
 """
-        said = run_python(code).splitlines()
-        assert said[0] == "(3, 4) 2"
-        assert said[1].startswith("bfloat16 requires `ml_dtypes`")
+        lines = run_python(code).splitlines()
+        assert lines[0] == "(3, 4) 2"
+        assert lines[1].startswith("bfloat16 requires `ml_dtypes`")
 
 
-class TestExportersThatMisbehave:
+class TestInvalidExporters:
     @pytest.mark.parametrize("answer", [3, None, (1,), (1, 2, 3), "ab"])
     def test_a_device_that_is_no_pair_is_refused(self, answer):
         producer = Producer()
@@ -249,7 +249,7 @@ class TestExportersThatMisbehave:
         with pytest.raises(BufferError, match="must return a DLPack capsule"):
             view_of(producer)
 
-    def test_a_capsule_of_another_name_is_refused(self):
+    def test_a_capsule_with_another_name_is_refused(self):
         import datetime
 
         producer = Producer()
@@ -271,7 +271,7 @@ class TestExportersThatMisbehave:
             view_of(producer)
 
     @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-    def test_a_deleter_that_raises_leaves_the_error_at_hand(self):
+    def test_a_deleter_that_raises_preserves_the_pending_error(self):
         producer = Producer(ndim=-1)
         producer.managed.deleter = deleter = type(producer.deleter)(lambda _: 1 // 0)
         with pytest.raises(BufferError, match="has -1 axes"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DLPack's table of C functions: our own as another library uses it, and others' as we do."""
+"""DLPack's table of C functions: ours as used by other libraries, and theirs as we use them."""
 
 import ctypes
 import gc
@@ -49,12 +49,12 @@ def view_of(array):
 
 
 class TestOurTable:
-    def test_it_is_there_under_both_names(self, table):
+    def test_it_exists_under_both_names(self, table):
         cls = StridedMemoryView
         assert cls.__c_dlpack_exchange_api__ is cls.__dlpack_c_exchange_api__
         assert (table.major, table.previous) == (1, None)
 
-    def test_a_tensor_goes_out_and_comes_back(self, table):
+    def test_a_tensor_is_exported_and_imported_again(self, table):
         array = np.arange(12.0).reshape(3, 4)[:, ::2]
         view = view_of(array)
         out, back = ctypes.c_void_p(), ctypes.c_void_p()
@@ -62,14 +62,14 @@ class TestOurTable:
         assert table.export(id(view), out) == 0
         assert sys.getrefcount(view) == references + 1
         assert table.take(out.value, back) == 0
-        again = ctypes.cast(back, ctypes.py_object).value
-        ctypes.pythonapi.Py_DecRef(ctypes.py_object(again))
-        assert np.array_equal(np.from_dlpack(again), array)
-        del again
+        imported = ctypes.cast(back, ctypes.py_object).value
+        ctypes.pythonapi.Py_DecRef(ctypes.py_object(imported))
+        assert np.array_equal(np.from_dlpack(imported), array)
+        del imported
         gc.collect()
         assert sys.getrefcount(view) == references
 
-    def test_a_borrowed_tensor_has_the_numbers_of_the_view(self, table):
+    def test_a_borrowed_tensor_has_the_values_of_the_view(self, table):
         array = np.zeros((2, 3, 4), np.int16)
         view = StridedMemoryView.from_array_interface(array)
         assert view.strides is None
@@ -81,20 +81,20 @@ class TestOurTable:
         assert tensor.strides[:3] == [12, 4, 1]
         assert view.strides is None
 
-    def test_views_know_no_stream(self, table):
+    def test_views_have_no_stream(self, table):
         out = ctypes.c_void_p(5)
         assert table.stream(2, 0, out) == 0
         assert out.value is None
 
-    def test_it_allocates_nothing_and_says_so(self, table):
-        said = []
+    def test_allocation_is_refused_with_a_message(self, table):
+        messages = []
         out = ctypes.c_void_p(5)
-        report = ERROR(lambda context, kind, text: said.append((kind, text)))
+        report = ERROR(lambda context, kind, text: messages.append((kind, text)))
         assert table.allocate(None, out, None, report) == -1
-        assert said == [(b"NotImplementedError", b"StridedMemoryView allocates no memory")]
+        assert messages == [(b"NotImplementedError", b"StridedMemoryView allocates no memory")]
         assert out.value is None
 
-    def test_wrong_objects_are_refused_with_nothing_given(self, table):
+    def test_invalid_objects_are_refused_without_output(self, table):
         out = ctypes.c_void_p(5)
         other = object()
         with pytest.raises(TypeError, match="must be a StridedMemoryView, got object"):
@@ -117,7 +117,7 @@ class TestOurTable:
             with pytest.raises(RuntimeError, match="cannot be NULL"):
                 call()
 
-    def test_a_tensor_that_is_refused_stays_the_callers(self, table):
+    def test_a_refused_tensor_still_belongs_to_the_caller(self, table):
         producer = Producer(ndim=-1)
         out = ctypes.c_void_p(5)
         with pytest.raises(BufferError):
@@ -128,11 +128,11 @@ class TestOurTable:
 
 
 def library(device=(1, 0), stream=None, fails=False, major=1):
-    """A class of arrays of another library that has a table, and the table's calls."""
+    """Return an array class of another library that has a table, and the calls of the table."""
     calls = []
 
-    def export(given, out):
-        array = ctypes.cast(given, ctypes.py_object).value
+    def export(pointer, out):
+        array = ctypes.cast(pointer, ctypes.py_object).value
         calls.append("export")
         if fails:
             raise RuntimeError("not this one")
@@ -146,14 +146,14 @@ def library(device=(1, 0), stream=None, fails=False, major=1):
         out[0] = stream
         return 0
 
-    made = Table(
+    table = Table(
         major, 0, None, ALLOCATE(), EXPORT(export), IMPORT(), BORROW(), STREAM(current_stream)
     )
-    current = Table(9, 0, ctypes.addressof(made)) if major != 1 else made
+    current = Table(9, 0, ctypes.addressof(table)) if major != 1 else table
 
     class Array:
         __dlpack_c_exchange_api__ = new_capsule(ctypes.addressof(current), NAME, None)
-        tables = (made, current)
+        tables = (table, current)
 
         def __init__(self):
             self.producer = Producer(device)
@@ -161,7 +161,7 @@ def library(device=(1, 0), stream=None, fails=False, major=1):
     return Array, calls
 
 
-class TestTablesOfOthers:
+class TestForeignTables:
     def test_it_is_used_instead_of_the_protocol(self):
         cls, calls = library()
         array = cls()
@@ -172,14 +172,14 @@ class TestTablesOfOthers:
         del view
         assert array.producer.deleted == 1
 
-    def test_memory_of_a_device_asks_for_a_stream(self):
+    def test_device_memory_requires_a_stream_query(self):
         cls, calls = library((2, 0))
         with pytest.raises(BufferError, match="ambiguous"):
             StridedMemoryView.from_dlpack(cls())
         assert view_of(cls()).device_id == 0
         assert ("stream", 2, 0) not in calls
 
-    def test_the_consumer_waits_for_the_producers_stream(self, stream, emulation):
+    def test_the_consumer_waits_for_the_stream_of_the_producer(self, stream, emulation):
         with stream.device.create_stream() as producing:
             cls, calls = library((2, 0), stream=int(producing.handle))
             with emulation.inject("cuStreamWaitEvent", error="CUDA_ERROR_UNKNOWN"):
@@ -196,7 +196,7 @@ class TestTablesOfOthers:
         with pytest.raises((BufferError, RuntimeError)):
             view_of(cls())
 
-    def test_a_tensor_that_lies_is_given_back(self):
+    def test_an_invalid_tensor_is_released(self):
         cls, _ = library()
         array = cls()
         array.producer.managed.content.ndim = -1
@@ -206,5 +206,5 @@ class TestTablesOfOthers:
         assert array.producer.deleted == 1
 
 
-def test_versioned_tensors_are_laid_out_as_in_the_header():
+def test_versioned_tensors_have_the_layout_of_the_header():
     assert ctypes.sizeof(Versioned) == 80

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""_StridedLayout: what is refused, what is the same object, what its numbers are."""
+"""_StridedLayout: refusals, identity of results, and its numbers."""
 
 import copy
 import gc
@@ -60,7 +60,7 @@ def test_what_makes_no_layout_is_refused(arguments, error, text):
         (lambda: Layout((3,), (-1,), 4).required_size_in_bytes(), "before its beginning"),
     ],
 )
-def test_what_cannot_be_made_of_a_layout_is_refused(call, text):
+def test_an_impossible_conversion_is_refused(call, text):
     with pytest.raises(ValueError, match=text):
         call()
 
@@ -92,20 +92,20 @@ def test_numbers_of_more_than_64_bits_are_an_overflow(ask):
         ask()
 
 
-def test_the_least_number_is_a_stride_like_any_other():
+def test_the_smallest_number_is_an_ordinary_stride():
     layout = Layout((1, 2), (-(2**63), 1), 1)
     assert layout.stride_order == (0, 1)
     assert layout.is_unique
     assert layout.strides_in_bytes == (-(2**63), 1)
 
 
-def test_a_step_beyond_the_end_leaves_one_element_however_large_it_is():
+def test_a_step_beyond_the_end_leaves_one_element():
     layout = Layout((5,), (3,), 4)[:: 2**62]
     assert layout.shape == (1,)
     assert layout.slice_offset == 0
 
 
-def test_none_and_ellipsis_are_those_of_numpy():
+def test_none_and_ellipsis_behave_as_in_numpy():
     assert C[None, ..., 0].shape == (1, 2, 3)
     assert C[..., None].shape == (2, 3, 4, 1)
     assert C[0, ...] == C[0]
@@ -113,7 +113,7 @@ def test_none_and_ellipsis_are_those_of_numpy():
     assert Layout((), (), 4)[...].shape == ()
 
 
-def test_layouts_without_strides_are_a_kind_of_their_own():
+def test_layouts_without_strides_are_distinct():
     implicit = Layout((2, 3, 4), None, 4)
     assert implicit != C
     assert implicit == Layout((2, 3, 4), None, 4)
@@ -122,7 +122,7 @@ def test_layouts_without_strides_are_a_kind_of_their_own():
     assert implicit[:].strides == (12, 4, 1)
 
 
-def test_nothing_new_is_made_where_nothing_changes():
+def test_unchanged_layouts_are_not_copied():
     assert C.to_dense() is C
     assert Layout.dense_like(C) is C
     assert C.repacked(4) is C
@@ -132,11 +132,11 @@ def test_nothing_new_is_made_where_nothing_changes():
 
 @pytest.mark.parametrize("itemsize", [13, 7, 9])
 def test_the_largest_itemsize_is_never_below_the_present_one(itemsize):
-    """The reference answers 1 here, which it would then make a wrong layout of."""
+    """The reference returns 1 here, and would then create an invalid layout."""
     layout = Layout((12,), (1,), 4)
-    found = layout.max_compatible_itemsize(itemsize)
-    assert found == 4
-    assert layout.repacked(found) is layout
+    result = layout.max_compatible_itemsize(itemsize)
+    assert result == 4
+    assert layout.repacked(result) is layout
 
 
 def test_it_is_immutable_unhashable_and_neither_copied_nor_pickled():
@@ -150,12 +150,12 @@ def test_it_is_immutable_unhashable_and_neither_copied_nor_pickled():
         weakref.ref(C)
 
 
-def test_its_text_names_the_offset_where_there_is_one():
+def test_its_text_includes_a_nonzero_offset():
     assert repr(C) == "_StridedLayout(shape=(2, 3, 4), strides=(12, 4, 1), itemsize=4)"
     assert repr(C[1, 2, 3]).endswith("strides=(), itemsize=4, _slice_offset=23)")
 
 
-def test_an_index_that_changes_its_list_of_numbers_reads_no_other_memory():
+def test_an_index_that_shrinks_its_list_reads_no_other_memory():
     class Shrinking:
         def __index__(self):
             gc.collect()
@@ -165,10 +165,10 @@ def test_an_index_that_changes_its_list_of_numbers_reads_no_other_memory():
     assert layout.shape == (1,) * 64
 
 
-def test_many_dimensions_are_kept_apart_from_their_source():
+def test_many_dimensions_are_stored_separately_from_their_source():
     layout = Layout.dense((2,) * 20, 1)
-    others = [layout[(slice(None),) * i + (1,)] for i in range(20)]
+    layouts = [layout[(slice(None),) * i + (1,)] for i in range(20)]
     del layout
     gc.collect()
-    assert [other.slice_offset for other in others] == [2 ** (19 - i) for i in range(20)]
-    assert {other.shape for other in others} == {(2,) * 19}
+    assert [other.slice_offset for other in layouts] == [2 ** (19 - i) for i in range(20)]
+    assert {other.shape for other in layouts} == {(2,) * 19}

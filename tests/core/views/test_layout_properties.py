@@ -21,7 +21,7 @@ def same(layout, memory, array):
 
 
 def offsets_of(layout):
-    """The offset of each element, one by one."""
+    """Return the offset of each element."""
     strides = layout.strides or ()
     return [
         layout.slice_offset + sum(i * s for i, s in zip(index, strides, strict=True))
@@ -30,14 +30,14 @@ def offsets_of(layout):
 
 
 @given(viewed())
-def test_slices_and_permutations_name_the_elements_that_numpy_does(made):
-    memory, array, layout = made
+def test_slices_and_permutations_select_the_elements_of_numpy(example):
+    memory, array, layout = example
     same(layout, memory, array)
 
 
 @given(viewed())
-def test_facts_are_those_of_numpy_and_of_the_offsets(made):
-    _, array, layout = made
+def test_properties_match_numpy_and_the_offsets(example):
+    _, array, layout = example
     assert layout.ndim == array.ndim
     assert layout.volume == array.size
     assert layout.is_contiguous_c == array.flags.c_contiguous
@@ -56,7 +56,7 @@ def test_facts_are_those_of_numpy_and_of_the_offsets(made):
 
 
 @given(shapes, st.data())
-def test_of_any_strides_no_two_elements_share_a_place_where_it_says_so(shape, data):
+def test_is_unique_is_true_only_without_shared_elements(shape, data):
     strides = tuple(data.draw(st.integers(-9, 9)) for _ in shape)
     layout = Layout(shape, strides, ITEMSIZE)
     offsets = offsets_of(layout)
@@ -66,8 +66,8 @@ def test_of_any_strides_no_two_elements_share_a_place_where_it_says_so(shape, da
 
 
 @given(viewed(), shapes, st.booleans())
-def test_a_reshape_that_numpy_makes_without_a_copy_is_made(made, shape, leaves_one_open):
-    memory, array, layout = made
+def test_a_reshape_without_a_copy_in_numpy_is_possible(example, shape, leaves_one_open):
+    memory, array, layout = example
     if leaves_one_open and shape:
         shape = (-1, *shape[1:])
     try:
@@ -84,8 +84,8 @@ def test_a_reshape_that_numpy_makes_without_a_copy_is_made(made, shape, leaves_o
 
 
 @given(viewed())
-def test_flattening_keeps_the_elements_and_merges_all_it_can(made):
-    memory, array, layout = made
+def test_flattening_preserves_the_elements_and_merges_all_it_can(example):
+    memory, array, layout = example
     flat = layout.flattened()
     assert np.array_equal(elements(flat, memory).ravel(), array.ravel())
     assert flat.flattened_axis_mask() == 0 or flat.volume == 0
@@ -94,8 +94,8 @@ def test_flattening_keeps_the_elements_and_merges_all_it_can(made):
 
 
 @given(viewed(), st.integers(0, 63))
-def test_masks_of_two_layouts_can_be_combined(made, mask):
-    memory, array, layout = made
+def test_masks_of_two_layouts_can_be_combined(example, mask):
+    memory, array, layout = example
     flat = layout.flattened(mask=mask)
     merged = bin(mask & layout.flattened_axis_mask()).count("1")
     assert flat.ndim == max(layout.ndim - merged, 1)
@@ -103,8 +103,8 @@ def test_masks_of_two_layouts_can_be_combined(made, mask):
 
 
 @given(viewed())
-def test_squeezing_is_that_of_numpy(made):
-    memory, array, layout = made
+def test_squeezing_behaves_as_in_numpy(example):
+    memory, array, layout = example
     if array.size:
         same(layout.squeezed(), memory, array.squeeze())
     else:
@@ -112,8 +112,8 @@ def test_squeezing_is_that_of_numpy(made):
 
 
 @given(viewed(), st.data())
-def test_unsqueezing_is_that_of_numpy(made, data):
-    memory, array, layout = made
+def test_unsqueezing_behaves_as_in_numpy(example, data):
+    memory, array, layout = example
     count = data.draw(st.integers(1, 3))
     total = array.ndim + count
     numbers = st.integers(-total, total - 1)
@@ -128,8 +128,8 @@ def test_unsqueezing_is_that_of_numpy(made, data):
 
 
 @given(viewed(), shapes)
-def test_broadcasting_is_that_of_numpy(made, shape):
-    memory, array, layout = made
+def test_broadcasting_behaves_as_in_numpy(example, shape):
+    memory, array, layout = example
     try:
         expected = np.broadcast_to(array, shape)
     except ValueError:
@@ -140,20 +140,22 @@ def test_broadcasting_is_that_of_numpy(made, shape):
 
 
 @given(viewed(), st.sampled_from(["C", "F", "K"]))
-def test_what_is_made_dense_has_the_order_of_a_copy_by_numpy(made, order):
-    _, array, layout = made
+def test_to_dense_has_the_order_of_a_numpy_copy(example, order):
+    _, array, layout = example
     dense = layout.to_dense(order)
     assert dense.is_dense
     assert dense.shape == layout.shape
     if not array.size or any(stride < 0 for stride in array.strides):
-        return  # NumPy keeps no strides of what has no element, and no directions
+        return  # NumPy preserves neither strides of empty arrays nor directions
     expected = np.array(array, order=order, copy=True).strides
-    for extent, ours, theirs in zip(array.shape, dense.strides_in_bytes, expected, strict=True):
-        assert extent == 1 or ours == theirs
+    for extent, stride, expected_stride in zip(
+        array.shape, dense.strides_in_bytes, expected, strict=True
+    ):
+        assert extent == 1 or stride == expected_stride
 
 
 @given(shapes, st.permutations(range(5)))
-def test_dense_layouts_have_the_order_that_is_requested(shape, axes):
+def test_dense_layouts_have_the_requested_order(shape, axes):
     order = tuple(axis for axis in axes if axis < len(shape))
     layout = Layout.dense(shape, ITEMSIZE, order)
     memory = numbered(tuple(shape[axis] for axis in order))
@@ -163,12 +165,12 @@ def test_dense_layouts_have_the_order_that_is_requested(shape, axes):
 
 
 @given(viewed(), st.sampled_from([1, 2, 4, 8, 16]), st.sampled_from([0, 4, 8, 16]))
-def test_repacking_names_the_same_bytes(made, itemsize, start):
-    _, _, layout = made
+def test_repacking_selects_the_same_bytes(example, itemsize, start):
+    _, _, layout = example
     try:
         packed = layout.repacked(itemsize, start)
     except ValueError:
-        return  # which ones is asserted below
+        return  # the cases are asserted below
     bounds = layout.offset_bounds
     assert packed.itemsize == itemsize
     assert packed.volume * itemsize == layout.volume * ITEMSIZE
@@ -180,21 +182,21 @@ def test_repacking_names_the_same_bytes(made, itemsize, start):
 
 
 @given(viewed(), st.sampled_from([4, 8, 16, 32, 64]), st.sampled_from([0, 4, 8, 16]))
-def test_the_largest_itemsize_is_the_largest_that_is_taken(made, most, start):
-    _, _, layout = made
+def test_the_largest_itemsize_is_the_largest_accepted_one(example, limit, start):
+    _, _, layout = example
     if layout.ndim == 0:
         with pytest.raises(ValueError, match="out of range"):
-            layout.max_compatible_itemsize(most, start)
+            layout.max_compatible_itemsize(limit, start)
         return
-    found = layout.max_compatible_itemsize(most, start)
-    assert layout.repacked(found, start).itemsize == found
+    itemsize = layout.max_compatible_itemsize(limit, start)
+    assert layout.repacked(itemsize, start).itemsize == itemsize
     for larger in (8, 16, 32, 64):
-        if found < larger <= most:
+        if itemsize < larger <= limit:
             with pytest.raises(ValueError):
                 layout.repacked(larger, start)
 
 
 @given(viewed())
-def test_the_size_that_is_needed_reaches_to_the_last_element(made):
-    _, _, layout = made
+def test_the_required_size_reaches_to_the_last_element(example):
+    _, _, layout = example
     assert layout.required_size_in_bytes() == (layout.max_offset + 1) * ITEMSIZE

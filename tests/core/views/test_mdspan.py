@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views as arguments of kernels whose parameters are cuda::std::mdspan: the header of libcu++."""
+"""Views as arguments of kernels with cuda::std::mdspan parameters, from the header of libcu++."""
 
 import functools
 import gc
@@ -31,7 +31,7 @@ INDEX_TYPES = {
     "unsigned": "uint32",
     "unsigned short": "uint16",
 }
-# Writes what the kernel sees of a 3 x 4 view, one number an element, and its size.
+# Writes the elements of a 3 x 4 view as the kernel sees them, and its size.
 SOURCE = """
 #include <cuda/std/mdspan>
 using namespace cuda::std;
@@ -57,14 +57,14 @@ def compiled(arch):
 
 @pytest.fixture
 def kernel_of(device):
-    """A kernel by its name, from code that is loaded for it and unloaded with it."""
+    """Return a kernel by its name, from code that is loaded and unloaded with it."""
     packed = pickle.dumps(compiled(f"sm_{device.arch}"))
     return lambda name: pickle.loads(packed).get_kernel(name)
 
 
 @pytest.fixture
 def pinned(device):
-    """Memory that host and device see, as NumPy and as a view of a buffer."""
+    """Memory that host and device access, as a NumPy array and as a view of a buffer."""
     buffers = []
 
     def make(values):
@@ -80,23 +80,23 @@ def pinned(device):
 
 
 def view_of(pinned, layout):
-    """A 3 x 4 array of 0 to 11, and a view of it with the strides of the layout."""
-    wanted = np.arange(12, dtype=np.float32).reshape(3, 4)
+    """Return a 3 x 4 array of 0 to 11, and a view of it with the strides of the layout."""
+    expected = np.arange(12, dtype=np.float32).reshape(3, 4)
     if layout == "right":
-        return wanted, pinned(wanted)[1]
+        return expected, pinned(expected)[1]
     if layout == "left":
-        view = pinned(np.ascontiguousarray(wanted.T))[1]
-        return wanted, view.view(view._layout.permuted((1, 0)))
+        view = pinned(np.ascontiguousarray(expected.T))[1]
+        return expected, view.view(view._layout.permuted((1, 0)))
     large = np.full((7, 8), -1, np.float32)
-    large[1::2, 1::2] = wanted
-    return wanted, pinned(large)[1][1::2, 1::2]
+    large[1::2, 1::2] = expected
+    return expected, pinned(large)[1][1::2, 1::2]
 
 
 class TestInKernels:
     @pytest.mark.parametrize("name", TYPES)
-    def test_a_kernel_sees_the_elements_of_the_view(self, name, kernel_of, stream, pinned):
+    def test_a_kernel_reads_the_elements_of_the_view(self, name, kernel_of, stream, pinned):
         index, written, layout = TYPES[name]
-        wanted, view = view_of(pinned, layout)
+        expected, view = view_of(pinned, layout)
         extents = [int(e) if e.strip().isdigit() else None for e in written.split(",")]
         argument = view.as_mdspan(layout, index_type=INDEX_TYPES[index], extents=extents)
         seen, seen_view = pinned(np.zeros((3, 4), np.float32))
@@ -104,7 +104,7 @@ class TestInKernels:
         launch(stream, ONE, kernel_of(name), argument, seen_view, size_view)
         stream.sync()
         assert size.tolist() == [argument.nbytes, 3, 4]
-        np.testing.assert_array_equal(seen, wanted)
+        np.testing.assert_array_equal(seen, expected)
 
     @pytest.mark.parametrize("layout", ["stride", "right"])
     def test_an_empty_view_has_no_elements(self, layout, kernel_of, stream, pinned):
@@ -115,7 +115,7 @@ class TestInKernels:
         stream.sync()
         assert size.tolist()[1:] == [0, 4]
 
-    def test_another_type_is_noticed_by_its_size(self, kernel_of, stream, pinned):
+    def test_another_type_is_detected_by_its_size(self, kernel_of, stream, pinned):
         view = pinned(np.zeros((3, 4), np.float32))[1]
         kernel = kernel_of("dims2_right_i32")
         with pytest.raises(TypeError, match="16"):
@@ -123,7 +123,7 @@ class TestInKernels:
         with pytest.raises(TypeError, match="16"):
             launch(stream, ONE, kernel, view, view, view)
 
-    def test_memory_that_was_given_back_is_refused(self, kernel_of, device, stream):
+    def test_freed_memory_is_refused(self, kernel_of, device, stream):
         buffer = device.allocate(48, stream=stream)
         view = StridedMemoryView.from_buffer(buffer, (3, 4), dtype=np.float32)
         argument = view.as_mdspan(index_type="int32")
@@ -131,33 +131,33 @@ class TestInKernels:
         with pytest.raises(RuntimeError, match="Buffer has been closed"):
             launch(stream, ONE, kernel_of("dims2_right_i32"), argument, 0, 0)
 
-    def test_it_may_be_prepared(self, kernel_of, stream, pinned):
-        wanted, view = view_of(pinned, "stride")
+    def test_it_can_be_prepared(self, kernel_of, stream, pinned):
+        expected, view = view_of(pinned, "stride")
         seen, seen_view = pinned(np.zeros((3, 4), np.float32))
         _, size = pinned(np.zeros(3, np.int32))
         kernel = kernel_of("dims2_stride_i64")
         prepared = kernel.prepare(ONE, view.as_mdspan("stride"), seen_view, size)
         prepared(stream)
         stream.sync()
-        np.testing.assert_array_equal(seen, wanted)
+        np.testing.assert_array_equal(seen, expected)
 
 
 class TestForm:
-    def test_it_keeps_the_view_alive(self, pinned):
+    def test_it_retains_the_view(self, pinned):
         class View(StridedMemoryView):
             pass
 
         view = View.from_buffer(pinned(np.zeros(4, np.float32))[1].exporting_obj, (2,), itemsize=4)
-        seen = weakref.ref(view)
+        reference = weakref.ref(view)
         argument = view.as_mdspan()
         del view
         gc.collect()
-        assert seen() is argument.view
+        assert reference() is argument.view
         del argument
         gc.collect()
-        assert seen() is None
+        assert reference() is None
 
-    def test_it_says_what_it_is(self, pinned):
+    def test_its_repr_describes_it(self, pinned):
         argument = pinned(np.zeros((2, 3), np.float32))[1].as_mdspan(index_type=np.int32)
         assert repr(argument) == (
             "<Mdspan shape=(2, 3) strides=(3, 1) layout='right' index_type='int32' nbytes=16>"
@@ -171,7 +171,7 @@ class TestForm:
     @pytest.mark.parametrize(
         "index_type", [np.int32, np.dtype(np.int32), "int32", np.dtype("<i4")], ids=repr
     )
-    def test_index_types_are_named_as_numpy_does(self, pinned, index_type):
+    def test_index_types_have_numpy_names(self, pinned, index_type):
         view = pinned(np.zeros(4, np.float32))[1]
         assert view.as_mdspan(index_type=index_type).index_type == "int32"
 
@@ -186,7 +186,7 @@ class TestRefusals:
     def view(self, pinned, key=np.s_[:, ::2]):
         return pinned(np.zeros((4, 6), np.float32))[1][key]
 
-    def test_a_layout_that_does_not_describe_the_view(self, pinned):
+    def test_a_layout_that_does_not_match_the_view(self, pinned):
         for layout in ("right", "left"):
             with pytest.raises(ValueError, match=rf"layout_{layout} does not .* layout='stride'"):
                 self.view(pinned).as_mdspan(layout)
@@ -201,37 +201,37 @@ class TestRefusals:
         with pytest.raises(ValueError, match="requires positive strides"):
             view.view(view._layout.broadcast_to((4, 6))).as_mdspan("stride")
 
-    @pytest.mark.parametrize("given", ["up", None, 3, "layout_right"])
-    def test_other_layouts(self, pinned, given):
+    @pytest.mark.parametrize("layout", ["up", None, 3, "layout_right"])
+    def test_other_layouts(self, pinned, layout):
         with pytest.raises(ValueError, match="layout must be one of right, left, stride"):
-            self.view(pinned).as_mdspan(given)
+            self.view(pinned).as_mdspan(layout)
 
-    @pytest.mark.parametrize("given", ["float32", "int", None, 4, float])
-    def test_other_index_types(self, pinned, given):
+    @pytest.mark.parametrize("index_type", ["float32", "int", None, 4, float])
+    def test_other_index_types(self, pinned, index_type):
         with pytest.raises(ValueError, match="index_type must be one of int8"):
-            self.view(pinned).as_mdspan("stride", index_type=given)
+            self.view(pinned).as_mdspan("stride", index_type=index_type)
 
     @pytest.mark.parametrize(
-        ("extents", "said"),
+        ("extents", "message"),
         [((4,), "must have 2 elements"), ((4, 5), r"extents\[1\] is 5, but .* 3")],
     )
-    def test_extents_of_another_view(self, pinned, extents, said):
-        with pytest.raises(ValueError, match=said):
+    def test_extents_of_another_view(self, pinned, extents, message):
+        with pytest.raises(ValueError, match=message):
             self.view(pinned).as_mdspan("stride", extents=extents)
 
     @pytest.mark.parametrize(("index_type", "fits"), [("int8", 127), ("uint8", 255)])
     def test_a_view_that_is_too_large_for_the_index_type(self, pinned, index_type, fits):
-        whole = pinned(np.zeros(300, np.uint8))[1]
-        assert whole[:fits].as_mdspan(index_type=index_type).nbytes == 16
+        view = pinned(np.zeros(300, np.uint8))[1]
+        assert view[:fits].as_mdspan(index_type=index_type).nbytes == 16
         with pytest.raises(OverflowError, match=f"at most {fits}"):
-            whole[: fits + 1].as_mdspan(index_type=index_type)
+            view[: fits + 1].as_mdspan(index_type=index_type)
 
     def test_memory_of_the_host_only(self):
         view = StridedMemoryView.from_dlpack(np.zeros(3, np.float32), -1)
         with pytest.raises(ValueError, match="not device-accessible"):
             view.as_mdspan()
 
-    def test_a_view_of_nothing(self):
+    def test_a_view_without_a_layout(self):
         with pytest.warns(DeprecationWarning):
             view = StridedMemoryView()
         with pytest.raises(ValueError, match="Cannot infer layout"):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensor maps: what is refused, what is kept, how they reach kernels. Their bytes are compared in
-tests/differential."""
+"""Tensor maps: refusals, retained objects, kernel arguments.
+
+tests/differential compares their bytes.
+"""
 
 import gc
 import math
@@ -38,14 +40,15 @@ def view(buffer):
 
 
 class TestOptions:
-    def test_names_of_members_do_for_members(self, view):
+    def test_names_of_members_are_accepted(self, view):
         options = TensorMapDescriptorOptions([16, 16], swizzle="SWIZZLE_64B", data_type="TFLOAT32")
         assert options.box_dim == (16, 16)
         assert options.swizzle is TensorMapSwizzle.SWIZZLE_64B
         assert options.data_type is TensorMapDataType.TFLOAT32
-        made = view.as_tensor_map((16, 16), swizzle="SWIZZLE_64B", data_type="TFLOAT32")
+        tensor_map = view.as_tensor_map((16, 16), swizzle="SWIZZLE_64B", data_type="TFLOAT32")
         assert (
-            repr(made) == "TensorMapDescriptor(tiled, rank=2, dtype=TFLOAT32, swizzle=SWIZZLE_64B)"
+            repr(tensor_map)
+            == "TensorMapDescriptor(tiled, rank=2, dtype=TFLOAT32, swizzle=SWIZZLE_64B)"
         )
 
     @pytest.mark.parametrize(
@@ -60,7 +63,7 @@ class TestOptions:
             ({"box_dim": (1,), "element_strides": ("a",)}, "element_strides[0] must be an int"),
         ],
     )
-    def test_what_they_are_not_is_refused(self, arguments, text):
+    def test_invalid_values_are_refused(self, arguments, text):
         import re
 
         with pytest.raises(TypeError, match=re.escape(text)):
@@ -93,12 +96,12 @@ class TestTensors:
             ((16, 16), (64, 2), "f4", (4, 4), "innermost axis of a tensor map must be contiguous"),
         ],
     )
-    def test_what_a_map_does_not_take_is_refused(self, buffer, shape, strides, dtype, box, text):
+    def test_an_unsupported_tensor_is_refused(self, buffer, shape, strides, dtype, box, text):
         view = StridedMemoryView.from_buffer(buffer, shape, strides, dtype=dtype)
         with pytest.raises(ValueError, match=text):
             view.as_tensor_map(box)
 
-    def test_memory_that_no_device_reaches_is_refused(self):
+    def test_memory_without_device_access_is_refused(self):
         view = StridedMemoryView.from_dlpack(np.zeros((64, 64), np.float32), -1)
         with pytest.raises(ValueError, match="device-accessible"):
             view.as_tensor_map((16, 16))
@@ -112,7 +115,7 @@ class TestTensors:
             view[::-1].as_tensor_map((16, 16))
 
     def test_a_type_of_another_size_is_refused(self, view):
-        """The reference encodes strides of elements that are not there."""
+        """The reference encodes strides of elements that do not exist."""
         with pytest.raises(ValueError, match="FLOAT16 has 2 bytes"):
             view.as_tensor_map((16, 16), data_type="f2")
 
@@ -186,7 +189,7 @@ class TestTensors:
             view.as_tensor_map(box, **options)
         assert str(caught.value).endswith("[cuTensorMapEncodeTiled]")
 
-    def test_pinned_memory_is_taken(self, device):
+    def test_pinned_memory_is_accepted(self, device):
         with LegacyPinnedMemoryResource().allocate(65536) as pinned:
             view = StridedMemoryView.from_buffer(pinned, (64, 64), dtype="f4")
             assert "tiled" in repr(view.as_tensor_map((16, 16)))
@@ -207,7 +210,7 @@ class TestTensors:
         with pytest.raises(CUDAError, match="cuTensorMapEncodeTiled"):
             view.as_tensor_map((4, 24 // size), data_type=name)
 
-    def test_what_the_driver_refuses_names_its_function(self, view):
+    def test_a_refusal_of_the_driver_names_its_function(self, view):
         with pytest.raises(CUDAError, match="cuTensorMapEncodeTiled") as caught:
             view.as_tensor_map((16, 3))
         assert caught.value.where == "cuTensorMapEncodeTiled"
@@ -216,7 +219,7 @@ class TestTensors:
     def test_the_bytes_are_those_of_the_drivers_encoder(self, buffer, argument_in_kernel, rank):
         shape = (2, 4, 2, 8, 16)[-rank:]
         view = StridedMemoryView.from_buffer(buffer, shape, dtype="f4")
-        made = view.as_tensor_map((2,) * (rank - 1) + (8,), swizzle="SWIZZLE_32B")
+        tensor_map = view.as_tensor_map((2,) * (rank - 1) + (8,), swizzle="SWIZZLE_32B")
         numbers = [driver.cuuint64_t(n) for n in reversed(shape)]
         steps = [4 * math.prod(shape[axis:]) for axis in range(rank - 1, 0, -1)]
         error, encoded = driver.cuTensorMapEncodeTiled(
@@ -234,29 +237,31 @@ class TestTensors:
         )
         assert error == driver.CUresult.CUDA_SUCCESS
         expected = b"".join(int(word).to_bytes(8, "little") for word in encoded.opaque)
-        assert argument_in_kernel(made, 128, ".align 64 .b8 value[128]") == expected
+        assert argument_in_kernel(tensor_map, 128, ".align 64 .b8 value[128]") == expected
 
 
 class TestObjects:
-    def test_it_keeps_the_tensor(self, device, stream):
+    def test_it_retains_the_tensor(self, device, stream):
         buffer = device.allocate(65536, stream=stream)
         alive = weakref.ref(buffer)
-        made = StridedMemoryView.from_buffer(buffer, (64, 64), dtype="f4").as_tensor_map((16, 16))
+        tensor_map = StridedMemoryView.from_buffer(buffer, (64, 64), dtype="f4").as_tensor_map(
+            (16, 16)
+        )
         del buffer
         gc.collect()
         assert alive() is not None
-        assert weakref.ref(made)() is made
-        del made
+        assert weakref.ref(tensor_map)() is tensor_map
+        del tensor_map
         assert alive() is None
 
-    def test_the_class_cannot_be_called_nor_pickled(self, view):
+    def test_it_cannot_be_constructed_or_pickled(self, view):
         for arguments in ((), (1,)):
             with pytest.raises(RuntimeError, match="^TensorMapDescriptor cannot be instantiated"):
                 TensorMapDescriptor(*arguments)
         with pytest.raises(TypeError, match="cannot pickle"):
             pickle.dumps(view.as_tensor_map((16, 16)))
 
-    def test_it_is_reached_under_its_private_name_too(self):
+    def test_it_is_available_under_its_private_name(self):
         from cuda.core import _tensor_map
 
         assert _tensor_map.TensorMapDescriptor is cuda.core.TensorMapDescriptor
@@ -264,10 +269,12 @@ class TestObjects:
 
 
 class TestReplacedAddresses:
-    def test_the_old_tensor_is_let_go_after_success_only(self, device, stream, view):
+    def test_the_old_tensor_is_released_only_after_success(self, device, stream, view):
         buffer = device.allocate(65536, stream=stream)
         alive = weakref.ref(buffer)
-        made = StridedMemoryView.from_buffer(buffer, (64, 64), dtype="f4").as_tensor_map((16, 16))
+        tensor_map = StridedMemoryView.from_buffer(buffer, (64, 64), dtype="f4").as_tensor_map(
+            (16, 16)
+        )
         del buffer
         for wrong, error in (
             (view[:, 1:], ValueError),
@@ -275,28 +282,28 @@ class TestReplacedAddresses:
             (3, BufferError),
         ):
             with pytest.raises(error):
-                made.replace_address(wrong)
+                tensor_map.replace_address(wrong)
         assert alive() is not None
-        made.replace_address(view)
+        tensor_map.replace_address(view)
         gc.collect()
         assert alive() is None
 
-    def test_a_refusal_of_the_driver_keeps_the_old_one(self, view, buffer, emulation):
-        made = view.as_tensor_map((16, 16))
+    def test_a_refusal_of_the_driver_keeps_the_old_address(self, view, buffer, emulation):
+        tensor_map = view.as_tensor_map((16, 16))
         with emulation.inject("cuTensorMapReplaceAddress", error="CUDA_ERROR_INVALID_VALUE"):
             with pytest.raises(CUDAError, match="cuTensorMapReplaceAddress"):
-                made.replace_address(buffer)
-        made.replace_address(buffer)
+                tensor_map.replace_address(buffer)
+        tensor_map.replace_address(buffer)
 
 
 class TestLaunches:
     def test_its_bytes_are_passed_by_value(self, view, argument_in_kernel):
-        made = view.as_tensor_map((16, 16))
+        tensor_map = view.as_tensor_map((16, 16))
         declaration = ".align 64 .b8 value[128]"
-        first = argument_in_kernel(made, 128, declaration)
+        first = argument_in_kernel(tensor_map, 128, declaration)
         assert int.from_bytes(first[:8], "little") == view.ptr
-        made.replace_address(view[4:])
-        assert int.from_bytes(argument_in_kernel(made, 128, declaration)[:8], "little") == (
+        tensor_map.replace_address(view[4:])
+        assert int.from_bytes(argument_in_kernel(tensor_map, 128, declaration)[:8], "little") == (
             view.ptr + 1024
         )
 
@@ -306,13 +313,15 @@ class TestLaunches:
 
     def test_a_closed_buffer_is_refused(self, device, stream, store):
         buffer = device.allocate(65536, stream=stream)
-        made = StridedMemoryView.from_buffer(buffer, (64, 64), dtype="f4").as_tensor_map((16, 16))
+        tensor_map = StridedMemoryView.from_buffer(buffer, (64, 64), dtype="f4").as_tensor_map(
+            (16, 16)
+        )
         buffer.close()
         with pytest.raises(RuntimeError, match="Buffer has been closed"):
-            launch(stream, LaunchConfig(grid=1, block=1), store, 0, made)
+            launch(stream, LaunchConfig(grid=1, block=1), store, 0, tensor_map)
 
 
-# Thread 0 lets the copy unit bring a box of 16 x 16 numbers; all threads write it out.
+# Thread 0 makes the copy unit load a box of 16 x 16 numbers; all threads write it out.
 READER = r"""
 struct alignas(64) Map { unsigned long long words[16]; };
 extern "C" __global__ void read(const __grid_constant__ Map map, float* out, int x, int y) {
@@ -348,18 +357,20 @@ def test_a_kernel_reads_through_the_map(device, stream):
     with device.allocate(64 * 64 * 4, stream=stream) as tensor, pinned.allocate(1024) as out:
         numbers = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
         tensor.copy_from(numbers, stream=stream)
-        made = StridedMemoryView.from_buffer(tensor, (64, 64), dtype="f4").as_tensor_map((16, 16))
-        launch(stream, LaunchConfig(grid=1, block=32), kernel, made, out, 8, 24)
+        tensor_map = StridedMemoryView.from_buffer(tensor, (64, 64), dtype="f4").as_tensor_map(
+            (16, 16)
+        )
+        launch(stream, LaunchConfig(grid=1, block=32), kernel, tensor_map, out, 8, 24)
         stream.sync()
-        found = np.from_dlpack(out).view(np.float32).reshape(16, 16)
-        assert (found == numbers[24:40, 8:24]).all()
+        values = np.from_dlpack(out).view(np.float32).reshape(16, 16)
+        assert (values == numbers[24:40, 8:24]).all()
 
 
 class TestOtherMaps:
     def test_columns_of_images(self, buffer):
         images = StridedMemoryView.from_buffer(buffer, (2, 4, 8, 16), dtype="f4")
-        made = TensorMapDescriptor._from_im2col(images, (0, 0), (0, 0), 4, 4)
-        assert repr(made).startswith("TensorMapDescriptor(im2col, rank=4")
+        tensor_map = TensorMapDescriptor._from_im2col(images, (0, 0), (0, 0), 4, 4)
+        assert repr(tensor_map).startswith("TensorMapDescriptor(im2col, rank=4")
         with pytest.raises(ValueError, match="Im2col tensor rank must be between 3 and 5"):
             TensorMapDescriptor._from_im2col(images[0, 0], (), (), 4, 4)
         with pytest.raises(ValueError, match="pixel_box_lower_corner must have 2 elements"):
@@ -367,7 +378,7 @@ class TestOtherMaps:
         with pytest.raises(TypeError, match=r"pixel_box_upper_corner\[0\] must be an int"):
             TensorMapDescriptor._from_im2col(images, (0, 0), (1.5, 0), 4, 4)
 
-    def test_wide_columns_need_a_newer_device(self, buffer, emulation):
+    def test_wide_columns_require_a_newer_device(self, buffer, emulation):
         images = StridedMemoryView.from_buffer(buffer, (4, 8, 16), dtype="f4")
         with pytest.raises(CUDAError, match="cuTensorMapEncodeIm2colWide"):
             TensorMapDescriptor._from_im2col_wide(images, 0, 0, 4, 4)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""StridedMemoryView of memory of the host: what it says of arrays, and other views of them."""
+"""StridedMemoryView of host memory: its description of arrays, and derived views."""
 
 import gc
 import weakref
@@ -31,7 +31,7 @@ def view_of(obj, stream=-1):
 
 @pytest.mark.parametrize("name", ARRAYS)
 class TestArrays:
-    def test_it_says_what_numpy_says(self, name):
+    def test_it_has_the_description_of_numpy(self, name):
         array = ARRAYS[name]
         view = view_of(array)
         assert view.ptr == array.__array_interface__["data"][0]
@@ -51,7 +51,7 @@ class TestArrays:
         strides = tuple(stride // array.itemsize for stride in array.strides)
         assert view.strides == (strides or None)
 
-    def test_numpy_reads_it_back_through_dlpack(self, name):
+    def test_numpy_imports_it_through_dlpack(self, name):
         array = ARRAYS[name]
         back = np.from_dlpack(view_of(array))
         assert back.dtype == array.dtype
@@ -59,7 +59,7 @@ class TestArrays:
         assert back.flags.writeable == array.flags.writeable
         assert array.size == 0 or np.shares_memory(back, array)
 
-    def test_numpy_reads_it_back_through_the_array_interface(self, name):
+    def test_numpy_imports_it_through_the_array_interface(self, name):
         array = ARRAYS[name]
         back = np.asarray(view_of(array))
         assert np.array_equal(back, array)
@@ -74,29 +74,29 @@ class TestArrays:
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_every_type_goes_out_and_comes_back(dtype):
+def test_every_type_is_exported_and_imported(dtype):
     dtype = np.dtype(getattr(ml_dtypes, dtype, dtype))
     array = np.zeros((2, 3), dtype)
     view = view_of(array)
     assert view.dtype == dtype
 
     class Exporting:
-        """By the protocol, as other libraries see it."""
+        """Exports by the protocol, as other libraries do."""
 
         def __dlpack_device__(self):
             return view.__dlpack_device__()
 
-        def __dlpack__(self, **asked):
+        def __dlpack__(self, **options):
             return view.__dlpack__(max_version=(1, 0))
 
-    again = view_of(Exporting())
-    assert again.dtype == dtype
-    assert again.itemsize == dtype.itemsize
-    assert again.ptr == array.ctypes.data
+    imported = view_of(Exporting())
+    assert imported.dtype == dtype
+    assert imported.itemsize == dtype.itemsize
+    assert imported.ptr == array.ctypes.data
 
 
 class TestTypes:
-    def test_numpy_says_what_it_does_not_export(self):
+    def test_numpy_reports_types_that_it_does_not_export(self):
         for dtype in (">f4", "f4,i4", "M8[s]", "g"):
             with pytest.raises(BufferError, match="DLPack only supports"):
                 view_of(np.zeros(3, dtype))
@@ -110,7 +110,7 @@ class TestTypes:
         with pytest.raises(BufferError, match="DLPack export"):
             view.__dlpack__()
 
-    def test_structured_types_collapse_to_void(self):
+    def test_structured_types_become_void(self):
         view = StridedMemoryView.from_array_interface(np.zeros(3, "f4,i8"))
         assert view.dtype == np.dtype("V12")
 
@@ -120,7 +120,7 @@ class TestTypes:
         with pytest.raises(BufferError):
             view_of(np.zeros(5, "f4,i1")["f0"])
 
-    def test_the_type_of_a_view_can_be_another(self):
+    def test_a_view_can_have_another_type(self):
         view = view_of(np.array([1.0, 2.0], np.float32))
         assert np.from_dlpack(view.view(dtype="i4")).tolist() == [0x3F800000, 0x40000000]
         with pytest.raises(ValueError, match="does not match the layout's itemsize"):
@@ -129,19 +129,19 @@ class TestTypes:
             view.view(dtype="no type")
 
 
-class TestOtherViews:
-    def test_nothing_given_is_the_view_itself(self):
+class TestDerivedViews:
+    def test_without_arguments_it_is_the_view_itself(self):
         view = view_of(np.zeros(3))
         assert view.view() is view
 
-    def test_a_subscript_is_that_of_numpy(self):
+    def test_a_subscript_behaves_as_in_numpy(self):
         array = np.arange(60).reshape(3, 4, 5)
         view = view_of(array)
         for key in (0, -1, (1, 2), (slice(None), 1), (..., 0), (None, 2), np.s_[::2, ::-1], ()):
             assert np.array_equal(np.from_dlpack(view[key]), array[key])
         assert np.array_equal(np.from_dlpack(view[1:][1][:, 2]), array[1:][1][:, 2])
 
-    def test_the_layout_that_was_given_is_the_layout(self):
+    def test_an_explicit_layout_is_used(self):
         view = view_of(np.arange(12.0))
         layout = view._layout[3:]
         sliced = view.view(layout)
@@ -150,11 +150,11 @@ class TestOtherViews:
         assert sliced.ptr == view.ptr + 24
         assert sliced.exporting_obj is view.exporting_obj
 
-    def test_offsets_count_from_where_the_first_view_counts(self):
+    def test_offsets_are_relative_to_the_first_view(self):
         view = view_of(np.arange(12.0))
         assert view[5:].view(view._layout).ptr == view.ptr
 
-    def test_it_keeps_the_exporter(self):
+    def test_it_retains_the_exporter(self):
         array = np.arange(12.0)
         alive = weakref.ref(array)
         view = view_of(array)[2:][3:]
@@ -165,12 +165,12 @@ class TestOtherViews:
         del view
         assert alive() is None
 
-    def test_layouts_of_external_memory_may_reach_anywhere(self):
+    def test_layouts_of_external_memory_are_unchecked(self):
         array = np.arange(12.0)
         view = view_of(array[11:]).view(Layout((12,), (-1,), 8))
         assert np.asarray(view).tolist() == array[::-1].tolist()
 
-    def test_it_has_the_length_and_the_items_of_its_first_axis(self):
+    def test_it_has_the_length_and_items_of_its_first_axis(self):
         view = view_of(np.arange(6).reshape(2, 3))
         assert len(view) == 2
         assert [np.from_dlpack(row).tolist() for row in view] == [[0, 1, 2], [3, 4, 5]]
@@ -189,7 +189,7 @@ class TestObjects:
         assert type(Special.from_array_interface(array)) is Special
         assert type(Special.from_any_interface(array, -1)[1:]) is Special
 
-    def test_a_class_that_makes_something_else_is_refused(self):
+    def test_a_class_that_creates_another_type_is_refused(self):
         class Odd(StridedMemoryView):
             def __new__(cls):
                 return 3
@@ -204,18 +204,18 @@ class TestObjects:
         assert len({first, second}) == 2
         assert weakref.ref(first)() is first
 
-    def test_a_view_of_a_view_is_of_that_view(self):
+    def test_a_view_of_a_view_has_that_view_as_exporter(self):
         view = view_of(np.arange(6.0))
-        again = view_of(view)
-        assert again.exporting_obj is view
-        assert np.array_equal(np.from_dlpack(again), np.arange(6.0))
+        derived = view_of(view)
+        assert derived.exporting_obj is view
+        assert np.array_equal(np.from_dlpack(derived), np.arange(6.0))
 
     def test_a_cycle_through_the_exporter_is_collected(self):
         class Array:
             def __init__(self):
                 self.memory = np.zeros(3)
                 self.__array_interface__ = self.memory.__array_interface__
-                self.shown = StridedMemoryView.from_array_interface(self)
+                self.view = StridedMemoryView.from_array_interface(self)
 
         array = Array()
         alive = weakref.ref(array)
@@ -235,7 +235,7 @@ class TestObjects:
             with pytest.raises(AttributeError):
                 setattr(view, name, None)
 
-    def test_its_text_says_it_all(self):
+    def test_its_text_is_complete(self):
         view = view_of(ARRAYS["c order"])
         lines = repr(view).split("\n")
         assert lines[0] == f"StridedMemoryView(ptr={view.ptr},"
@@ -252,12 +252,12 @@ class TestObjects:
 
 
 class TestDeprecatedConstruction:
-    def test_of_an_array_it_warns(self):
+    def test_from_an_array_it_warns(self):
         with pytest.warns(DeprecationWarning, match=r"^Constructing a StridedMemoryView directly"):
             view = StridedMemoryView(np.zeros((2, 3)), -1)
         assert view.shape == (2, 3)
 
-    def test_an_empty_one_has_no_layout(self):
+    def test_an_empty_view_has_no_layout(self):
         with pytest.warns(DeprecationWarning, match="empty StridedMemoryView is deprecated"):
             view = StridedMemoryView()
         assert (view.ptr, view.dtype, view.exporting_obj) == (0, None, None)
@@ -275,7 +275,7 @@ class TestDeprecatedConstruction:
             with pytest.raises(ValueError, match="Cannot infer layout"):
                 ask()
 
-    def test_a_view_is_initialized_once(self):
+    def test_it_is_initialized_once(self):
         view = view_of(np.zeros(3))
         with pytest.raises(RuntimeError, match="already initialized"):
             view.__init__(np.zeros(4), -1)
@@ -283,13 +283,13 @@ class TestDeprecatedConstruction:
 
 
 class TestStreams:
-    def test_of_host_memory_none_is_ambiguous(self):
+    def test_none_is_ambiguous_for_host_memory(self):
         with pytest.raises(BufferError, match="stream=None is ambiguous"):
             StridedMemoryView.from_dlpack(np.zeros(3))
         with pytest.raises(BufferError, match="stream=None is ambiguous"):
             StridedMemoryView.from_any_interface(np.zeros(3))
 
-    def test_no_stream_reaches_an_exporter_of_host_memory(self):
+    def test_no_stream_is_passed_to_an_exporter_of_host_memory(self):
         assert view_of(np.zeros(3), 5).shape == (3,)
         assert view_of(np.zeros(3), 0).shape == (3,)
 
@@ -299,7 +299,7 @@ class TestStreams:
             view_of(np.zeros(3), stream)
 
 
-def test_what_has_no_protocol_is_refused_by_name():
+def test_an_object_without_a_protocol_is_refused_by_name():
     for make in (
         StridedMemoryView.from_dlpack,
         StridedMemoryView.from_any_interface,
@@ -331,7 +331,7 @@ def test_what_has_no_protocol_is_refused_by_name():
         ({"shape": (2**40, 2**40)}, None, None),
     ],
 )
-def test_an_interface_that_lies_is_refused(change, error, text):
+def test_an_invalid_interface_is_refused(change, error, text):
     class Liar:
         def __init__(self):
             self.memory = np.zeros(3, np.float32)

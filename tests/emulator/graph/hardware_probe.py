@@ -10,7 +10,7 @@ import sys
 
 from cuda.bindings import driver
 
-from tests.asking import main, name, ok
+from tests.probing import main, name, ok
 
 Type = driver.CUgraphNodeType
 EMPTY = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry f() { ret; }\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cuda.bindings import driver
 
-from tests.asking import main, name, ok
+from tests.probing import main, name, ok
 
 SIZE = 64
 refs = []  # objects that the driver knows only by address

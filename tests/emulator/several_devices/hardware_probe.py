@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cuda.bindings import driver
 
-from tests.asking import main, name, ok
+from tests.probing import main, name, ok
 
 STORE = b"""
 .version 7.0
