@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From handles to objects, with the reason when there is none.
+// Converts handles to objects; refuses invalid handles with a message.
 #include "emulator/api/call.hpp"
 
 #include "emulator/api/entry_points.hpp"
@@ -11,17 +11,18 @@ namespace halfwarp::emulator::api {
 namespace {
 
 std::shared_ptr<stream> per_thread_stream(const std::shared_ptr<context>& owner) {
-  auto& all = this_thread().default_streams;
-  auto& made = all[owner->life()];
-  if (!made) {
-    // Those of its earlier lives went with a reset.
-    std::erase_if(
-        all, [&](const auto& old) { return old.second && &old.second->owner() == owner.get(); });
-    made = the_driver().objects.make<stream>(owner, stream_role::per_thread_default,
-                                             CU_STREAM_DEFAULT, 0);
-    made->is_library_owned = true;
+  auto& streams = this_thread().default_streams;
+  auto& entry = streams[owner->unique_id()];
+  if (!entry) {
+    // A reset destroyed the streams of its earlier ids.
+    std::erase_if(streams, [&](const auto& old) {
+      return old.second && &old.second->owner() == owner.get();
+    });
+    entry = the_driver().objects.make<stream>(owner, stream_role::per_thread_default,
+                                              CU_STREAM_DEFAULT, 0);
+    entry->is_library_owned = true;
   }
-  return made;
+  return entry;
 }
 
 void require_alive(const context& owner) {
@@ -62,9 +63,9 @@ void call::require_current_alive() const {
 }
 
 std::shared_ptr<context> call::context_of(CUcontext raw) const {
-  const auto found = find<context>(raw, CUDA_ERROR_INVALID_CONTEXT);
-  require_alive(*found);
-  return found;
+  const auto match = find<context>(raw, CUDA_ERROR_INVALID_CONTEXT);
+  require_alive(*match);
+  return match;
 }
 
 std::shared_ptr<stream> call::stream_of(CUstream raw) const {
@@ -72,44 +73,46 @@ std::shared_ptr<stream> call::stream_of(CUstream raw) const {
     raw = per_thread_streams::are_default() ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
   if (raw == CU_STREAM_LEGACY) return current_or_green()->legacy().as_shared();
   if (raw == CU_STREAM_PER_THREAD) return per_thread_stream(current_or_green());
-  const auto found = find<stream>(raw);
-  require(!found->owner().is_green() || found->owner().is_alive, CUDA_ERROR_STREAM_DETACHED,
+  const auto match = find<stream>(raw);
+  require(!match->owner().is_green() || match->owner().is_alive, CUDA_ERROR_STREAM_DETACHED,
           "the green context of the stream was destroyed; the stream can only be destroyed too");
-  require_alive(found->owner());
-  return found;
+  require_alive(match->owner());
+  return match;
 }
 
-stream_point call::submit(stream& to, std::shared_ptr<operation> what,
+stream_point call::submit(stream& target, std::shared_ptr<operation> work,
                           std::vector<stream_point> waits) {
-  if (capture_of(to)) {
-    CUgraphNodeParams described{};
-    what->describe(described);
-    add_captured(d, to, {.type = described.type, .done = std::move(what)});
+  if (capture_of(target)) {
+    CUgraphNodeParams params{};
+    work->describe(params);
+    add_captured(d, target, {.type = params.type, .operation = std::move(work)});
     return {};
   }
-  require_no_implicit_wait(d, to);
-  return d.streams.submit(guard, to, std::move(what), std::move(waits));
+  require_no_implicit_wait(d, target);
+  return d.streams.submit(guard, target, std::move(work), std::move(waits));
 }
 
-void call::record(event& what, stream& in) {
-  if (auto* const state = capture_of(in)) {
-    what.captured = std::make_shared<captured_event>(captured_event{state->of, state->frontier});
+void call::record(event& recorded, stream& target) {
+  if (auto* const state = capture_of(target)) {
+    recorded.captured =
+        std::make_shared<captured_event>(captured_event{state->capture, state->frontier});
     return;
   }
-  require_no_implicit_wait(d, in);  // before the event takes notice
-  submit(in, std::make_shared<record_event>(what.record_at({in.as_shared(), in.enqueued() + 1})));
+  require_no_implicit_wait(d, target);  // before the event is changed
+  submit(target, std::make_shared<record_event>(
+                     recorded.record_at({target.as_shared(), target.enqueued() + 1})));
 }
 
 CUresult call::wait(const stream_point& until, context& owner) {
   d.streams.wait(guard, until);
-  settle_pools(d);
+  trim_pools(d);
   owner.flush_prints();
   return owner.take_failure();
 }
 
 CUresult call::wait_for_all(context& owner) {
   d.streams.wait_for_all(guard, owner);
-  settle_pools(d);
+  trim_pools(d);
   owner.flush_prints();
   return owner.take_failure();
 }
@@ -118,11 +121,11 @@ void call::refuse_handle(object_kind kind, std::uint64_t raw, CUresult code) con
   const auto state = d.objects.classify(kind, raw);
   const std::string text = "this is " + d.objects.describe(kind, raw);
   if (state == handle_state::destroyed) {
-    tell_destroyed(d, kind, raw);
+    report_destroyed(d, kind, raw);
   } else if (state != handle_state::null) {
     d.report.note("handle", text);
   }
-  // As a device does while the context is not made anew.
+  // A device returns these codes until the context is created again.
   if (d.objects.ended_with_context(raw) && is_current_destroyed()) {
     if (kind == object_kind::stream) code = CUDA_ERROR_INVALID_CONTEXT;
     if (kind == object_kind::event) code = CUDA_ERROR_CONTEXT_IS_DESTROYED;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the body of a driver function works with: the lock, and the objects that handles name.
+// Gives the body of a driver function the lock and the objects behind handles.
 #pragma once
 
 #include <concepts>
@@ -17,7 +17,7 @@
 
 namespace halfwarp::emulator::api {
 
-// Holds the driver's lock. Look-ups refuse with the code that a device gives.
+// Holds the driver's lock. Lookups refuse with the code that a device returns.
 class call {
  public:
   call() : d{the_driver()}, guard{d.lock} {}
@@ -26,61 +26,63 @@ class call {
   driver_guard guard;
 
   device& device_of(CUdevice ordinal) const;
-  // The calling thread's context, which must exist and be alive; in place of a green one the
-  // primary one, where its memory, code and events are.
+  // Returns the current context, which must be alive. For a green context, returns its primary
+  // context, which owns memory, modules and events.
   const std::shared_ptr<context>& current() const;
-  // The same, green ones too: for streams, and what is asked of the context itself.
+  // Returns the current context or green context, for streams and queries of the context itself.
   const std::shared_ptr<context>& current_or_green() const;
   std::shared_ptr<context> context_of(CUcontext raw) const;
-  // For calls that need no current context, but refuse one that is destroyed.
+  // Refuses a destroyed current context; accepts that no context is current.
   void require_current_alive() const;
-  // Null and the two special handles name default streams.
+  // Returns the stream of a handle; null and the two special handles name default streams.
   std::shared_ptr<stream> stream_of(CUstream raw) const;
 
   template <class T, class Raw>
-  std::shared_ptr<T> find(Raw raw, CUresult otherwise = CUDA_ERROR_INVALID_HANDLE) const {
-    auto found = d.objects.find<T>(raw);
-    if (!found) refuse_handle(T::kind_of, reinterpret_cast<std::uint64_t>(raw), otherwise);
-    used_.add(found);
-    return found;
+  std::shared_ptr<T> find(Raw raw, CUresult code = CUDA_ERROR_INVALID_HANDLE) const {
+    auto match = d.objects.find<T>(raw);
+    if (!match) refuse_handle(T::kind_of, reinterpret_cast<std::uint64_t>(raw), code);
+    used_.add(match);
+    return match;
   }
 
-  // What is to be destroyed; of what went with its context a device says so.
+  // Finds an object to destroy. Refuses an object that was destroyed with its context with
+  // CUDA_ERROR_INVALID_CONTEXT, as a device does.
   template <class T, class Raw>
   std::shared_ptr<T> find_to_destroy(Raw raw) const {
-    const bool is_gone = d.objects.ended_with_context(reinterpret_cast<std::uint64_t>(raw));
-    return find<T>(raw, is_gone ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_HANDLE);
+    const bool is_destroyed = d.objects.ended_with_context(reinterpret_cast<std::uint64_t>(raw));
+    return find<T>(raw, is_destroyed ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_HANDLE);
   }
 
-  // Appends an operation to a stream, or to the graph that its calls are captured in; then there
-  // is no place to wait for.
-  stream_point submit(stream& to, std::shared_ptr<operation> what,
+  // Appends an operation to a stream, or to the graph of its capture; in a capture the returned
+  // point is empty.
+  stream_point submit(stream& target, std::shared_ptr<operation> work,
                       std::vector<stream_point> waits = {});
-  void record(event& what, stream& in);
-  // Blocks until the place is reached; the code that tells of failures until then.
+  void record(event& recorded, stream& target);
+  // Waits until the point is reached; returns the code of a failure until then.
   CUresult wait(const stream_point& until, context& owner);
   CUresult wait_for_all(context& owner);
 
  private:
-  mutable objects_in_use used_;  // after the guard: ends with the lock held
+  mutable objects_in_use used_;  // after the guard, so destroyed under the lock
   [[noreturn]] void refuse_handle(object_kind kind, std::uint64_t raw, CUresult code) const;
 };
 
-// Out-parameters that must be there.
+// Refuses null output pointers.
 template <class... T>
 void require_outputs(T*... out) {
   if (((out == nullptr) || ...)) refuse(CUDA_ERROR_INVALID_VALUE, "an output pointer is null");
 }
 
-// A new stream of that context.
-CUstream create_stream(call& c, const std::shared_ptr<context>& in, unsigned flags, int priority);
+// Creates a stream of a context.
+CUstream create_stream(call& c, const std::shared_ptr<context>& owner, unsigned flags,
+                       int priority);
 
-// INVALID_VALUE for what cuCtxCreate does not take.
+// Refuses flags that cuCtxCreate rejects with CUDA_ERROR_INVALID_VALUE.
 void require_context_flags(unsigned flags);
 
-// Answers a refusal with its code. Needs no lock itself: for bodies that wait, or ask nobody.
+// Runs one body without the driver's lock and converts refusals to codes.
 template <class Body>
-CUresult answer_unlocked(Body&& body) noexcept {
+CUresult run_unlocked(Body&& body) noexcept {
   try {
     if constexpr (std::same_as<std::invoke_result_t<Body&>, CUresult>) {
       return body();
@@ -97,10 +99,10 @@ CUresult answer_unlocked(Body&& body) noexcept {
   }
 }
 
-// Runs one body under the driver's lock.
+// Runs one body under the driver's lock and converts refusals to codes.
 template <class Body>
-CUresult answer(Body&& body) noexcept {
-  return answer_unlocked([&] {
+CUresult run_locked(Body&& body) noexcept {
+  return run_unlocked([&] {
     call c;
     return body(c);
   });

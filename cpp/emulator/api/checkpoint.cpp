@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints of a process: its state is kept, and nothing is moved, since the memory of the
-// emulated devices is memory of the host. Other processes have nothing here to be checkpointed.
+// Checkpoints of the calling process. Only its state changes: no memory is moved, since the memory
+// of emulated devices is host memory. Other processes cannot be checkpointed.
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ void require_own(int pid) {
                                        "checkpoint: " + std::to_string(::getpid()));
 }
 
-void require_state(const call& c, CUprocessState wanted, const char* text) {
-  require(c.d.process_state == wanted, CUDA_ERROR_ILLEGAL_STATE, text);
+void require_state(const call& c, CUprocessState expected, const char* text) {
+  require(c.d.process_state == expected, CUDA_ERROR_ILLEGAL_STATE, text);
 }
 
 template <class Number>
@@ -27,29 +27,30 @@ bool is_zero(std::span<const Number> reserved) {
   return std::all_of(reserved.begin(), reserved.end(), [](Number each) { return each == 0; });
 }
 
-bool is_device(const call& c, const CUuuid& wanted) {
+bool is_device(const call& c, const CUuuid& uuid) {
   return std::any_of(c.d.devices.begin(), c.d.devices.end(), [&](const auto& each) {
-    const CUuuid has = each->uuid();
-    return std::equal(std::begin(has.bytes), std::end(has.bytes), std::begin(wanted.bytes));
+    const CUuuid device_uuid = each->uuid();
+    return std::equal(std::begin(device_uuid.bytes), std::end(device_uuid.bytes),
+                      std::begin(uuid.bytes));
   });
 }
 
-// Of a migration, every device is named, and one that is there to restore it on.
-void require_pairs(const call& c, const CUcheckpointRestoreArgs& given) {
-  if (given.gpuPairsCount == 0) return;
-  require(given.gpuPairs != nullptr, CUDA_ERROR_INVALID_VALUE, "the list of GPU pairs is null");
-  require(given.gpuPairsCount == c.d.devices.size(), CUDA_ERROR_INVALID_VALUE,
-          "of a migration, every GPU is in one pair");
-  for (const auto& pair : std::span{given.gpuPairs, given.gpuPairsCount}) {
+// Checks the device pairs of a migration: every device and its target must exist.
+void require_pairs(const call& c, const CUcheckpointRestoreArgs& args) {
+  if (args.gpuPairsCount == 0) return;
+  require(args.gpuPairs != nullptr, CUDA_ERROR_INVALID_VALUE, "the list of GPU pairs is null");
+  require(args.gpuPairsCount == c.d.devices.size(), CUDA_ERROR_INVALID_VALUE,
+          "a migration must name every GPU in exactly one pair");
+  for (const auto& pair : std::span{args.gpuPairs, args.gpuPairsCount}) {
     require(is_device(c, pair.oldUuid) && is_device(c, pair.newUuid), CUDA_ERROR_INVALID_VALUE,
-            "a pair names a GPU that is not there");
+            "a pair names a GPU that does not exist");
   }
 }
 
 }  // namespace
 
 CUresult cuCheckpointProcessGetState(int pid, CUprocessState* state) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(state);
     require_own(pid);
     *state = c.d.process_state;
@@ -57,7 +58,7 @@ CUresult cuCheckpointProcessGetState(int pid, CUprocessState* state) noexcept {
 }
 
 CUresult cuCheckpointProcessGetRestoreThreadId(int pid, int* tid) noexcept {
-  return answer_unlocked([&] {
+  return run_unlocked([&] {
     require_outputs(tid);
     require_own(pid);
     *tid = pid;  // the first thread of a process has its number
@@ -65,39 +66,39 @@ CUresult cuCheckpointProcessGetRestoreThreadId(int pid, int* tid) noexcept {
 }
 
 CUresult cuCheckpointProcessLock(int pid, CUcheckpointLockArgs* args) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_own(pid);
     require(
         !args || (args->reserved0 == 0 && is_zero(std::span<const cuuint64_t>{args->reserved1})),
-        CUDA_ERROR_INVALID_VALUE, "what is reserved of the arguments must be 0");
-    require_state(c, CU_PROCESS_STATE_RUNNING, "only a process that runs can be locked");
+        CUDA_ERROR_INVALID_VALUE, "reserved members of the arguments must be 0");
+    require_state(c, CU_PROCESS_STATE_RUNNING, "only a running process can be locked");
     c.d.process_state = CU_PROCESS_STATE_LOCKED;
   });
 }
 
 CUresult cuCheckpointProcessCheckpoint(int pid, CUcheckpointCheckpointArgs* args) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_own(pid);
     require(!args || !args->customStorageInfo_out, CUDA_ERROR_NOT_SUPPORTED,
-            "the emulator has no storage of one's own for checkpoints");
+            "the emulator does not support custom storage for checkpoints");
     require_state(c, CU_PROCESS_STATE_LOCKED, "only a locked process can be checkpointed");
     c.d.process_state = CU_PROCESS_STATE_CHECKPOINTED;
   });
 }
 
 CUresult cuCheckpointProcessRestore(int pid, CUcheckpointRestoreArgs* args) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_own(pid);
     require(!args || !args->customStorageInfo_out, CUDA_ERROR_NOT_SUPPORTED,
-            "the emulator has no storage of one's own for checkpoints");
-    require_state(c, CU_PROCESS_STATE_CHECKPOINTED, "only what was checkpointed can be restored");
+            "the emulator does not support custom storage for checkpoints");
+    require_state(c, CU_PROCESS_STATE_CHECKPOINTED, "only a checkpointed process can be restored");
     if (args) require_pairs(c, *args);
     c.d.process_state = CU_PROCESS_STATE_LOCKED;
   });
 }
 
 CUresult cuCheckpointProcessUnlock(int pid, CUcheckpointUnlockArgs*) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_own(pid);
     require_state(c, CU_PROCESS_STATE_LOCKED, "only a locked process can be unlocked");
     c.d.process_state = CU_PROCESS_STATE_RUNNING;

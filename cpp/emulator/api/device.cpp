@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices: how many, and what they are.
+// Device enumeration and attributes.
 #include "emulator/device/device.hpp"
 
 #include <algorithm>
@@ -23,42 +23,42 @@ void copy_text(std::string_view text, char* into, int size) {
 }  // namespace
 
 CUresult cuDeviceGetCount(int* count) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(count);
     *count = static_cast<int>(c.d.devices.size());
   });
 }
 
 CUresult cuDeviceGet(CUdevice* device, int ordinal) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(device);
     *device = c.device_of(ordinal).ordinal();
   });
 }
 
 CUresult cuDeviceGetName(char* name, int len, CUdevice dev) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     c.device_of(dev);
     copy_text(device_name, name, len);
   });
 }
 
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice dev) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(uuid);
     *uuid = c.device_of(dev).uuid();
   });
 }
 
 CUresult cuDeviceTotalMem(size_t* bytes, CUdevice dev) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(bytes);
     *bytes = c.device_of(dev).memory_bytes();
   });
 }
 
 CUresult cuDeviceGetAttribute(int* pi, CUdevice_attribute attrib, CUdevice dev) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pi);
     const auto value = c.device_of(dev).attributes().find(attrib);
     require(value.has_value(), CUDA_ERROR_INVALID_VALUE, "cuda.h has no such device attribute");
@@ -67,7 +67,7 @@ CUresult cuDeviceGetAttribute(int* pi, CUdevice_attribute attrib, CUdevice dev) 
 }
 
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice dev) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(major, minor);
     const auto& kind = c.device_of(dev).kind();
     *major = kind.major;
@@ -76,11 +76,11 @@ CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice dev) noexcep
 }
 
 CUresult cuDeviceGetPCIBusId(char* pciBusId, int len, CUdevice dev) noexcept {
-  return answer([&](call& c) { copy_text(c.device_of(dev).pci_bus_id(), pciBusId, len); });
+  return run_locked([&](call& c) { copy_text(c.device_of(dev).pci_bus_id(), pciBusId, len); });
 }
 
 CUresult cuDeviceGetByPCIBusId(CUdevice* dev, const char* pciBusId) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(dev, pciBusId);
     unsigned domain = 0, bus = 0, slot = 0;
     const bool is_read = std::sscanf(pciBusId, "%x:%x:%x", &domain, &bus, &slot) == 3;
@@ -92,7 +92,7 @@ CUresult cuDeviceGetByPCIBusId(CUdevice* dev, const char* pciBusId) noexcept {
 }
 
 CUresult cuDeviceCanAccessPeer(int* canAccessPeer, CUdevice dev, CUdevice peerDev) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(canAccessPeer);
     *canAccessPeer = &c.device_of(dev) != &c.device_of(peerDev);
   });
@@ -100,10 +100,10 @@ CUresult cuDeviceCanAccessPeer(int* canAccessPeer, CUdevice dev, CUdevice peerDe
 
 CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attrib, CUdevice srcDevice,
                                  CUdevice dstDevice) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(value);
     require(&c.device_of(srcDevice) != &c.device_of(dstDevice), CUDA_ERROR_INVALID_DEVICE,
-            "a device is no peer of itself");
+            "a device cannot be its own peer");
     switch (attrib) {
       case CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
       case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
@@ -120,7 +120,7 @@ CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attrib, CUdev
 }
 
 CUresult cuDeviceGetExecAffinitySupport(int* pi, CUexecAffinityType, CUdevice dev) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pi);
     c.device_of(dev);
     *pi = 0;

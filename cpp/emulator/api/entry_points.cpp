@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding driver functions by name, version and kind of default stream.
+// Finds driver functions by name, version and kind of default stream.
 #include "emulator/api/entry_points.hpp"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ CUresult cuGetProcAddress(const char* symbol, void** pfn, int cudaVersion, cuuin
 
 }  // namespace halfwarp::emulator::api
 
-// The form of CUDA 11.3, without a place for the status.
+// The variant of CUDA 11.3, without an output for the status.
 #undef cuGetProcAddress
 extern "C" [[gnu::visibility("default")]] CUresult cuGetProcAddress(const char* symbol, void** pfn,
                                                                     int cudaVersion,
@@ -62,7 +62,7 @@ extern "C" [[gnu::visibility("default")]] CUresult cuGetProcAddress(const char* 
   return cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, nullptr);
 }
 
-// For the loader of cuda.bindings, when HALFWARP_BACKEND=auto found no GPU.
+// Called by the loader of cuda.bindings if HALFWARP_BACKEND=auto finds no GPU.
 extern "C" [[gnu::visibility("default")]] void halfwarp_emulator_chosen_because(const char* why) {
-  halfwarp::emulator::lifecycle::explain_choice(why);
+  halfwarp::emulator::lifecycle::set_choice_reason(why);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cuGetProcAddress knows, and whose default stream a call means.
+// The table behind cuGetProcAddress, and the default stream of a call.
 #pragma once
 
 #include <cuda.h>
@@ -8,10 +8,10 @@
 
 namespace halfwarp::emulator::api {
 
-// One variant of a driver function.
+// A variant of a driver function.
 struct entry_point {
   const char* name;     // base name: "cuMemAlloc" for cuMemAlloc_v2
-  int version;          // CUDA version that brought it: 3020
+  int version;          // CUDA version that introduced it: 3020
   void* function;       // the exported symbol
   void* per_thread;     // its variant for per-thread default streams, or null
   void* null_function;  // its body in the null driver
@@ -20,7 +20,7 @@ struct entry_point {
 // Generated; sorted by name, then version.
 std::span<const entry_point> entry_points() noexcept;
 
-// While one lives, stream 0 of this thread's calls is the per-thread default stream.
+// Makes stream 0 the per-thread default stream for calls of this thread during its lifetime.
 class per_thread_streams {
  public:
   per_thread_streams() noexcept : outer_{active_} { active_ = true; }

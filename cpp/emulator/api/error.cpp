@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library as a whole: initialisation, version, the names of errors, what it has no part in.
+// Initialization, version, error names and logs; stubs of profiler and export tables.
 #include <algorithm>
 #include <fstream>
 
@@ -11,7 +11,7 @@
 namespace halfwarp::emulator::api {
 
 CUresult cuInit(unsigned int Flags) noexcept {
-  return Flags == 0 ? lifecycle::initialise() : CUDA_ERROR_INVALID_VALUE;
+  return Flags == 0 ? lifecycle::initialize() : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuDriverGetVersion(int* driverVersion) noexcept {
@@ -36,21 +36,21 @@ CUresult cuGetErrorString(CUresult error, const char** pStr) noexcept {
 
 CUresult cuLogsRegisterCallback(CUlogsCallback callbackFunc, void* userData,
                                 CUlogsCallbackHandle* callback_out) noexcept {
-  return answer_unlocked([&] {
+  return run_unlocked([&] {
     require(callbackFunc != nullptr, CUDA_ERROR_INVALID_VALUE, "the callback is null");
-    const auto made = the_log().add(callbackFunc, userData);
-    if (callback_out) *callback_out = made;
+    const auto handle = the_log().add(callbackFunc, userData);
+    if (callback_out) *callback_out = handle;
   });
 }
 
 CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle callback) noexcept {
-  return answer_unlocked([&] {
+  return run_unlocked([&] {
     require(the_log().remove(callback), CUDA_ERROR_INVALID_VALUE, "no such callback is registered");
   });
 }
 
 CUresult cuLogsCurrent(CUlogIterator* iterator_out, unsigned int flags) noexcept {
-  return answer_unlocked([&] {
+  return run_unlocked([&] {
     require_outputs(iterator_out);
     require(flags == 0, CUDA_ERROR_INVALID_VALUE, "the flags are not 0");
     *iterator_out = the_log().end();
@@ -59,13 +59,13 @@ CUresult cuLogsCurrent(CUlogIterator* iterator_out, unsigned int flags) noexcept
 
 CUresult cuLogsDumpToMemory(CUlogIterator* iterator, char* buffer, size_t* size,
                             unsigned int flags) noexcept {
-  return answer_unlocked([&] {
+  return run_unlocked([&] {
     require_outputs(buffer, size);
     require(flags == 0 && *size > 0, CUDA_ERROR_INVALID_VALUE,
-            "the flags are not 0, or there is no room");
-    std::uint32_t behind = 0;
-    std::string text = the_log().text(iterator ? *iterator : 0, behind);
-    // The newest entries are kept where there is not room for all.
+            "the flags are not 0, or the buffer size is 0");
+    std::uint32_t next = 0;
+    std::string text = the_log().text(iterator ? *iterator : 0, next);
+    // Drop the oldest entries until the text fits.
     while (text.size() >= *size) {
       const auto end = text.find('\n');
       text.erase(0, end == std::string::npos ? end : end + 1);
@@ -73,26 +73,26 @@ CUresult cuLogsDumpToMemory(CUlogIterator* iterator, char* buffer, size_t* size,
     std::copy(text.begin(), text.end(), buffer);
     buffer[text.size()] = '\0';
     *size = text.size();
-    if (iterator) *iterator = behind;
+    if (iterator) *iterator = next;
   });
 }
 
 CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* pathToFile,
                           unsigned int flags) noexcept {
-  return answer_unlocked([&] {
+  return run_unlocked([&] {
     require(pathToFile != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE,
-            "there is no path, or the flags are not 0");
-    std::uint32_t behind = 0;
-    const std::string text = the_log().text(iterator ? *iterator : 0, behind);
+            "the path is null, or the flags are not 0");
+    std::uint32_t next = 0;
+    const std::string text = the_log().text(iterator ? *iterator : 0, next);
     std::ofstream file{pathToFile, std::ios::binary};
     file << text;
     file.close();
     require(!file.fail(), CUDA_ERROR_INVALID_VALUE, "the file cannot be written");
-    if (iterator) *iterator = behind;
+    if (iterator) *iterator = next;
   });
 }
 
-// The undocumented tables that libcudart asks for are not imitated.
+// The undocumented tables that libcudart queries are not emulated.
 CUresult cuGetExportTable(const void** ppExportTable, const CUuuid* pExportTableId) noexcept {
   if (!ppExportTable || !pExportTableId) return CUDA_ERROR_INVALID_VALUE;
   *ppExportTable = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the gate must know about each driver function, by its index.
+// The gate's policy for each driver function, by its index.
 #pragma once
 
 #include <array>
@@ -11,11 +11,11 @@
 namespace halfwarp::emulator::api {
 
 enum : std::uint8_t {
-  needs_no_init = 1,         // works before cuInit
-  ignores_failure = 2,       // works while the current context is broken
-  releases_something = 4,    // does its work in a broken context, then tells of it
-  cannot_fail = 8,           // `any` does not count it: a correct caller cannot make it fail
-  is_constant_look_up = 16,  // names and versions: in host functions and after a fork as well
+  needs_no_init = 1,        // works before cuInit
+  ignores_failure = 2,      // works while the current context is broken
+  releases_resource = 4,    // runs in a broken context, then returns its error
+  cannot_fail = 8,          // excluded from fault rules for `any`
+  is_constant_lookup = 16,  // allowed in host functions and after a fork
 };
 
 namespace detail {
@@ -34,12 +34,12 @@ constexpr bool has_one_of(std::string_view name, std::initializer_list<std::stri
   return false;
 }
 
-// Names, codes and versions: known without a device.
+// Returns whether a function looks up names, codes or versions, which needs no device.
 constexpr bool is_constant(std::string_view name) {
   return name.starts_with("cuGet") || name == "cuDriverGetVersion";
 }
 
-constexpr bool looks_up_only(std::string_view name) {
+constexpr bool is_lookup(std::string_view name) {
   return name.starts_with("cuDevice") || name.starts_with("cuPointerGet") ||
          name.starts_with("cuProfiler") ||
          is_one_of(name, {"cuInit", "cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxPushCurrent",
@@ -49,16 +49,16 @@ constexpr bool looks_up_only(std::string_view name) {
                           "cuFuncGetName"});
 }
 
-constexpr bool gives_back(std::string_view name) {
+constexpr bool releases(std::string_view name) {
   return has_one_of(name, {"Destroy", "Free", "Unload", "Unregister", "Release"});
 }
 
 constexpr std::uint8_t policy_of(std::string_view name) {
   std::uint8_t policy = 0;
   if (is_constant(name) || name == "cuInit") policy |= needs_no_init;
-  if (is_constant(name) || looks_up_only(name)) policy |= ignores_failure;
-  if (gives_back(name)) policy |= releases_something | cannot_fail;
-  if (is_constant(name)) policy |= cannot_fail | is_constant_look_up;
+  if (is_constant(name) || is_lookup(name)) policy |= ignores_failure;
+  if (releases(name)) policy |= releases_resource | cannot_fail;
+  if (is_constant(name)) policy |= cannot_fail | is_constant_lookup;
   return policy;
 }
 

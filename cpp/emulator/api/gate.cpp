@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The short way through the gate is a few loads, two additions and a note of the call.
+// The fast path of the gate costs a few loads, two additions and the entry of the call.
 #include "emulator/api/gate.hpp"
 
 #include <atomic>
@@ -24,28 +24,28 @@ constinit std::atomic<std::uint64_t> calls[function_count] = {};
 
 }  // namespace
 
-std::uint64_t calls_of(unsigned function_index) noexcept {
+std::uint64_t call_count(unsigned function_index) noexcept {
   return calls[function_index].load(std::memory_order_relaxed);
 }
 
-void forget_calls() noexcept {
+void reset_call_counts() noexcept {
   for (auto& each : calls) each.store(0, std::memory_order_relaxed);
 }
 
 gate::gate(unsigned function_index) noexcept : index_{function_index} {
   calls[index_].fetch_add(1, std::memory_order_relaxed);
   enter_call(function_names[index_]);
-  // Acquire: another thread may have made the driver, which is read from here on.
+  // Acquire: another thread may have created the driver, which the call reads.
   const unsigned obstacles = lifecycle::obstacles.load(std::memory_order_acquire);
   if (obstacles) [[unlikely]]
-    look_closer(obstacles);
+    handle_obstacles(obstacles);
   if (blocked) return;
   const thread_state& thread = this_thread();
-  if (thread.is_in_host_function && !(policies[index_] & is_constant_look_up)) [[unlikely]] {
+  if (thread.is_in_host_function && !(policies[index_] & is_constant_lookup)) [[unlikely]] {
     block(CUDA_ERROR_NOT_PERMITTED);
     return;
   }
-  if (!thread.contexts.empty()) heed_failure(thread.contexts.back()->sticky_code());
+  if (!thread.contexts.empty()) apply_failure(thread.contexts.back()->sticky_code());
 }
 
 gate::~gate() {
@@ -57,11 +57,11 @@ gate::~gate() {
   const auto* entry = find_error(code);
   const std::string text =
       std::string{function_names[index_]} + " -> " + (entry ? entry->name : "?");
-  if (!(lifecycle::obstacles.load() & obstacle::uninitialised))
+  if (!(lifecycle::obstacles.load() & obstacle::uninitialized))
     the_driver().report.note("trace", text);
 }
 
-// The child of a fork leaves the log alone, which another thread may have been writing.
+// A child process must not write the log, since another thread may have held its lock at the fork.
 void gate::write_log() const noexcept {
   if (lifecycle::obstacles.load(std::memory_order_relaxed) & obstacle::forked) return;
   const thread_state& thread = this_thread();
@@ -71,23 +71,23 @@ void gate::write_log() const noexcept {
 }
 
 CUresult gate::leave(CUresult result) noexcept {
-  code = result == CUDA_SUCCESS && afterwards_ != CUDA_SUCCESS ? afterwards_ : result;
+  code = result == CUDA_SUCCESS && deferred_code_ != CUDA_SUCCESS ? deferred_code_ : result;
   return code;
 }
 
-void gate::block(CUresult with) noexcept {
+void gate::block(CUresult error) noexcept {
   blocked = true;
-  code = with;
+  code = error;
 }
 
-void gate::look_closer(unsigned obstacles) noexcept {
+void gate::handle_obstacles(unsigned obstacles) noexcept {
   const auto policy = policies[index_];
   if (obstacles & obstacle::unannounced) lifecycle::announce();
-  if ((obstacles & obstacle::forked) && !(policy & is_constant_look_up)) {
+  if ((obstacles & obstacle::forked) && !(policy & is_constant_lookup)) {
     return block(CUDA_ERROR_NOT_INITIALIZED);
   }
   if (obstacles & obstacle::ended) return block(CUDA_ERROR_DEINITIALIZED);
-  if ((obstacles & obstacle::uninitialised) && !(policy & needs_no_init)) {
+  if ((obstacles & obstacle::uninitialized) && !(policy & needs_no_init)) {
     return block(CUDA_ERROR_NOT_INITIALIZED);
   }
   if ((obstacles & obstacle::tracing) && (lifecycle::chosen_options().traces & trace::site)) {
@@ -96,27 +96,27 @@ void gate::look_closer(unsigned obstacles) noexcept {
   if (obstacles & obstacle::injecting) inject();
 }
 
-// A call that releases something still does when the injected code says that a kernel failed
-// earlier: then the call itself is not what went wrong.
+// Defers an injected asynchronous error for calls that release resources: such an error reports an
+// earlier kernel, so the call itself still succeeds.
 void gate::inject() noexcept {
   const auto policy = policies[index_];
   const auto failure = the_driver().rules.on_call(function_names[index_], !(policy & cannot_fail));
   if (!failure) return;
-  if ((policy & releases_something) && is_asynchronous_error(*failure)) {
-    afterwards_ = *failure;
+  if ((policy & releases_resource) && is_asynchronous_error(*failure)) {
+    deferred_code_ = *failure;
   } else {
     this_thread().note(*failure, "this failure was injected by a fault rule");
     block(*failure);
   }
 }
 
-void gate::heed_failure(CUresult with) noexcept {
+void gate::apply_failure(CUresult error) noexcept {
   const auto policy = policies[index_];
-  if (with == CUDA_SUCCESS || (policy & ignores_failure)) return;
-  if (policy & releases_something) {
-    afterwards_ = with;
+  if (error == CUDA_SUCCESS || (policy & ignores_failure)) return;
+  if (policy & releases_resource) {
+    deferred_code_ = error;
   } else {
-    block(with);
+    block(error);
   }
 }
 

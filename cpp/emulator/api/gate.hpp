@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every exported entry point passes through before and after its body.
+// The checks before and after the body of every exported entry point.
 #pragma once
 
 #include <cuda.h>
@@ -14,34 +14,34 @@ namespace halfwarp::emulator::api {
 //   }
 //
 // where INDEX is the function's position in `function_names` of the generated api.hpp.
-// The gate counts the call and refuses it when the process was forked, is ending, has not called
-// cuInit, is inside a host function, or when a fault is injected or the context is broken.
+// The gate counts the call. It refuses the call if the process was forked, is exiting or has not
+// called cuInit, in a host function, for an injected fault, and in a broken context.
 struct gate {
   explicit gate(unsigned function_index) noexcept;
   ~gate();
   gate(const gate&) = delete;  // one call, one gate
   gate& operator=(const gate&) = delete;
 
-  // The code that the caller gets for a body that answered `result`: a function that releases
-  // something does so even in a broken context, and then reports the context's error.
+  // Returns the code for the caller of a body that returned `result`. A function that releases
+  // resources runs even in a broken context, and then returns the context's error.
   CUresult leave(CUresult result) noexcept;
 
   bool blocked = false;
   CUresult code = CUDA_SUCCESS;
 
  private:
-  void block(CUresult with) noexcept;
-  void look_closer(unsigned obstacles) noexcept;
+  void block(CUresult error) noexcept;
+  void handle_obstacles(unsigned obstacles) noexcept;
   void inject() noexcept;
   [[gnu::cold]] void write_log() const noexcept;
-  void heed_failure(CUresult with) noexcept;
+  void apply_failure(CUresult error) noexcept;
 
   unsigned index_;
-  CUresult afterwards_ = CUDA_SUCCESS;  // what a function that releases something tells when done
+  CUresult deferred_code_ = CUDA_SUCCESS;  // returned after a function that releases resources
 };
 
-// How often a function was called, for `stats()`.
-std::uint64_t calls_of(unsigned function_index) noexcept;
-void forget_calls() noexcept;
+// Returns the number of calls of a function, for `stats()`.
+std::uint64_t call_count(unsigned function_index) noexcept;
+void reset_call_counts() noexcept;
 
 }  // namespace halfwarp::emulator::api

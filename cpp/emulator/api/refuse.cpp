@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of a driver function that is not emulated.
+// The result of a driver function that is not emulated.
 #include "emulator/api/refuse.hpp"
 
 #include "emulator/api.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams: making them, asking about them, waiting for them, host functions.
+// Creates, queries and synchronizes streams; enqueues host functions.
 #include "emulator/stream/stream.hpp"
 
 #include <algorithm>
@@ -24,32 +24,33 @@ void create(CUstream* out, unsigned flags, int priority) {
 
 }  // namespace
 
-CUstream create_stream(call& c, const std::shared_ptr<context>& in, unsigned flags, int priority) {
-  const auto made = c.d.objects.make<stream>(
-      in, stream_role::created, flags, std::clamp(priority, greatest_priority, least_priority));
-  if (!in->gate.empty()) c.submit(*made, std::make_shared<marker>(), in->gate);
-  return made->handle_as<CUstream>();
+CUstream create_stream(call& c, const std::shared_ptr<context>& owner, unsigned flags,
+                       int priority) {
+  const auto target = c.d.objects.make<stream>(
+      owner, stream_role::created, flags, std::clamp(priority, greatest_priority, least_priority));
+  if (!owner->gate.empty()) c.submit(*target, std::make_shared<marker>(), owner->gate);
+  return target->handle_as<CUstream>();
 }
 
 CUresult cuStreamCreate(CUstream* phStream, unsigned int Flags) noexcept {
-  return answer_unlocked([&] { create(phStream, Flags, least_priority); });
+  return run_unlocked([&] { create(phStream, Flags, least_priority); });
 }
 
 CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int priority) noexcept {
-  return answer_unlocked([&] { create(phStream, flags, priority); });
+  return run_unlocked([&] { create(phStream, flags, priority); });
 }
 
-// Queued work goes on: the queue lives as long as it has something to do.
+// Queued work continues: the stream object lives until its queue is empty.
 CUresult cuStreamDestroy(CUstream hStream) noexcept {
-  return answer([&](call& c) {
-    const auto gone = c.find_to_destroy<stream>(hStream);
-    leave_capture(c.d, *gone);
-    c.d.objects.remove(*gone);
+  return run_locked([&](call& c) {
+    const auto target = c.find_to_destroy<stream>(hStream);
+    leave_capture(c.d, *target);
+    c.d.objects.remove(*target);
   });
 }
 
 CUresult cuStreamSynchronize(CUstream hStream) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     const auto target = c.stream_of(hStream);
     require_not_capturing(c.d, *target);
     require_safe_in_captures(c.d);
@@ -58,7 +59,7 @@ CUresult cuStreamSynchronize(CUstream hStream) noexcept {
 }
 
 CUresult cuStreamQuery(CUstream hStream) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     const auto target = c.stream_of(hStream);
     require_not_capturing(c.d, *target);
     if (!c.d.streams.poll(c.guard, target->end())) return CUDA_ERROR_NOT_READY;
@@ -67,7 +68,7 @@ CUresult cuStreamQuery(CUstream hStream) noexcept {
 }
 
 CUresult cuStreamGetPriority(CUstream hStream, int* priority) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(priority);
     *priority = c.stream_of(hStream)->priority();
   });
@@ -76,7 +77,7 @@ CUresult cuStreamGetPriority(CUstream hStream, int* priority) noexcept {
 namespace {
 
 void require_attribute(CUstreamAttrID id) {
-  require(launch_attributes::is_of_streams(id), CUDA_ERROR_INVALID_VALUE,
+  require(launch_attributes::applies_to_streams(id), CUDA_ERROR_INVALID_VALUE,
           "streams have no such attribute");
 }
 
@@ -84,63 +85,63 @@ void require_attribute(CUstreamAttrID id) {
 
 CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
                               CUstreamAttrValue* value_out) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(value_out);
-    const auto asked = c.stream_of(hStream);
+    const auto target = c.stream_of(hStream);
     require_attribute(attr);
-    *value_out = asked->attributes.get(attr);
-    if (attr == CU_LAUNCH_ATTRIBUTE_PRIORITY) value_out->priority = asked->priority();
+    *value_out = target->attributes.get(attr);
+    if (attr == CU_LAUNCH_ATTRIBUTE_PRIORITY) value_out->priority = target->priority();
   });
 }
 
 CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
                               const CUstreamAttrValue* value) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(value);
-    const auto changed = c.stream_of(hStream);
+    const auto target = c.stream_of(hStream);
     require_attribute(attr);
-    const auto why = launch_attributes::refusal(attr, *value);
-    if (!why.empty()) refuse(CUDA_ERROR_INVALID_VALUE, why);
+    const auto reason = launch_attributes::refusal(attr, *value);
+    if (!reason.empty()) refuse(CUDA_ERROR_INVALID_VALUE, reason);
     if (attr == CU_LAUNCH_ATTRIBUTE_PRIORITY) {
-      changed->set_priority(std::clamp(value->priority, greatest_priority, least_priority));
+      target->set_priority(std::clamp(value->priority, greatest_priority, least_priority));
     } else {
-      changed->attributes.set(attr, *value);
+      target->attributes.set(attr, *value);
     }
   });
 }
 
 CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     const auto to = c.stream_of(dst), from = c.stream_of(src);
     to->attributes = from->attributes;
   });
 }
 
 CUresult cuStreamGetFlags(CUstream hStream, unsigned int* flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(flags);
     *flags = c.stream_of(hStream)->flags();
   });
 }
 
 CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(streamId);
     const auto target = c.stream_of(hStream);
-    // The legacy streams of several contexts must differ, as those of others do.
-    *streamId = target->is_legacy() ? target->owner().life() << 32 : target->id();
+    // Legacy default streams of different contexts must have different ids.
+    *streamId = target->is_legacy() ? target->owner().unique_id() << 32 : target->id();
   });
 }
 
 CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pctx) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pctx);
     *pctx = c.stream_of(hStream)->owner().handle_as<CUcontext>();
   });
 }
 
 CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pCtx);
     const auto& owner = c.stream_of(hStream)->owner();
     *pCtx = owner.root().handle_as<CUcontext>();
@@ -149,49 +150,49 @@ CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreen
 }
 
 CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx* phCtx) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(phCtx);
     *phCtx = c.stream_of(hStream)->owner().green_handle;
   });
 }
 
 CUresult cuStreamGetDevice(CUstream hStream, CUdevice* device) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(device);
-    *device = c.stream_of(hStream)->owner().on().ordinal();
+    *device = c.stream_of(hStream)->owner().device().ordinal();
   });
 }
 
 CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require(Flags == CU_EVENT_WAIT_DEFAULT || Flags == CU_EVENT_WAIT_EXTERNAL,
             CUDA_ERROR_INVALID_VALUE, "the flags of a wait are CU_EVENT_WAIT_DEFAULT or _EXTERNAL");
     const auto target = c.stream_of(hStream);
-    const auto waited = c.find<event>(hEvent);
+    const auto source = c.find<event>(hEvent);
     if (Flags == CU_EVENT_WAIT_EXTERNAL && capture_of(*target)) {
-      add_captured(c.d, *target, {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .recorded = waited});
+      add_captured(c.d, *target, {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .event = source});
       return;
     }
-    if (waited->captured) return wait_for_captured(c.d, *target, *waited->captured);
-    if (auto* const state = capture_of(*target); state && waited->last) {
-      refuse_and_invalidate(*state->of, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+    if (source->captured) return wait_for_captured(c.d, *target, *source->captured);
+    if (auto* const state = capture_of(*target); state && source->last) {
+      refuse_and_invalidate(*state->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
                             "the event was recorded outside of the capture");
     }
-    std::vector<stream_point> places;
-    if (auto waiting = make_wait(*waited, places)) {
-      c.submit(*target, std::move(waiting), std::move(places));
+    std::vector<stream_point> points;
+    if (auto wait = make_wait(*source, points)) {
+      c.submit(*target, std::move(wait), std::move(points));
     }
   });
 }
 
 CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require(fn != nullptr, CUDA_ERROR_INVALID_VALUE, "the host function is null");
     c.submit(*c.stream_of(hStream), std::make_shared<host_call>(fn, userData));
   });
 }
 
-// How the waiting thread waits is its own business here.
+// Validates and ignores the wait mode.
 CUresult cuLaunchHostFunc_v2(CUstream hStream, CUhostFn fn, void* userData,
                              unsigned int syncMode) noexcept {
   if (syncMode > CU_HOST_TASK_SPINWAIT) return CUDA_ERROR_INVALID_VALUE;
@@ -200,13 +201,13 @@ CUresult cuLaunchHostFunc_v2(CUstream hStream, CUhostFn fn, void* userData,
 
 CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* userData,
                              unsigned int flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require(callback != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE,
             "the callback is null, or the flags are not 0");
     const auto target = c.stream_of(hStream);
     if (const auto* const state = capture_of(*target)) {
-      refuse_and_invalidate(*state->of, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                            "a callback with the state of the stream cannot be captured");
+      refuse_and_invalidate(*state->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                            "cuStreamAddCallback cannot be captured");
     }
     c.submit(*target, std::make_shared<stream_callback>(hStream, callback, userData));
   });

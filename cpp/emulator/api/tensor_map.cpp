@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor maps: checked as the driver does, and kept in a form of our own. No kernel reads them
-// here: bulk copies are refused where they are executed.
+// Tensor maps, checked as the driver does and stored in a private encoding. No kernel reads them:
+// bulk copies are refused when they execute.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -10,26 +10,26 @@
 namespace halfwarp::emulator::api {
 namespace {
 
-constexpr std::uint32_t mark = 0x70616d74;
+constexpr std::uint32_t signature = 0x70616d74;
 
-// What the 128 bytes hold.
+// The private encoding of the 128 bytes.
 struct encoded_map {
   std::uint64_t address;
   std::uint64_t extents[5];
-  std::uint64_t strides[4];  // in bytes, of all dimensions but the innermost
-  std::uint32_t mark;
+  std::uint64_t strides[4];  // in bytes, without the innermost dimension
+  std::uint32_t signature;
   std::uint8_t kind, rank, data_type, interleave, swizzle, promotion, fill, mode;
   std::uint8_t element_strides[5];
-  std::uint16_t box[5];  // tiled; else pixels and channels
+  std::uint16_t box[5];  // box of a tiled map, else channels and pixels
   std::int16_t corners[6];
   std::uint64_t unused;
 };
 static_assert(sizeof(encoded_map) == sizeof(CUtensorMap));
 
-constexpr int sizes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
-constexpr int type_count = sizeof(sizes) / sizeof(sizes[0]);
+constexpr int element_sizes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+constexpr int type_count = sizeof(element_sizes) / sizeof(element_sizes[0]);
 
-// What all kinds of maps have in common.
+// Parameters that all kinds of maps share.
 struct common_parameters {
   CUtensorMap* map;
   CUtensorMapDataType type;
@@ -57,16 +57,16 @@ bool are_enumerators_known(const common_parameters& p) noexcept {
   return p.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || is_floating(p.type);
 }
 
-// The documentation asks for a multiple of 64, but NVIDIA's own cuda.core passes objects of Python,
-// which lie at multiples of 16: no more is asked for here.
-bool is_place_valid(const CUtensorMap* map) noexcept {
+// The documentation requires an alignment of 64 bytes, but NVIDIA's cuda.core passes Python
+// objects, whose alignment is 16. This check accepts both.
+bool is_map_aligned(const CUtensorMap* map) noexcept {
   return map && reinterpret_cast<std::uintptr_t>(map) % 16 == 0;
 }
 
-bool are_valid(const common_parameters& p, cuuint32_t least_rank) noexcept {
-  if (!is_place_valid(p.map)) return false;
+bool are_valid(const common_parameters& p, cuuint32_t minimum_rank) noexcept {
+  if (!is_map_aligned(p.map)) return false;
   if (!p.extents || !p.element_strides || !are_enumerators_known(p)) return false;
-  if (p.rank < least_rank || p.rank > 5) return false;
+  if (p.rank < minimum_rank || p.rank > 5) return false;
   const bool is_wide = p.interleave == CU_TENSOR_MAP_INTERLEAVE_32B;
   if (p.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE && p.rank < 3) return false;
   if (is_wide && p.swizzle != CU_TENSOR_MAP_SWIZZLE_32B) return false;
@@ -83,7 +83,7 @@ bool are_valid(const common_parameters& p, cuuint32_t least_rank) noexcept {
   return true;
 }
 
-// Whether the innermost row of a box, in bytes, is what interleaving and swizzling take.
+// Returns whether interleaving and swizzling allow a box row of `bytes` bytes.
 bool is_row_valid(const common_parameters& p, std::uint64_t bytes) noexcept {
   if (p.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) return true;
   if (bytes % 16 != 0) return false;
@@ -92,25 +92,25 @@ bool is_row_valid(const common_parameters& p, std::uint64_t bytes) noexcept {
 }
 
 encoded_map encode(const common_parameters& p, std::uint8_t kind) noexcept {
-  encoded_map made{};
-  made.address = reinterpret_cast<std::uint64_t>(p.address);
-  made.mark = mark;
-  made.kind = kind;
-  made.rank = static_cast<std::uint8_t>(p.rank);
-  made.data_type = static_cast<std::uint8_t>(p.type);
-  made.interleave = static_cast<std::uint8_t>(p.interleave);
-  made.swizzle = static_cast<std::uint8_t>(p.swizzle);
-  made.promotion = static_cast<std::uint8_t>(p.promotion);
-  made.fill = static_cast<std::uint8_t>(p.fill);
-  std::copy_n(p.extents, p.rank, made.extents);
-  std::copy_n(p.strides, p.rank - 1, made.strides);
-  std::transform(p.element_strides, p.element_strides + p.rank, made.element_strides,
+  encoded_map encoded{};
+  encoded.address = reinterpret_cast<std::uint64_t>(p.address);
+  encoded.signature = signature;
+  encoded.kind = kind;
+  encoded.rank = static_cast<std::uint8_t>(p.rank);
+  encoded.data_type = static_cast<std::uint8_t>(p.type);
+  encoded.interleave = static_cast<std::uint8_t>(p.interleave);
+  encoded.swizzle = static_cast<std::uint8_t>(p.swizzle);
+  encoded.promotion = static_cast<std::uint8_t>(p.promotion);
+  encoded.fill = static_cast<std::uint8_t>(p.fill);
+  std::copy_n(p.extents, p.rank, encoded.extents);
+  std::copy_n(p.strides, p.rank - 1, encoded.strides);
+  std::transform(p.element_strides, p.element_strides + p.rank, encoded.element_strides,
                  [](cuuint32_t stride) { return static_cast<std::uint8_t>(stride); });
-  return made;
+  return encoded;
 }
 
-CUresult store(CUtensorMap* map, const encoded_map& made) noexcept {
-  std::memcpy(map, &made, sizeof(made));
+CUresult store(CUtensorMap* map, const encoded_map& encoded) noexcept {
+  std::memcpy(map, &encoded, sizeof(encoded));
   return CUDA_SUCCESS;
 }
 
@@ -133,12 +133,12 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* tensorMap, CUtensorMapDataType tens
   if (!are_valid(p, 1) || !boxDim) return CUDA_ERROR_INVALID_VALUE;
   const auto is_extent = [](cuuint32_t extent) { return extent >= 1 && extent <= 256; };
   if (!std::all_of(boxDim, boxDim + tensorRank, is_extent)) return CUDA_ERROR_INVALID_VALUE;
-  const std::uint64_t row = std::uint64_t{boxDim[0]} * sizes[tensorDataType];
+  const std::uint64_t row = std::uint64_t{boxDim[0]} * element_sizes[tensorDataType];
   if (!is_row_valid(p, row)) return CUDA_ERROR_INVALID_VALUE;
-  encoded_map made = encode(p, 1);
-  std::transform(boxDim, boxDim + tensorRank, made.box,
+  encoded_map encoded = encode(p, 1);
+  std::transform(boxDim, boxDim + tensorRank, encoded.box,
                  [](cuuint32_t extent) { return static_cast<std::uint16_t>(extent); });
-  return store(tensorMap, made);
+  return store(tensorMap, encoded);
 }
 
 CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMapDataType tensorDataType,
@@ -158,20 +158,20 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMapDataType ten
   }
   const int bits = tensorRank == 3 ? 16 : tensorRank == 4 ? 8 : 5;
   const int limit = 1 << (bits - 1);
-  encoded_map made = encode(p, 2);
+  encoded_map encoded = encode(p, 2);
   for (cuuint32_t i = 0; i + 2 < tensorRank; ++i) {
     for (const int corner : {pixelBoxLowerCorner[i], pixelBoxUpperCorner[i]}) {
       if (corner < -limit || corner >= limit) return CUDA_ERROR_INVALID_VALUE;
     }
-    made.corners[i] = static_cast<std::int16_t>(pixelBoxLowerCorner[i]);
-    made.corners[3 + i] = static_cast<std::int16_t>(pixelBoxUpperCorner[i]);
+    encoded.corners[i] = static_cast<std::int16_t>(pixelBoxLowerCorner[i]);
+    encoded.corners[3 + i] = static_cast<std::int16_t>(pixelBoxUpperCorner[i]);
   }
-  made.box[0] = static_cast<std::uint16_t>(channelsPerPixel);
-  made.box[1] = static_cast<std::uint16_t>(pixelsPerColumn);
-  return store(tensorMap, made);
+  encoded.box[0] = static_cast<std::uint16_t>(channelsPerPixel);
+  encoded.box[1] = static_cast<std::uint16_t>(pixelsPerColumn);
+  return store(tensorMap, encoded);
 }
 
-// For devices of compute capability 10 and newer, which no emulated one is.
+// Needs compute capability 10, which no emulated device has.
 CUresult cuTensorMapEncodeIm2colWide(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*,
                                      const cuuint64_t*, const cuuint64_t*, int, int, cuuint32_t,
                                      cuuint32_t, const cuuint32_t*, CUtensorMapInterleave,
@@ -181,16 +181,16 @@ CUresult cuTensorMapEncodeIm2colWide(CUtensorMap*, CUtensorMapDataType, cuuint32
 }
 
 CUresult cuTensorMapReplaceAddress(CUtensorMap* tensorMap, void* globalAddress) noexcept {
-  encoded_map held;
-  if (!is_place_valid(tensorMap)) return CUDA_ERROR_INVALID_VALUE;
-  std::memcpy(&held, tensorMap, sizeof(held));
-  const std::uintptr_t alignment = held.interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 32 : 16;
+  encoded_map encoded;
+  if (!is_map_aligned(tensorMap)) return CUDA_ERROR_INVALID_VALUE;
+  std::memcpy(&encoded, tensorMap, sizeof(encoded));
+  const std::uintptr_t alignment = encoded.interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 32 : 16;
   const auto address = reinterpret_cast<std::uintptr_t>(globalAddress);
-  if (held.mark != mark || address == 0 || address % alignment != 0) {
+  if (encoded.signature != signature || address == 0 || address % alignment != 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  held.address = address;
-  return store(tensorMap, held);
+  encoded.address = address;
+  return store(tensorMap, encoded);
 }
 
 }  // namespace halfwarp::emulator::api

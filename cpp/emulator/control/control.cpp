@@ -24,7 +24,7 @@ namespace {
 namespace obstacle = lifecycle::obstacle;
 
 bool is_running() {
-  constexpr unsigned closed = obstacle::uninitialised | obstacle::forked;
+  constexpr unsigned closed = obstacle::uninitialized | obstacle::forked;
   return (lifecycle::obstacles.load() & closed) == 0;
 }
 
@@ -174,7 +174,7 @@ void halfwarp_emulator_settle(void) {
   if (!is_running()) return;
   driver& d = the_driver();
   driver_guard guard{d.lock};
-  settle_contexts(d, guard);
+  synchronize_contexts(d, guard);
 }
 
 void halfwarp_emulator_reset(void) {
@@ -184,7 +184,7 @@ void halfwarp_emulator_reset(void) {
   reset_contexts(d, guard);
   d.rules.clear();
   update_injection(d);
-  api::forget_calls();
+  api::reset_call_counts();
 }
 
 uint64_t halfwarp_emulator_arm(const char* rules, char* text, size_t size) {

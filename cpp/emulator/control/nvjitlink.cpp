@@ -67,7 +67,7 @@ std::map<handle, link_record>& link_records() {
 bool is_built_in(std::string_view name) { return exec::find_builtin(name) != nullptr; }
 
 bool is_running() {
-  constexpr unsigned closed = lifecycle::obstacle::uninitialised | lifecycle::obstacle::forked;
+  constexpr unsigned closed = lifecycle::obstacle::uninitialized | lifecycle::obstacle::forked;
   return (lifecycle::obstacles.load() & closed) == 0;
 }
 

@@ -33,7 +33,7 @@ void write_live(json_writer& json, const driver& d) {
 void write_calls(json_writer& json) {
   json.key("calls").open_object();
   for (unsigned i = 0; i < api::function_count; ++i) {
-    if (const auto count = api::calls_of(i)) json.member(api::function_names[i], count);
+    if (const auto count = api::call_count(i)) json.member(api::function_names[i], count);
   }
   json.close();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread, and its queue.
+// Queues host functions and runs them in one thread.
 #include "emulator/driver/callback_thread.hpp"
 
 #include <pthread.h>
@@ -19,15 +19,15 @@ void callback_thread::call(CUhostFn function, void* data) {
   available_.notify_one();
 }
 
-// A thread that cannot be made is tried again at the next call.
+// Creates the thread; after a failure the next call tries again.
 void callback_thread::start() {
-  sigset_t all, before;  // signals are the business of the program's own threads
+  sigset_t all, before;  // signals are handled by the program's threads
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    std::thread made{&callback_thread::work, this};
-    pthread_setname_np(made.native_handle(), "emulated-calls");
-    made.detach();
+    std::thread worker{&callback_thread::work, this};
+    pthread_setname_np(worker.native_handle(), "emulated-calls");
+    worker.detach();
     is_running_ = true;
   } catch (const std::system_error&) {
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls functions of the program that no call and no stream waits for.
+// Calls host functions for which no call and no stream waits.
 #pragma once
 
 #include <cuda.h>
@@ -10,9 +10,8 @@
 
 namespace halfwarp::emulator {
 
-// One thread, made at the first call and never joined. They come one by one, in the order given,
-// without the driver's lock, and may not call the driver. At the end of the process they are
-// dropped.
+// Owns a thread, created at the first call and never joined. Functions run in submission order,
+// without the driver's lock, and must not call the driver. Process exit drops pending ones.
 class callback_thread {
  public:
   callback_thread() = default;

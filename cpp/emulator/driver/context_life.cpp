@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beginning, emptying and ending contexts.
+// Opens, empties and destroys contexts.
 #include "emulator/driver/context_life.hpp"
 
 #include <vector>
@@ -9,30 +9,30 @@
 namespace halfwarp::emulator {
 namespace {
 
-void release_one(driver& d, const memory::allocation& gone) {
-  if (gone.kind == memory::allocation_kind::registered) {
-    d.memory.unregister_host(reinterpret_cast<void*>(gone.base));
+void release_allocation(driver& d, const memory::allocation& allocation) {
+  if (allocation.kind == memory::allocation_kind::registered) {
+    d.memory.unregister_host(reinterpret_cast<void*>(allocation.base));
     return;
   }
-  if (gone.is_reserved) {
-    d.unfreed.erase(d.graph_memories[gone.base].lock());
-    d.memory.deactivate(gone.base, {});
+  if (allocation.is_reserved) {
+    d.unfreed.erase(d.graph_memories[allocation.base].lock());
+    d.memory.deactivate(allocation.base, {});
     return;
   }
   for (const auto& pool : d.pools) {
-    if (gone.pool != 0 && pool->id() == gone.pool) pool->deallocate(gone.size);
+    if (allocation.pool != 0 && pool->id() == allocation.pool) pool->deallocate(allocation.size);
   }
-  d.managed.erase(gone);
-  d.memory.release(gone.base);
+  d.managed.erase(allocation);
+  d.memory.release(allocation.base);
 }
 
-template <class Which>
-void release_memory(driver& d, Which&& is_meant) {
+template <class Predicate>
+void release_memory(driver& d, Predicate&& matches) {
   for (const auto& a : d.memory.live_allocations()) {
-    const bool is_graphs_own = a.is_internal && a.is_reserved;
-    if (a.name.empty() && !is_graphs_own && is_meant(a)) release_one(d, a);
+    const bool is_graph_internal = a.is_internal && a.is_reserved;
+    if (a.name.empty() && !is_graph_internal && matches(a)) release_allocation(d, a);
   }
-  settle_pools(d);
+  trim_pools(d);
 }
 
 std::vector<std::shared_ptr<context>> all_contexts(const driver& d) {
@@ -50,9 +50,9 @@ void end_green_context(driver& d, driver_guard& guard, const std::shared_ptr<con
   target->flush_prints();
   target->is_alive = false;
   auto& primary = target->root();
-  // By value: the context must outlive its place in the list.
+  // A copy, since the context must outlive its list entry.
   std::erase(primary.greens, std::shared_ptr{target});
-  if (primary.on().primary_retains > 0) --primary.on().primary_retains;
+  if (primary.device().primary_retains > 0) --primary.device().primary_retains;
   target->close();
 }
 
@@ -66,7 +66,7 @@ void empty_context(driver& d, driver_guard& guard, context& target) {
   d.objects.remove_context_objects(target.id());
   release_memory(d, [&](const auto& a) { return a.context == target.id() && a.pool == 0; });
   target.repair();
-  target.begin_anew();
+  target.assign_unique_id();
 }
 
 void end_context(driver& d, driver_guard& guard, context& target) {
@@ -75,16 +75,16 @@ void end_context(driver& d, driver_guard& guard, context& target) {
   target.close();
 }
 
-std::shared_ptr<context> open_primary(driver& d, device& of) {
-  if (!of.primary) {
-    of.primary = d.objects.make<context>(of, of.primary_flags, true);
-    of.primary->is_library_owned = true;  // made by a count, which is reported by itself
+std::shared_ptr<context> open_primary(driver& d, device& owner) {
+  if (!owner.primary) {
+    owner.primary = d.objects.make<context>(owner, owner.primary_flags, true);
+    owner.primary->is_library_owned = true;  // its retain count is reported instead
   }
-  of.primary->is_alive = true;
-  return of.primary;
+  owner.primary->is_alive = true;
+  return owner.primary;
 }
 
-void settle_contexts(driver& d, driver_guard& guard) {
+void synchronize_contexts(driver& d, driver_guard& guard) {
   for (const auto& each : all_contexts(d)) {
     d.streams.wait_for_all(guard, *each);
     each->flush_prints();
@@ -108,7 +108,7 @@ void reset_contexts(driver& d, driver_guard& guard) {
   for (const auto& each : all_contexts(d)) {
     if (each->is_primary()) {
       empty_context(d, guard, *each);
-    } else if (!each->is_green()) {  // those go with their primary contexts
+    } else if (!each->is_green()) {  // destroyed with their primary contexts
       end_context(d, guard, *each);
       d.objects.remove(*each);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How contexts begin and end.
+// Creation, reset and destruction of contexts.
 #pragma once
 
 #include "emulator/driver/driver.hpp"
@@ -7,30 +7,29 @@
 
 namespace halfwarp::emulator {
 
-// Waits for the work of a context, then removes everything that was made in it. Its memory is
-// released; that of pools stays, since they belong to the device. It goes on as another one, with
-// another life.
+// Waits for the work of a context, then destroys its objects and frees its memory. Pool memory
+// stays, since pools belong to the device. The context stays usable and has a new id.
 void empty_context(driver& d, driver_guard& guard, context& target);
 
-// The same, and the context is no more.
+// Empties a context and marks it destroyed.
 void end_context(driver& d, driver_guard& guard, context& target);
 
-// Waits for the work of a green context, then takes it from its primary context, where what was
-// made in it stays; its streams can do nothing any more.
+// Waits for the work of a green context, then removes it from its primary context, which retains
+// its objects. The streams of the green context become unusable.
 void end_green_context(driver& d, driver_guard& guard, const std::shared_ptr<context>& target);
 
-// The primary context of a device, usable: made, or taken up again after a release or a reset.
-std::shared_ptr<context> open_primary(driver& d, device& of);
+// Returns the primary context of a device; creates it, or reopens it after a release or a reset.
+std::shared_ptr<context> open_primary(driver& d, device& owner);
 
-// `emulation.reset()`: every context empty and whole again, those made by cuCtxCreate gone, the
-// pools empty, faults forgotten. What the package owns stays.
+// Implements `emulation.reset()`: empties and repairs every primary context, destroys the contexts
+// of cuCtxCreate, and clears pools and faults. Objects of the package stay.
 void reset_contexts(driver& d, driver_guard& guard);
 
-// Waits for the work of all contexts.
-void settle_contexts(driver& d, driver_guard& guard);
+// Waits for the work of all contexts and prints their device output.
+void synchronize_contexts(driver& d, driver_guard& guard);
 
-// The last fault forgotten, and broken contexts usable again with all that is in them; whether
-// there was one. No device can do that: it is for tests that go on after a fault.
+// Clears the last fault and the errors of broken contexts, which retain their objects. Returns
+// whether a context was broken. No device can do this; it lets tests continue after a fault.
 bool repair_contexts(driver& d, driver_guard& guard);
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole state of the emulated driver: one per process, never destroyed.
+// The state of the emulated driver: one per process, never destroyed.
 #pragma once
 
 #include <atomic>
@@ -32,48 +32,49 @@ namespace halfwarp::emulator {
 struct capture;
 class graph_memory;
 
-// Memory of another process that cuIpcOpenMemHandle has given an address.
+// Memory of another process that cuIpcOpenMemHandle mapped.
 struct opened_handle {
   CUipcMemHandle handle;
-  memory::address at = 0;
+  memory::address address = 0;
   unsigned references = 0;
 };
 
-// Made by `initialise` from the options. Worker threads may use it until the process ends, so it
-// is leaked on purpose.
+// Created by lifecycle::initialize from the options. Never freed: worker threads may use it until
+// the process ends.
 struct driver {
   explicit driver(const options& chosen);
 
   const options settings;
-  std::string problem;  // of the options, while the driver is made
-  std::mutex lock;      // guards everything that does not say it is thread-safe
+  std::string problem;  // of the options, during initialization
+  std::mutex lock;      // guards every member that is not documented as thread-safe
   object_table objects;
-  std::set<std::pair<std::uint64_t, std::string_view>> told;  // destroyed handles, by function
+  std::set<std::pair<std::uint64_t, std::string_view>>
+      reported_handles;  // destroyed handles, with the function of the report
   std::vector<std::unique_ptr<device>> devices;
   std::shared_ptr<memory_pool> host_pool, current_host_pool;  // for pinned memory
-  std::vector<std::shared_ptr<memory_pool>> pools;            // all that hold or may hold memory
-  std::set<std::uint64_t> synchronous;  // sequences of allocations with ..._SYNC_MEMOPS
-  std::set<std::uint64_t> being_freed;  // and of those whose free is under way
+  std::vector<std::shared_ptr<memory_pool>> pools;  // every pool that holds or may hold memory
+  std::set<std::uint64_t> synchronous;              // sequences of allocations with ..._SYNC_MEMOPS
+  std::set<std::uint64_t> being_freed;              // sequences of allocations whose free is queued
   memory::address_space memory;
   managed_ranges managed;
   report_stream report;
   fault_log faults;
   injection rules;
   scheduler streams;
-  std::map<unsigned, graphics_object> graphics;  // by the name that a graphics library gives
+  std::map<unsigned, graphics_object> graphics;  // by the name of the graphics library
   texture::binding_table textures;
   std::atomic<std::uint64_t> launches{0}, instructions{0};
-  std::vector<std::shared_ptr<capture>> captures;  // under way
+  std::vector<std::shared_ptr<capture>> captures;  // in progress
   std::uint64_t captures_begun = 0;
   std::map<memory::address, std::weak_ptr<graph_memory>> graph_memories;  // by address
-  std::set<std::shared_ptr<graph_memory>> unfreed;          // of them, what launches left behind
+  std::set<std::shared_ptr<graph_memory>> unfreed;  // allocations that outlived their launch
   std::map<memory::address, opened_handle> opened_handles;  // by address
-  callback_thread callbacks;                                // of user objects
-  std::uint64_t grids = 0;                                  // numbers of launches, for %gridid
+  callback_thread callbacks;                                // destructors of user objects
+  std::uint64_t grids = 0;                                  // number of launches, for %gridid
   CUprocessState process_state = CU_PROCESS_STATE_RUNNING;  // of checkpoints
 };
 
-// Only after `initialise` succeeded, which the gate sees to.
+// Returns the driver. Call only after lifecycle::initialize succeeded; the gate ensures this.
 driver& the_driver() noexcept;
 
 }  // namespace halfwarp::emulator

@@ -11,7 +11,7 @@
 namespace halfwarp::emulator {
 namespace {
 
-// Kernels and functions belong to their library or module; the rest is made and given back alone.
+// Kernels and functions belong to their library or module, so they are not counted.
 constexpr object_kind counted_kinds[] = {object_kind::context,
                                          object_kind::stream,
                                          object_kind::event,
@@ -54,15 +54,15 @@ std::string_view kind_name(memory::allocation_kind kind) {
 
 }  // namespace
 
-std::vector<live_record> live_records(const driver& of) {
+std::vector<live_record> live_records(const driver& d) {
   std::vector<live_record> records;
   for (const auto kind : counted_kinds) {
-    of.objects.for_each(kind, [&](const object& each) {
+    d.objects.for_each(kind, [&](const object& each) {
       if (each.is_library_owned) return;
       records.push_back({std::string{name(kind)}, each.id(), 0, -1, 0, 0, {}, each.created_at});
     });
   }
-  for (const auto& a : of.memory.live_allocations()) {
+  for (const auto& a : d.memory.live_allocations()) {
     if (a.is_internal || !a.name.empty()) continue;
     records.push_back({std::string{kind_name(a.kind)}, a.base, a.size, a.device, a.pool, a.stream,
                        a.name, a.created_at});
@@ -70,12 +70,12 @@ std::vector<live_record> live_records(const driver& of) {
   return records;
 }
 
-void report_leaks(driver& of) {
+void report_leaks(driver& d) {
   struct sum {
     std::uint64_t count = 0, bytes = 0;
   };
   std::map<std::pair<std::string, std::string>, sum> groups;
-  for (const auto& each : live_records(of)) {
+  for (const auto& each : live_records(d)) {
     auto& group = groups[{each.kind, each.created_at}];
     ++group.count;
     group.bytes += each.bytes;
@@ -85,7 +85,7 @@ void report_leaks(driver& of) {
     std::string text = "leak: " + std::to_string(total.count) + " x " + kind;
     if (total.bytes) text += ", " + std::to_string(total.bytes) + " bytes";
     if (!site.empty()) text += ", created at " + site;
-    of.report.note("leak", text);
+    d.report.note("leak", text);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the driver once, and sees to it that fork and exit neither hang nor crash.
+// Creates the driver once, and keeps fork and exit from hanging or crashing.
 #include "emulator/driver/lifecycle.hpp"
 
 #include <dlfcn.h>
@@ -20,41 +20,41 @@ namespace {
 
 constinit driver* instance = nullptr;
 
-struct reading {
+struct parsed_options {
   options chosen;
   std::string problem;
 };
 
-const reading& read_once() {
-  static const reading* const result = [] {
-    auto* made = new reading;
-    made->problem = read_environment(made->chosen);
-    return made;
+const parsed_options& read_once() {
+  static const parsed_options* const parsed = [] {
+    auto* result = new parsed_options;
+    result->problem = read_environment(result->chosen);
+    return result;
   }();
-  return *result;
+  return *parsed;
 }
 
-std::string reason;  // written before the first call
+std::string choice_reason;  // set before the first call
 
 void write_line(const std::string& text) {
   const auto written = ::write(STDERR_FILENO, text.data(), text.size());
-  (void)written;  // nowhere to complain to
+  (void)written;  // an error cannot be reported
 }
 
 std::string notice(const options& chosen) {
-  const std::string what =
+  const std::string summary =
       chosen.mode == run_mode::null
           ? "the null driver answers CUDA calls: nothing runs, results mean nothing"
           : "CUDA is emulated: kernels run on the CPU, timings say nothing about a GPU";
-  return "halfwarp: " + what + " (" + lifecycle::library_path() + ", CUDA " +
+  return "halfwarp: " + summary + " (" + lifecycle::library_path() + ", CUDA " +
          std::to_string(CUDA_VERSION / 1000) + "." + std::to_string(CUDA_VERSION % 1000 / 10) +
          ", mode " + std::string{mode_name(chosen.mode)} + ", seed " + std::to_string(chosen.seed) +
-         (reason.empty() ? "" : ", because " + reason) + ")\n";
+         (choice_reason.empty() ? "" : ", because " + choice_reason) + ")\n";
 }
 
 void after_fork_in_child() { lifecycle::obstacles.fetch_or(lifecycle::obstacle::forked); }
 
-// Work that is still queued is dropped: waiting for it could take for ever.
+// Drops queued work at exit, since waiting for it might never end.
 void at_exit() {
   const auto before = lifecycle::obstacles.fetch_or(lifecycle::obstacle::ended);
   if (before & lifecycle::obstacle::forked) return;
@@ -67,7 +67,7 @@ void at_exit() {
   if (d.settings.checks_for(check::leak)) report_leaks(d);
 }
 
-// The driver of a GPU may start a helper program, and so runs the fork handlers of the process.
+// Starts a process, which runs the program's fork handlers as a GPU driver's helper would.
 void run_helper() {
   char name[] = "true";
   char* arguments[] = {name, nullptr};
@@ -83,9 +83,10 @@ std::string make_driver() {
   const auto& [chosen, problem] = read_once();
   if (!problem.empty()) return problem;
   if (chosen.fork_in_init) run_helper();
-  auto made = std::make_unique<driver>(chosen);
-  if (made->rules.arm(chosen.fail, made->problem); !made->problem.empty()) return made->problem;
-  instance = made.release();
+  auto created = std::make_unique<driver>(chosen);
+  if (created->rules.arm(chosen.fail, created->problem); !created->problem.empty())
+    return created->problem;
+  instance = created.release();
   pthread_atfork(nullptr, nullptr, after_fork_in_child);
   std::atexit(at_exit);
   return {};
@@ -104,8 +105,9 @@ driver::driver(const options& chosen)
     const auto* kind = find_architecture(major, minor);
     devices.push_back(std::make_unique<device>(i, *kind, chosen.memory, chosen.multiprocessors));
   }
-  objects.on_conflict = [this](const object& gone, const std::string& by, const std::string& user) {
-    tell_destroyed_in_use(*this, gone, by, user);
+  objects.on_conflict = [this](const object& destroyed, const std::string& by,
+                               const std::string& user) {
+    report_destroyed_in_use(*this, destroyed, by, user);
   };
 }
 
@@ -113,7 +115,7 @@ driver& the_driver() noexcept { return *instance; }
 
 namespace lifecycle {
 
-constinit std::atomic<unsigned> obstacles{obstacle::uninitialised | obstacle::unannounced};
+constinit std::atomic<unsigned> obstacles{obstacle::uninitialized | obstacle::unannounced};
 
 const options& chosen_options() { return read_once().chosen; }
 
@@ -126,7 +128,7 @@ std::string library_path() {
              : "libcuda_emulated.so";
 }
 
-void explain_choice(std::string_view why) { reason = why; }
+void set_choice_reason(std::string_view reason) { choice_reason = reason; }
 
 void announce() noexcept {
   static std::once_flag once;
@@ -139,7 +141,7 @@ void announce() noexcept {
   });
 }
 
-CUresult initialise() noexcept {
+CUresult initialize() noexcept {
   static std::mutex once;
   const std::lock_guard lock{once};
   if (instance) return CUDA_SUCCESS;
@@ -153,7 +155,7 @@ CUresult initialise() noexcept {
     return CUDA_ERROR_OPERATING_SYSTEM;
   }
   if (instance->rules.is_armed()) obstacles.fetch_or(obstacle::injecting);
-  obstacles.fetch_and(~obstacle::uninitialised);
+  obstacles.fetch_and(~obstacle::uninitialized);
   return CUDA_SUCCESS;
 }
 

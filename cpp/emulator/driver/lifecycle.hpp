@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The emulation's beginning and end in this process: options, notice, fork, exit.
+// Initialization and exit of the emulated driver: options, notice, fork, exit.
 #pragma once
 
 #include <cuda.h>
@@ -12,36 +12,37 @@
 
 namespace halfwarp::emulator::lifecycle {
 
-// Why the short way through the gate is closed; 0 in the normal run of a program.
+// Reasons to leave the fast path of the gate; 0 during the normal run of a program.
 namespace obstacle {
-inline constexpr unsigned uninitialised = 1;  // cuInit was not called, or failed
-inline constexpr unsigned unannounced = 2;    // the notice was not written yet
+inline constexpr unsigned uninitialized = 1;  // cuInit was not called, or failed
+inline constexpr unsigned unannounced = 2;    // the notice is not written yet
 inline constexpr unsigned forked = 4;         // a child process: no threads, no driver
-inline constexpr unsigned ended = 8;          // the process is on its way out
+inline constexpr unsigned ended = 8;          // the process is exiting
 inline constexpr unsigned injecting = 16;     // fault rules are armed
 inline constexpr unsigned tracing = 32;
 }  // namespace obstacle
 
 extern constinit std::atomic<unsigned> obstacles;
 
-// Whether functions of the program are no longer called: the process is on its way out.
+// Returns whether the process is exiting; host functions are then no longer called.
 inline bool is_ending() noexcept {
   return obstacles.load(std::memory_order_acquire) & obstacle::ended;
 }
 
-// Reads the options and writes the notice: at the first call of any function.
+// Reads the options and writes the notice. Called at the first driver call.
 void announce() noexcept;
 
-// cuInit: makes the driver. INVALID_VALUE when an option is not understood.
-CUresult initialise() noexcept;
+// Creates the driver, for cuInit. Returns CUDA_ERROR_INVALID_VALUE for an invalid option.
+CUresult initialize() noexcept;
 
-// The options as read, and what was wrong with them, or an empty text.
+// Return the options as read, and the error of the first invalid one or an empty text.
 const options& chosen_options();
 const std::string& option_problem();
 
 std::string library_path();
 
-// Why the emulator was taken though nobody named it: the notice says so. Before the first call.
-void explain_choice(std::string_view why);
+// Sets the reason for the automatic choice of the emulator, which the notice prints. Call before
+// the first driver call.
+void set_choice_reason(std::string_view reason);
 
 }  // namespace halfwarp::emulator::lifecycle

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports by the option `destroyed`: keep the fault, end the process, or only note it.
+// Follows the option `destroyed`: record a fault, abort the process, or print a note.
 #include "emulator/driver/misuse.hpp"
 
 #include <cstdlib>
@@ -8,20 +8,20 @@
 namespace halfwarp::emulator {
 namespace {
 
-void tell(driver& d, report::fault_kind kind, std::string what, std::string hint) {
+void report_misuse(driver& d, report::fault_kind kind, std::string detail, std::string hint) {
   if (d.settings.destroyed == destroyed_use::answer) {
-    return d.report.note(report::name(kind), std::string{report::name(kind)} + ": " + what);
+    return d.report.note(report::name(kind), std::string{report::name(kind)} + ": " + detail);
   }
-  report::fault told;
-  told.kind = kind;
-  told.detail = std::move(what);
-  told.hint = std::move(hint);
-  told.seed = d.settings.seed;
-  d.faults.record(told);
+  report::fault fault;
+  fault.kind = kind;
+  fault.detail = std::move(detail);
+  fault.hint = std::move(hint);
+  fault.seed = d.settings.seed;
+  d.faults.record(fault);
 }
 
-// The driver of a GPU would by now have read memory that is no longer the object's.
-void end_as_on_hardware(const driver& d) {
+// Aborts if the option says so, since a GPU driver would have read freed memory.
+void abort_if_requested(const driver& d) {
   if (d.settings.destroyed == destroyed_use::abort) std::abort();
 }
 
@@ -33,31 +33,31 @@ std::string caller() {
 
 }  // namespace
 
-void tell_destroyed(driver& d, object_kind expected, std::uint64_t raw) {
-  if (!d.told.emplace(raw, this_call().function).second) return;
-  std::string what = caller() + ", was given " + d.objects.describe(expected, raw);
-  if (d.objects.was_destroyed_during_call(raw)) what += ", while this call was under way";
-  tell(d, report::fault_kind::destroyed_handle, std::move(what),
-       "a GPU's driver reads freed memory here, and may end the process; keep the object until "
-       "its last call has returned");
-  end_as_on_hardware(d);
+void report_destroyed(driver& d, object_kind expected, std::uint64_t raw) {
+  if (!d.reported_handles.emplace(raw, this_call().function).second) return;
+  std::string detail = caller() + ", was given " + d.objects.describe(expected, raw);
+  if (d.objects.was_destroyed_during_call(raw)) detail += ", destroyed during this call";
+  report_misuse(d, report::fault_kind::destroyed_handle, std::move(detail),
+                "a GPU driver reads freed memory here and may crash; keep the object until its "
+                "last call has returned");
+  abort_if_requested(d);
 }
 
-void tell_destroyed_in_use(driver& d, const object& gone, const std::string& by,
-                           const std::string& user) {
-  const auto raw = reinterpret_cast<std::uint64_t>(gone.handle_as<void*>());
-  if (!d.told.emplace(raw, this_call().function).second) return;
-  std::string what =
-      "the handle of " + std::string{name(gone.kind())} + " " + std::to_string(gone.id());
-  if (!gone.created_at.empty()) what += ", created at " + gone.created_at;
-  what += ", was destroyed by " + by + " while " + user + " was using it";
-  tell(d, report::fault_kind::destroyed_in_use, std::move(what),
-       "nothing keeps the two calls apart on a GPU, where this may end the process");
-  end_as_on_hardware(d);
+void report_destroyed_in_use(driver& d, const object& destroyed, const std::string& by_function,
+                             const std::string& user) {
+  const auto raw = reinterpret_cast<std::uint64_t>(destroyed.handle_as<void*>());
+  if (!d.reported_handles.emplace(raw, this_call().function).second) return;
+  std::string detail =
+      "the handle of " + std::string{name(destroyed.kind())} + " " + std::to_string(destroyed.id());
+  if (!destroyed.created_at.empty()) detail += ", created at " + destroyed.created_at;
+  detail += ", was destroyed by " + by_function + " while " + user + " was using it";
+  report_misuse(d, report::fault_kind::destroyed_in_use, std::move(detail),
+                "a GPU driver does not serialize the two calls and may crash");
+  abort_if_requested(d);
 }
 
-void tell_freed(driver& d, report::fault_kind kind, const std::string& what) {
-  tell(d, kind, caller() + ": " + what, {});
+void report_freed(driver& d, report::fault_kind kind, const std::string& detail) {
+  report_misuse(d, kind, caller() + ": " + detail, {});
 }
 
 }  // namespace halfwarp::emulator

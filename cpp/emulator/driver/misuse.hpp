@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells of mistakes with what a program has given back: destroyed handles, freed memory.
+// Reports the use of destroyed handles and freed memory.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace halfwarp::emulator {
 
-// A handle of something destroyed was given to the calling thread's call. Told once for each handle
-// and function. All with the driver's lock held.
-void tell_destroyed(driver& d, object_kind expected, std::uint64_t raw);
+// Reports a destroyed handle in the calling thread's call, once per handle and function. Call these
+// functions with the driver's lock held.
+void report_destroyed(driver& d, object_kind expected, std::uint64_t raw);
 
-// An object is being destroyed while another thread is in a call with its handle.
-void tell_destroyed_in_use(driver& d, const object& gone, const std::string& by,
-                           const std::string& user);
+// Reports the destruction of an object during a call of another thread with its handle.
+void report_destroyed_in_use(driver& d, const object& destroyed, const std::string& by_function,
+                             const std::string& user);
 
-// `what`: a sentence about memory that the calling thread's call was given after its free. The
-// driver of a GPU answers with an error code.
-void tell_freed(driver& d, report::fault_kind kind, const std::string& what);
+// Reports the use of freed memory in the calling thread's call; `detail` is a sentence. A GPU
+// driver returns an error code.
+void report_freed(driver& d, report::fault_kind kind, const std::string& detail);
 
 }  // namespace halfwarp::emulator

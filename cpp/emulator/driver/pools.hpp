@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pools that are there without being made, and what all pools do at a synchronisation.
+// Default pools, and the trim of all pools at synchronization.
 #pragma once
 
 #include <cuda.h>
@@ -11,11 +11,11 @@
 
 namespace halfwarp::emulator {
 
-// The pool that a device, or the host, has without being asked.
-std::shared_ptr<memory_pool> default_pool(driver& d, const CUmemLocation& where,
+// Returns the default pool of a device or of the host; creates it at the first use.
+std::shared_ptr<memory_pool> default_pool(driver& d, const CUmemLocation& location,
                                           CUmemAllocationType type);
 
-// At every synchronisation: pools give back what their thresholds do not let them keep.
-void settle_pools(driver& d);
+// Trims all pools to their release thresholds. Called at every synchronization.
+void trim_pools(driver& d);
 
 }  // namespace halfwarp::emulator

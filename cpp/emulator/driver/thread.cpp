@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of each thread, found through one pointer.
+// Stores the state of each thread behind one thread-local pointer.
 #include "emulator/driver/thread.hpp"
 
 #include "emulator/stream/context.hpp"
@@ -16,7 +16,7 @@ struct owner {
   }
 };
 
-thread_state& make() {
+thread_state& create_state() {
   static thread_local owner at_thread_end;
   (void)at_thread_end;
   return *(current = new thread_state);
@@ -24,6 +24,6 @@ thread_state& make() {
 
 }  // namespace
 
-thread_state& this_thread() { return current ? *current : make(); }
+thread_state& this_thread() { return current ? *current : create_state(); }
 
 }  // namespace halfwarp::emulator

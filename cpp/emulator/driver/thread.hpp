@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver keeps for each thread of the program.
+// The driver's state of each thread.
 #pragma once
 
 #include <cuda.h>
@@ -16,14 +16,15 @@ namespace halfwarp::emulator {
 class context;
 class stream;
 
-// Seen by its own thread only.
+// Accessed by its own thread only.
 struct thread_state {
   std::vector<std::shared_ptr<context>> contexts;  // the stack; the current one is the last
-  std::unordered_map<std::uint64_t, std::shared_ptr<stream>> default_streams;  // by life of context
+  std::unordered_map<std::uint64_t, std::shared_ptr<stream>>
+      default_streams;  // by unique id of the context
   bool is_in_host_function = false;
   CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
-  // What the last refusal on this thread was about; for the code that it was refused with.
+  // Message of the last refused call of this thread, and the code that it returned.
   std::string message;
   int message_code = 0;
   void note(int code, std::string text) noexcept {
@@ -32,7 +33,7 @@ struct thread_state {
   }
 };
 
-// Made at the first use in a thread, and after the thread's end for whoever still asks.
+// Returns the state of the calling thread. Creates it at the first use, also during thread exit.
 thread_state& this_thread();
 
 }  // namespace halfwarp::emulator

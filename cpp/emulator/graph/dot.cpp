@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each graph is a cluster; child graphs and conditional graphs lie in the cluster of their graph.
+// Writes each graph as a cluster; child and body graphs are nested in the cluster of their graph.
 #include "emulator/graph/graph.hpp"
 
 #include <cstdio>
@@ -51,7 +51,7 @@ std::string address_text(Handle* value) {
   return address_text(reinterpret_cast<std::uint64_t>(value));
 }
 
-// What has a meaning in labels is written as itself.
+// Escapes the characters that have a meaning in labels.
 std::string escaped(std::string_view text) {
   std::string safe;
   for (const char c : text) {
@@ -71,15 +71,15 @@ std::string numbers(std::initializer_list<std::uint64_t> list) {
   return text;
 }
 
-CUgraphNodeParams described(const graph_node& of) {
-  CUgraphNodeParams known{};
-  if (of.work.done) of.work.done->describe(known);
-  return known;
+CUgraphNodeParams described_params(const graph_node& node) {
+  CUgraphNodeParams params{};
+  if (node.work.operation) node.work.operation->describe(params);
+  return params;
 }
 
 std::string kernel_text(const CUDA_KERNEL_NODE_PARAMS_v3& p) {
-  const auto found = the_driver().objects.find<function>(p.func);
-  const auto name = found ? found->code().name() : std::string{"unloaded"};
+  const auto match = the_driver().objects.find<function>(p.func);
+  const auto name = match ? match->code().name() : std::string{"unloaded"};
   return escaped(name + "<<<" + numbers({p.gridDimX, p.gridDimY, p.gridDimZ}) + ";" +
                  numbers({p.blockDimX, p.blockDimY, p.blockDimZ}) + ";" +
                  std::to_string(p.sharedMemBytes) + ">>>");
@@ -98,11 +98,11 @@ std::string copy_rows(const CUDA_MEMCPY3D& p) {
          row("dstPitch,dstHeight", numbers({p.dstPitch, p.dstHeight}));
 }
 
-std::string attribute_rows(const launch_attributes& of) {
-  const auto cluster = of.get(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim;
-  return row("cooperative", std::to_string(of.is_cooperative())) +
+std::string attribute_rows(const launch_attributes& attributes) {
+  const auto cluster = attributes.get(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim;
+  return row("cooperative", std::to_string(attributes.is_cooperative())) +
          row("clusterDim", numbers({cluster.x, cluster.y, cluster.z})) +
-         row("priority", std::to_string(of.priority()));
+         row("priority", std::to_string(attributes.priority()));
 }
 
 std::string_view condition_name(CUgraphConditionalNodeType type) {
@@ -114,39 +114,42 @@ class writer {
  public:
   explicit writer(unsigned flags) : flags_{flags} {}
 
-  std::string write(const graph& of) {
+  std::string write(const graph& source) {
     text_ = "digraph dot {\n";
-    write_cluster(of, "graph_" + std::to_string(of.id()));
+    write_cluster(source, "graph_" + std::to_string(source.id()));
     return std::move(text_) + "}\n";
   }
 
  private:
-  bool tells(unsigned flag) const { return flags_ & (flag | CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE); }
-
-  static std::string name_of(const graph_node& node) {
-    return "graph_" + std::to_string(node.in().id()) + "_node_" + std::to_string(node.place());
+  bool is_selected(unsigned flag) const {
+    return flags_ & (flag | CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE);
   }
 
-  void write_cluster(const graph& of, const std::string& label) {
-    text_ += "subgraph cluster_" + std::to_string(of.id()) + " {\n";
+  static std::string name_of(const graph_node& node) {
+    return "graph_" + std::to_string(node.owner().id()) + "_node_" +
+           std::to_string(node.local_id());
+  }
+
+  void write_cluster(const graph& source, const std::string& label) {
+    text_ += "subgraph cluster_" + std::to_string(source.id()) + " {\n";
     text_ += "label=\"" + label + "\" graph[style=\"dashed\"];\n";
     std::map<const graph_node*, std::size_t> order;
-    for (const auto* each : of.in_order()) order.emplace(each, order.size());
-    for (const auto& each : of.nodes()) write_node(*each, order[each.get()]);
-    for (const auto& e : of.edges()) write_edge(e);
-    for (const auto& each : of.nodes()) write_inner(*each);
+    for (const auto* each : source.topological_order()) order.emplace(each, order.size());
+    for (const auto& each : source.nodes()) write_node(*each, order[each.get()]);
+    for (const auto& e : source.edges()) write_edge(e);
+    for (const auto& each : source.nodes()) write_inner(*each);
     text_ += "}\n";
   }
 
   void write_node(const graph_node& node, std::size_t order) {
     const bool is_kernel = node.work.type == CU_GRAPH_NODE_TYPE_KERNEL;
     const auto rows = rows_of(node);
-    std::string label = std::to_string(node.place());
-    if (tells(CU_GRAPH_DEBUG_DOT_FLAGS_EXTRA_TOPO_INFO)) {
+    std::string label = std::to_string(node.local_id());
+    if (is_selected(CU_GRAPH_DEBUG_DOT_FLAGS_EXTRA_TOPO_INFO)) {
       label += " (topoId: " + std::to_string(order) + ")";
     }
-    const auto title =
-        is_kernel ? kernel_text(described(node).kernel) : std::string{type_name(node.work.type)};
+    const auto title = is_kernel ? kernel_text(described_params(node).kernel)
+                                 : std::string{type_name(node.work.type)};
     text_ += "\"" + name_of(node) + "\"[style=\"" + (is_kernel ? "bold" : "solid") + "\" shape=\"";
     if (rows.empty()) {
       text_ += std::string{is_kernel ? "octagon" : "rectangle"} + "\" label=\"" + label + "\n" +
@@ -160,43 +163,43 @@ class writer {
 
   std::string rows_of(const graph_node& node) const {
     std::string rows = parameter_rows(node);
-    if (!tells(CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES)) return rows;
+    if (!is_selected(CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES)) return rows;
     if (node.work.type == CU_GRAPH_NODE_TYPE_KERNEL) {
-      rows = row("func handle", address_text(described(node).kernel.func)) + rows;
+      rows = row("func handle", address_text(described_params(node).kernel.func)) + rows;
     }
     return row("node handle", address_text(node.handle_as<CUgraphNode>())) + rows;
   }
 
   std::string parameter_rows(const graph_node& node) const {
     const auto& work = node.work;
-    const auto known = described(node);
+    const auto params = described_params(node);
     switch (work.type) {
       case CU_GRAPH_NODE_TYPE_KERNEL:
-        return kernel_rows(work, known.kernel);
+        return kernel_rows(work, params.kernel);
       case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return if_told(CU_GRAPH_DEBUG_DOT_FLAGS_MEMCPY_NODE_PARAMS,
-                       copy_rows(known.memcpy.copyParams));
+        return if_selected(CU_GRAPH_DEBUG_DOT_FLAGS_MEMCPY_NODE_PARAMS,
+                           copy_rows(params.memcpy.copyParams));
       case CU_GRAPH_NODE_TYPE_MEMSET:
-        return if_told(CU_GRAPH_DEBUG_DOT_FLAGS_MEMSET_NODE_PARAMS, fill_rows(known.memset));
+        return if_selected(CU_GRAPH_DEBUG_DOT_FLAGS_MEMSET_NODE_PARAMS, fill_rows(params.memset));
       case CU_GRAPH_NODE_TYPE_HOST:
-        return if_told(CU_GRAPH_DEBUG_DOT_FLAGS_HOST_NODE_PARAMS,
-                       row("fn", address_text(reinterpret_cast<void*>(known.host.fn))) +
-                           row("userData", address_text(known.host.userData)));
+        return if_selected(CU_GRAPH_DEBUG_DOT_FLAGS_HOST_NODE_PARAMS,
+                           row("fn", address_text(reinterpret_cast<void*>(params.host.fn))) +
+                               row("userData", address_text(params.host.userData)));
       case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
       case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-        return if_told(CU_GRAPH_DEBUG_DOT_FLAGS_EVENT_NODE_PARAMS,
-                       row("event", address_text(work.recorded->handle_as<CUevent>())));
+        return if_selected(CU_GRAPH_DEBUG_DOT_FLAGS_EVENT_NODE_PARAMS,
+                           row("event", address_text(work.event->handle_as<CUevent>())));
       case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        return if_told(CU_GRAPH_DEBUG_DOT_FLAGS_MEM_ALLOC_NODE_PARAMS,
-                       row("dptr", address_text(work.memory->base())) +
-                           row("bytesize", std::to_string(work.memory->bytes())));
+        return if_selected(CU_GRAPH_DEBUG_DOT_FLAGS_MEM_ALLOC_NODE_PARAMS,
+                           row("dptr", address_text(work.memory->base())) +
+                               row("bytesize", std::to_string(work.memory->bytes())));
       case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        return if_told(CU_GRAPH_DEBUG_DOT_FLAGS_MEM_FREE_NODE_PARAMS,
-                       row("dptr", address_text(work.memory->base())));
+        return if_selected(CU_GRAPH_DEBUG_DOT_FLAGS_MEM_FREE_NODE_PARAMS,
+                           row("dptr", address_text(work.memory->base())));
       case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        return if_told(
+        return if_selected(
             CU_GRAPH_DEBUG_DOT_FLAGS_CONDITIONAL_NODE_PARAMS,
-            row("handle", address_text(work.branches->decides->handle_as<std::uint64_t>())) +
+            row("handle", address_text(work.branches->selector->handle_as<std::uint64_t>())) +
                 row("type", std::string{condition_name(work.branches->type)}) +
                 row("size", std::to_string(work.branches->bodies.size())));
       default:
@@ -204,17 +207,17 @@ class writer {
     }
   }
 
-  std::string if_told(unsigned flag, std::string rows) const {
-    return tells(flag) ? std::move(rows) : std::string{};
+  std::string if_selected(unsigned flag, std::string rows) const {
+    return is_selected(flag) ? std::move(rows) : std::string{};
   }
 
   std::string kernel_rows(const node_work& work, const CUDA_KERNEL_NODE_PARAMS_v3& p) const {
-    return if_told(CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS,
-                   row("gridDim", numbers({p.gridDimX, p.gridDimY, p.gridDimZ})) +
-                       row("blockDim", numbers({p.blockDimX, p.blockDimY, p.blockDimZ})) +
-                       row("sharedMemBytes", std::to_string(p.sharedMemBytes))) +
-           if_told(CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_ATTRIBUTES,
-                   attribute_rows(work.attributes));
+    return if_selected(CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS,
+                       row("gridDim", numbers({p.gridDimX, p.gridDimY, p.gridDimZ})) +
+                           row("blockDim", numbers({p.blockDimX, p.blockDimY, p.blockDimZ})) +
+                           row("sharedMemBytes", std::to_string(p.sharedMemBytes))) +
+           if_selected(CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_ATTRIBUTES,
+                       attribute_rows(work.attributes));
   }
 
   static std::string fill_rows(const CUDA_MEMSET_NODE_PARAMS_v2& p) {
@@ -254,6 +257,6 @@ class writer {
 
 }  // namespace
 
-std::string dot_of(const graph& of, unsigned flags) { return writer{flags}.write(of); }
+std::string dot_of(const graph& source, unsigned flags) { return writer{flags}.write(source); }
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs the nodes of two graphs, compares each pair, and only then changes anything.
+// Pairs the nodes of two graphs, compares every pair, then applies the changes.
 #include "emulator/graph/graph_exec.hpp"
 
 #include <algorithm>
@@ -12,74 +12,80 @@ namespace halfwarp::emulator {
 namespace {
 
 struct node_pair {
-  graph_node* now;
-  graph_node* then;
+  graph_node* current;
+  graph_node* updated;
 };
 
 struct graph_pair {
-  graph* now;
-  const graph* then;
+  graph* current;
+  const graph* updated;
 };
 
-std::vector<graph_node*> exits_of(const graph& of) {
-  std::vector<graph_node*> found;
-  for (const auto& each : of.nodes()) {
-    if (of.edges_from(*each).empty()) found.push_back(each.get());
+std::vector<graph_node*> exits_of(const graph& source) {
+  std::vector<graph_node*> exits;
+  for (const auto& each : source.nodes()) {
+    if (source.edges_from(*each).empty()) exits.push_back(each.get());
   }
-  return found;
+  return exits;
 }
 
-CUgraphNodeParams described(const node_work& work) {
-  CUgraphNodeParams known{};
-  if (work.done) work.done->describe(known);
-  return known;
+CUgraphNodeParams described_params(const node_work& work) {
+  CUgraphNodeParams params{};
+  if (work.operation) work.operation->describe(params);
+  return params;
 }
 
-int device_of(CUdeviceptr at) { return the_driver().memory.device_of(at); }
+int device_of(CUdeviceptr address) { return the_driver().memory.device_of(address); }
 
-bool is_same_copy(const CUDA_MEMCPY3D& now, const CUDA_MEMCPY3D& then) {
-  return now.srcMemoryType == then.srcMemoryType && now.dstMemoryType == then.dstMemoryType &&
-         device_of(now.srcDevice) == device_of(then.srcDevice) &&
-         device_of(now.dstDevice) == device_of(then.dstDevice);
+bool is_same_copy(const CUDA_MEMCPY3D& current, const CUDA_MEMCPY3D& updated) {
+  return current.srcMemoryType == updated.srcMemoryType &&
+         current.dstMemoryType == updated.dstMemoryType &&
+         device_of(current.srcDevice) == device_of(updated.srcDevice) &&
+         device_of(current.dstDevice) == device_of(updated.dstDevice);
 }
 
-bool is_same_fill(const CUDA_MEMSET_NODE_PARAMS_v2& now, const CUDA_MEMSET_NODE_PARAMS_v2& then) {
-  if (device_of(now.dst) != device_of(then.dst) || now.height != then.height) return false;
-  return now.height <= 1 || (now.width == then.width && now.pitch == then.pitch &&
-                             now.elementSize == then.elementSize);
+bool is_same_fill(const CUDA_MEMSET_NODE_PARAMS_v2& current,
+                  const CUDA_MEMSET_NODE_PARAMS_v2& updated) {
+  if (device_of(current.dst) != device_of(updated.dst) || current.height != updated.height)
+    return false;
+  return current.height <= 1 || (current.width == updated.width && current.pitch == updated.pitch &&
+                                 current.elementSize == updated.elementSize);
 }
 
-CUgraphExecUpdateResult check_kernel(const node_work& now, const node_work& then,
+CUgraphExecUpdateResult check_kernel(const node_work& current, const node_work& updated,
                                      unsigned long long flags) {
-  if (now.where != then.where) return CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
+  if (current.context != updated.context)
+    return CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
   const bool has_priorities = flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
-  const bool is_same = now.attributes.is_cooperative() == then.attributes.is_cooperative() &&
-                       (!has_priorities || now.attributes.priority() == then.attributes.priority());
+  const bool is_same =
+      current.attributes.is_cooperative() == updated.attributes.is_cooperative() &&
+      (!has_priorities || current.attributes.priority() == updated.attributes.priority());
   return is_same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
 }
 
-CUgraphExecUpdateResult if_same(bool is_same, CUgraphExecUpdateResult otherwise) {
-  return is_same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : otherwise;
+CUgraphExecUpdateResult success_if(bool is_same, CUgraphExecUpdateResult error) {
+  return is_same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : error;
 }
 
 class updater {
  public:
   explicit updater(unsigned long long flags) : flags_{flags} {}
 
-  update_outcome compare(graph& now, const graph& then) {
-    graphs_.push_back({&now, &then});
+  update_outcome compare(graph& current, const graph& updated) {
+    graphs_.push_back({&current, &updated});
     const auto first = pairs_.size();
-    if (now.nodes().size() != then.nodes().size()) return changed();
-    if (const auto problem = pair_exits(now, then); problem.result) return problem;
+    if (current.nodes().size() != updated.nodes().size()) return changed();
+    if (const auto problem = pair_exits(current, updated); problem.result) return problem;
     for (auto i = first; i < pairs_.size(); ++i) {
       const auto [node, other] = pairs_[i];
-      if (const auto problem = pair_dependencies(now, *node, then, *other); problem.result) {
+      if (const auto problem = pair_dependencies(current, *node, updated, *other); problem.result) {
         return problem;
       }
     }
-    if (pairs_.size() - first != now.nodes().size()) return changed();
+    if (pairs_.size() - first != current.nodes().size()) return changed();
     for (auto i = first, end = pairs_.size(); i < end; ++i) {
-      if (const auto problem = compare_nodes(*pairs_[i].now, *pairs_[i].then); problem.result) {
+      if (const auto problem = compare_nodes(*pairs_[i].current, *pairs_[i].updated);
+          problem.result) {
         return problem;
       }
     }
@@ -87,21 +93,21 @@ class updater {
   }
 
   void apply(graph_exec& target) {
-    for (const auto& [now, then] : pairs_) {
-      auto child = now->work.child;
-      auto branches = now->work.branches;
-      now->work = then->work;
-      now->work.child = std::move(child);
+    for (const auto& [current, updated] : pairs_) {
+      auto child = current->work.child;
+      auto branches = current->work.branches;
+      current->work = updated->work;
+      current->work.child = std::move(child);
       if (branches) {
-        now->work.branches = std::make_shared<node_branches>(*branches);
-        now->work.branches->decides = then->work.branches->decides;
+        current->work.branches = std::make_shared<node_branches>(*branches);
+        current->work.branches->selector = updated->work.branches->selector;
       }
     }
-    for (const auto& [now, then] : graphs_) {
-      now->references = then->references;
-      now->conditions = then->conditions;
+    for (const auto& [current, updated] : graphs_) {
+      current->references = updated->references;
+      current->conditions = updated->conditions;
     }
-    target.change();
+    target.invalidate_plan();
   }
 
  private:
@@ -110,44 +116,49 @@ class updater {
     return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node, from};
   }
 
-  update_outcome pair_exits(const graph& now, const graph& then) {
-    const auto ours = exits_of(now), theirs = exits_of(then);
-    if (theirs.size() > ours.size()) return changed(theirs[ours.size()]);
-    if (theirs.size() < ours.size()) return changed();
-    for (std::size_t i = 0; i < ours.size(); ++i) pair(*ours[i], *theirs[i]);
+  update_outcome pair_exits(const graph& current, const graph& updated) {
+    const auto current_exits = exits_of(current), updated_exits = exits_of(updated);
+    if (updated_exits.size() > current_exits.size())
+      return changed(updated_exits[current_exits.size()]);
+    if (updated_exits.size() < current_exits.size()) return changed();
+    for (std::size_t i = 0; i < current_exits.size(); ++i)
+      pair(*current_exits[i], *updated_exits[i]);
     return {};
   }
 
-  void pair(graph_node& now, graph_node& then) {
-    pairs_.push_back({&now, &then});
-    partners_[&now] = &then;
-    partners_[&then] = &now;
+  void pair(graph_node& current, graph_node& updated) {
+    pairs_.push_back({&current, &updated});
+    partners_[&current] = &updated;
+    partners_[&updated] = &current;
   }
 
-  update_outcome pair_dependencies(const graph& now, const graph_node& node, const graph& then,
-                                   const graph_node& other) {
-    const auto ours = now.edges_to(node), theirs = then.edges_to(other);
-    if (ours.size() != theirs.size()) return changed(&other);
-    for (std::size_t i = 0; i < ours.size(); ++i) {
-      auto *const from = ours[i].from, *const their_from = theirs[i].from;
-      const auto known = partners_.find(from), their_known = partners_.find(their_from);
-      const bool is_new = known == partners_.end() && their_known == partners_.end();
-      const bool is_paired = known != partners_.end() && known->second == their_from;
-      const bool is_alike =
-          std::memcmp(&ours[i].data, &theirs[i].data, sizeof(CUgraphEdgeData)) == 0;
-      if (!is_alike || (!is_new && !is_paired)) return changed(&other, their_from);
-      if (is_new) pair(*from, *their_from);
+  update_outcome pair_dependencies(const graph& current, const graph_node& node,
+                                   const graph& updated, const graph_node& other) {
+    const auto current_edges = current.edges_to(node), updated_edges = updated.edges_to(other);
+    if (current_edges.size() != updated_edges.size()) return changed(&other);
+    for (std::size_t i = 0; i < current_edges.size(); ++i) {
+      auto *const from = current_edges[i].from, *const updated_from = updated_edges[i].from;
+      const auto match = partners_.find(from), updated_match = partners_.find(updated_from);
+      const bool is_new = match == partners_.end() && updated_match == partners_.end();
+      const bool is_paired = match != partners_.end() && match->second == updated_from;
+      const bool has_same_data =
+          std::memcmp(&current_edges[i].data, &updated_edges[i].data, sizeof(CUgraphEdgeData)) == 0;
+      if (!has_same_data || (!is_new && !is_paired)) return changed(&other, updated_from);
+      if (is_new) pair(*from, *updated_from);
     }
     return {};
   }
 
-  update_outcome compare_nodes(graph_node& now, graph_node& then) {
-    if (const auto result = check_change(now.work, then.work, flags_)) return {result, &then, {}};
-    if (now.work.child) return compare(*now.work.child, *then.work.child);
-    if (!now.work.branches) return {};
-    const auto &ours = now.work.branches->bodies, &theirs = then.work.branches->bodies;
-    for (std::size_t i = 0; i < ours.size(); ++i) {
-      if (const auto problem = compare(*ours[i], *theirs[i]); problem.result) return problem;
+  update_outcome compare_nodes(graph_node& current, graph_node& updated) {
+    if (const auto result = check_change(current.work, updated.work, flags_))
+      return {result, &updated, {}};
+    if (current.work.child) return compare(*current.work.child, *updated.work.child);
+    if (!current.work.branches) return {};
+    const auto &current_bodies = current.work.branches->bodies,
+               &updated_bodies = updated.work.branches->bodies;
+    for (std::size_t i = 0; i < current_bodies.size(); ++i) {
+      if (const auto problem = compare(*current_bodies[i], *updated_bodies[i]); problem.result)
+        return problem;
     }
     return {};
   }
@@ -158,33 +169,36 @@ class updater {
   std::map<const graph_node*, graph_node*> partners_;
 };
 
-update_outcome update_graph(graph_exec& target, graph& now, const graph& then) {
+update_outcome update_graph(graph_exec& target, graph& current, const graph& updated) {
   updater u{target.flags()};
-  const auto outcome = u.compare(now, then);
+  const auto outcome = u.compare(current, updated);
   if (outcome.result == CU_GRAPH_EXEC_UPDATE_SUCCESS) u.apply(target);
   return outcome;
 }
 
 }  // namespace
 
-CUgraphExecUpdateResult check_change(const node_work& now, const node_work& then,
+CUgraphExecUpdateResult check_change(const node_work& current, const node_work& updated,
                                      unsigned long long flags) {
-  if (now.type != then.type) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+  if (current.type != updated.type) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
   constexpr auto parameters = CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
-  switch (now.type) {
+  switch (current.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-      return check_kernel(now, then, flags);
+      return check_kernel(current, updated, flags);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-      return if_same(
-          is_same_copy(described(now).memcpy.copyParams, described(then).memcpy.copyParams),
-          parameters);
+      return success_if(is_same_copy(described_params(current).memcpy.copyParams,
+                                     described_params(updated).memcpy.copyParams),
+                        parameters);
     case CU_GRAPH_NODE_TYPE_MEMSET:
-      return if_same(is_same_fill(described(now).memset, described(then).memset), parameters);
+      return success_if(
+          is_same_fill(described_params(current).memset, described_params(updated).memset),
+          parameters);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-      return if_same(now.branches->type == then.branches->type &&
-                         now.branches->bodies.size() == then.branches->bodies.size() &&
-                         now.branches->decides->context() == then.branches->decides->context(),
-                     parameters);
+      return success_if(
+          current.branches->type == updated.branches->type &&
+              current.branches->bodies.size() == updated.branches->bodies.size() &&
+              current.branches->selector->context() == updated.branches->selector->context(),
+          parameters);
     default:
       return CU_GRAPH_EXEC_UPDATE_SUCCESS;
   }
@@ -194,8 +208,8 @@ update_outcome update(graph_exec& target, const graph& from) {
   return update_graph(target, *target.source(), from);
 }
 
-update_outcome update_child(graph_exec& target, graph_node& of, const graph& from) {
-  return update_graph(target, *of.work.child, from);
+update_outcome update_child(graph_exec& target, graph_node& node, const graph& from) {
+  return update_graph(target, *node.work.child, from);
 }
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes and edges of graphs.
+// Adds, removes, connects and clones nodes of graphs.
 #include "emulator/graph/graph.hpp"
 
 #include <algorithm>
@@ -13,90 +13,91 @@
 namespace halfwarp::emulator {
 namespace {
 
-// Ends the graph of a node.
-void end(driver& d, graph& inner) {
+// Destroys the graph of a node.
+void destroy(driver& d, graph& inner) {
   inner.clear(d);
   d.objects.remove(inner);
 }
 
-void end_inner(driver& d, const node_work& of) {
-  if (of.child) end(d, *of.child);
-  if (of.branches) {
-    for (const auto& each : of.branches->bodies) end(d, *each);
+void destroy_inner(driver& d, const node_work& work) {
+  if (work.child) destroy(d, *work.child);
+  if (work.branches) {
+    for (const auto& each : work.branches->bodies) destroy(d, *each);
   }
 }
 
-// A node that appears twice would be two edges between the same nodes.
-bool has_twice(std::span<graph_node* const> nodes) {
+// Returns whether a node appears twice, which would duplicate an edge.
+bool has_duplicate(std::span<graph_node* const> nodes) {
   const std::set<const graph_node*> different{nodes.begin(), nodes.end()};
   return different.size() != nodes.size();
 }
 
-std::shared_ptr<graph> clone_inner(driver& d, const graph& of, graph_owner owner, const graph& in) {
-  auto made = clone(d, of);
-  made->give_to_node(owner, in);
-  return made;
+std::shared_ptr<graph> clone_inner(driver& d, const graph& source, graph_owner owner,
+                                   const graph& outer) {
+  auto result = clone(d, source);
+  result->assign_to_node(owner, outer);
+  return result;
 }
 
-// The graphs of a node belong to it alone.
-void part(driver& d, node_work& cloned, const graph& in) {
-  if (cloned.child) cloned.child = clone_inner(d, *cloned.child, graph_owner::child_node, in);
+// Replaces the graphs of a cloned node with clones, since a node owns its graphs.
+void clone_inner_graphs(driver& d, node_work& cloned, const graph& outer) {
+  if (cloned.child) cloned.child = clone_inner(d, *cloned.child, graph_owner::child_node, outer);
   if (!cloned.branches) return;
-  auto own = std::make_shared<node_branches>(*cloned.branches);
-  own->handles.clear();
-  for (auto& each : own->bodies) {
-    each = clone_inner(d, *each, graph_owner::conditional_node, in);
-    own->handles.push_back(each->handle_as<CUgraph>());
+  auto branches = std::make_shared<node_branches>(*cloned.branches);
+  branches->handles.clear();
+  for (auto& each : branches->bodies) {
+    each = clone_inner(d, *each, graph_owner::conditional_node, outer);
+    branches->handles.push_back(each->handle_as<CUgraph>());
   }
-  cloned.branches = std::move(own);
+  cloned.branches = std::move(branches);
 }
 
 }  // namespace
 
-void graph::require_dependencies(std::span<graph_node* const> after) const {
-  for (const auto* each : after) {
-    require(&each->in() == this, CUDA_ERROR_INVALID_VALUE, "a dependency is in another graph");
+void graph::require_dependencies(std::span<graph_node* const> dependencies) const {
+  for (const auto* each : dependencies) {
+    require(&each->owner() == this, CUDA_ERROR_INVALID_VALUE, "a dependency is in another graph");
   }
-  require(!has_twice(after), CUDA_ERROR_INVALID_VALUE, "a dependency is named twice");
+  require(!has_duplicate(dependencies), CUDA_ERROR_INVALID_VALUE, "a dependency is named twice");
 }
 
-graph_node& graph::add(driver& d, node_work work, std::span<graph_node* const> after,
+graph_node& graph::add(driver& d, node_work work, std::span<graph_node* const> dependencies,
                        std::span<const CUgraphEdgeData> data, const graph_node* original) {
-  require_dependencies(after);
-  nodes_.push_back(d.objects.make<graph_node>(*this, places_++, std::move(work), original));
-  auto& made = *nodes_.back();
-  for (std::size_t i = 0; i < after.size(); ++i) {
-    edges_.push_back({after[i], &made, data.empty() ? CUgraphEdgeData{} : data[i]});
+  require_dependencies(dependencies);
+  nodes_.push_back(d.objects.make<graph_node>(*this, next_local_id_++, std::move(work), original));
+  auto& node = *nodes_.back();
+  for (std::size_t i = 0; i < dependencies.size(); ++i) {
+    edges_.push_back({dependencies[i], &node, data.empty() ? CUgraphEdgeData{} : data[i]});
   }
-  return made;
+  return node;
 }
 
 void graph::connect(graph_node& from, graph_node& to, const CUgraphEdgeData& data) {
-  require(&from.in() == this && &to.in() == this, CUDA_ERROR_INVALID_VALUE,
+  require(&from.owner() == this && &to.owner() == this, CUDA_ERROR_INVALID_VALUE,
           "a node is in another graph");
   const bool is_known = std::ranges::any_of(
       edges_, [&](const graph_edge& e) { return e.from == &from && e.to == &to; });
   require(!is_known && &from != &to, CUDA_ERROR_INVALID_VALUE,
-          "the dependency is there already, or of a node on itself");
+          "the dependency already exists, or connects a node with itself");
   edges_.push_back({&from, &to, data});
 }
 
 void graph::disconnect(graph_node& from, graph_node& to, const CUgraphEdgeData* data) {
-  const auto gone = std::ranges::find_if(edges_, [&](const graph_edge& e) {
+  const auto edge = std::ranges::find_if(edges_, [&](const graph_edge& e) {
     const bool is_same = !data || std::memcmp(data, &e.data, sizeof e.data) == 0;
     return e.from == &from && e.to == &to && is_same;
   });
-  require(gone != edges_.end(), CUDA_ERROR_INVALID_VALUE, "there is no such dependency");
-  edges_.erase(gone);
+  require(edge != edges_.end(), CUDA_ERROR_INVALID_VALUE, "there is no such dependency");
+  edges_.erase(edge);
 }
 
-void graph::remove(driver& d, graph_node& gone) {
-  std::erase_if(edges_, [&](const graph_edge& e) { return e.from == &gone || e.to == &gone; });
-  gone.is_removed = true;
-  if (gone.work.branches) gone.work.branches->decides->has_node = false;
-  d.objects.remove(gone);
-  end_inner(d, gone.work);
-  std::erase_if(nodes_, [&](const auto& each) { return each.get() == &gone; });
+void graph::remove(driver& d, graph_node& node) {
+  std::erase_if(edges_, [&](const graph_edge& e) { return e.from == &node || e.to == &node; });
+  node.is_removed = true;
+  if (node.work.branches) node.work.branches->selector->has_node = false;
+  d.objects.remove(node);
+  destroy_inner(d, node.work);
+  std::erase_if(nodes_, [&](const auto& each) { return each.get() == &node; });
 }
 
 void graph::clear(driver& d) {
@@ -104,43 +105,43 @@ void graph::clear(driver& d) {
   for (const auto& each : std::exchange(nodes_, {})) {
     each->is_removed = true;
     d.objects.remove(*each);
-    end_inner(d, each->work);
-    if (each->work.type == CU_GRAPH_NODE_TYPE_MEM_FREE) forget_free(*each->work.memory);
+    destroy_inner(d, each->work);
+    if (each->work.type == CU_GRAPH_NODE_TYPE_MEM_FREE) clear_free(*each->work.memory);
   }
   conditions.clear();
   references.clear();
 }
 
-// Another graph may free what a graph that is gone would have.
-void graph::forget_free(graph_memory& of) const noexcept {
-  if (of.freed_in == id() && of.allocated_in != id()) of.freed_in = 0;
+// Permits another graph to free memory that this graph would have freed.
+void graph::clear_free(graph_memory& memory) const noexcept {
+  if (memory.freed_in == id() && memory.allocated_in != id()) memory.freed_in = 0;
 }
 
 std::vector<graph_edge> graph::edges_to(const graph_node& node) const {
-  std::vector<graph_edge> found;
-  std::ranges::copy_if(edges_, std::back_inserter(found),
+  std::vector<graph_edge> edges;
+  std::ranges::copy_if(edges_, std::back_inserter(edges),
                        [&](const graph_edge& e) { return e.to == &node; });
-  return found;
+  return edges;
 }
 
 std::vector<graph_edge> graph::edges_from(const graph_node& node) const {
-  std::vector<graph_edge> found;
-  std::ranges::copy_if(edges_, std::back_inserter(found),
+  std::vector<graph_edge> edges;
+  std::ranges::copy_if(edges_, std::back_inserter(edges),
                        [&](const graph_edge& e) { return e.from == &node; });
-  return found;
+  return edges;
 }
 
 std::vector<graph_node*> graph::roots() const {
   std::set<const graph_node*> dependent;
   for (const auto& e : edges_) dependent.insert(e.to);
-  std::vector<graph_node*> found;
+  std::vector<graph_node*> result;
   for (const auto& each : nodes_) {
-    if (!dependent.contains(each.get())) found.push_back(each.get());
+    if (!dependent.contains(each.get())) result.push_back(each.get());
   }
-  return found;
+  return result;
 }
 
-std::vector<graph_node*> graph::in_order() const {
+std::vector<graph_node*> graph::topological_order() const {
   struct place {
     std::size_t missing = 0;
     std::vector<graph_node*> next = {};
@@ -186,17 +187,17 @@ void graph::for_each_inner(const std::function<void(const graph&)>& visit) const
 }
 
 bool graph::has_nodes_of(CUgraphNodeType type) const {
-  const auto has = [type](const graph& in) {
-    return std::ranges::any_of(in.nodes_, [&](const auto& n) { return n->work.type == type; });
+  const auto has = [type](const graph& source) {
+    return std::ranges::any_of(source.nodes_, [&](const auto& n) { return n->work.type == type; });
   };
-  bool found = has(*this);
-  for_each_inner([&](const graph& inner) { found = found || has(inner); });
-  return found;
+  bool result = has(*this);
+  for_each_inner([&](const graph& inner) { result = result || has(inner); });
+  return result;
 }
 
-void graph::give_to_node(graph_owner of, const graph& in) noexcept {
-  owner_ = of;
-  outer_ = &in;
+void graph::assign_to_node(graph_owner owner, const graph& outer) noexcept {
+  owner_ = owner;
+  outer_ = &outer;
   is_library_owned = true;
 }
 
@@ -204,35 +205,37 @@ bool graph::is_in_condition() const noexcept {
   return owner_ == graph_owner::conditional_node || (outer_ && outer_->is_in_condition());
 }
 
-bool graph::knows(const conditional& handle) const {
+bool graph::has_handle(const conditional& handle) const {
   const graph* top = this;
   while (top->outer_) top = top->outer_;
-  const auto has = [&](const graph& in) {
-    return std::ranges::any_of(in.conditions,
-                               [&](const auto& each) { return each->of().get() == &handle; });
+  const auto has = [&](const graph& source) {
+    return std::ranges::any_of(source.conditions,
+                               [&](const auto& each) { return each->handle().get() == &handle; });
   };
-  bool found = has(*top);
-  top->for_each_inner([&](const graph& inner) { found = found || has(inner); });
-  return found;
+  bool result = has(*top);
+  top->for_each_inner([&](const graph& inner) { result = result || has(inner); });
+  return result;
 }
 
-void graph::take_edges(const graph& of, const std::map<const graph_node*, graph_node*>& twins) {
-  for (const auto& e : of.edges_) edges_.push_back({twins.at(e.from), twins.at(e.to), e.data});
+void graph::copy_edges(const graph& source,
+                       const std::map<const graph_node*, graph_node*>& clones) {
+  for (const auto& e : source.edges_)
+    edges_.push_back({clones.at(e.from), clones.at(e.to), e.data});
 }
 
-std::shared_ptr<graph> clone(driver& d, const graph& of) {
-  const auto made = d.objects.make<graph>(&of);
-  made->references = of.references;
-  made->conditions = of.conditions;
-  std::map<const graph_node*, graph_node*> twins;
-  for (const auto& each : of.nodes()) {
+std::shared_ptr<graph> clone(driver& d, const graph& source) {
+  const auto result = d.objects.make<graph>(&source);
+  result->references = source.references;
+  result->conditions = source.conditions;
+  std::map<const graph_node*, graph_node*> clones;
+  for (const auto& each : source.nodes()) {
     auto work = each->work;
-    part(d, work, *made);
-    twins[each.get()] = &made->add(d, std::move(work), {}, {}, each.get());
-    twins[each.get()]->is_enabled = each->is_enabled;
+    clone_inner_graphs(d, work, *result);
+    clones[each.get()] = &result->add(d, std::move(work), {}, {}, each.get());
+    clones[each.get()]->is_enabled = each->is_enabled;
   }
-  made->take_edges(of, twins);
-  return made;
+  result->copy_edges(source, clones);
+  return result;
 }
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs: nodes of work, and the order among them.
+// Graphs: nodes with work, and the dependencies between them.
 #pragma once
 
 #include <cuda.h>
@@ -25,64 +25,66 @@ namespace halfwarp::emulator {
 
 class graph;
 
-// A conditional handle, which ends when neither its graph nor a copy of that is left.
+// Shared by a graph and its clones; destroys a conditional handle with the last of them.
 class conditional_lease {
  public:
-  conditional_lease(driver& d, std::shared_ptr<conditional> of) : driver_{d}, of_{std::move(of)} {}
-  ~conditional_lease() { driver_.objects.remove(*of_); }
-  conditional_lease(const conditional_lease&) = delete;  // ends it once
+  conditional_lease(driver& d, std::shared_ptr<conditional> handle)
+      : driver_{d}, handle_{std::move(handle)} {}
+  ~conditional_lease() { driver_.objects.remove(*handle_); }
+  conditional_lease(const conditional_lease&) = delete;  // destroys the handle once
   conditional_lease& operator=(const conditional_lease&) = delete;
 
-  const std::shared_ptr<conditional>& of() const noexcept { return of_; }
+  const std::shared_ptr<conditional>& handle() const noexcept { return handle_; }
 
  private:
   driver& driver_;
-  std::shared_ptr<conditional> of_;
+  std::shared_ptr<conditional> handle_;
 };
 
-// What a conditional node chooses from.
+// The body graphs of a conditional node, and the handle that selects one.
 struct node_branches {
-  std::shared_ptr<conditional> decides;
+  std::shared_ptr<conditional> selector;
   CUgraphConditionalNodeType type = CU_GRAPH_COND_TYPE_IF;
   std::vector<std::shared_ptr<graph>> bodies;
-  std::vector<CUgraph> handles;  // of the bodies: what the program is pointed at
+  std::vector<CUgraph> handles;  // of the bodies, for the program
 };
 
-// What a node does. Clones and executables share the parts.
+// The work of a node. Clones and executable graphs share its members.
 struct node_work {
   CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-  std::shared_ptr<operation> done = {};  // of kernels, copies, fills, host functions; else null
-  std::shared_ptr<context> where = {};   // whose streams do it; null: those of the launch
-  std::shared_ptr<event> recorded = {};  // of event nodes
+  std::shared_ptr<emulator::operation> operation =
+      {};  // of kernels, copies, memsets, host functions; else null
+  std::shared_ptr<emulator::context> context = {};  // null: the context of the launch
+  std::shared_ptr<emulator::event> event = {};      // of event nodes
   std::shared_ptr<graph> child = {};
   std::shared_ptr<graph_memory> memory = {};     // of allocation and free nodes
   std::shared_ptr<node_branches> branches = {};  // of conditional nodes
   launch_attributes attributes = {};             // of kernel nodes
-  CUkernel kernel = nullptr;  // what the node was given in place of a function, if so
+  CUkernel kernel = nullptr;  // the kernel that the parameters named, if not a function
 };
 
 class graph_node : public object {
  public:
   static constexpr object_kind kind_of = object_kind::graph_node;
 
-  graph_node(graph& in, unsigned place, node_work work, const graph_node* original)
+  graph_node(graph& owner, unsigned local_id, node_work work, const graph_node* original)
       : object{kind_of},
         work{std::move(work)},
-        in_{&in},
-        place_{place},
+        owner_{&owner},
+        local_id_{local_id},
         original_{original ? original->id() : 0} {}
 
-  graph& in() const noexcept { return *in_; }
-  unsigned place() const noexcept { return place_; }  // among all nodes that its graph ever had
-  std::uint64_t original() const noexcept { return original_; }  // id of what it is a clone of
+  graph& owner() const noexcept { return *owner_; }
+  unsigned local_id() const noexcept { return local_id_; }  // unique in the graph, never reused
+  std::uint64_t original() const noexcept { return original_; }  // id of the cloned node; 0: none
 
   node_work work;
-  bool is_enabled = true;  // of an executable graph
+  bool is_enabled = true;  // false: disabled in an executable graph
   bool is_removed = false;
 
  private:
-  graph* in_;  // which owns this
-  unsigned place_;
+  graph* owner_;
+  unsigned local_id_;
   std::uint64_t original_;
 };
 
@@ -91,7 +93,7 @@ struct graph_edge {
   CUgraphEdgeData data{};
 };
 
-// To whom a graph belongs: to the program, or to a node of another graph, with which it goes.
+// The owner of a graph. A node destroys its graphs with itself.
 enum class graph_owner : std::uint8_t { program, child_node, conditional_node };
 
 // Guarded by the driver's lock.
@@ -107,64 +109,64 @@ class graph : public object {
   std::uint64_t original() const noexcept { return original_; }
   bool is_empty() const noexcept { return nodes_.empty(); }
 
-  // Refuses what the next node cannot depend on.
-  void require_dependencies(std::span<graph_node* const> after) const;
-  // `data` is empty, or has one entry for each dependency.
-  graph_node& add(driver& d, node_work work, std::span<graph_node* const> after,
+  // Refuses nodes of other graphs, and duplicates.
+  void require_dependencies(std::span<graph_node* const> dependencies) const;
+  // Adds a node. `data` is empty or has one entry per dependency.
+  graph_node& add(driver& d, node_work work, std::span<graph_node* const> dependencies,
                   std::span<const CUgraphEdgeData> data = {}, const graph_node* original = nullptr);
   void connect(graph_node& from, graph_node& to, const CUgraphEdgeData& data = {});
   void disconnect(graph_node& from, graph_node& to, const CUgraphEdgeData* data = nullptr);
-  void remove(driver& d, graph_node& gone);
-  // Ends the handles of the nodes, and of the graphs and conditional handles that go with them.
+  void remove(driver& d, graph_node& node);
+  // Destroys the nodes, with their graphs and conditional handles.
   void clear(driver& d);
 
   std::vector<graph_edge> edges_to(const graph_node& node) const;
   std::vector<graph_edge> edges_from(const graph_node& node) const;
   std::vector<graph_node*> roots() const;
-  // Every node after all that it depends on; without those of a cycle, and behind it.
-  std::vector<graph_node*> in_order() const;
-  // Whether `later` depends on `earlier`, or is it.
+  // Returns the nodes in topological order, without nodes in or after a cycle.
+  std::vector<graph_node*> topological_order() const;
+  // Returns whether a node of `later` is, or depends on, `earlier`.
   bool leads_to(const graph_node& earlier, std::span<graph_node* const> later) const;
 
-  // Whether a node is of a kind, here or in the graphs that belong to nodes.
+  // Returns whether this graph, or a graph that its nodes own, has a node of the type.
   bool has_nodes_of(CUgraphNodeType type) const;
   bool allocates() const {
     return has_nodes_of(CU_GRAPH_NODE_TYPE_MEM_ALLOC) || has_nodes_of(CU_GRAPH_NODE_TYPE_MEM_FREE);
   }
-  // Calls for the graphs that nodes own, and theirs.
+  // Visits the graphs that nodes own, recursively.
   void for_each_inner(const std::function<void(const graph&)>& visit) const;
 
-  void give_to_node(graph_owner of, const graph& in) noexcept;
-  bool is_of_node() const noexcept { return owner_ != graph_owner::program; }
-  bool was_moved = false;  // made by the program, then given to a node
-  // Also of a child graph inside of one.
+  void assign_to_node(graph_owner owner, const graph& outer) noexcept;
+  bool belongs_to_node() const noexcept { return owner_ != graph_owner::program; }
+  bool was_moved = false;  // created by the program, then moved into a node
+  // Returns whether this is, or is nested in, the body of a conditional node.
   bool is_in_condition() const noexcept;
-  // Whether a conditional handle was made for it, or for a graph around it or inside.
-  bool knows(const conditional& handle) const;
+  // Returns whether a conditional handle belongs to this graph, or to an outer or inner graph.
+  bool has_handle(const conditional& handle) const;
 
-  // Those of the graph that this is made a clone of.
-  void take_edges(const graph& of, const std::map<const graph_node*, graph_node*>& twins);
+  // Copies the edges of a graph whose nodes have been cloned into this graph.
+  void copy_edges(const graph& source, const std::map<const graph_node*, graph_node*>& clones);
 
   user_references references;
-  std::vector<std::shared_ptr<conditional_lease>> conditions;  // made for nodes of this graph
-  // Of a graph that may have one only.
+  std::vector<std::shared_ptr<conditional_lease>> conditions;  // of nodes of this graph
+  // The executable graph, if this graph may have only one.
   std::weak_ptr<object> executable;
 
  private:
-  void forget_free(graph_memory& of) const noexcept;
+  void clear_free(graph_memory& memory) const noexcept;
 
   std::vector<std::shared_ptr<graph_node>> nodes_;
   std::vector<graph_edge> edges_;
   std::uint64_t original_;
-  unsigned places_ = 0;
+  unsigned next_local_id_ = 0;
   graph_owner owner_ = graph_owner::program;
-  const graph* outer_ = nullptr;  // which has the node that this belongs to
+  const graph* outer_ = nullptr;  // the graph with the node that owns this graph
 };
 
-// A copy of a graph, with the graphs that belong to its nodes.
-std::shared_ptr<graph> clone(driver& d, const graph& of);
+// Returns a copy of a graph and of the graphs that its nodes own.
+std::shared_ptr<graph> clone(driver& d, const graph& source);
 
-// In the language of Graphviz. `flags`: CUgraphDebugDot_flags, what is told of each node.
-std::string dot_of(const graph& of, unsigned flags);
+// Returns the graph in the DOT language. `flags` are CUgraphDebugDot_flags.
+std::string dot_of(const graph& source, unsigned flags);
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph that can be launched: a copy of the one it was made of, and what its launches left.
+// An executable graph: a clone of its source, and the state of its launches.
 #pragma once
 
 #include <cuda.h>
@@ -18,71 +18,71 @@ class graph_exec : public object {
  public:
   static constexpr object_kind kind_of = object_kind::graph_exec;
 
-  // `source`: a clone, which it owns.
+  // Takes ownership of `source`, which must be a clone.
   graph_exec(driver& d, std::shared_ptr<graph> source, unsigned long long flags);
 
   const std::shared_ptr<graph>& source() const noexcept { return source_; }
   unsigned long long flags() const noexcept { return flags_; }
 
-  // What a node of the graph that was instantiated has become; null: a node of another graph, also
-  // of one that it was updated from.
-  graph_node* twin_of(const graph_node& node) const noexcept;
+  // Returns the clone of a node of the instantiated graph. Returns null for a node of another
+  // graph, including the graph of an update.
+  graph_node* clone_of(const graph_node& node) const noexcept;
 
-  // Called after the source was changed. Launches that are under way are not.
-  void change() noexcept {
+  // Call after a change of the source. Pending launches are not affected.
+  void invalidate_plan() noexcept {
     plan_.reset();
-    unmap_memory();  // an update may bring allocations of other sizes
+    unmap_memory();  // an update may change allocation sizes
   }
 
-  // Takes the memory that the allocations need, or refuses.
+  // Maps device memory for the allocations of the graph, or refuses.
   void map_memory(driver& d);
-  // Gives that memory up; nothing when a launch or what one left behind uses it.
+  // Unmaps the memory that no launch and no unfreed allocation uses.
   void unmap_memory() noexcept;
 
-  // Enqueues all nodes, in streams of its own, between two places of `in`. A launch waits for the
-  // one before.
-  void launch(driver& d, driver_guard& guard, stream& in, std::string site);
+  // Enqueues all nodes, in internal streams, between two points of `target`. A launch waits for the
+  // previous launch.
+  void launch(driver& d, driver_guard& guard, stream& target, std::string site);
   void close(driver& d);
 
  private:
-  void require_freed(driver& d, driver_guard& guard, stream& in, const std::string& site);
-  void note_memory(driver& d);
+  void require_freed(driver& d, driver_guard& guard, stream& target, const std::string& site);
+  void track_memory(driver& d);
 
   std::shared_ptr<graph> source_;
   unsigned long long flags_;
-  std::map<std::uint64_t, graph_node*> twins_;  // by id of the node they stand for
-  std::shared_ptr<const plan> plan_;            // of the source as it is; null: not made yet
+  std::map<std::uint64_t, graph_node*> clones_;  // by id of the original node
+  std::shared_ptr<const plan> plan_;             // of the current source; null: not created yet
   std::shared_ptr<branch_streams> streams_ = std::make_shared<branch_streams>();
   std::map<int, std::shared_ptr<graph_mapping>> mappings_;  // by device
   stream_point last_;
 };
 
-// Why an executable could not be made.
+// The reason of a failed instantiation.
 struct instantiation_problem {
   CUgraphInstantiateResult result;
-  graph_node* node;  // of the graph; null: of none
+  graph_node* node;  // the node at fault, or null
   CUresult code;
   const char* text;
 };
 
-// What is wrong with a graph that is to be made executable; result SUCCESS: nothing.
-instantiation_problem check_instantiation(const graph& of, unsigned long long flags);
+// Checks whether a graph can be instantiated; `result` is SUCCESS if it can.
+instantiation_problem check_instantiation(const graph& source, unsigned long long flags);
 
-// Changing what the nodes of an executable do, within the limits of the driver.
+// The result of an update of an executable graph.
 struct update_outcome {
   CUgraphExecUpdateResult result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
-  const graph_node* node = nullptr;  // of the graph with the new parameters
-  const graph_node* from = nullptr;  // the other end of an edge that does not match
+  const graph_node* node = nullptr;  // in the graph with the new parameters
+  const graph_node* from = nullptr;  // source of an edge that does not match
 };
 
-// Whether a node may go from one work to the other.
-CUgraphExecUpdateResult check_change(const node_work& now, const node_work& then,
+// Returns whether an executable graph may change the work of a node.
+CUgraphExecUpdateResult check_change(const node_work& current, const node_work& updated,
                                      unsigned long long flags);
 
-// Takes over the parameters, and what they keep alive, of a graph of the same shape; changes
-// nothing when there is a difference that an executable does not take.
+// Copies the parameters and references of a graph of the same topology. Changes nothing if an
+// executable graph cannot adopt a difference.
 update_outcome update(graph_exec& target, const graph& from);
-// The same for the child graph of one of its nodes.
-update_outcome update_child(graph_exec& target, graph_node& of, const graph& from);
+// Updates the child graph of a node in the same way.
+update_outcome update_child(graph_exec& target, graph_node& node, const graph& from);
 
 }  // namespace halfwarp::emulator

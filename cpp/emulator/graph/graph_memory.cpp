@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reserving, mapping, appearing, vanishing.
+// Maps, activates and deactivates graph memory.
 #include "emulator/graph/graph_memory.hpp"
 
 #include <algorithm>
@@ -10,69 +10,71 @@
 namespace halfwarp::emulator {
 namespace {
 
-constexpr std::uint64_t piece = 32 << 20;  // what a device keeps for graphs at once
+constexpr std::uint64_t piece_bytes = 32 << 20;  // granularity of device reservations
 
-std::uint64_t whole_pieces(std::uint64_t bytes) { return (bytes + piece - 1) / piece * piece; }
+std::uint64_t round_to_pieces(std::uint64_t bytes) {
+  return (bytes + piece_bytes - 1) / piece_bytes * piece_bytes;
+}
 
-class appearance final : public operation {
+class activation final : public operation {
  public:
-  explicit appearance(std::shared_ptr<graph_memory> what)
-      : what_{std::move(what)}, is_internal_{!what_->is_left_behind()} {}
-  failure execute(stream& in) override {
-    the_driver().memory.activate(what_->base(), is_internal_, in.number());
+  explicit activation(std::shared_ptr<graph_memory> memory)
+      : memory_{std::move(memory)}, is_internal_{!memory_->outlives_launch()} {}
+  failure execute(stream& target) override {
+    the_driver().memory.activate(memory_->base(), is_internal_, target.number());
     return {};
   }
 
  private:
-  std::shared_ptr<graph_memory> what_;
-  bool is_internal_;  // what is left behind is the program's to free
+  std::shared_ptr<graph_memory> memory_;
+  bool is_internal_;  // the program must free other memory
 };
 
-class disappearance final : public operation {
+class deactivation final : public operation {
  public:
-  disappearance(std::shared_ptr<graph_memory> what, std::string site)
-      : what_{std::move(what)}, site_{std::move(site)} {}
-  failure execute(stream& in) override {
-    the_driver().memory.deactivate(what_->base(), {in.number(), site_});
+  deactivation(std::shared_ptr<graph_memory> memory, std::string site)
+      : memory_{std::move(memory)}, site_{std::move(site)} {}
+  failure execute(stream& target) override {
+    the_driver().memory.deactivate(memory_->base(), {target.number(), site_});
     return {};
   }
-  void drop() noexcept override { the_driver().memory.deactivate(what_->base(), {}); }
+  void drop() noexcept override { the_driver().memory.deactivate(memory_->base(), {}); }
   bool releases_memory() const noexcept override { return true; }
 
  private:
-  std::shared_ptr<graph_memory> what_;
+  std::shared_ptr<graph_memory> memory_;
   std::string site_;
 };
 
-device& device_of(driver& d, const memory::allocation& made) {
-  return *d.devices[static_cast<std::size_t>(made.device)];
+device& device_of(driver& d, const memory::allocation& allocation) {
+  return *d.devices[static_cast<std::size_t>(allocation.device)];
 }
 
 }  // namespace
 
-std::shared_ptr<graph_mapping> graph_mapping::make(driver& d, device& on, std::uint64_t bytes) {
-  auto& of = on.graph_memory;
-  const auto pieces = whole_pieces(bytes);
-  if (of.mapped + pieces > of.cached) {
-    if (!d.memory.charge(on.ordinal(), of.mapped + pieces - of.cached)) return nullptr;
-    of.cached = of.mapped + pieces;
+std::shared_ptr<graph_mapping> graph_mapping::make(driver& d, device& home, std::uint64_t bytes) {
+  auto& usage = home.graph_memory;
+  const auto pieces = round_to_pieces(bytes);
+  if (usage.mapped + pieces > usage.cached) {
+    if (!d.memory.charge(home.ordinal(), usage.mapped + pieces - usage.cached)) return nullptr;
+    usage.cached = usage.mapped + pieces;
   }
-  of.mapped += pieces;
-  of.used_high = std::max(of.used_high, of.cached);
-  of.reserved_high = std::max(of.reserved_high, of.cached);
-  return std::shared_ptr<graph_mapping>{new graph_mapping{on, pieces}};
+  usage.mapped += pieces;
+  usage.used_high = std::max(usage.used_high, usage.cached);
+  usage.reserved_high = std::max(usage.reserved_high, usage.cached);
+  return std::shared_ptr<graph_mapping>{new graph_mapping{home, pieces}};
 }
 
-void trim_graph_memory(driver& d, device& on) {
-  auto& of = on.graph_memory;
-  d.memory.discharge(on.ordinal(), of.cached - of.mapped);
-  of.cached = of.mapped;
+void trim_graph_memory(driver& d, device& home) {
+  auto& usage = home.graph_memory;
+  d.memory.discharge(home.ordinal(), usage.cached - usage.mapped);
+  usage.cached = usage.mapped;
 }
 
-graph_memory::graph_memory(driver& d, const memory::allocation& made,
-                           const CUDA_MEM_ALLOC_NODE_PARAMS_v2& as)
-    : driver_{d}, home_{device_of(d, made)}, base_{made.base}, parameters_{as} {
-  access_.assign(as.accessDescs, as.accessDescs + as.accessDescCount);
+graph_memory::graph_memory(driver& d, const memory::allocation& reserved,
+                           const CUDA_MEM_ALLOC_NODE_PARAMS_v2& params)
+    : driver_{d}, home_{device_of(d, reserved)}, base_{reserved.base}, parameters_{params} {
+  access_.assign(params.accessDescs, params.accessDescs + params.accessDescCount);
   parameters_.accessDescs = access_.empty() ? nullptr : access_.data();
   parameters_.dptr = base_;
   for (const auto& each : access_) {
@@ -91,20 +93,20 @@ bool graph_memory::is_on_device() const noexcept {
          parameters_.poolProps.allocType == CU_MEM_ALLOCATION_TYPE_PINNED;
 }
 
-std::shared_ptr<graph_memory> find_unfreed(const driver& d, memory::address at) {
-  const auto found = d.graph_memories.find(at);
-  if (found == d.graph_memories.end()) return nullptr;
-  auto what = found->second.lock();
-  return what && d.unfreed.contains(what) ? what : nullptr;
+std::shared_ptr<graph_memory> find_unfreed(const driver& d, memory::address address) {
+  const auto match = d.graph_memories.find(address);
+  if (match == d.graph_memories.end()) return nullptr;
+  auto memory = match->second.lock();
+  return memory && d.unfreed.contains(memory) ? memory : nullptr;
 }
 
-std::shared_ptr<operation> make_appearance(std::shared_ptr<graph_memory> what) {
-  return std::make_shared<appearance>(std::move(what));
+std::shared_ptr<operation> make_activation(std::shared_ptr<graph_memory> memory) {
+  return std::make_shared<activation>(std::move(memory));
 }
 
-std::shared_ptr<operation> make_disappearance(std::shared_ptr<graph_memory> what,
-                                              std::string site) {
-  return std::make_shared<disappearance>(std::move(what), std::move(site));
+std::shared_ptr<operation> make_deactivation(std::shared_ptr<graph_memory> memory,
+                                             std::string site) {
+  return std::make_shared<deactivation>(std::move(memory), std::move(site));
 }
 
 }  // namespace halfwarp::emulator

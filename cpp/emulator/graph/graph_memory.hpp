@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that graphs allocate: addresses that are fixed when the node is made, and what is there
-// between the turn of that node and the free.
+// Memory that graphs allocate. The addresses are reserved with the allocation node; the memory is
+// accessible between the allocation and the free.
 #pragma once
 
 #include <cuda.h>
@@ -15,30 +15,31 @@
 
 namespace halfwarp::emulator {
 
-// The memory of a device behind the allocations of an executable graph, from its first launch on.
+// Device memory for the allocations of an executable graph, mapped from its first launch on.
 class graph_mapping {
  public:
-  // Null when the device has not so much left.
-  static std::shared_ptr<graph_mapping> make(driver& d, device& on, std::uint64_t bytes);
-  ~graph_mapping() { on_.graph_memory.mapped -= bytes_; }
-  graph_mapping(const graph_mapping&) = delete;  // counts once
+  // Returns null if the device is out of memory.
+  static std::shared_ptr<graph_mapping> make(driver& d, device& home, std::uint64_t bytes);
+  ~graph_mapping() { home_.graph_memory.mapped -= bytes_; }
+  graph_mapping(const graph_mapping&) = delete;  // accounts for its bytes once
   graph_mapping& operator=(const graph_mapping&) = delete;
 
  private:
-  graph_mapping(device& on, std::uint64_t bytes) noexcept : on_{on}, bytes_{bytes} {}
+  graph_mapping(device& home, std::uint64_t bytes) noexcept : home_{home}, bytes_{bytes} {}
 
-  device& on_;
+  device& home_;
   std::uint64_t bytes_;
 };
 
-// Gives back what the mappings on a device no longer need.
-void trim_graph_memory(driver& d, device& on);
+// Frees the reserved memory of a device that no mapping uses.
+void trim_graph_memory(driver& d, device& home);
 
-// Guarded by the driver's lock, except what says otherwise.
+// Guarded by the driver's lock.
 class graph_memory {
  public:
-  // `made`: addresses that were reserved.
-  graph_memory(driver& d, const memory::allocation& made, const CUDA_MEM_ALLOC_NODE_PARAMS_v2& as);
+  // `reserved` is the reservation of the addresses.
+  graph_memory(driver& d, const memory::allocation& reserved,
+               const CUDA_MEM_ALLOC_NODE_PARAMS_v2& params);
   ~graph_memory();
   graph_memory(const graph_memory&) = delete;  // owns the addresses
   graph_memory& operator=(const graph_memory&) = delete;
@@ -50,10 +51,11 @@ class graph_memory {
   const CUDA_MEM_ALLOC_NODE_PARAMS_v2& parameters() const noexcept { return parameters_; }
 
   std::uint64_t allocated_in = 0, freed_in = 0;  // ids of graphs; 0: by none
-  // Whether it outlives each launch that allocates it.
-  bool is_left_behind() const noexcept { return freed_in != allocated_in; }
-  bool was_mapped = false;  // by an upload or a launch; before, nothing is known of the address
-  std::shared_ptr<graph_mapping> behind;  // while it is left behind
+  // Returns whether the memory outlives each launch that allocates it.
+  bool outlives_launch() const noexcept { return freed_in != allocated_in; }
+  bool was_mapped =
+      false;  // by an upload or a launch; before, the address is unknown to the driver
+  std::shared_ptr<graph_mapping> mapping;  // while it is unfreed after a launch
 
  private:
   driver& driver_;
@@ -63,12 +65,12 @@ class graph_memory {
   std::vector<CUmemAccessDesc> access_;
 };
 
-// What a launch left behind and nobody has freed yet, by a call or a later launch; null: other
-// memory.
-std::shared_ptr<graph_memory> find_unfreed(const driver& d, memory::address at);
+// Returns the memory of an earlier launch that neither a call nor a launch has freed, or null.
+std::shared_ptr<graph_memory> find_unfreed(const driver& d, memory::address address);
 
-// The turns of the nodes.
-std::shared_ptr<operation> make_appearance(std::shared_ptr<graph_memory> what);
-std::shared_ptr<operation> make_disappearance(std::shared_ptr<graph_memory> what, std::string site);
+// Return the operations of allocation and free nodes.
+std::shared_ptr<operation> make_activation(std::shared_ptr<graph_memory> memory);
+std::shared_ptr<operation> make_deactivation(std::shared_ptr<graph_memory> memory,
+                                             std::string site);
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting, and what follows the last reference.
+// Counts references and destroys user objects.
 #include "emulator/graph/user_object.hpp"
 
 #include <utility>
@@ -8,7 +8,7 @@ namespace halfwarp::emulator {
 
 void user_object::release(std::uint64_t count) {
   by_program_ -= count;
-  end_if_unused();
+  destroy_if_unused();
 }
 
 void user_object::move_to_graph(std::uint64_t count) noexcept {
@@ -18,10 +18,10 @@ void user_object::move_to_graph(std::uint64_t count) noexcept {
 
 void user_object::release_by_graph(std::uint64_t count) {
   by_graphs_ -= count;
-  end_if_unused();
+  destroy_if_unused();
 }
 
-void user_object::end_if_unused() {
+void user_object::destroy_if_unused() {
   if (by_program_ + by_graphs_ > 0) return;
   auto& d = the_driver();
   d.callbacks.call(destroy_, data_);
@@ -30,38 +30,38 @@ void user_object::end_if_unused() {
 
 user_references& user_references::operator=(const user_references& other) {
   if (this == &other) return *this;
-  other.retain_all();  // before what both hold could go
+  other.retain_all();  // first, so that shared objects are not destroyed
   clear();
   held_ = other.held_;
   return *this;
 }
 
-void user_references::add(const std::shared_ptr<user_object>& to, std::uint64_t count) {
-  auto& held = held_[to->id()];
-  held.of = to;
+void user_references::add(const std::shared_ptr<user_object>& target, std::uint64_t count) {
+  auto& held = held_[target->id()];
+  held.object = target;
   held.count += count;
 }
 
-void user_references::add(const user_references& more) {
-  more.retain_all();
-  for (const auto& [id, held] : more.held_) add(held.of, held.count);
+void user_references::add(const user_references& other) {
+  other.retain_all();
+  for (const auto& [id, held] : other.held_) add(held.object, held.count);
 }
 
 void user_references::retain_all() const {
-  for (const auto& [id, held] : held_) held.of->retain_for_graph(held.count);
+  for (const auto& [id, held] : held_) held.object->retain_for_graph(held.count);
 }
 
-bool user_references::remove(const user_object& to, std::uint64_t count) {
-  const auto found = held_.find(to.id());
-  if (found == held_.end() || found->second.count < count) return false;
-  const auto of = found->second.of;
-  if (found->second.count -= count; found->second.count == 0) held_.erase(found);
-  of->release_by_graph(count);
+bool user_references::remove(const user_object& target, std::uint64_t count) {
+  const auto match = held_.find(target.id());
+  if (match == held_.end() || match->second.count < count) return false;
+  const auto object = match->second.object;
+  if (match->second.count -= count; match->second.count == 0) held_.erase(match);
+  object->release_by_graph(count);
   return true;
 }
 
 void user_references::clear() {
-  for (const auto& [id, held] : std::exchange(held_, {})) held.of->release_by_graph(held.count);
+  for (const auto& [id, held] : std::exchange(held_, {})) held.object->release_by_graph(held.count);
 }
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// User objects: what graphs keep alive for the program, and the references to them.
+// User objects, which graphs retain for the program, and references to them.
 #pragma once
 
 #include <cuda.h>
@@ -13,8 +13,8 @@
 
 namespace halfwarp::emulator {
 
-// Guarded by the driver's lock. The last reference ends its handle; the function that the program
-// gave is then called in a thread of the driver.
+// Guarded by the driver's lock. Releasing the last reference destroys the handle and calls the
+// destructor in a thread of the driver.
 class user_object : public object {
  public:
   static constexpr object_kind kind_of = object_kind::user_object;
@@ -22,7 +22,7 @@ class user_object : public object {
   user_object(void* data, CUhostFn destroy, std::uint64_t references)
       : object{kind_of}, data_{data}, destroy_{destroy}, by_program_{references} {}
 
-  // References of the program; at most as many can be given away as there are.
+  // References of the program, of which at most `by_program` can be released or moved.
   std::uint64_t by_program() const noexcept { return by_program_; }
   void retain(std::uint64_t count) noexcept { by_program_ += count; }
   void release(std::uint64_t count);
@@ -32,14 +32,14 @@ class user_object : public object {
   void release_by_graph(std::uint64_t count);
 
  private:
-  void end_if_unused();
+  void destroy_if_unused();
 
   void* data_;
   CUhostFn destroy_;
   std::uint64_t by_program_, by_graphs_ = 0;
 };
 
-// The references that a graph, or what was made of it, owns. Lives under the driver's lock.
+// The references that a graph or its executable graph owns. Guarded by the driver's lock.
 class user_references {
  public:
   user_references() = default;
@@ -47,22 +47,22 @@ class user_references {
   user_references(const user_references& other) : held_{other.held_} { retain_all(); }
   user_references& operator=(const user_references& other);
 
-  // References that are counted already.
-  void add(const std::shared_ptr<user_object>& to, std::uint64_t count);
-  // As many more references as another holds.
-  void add(const user_references& more);
-  // False when fewer are held.
-  bool remove(const user_object& to, std::uint64_t count);
+  // Adds references that are already counted.
+  void add(const std::shared_ptr<user_object>& target, std::uint64_t count);
+  // Retains and adds the references of `other`.
+  void add(const user_references& other);
+  // Releases references; returns false if fewer are held.
+  bool remove(const user_object& target, std::uint64_t count);
   void clear();
 
  private:
   struct share {
-    std::shared_ptr<user_object> of;
+    std::shared_ptr<user_object> object;
     std::uint64_t count = 0;
   };
   void retain_all() const;
 
-  std::map<std::uint64_t, share> held_;  // by id, so that equal runs release in the same order
+  std::map<std::uint64_t, share> held_;  // by id, for a reproducible order of release
 };
 
 }  // namespace halfwarp::emulator

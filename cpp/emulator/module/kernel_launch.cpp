@@ -35,7 +35,7 @@ exec::run_options options_for(driver& d, stream& target) {
     return set_conditional(d, owner, handle, value);
   };
   options.textures = &d.textures;
-  options.canceled = &owner.cancelled();
+  options.canceled = &owner.canceled();
   options.on_long_run = [&d, &target] {
     const std::lock_guard guard{d.lock};
     d.streams.may_wait(target);

@@ -31,7 +31,7 @@ const std::shared_ptr<kernel_settings>& library_kernel::settings_on(int device) 
 std::shared_ptr<module> load_module(driver& d, const std::shared_ptr<context>& target,
                                     std::shared_ptr<const ptx::module> source) {
   exec::load_options options;
-  options.device = target->on().ordinal();
+  options.device = target->device().ordinal();
   options.context = target->id();
   try {
     auto code = exec::executable::load(std::move(source), d.memory, options);

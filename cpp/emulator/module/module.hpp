@@ -57,20 +57,20 @@ class function : public object {
   function(module& owner, const exec::kernel& code, std::shared_ptr<kernel_settings> settings)
       : object{kind_of, owner.context_id()},
         module_{static_cast<CUmodule>(owner.handle_as<CUmodule>())},
-        device_{owner.owner().on()},
+        device_{owner.owner().device()},
         executable_{owner.code()},
         code_{code},
         settings_{std::move(settings)} {}
 
   CUmodule module_handle() const noexcept { return module_; }
-  device& on() const noexcept { return device_; }
+  emulator::device& device() const noexcept { return device_; }
   const std::shared_ptr<exec::executable>& executable() const noexcept { return executable_; }
   const exec::kernel& code() const noexcept { return code_; }
   kernel_settings& settings() const noexcept { return *settings_; }
 
  private:
   CUmodule module_;
-  device& device_;
+  emulator::device& device_;
   std::shared_ptr<exec::executable> executable_;
   const exec::kernel& code_;
   std::shared_ptr<kernel_settings> settings_;

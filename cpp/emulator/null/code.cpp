@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries, modules and kernels of the null driver: handles that know their parameter layouts.
+// Libraries, modules and kernels of the null driver, with their parameter layouts.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -8,48 +8,49 @@
 #include <vector>
 
 #include "emulator/image/file.hpp"
-#include "emulator/null/answer.hpp"
 #include "emulator/null/image.hpp"
+#include "emulator/null/outputs.hpp"
 #include "emulator/null_driver.hpp"
 
 namespace halfwarp::emulator::null_driver {
 
 namespace {
 
-// Loaded code, alive until it is unloaded. The handles of it and of its kernels are the addresses.
+// A loaded module or library. Handles are the addresses of this object and of its kernels.
 struct code {
   std::vector<kernel_layout> kernels;
 };
 
-// All loaded code. Handles are looked up, not followed: callers make them up when they test.
+// All loaded modules and libraries. Looks handles up without a dereference, since tests pass
+// invalid ones.
 class registry {
  public:
   const code* add(std::vector<kernel_layout> kernels) {
     const std::lock_guard owner{lock_};
-    const code& made = *loaded_.emplace_back(std::make_unique<code>(code{std::move(kernels)}));
-    for (const auto& k : made.kernels) owners_[&k] = &made;
-    return &made;
+    const code& entry = *loaded_.emplace_back(std::make_unique<code>(code{std::move(kernels)}));
+    for (const auto& k : entry.kernels) owners_[&k] = &entry;
+    return &entry;
   }
 
   void remove(const void* handle) {
     const std::lock_guard owner{lock_};
-    const auto gone = position(handle);
-    if (gone == loaded_.end()) return;
-    for (const auto& k : (*gone)->kernels) owners_.erase(&k);
-    loaded_.erase(gone);
+    const auto entry = position(handle);
+    if (entry == loaded_.end()) return;
+    for (const auto& k : (*entry)->kernels) owners_.erase(&k);
+    loaded_.erase(entry);
   }
 
   const code* find_code(const void* handle) {
     const std::lock_guard owner{lock_};
-    const auto found = position(handle);
-    return found == loaded_.end() ? nullptr : found->get();
+    const auto match = position(handle);
+    return match == loaded_.end() ? nullptr : match->get();
   }
 
-  // The code that a kernel belongs to; null when no kernel has that handle.
-  const code* owner_of(const void* handle) {
+  // Returns the module or library of a kernel, or null for an unknown handle.
+  const code* code_of(const void* handle) {
     const std::lock_guard owner{lock_};
-    const auto found = owners_.find(handle);
-    return found == owners_.end() ? nullptr : found->second;
+    const auto match = owners_.find(handle);
+    return match == owners_.end() ? nullptr : match->second;
   }
 
  private:
@@ -63,20 +64,20 @@ class registry {
   std::unordered_map<const void*, const code*> owners_;  // by kernel
 };
 
-registry& all() {
-  static registry& only = *new registry;  // lives to the end: unloading happens during exit, too
-  return only;
+registry& the_registry() {
+  static registry& instance = *new registry;  // never destroyed: programs unload during exit
+  return instance;
 }
 
 template <class Handle>
 const kernel_layout* layout_of(Handle kernel) noexcept {
-  return all().owner_of(kernel) ? reinterpret_cast<const kernel_layout*>(kernel) : nullptr;
+  return the_registry().code_of(kernel) ? reinterpret_cast<const kernel_layout*>(kernel) : nullptr;
 }
 
 template <class Handle>
 CUresult load(Handle* out, const void* image) noexcept {
   if (!out || !image) return CUDA_ERROR_INVALID_VALUE;
-  give(out, all().add(read_kernels(image)));
+  store(out, the_registry().add(read_kernels(image)));
   return CUDA_SUCCESS;
 }
 
@@ -88,18 +89,18 @@ CUresult load_file(Handle* out, const char* path) noexcept {
 
 template <class Owner>
 CUresult unload(Owner owner) noexcept {
-  all().remove(owner);
+  the_registry().remove(owner);
   return CUDA_SUCCESS;
 }
 
 template <class Handle, class Owner>
 CUresult find(Handle* out, Owner owner, const char* name) noexcept {
-  const code* const found = all().find_code(owner);
-  if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  const code* const match = the_registry().find_code(owner);
+  if (!match) return CUDA_ERROR_INVALID_HANDLE;
   if (!out || !name) return CUDA_ERROR_INVALID_VALUE;
-  for (const auto& k : found->kernels) {
+  for (const auto& k : match->kernels) {
     if (k.name != name) continue;
-    give(out, &k);
+    store(out, &k);
     return CUDA_SUCCESS;
   }
   return CUDA_ERROR_NOT_FOUND;
@@ -107,67 +108,67 @@ CUresult find(Handle* out, Owner owner, const char* name) noexcept {
 
 template <class Handle, class Owner>
 CUresult list(Handle* out, unsigned capacity, Owner owner) noexcept {
-  const code* const found = all().find_code(owner);
-  if (!found) return CUDA_ERROR_INVALID_HANDLE;
-  for (unsigned i = 0; i < capacity && i < found->kernels.size(); ++i) {
-    give(&out[i], &found->kernels[i]);
+  const code* const match = the_registry().find_code(owner);
+  if (!match) return CUDA_ERROR_INVALID_HANDLE;
+  for (unsigned i = 0; i < capacity && i < match->kernels.size(); ++i) {
+    store(&out[i], &match->kernels[i]);
   }
   return CUDA_SUCCESS;
 }
 
 template <class Owner>
 CUresult count(unsigned* out, Owner owner) noexcept {
-  const code* const found = all().find_code(owner);
-  if (!found) return CUDA_ERROR_INVALID_HANDLE;
-  give(out, found->kernels.size());
+  const code* const match = the_registry().find_code(owner);
+  if (!match) return CUDA_ERROR_INVALID_HANDLE;
+  store(out, match->kernels.size());
   return CUDA_SUCCESS;
 }
 
 template <class Owner, class Handle>
-CUresult owner_of(Owner* out, Handle kernel) noexcept {
-  const code* const found = all().owner_of(kernel);
-  if (!found) return CUDA_ERROR_INVALID_HANDLE;
-  give(out, found);
+CUresult code_of(Owner* out, Handle kernel) noexcept {
+  const code* const match = the_registry().code_of(kernel);
+  if (!match) return CUDA_ERROR_INVALID_HANDLE;
+  store(out, match);
   return CUDA_SUCCESS;
 }
 
 template <class Handle>
 CUresult name_of(const char** out, Handle kernel) noexcept {
-  const kernel_layout* const found = layout_of(kernel);
-  if (!found) return CUDA_ERROR_INVALID_HANDLE;
-  give(out, found->name.c_str());
+  const kernel_layout* const match = layout_of(kernel);
+  if (!match) return CUDA_ERROR_INVALID_HANDLE;
+  store(out, match->name.c_str());
   return CUDA_SUCCESS;
 }
 
 template <class Handle>
 CUresult parameter_info(Handle kernel, size_t index, size_t* offset, size_t* size) noexcept {
-  const kernel_layout* const found = layout_of(kernel);
-  if (!found) return CUDA_ERROR_INVALID_HANDLE;
-  if (index >= found->parameters.size()) return CUDA_ERROR_INVALID_VALUE;
-  give(offset, found->parameters[index].offset);
-  give(size, found->parameters[index].size);
+  const kernel_layout* const match = layout_of(kernel);
+  if (!match) return CUDA_ERROR_INVALID_HANDLE;
+  if (index >= match->parameters.size()) return CUDA_ERROR_INVALID_VALUE;
+  store(offset, match->parameters[index].offset);
+  store(size, match->parameters[index].size);
   return CUDA_SUCCESS;
 }
 
 template <class Handle>
 CUresult parameter_count(Handle kernel, size_t* out) noexcept {
-  const kernel_layout* const found = layout_of(kernel);
-  if (!found) return CUDA_ERROR_INVALID_HANDLE;
-  give(out, found->parameters.size());
+  const kernel_layout* const match = layout_of(kernel);
+  if (!match) return CUDA_ERROR_INVALID_HANDLE;
+  store(out, match->parameters.size());
   return CUDA_SUCCESS;
 }
 
-CUresult attribute(int* out, CUfunction_attribute which) noexcept {
-  switch (which) {
+CUresult attribute(int* out, CUfunction_attribute id) noexcept {
+  switch (id) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-      give(out, 1024);
+      store(out, 1024);
       break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
-      give(out, 16);
+      store(out, 16);
       break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-      give(out, 90);
+      store(out, 90);
       break;
     default:
       zero(out);
@@ -203,17 +204,17 @@ CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned int numKernels,
 }
 
 CUresult cuLibraryGetModule(CUmodule* pMod, CUlibrary library) noexcept {
-  give(pMod, library);
+  store(pMod, library);
   return CUDA_SUCCESS;
 }
 
 CUresult cuKernelGetFunction(CUfunction* pFunc, CUkernel kernel) noexcept {
-  give(pFunc, kernel);
+  store(pFunc, kernel);
   return CUDA_SUCCESS;
 }
 
 CUresult cuKernelGetLibrary(CUlibrary* pLib, CUkernel kernel) noexcept {
-  return owner_of(pLib, kernel);
+  return code_of(pLib, kernel);
 }
 
 CUresult cuKernelGetName(const char** name, CUkernel hfunc) noexcept {
@@ -265,9 +266,7 @@ CUresult cuFuncGetName(const char** name, CUfunction hfunc) noexcept {
   return name_of(name, hfunc);
 }
 
-CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) noexcept {
-  return owner_of(hmod, hfunc);
-}
+CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) noexcept { return code_of(hmod, hfunc); }
 
 CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunction) noexcept {
   return attribute(pi, attrib);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contexts of the null driver: the current ones of each thread are all the state that it keeps.
+// The contexts of the null driver; its only state is the context stack of each thread.
 #include <algorithm>
 #include <array>
 
-#include "emulator/null/answer.hpp"
+#include "emulator/null/outputs.hpp"
 #include "emulator/null_driver.hpp"
 
 namespace halfwarp::emulator::null_driver {
@@ -33,12 +33,12 @@ CUresult push(CUcontext context) noexcept {
 }  // namespace
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice) noexcept {
-  give(pctx, primary_context());
+  store(pctx, primary_context());
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetCurrent(CUcontext* pctx) noexcept {
-  give(pctx, current.top());
+  store(pctx, current.top());
   return CUDA_SUCCESS;
 }
 
@@ -51,12 +51,12 @@ CUresult cuCtxPushCurrent(CUcontext ctx) noexcept { return push(ctx); }
 
 CUresult cuCtxPopCurrent(CUcontext* pctx) noexcept {
   if (!current.depth) return CUDA_ERROR_INVALID_CONTEXT;
-  give(pctx, current.entries[--current.depth]);
+  store(pctx, current.entries[--current.depth]);
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxCreate(CUcontext* pctx, CUctxCreateParams*, unsigned int, CUdevice) noexcept {
-  fresh(pctx);
+  store_handle(pctx);
   return pctx ? push(*pctx) : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -66,13 +66,13 @@ CUresult cuCtxDestroy(CUcontext ctx) noexcept {
 }
 
 CUresult cuCtxGetStreamPriorityRange(int* leastPriority, int* greatestPriority) noexcept {
-  give(leastPriority, 0);
-  give(greatestPriority, -5);
+  store(leastPriority, 0);
+  store(greatestPriority, -5);
   return CUDA_SUCCESS;
 }
 
 CUresult cuStreamGetCtx(CUstream, CUcontext* pctx) noexcept {
-  give(pctx, current.depth ? current.top() : primary_context());
+  store(pctx, current.depth ? current.top() : primary_context());
   return CUDA_SUCCESS;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The null driver's one device, and what it says of itself.
+// The single device of the null driver, and its attributes.
 #include <algorithm>
 #include <cstdio>
 
 #include "emulator/device/attributes.hpp"
-#include "emulator/null/answer.hpp"
+#include "emulator/null/outputs.hpp"
 #include "emulator/null_driver.hpp"
 #include "emulator/settings/error_names.hpp"
 
@@ -22,30 +22,30 @@ const attribute_values& attributes() {
 }  // namespace
 
 CUresult cuDriverGetVersion(int* driverVersion) noexcept {
-  give(driverVersion, CUDA_VERSION);
+  store(driverVersion, CUDA_VERSION);
   return CUDA_SUCCESS;
 }
 
 CUresult cuGetErrorName(CUresult error, const char** pStr) noexcept {
-  const error_entry* const found = find_error(error);
-  if (pStr) *pStr = found ? found->name : nullptr;
-  return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  const error_entry* const match = find_error(error);
+  if (pStr) *pStr = match ? match->name : nullptr;
+  return match ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGetErrorString(CUresult error, const char** pStr) noexcept {
-  const error_entry* const found = find_error(error);
-  if (pStr) *pStr = found ? found->text : nullptr;
-  return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  const error_entry* const match = find_error(error);
+  if (pStr) *pStr = match ? match->text : nullptr;
+  return match ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuDeviceGetCount(int* count) noexcept {
-  give(count, 1);
+  store(count, 1);
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGet(CUdevice* device, int ordinal) noexcept {
   if (ordinal != 0) return CUDA_ERROR_INVALID_DEVICE;
-  give(device, 0);
+  store(device, 0);
   return CUDA_SUCCESS;
 }
 
@@ -65,36 +65,36 @@ CUresult cuDeviceGetPCIBusId(char* pciBusId, int len, CUdevice) noexcept {
 }
 
 CUresult cuDeviceTotalMem(size_t* bytes, CUdevice) noexcept {
-  give(bytes, memory_bytes);
+  store(bytes, memory_bytes);
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemGetInfo(size_t* free, size_t* total) noexcept {
-  give(free, memory_bytes);
-  give(total, memory_bytes);
+  store(free, memory_bytes);
+  store(total, memory_bytes);
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetAttribute(int* pi, CUdevice_attribute attrib, CUdevice) noexcept {
   const auto value = attributes().find(attrib);
   if (!value) return CUDA_ERROR_INVALID_VALUE;
-  give(pi, *value);
+  store(pi, *value);
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice) noexcept {
-  give(major, 9);
-  give(minor, 0);
+  store(major, 9);
+  store(minor, 0);
   return CUDA_SUCCESS;
 }
 
-// Who asks the null driver for functions gets those of the null driver.
+// Returns the functions of the null driver.
 CUresult cuGetProcAddress(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags,
                           CUdriverProcAddressQueryResult* symbolStatus) noexcept {
   return api::cuGetProcAddress(symbol, pfn, cudaVersion, flags, symbolStatus);
 }
 
-// The one answer that is no success: its tables are undocumented, and who asks would call them.
+// Fails, unlike other functions: its tables are undocumented, and a caller would use them.
 CUresult cuGetExportTable(const void**, const CUuuid*) noexcept { return CUDA_ERROR_NOT_FOUND; }
 
 }  // namespace halfwarp::emulator::null_driver

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameter layouts of the kernels in a code image: what the null driver knows of code.
+// Reads the parameter layouts of the kernels in a code image.
 #include "emulator/null/image.hpp"
 
 #include <elf.h>
@@ -13,8 +13,7 @@ namespace halfwarp::emulator::null_driver {
 
 namespace {
 
-// One entry of a .nv.info section: a format, an attribute and 16 bits, then that many bytes if the
-// format says so.
+// An entry of a .nv.info section. If the format has a payload, `value` bytes follow.
 struct info_entry {
   std::uint8_t format, attribute;
   std::uint16_t value;
@@ -35,22 +34,22 @@ T load(const char* from) noexcept {
   return value;
 }
 
-void add_parameter(kernel_layout& kernel, const kernel_parameter_payload& found) {
-  if (kernel.parameters.size() <= found.ordinal) kernel.parameters.resize(found.ordinal + 1u);
-  kernel.parameters[found.ordinal] = {found.offset, found.packed >> 18};
+void add_parameter(kernel_layout& kernel, const kernel_parameter_payload& payload) {
+  if (kernel.parameters.size() <= payload.ordinal) kernel.parameters.resize(payload.ordinal + 1u);
+  kernel.parameters[payload.ordinal] = {payload.offset, payload.packed >> 18};
 }
 
-kernel_layout read_info(std::string_view name, const char* at, const char* end) {
+kernel_layout read_info(std::string_view name, const char* position, const char* end) {
   kernel_layout kernel{std::string(name), {}};
-  while (end - at >= static_cast<std::ptrdiff_t>(sizeof(info_entry))) {
-    const auto entry = load<info_entry>(at);
+  while (end - position >= static_cast<std::ptrdiff_t>(sizeof(info_entry))) {
+    const auto entry = load<info_entry>(position);
     const std::size_t payload = entry.format == has_payload ? entry.value : 0;
-    at += sizeof entry;
-    if (static_cast<std::size_t>(end - at) < payload) break;
+    position += sizeof entry;
+    if (static_cast<std::size_t>(end - position) < payload) break;
     if (entry.attribute == kernel_parameter && payload == sizeof(kernel_parameter_payload)) {
-      add_parameter(kernel, load<kernel_parameter_payload>(at));
+      add_parameter(kernel, load<kernel_parameter_payload>(position));
     }
-    at += payload;
+    position += payload;
   }
   return kernel;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameter layouts of the kernels in a code image: what the null driver knows of code.
+// Reads the parameter layouts of the kernels in a code image.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct kernel_layout {
   std::vector<parameter> parameters;
 };
 
-// PTX text, or a cubin (its .nv.info sections). Empty when the image is neither.
+// Reads PTX text or the .nv.info sections of a cubin. Returns an empty list for another image.
 std::vector<kernel_layout> read_kernels(const void* image);
 
 }  // namespace halfwarp::emulator::null_driver

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocations of the null driver: addresses that can be touched, of memory that holds nothing.
+// Allocations of the null driver: accessible addresses with undefined contents.
 #include <algorithm>
 
-#include "emulator/null/answer.hpp"
+#include "emulator/null/outputs.hpp"
 #include "emulator/null_driver.hpp"
 
 namespace halfwarp::emulator::null_driver {
@@ -11,7 +11,7 @@ namespace {
 
 template <class T>
 CUresult allocate(T* out, std::size_t bytes) noexcept {
-  give(out, next_address(bytes));
+  store(out, next_address(bytes));
   return CUDA_SUCCESS;
 }
 
@@ -29,7 +29,7 @@ CUresult cuMemAlloc(CUdeviceptr* dptr, size_t bytesize) noexcept {
 CUresult cuMemAllocPitch(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes, size_t Height,
                          unsigned int) noexcept {
   const std::size_t pitch = (WidthInBytes + 511) & ~std::size_t{511};
-  give(pPitch, pitch);
+  store(pPitch, pitch);
   return allocate(dptr, pitch * Height);
 }
 
@@ -44,7 +44,7 @@ CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int) noexcept {
 }
 
 CUresult cuMemHostGetDevicePointer(CUdeviceptr* pdptr, void* p, unsigned int) noexcept {
-  give(pdptr, reinterpret_cast<CUdeviceptr>(p));
+  store(pdptr, reinterpret_cast<CUdeviceptr>(p));
   return CUDA_SUCCESS;
 }
 
@@ -60,23 +60,23 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPoo
 CUresult cuMemAddressReserve(CUdeviceptr* ptr, size_t size, size_t, CUdeviceptr addr,
                              unsigned long long) noexcept {
   if (!addr) return allocate(ptr, size);
-  give(ptr, addr);
+  store(ptr, addr);
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocationProp*,
                                        CUmemAllocationGranularity_flags) noexcept {
-  give(granularity, std::size_t{2} << 20);
+  store(granularity, std::size_t{2} << 20);
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool_out, CUdevice) noexcept {
-  give(pool_out, default_pool());
+  store(pool_out, default_pool());
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice) noexcept {
-  give(pool, default_pool());
+  store(pool, default_pool());
   return CUDA_SUCCESS;
 }
 
@@ -93,24 +93,24 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute,
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-      give(static_cast<CUdeviceptr*>(data), ptr);
+      store(static_cast<CUdeviceptr*>(data), ptr);
       break;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      give(static_cast<unsigned*>(data), CU_MEMORYTYPE_DEVICE);
+      store(static_cast<unsigned*>(data), CU_MEMORYTYPE_DEVICE);
       break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      give(static_cast<int*>(data), 0);
+      store(static_cast<int*>(data), 0);
       break;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_MAPPED:
-      give(static_cast<bool*>(data), false);
+      store(static_cast<bool*>(data), false);
       break;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-      give(static_cast<unsigned*>(data), 0);
+      store(static_cast<unsigned*>(data), 0);
       break;
     default:
       zero(static_cast<cuuint64_t*>(data));
@@ -127,7 +127,7 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute*
 }
 
 CUresult cuMemGetAddressRange(CUdeviceptr* pbase, size_t* psize, CUdeviceptr dptr) noexcept {
-  give(pbase, dptr);
+  store(pbase, dptr);
   zero(psize);
   return CUDA_SUCCESS;
 }

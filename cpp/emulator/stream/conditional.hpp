@@ -14,20 +14,20 @@ class conditional : public object {
  public:
   static constexpr object_kind kind_of = object_kind::conditional;
 
-  conditional(std::uint64_t context, std::optional<unsigned> at_launch)
-      : object{kind_of}, context_{context}, at_launch_{at_launch} {}
+  conditional(std::uint64_t context, std::optional<unsigned> launch_value)
+      : object{kind_of}, context_{context}, launch_value_{launch_value} {}
 
-  // Of the context whose kernels may set it.
+  // Returns the id of the context whose kernels may set the value.
   std::uint64_t context() const noexcept { return context_; }
-  // What each launch begins with; nothing: what the one before left.
-  std::optional<unsigned> at_launch() const noexcept { return at_launch_; }
+  // Returns the value that each launch assigns; without one, the value of the last launch persists.
+  std::optional<unsigned> launch_value() const noexcept { return launch_value_; }
 
   std::atomic<unsigned> value{0};  // needs no lock
-  bool has_node = false;           // a handle is of one node; guarded by the driver's lock
+  bool has_node = false;           // a handle serves one node; guarded by the driver's lock
 
  private:
   std::uint64_t context_;
-  std::optional<unsigned> at_launch_;
+  std::optional<unsigned> launch_value_;
 };
 
 }  // namespace halfwarp::emulator

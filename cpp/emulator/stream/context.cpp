@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of a context, and its failures.
+// The error state, printf buffer and default stream of a context.
 #include "emulator/stream/context.hpp"
 
 #include <cstdio>
@@ -9,55 +9,59 @@
 
 namespace halfwarp::emulator {
 
-context::context(device& on, unsigned flags, bool is_primary)
-    : object{kind_of}, flags{flags}, api_version{CUDA_VERSION}, on_{on}, is_primary_{is_primary} {
-  begin_anew();
+context::context(emulator::device& device, unsigned flags, bool is_primary)
+    : object{kind_of},
+      flags{flags},
+      api_version{CUDA_VERSION},
+      device_{device},
+      is_primary_{is_primary} {
+  assign_unique_id();
   limits.fill(0);
   limits[CU_LIMIT_STACK_SIZE] = 1024;
   limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
   limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
 }
 
-context::context(const std::shared_ptr<context>& primary, const CUdevResource& sm_given,
-                 const CUdevResource& workqueue_given)
+context::context(const std::shared_ptr<context>& primary, const CUdevResource& sm_resource,
+                 const CUdevResource& workqueue_resource)
     : object{kind_of, primary->id()},
       flags{primary->flags},
       api_version{primary->api_version},
       limits{primary->limits},
-      sm{sm_given},
-      workqueue{workqueue_given},
-      on_{primary->on()},
+      sm{sm_resource},
+      workqueue{workqueue_resource},
+      device_{primary->device()},
       is_primary_{false},
       root_{primary} {
-  begin_anew();
+  assign_unique_id();
 }
 
 int context::multiprocessors() const noexcept {
   if (is_green()) return static_cast<int>(sm.sm.smCount);
-  return on_.attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT];
+  return device_.attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT];
 }
 
-void context::fail(const failure& how) {
-  if (!how.is_sticky) {
-    if (noted_ == CUDA_SUCCESS) noted_ = how.code;
+void context::fail(const failure& cause) {
+  if (!cause.is_sticky) {
+    if (unreported_code_ == CUDA_SUCCESS) unreported_code_ = cause.code;
     return;
   }
-  int none = CUDA_SUCCESS;  // the first failure is the one that is told
-  root().sticky_.compare_exchange_strong(none, how.code, std::memory_order_acq_rel);
+  int none = CUDA_SUCCESS;  // the first failure wins
+  root().sticky_.compare_exchange_strong(none, cause.code, std::memory_order_acq_rel);
   cancel();
 }
 
 CUresult context::take_failure() noexcept {
-  return is_broken() ? sticky_code() : std::exchange(noted_, CUDA_SUCCESS);
+  return is_broken() ? sticky_code() : std::exchange(unreported_code_, CUDA_SUCCESS);
 }
 
 void context::repair() noexcept {
-  noted_ = CUDA_SUCCESS;
-  cancelled_.store(false, std::memory_order_release);
+  unreported_code_ = CUDA_SUCCESS;
+  canceled_.store(false, std::memory_order_release);
   sticky_.store(CUDA_SUCCESS, std::memory_order_release);
 }
 
-// As on a device, the oldest records are lost when the buffer is full.
+// Drops the oldest records when the buffer is full, as a device does.
 void context::print(std::string_view record) {
   const std::lock_guard lock{print_mutex_};
   prints_.emplace_back(record);
@@ -77,9 +81,9 @@ void context::flush_prints() {
   printed_bytes_ = 0;
 }
 
-void context::begin_anew() noexcept {
-  static constinit std::atomic<std::uint64_t> lives{0};
-  life_ = lives.fetch_add(1, std::memory_order_relaxed) + 1;
+void context::assign_unique_id() noexcept {
+  static constinit std::atomic<std::uint64_t> last_id{0};
+  unique_id_ = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 stream& context::legacy() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context: what a program owns on one device, and whether it is broken.
+// A context: the resources of a program on one device, and its error state.
 #pragma once
 
 #include <cuda.h>
@@ -29,81 +29,81 @@ struct by_id {
   }
 };
 
-// Guarded by the driver's lock, except what says otherwise.
+// Guarded by the driver's lock unless a member says otherwise.
 class context : public object {
  public:
   static constexpr object_kind kind_of = object_kind::context;
 
-  context(device& on, unsigned flags, bool is_primary);
-  // What a green context of that primary context is worked in through: it shares the memory, the
-  // code, the events and the fate of the primary one, and has streams and resources of its own.
+  context(emulator::device& device, unsigned flags, bool is_primary);
+  // Creates the context behind a green context. It shares memory, modules, events and errors with
+  // the primary context, and owns its streams and resources.
   context(const std::shared_ptr<context>& primary, const CUdevResource& sm,
           const CUdevResource& workqueue);
 
-  device& on() const noexcept { return on_; }
+  emulator::device& device() const noexcept { return device_; }
   bool is_primary() const noexcept { return is_primary_; }
   bool is_green() const noexcept { return root_ != nullptr; }
-  // What owns memory, code and events: itself, or of a green context the primary one.
+  // Returns the owner of memory, modules and events: for a green context, its primary context.
   context& root() noexcept { return root_ ? *root_ : *this; }
   const context& root() const noexcept { return root_ ? *root_ : *this; }
   const std::shared_ptr<context>& shared_root() const noexcept { return root_; }  // null: itself
-  // The multiprocessors that its kernels run on.
+  // Returns the number of multiprocessors that its kernels run on.
   int multiprocessors() const noexcept;
   std::shared_ptr<context> as_shared() {
     return std::static_pointer_cast<context>(shared_from_this());
   }
 
-  // A broken context answers every call with the code that broke it. Needs no lock.
+  // Returns the code that broke the context; every call returns it from then on. Needs no lock.
   CUresult sticky_code() const noexcept {
     return static_cast<CUresult>(root().sticky_.load(std::memory_order_acquire));
   }
   bool is_broken() const noexcept { return sticky_code() != CUDA_SUCCESS; }
-  // Set when nothing that still runs in the context matters; kernels look at it. Needs no lock.
-  const std::atomic<bool>& cancelled() const noexcept { return root().cancelled_; }
+  // True once the results of running work no longer matter; kernels poll it. Needs no lock.
+  const std::atomic<bool>& canceled() const noexcept { return root().canceled_; }
 
-  // An operation failed: breaks the context, or notes the code.
-  void fail(const failure& how);
-  // The code that a synchronising call returns; a failure that is not sticky is told once.
+  // Handles a failed operation: a sticky failure breaks the context, another one is recorded.
+  void fail(const failure& cause);
+  // Returns the code for a synchronizing call; clears a failure that is not sticky.
   CUresult take_failure() noexcept;
-  void cancel() noexcept { root().cancelled_.store(true, std::memory_order_release); }
-  // A primary context is used again after a reset.
+  void cancel() noexcept { root().canceled_.store(true, std::memory_order_release); }
+  // Clears the error state, for a primary context that is used again after a reset.
   void repair() noexcept;
 
-  // Text of device printf waits for the next synchronising call. Needs no lock.
+  // Buffers the output of device printf until the next synchronizing call. Needs no lock.
   void print(std::string_view record);
   void flush_prints();
 
-  // The stream behind the null handle.
+  // Returns the legacy default stream, which the null handle names.
   stream& legacy();
-  // What cuCtxGetId tells: another number after each reset, never one that was told before.
-  std::uint64_t life() const noexcept { return life_; }
-  void begin_anew() noexcept;
+  // Returns the id for cuCtxGetId. Each reset assigns an id that no context had before.
+  std::uint64_t unique_id() const noexcept { return unique_id_; }
+  void assign_unique_id() noexcept;
 
-  // Breaks the cycle of owners when the context ends; everything in it was removed before.
+  // Breaks the reference cycle when the context is destroyed; call it on an empty context.
   void close() noexcept { legacy_.reset(); }
 
-  bool is_alive = true;  // false: destroyed, or a primary context that nobody retains
+  bool is_alive = true;  // false: destroyed, or a primary context without a reference
   unsigned flags;
   unsigned api_version;
   CUfunc_cache cache_preference = CU_FUNC_CACHE_PREFER_NONE;
   std::array<std::size_t, CU_LIMIT_MAX> limits;
-  std::set<std::shared_ptr<stream>, by_id> active;  // streams with operations to do
-  std::set<std::uint64_t> peers;                    // ids of contexts whose memory this one may use
-  // Of a primary context: the green ones on it. Of a green one: what it has been given, its handle,
-  // and what streams made in it later wait for.
+  std::set<std::shared_ptr<stream>, by_id> active;  // streams with pending operations
+  std::set<std::uint64_t> peers;  // ids of contexts whose memory this context may access
+  // For a primary context.
   std::vector<std::shared_ptr<context>> greens;
+  // For a green context; streams that are created later wait for `gate`.
   CUdevResource sm{}, workqueue{};
   CUgreenCtx green_handle = nullptr;
   std::vector<stream_point> gate;
 
  private:
-  device& on_;
+  emulator::device& device_;
   bool is_primary_;
   std::shared_ptr<context> root_;
-  std::uint64_t life_;
+  std::uint64_t unique_id_;
   std::atomic<int> sticky_{CUDA_SUCCESS};
-  std::atomic<bool> cancelled_{false};
-  CUresult noted_ = CUDA_SUCCESS;
+  std::atomic<bool> canceled_{false};
+  CUresult unreported_code_ = CUDA_SUCCESS;
   std::shared_ptr<stream> legacy_;
   std::mutex print_mutex_;
   std::deque<std::string> prints_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A green context, and the description of resources that it is made of.
+// A green context, and the resource descriptor that it is created from.
 #pragma once
 
 #include <memory>
@@ -10,23 +10,23 @@
 
 namespace halfwarp::emulator {
 
-// Lives as long as the process, as on a device.
+// Never destroyed, as on a device.
 class resource_descriptor : public object {
  public:
   static constexpr object_kind kind_of = object_kind::resource_descriptor;
 
-  explicit resource_descriptor(const provision& of) : object{kind_of}, given{of} {}
+  explicit resource_descriptor(const provision& value) : object{kind_of}, resources{value} {}
 
-  const provision given;
+  const provision resources;
 };
 
-// The handle; what works is the context behind it. It goes with its primary context.
+// The handle of a green context; `view` does the work. Destroyed with its primary context.
 class green_context : public object {
  public:
   static constexpr object_kind kind_of = object_kind::green_context;
 
-  explicit green_context(std::shared_ptr<context> through)
-      : object{kind_of, through->root().id()}, view{std::move(through)} {}
+  explicit green_context(std::shared_ptr<context> view_context)
+      : object{kind_of, view_context->root().id()}, view{std::move(view_context)} {}
 
   const std::shared_ptr<context> view;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose attributes there are, which values they have, and what they are when nobody set them.
+// The objects, values and default of each launch attribute.
 #include "emulator/stream/launch_attributes.hpp"
 
 #include <algorithm>
@@ -9,15 +9,15 @@
 namespace halfwarp::emulator {
 namespace {
 
-enum owner : unsigned { launches = 1, nodes = 2, streams = 4 };
+enum scope : unsigned { launches = 1, nodes = 2, streams = 4 };
 
-constexpr int any = std::numeric_limits<int>::max();
+constexpr int unbounded = std::numeric_limits<int>::max();
 
-// The numbers that an attribute of one int may have; those of other types are checked below.
+// The range of an attribute of type int; attributes of other types are checked below.
 struct row {
   CUlaunchAttributeID id;
-  unsigned owners;
-  int least = -any - 1, most = any;
+  unsigned scopes;
+  int minimum = -unbounded - 1, maximum = unbounded;
 };
 
 constexpr row rows[] = {
@@ -47,16 +47,16 @@ constexpr row rows[] = {
 };
 
 const row* find(CUlaunchAttributeID id) noexcept {
-  const auto* const found = std::ranges::find(rows, id, &row::id);
-  return found != std::end(rows) ? found : nullptr;
+  const auto* const match = std::ranges::find(rows, id, &row::id);
+  return match != std::end(rows) ? match : nullptr;
 }
 
-bool belongs_to(CUlaunchAttributeID id, unsigned owner) noexcept {
-  const row* const found = find(id);
-  return found && (found->owners & owner) != 0;
+bool applies_to(CUlaunchAttributeID id, unsigned scope) noexcept {
+  const row* const match = find(id);
+  return match && (match->scopes & scope) != 0;
 }
 
-const char* refusal_of(const CUaccessPolicyWindow& window) noexcept {
+const char* window_refusal(const CUaccessPolicyWindow& window) noexcept {
   if (!(window.hitRatio >= 0 && window.hitRatio <= 1)) return "the hit ratio is not from 0 to 1";
   if (window.hitProp < CU_ACCESS_PROPERTY_NORMAL || window.hitProp > CU_ACCESS_PROPERTY_PERSISTING)
     return "the access property of a hit has no such value";
@@ -68,36 +68,37 @@ const char* refusal_of(const CUaccessPolicyWindow& window) noexcept {
 
 }  // namespace
 
-bool launch_attributes::is_of_nodes(CUlaunchAttributeID id) noexcept {
-  return belongs_to(id, nodes);
+bool launch_attributes::applies_to_nodes(CUlaunchAttributeID id) noexcept {
+  return applies_to(id, nodes);
 }
 
-bool launch_attributes::is_of_streams(CUlaunchAttributeID id) noexcept {
-  return belongs_to(id, streams);
+bool launch_attributes::applies_to_streams(CUlaunchAttributeID id) noexcept {
+  return applies_to(id, streams);
 }
 
-bool launch_attributes::is_of_launches(CUlaunchAttributeID id) noexcept {
-  return belongs_to(id, launches);
+bool launch_attributes::applies_to_launches(CUlaunchAttributeID id) noexcept {
+  return applies_to(id, launches);
 }
 
 std::string launch_attributes::refusal(CUlaunchAttributeID id,
                                        const CUlaunchAttributeValue& value) {
-  if (id == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW) return refusal_of(value.accessPolicyWindow);
-  const row* const found = find(id);
-  const bool is_good = found && (found->most == any ||
-                                 (value.priority >= found->least && value.priority <= found->most));
+  if (id == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW)
+    return window_refusal(value.accessPolicyWindow);
+  const row* const match = find(id);
+  const bool is_good = match && (match->maximum == unbounded || (value.priority >= match->minimum &&
+                                                                 value.priority <= match->maximum));
   if (is_good) return {};
   return "launch attribute " + std::to_string(id) + " has no value " +
          std::to_string(value.priority);
 }
 
 CUlaunchAttributeValue launch_attributes::get(CUlaunchAttributeID id) const noexcept {
-  const auto found = set_.find(id);
-  if (found != set_.end()) return found->second;
-  CUlaunchAttributeValue none{};
-  if (id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) none.memSyncDomainMap = {0, 1};
-  if (id == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) none.syncPolicy = CU_SYNC_POLICY_AUTO;
-  return none;
+  const auto match = set_.find(id);
+  if (match != set_.end()) return match->second;
+  CUlaunchAttributeValue result{};
+  if (id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) result.memSyncDomainMap = {0, 1};
+  if (id == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) result.syncPolicy = CU_SYNC_POLICY_AUTO;
+  return result;
 }
 
 }  // namespace halfwarp::emulator

@@ -11,19 +11,19 @@ namespace halfwarp::emulator {
 
 class launch_attributes {
  public:
-  // Whether cuda.h says that kernel nodes, streams or launches have the attribute.
-  static bool is_of_nodes(CUlaunchAttributeID id) noexcept;
-  static bool is_of_streams(CUlaunchAttributeID id) noexcept;
-  static bool is_of_launches(CUlaunchAttributeID id) noexcept;
+  // Return whether cuda.h defines the attribute for kernel nodes, streams or launches.
+  static bool applies_to_nodes(CUlaunchAttributeID id) noexcept;
+  static bool applies_to_streams(CUlaunchAttributeID id) noexcept;
+  static bool applies_to_launches(CUlaunchAttributeID id) noexcept;
 
-  // Why a driver does not take a value; empty: it does.
+  // Returns why a driver rejects a value; empty if it accepts the value.
   static std::string refusal(CUlaunchAttributeID id, const CUlaunchAttributeValue& value);
 
-  // What nobody set is what a launch without attributes has.
+  // Returns the value of an attribute, or its default for launches if it was not set.
   CUlaunchAttributeValue get(CUlaunchAttributeID id) const noexcept;
   void set(CUlaunchAttributeID id, const CUlaunchAttributeValue& value) { set_[id] = value; }
 
-  // Takes what another has set.
+  // Copies the attributes that are set in `other`.
   void merge(const launch_attributes& other) {
     for (const auto& [id, value] : other.set_) set_[id] = value;
   }

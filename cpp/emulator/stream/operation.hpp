@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One piece of work in a stream.
+// Operations of streams, and the points that they reach.
 #pragma once
 
 #include <cuda.h>
@@ -15,16 +15,16 @@ namespace halfwarp::emulator {
 
 class stream;
 
-// A place in a stream: reached when the stream has completed so many operations.
+// A point of a stream, reached when the stream has completed `ticket` operations.
 struct stream_point {
-  std::shared_ptr<stream> in;
+  std::shared_ptr<emulator::stream> stream;
   std::uint64_t ticket = 0;
 
   bool is_reached() const noexcept;
 };
 
-// How an operation ended. A sticky failure breaks the context; another one is told once, by the
-// next synchronising call.
+// The result of an operation. A sticky failure breaks the context; the next synchronizing call
+// reports another failure once.
 struct failure {
   CUresult code = CUDA_SUCCESS;
   bool is_sticky = false;
@@ -33,30 +33,30 @@ struct failure {
   explicit operator bool() const noexcept { return code != CUDA_SUCCESS; }
 };
 
-// Who runs an operation. Bookkeeping takes no time and is done under the driver's lock, as soon as
-// it is its turn and even in a broken context. Work is done by a worker, or by a thread that waits
-// for it; functions of the program by a worker only, since the waiting thread may hold locks.
+// The thread that runs an operation. Bookkeeping is instant and runs under the driver's lock as
+// soon as the stream reaches it, even in a broken context. Work runs in a worker or in a thread
+// that waits for it. Host functions run in a worker only, since the waiting thread may hold locks.
 enum class operation_kind : std::uint8_t { work, bookkeeping, host_function };
 
 class operation {
  public:
   explicit operation(operation_kind kind = operation_kind::work) noexcept : kind_{kind} {}
   virtual ~operation() = default;
-  operation(const operation&) = delete;  // a queue entry, or a graph, shares it
+  operation(const operation&) = delete;  // shared by queue entries and graphs
   operation& operator=(const operation&) = delete;
 
-  virtual failure execute(stream& in) = 0;
-  // Called instead of execute() when the context broke before it was this operation's turn.
+  virtual failure execute(stream& target) = 0;
+  // Called instead of execute() if the context broke before the stream reached the operation.
   virtual void drop() noexcept {}
-  // After bookkeeping that is not done yet: the places to wait for until it is executed again. It
-  // may have enqueued more work, though none behind itself.
+  // Returns the points to wait for before incomplete bookkeeping executes again. The operation may
+  // have enqueued work in other streams.
   virtual std::vector<stream_point> unfinished() { return {}; }
-  // Called after either, under the driver's lock.
+  // Called after execute() or drop(), under the driver's lock.
   virtual void finish() noexcept {}
 
-  // As the parameters of a graph node; what they point at lives as long as the operation.
-  virtual void describe(CUgraphNodeParams& as) const { as.type = CU_GRAPH_NODE_TYPE_EMPTY; }
-  // Whether an address that kernels use is invalid afterwards.
+  // Writes the parameters of a graph node; their pointers are valid as long as the operation.
+  virtual void describe(CUgraphNodeParams& params) const { params.type = CU_GRAPH_NODE_TYPE_EMPTY; }
+  // Returns whether the operation invalidates an address that kernels use.
   virtual bool releases_memory() const noexcept { return false; }
 
   operation_kind kind() const noexcept { return kind_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides when the operations of streams run, and who runs them.
+// Decides when the operations of streams run, and in which thread.
 #pragma once
 
 #include <chrono>
@@ -21,16 +21,16 @@ namespace halfwarp::emulator {
 
 using driver_guard = std::unique_lock<std::mutex>;
 
-inline constexpr unsigned most_workers = 64;
-// How long a function of the program, or a copy, runs before it counts as waiting for others.
-inline constexpr std::chrono::milliseconds patience{50};
-// How many operations of one stream may wait before a call that submits another one waits as well.
-inline constexpr std::size_t longest_queue = 1024;
-// Adversarial mode: for how many times that nothing may happen before held work is let go.
-inline constexpr unsigned quiet_rounds = 10;
+inline constexpr unsigned max_workers = 64;
+// Run time after which an operation counts as waiting for another operation.
+inline constexpr std::chrono::milliseconds stall_timeout{50};
+// Number of queued operations of one stream above which a submitting call blocks.
+inline constexpr std::size_t max_queue_length = 1024;
+// Adversarial mode: number of timeouts without a call before all pending work may run.
+inline constexpr unsigned max_quiet_rounds = 10;
 
-// Every function is called with the driver's lock held. Those that take the guard release it while
-// an operation runs or while they wait.
+// Every function is called with the driver's lock held. Functions with a guard parameter release it
+// while an operation runs or while they wait.
 class scheduler {
  public:
   scheduler(run_mode mode, std::uint64_t seed, std::mutex& lock, fault_log& faults,
@@ -38,48 +38,48 @@ class scheduler {
   scheduler(const scheduler&) = delete;  // worker threads refer to it
   scheduler& operator=(const scheduler&) = delete;
 
-  // Appends an operation, which waits for the places named and, by the rules of the default
-  // streams, for others. In eager mode it has run on return, if nothing holds it up.
-  stream_point submit(driver_guard& guard, stream& in, std::shared_ptr<operation> what,
+  // Appends an operation, which waits for `waits` and, by the rules of the default streams, for
+  // other streams. In eager mode it has run on return unless it must wait.
+  stream_point submit(driver_guard& guard, stream& target, std::shared_ptr<operation> work,
                       std::vector<stream_point> waits = {});
-  // The same, for several at once and from inside of bookkeeping: runs no work.
-  stream_point enqueue(stream& in, std::shared_ptr<operation> what,
+  // Appends an operation as submit() does, but runs no work. Bookkeeping may call it.
+  stream_point enqueue(stream& target, std::shared_ptr<operation> work,
                        std::vector<stream_point> waits = {});
 
   void wait(driver_guard& guard, const stream_point& until);
-  // Until every operation that is enqueued now in any stream of the context is complete.
-  void wait_for_all(driver_guard& guard, const context& of);
-  // Whether a place is reached, for the polling calls.
+  // Waits until all operations that are now queued in the context are complete.
+  void wait_for_all(driver_guard& guard, const context& owner);
+  // Returns whether a point is reached, for calls that poll.
   bool poll(driver_guard& guard, const stream_point& until);
 
-  // Called by an operation that runs: it may be waiting for another one, as a kernel that spins
-  // does. Until then operations run one after another, so that equal calls give equal runs.
-  void may_wait(stream& in);
+  // Called by a running operation that may wait for another one, as a spinning kernel does. Without
+  // this call operations run one at a time, so that runs are reproducible.
+  void may_wait(stream& target);
 
   std::uint64_t pending() const noexcept { return pending_; }
 
  private:
-  void hold_up(driver_guard& guard, stream& in);
+  void throttle(driver_guard& guard, stream& target);
   void advance(std::shared_ptr<stream> from);
-  bool hold_back(stream& held);
-  bool keep_books(operation& what, stream& in);
-  void complete_head(stream& in, std::vector<std::shared_ptr<stream>>& freed);
-  void run_head(driver_guard& guard, std::shared_ptr<stream> in);
+  bool block_if_waiting(stream& target);
+  bool run_bookkeeping(operation& work, stream& target);
+  void complete_head(stream& target, std::vector<std::shared_ptr<stream>>& unblocked);
+  void run_head(driver_guard& guard, std::shared_ptr<stream> target);
   void run_ready(driver_guard& guard);
-  // False where calls run what is ready: by the mode, or because no thread could be made.
+  // False if calling threads run ready operations: by mode, or after failed thread creation.
   bool has_workers() const noexcept { return workers_ > 0; }
-  bool can_help(const stream& in) const noexcept;
+  bool can_help(const stream& target) const noexcept;
   bool may_start_another() const noexcept;
   void call_worker();
   void start_worker(void (scheduler::*loop)());
   void work();
 
-  // Adversarial mode, in late_worker.cpp: work starts only when somebody waits for it, in an order
-  // drawn from the seed.
+  // Adversarial mode, in late_worker.cpp: work starts only when a thread waits for it, in an order
+  // that the seed determines.
   void demand(const stream_point& until);
   void demand_all();
   std::shared_ptr<stream> choose_demanded();
-  void demand_releases(const context& of);
+  void demand_releases(const context& owner);
   void wake_late_worker();
   void work_late();
 
@@ -93,10 +93,10 @@ class scheduler {
   unsigned workers_ = 0, idle_workers_ = 0;
   std::condition_variable work_available_;
 
-  std::uint64_t random_;                              // state of the generator
-  std::uint64_t calls_ = 0;                           // of this class: whether anybody is there
-  unsigned running_ = 0, waiting_ = 0;                // operations, and those that may wait
-  std::chrono::steady_clock::time_point last_start_;  // of the newest of them
+  std::uint64_t random_;                              // state of the random generator
+  std::uint64_t calls_ = 0;                           // calls of this class, to detect idle callers
+  unsigned running_ = 0, waiting_ = 0;                // operations that run, and that may wait
+  std::chrono::steady_clock::time_point last_start_;  // of the newest running operation
 };
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream: a queue of operations, and what it waits for.
+// A stream: a queue of operations, and the state of its head.
 #pragma once
 
 #include <compare>
@@ -21,14 +21,14 @@ struct stream_capture;
 
 enum class stream_role : std::uint8_t { created, legacy_default, per_thread_default };
 
-// The order in which ready operations are picked: by priority, then as they were submitted.
+// The order in which ready operations run: by priority, then by submission.
 struct stream_rank {
   int priority = 0;
   std::uint64_t sequence = 0;
   auto operator<=>(const stream_rank&) const = default;
 };
 
-// All members are guarded by the driver's lock; the scheduler alone changes them.
+// Guarded by the driver's lock; only the scheduler changes the private members.
 class stream : public object {
  public:
   static constexpr object_kind kind_of = object_kind::stream;
@@ -42,7 +42,7 @@ class stream : public object {
   int priority() const noexcept { return priority_; }
   void set_priority(int priority) noexcept { priority_ = priority; }
   bool is_legacy() const noexcept { return role_ == stream_role::legacy_default; }
-  // Whether the legacy default stream and this one wait for each other.
+  // Returns whether this stream and the legacy default stream wait for each other.
   bool is_blocking() const noexcept {
     return !is_legacy() && (flags_ & CU_STREAM_NON_BLOCKING) == 0;
   }
@@ -54,26 +54,26 @@ class stream : public object {
   std::shared_ptr<stream> as_shared() {
     return std::static_pointer_cast<stream>(shared_from_this());
   }
-  // The number that reports and allocation records use: 0 is the legacy default stream.
+  // Returns the number for reports and allocation records; 0 is the legacy default stream.
   std::uint64_t number() const noexcept { return shown_number.value_or(is_legacy() ? 0 : id()); }
 
-  launch_attributes attributes;               // that launches on it take
-  std::shared_ptr<stream_capture> capturing;  // null: calls on it are carried out
-  std::optional<std::uint64_t> shown_number;  // of the stream that this one does the work of
+  launch_attributes attributes;               // of launches in this stream
+  std::shared_ptr<stream_capture> capturing;  // null: not capturing
+  std::optional<std::uint64_t> shown_number;  // of the stream of a graph launch
 
  private:
   friend class scheduler;
 
   struct entry {
-    std::shared_ptr<operation> what;
+    std::shared_ptr<operation> work;
     std::vector<stream_point> waits;
-    std::uint64_t sequence = 0;  // among all operations that were submitted
+    std::uint64_t sequence = 0;  // among all submitted operations
   };
   struct waiter {
-    std::shared_ptr<stream> who;
+    std::shared_ptr<stream> blocked;
     std::uint64_t ticket;
   };
-  // What the head of the queue is doing.
+  // The state of the first operation in the queue.
   enum class head_state : std::uint8_t { unexamined, blocked, ready, running };
 
   std::shared_ptr<context> owner_;
@@ -83,16 +83,19 @@ class stream : public object {
 
   std::deque<entry> queue_;
   head_state head_ = head_state::unexamined;
-  bool may_wait_ = false;  // the head runs, and perhaps waits for another operation
+  bool may_wait_ = false;  // the running head may wait for another operation
   stream_rank rank_;       // while the head is ready
   std::uint64_t enqueued_ = 0, completed_ = 0;
-  std::uint64_t stood_still_at_ = ~std::uint64_t{0};  // of `completed_`, while callers waited
-  std::uint64_t demanded_ = 0;   // adversarial mode: the place that somebody waits for
-  unsigned polls_ = 0;           // adversarial mode: questions since the last new operation
-  std::vector<waiter> waiters_;  // streams whose head waits for a place in this one
+  std::uint64_t stalled_at_ =
+      ~std::uint64_t{0};         // value of `completed_` when a throttled caller gave up waiting
+  std::uint64_t demanded_ = 0;   // adversarial mode: the ticket that a thread waits for
+  unsigned polls_ = 0;           // adversarial mode: queries since the last new operation
+  std::vector<waiter> waiters_;  // streams whose head waits for a point of this stream
   std::condition_variable progressed_;
 };
 
-inline bool stream_point::is_reached() const noexcept { return !in || in->completed() >= ticket; }
+inline bool stream_point::is_reached() const noexcept {
+  return !stream || stream->completed() >= ticket;
+}
 
 }  // namespace halfwarp::emulator

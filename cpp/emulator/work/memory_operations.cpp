@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies, fills and frees, checked when their turn comes.
+// Copies, fills and frees; their areas are checked when they execute.
 #include "emulator/work/memory_operations.hpp"
 
 #include <algorithm>
@@ -60,12 +60,12 @@ void fill_row(std::byte* row, std::uint32_t value, std::uint64_t bytes) {
 
 std::optional<memory::range_fault> check_area(const memory_area& area) {
   if (area.is_pageable) return std::nullopt;
-  // As a read: what kernels may not write, constant variables, copies and memsets do.
+  // Checked as a read: copies and memsets may write constant variables, which kernels may not.
   return the_driver().memory.check(area.first, area.span(), area.device, false);
 }
 
-failure area_failure(std::string_view what, const memory_area& area,
-                     const memory::range_fault& problem, const stream& in, bool is_write) {
+failure area_failure(std::string_view operation_name, const memory_area& area,
+                     const memory::range_fault& problem, const stream& target, bool is_write) {
   report::fault f;
   f.kind = kind_of(problem.problem);
   f.access = is_write ? report::access_kind::store : report::access_kind::load;
@@ -73,47 +73,47 @@ failure area_failure(std::string_view what, const memory_area& area,
   f.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(area.span(), UINT32_MAX));
   f.address = problem.first_bad;
   f.device = area.device;
-  f.stream = in.number();
+  f.stream = target.number();
   f.nearest = problem.nearest;
-  f.detail = std::string{what} + " of " + std::to_string(area.bytes()) + " bytes from " +
-             report::hexadecimal(area.first) + " on";
+  f.detail = std::string{operation_name} + " of " + std::to_string(area.bytes()) + " bytes at " +
+             report::hexadecimal(area.first);
   constexpr std::string_view freed =
-      "the memory was in order when the call was made; it was freed before its turn came";
+      "the memory was valid at the call and was freed before the operation ran";
   f.hint = f.nearest && f.nearest->is_reserved ? report::hint_for_graph_memory : freed;
   f.seed = the_driver().settings.seed;
   return {report::code(f.kind), true, std::move(f)};
 }
 
 void copy_area(const memory_area& to, const memory_area& from) {
-  std::byte* const target = bytes_at(to);
+  std::byte* const destination = bytes_at(to);
   const std::byte* const source = bytes_at(from);
   const bool is_dense = to.rows * to.slices == 1;
   if (is_dense) {
-    std::memmove(target, source, to.row_bytes);
+    std::memmove(destination, source, to.row_bytes);
     return;
   }
   for (std::uint64_t slice = 0; slice < to.slices; ++slice) {
     for (std::uint64_t y = 0; y < to.rows; ++y) {
-      std::memmove(target + slice * to.slice_pitch + y * to.pitch,
+      std::memmove(destination + slice * to.slice_pitch + y * to.pitch,
                    source + slice * from.slice_pitch + y * from.pitch, to.row_bytes);
     }
   }
 }
 
-failure copy_memory::execute(stream& in) {
+failure copy_memory::execute(stream& target) {
   if (const auto problem = check_area(to_)) {
-    return area_failure("copy", to_, *problem, in, true);
+    return area_failure("copy", to_, *problem, target, true);
   }
   if (const auto problem = check_area(from_)) {
-    return area_failure("copy", from_, *problem, in, false);
+    return area_failure("copy", from_, *problem, target, false);
   }
   copy_area(to_, from_);
   return {};
 }
 
-void copy_memory::describe(CUgraphNodeParams& as) const {
-  as.type = CU_GRAPH_NODE_TYPE_MEMCPY;
-  auto& p = as.memcpy.copyParams;
+void copy_memory::describe(CUgraphNodeParams& params) const {
+  params.type = CU_GRAPH_NODE_TYPE_MEMCPY;
+  auto& p = params.memcpy.copyParams;
   const auto pitch = [](const memory_area& a) { return a.pitch ? a.pitch : a.row_bytes; };
   const auto height = [&](const memory_area& a) {
     return a.slice_pitch ? a.slice_pitch / pitch(a) : a.rows;
@@ -137,9 +137,9 @@ void copy_memory::describe(CUgraphNodeParams& as) const {
   p.Depth = to_.slices;
 }
 
-void fill_memory::describe(CUgraphNodeParams& as) const {
-  as.type = CU_GRAPH_NODE_TYPE_MEMSET;
-  auto& p = as.memset;
+void fill_memory::describe(CUgraphNodeParams& params) const {
+  params.type = CU_GRAPH_NODE_TYPE_MEMSET;
+  auto& p = params.memset;
   p.dst = target_.first;
   p.pitch = target_.pitch;
   p.value = value_;
@@ -148,9 +148,9 @@ void fill_memory::describe(CUgraphNodeParams& as) const {
   p.height = target_.rows;
 }
 
-failure fill_memory::execute(stream& in) {
+failure fill_memory::execute(stream& target) {
   if (const auto problem = check_area(target_)) {
-    return area_failure("memset", target_, *problem, in, true);
+    return area_failure("memset", target_, *problem, target, true);
   }
   std::byte* const base = bytes_at(target_);
   for_each_row(target_, [&](std::uint64_t offset) {
@@ -169,7 +169,8 @@ failure free_memory::execute(stream&) {
 void free_memory::drop() noexcept { the_driver().memory.release(base_, {stream_number_, site_}); }
 
 void free_memory::finish() noexcept {
-  // By now the addresses may belong to another allocation: between the two, others may run.
+  // The addresses may already belong to another allocation: other threads run between execute()
+  // and finish().
   the_driver().being_freed.erase(sequence_);
   if (from_) from_->deallocate(bytes_);
 }

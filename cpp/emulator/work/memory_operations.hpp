@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations on memory: copying, filling, freeing.
+// Stream operations that copy, fill or free memory.
 #pragma once
 
 #include <cstddef>
@@ -13,48 +13,48 @@
 
 namespace halfwarp::emulator {
 
-// A rectangle of bytes; a plain range has one row.
+// A box of bytes; a linear range has one row.
 struct memory_area {
   memory::address first = 0;
-  std::uint64_t row_bytes = 0, rows = 1, pitch = 0;  // pitch: from one row to the next
+  std::uint64_t row_bytes = 0, rows = 1, pitch = 0;  // pitch: bytes from row to row
   std::uint64_t slices = 1, slice_pitch = 0;
-  int device = 0;            // that reads or writes it
-  bool is_pageable = false;  // plain host memory, which is not checked
-  CUarray array = nullptr;   // whose bytes they are, from this place on
+  int device = 0;            // the device that accesses the area
+  bool is_pageable = false;  // pageable host memory, which is not checked
+  CUarray array = nullptr;   // the array with the bytes, and the origin
   std::uint64_t array_x = 0, array_y = 0, array_z = 0;
 
-  // Both at most UINT64_MAX: what is larger fits nowhere either.
+  // Both functions saturate at UINT64_MAX, which fits no memory.
   std::uint64_t span() const noexcept {
     if (row_bytes == 0 || rows == 0 || slices == 0) return 0;
     std::uint64_t last_slice, last_row, sum;
-    const bool is_beyond = __builtin_mul_overflow(slices - 1, slice_pitch, &last_slice) ||
+    const bool overflows = __builtin_mul_overflow(slices - 1, slice_pitch, &last_slice) ||
                            __builtin_mul_overflow(rows - 1, pitch, &last_row) ||
                            __builtin_add_overflow(last_slice, last_row, &sum) ||
                            __builtin_add_overflow(sum, row_bytes, &sum);
-    return is_beyond ? UINT64_MAX : sum;
+    return overflows ? UINT64_MAX : sum;
   }
   std::uint64_t bytes() const noexcept {
     std::uint64_t product;
-    const bool is_beyond = __builtin_mul_overflow(row_bytes, rows, &product) ||
+    const bool overflows = __builtin_mul_overflow(row_bytes, rows, &product) ||
                            __builtin_mul_overflow(product, slices, &product);
-    return is_beyond ? UINT64_MAX : product;
+    return overflows ? UINT64_MAX : product;
   }
 };
 
-// What is wrong with a copy from or to a whole area.
+// Returns the fault of an access to the whole area, if any.
 std::optional<memory::range_fault> check_area(const memory_area& area);
-// The failure of an operation whose area is no longer good when its turn comes.
-failure area_failure(std::string_view what, const memory_area& area,
-                     const memory::range_fault& problem, const stream& in, bool is_write);
+// Returns the failure of an operation whose area became invalid before it executed.
+failure area_failure(std::string_view operation_name, const memory_area& area,
+                     const memory::range_fault& problem, const stream& target, bool is_write);
 
 class copy_memory final : public operation {
  public:
-  // The bytes of a pageable source that must be read now are in `snapshot`.
+  // `snapshot` holds the bytes of a pageable source that was read at the call.
   copy_memory(const memory_area& to, const memory_area& from,
               std::unique_ptr<std::byte[]> snapshot = nullptr)
       : to_{to}, from_{from}, snapshot_{std::move(snapshot)} {}
-  failure execute(stream& in) override;
-  void describe(CUgraphNodeParams& as) const override;
+  failure execute(stream& target) override;
+  void describe(CUgraphNodeParams& params) const override;
 
  private:
   memory_area to_, from_;
@@ -65,8 +65,8 @@ class fill_memory final : public operation {
  public:
   fill_memory(const memory_area& target, std::uint32_t value, unsigned width)
       : target_{target}, value_{value}, width_{width} {}
-  failure execute(stream& in) override;
-  void describe(CUgraphNodeParams& as) const override;
+  failure execute(stream& target) override;
+  void describe(CUgraphNodeParams& params) const override;
 
  private:
   memory_area target_;
@@ -74,18 +74,18 @@ class fill_memory final : public operation {
   unsigned width_;  // bytes of one element: 1, 2 or 4
 };
 
-// Frees in stream order.
+// Frees memory in stream order.
 class free_memory final : public operation {
  public:
-  free_memory(const memory::allocation& freed, std::shared_ptr<memory_pool> from,
+  free_memory(const memory::allocation& allocation, std::shared_ptr<memory_pool> from,
               std::uint64_t stream_number, std::string site)
-      : base_{freed.base},
-        sequence_{freed.sequence},
-        bytes_{freed.size},
+      : base_{allocation.base},
+        sequence_{allocation.sequence},
+        bytes_{allocation.size},
         from_{std::move(from)},
         stream_number_{stream_number},
         site_{std::move(site)} {}
-  failure execute(stream& in) override;
+  failure execute(stream& target) override;
   void drop() noexcept override;
   void finish() noexcept override;
   bool releases_memory() const noexcept override { return true; }
@@ -98,7 +98,7 @@ class free_memory final : public operation {
   std::string site_;
 };
 
-// Copies between areas of equal shape that were checked.
+// Copies between areas of equal shape; the caller has checked both.
 void copy_area(const memory_area& to, const memory_area& from);
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calling functions of the program from a stream.
+// Calls host functions from streams.
 #include "emulator/work/operations.hpp"
 
 #include <mutex>
@@ -11,7 +11,7 @@
 namespace halfwarp::emulator {
 namespace {
 
-// While one lives, the gate refuses driver calls of this thread.
+// Makes the gate refuse driver calls of this thread during its lifetime.
 class host_function_scope {
  public:
   host_function_scope() { this_thread().is_in_host_function = true; }
@@ -22,39 +22,38 @@ class host_function_scope {
 
 }  // namespace
 
-failure wait_elsewhere(const sharing::event_state& on, std::uint64_t recording) {
+failure wait_for_remote_recording(const sharing::event_state& state, std::uint64_t recording) {
   while (!lifecycle::is_ending()) {
-    switch (on.of(recording)) {
+    switch (state.of(recording)) {
       case sharing::progress::completed:
         return {};
       case sharing::progress::pending:
-        on.wait();
+        state.wait();
         break;
       case sharing::progress::lost:
-        the_driver().report.note("ipc",
-                                 "the process that recorded the event has ended before the work "
-                                 "that it was recorded behind was done");
+        the_driver().report.note(
+            "ipc", "the process that recorded the event ended before the recording completed");
         return {CUDA_ERROR_EXTERNAL_DEVICE, false, {}};
     }
   }
   return {};
 }
 
-failure wait_for_process::execute(stream& in) {
-  if (on_->of(recording_) != sharing::progress::completed) {
+failure wait_for_process::execute(stream& target) {
+  if (state_->of(recording_) != sharing::progress::completed) {
     auto& d = the_driver();
     const std::lock_guard guard{d.lock};
-    d.streams.may_wait(in);
+    d.streams.may_wait(target);
   }
-  return wait_elsewhere(*on_, recording_);
+  return wait_for_remote_recording(*state_, recording_);
 }
 
-std::shared_ptr<operation> make_wait(const event& on, std::vector<stream_point>& places) {
-  if (const auto recording = on.recorded_elsewhere()) {
-    return std::make_shared<wait_for_process>(on.shared, recording);
+std::shared_ptr<operation> make_wait(const event& source, std::vector<stream_point>& points) {
+  if (const auto recording = source.remote_recording()) {
+    return std::make_shared<wait_for_process>(source.shared, recording);
   }
-  if (!on.last || on.last->is_reached) return nullptr;
-  places.push_back(on.last->at);
+  if (!source.last || source.last->is_reached) return nullptr;
+  points.push_back(source.last->point);
   return std::make_shared<marker>();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations that take no memory and no kernel: waiting, recording, calling the host.
+// Stream operations without memory or a kernel: waits, event recordings, host calls.
 #pragma once
 
 #include <cuda.h>
@@ -12,7 +12,7 @@
 
 namespace halfwarp::emulator {
 
-// Does nothing, in its turn: what waits for other places waits through it.
+// Does nothing; carries the waits of its queue entry.
 class marker final : public operation {
  public:
   marker() noexcept : operation{operation_kind::bookkeeping} {}
@@ -21,48 +21,48 @@ class marker final : public operation {
 
 class record_event final : public operation {
  public:
-  explicit record_event(std::shared_ptr<event_record> what) noexcept
-      : operation{operation_kind::bookkeeping}, what_{std::move(what)} {}
+  explicit record_event(std::shared_ptr<event_record> recording) noexcept
+      : operation{operation_kind::bookkeeping}, recording_{std::move(recording)} {}
   failure execute(stream&) override {
-    what_->reached = host_clock::now();
-    what_->is_reached = true;
-    if (what_->shared) what_->shared->complete(what_->number);
+    recording_->reached = host_clock::now();
+    recording_->is_reached = true;
+    if (recording_->shared) recording_->shared->complete(recording_->number);
     return {};
   }
 
  private:
-  std::shared_ptr<event_record> what_;
+  std::shared_ptr<event_record> recording_;
 };
 
-// Waits for what another process recorded.
+// Waits for a recording of another process.
 class wait_for_process final : public operation {
  public:
-  wait_for_process(std::shared_ptr<sharing::event_state> on, std::uint64_t recording) noexcept
-      : on_{std::move(on)}, recording_{recording} {}
-  failure execute(stream& in) override;
+  wait_for_process(std::shared_ptr<sharing::event_state> state, std::uint64_t recording) noexcept
+      : state_{std::move(state)}, recording_{recording} {}
+  failure execute(stream& target) override;
 
  private:
-  std::shared_ptr<sharing::event_state> on_;
+  std::shared_ptr<sharing::event_state> state_;
   std::uint64_t recording_;
 };
 
-// Until a recording of another process is reached, that process ends, or this one does.
-failure wait_elsewhere(const sharing::event_state& on, std::uint64_t recording);
+// Waits until a recording of another process completes, or until either process ends.
+failure wait_for_remote_recording(const sharing::event_state& state, std::uint64_t recording);
 
-// The operation by which a stream waits for the last recording of an event, and the places that it
-// waits for besides; null when there is nothing to wait for.
-std::shared_ptr<operation> make_wait(const event& on, std::vector<stream_point>& places);
+// Returns the operation that makes a stream wait for the last recording of an event, and adds the
+// points to wait for to `points`. Returns null if no wait is needed.
+std::shared_ptr<operation> make_wait(const event& source, std::vector<stream_point>& points);
 
-// Calls a function of the program, which may not call the driver.
+// Calls a host function, which must not call the driver.
 class host_call final : public operation {
  public:
   host_call(CUhostFn function, void* data) noexcept
       : operation{operation_kind::host_function}, function_{function}, data_{data} {}
   failure execute(stream&) override;
-  void describe(CUgraphNodeParams& as) const override {
-    as.type = CU_GRAPH_NODE_TYPE_HOST;
-    as.host.fn = function_;
-    as.host.userData = data_;
+  void describe(CUgraphNodeParams& params) const override {
+    params.type = CU_GRAPH_NODE_TYPE_HOST;
+    params.host.fn = function_;
+    params.host.userData = data_;
   }
 
  private:
@@ -70,7 +70,7 @@ class host_call final : public operation {
   void* data_;
 };
 
-// The older form, which is told the handle and the state of the stream.
+// Calls a callback of cuStreamAddCallback, with the handle and the status of the stream.
 class stream_callback final : public operation {
  public:
   stream_callback(CUstream raw, CUstreamCallback function, void* data) noexcept

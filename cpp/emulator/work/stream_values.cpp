@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that streams write and wait for.
+// Writes, waits and reductions of stream values.
 #include "emulator/work/stream_values.hpp"
 
 #include <algorithm>
@@ -16,48 +16,48 @@
 namespace halfwarp::emulator {
 namespace {
 
-constexpr std::chrono::microseconds pause{20};
-// As many instructions of the step limit count as one look at the value.
-constexpr unsigned steps_per_look = 1 << 15;
+constexpr std::chrono::microseconds poll_interval{20};
+// Number of instructions of the step limit that one poll of the value counts as.
+constexpr unsigned steps_per_poll = 1 << 15;
 
 template <class Word>
-Word& word_at(CUdeviceptr at) {
-  return *reinterpret_cast<Word*>(the_driver().memory.view(at));
+Word& word_at(CUdeviceptr address) {
+  return *reinterpret_cast<Word*>(the_driver().memory.view(address));
 }
 
-std::uint64_t load(CUdeviceptr at, unsigned bytes) {
-  if (bytes == 8) return std::atomic_ref{word_at<std::uint64_t>(at)}.load();
-  return std::atomic_ref{word_at<std::uint32_t>(at)}.load();
+std::uint64_t load(CUdeviceptr address, unsigned bytes) {
+  if (bytes == 8) return std::atomic_ref{word_at<std::uint64_t>(address)}.load();
+  return std::atomic_ref{word_at<std::uint32_t>(address)}.load();
 }
 
 template <class Word>
-bool is_met(Word there, Word wanted, unsigned flags) {
+bool is_satisfied(Word current, Word expected, unsigned flags) {
   switch (flags & ~CU_STREAM_WAIT_VALUE_FLUSH) {
     case CU_STREAM_WAIT_VALUE_GEQ:  // cyclic: a counter may wrap around
-      return static_cast<std::make_signed_t<Word>>(there - wanted) >= 0;
+      return static_cast<std::make_signed_t<Word>>(current - expected) >= 0;
     case CU_STREAM_WAIT_VALUE_EQ:
-      return there == wanted;
+      return current == expected;
     case CU_STREAM_WAIT_VALUE_AND:
-      return (there & wanted) != 0;
+      return (current & expected) != 0;
     default:
-      return static_cast<Word>(~(there | wanted)) != 0;
+      return static_cast<Word>(~(current | expected)) != 0;
   }
 }
 
-bool is_met(const CUstreamBatchMemOpParams& each) {
+bool is_satisfied(const CUstreamBatchMemOpParams& each) {
   const auto& wait = each.waitValue;
-  const std::uint64_t there = load(wait.address, bytes_of(each));
-  if (bytes_of(each) == 8) return is_met<std::uint64_t>(there, wait.value64, wait.flags);
-  return is_met(static_cast<std::uint32_t>(there), static_cast<std::uint32_t>(wait.value),
-                wait.flags);
+  const std::uint64_t current = load(wait.address, bytes_of(each));
+  if (bytes_of(each) == 8) return is_satisfied<std::uint64_t>(current, wait.value64, wait.flags);
+  return is_satisfied(static_cast<std::uint32_t>(current), static_cast<std::uint32_t>(wait.value),
+                      wait.flags);
 }
 
 template <class Word>
-void reduce(CUdeviceptr at, Word value, CUstreamAtomicReductionOpType how) {
-  std::atomic_ref word{word_at<Word>(at)};
-  if (how == CU_STREAM_ATOMIC_REDUCTION_OP_ADD) {
+void reduce(CUdeviceptr address, Word value, CUstreamAtomicReductionOpType type) {
+  std::atomic_ref word{word_at<Word>(address)};
+  if (type == CU_STREAM_ATOMIC_REDUCTION_OP_ADD) {
     word.fetch_add(value);
-  } else if (how == CU_STREAM_ATOMIC_REDUCTION_OP_AND) {
+  } else if (type == CU_STREAM_ATOMIC_REDUCTION_OP_AND) {
     word.fetch_and(value);
   } else {
     word.fetch_or(value);
@@ -92,7 +92,7 @@ unsigned bytes_of(const CUstreamBatchMemOpParams& each) noexcept {
 
 CUdeviceptr address_of(const CUstreamBatchMemOpParams& each) noexcept {
   if (each.operation == CU_STREAM_MEM_OP_ATOMIC_REDUCTION) return each.atomicReduction.address;
-  return each.waitValue.address;  // where a value to write has its own
+  return each.waitValue.address;  // the same member as in writeValue
 }
 
 bool writes(const CUstreamBatchMemOpParams& each) noexcept {
@@ -100,23 +100,23 @@ bool writes(const CUstreamBatchMemOpParams& each) noexcept {
          each.operation != CU_STREAM_MEM_OP_WAIT_VALUE_64;
 }
 
-failure value_operations::execute(stream& in) {
-  for (const auto& each : what_) {
-    if (auto failed = execute_one(each, in)) return failed;
+failure value_operations::execute(stream& target) {
+  for (const auto& each : operations_) {
+    if (auto failed = execute_one(each, target)) return failed;
   }
   return {};
 }
 
-failure value_operations::check(const CUstreamBatchMemOpParams& each, stream& in) const {
+failure value_operations::check(const CUstreamBatchMemOpParams& each, stream& target) const {
   const auto area = area_of(each, device_);
   const auto problem = check_area(area);
   if (!problem) return {};
-  return area_failure("operation on a value", area, *problem, in, writes(each));
+  return area_failure("value operation", area, *problem, target, writes(each));
 }
 
-failure value_operations::execute_one(const CUstreamBatchMemOpParams& each, stream& in) {
-  if (bytes_of(each) == 0) return {};  // what a barrier orders is done already
-  if (auto failed = check(each, in)) return failed;
+failure value_operations::execute_one(const CUstreamBatchMemOpParams& each, stream& target) {
+  if (bytes_of(each) == 0) return {};  // a barrier: earlier operations are complete
+  if (auto failed = check(each, target)) return failed;
   switch (each.operation) {
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
       std::atomic_ref{word_at<std::uint32_t>(each.writeValue.address)}.store(each.writeValue.value);
@@ -126,48 +126,48 @@ failure value_operations::execute_one(const CUstreamBatchMemOpParams& each, stre
           each.writeValue.value64);
       return {};
     case CU_STREAM_MEM_OP_ATOMIC_REDUCTION: {
-      const auto& given = each.atomicReduction;
+      const auto& params = each.atomicReduction;
       if (bytes_of(each) == 8) {
-        reduce<std::uint64_t>(given.address, given.value, given.reductionOp);
+        reduce<std::uint64_t>(params.address, params.value, params.reductionOp);
       } else {
-        reduce(given.address, static_cast<std::uint32_t>(given.value), given.reductionOp);
+        reduce(params.address, static_cast<std::uint32_t>(params.value), params.reductionOp);
       }
       return {};
     }
     default:
-      return wait_for(each, in);
+      return wait_for(each, target);
   }
 }
 
-// The memory may be freed, and the context destroyed, while the stream waits.
-failure value_operations::wait_for(const CUstreamBatchMemOpParams& each, stream& in) {
-  if (is_met(each)) return {};
+// Checks at each poll: the memory may be freed, or the context destroyed, during the wait.
+failure value_operations::wait_for(const CUstreamBatchMemOpParams& each, stream& target) {
+  if (is_satisfied(each)) return {};
   driver& d = the_driver();
   {
     const std::lock_guard guard{d.lock};
-    d.streams.may_wait(in);
+    d.streams.may_wait(target);
   }
-  const std::uint64_t looks = d.settings.step_limit / steps_per_look + 1;
-  for (std::uint64_t i = 0; i < looks; ++i) {
-    std::this_thread::sleep_for(pause);
-    if (in.owner().cancelled() || lifecycle::is_ending()) return {};
-    if (auto failed = check(each, in)) return failed;
-    if (is_met(each)) return {};
+  const std::uint64_t polls = d.settings.step_limit / steps_per_poll + 1;
+  for (std::uint64_t i = 0; i < polls; ++i) {
+    std::this_thread::sleep_for(poll_interval);
+    if (target.owner().canceled() || lifecycle::is_ending()) return {};
+    if (auto failed = check(each, target)) return failed;
+    if (is_satisfied(each)) return {};
   }
   const auto& wait = each.waitValue;
-  const auto wanted = bytes_of(each) == 8 ? wait.value64 : wait.value;
+  const auto expected = bytes_of(each) == 8 ? wait.value64 : wait.value;
   report::fault f;
   f.kind = report::fault_kind::deadlock;
   f.address = wait.address;
   f.bytes = bytes_of(each);
   f.device = device_;
-  f.stream = in.number();
-  f.detail = "the stream waits for " + condition(wait.flags) + std::to_string(wanted) + " at " +
+  f.stream = target.number();
+  f.detail = "the stream waits for " + condition(wait.flags) + std::to_string(expected) + " at " +
              report::hexadecimal(wait.address) + ", where " +
              std::to_string(load(wait.address, bytes_of(each))) + " stays";
   f.hint =
-      "nothing writes the value: submit what does before, or on another stream; option "
-      "step_limit says how long is waited";
+      "no operation writes the value: submit the write earlier or in another stream; option "
+      "step_limit limits the wait";
   f.seed = d.settings.seed;
   return {report::code(f.kind), true, std::move(f)};
 }

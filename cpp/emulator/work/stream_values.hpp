@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of a stream on single values in memory: writing, waiting, barriers, reductions.
+// Stream operations on single values in memory: writes, waits, barriers, reductions.
 #pragma once
 
 #include <cuda.h>
@@ -11,25 +11,25 @@
 
 namespace halfwarp::emulator {
 
-// Several of them, one after the other, whose addresses were checked when they were given.
+// A sequence of operations on values. The call that submitted them checked the addresses.
 class value_operations final : public operation {
  public:
-  value_operations(std::vector<CUstreamBatchMemOpParams> what, int device)
-      : what_{std::move(what)}, device_{device} {}
-  failure execute(stream& in) override;
+  value_operations(std::vector<CUstreamBatchMemOpParams> operations, int device)
+      : operations_{std::move(operations)}, device_{device} {}
+  failure execute(stream& target) override;
 
  private:
-  failure execute_one(const CUstreamBatchMemOpParams& each, stream& in);
-  failure wait_for(const CUstreamBatchMemOpParams& each, stream& in);
-  failure check(const CUstreamBatchMemOpParams& each, stream& in) const;
+  failure execute_one(const CUstreamBatchMemOpParams& params, stream& target);
+  failure wait_for(const CUstreamBatchMemOpParams& params, stream& target);
+  failure check(const CUstreamBatchMemOpParams& params, stream& target) const;
 
-  std::vector<CUstreamBatchMemOpParams> what_;
+  std::vector<CUstreamBatchMemOpParams> operations_;
   int device_;
 };
 
-// Bytes that an operation accesses, 0 for barriers, and where.
-unsigned bytes_of(const CUstreamBatchMemOpParams& each) noexcept;
-CUdeviceptr address_of(const CUstreamBatchMemOpParams& each) noexcept;
-bool writes(const CUstreamBatchMemOpParams& each) noexcept;
+// Return the bytes that an operation accesses (0 for barriers), their address, and the access.
+unsigned bytes_of(const CUstreamBatchMemOpParams& params) noexcept;
+CUdeviceptr address_of(const CUstreamBatchMemOpParams& params) noexcept;
+bool writes(const CUstreamBatchMemOpParams& params) noexcept;
 
 }  // namespace halfwarp::emulator

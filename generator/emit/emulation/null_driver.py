@@ -40,7 +40,7 @@ def bodies(library: Library) -> str:
     handles = {h.name for h in library.handles} - ZERO_IS_VALID
     text = "\n".join(body(f, handles) for f in library.functions)
     return f"""{first_line([library])}
-#include "emulator/null/answer.hpp"
+#include "emulator/null/outputs.hpp"
 #include "emulator/null_driver.hpp"
 
 namespace halfwarp::emulator::null_driver {{
@@ -85,5 +85,5 @@ def answer(param: Param, function: Function, handles: set[str]) -> str | None:
     if kind.shape in ("charbuf", "bytes"):
         return f"zero({name})"
     if kind.shape == "voidp" or (kind.shape == "object" and kind.element in handles):
-        return f"fresh({name})"
+        return f"store_handle({name})"
     return None if param.c_type == "void *" else f"zero({name})"

@@ -159,7 +159,7 @@ def test_destroying_a_handle_in_use_by_a_waiting_thread_is_a_fault():
     assert fault.kind in ("destroyed-in-use", "destroyed-handle")
     assert "cuStreamDestroy on thread" in str(fault)
     assert f"cuStreamSynchronize on thread {waiter.native_id}" in str(fault)
-    assert "was using it" in str(fault) or "while this call was under way" in str(fault)
+    assert "was using it" in str(fault) or "destroyed during this call" in str(fault)
 
 
 def run(code, **environment):

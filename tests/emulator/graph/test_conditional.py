@@ -256,7 +256,7 @@ print(driver.cuStreamSynchronize(stream)[0].name, emulation.last_fault().kind)
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True
     )
     assert done.stdout == "CUDA_ERROR_LAUNCH_TIMEOUT step-limit\n", done.stderr
-    assert "a while node of a graph went round 1024 times" in done.stderr
+    assert "a while node of a graph completed 1024 iterations" in done.stderr
 
 
 @pytest.mark.skipif(not emulation.is_active(), reason="a GPU writes somewhere")

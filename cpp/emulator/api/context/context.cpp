@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts: making and ending them, the stack of each thread, limits, waiting for all.
+// Creates and destroys contexts; context stacks, limits, peer access, synchronization.
 #include <utility>
 
 #include "emulator/api/call.hpp"
@@ -15,12 +15,12 @@ void create(CUcontext* out, unsigned flags, CUdevice ordinal) {
   call c;
   require_outputs(out);
   require_context_flags(flags);
-  const auto made = c.d.objects.make<context>(c.device_of(ordinal), flags, false);
-  this_thread().contexts.push_back(made);
-  *out = made->handle_as<CUcontext>();
+  const auto created = c.d.objects.make<context>(c.device_of(ordinal), flags, false);
+  this_thread().contexts.push_back(created);
+  *out = created->handle_as<CUcontext>();
 }
 
-// Limits of parts that are not emulated cannot be set, and are not reported as if they could.
+// Returns whether the emulator has a limit. Other limits can be neither set nor queried.
 bool has_limit(CUlimit limit) {
   return limit == CU_LIMIT_STACK_SIZE || limit == CU_LIMIT_PRINTF_FIFO_SIZE ||
          limit == CU_LIMIT_MALLOC_HEAP_SIZE;
@@ -35,15 +35,15 @@ void require_limit(CUlimit limit) {
 
 void require_context_flags(unsigned flags) {
   const unsigned schedule = flags & CU_CTX_SCHED_MASK;
-  const bool is_one = schedule == CU_CTX_SCHED_AUTO || schedule == CU_CTX_SCHED_SPIN ||
-                      schedule == CU_CTX_SCHED_YIELD || schedule == CU_CTX_SCHED_BLOCKING_SYNC;
-  require(is_one && (flags & ~static_cast<unsigned>(CU_CTX_FLAGS_MASK)) == 0,
-          CUDA_ERROR_INVALID_VALUE, "these are no flags of a context");
+  const bool is_known = schedule == CU_CTX_SCHED_AUTO || schedule == CU_CTX_SCHED_SPIN ||
+                        schedule == CU_CTX_SCHED_YIELD || schedule == CU_CTX_SCHED_BLOCKING_SYNC;
+  require(is_known && (flags & ~static_cast<unsigned>(CU_CTX_FLAGS_MASK)) == 0,
+          CUDA_ERROR_INVALID_VALUE, "the flags are invalid for a context");
 }
 
 CUresult cuCtxCreate(CUcontext* pctx, CUctxCreateParams* ctxCreateParams, unsigned int flags,
                      CUdevice dev) noexcept {
-  return answer_unlocked([&] {
+  return run_unlocked([&] {
     const bool is_plain = !ctxCreateParams || (ctxCreateParams->numExecAffinityParams == 0 &&
                                                !ctxCreateParams->cigParams);
     require(is_plain, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
@@ -54,7 +54,7 @@ CUresult cuCtxCreate(CUcontext* pctx, CUctxCreateParams* ctxCreateParams, unsign
 
 CUresult cuCtxCreate_v3(CUcontext* pctx, CUexecAffinityParam*, int numParams, unsigned int flags,
                         CUdevice dev) noexcept {
-  return answer_unlocked([&] {
+  return run_unlocked([&] {
     require(numParams == 0, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
             "the emulator has no execution affinity");
     create(pctx, flags, dev);
@@ -62,25 +62,25 @@ CUresult cuCtxCreate_v3(CUcontext* pctx, CUexecAffinityParam*, int numParams, un
 }
 
 CUresult cuCtxCreate_v2(CUcontext* pctx, unsigned int flags, CUdevice dev) noexcept {
-  return answer_unlocked([&] { create(pctx, flags, dev); });
+  return run_unlocked([&] { create(pctx, flags, dev); });
 }
 
 CUresult cuCtxDestroy(CUcontext ctx) noexcept {
-  return answer([&](call& c) {
-    const auto gone = c.context_of(ctx);
-    require(!gone->is_primary(), CUDA_ERROR_INVALID_CONTEXT,
+  return run_locked([&](call& c) {
+    const auto target = c.context_of(ctx);
+    require(!target->is_primary(), CUDA_ERROR_INVALID_CONTEXT,
             "a primary context is released with cuDevicePrimaryCtxRelease");
-    require(!gone->is_green(), CUDA_ERROR_INVALID_CONTEXT,
+    require(!target->is_green(), CUDA_ERROR_INVALID_CONTEXT,
             "a green context is destroyed with cuGreenCtxDestroy");
-    c.d.objects.remove(*gone);
-    end_context(c.d, c.guard, *gone);
+    c.d.objects.remove(*target);
+    end_context(c.d, c.guard, *target);
     auto& stack = this_thread().contexts;
-    if (!stack.empty() && stack.back() == gone) stack.pop_back();
+    if (!stack.empty() && stack.back() == target) stack.pop_back();
   });
 }
 
 CUresult cuCtxGetCurrent(CUcontext* pctx) noexcept {
-  return answer_unlocked([&] {
+  return run_unlocked([&] {
     require_outputs(pctx);
     const auto& stack = this_thread().contexts;
     *pctx = stack.empty() ? nullptr : stack.back()->handle_as<CUcontext>();
@@ -88,7 +88,7 @@ CUresult cuCtxGetCurrent(CUcontext* pctx) noexcept {
 }
 
 CUresult cuCtxSetCurrent(CUcontext ctx) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     auto& stack = this_thread().contexts;
     const auto next = ctx ? c.context_of(ctx) : nullptr;
     if (!stack.empty()) stack.pop_back();
@@ -97,15 +97,15 @@ CUresult cuCtxSetCurrent(CUcontext ctx) noexcept {
 }
 
 CUresult cuCtxPushCurrent(CUcontext ctx) noexcept {
-  // Of a primary context the device asks only when it is used: it may be made anew meanwhile.
-  return answer([&](call& c) {
-    const auto found = c.find<context>(ctx, CUDA_ERROR_INVALID_CONTEXT);
-    this_thread().contexts.push_back(found->is_primary() ? found : c.context_of(ctx));
+  // A primary context is checked when it is used: it may be created again before.
+  return run_locked([&](call& c) {
+    const auto match = c.find<context>(ctx, CUDA_ERROR_INVALID_CONTEXT);
+    this_thread().contexts.push_back(match->is_primary() ? match : c.context_of(ctx));
   });
 }
 
 CUresult cuCtxPopCurrent(CUcontext* pctx) noexcept {
-  return answer_unlocked([&] {
+  return run_unlocked([&] {
     auto& stack = this_thread().contexts;
     require(!stack.empty(), CUDA_ERROR_INVALID_CONTEXT, "no context is current in this thread");
     if (pctx) *pctx = stack.back()->handle_as<CUcontext>();
@@ -114,49 +114,49 @@ CUresult cuCtxPopCurrent(CUcontext* pctx) noexcept {
 }
 
 CUresult cuCtxGetDevice(CUdevice* device) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(device);
-    *device = c.current()->on().ordinal();
+    *device = c.current()->device().ordinal();
   });
 }
 
 CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(device);
-    *device = (ctx ? c.context_of(ctx) : c.current())->on().ordinal();
+    *device = (ctx ? c.context_of(ctx) : c.current())->device().ordinal();
   });
 }
 
 CUresult cuCtxGetFlags(unsigned int* flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(flags);
     *flags = c.current()->flags;
   });
 }
 
 CUresult cuCtxSetFlags(unsigned int flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_context_flags(flags);
     c.current()->flags = flags;
   });
 }
 
 CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(ctxId);
-    *ctxId = (ctx ? c.context_of(ctx) : c.current_or_green())->life();
+    *ctxId = (ctx ? c.context_of(ctx) : c.current_or_green())->unique_id();
   });
 }
 
 CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(version);
     *version = (ctx ? c.context_of(ctx) : c.current())->api_version;
   });
 }
 
 CUresult cuCtxGetStreamPriorityRange(int* leastPriority, int* greatestPriority) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     c.current();
     if (leastPriority) *leastPriority = least_priority;
     if (greatestPriority) *greatestPriority = greatest_priority;
@@ -164,7 +164,7 @@ CUresult cuCtxGetStreamPriorityRange(int* leastPriority, int* greatestPriority) 
 }
 
 CUresult cuCtxSynchronize() noexcept {
-  return answer([](call& c) {
+  return run_locked([](call& c) {
     const auto owner = c.current_or_green();
     require_nothing_captures(c.d, *owner);
     return c.wait_for_all(*owner);
@@ -172,7 +172,7 @@ CUresult cuCtxSynchronize() noexcept {
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext ctx) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     const auto owner = ctx ? c.context_of(ctx) : c.current_or_green();
     require_nothing_captures(c.d, *owner);
     return c.wait_for_all(*owner);
@@ -180,7 +180,7 @@ CUresult cuCtxSynchronize_v2(CUcontext ctx) noexcept {
 }
 
 CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pvalue);
     require_limit(limit);
     *pvalue = c.current()->limits[limit];
@@ -188,21 +188,21 @@ CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit) noexcept {
 }
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_limit(limit);
     c.current()->limits[limit] = value;
   });
 }
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache* pconfig) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pconfig);
     *pconfig = c.current()->cache_preference;
   });
 }
 
 CUresult cuCtxSetCacheConfig(CUfunc_cache config) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL,
             CUDA_ERROR_INVALID_VALUE, "cuda.h has no such cache preference");
     c.current()->cache_preference = config;
@@ -210,25 +210,25 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config) noexcept {
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require(Flags == 0, CUDA_ERROR_INVALID_VALUE, "the flags must be 0");
     const auto from = c.current();
     const auto owner = c.context_of(peerContext);
-    require(&from->on() != &owner->on(), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
-            "a device is no peer of itself");
+    require(&from->device() != &owner->device(), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
+            "a device cannot be its own peer");
     require(from->peers.insert(owner->id()).second, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
-            "the peer access is enabled already");
-    c.d.memory.set_peer_access(from->on().ordinal(), owner->on().ordinal(), true);
+            "peer access is already enabled");
+    c.d.memory.set_peer_access(from->device().ordinal(), owner->device().ordinal(), true);
   });
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peerContext) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     const auto from = c.current();
     const auto owner = c.context_of(peerContext);
     require(from->peers.erase(owner->id()) == 1, CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
-            "the peer access is not enabled");
-    c.d.memory.set_peer_access(from->on().ordinal(), owner->on().ordinal(), false);
+            "peer access is not enabled");
+    c.d.memory.set_peer_access(from->device().ordinal(), owner->device().ordinal(), false);
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Green contexts: parts of a device with streams of their own. Kernels run on the same worker
-// threads; what is kept is who was given which multiprocessors.
+// Green contexts: parts of a device with their own streams. Kernels of all contexts run in the same
+// threads; only the assignment of multiprocessors is recorded.
 #include "emulator/stream/green_context.hpp"
 
 #include "emulator/api/call.hpp"
@@ -15,23 +15,23 @@ std::shared_ptr<green_context> find(const call& c, CUgreenCtx raw) {
   return c.find<green_context>(raw, CUDA_ERROR_INVALID_CONTEXT);
 }
 
-CUdevResource resource_of(const context& of, CUdevResourceType type) {
+CUdevResource resource_of(const context& owner, CUdevResourceType type) {
   switch (type) {
     case CU_DEV_RESOURCE_TYPE_SM:
-      return of.is_green() ? as_source(of.sm) : all_multiprocessors(of.on());
+      return owner.is_green() ? as_source(owner.sm) : all_multiprocessors(owner.device());
     case CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG:
-      return of.is_green() ? of.workqueue : default_workqueue(of.on());
+      return owner.is_green() ? owner.workqueue : default_workqueue(owner.device());
     case CU_DEV_RESOURCE_TYPE_WORKQUEUE:
-      return shared_workqueue(of.on());
+      return shared_workqueue(owner.device());
     default:
       refuse(CUDA_ERROR_INVALID_RESOURCE_TYPE, "cuda.h has no such type of resource");
   }
 }
 
-// All that was submitted to the context so far.
-std::vector<stream_point> work_of(const context& of) {
+// Returns the points at which all submitted work of the context completes.
+std::vector<stream_point> work_of(const context& owner) {
   std::vector<stream_point> ends;
-  for (const auto& each : of.active) ends.push_back(each->end());
+  for (const auto& each : owner.active) ends.push_back(each->end());
   return ends;
 }
 
@@ -39,18 +39,19 @@ std::vector<stream_point> work_of(const context& of) {
 
 CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc, CUdevice dev,
                           unsigned int flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(phCtx);
     require((flags & ~static_cast<unsigned>(CU_GREEN_CTX_DEFAULT_STREAM)) == 0,
-            CUDA_ERROR_INVALID_VALUE, "these are no flags of a green context");
-    const auto given = c.find<resource_descriptor>(desc, CUDA_ERROR_INVALID_VALUE)->given;
+            CUDA_ERROR_INVALID_VALUE, "the flags are invalid for a green context");
+    const auto provided = c.find<resource_descriptor>(desc, CUDA_ERROR_INVALID_VALUE)->resources;
     auto& device = c.device_of(dev);
-    require(given.device == dev, CUDA_ERROR_INVALID_DEVICE, "the resources are of another device");
+    require(provided.device == dev, CUDA_ERROR_INVALID_DEVICE,
+            "the resources belong to another device");
     const auto primary = open_primary(c.d, device);
-    const auto view = c.d.objects.make<context>(primary, given.sm, given.workqueue);
-    view->is_library_owned = true;  // the green context is what the program has to destroy
-    const auto made = c.d.objects.make<green_context>(view);
-    view->green_handle = made->handle_as<CUgreenCtx>();
+    const auto view = c.d.objects.make<context>(primary, provided.sm, provided.workqueue);
+    view->is_library_owned = true;  // the program destroys the green context
+    const auto created = c.d.objects.make<green_context>(view);
+    view->green_handle = created->handle_as<CUgreenCtx>();
     primary->greens.push_back(view);
     ++device.primary_retains;
     *phCtx = view->green_handle;
@@ -58,95 +59,95 @@ CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc, CUdevice de
 }
 
 CUresult cuGreenCtxDestroy(CUgreenCtx hCtx) noexcept {
-  return answer([&](call& c) {
-    const auto gone = find(c, hCtx);
-    const auto primary = gone->view->shared_root();
-    static_cast<void>(invalidate_captures(c.d, *gone->view));
-    c.d.objects.remove(*gone);
-    c.d.objects.remove(*gone->view);
-    end_green_context(c.d, c.guard, gone->view);
-    if (primary->on().primary_retains == 0 && primary->is_alive) {
+  return run_locked([&](call& c) {
+    const auto target = find(c, hCtx);
+    const auto primary = target->view->shared_root();
+    static_cast<void>(invalidate_captures(c.d, *target->view));
+    c.d.objects.remove(*target);
+    c.d.objects.remove(*target->view);
+    end_green_context(c.d, c.guard, target->view);
+    if (primary->device().primary_retains == 0 && primary->is_alive) {
       end_context(c.d, c.guard, *primary);
     }
   });
 }
 
 CUresult cuCtxFromGreenCtx(CUcontext* pContext, CUgreenCtx hCtx) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pContext);
     *pContext = find(c, hCtx)->view->handle_as<CUcontext>();
   });
 }
 
 CUresult cuGreenCtxGetId(CUgreenCtx greenCtx, unsigned long long* greenCtxId) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(greenCtxId);
-    *greenCtxId = (greenCtx ? find(c, greenCtx)->view : c.current_or_green())->life();
+    *greenCtxId = (greenCtx ? find(c, greenCtx)->view : c.current_or_green())->unique_id();
   });
 }
 
 CUresult cuGreenCtxStreamCreate(CUstream* phStream, CUgreenCtx greenCtx, unsigned int flags,
                                 int priority) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(phStream);
     require(flags == CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE,
-            "a stream of a green context is made with CU_STREAM_NON_BLOCKING");
+            "a stream of a green context needs CU_STREAM_NON_BLOCKING");
     *phStream = create_stream(c, find(c, greenCtx)->view, flags, priority);
   });
 }
 
 CUresult cuGreenCtxRecordEvent(CUgreenCtx hCtx, CUevent hEvent) noexcept {
-  return answer([&](call& c) {
-    const auto in = find(c, hCtx)->view;
+  return run_locked([&](call& c) {
+    const auto view = find(c, hCtx)->view;
     const auto recorded = c.find<event>(hEvent);
-    require(&recorded->owner() == &in->root(), CUDA_ERROR_INVALID_HANDLE,
+    require(&recorded->owner() == &view->root(), CUDA_ERROR_INVALID_HANDLE,
             "the event and the green context belong to different devices");
-    require_nothing_captures(c.d, *in);
-    auto& last = in->legacy();
-    c.submit(last, std::make_shared<marker>(), work_of(*in));
+    require_nothing_captures(c.d, *view);
+    auto& last = view->legacy();
+    c.submit(last, std::make_shared<marker>(), work_of(*view));
     c.record(*recorded, last);
   });
 }
 
 CUresult cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent) noexcept {
-  return answer([&](call& c) {
-    const auto in = find(c, hCtx)->view;
-    const auto waited = c.find<event>(hEvent);
-    require(!waited->captured, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+  return run_locked([&](call& c) {
+    const auto view = find(c, hCtx)->view;
+    const auto source = c.find<event>(hEvent);
+    require(!source->captured, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
             "the event was recorded in a capture");
-    require_nothing_captures(c.d, *in);
-    std::vector<stream_point> until;
-    const auto waiting = make_wait(*waited, until);
-    if (!waiting) return;
+    require_nothing_captures(c.d, *view);
+    std::vector<stream_point> points;
+    const auto wait = make_wait(*source, points);
+    if (!wait) return;
     std::vector<std::shared_ptr<stream>> streams;
     c.d.objects.for_each(object_kind::stream, [&](const object& each) {
-      const auto found = c.d.objects.find<stream>(each.handle_as<CUstream>());
-      if (&found->owner() == in.get()) streams.push_back(found);
+      const auto match = c.d.objects.find<stream>(each.handle_as<CUstream>());
+      if (&match->owner() == view.get()) streams.push_back(match);
     });
-    for (const auto& each : streams) c.submit(*each, waiting, until);
-    const auto behind = c.submit(in->legacy(), waiting, until);
-    std::erase_if(in->gate, [](const stream_point& old) { return old.is_reached(); });
-    in->gate.push_back(behind);
+    for (const auto& each : streams) c.submit(*each, wait, points);
+    const auto last = c.submit(view->legacy(), wait, points);
+    std::erase_if(view->gate, [](const stream_point& old) { return old.is_reached(); });
+    view->gate.push_back(last);
   });
 }
 
 CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource* resource,
                                 CUdevResourceType type) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(resource);
-    const auto& of = c.device_of(device);
+    const auto& owner = c.device_of(device);
     require(type == CU_DEV_RESOURCE_TYPE_SM || type == CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG ||
                 type == CU_DEV_RESOURCE_TYPE_WORKQUEUE,
             CUDA_ERROR_INVALID_RESOURCE_TYPE, "cuda.h has no such type of resource");
-    *resource = type == CU_DEV_RESOURCE_TYPE_SM          ? all_multiprocessors(of)
-                : type == CU_DEV_RESOURCE_TYPE_WORKQUEUE ? shared_workqueue(of)
-                                                         : default_workqueue(of);
+    *resource = type == CU_DEV_RESOURCE_TYPE_SM          ? all_multiprocessors(owner)
+                : type == CU_DEV_RESOURCE_TYPE_WORKQUEUE ? shared_workqueue(owner)
+                                                         : default_workqueue(owner);
   });
 }
 
 CUresult cuCtxGetDevResource(CUcontext hCtx, CUdevResource* resource,
                              CUdevResourceType type) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(resource);
     *resource = resource_of(hCtx ? *c.context_of(hCtx) : *c.current_or_green(), type);
   });
@@ -154,7 +155,7 @@ CUresult cuCtxGetDevResource(CUcontext hCtx, CUdevResource* resource,
 
 CUresult cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource* resource,
                                   CUdevResourceType type) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(resource);
     *resource = resource_of(*find(c, hCtx)->view, type);
   });
@@ -162,7 +163,7 @@ CUresult cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource* resource,
 
 CUresult cuStreamGetDevResource(CUstream hStream, CUdevResource* resource,
                                 CUdevResourceType type) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(resource);
     *resource = resource_of(c.stream_of(hStream)->owner(), type);
   });

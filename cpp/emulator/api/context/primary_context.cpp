@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one context per device that all users of a process share.
+// Primary contexts: one per device, shared by all users in a process.
 #include "emulator/api/call.hpp"
 #include "emulator/driver/context_life.hpp"
 
 namespace halfwarp::emulator::api {
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pctx);
     auto& device = c.device_of(dev);
     const auto primary = open_primary(c.d, device);
@@ -16,7 +16,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) noexcept {
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice dev) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     auto& device = c.device_of(dev);
     require(device.primary_retains > 0, CUDA_ERROR_INVALID_CONTEXT,
             "the primary context was released more often than it was retained");
@@ -25,9 +25,9 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice dev) noexcept {
   });
 }
 
-// Who retained it has to release it afterwards too.
+// Each reference must still be released after a reset.
 CUresult cuDevicePrimaryCtxReset(CUdevice dev) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     auto& device = c.device_of(dev);
     if (device.primary && device.primary->is_alive) end_context(c.d, c.guard, *device.primary);
     device.primary_flags = 0;
@@ -35,7 +35,7 @@ CUresult cuDevicePrimaryCtxReset(CUdevice dev) noexcept {
 }
 
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     auto& device = c.device_of(dev);
     require_context_flags(flags);
     device.primary_flags = flags;
@@ -44,7 +44,7 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) noexcept {
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int* flags, int* active) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(flags, active);
     const auto& device = c.device_of(dev);
     *flags = device.primary_flags;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capturing streams: beginning, ending, asking, changing what the next node waits for.
+// Begins, ends and queries captures; changes the dependencies of the next node.
 #include "emulator/graph/capture.hpp"
 
 #include <utility>
@@ -9,21 +9,21 @@
 namespace halfwarp::emulator::api {
 namespace {
 
-CUstreamCaptureStatus status_of(const stream& in) {
-  if (!in.capturing) return CU_STREAM_CAPTURE_STATUS_NONE;
-  return in.capturing->of->is_valid ? CU_STREAM_CAPTURE_STATUS_ACTIVE
-                                    : CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+CUstreamCaptureStatus status_of(const stream& target) {
+  if (!target.capturing) return CU_STREAM_CAPTURE_STATUS_NONE;
+  return target.capturing->capture->is_valid ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                                             : CU_STREAM_CAPTURE_STATUS_INVALIDATED;
 }
 
-// A question about the legacy default stream has no answer while another stream that it waits for
-// is being captured; asking does no harm.
-std::shared_ptr<stream> asked_stream(call& c, CUstream raw) {
-  auto found = c.stream_of(raw);
-  require_no_implicit_wait(c.d, *found, false);
-  return found;
+// Returns the stream of a query. Refuses the legacy default stream if a stream that it waits for is
+// capturing, without invalidating that capture.
+std::shared_ptr<stream> queried_stream(call& c, CUstream raw) {
+  auto target = c.stream_of(raw);
+  require_no_implicit_wait(c.d, *target, false);
+  return target;
 }
 
-struct capture_answer {
+struct capture_outputs {
   CUstreamCaptureStatus* status;
   cuuint64_t* id;
   CUgraph* graph;
@@ -32,10 +32,10 @@ struct capture_answer {
   std::size_t* count;
 };
 
-void tell(const call&, stream& in, const capture_answer& out) {
-  *out.status = status_of(in);
+void write_outputs(const call&, stream& target, const capture_outputs& out) {
+  *out.status = status_of(target);
   if (*out.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return;
-  auto& state = *in.capturing;
+  auto& state = *target.capturing;
   state.shown.clear();
   state.shown_data.clear();
   std::erase_if(state.frontier, [](const capture_edge& e) { return e.from->is_removed; });
@@ -43,8 +43,8 @@ void tell(const call&, stream& in, const capture_answer& out) {
     state.shown.push_back(each.from->handle_as<CUgraphNode>());
     state.shown_data.push_back(each.data);
   }
-  if (out.id) *out.id = state.of->id;
-  if (out.graph) *out.graph = state.of->into->handle_as<CUgraph>();
+  if (out.id) *out.id = state.capture->id;
+  if (out.graph) *out.graph = state.capture->graph->handle_as<CUgraph>();
   if (out.dependencies) *out.dependencies = state.shown.data();
   if (out.data) *out.data = state.shown_data.data();
   if (out.count) *out.count = state.frontier.size();
@@ -53,25 +53,25 @@ void tell(const call&, stream& in, const capture_answer& out) {
 }  // namespace
 
 CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode) noexcept {
-  return answer([&](call& c) { begin_capture(c.d, *c.stream_of(hStream), nullptr, {}, mode); });
+  return run_locked([&](call& c) { begin_capture(c.d, *c.stream_of(hStream), nullptr, {}, mode); });
 }
 
 CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
                                      const CUgraphNode* dependencies,
                                      const CUgraphEdgeData* dependencyData, size_t numDependencies,
                                      CUstreamCaptureMode mode) noexcept {
-  return answer([&](call& c) {
-    const auto in = c.stream_of(hStream);
-    auto into = graph_of(c, hGraph);
-    const auto after = nodes_of(c, dependencies, numDependencies);
-    into->require_dependencies(after);
-    auto edges = edges_from(after, data_of(dependencyData, numDependencies));
-    begin_capture(c.d, *in, std::move(into), std::move(edges), mode);
+  return run_locked([&](call& c) {
+    const auto target = c.stream_of(hStream);
+    auto destination = graph_of(c, hGraph);
+    const auto dependency_nodes = nodes_of(c, dependencies, numDependencies);
+    destination->require_dependencies(dependency_nodes);
+    auto edges = edges_from(dependency_nodes, data_of(dependencyData, numDependencies));
+    begin_capture(c.d, *target, std::move(destination), std::move(edges), mode);
   });
 }
 
 CUresult cuStreamEndCapture(CUstream hStream, CUgraph* phGraph) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(phGraph);
     *phGraph = nullptr;
     *phGraph = end_capture(c.d, *c.stream_of(hStream))->handle_as<CUgraph>();
@@ -79,9 +79,9 @@ CUresult cuStreamEndCapture(CUstream hStream, CUgraph* phGraph) noexcept {
 }
 
 CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(captureStatus);
-    *captureStatus = status_of(*asked_stream(c, hStream));
+    *captureStatus = status_of(*queried_stream(c, hStream));
   });
 }
 
@@ -90,11 +90,11 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus* capt
                                    const CUgraphNode** dependencies_out,
                                    const CUgraphEdgeData** edgeData_out,
                                    size_t* numDependencies_out) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(captureStatus_out);
-    tell(c, *asked_stream(c, hStream),
-         {captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out,
-          numDependencies_out});
+    write_outputs(c, *queried_stream(c, hStream),
+                  {captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out,
+                   numDependencies_out});
   });
 }
 
@@ -109,22 +109,22 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus* capt
 CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode* dependencies,
                                               const CUgraphEdgeData* dependencyData,
                                               size_t numDependencies, unsigned int flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     auto* const state = capture_of(*c.stream_of(hStream));
     require(state != nullptr, CUDA_ERROR_ILLEGAL_STATE, "the stream is not being captured");
     require(
         flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES || flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES,
         CUDA_ERROR_INVALID_VALUE, "the flags are CU_STREAM_ADD_ or _SET_CAPTURE_DEPENDENCIES");
-    const auto given = nodes_of(c, dependencies, numDependencies);
-    state->of->into->require_dependencies(given);
-    const auto edges = edges_from(given, data_of(dependencyData, numDependencies));
+    const auto nodes = nodes_of(c, dependencies, numDependencies);
+    state->capture->graph->require_dependencies(nodes);
+    const auto edges = edges_from(nodes, data_of(dependencyData, numDependencies));
     if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) state->frontier.clear();
     add_edges(state->frontier, edges);
   });
 }
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) noexcept {
-  return answer_unlocked([&] {
+  return run_unlocked([&] {
     require_outputs(mode);
     require(*mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && *mode <= CU_STREAM_CAPTURE_MODE_RELAXED,
             CUDA_ERROR_INVALID_VALUE, "cuda.h has no such capture mode");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changing single nodes of executable graphs. Launches that are under way are not changed.
+// Changes single nodes of executable graphs. Pending launches are not affected.
 #include "emulator/api/graph/graph_call.hpp"
 #include "emulator/graph/graph_exec.hpp"
 #include "emulator/stream/operation.hpp"
@@ -7,78 +7,78 @@
 namespace halfwarp::emulator::api {
 namespace {
 
-struct changed_node {
-  std::shared_ptr<graph_exec> in;
-  graph_node* twin;
+struct exec_node {
+  std::shared_ptr<graph_exec> exec;
+  graph_node* node;
 };
 
-changed_node changed_of(const call& c, CUgraphExec raw, CUgraphNode node) {
-  const auto in = exec_of(c, raw);
-  auto* const twin = in->twin_of(*node_of(c, node));
-  require(twin != nullptr, CUDA_ERROR_INVALID_VALUE,
-          "the node is not of the graph that was instantiated");
-  return {in, twin};
+exec_node find_node(const call& c, CUgraphExec raw, CUgraphNode original) {
+  const auto exec = exec_of(c, raw);
+  auto* const node = exec->clone_of(*node_of(c, original));
+  require(node != nullptr, CUDA_ERROR_INVALID_VALUE,
+          "the node does not belong to the instantiated graph");
+  return {exec, node};
 }
 
-void require_type(const graph_node& of, CUgraphNodeType type) {
-  require(of.work.type == type, CUDA_ERROR_INVALID_VALUE, "the node is of another kind");
+void require_type(const graph_node& node, CUgraphNodeType type) {
+  require(node.work.type == type, CUDA_ERROR_INVALID_VALUE, "the node has another type");
 }
 
 bool is_one_row(const node_work& work) {
-  CUgraphNodeParams known{};
-  work.done->describe(known);
-  return known.memcpy.copyParams.Height <= 1 && known.memcpy.copyParams.Depth <= 1;
+  CUgraphNodeParams params{};
+  work.operation->describe(params);
+  return params.memcpy.copyParams.Height <= 1 && params.memcpy.copyParams.Depth <= 1;
 }
 
-void set(const changed_node& changed, node_work work) {
+void set(const exec_node& target, node_work work) {
   require(
-      check_change(changed.twin->work, work, changed.in->flags()) == CU_GRAPH_EXEC_UPDATE_SUCCESS,
-      CUDA_ERROR_INVALID_VALUE, "an executable cannot change this about the node");
+      check_change(target.node->work, work, target.exec->flags()) == CU_GRAPH_EXEC_UPDATE_SUCCESS,
+      CUDA_ERROR_INVALID_VALUE, "an executable graph cannot make this change to the node");
   const bool is_copy = work.type == CU_GRAPH_NODE_TYPE_MEMCPY;
-  require(!is_copy || (is_one_row(changed.twin->work) && is_one_row(work)),
-          CUDA_ERROR_INVALID_VALUE, "an executable changes copies of one row only");
-  changed.twin->work = std::move(work);
-  changed.in->change();
+  require(!is_copy || (is_one_row(target.node->work) && is_one_row(work)), CUDA_ERROR_INVALID_VALUE,
+          "an executable graph can change one-row copies only");
+  target.node->work = std::move(work);
+  target.exec->invalidate_plan();
 }
 
-CUresult change(CUgraphExec raw, CUgraphNode node, CUgraphNodeType type, const void* given,
-                const auto& make) {
-  return answer([&](call& c) {
-    require_outputs(given);
-    const auto changed = changed_of(c, raw, node);
-    require_type(*changed.twin, type);
-    set(changed, make(c, *changed.twin));
+CUresult change(CUgraphExec raw, CUgraphNode node, CUgraphNodeType type, const void* params,
+                const auto& create_work) {
+  return run_locked([&](call& c) {
+    require_outputs(params);
+    const auto target = find_node(c, raw, node);
+    require_type(*target.node, type);
+    set(target, create_work(c, *target.node));
   });
 }
 
-void set_child(call& c, const changed_node& changed, CUgraph raw) {
-  const auto outcome = update_child(*changed.in, *changed.twin, *graph_of(c, raw));
+void set_child(call& c, const exec_node& target, CUgraph raw) {
+  const auto outcome = update_child(*target.exec, *target.node, *graph_of(c, raw));
   require(outcome.result == CU_GRAPH_EXEC_UPDATE_SUCCESS, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
-          "the two child graphs differ in what an executable cannot change");
+          "the child graphs differ in a way that an executable graph cannot adopt");
 }
 
-bool may_be_disabled(CUgraphNodeType type) { return type <= CU_GRAPH_NODE_TYPE_MEMSET; }
+bool can_be_disabled(CUgraphNodeType type) { return type <= CU_GRAPH_NODE_TYPE_MEMSET; }
 
 }  // namespace
 
 CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
                                   CUgraphNodeParams* nodeParams) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(nodeParams);
-    const auto changed = changed_of(c, hGraphExec, hNode);
-    require_type(*changed.twin, nodeParams->type);
+    const auto target = find_node(c, hGraphExec, hNode);
+    require_type(*target.node, nodeParams->type);
     switch (nodeParams->type) {
       case CU_GRAPH_NODE_TYPE_GRAPH:
-        return set_child(c, changed, nodeParams->graph.graph);
+        return set_child(c, target, nodeParams->graph.graph);
       case CU_GRAPH_NODE_TYPE_KERNEL:
-        return set(changed, kernel_work(c, nodeParams->kernel, changed.twin->work.attributes));
+        return set(target, kernel_work(c, nodeParams->kernel, target.node->work.attributes));
       case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
       case CU_GRAPH_NODE_TYPE_MEM_FREE:
       case CU_GRAPH_NODE_TYPE_CONDITIONAL:
         refuse(CUDA_ERROR_NOT_SUPPORTED,
-               "nodes that allocate, free or choose keep their parameters");
+               "parameters of allocation, free and conditional nodes cannot be changed");
       default:
-        return set(changed, work_of(c, changed.twin->in(), *nodeParams));
+        return set(target, work_of(c, target.node->owner(), *nodeParams));
     }
   });
 }
@@ -86,8 +86,8 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
                                            const CUDA_KERNEL_NODE_PARAMS* nodeParams) noexcept {
   return change(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams,
-                [&](call& c, const graph_node& of) {
-                  return kernel_work(c, newer(*nodeParams), of.work.attributes);
+                [&](call& c, const graph_node& node) {
+                  return kernel_work(c, newer(*nodeParams), node.work.attributes);
                 });
 }
 
@@ -113,10 +113,10 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
 
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
                                             CUgraph childGraph) noexcept {
-  return answer([&](call& c) {
-    const auto changed = changed_of(c, hGraphExec, hNode);
-    require_type(*changed.twin, CU_GRAPH_NODE_TYPE_GRAPH);
-    set_child(c, changed, childGraph);
+  return run_locked([&](call& c) {
+    const auto target = find_node(c, hGraphExec, hNode);
+    require_type(*target.node, CU_GRAPH_NODE_TYPE_GRAPH);
+    set_child(c, target, childGraph);
   });
 }
 
@@ -136,23 +136,23 @@ CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hN
 
 CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
                                unsigned int isEnabled) noexcept {
-  return answer([&](call& c) {
-    const auto changed = changed_of(c, hGraphExec, hNode);
-    require(may_be_disabled(changed.twin->work.type), CUDA_ERROR_INVALID_VALUE,
-            "kernels, copies and memsets alone are disabled");
-    changed.twin->is_enabled = isEnabled != 0;
-    changed.in->change();
+  return run_locked([&](call& c) {
+    const auto target = find_node(c, hGraphExec, hNode);
+    require(can_be_disabled(target.node->work.type), CUDA_ERROR_INVALID_VALUE,
+            "only kernel, copy and memset nodes can be disabled");
+    target.node->is_enabled = isEnabled != 0;
+    target.exec->invalidate_plan();
   });
 }
 
 CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
                                unsigned int* isEnabled) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(isEnabled);
-    const auto asked = changed_of(c, hGraphExec, hNode);
-    require(may_be_disabled(asked.twin->work.type), CUDA_ERROR_INVALID_VALUE,
-            "kernels, copies and memsets alone are disabled");
-    *isEnabled = asked.twin->is_enabled;
+    const auto target = find_node(c, hGraphExec, hNode);
+    require(can_be_disabled(target.node->work.type), CUDA_ERROR_INVALID_VALUE,
+            "only kernel, copy and memset nodes can be disabled");
+    *isEnabled = target.node->is_enabled;
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bodies on graphs share: nodes behind handles, parameters, lists in the two-call form.
+// Shared by the graph functions: nodes of handles, node parameters, output lists.
 #pragma once
 
 #include <algorithm>
@@ -25,46 +25,47 @@ inline std::shared_ptr<graph_exec> exec_of(const call& c, CUgraphExec raw) {
   return c.find<graph_exec>(raw, CUDA_ERROR_INVALID_VALUE);
 }
 
-// A list of nodes that the program gave.
+// Returns the nodes of a list of handles.
 std::vector<graph_node*> nodes_of(const call& c, const CUgraphNode* list, std::size_t count);
-// Refuses what no edge can be; the rest is between kernels, which `check_edges` sees to.
+// Returns edge data after checks that need no nodes; check_edge does the other checks.
 std::span<const CUgraphEdgeData> data_of(const CUgraphEdgeData* list, std::size_t count);
 void check_edge(const graph_node& from, CUgraphNodeType to, const CUgraphEdgeData& data);
 
-// The work of a node with these parameters in a graph; fills in what the driver tells of it.
-// Refuses what a node of this kind, or a node of this graph, cannot do.
-node_work work_of(call& c, graph& in, CUgraphNodeParams& given, bool checks_context = false);
-// The same of each kind.
+// Returns the work of a new node of `owner`, and writes the output members of the parameters.
+// Refuses parameters that are invalid for the node type or for the graph.
+node_work work_of(call& c, graph& owner, CUgraphNodeParams& params, bool checks_context = false);
+// Return the work of a node of one type.
 node_work kernel_work(call& c, const CUDA_KERNEL_NODE_PARAMS_v3& p, launch_attributes attributes,
                       bool checks_context = false);
 node_work copy_work(call& c, const CUDA_MEMCPY3D& p, CUcontext raw);
 node_work fill_work(call& c, const CUDA_MEMSET_NODE_PARAMS& p, CUcontext raw);
 node_work host_work(CUhostFn function, void* data);
 node_work event_work(const call& c, CUgraphNodeType type, CUevent raw);
-node_work child_work(call& c, const CUDA_CHILD_GRAPH_NODE_PARAMS& p, const graph& in);
-node_work allocation_work(call& c, graph& in, CUDA_MEM_ALLOC_NODE_PARAMS_v2& p);
-node_work free_work(call& c, graph& in, CUdeviceptr at);
-node_work conditional_work(call& c, graph& in, CUDA_CONDITIONAL_NODE_PARAMS& p);
+node_work child_work(call& c, const CUDA_CHILD_GRAPH_NODE_PARAMS& p, const graph& owner);
+node_work allocation_work(call& c, graph& owner, CUDA_MEM_ALLOC_NODE_PARAMS_v2& p);
+node_work free_work(call& c, graph& owner, CUdeviceptr address);
+node_work conditional_work(call& c, graph& owner, CUDA_CONDITIONAL_NODE_PARAMS& p);
 
-// The context of a node: the one named, or the current one.
-std::shared_ptr<context> place_of(const call& c, CUcontext raw);
+// Returns the context of a handle, or the current context for null.
+std::shared_ptr<context> context_or_current(const call& c, CUcontext raw);
 
-// The parameters of a node, as they were given or captured.
-CUgraphNodeParams parameters_of(const graph_node& of);
+// Returns the parameters of a node.
+CUgraphNodeParams parameters_of(const graph_node& node);
 
-// The two forms of kernel parameters have the same members.
+// Convert between versions of parameter structs that have the same members.
 CUDA_KERNEL_NODE_PARAMS_v3 newer(const CUDA_KERNEL_NODE_PARAMS& p);
 CUDA_KERNEL_NODE_PARAMS older(const CUDA_KERNEL_NODE_PARAMS_v3& p);
 CUDA_MEMSET_NODE_PARAMS older(const CUDA_MEMSET_NODE_PARAMS_v2& p);
 
-// Asked without a list, tells the count; with one, fills it with what fits, and the rest with null.
+// Writes the number of items if `list` is null. Else fills the list, and pads it with null.
 template <class Raw, class Item>
-void hand_over(const std::vector<Item>& items, std::size_t* count, Raw* list, const auto& raw_of) {
+void write_list(const std::vector<Item>& items, std::size_t* count, Raw* list, const auto& raw_of) {
   require_outputs(count);
   if (list) {
-    const auto room = *count;
-    for (std::size_t i = 0; i < room; ++i) list[i] = i < items.size() ? raw_of(items[i]) : Raw{};
-    *count = std::min(room, items.size());
+    const auto capacity = *count;
+    for (std::size_t i = 0; i < capacity; ++i)
+      list[i] = i < items.size() ? raw_of(items[i]) : Raw{};
+    *count = std::min(capacity, items.size());
   } else {
     *count = items.size();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adding nodes of each kind.
+// Adds nodes of each type.
 #include "emulator/api/graph/graph_call.hpp"
 #include "emulator/object/current_call.hpp"
 
@@ -8,25 +8,25 @@ namespace {
 
 struct new_node {
   CUgraphNode* out;
-  CUgraph in;
+  CUgraph graph;
   const CUgraphNode* dependencies;
   const CUgraphEdgeData* data;
   std::size_t count;
 };
 
-// `make`: the work of the node, once nothing else can be refused.
-CUresult add(const new_node& wanted, const void* given, const auto& make) {
-  return answer([&](call& c) {
-    require_outputs(wanted.out, given);
-    const auto in = graph_of(c, wanted.in);
-    const auto after = nodes_of(c, wanted.dependencies, wanted.count);
-    in->require_dependencies(after);
-    const auto data = data_of(wanted.data, wanted.count);
-    auto work = make(c, *in);
-    for (std::size_t i = 0; i < data.size(); ++i) check_edge(*after[i], work.type, data[i]);
-    auto& made = in->add(c.d, std::move(work), after, data);
-    made.created_at = call_site();
-    *wanted.out = made.template handle_as<CUgraphNode>();
+// Adds a node. `create_work` returns its work; called after the checks of the dependencies.
+CUresult add(const new_node& request, const void* params, const auto& create_work) {
+  return run_locked([&](call& c) {
+    require_outputs(request.out, params);
+    const auto target = graph_of(c, request.graph);
+    const auto dependencies = nodes_of(c, request.dependencies, request.count);
+    target->require_dependencies(dependencies);
+    const auto data = data_of(request.data, request.count);
+    auto work = create_work(c, *target);
+    for (std::size_t i = 0; i < data.size(); ++i) check_edge(*dependencies[i], work.type, data[i]);
+    auto& node = target->add(c.d, std::move(work), dependencies, data);
+    node.created_at = call_site();
+    *request.out = node.template handle_as<CUgraphNode>();
   });
 }
 
@@ -36,14 +36,14 @@ CUresult cuGraphAddNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph,
                            const CUgraphNode* dependencies, const CUgraphEdgeData* dependencyData,
                            size_t numDependencies, CUgraphNodeParams* nodeParams) noexcept {
   return add({phGraphNode, hGraph, dependencies, dependencyData, numDependencies}, nodeParams,
-             [&](call& c, graph& in) { return work_of(c, in, *nodeParams); });
+             [&](call& c, graph& target) { return work_of(c, target, *nodeParams); });
 }
 
 CUresult cuGraphAddNode_v3(CUgraphNode* phGraphNode, CUgraph hGraph,
                            const CUgraphNode* dependencies, const CUgraphEdgeData* dependencyData,
                            size_t numDependencies, CUgraphNodeParams* nodeParams) noexcept {
   return add({phGraphNode, hGraph, dependencies, dependencyData, numDependencies}, nodeParams,
-             [&](call& c, graph& in) { return work_of(c, in, *nodeParams, true); });
+             [&](call& c, graph& target) { return work_of(c, target, *nodeParams, true); });
 }
 
 CUresult cuGraphAddKernelNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph,
@@ -83,9 +83,9 @@ CUresult cuGraphAddEmptyNode(CUgraphNode* phGraphNode, CUgraph hGraph,
 CUresult cuGraphAddChildGraphNode(CUgraphNode* phGraphNode, CUgraph hGraph,
                                   const CUgraphNode* dependencies, size_t numDependencies,
                                   CUgraph childGraph) noexcept {
-  const CUDA_CHILD_GRAPH_NODE_PARAMS given{childGraph, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE};
+  const CUDA_CHILD_GRAPH_NODE_PARAMS params{childGraph, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE};
   return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, phGraphNode,
-             [&](call& c, graph& in) { return child_work(c, given, in); });
+             [&](call& c, graph& target) { return child_work(c, params, target); });
 }
 
 CUresult cuGraphAddEventRecordNode(CUgraphNode* phGraphNode, CUgraph hGraph,
@@ -108,13 +108,13 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode* phGraphNode, CUgraph hGraph,
                                 const CUgraphNode* dependencies, size_t numDependencies,
                                 CUDA_MEM_ALLOC_NODE_PARAMS* nodeParams) noexcept {
   return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, nodeParams,
-             [&](call& c, graph& in) {
-               CUDA_MEM_ALLOC_NODE_PARAMS_v2 same{nodeParams->poolProps, nodeParams->accessDescs,
-                                                  nodeParams->accessDescCount, nodeParams->bytesize,
-                                                  0};
-               auto made = allocation_work(c, in, same);
-               nodeParams->dptr = same.dptr;
-               return made;
+             [&](call& c, graph& target) {
+               CUDA_MEM_ALLOC_NODE_PARAMS_v2 params{nodeParams->poolProps, nodeParams->accessDescs,
+                                                    nodeParams->accessDescCount,
+                                                    nodeParams->bytesize, 0};
+               auto work = allocation_work(c, target, params);
+               nodeParams->dptr = params.dptr;
+               return work;
              });
 }
 
@@ -122,22 +122,22 @@ CUresult cuGraphAddMemFreeNode(CUgraphNode* phGraphNode, CUgraph hGraph,
                                const CUgraphNode* dependencies, size_t numDependencies,
                                CUdeviceptr dptr) noexcept {
   return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, phGraphNode,
-             [&](call& c, graph& in) { return free_work(c, in, dptr); });
+             [&](call& c, graph& target) { return free_work(c, target, dptr); });
 }
 
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* pHandle_out, CUgraph hGraph,
                                         CUcontext ctx, unsigned int defaultLaunchValue,
                                         unsigned int flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pHandle_out);
     require(flags == 0 || flags == CU_GRAPH_COND_ASSIGN_DEFAULT, CUDA_ERROR_INVALID_VALUE,
             "the flags are 0 or CU_GRAPH_COND_ASSIGN_DEFAULT");
-    const auto in = graph_of(c, hGraph);
-    const auto at_launch = flags ? std::optional{defaultLaunchValue} : std::nullopt;
-    auto made = c.d.objects.make<conditional>(place_of(c, ctx)->id(), at_launch);
-    made->is_library_owned = true;  // goes with its graph
-    *pHandle_out = made->handle_as<CUgraphConditionalHandle>();
-    in->conditions.push_back(std::make_shared<conditional_lease>(c.d, std::move(made)));
+    const auto target = graph_of(c, hGraph);
+    const auto launch_value = flags ? std::optional{defaultLaunchValue} : std::nullopt;
+    auto handle = c.d.objects.make<conditional>(context_or_current(c, ctx)->id(), launch_value);
+    handle->is_library_owned = true;  // destroyed with its graph
+    *pHandle_out = handle->handle_as<CUgraphConditionalHandle>();
+    target->conditions.push_back(std::make_shared<conditional_lease>(c.d, std::move(handle)));
   });
 }
 

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking about nodes, and changing what they do.
+// Reads and changes the parameters of nodes.
 #include "emulator/api/graph/graph_call.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {
 
-// The parameters of a node of one kind; refuses a node of another.
+// Writes the parameters of a node; refuses a node of another type.
 template <class Parameters>
-CUresult read(CUgraphNode raw, CUgraphNodeType type, Parameters* out, const auto& from) {
-  return answer([&](call& c) {
+CUresult read(CUgraphNode raw, CUgraphNodeType type, Parameters* out, const auto& member_of) {
+  return run_locked([&](call& c) {
     require_outputs(out);
-    const auto asked = node_of(c, raw);
-    require(asked->work.type == type, CUDA_ERROR_INVALID_VALUE, "the node is of another kind");
-    *out = from(parameters_of(*asked));
+    const auto node = node_of(c, raw);
+    require(node->work.type == type, CUDA_ERROR_INVALID_VALUE, "the node has another type");
+    *out = member_of(parameters_of(*node));
   });
 }
 
-// Another work for a node of the same kind. Executables keep the one that they were made with.
-void replace(call& c, graph_node& changed, node_work work) {
-  auto gone = std::exchange(changed.work, std::move(work));
-  if (!gone.child) return;
-  gone.child->clear(c.d);
-  c.d.objects.remove(*gone.child);
+// Replaces the work of a node. Executable graphs retain the previous work.
+void replace(call& c, graph_node& node, node_work work) {
+  auto previous = std::exchange(node.work, std::move(work));
+  if (!previous.child) return;
+  previous.child->clear(c.d);
+  c.d.objects.remove(*previous.child);
 }
 
-CUresult write(CUgraphNode raw, const void* given, CUgraphNodeType type, const auto& make) {
-  return answer([&](call& c) {
-    require_outputs(given);
-    const auto changed = node_of(c, raw);
-    require(changed->work.type == type, CUDA_ERROR_INVALID_VALUE, "the node is of another kind");
-    replace(c, *changed, make(c, *changed));
+CUresult write(CUgraphNode raw, const void* params, CUgraphNodeType type, const auto& create_work) {
+  return run_locked([&](call& c) {
+    require_outputs(params);
+    const auto node = node_of(c, raw);
+    require(node->work.type == type, CUDA_ERROR_INVALID_VALUE, "the node has another type");
+    replace(c, *node, create_work(c, *node));
   });
 }
 
@@ -38,22 +38,21 @@ bool is_fixed(CUgraphNodeType type) {
          type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
-CUresult set_parameters(CUgraphNode raw, CUgraphNodeParams* given, bool checks_context) {
-  return answer([&](call& c) {
-    require_outputs(given);
-    const auto changed = node_of(c, raw);
-    require(changed->work.type == given->type, CUDA_ERROR_INVALID_VALUE,
-            "the node is of another kind");
-    require(!is_fixed(given->type), CUDA_ERROR_NOT_SUPPORTED,
-            "nodes that allocate, free or choose keep their parameters");
-    require(given->type != CU_GRAPH_NODE_TYPE_GRAPH ||
-                given->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE,
-            CUDA_ERROR_INVALID_VALUE, "a child graph is exchanged for a clone");
-    if (given->type == CU_GRAPH_NODE_TYPE_KERNEL) {
-      auto attributes = changed->work.attributes;
-      replace(c, *changed, kernel_work(c, given->kernel, std::move(attributes), checks_context));
+CUresult set_parameters(CUgraphNode raw, CUgraphNodeParams* params, bool checks_context) {
+  return run_locked([&](call& c) {
+    require_outputs(params);
+    const auto node = node_of(c, raw);
+    require(node->work.type == params->type, CUDA_ERROR_INVALID_VALUE, "the node has another type");
+    require(!is_fixed(params->type), CUDA_ERROR_NOT_SUPPORTED,
+            "parameters of allocation, free and conditional nodes cannot be changed");
+    require(params->type != CU_GRAPH_NODE_TYPE_GRAPH ||
+                params->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE,
+            CUDA_ERROR_INVALID_VALUE, "a child graph can only be replaced by a clone");
+    if (params->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+      auto attributes = node->work.attributes;
+      replace(c, *node, kernel_work(c, params->kernel, std::move(attributes), checks_context));
     } else {
-      replace(c, *changed, work_of(c, changed->in(), *given));
+      replace(c, *node, work_of(c, node->owner(), *params));
     }
   });
 }
@@ -61,28 +60,28 @@ CUresult set_parameters(CUgraphNode raw, CUgraphNodeParams* given, bool checks_c
 }  // namespace
 
 CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType* type) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(type);
     *type = node_of(c, hNode)->work.type;
   });
 }
 
 CUresult cuGraphNodeGetLocalId(CUgraphNode hNode, unsigned int* nodeId) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(nodeId);
-    *nodeId = node_of(c, hNode)->place();
+    *nodeId = node_of(c, hNode)->local_id();
   });
 }
 
 CUresult cuGraphNodeGetToolsId(CUgraphNode hNode, unsigned long long* toolsNodeId) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(toolsNodeId);
     *toolsNodeId = node_of(c, hNode)->id();
   });
 }
 
 CUresult cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams* nodeParams) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(nodeParams);
     *nodeParams = parameters_of(*node_of(c, hNode));
   });
@@ -99,44 +98,44 @@ CUresult cuGraphNodeSetParams_v2(CUgraphNode hNode, CUgraphNodeParams* nodeParam
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode,
                                        CUDA_KERNEL_NODE_PARAMS* nodeParams) noexcept {
   return read(hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams,
-              [](const CUgraphNodeParams& known) { return older(known.kernel); });
+              [](const CUgraphNodeParams& params) { return older(params.kernel); });
 }
 
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode hNode,
                                        const CUDA_KERNEL_NODE_PARAMS* nodeParams) noexcept {
-  return write(hNode, nodeParams, CU_GRAPH_NODE_TYPE_KERNEL, [&](call& c, const graph_node& of) {
-    return kernel_work(c, newer(*nodeParams), of.work.attributes);
+  return write(hNode, nodeParams, CU_GRAPH_NODE_TYPE_KERNEL, [&](call& c, const graph_node& node) {
+    return kernel_work(c, newer(*nodeParams), node.work.attributes);
   });
 }
 
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D* nodeParams) noexcept {
   return read(hNode, CU_GRAPH_NODE_TYPE_MEMCPY, nodeParams,
-              [](const CUgraphNodeParams& known) { return known.memcpy.copyParams; });
+              [](const CUgraphNodeParams& params) { return params.memcpy.copyParams; });
 }
 
-// The context of the node stays.
+// Retains the context of the node.
 CUresult cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D* nodeParams) noexcept {
-  return write(hNode, nodeParams, CU_GRAPH_NODE_TYPE_MEMCPY, [&](call& c, const graph_node& of) {
-    return copy_work(c, *nodeParams, of.work.where->handle_as<CUcontext>());
+  return write(hNode, nodeParams, CU_GRAPH_NODE_TYPE_MEMCPY, [&](call& c, const graph_node& node) {
+    return copy_work(c, *nodeParams, node.work.context->handle_as<CUcontext>());
   });
 }
 
 CUresult cuGraphMemsetNodeGetParams(CUgraphNode hNode,
                                     CUDA_MEMSET_NODE_PARAMS* nodeParams) noexcept {
   return read(hNode, CU_GRAPH_NODE_TYPE_MEMSET, nodeParams,
-              [](const CUgraphNodeParams& known) { return older(known.memset); });
+              [](const CUgraphNodeParams& params) { return older(params.memset); });
 }
 
 CUresult cuGraphMemsetNodeSetParams(CUgraphNode hNode,
                                     const CUDA_MEMSET_NODE_PARAMS* nodeParams) noexcept {
-  return write(hNode, nodeParams, CU_GRAPH_NODE_TYPE_MEMSET, [&](call& c, const graph_node& of) {
-    return fill_work(c, *nodeParams, of.work.where->handle_as<CUcontext>());
+  return write(hNode, nodeParams, CU_GRAPH_NODE_TYPE_MEMSET, [&](call& c, const graph_node& node) {
+    return fill_work(c, *nodeParams, node.work.context->handle_as<CUcontext>());
   });
 }
 
 CUresult cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS* nodeParams) noexcept {
-  return read(hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams, [](const CUgraphNodeParams& known) {
-    return CUDA_HOST_NODE_PARAMS{known.host.fn, known.host.userData};
+  return read(hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams, [](const CUgraphNodeParams& params) {
+    return CUDA_HOST_NODE_PARAMS{params.host.fn, params.host.userData};
   });
 }
 
@@ -149,12 +148,12 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode hNode,
 
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph* phGraph) noexcept {
   return read(hNode, CU_GRAPH_NODE_TYPE_GRAPH, phGraph,
-              [](const CUgraphNodeParams& known) { return known.graph.graph; });
+              [](const CUgraphNodeParams& params) { return params.graph.graph; });
 }
 
 CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent* event_out) noexcept {
   return read(hNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event_out,
-              [](const CUgraphNodeParams& known) { return known.eventRecord.event; });
+              [](const CUgraphNodeParams& params) { return params.eventRecord.event; });
 }
 
 CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event) noexcept {
@@ -165,7 +164,7 @@ CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event) noexce
 
 CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent* event_out) noexcept {
   return read(hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event_out,
-              [](const CUgraphNodeParams& known) { return known.eventWait.event; });
+              [](const CUgraphNodeParams& params) { return params.eventWait.event; });
 }
 
 CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event) noexcept {
@@ -176,8 +175,8 @@ CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event) noexcept
 
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode hNode,
                                       CUDA_MEM_ALLOC_NODE_PARAMS* params_out) noexcept {
-  return read(hNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC, params_out, [](const CUgraphNodeParams& known) {
-    const auto& p = known.alloc;
+  return read(hNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC, params_out, [](const CUgraphNodeParams& params) {
+    const auto& p = params.alloc;
     return CUDA_MEM_ALLOC_NODE_PARAMS{p.poolProps, p.accessDescs, p.accessDescCount, p.bytesize,
                                       p.dptr};
   });
@@ -185,7 +184,7 @@ CUresult cuGraphMemAllocNodeGetParams(CUgraphNode hNode,
 
 CUresult cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr* dptr_out) noexcept {
   return read(hNode, CU_GRAPH_NODE_TYPE_MEM_FREE, dptr_out,
-              [](const CUgraphNodeParams& known) { return known.free.dptr; });
+              [](const CUgraphNodeParams& params) { return params.free.dptr; });
 }
 
 }  // namespace halfwarp::emulator::api

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// User objects, and the references that the program and graphs hold to them.
+// User objects, and the references of the program and of graphs.
 #include "emulator/graph/user_object.hpp"
 
 #include <climits>
@@ -11,7 +11,7 @@ namespace {
 
 void require_count(unsigned count) {
   require(count > 0 && count <= INT_MAX, CUDA_ERROR_INVALID_VALUE,
-          "a count of references is from 1 to INT_MAX");
+          "a reference count must be 1 to INT_MAX");
 }
 
 std::shared_ptr<user_object> object_of(const call& c, CUuserObject raw) {
@@ -22,7 +22,7 @@ std::shared_ptr<user_object> object_of(const call& c, CUuserObject raw) {
 
 CUresult cuUserObjectCreate(CUuserObject* object_out, void* ptr, CUhostFn destroy,
                             unsigned int initialRefcount, unsigned int flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(object_out);
     require(destroy != nullptr, CUDA_ERROR_INVALID_VALUE, "the destructor is null");
     require(flags == CU_USER_OBJECT_NO_DESTRUCTOR_SYNC, CUDA_ERROR_INVALID_VALUE,
@@ -34,49 +34,49 @@ CUresult cuUserObjectCreate(CUuserObject* object_out, void* ptr, CUhostFn destro
 }
 
 CUresult cuUserObjectRetain(CUuserObject object, unsigned int count) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_count(count);
     object_of(c, object)->retain(count);
   });
 }
 
-// On a device, to release what others own is undefined.
+// A GPU driver has undefined behavior if more references are released than the program owns.
 CUresult cuUserObjectRelease(CUuserObject object, unsigned int count) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_count(count);
     const auto released = object_of(c, object);
     require(count <= released->by_program(), CUDA_ERROR_INVALID_VALUE,
-            "the program has not so many references to the object");
+            "the program holds fewer references to the object");
     released->release(count);
   });
 }
 
 CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count,
                                  unsigned int flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_count(count);
     require(flags == 0 || flags == CU_GRAPH_USER_OBJECT_MOVE, CUDA_ERROR_INVALID_VALUE,
             "the flags are 0 or CU_GRAPH_USER_OBJECT_MOVE");
-    const auto by = graph_of(c, graph);
+    const auto owner = graph_of(c, graph);
     const auto retained = object_of(c, object);
     if (flags == CU_GRAPH_USER_OBJECT_MOVE) {
       require(count <= retained->by_program(), CUDA_ERROR_INVALID_VALUE,
-              "the program has not so many references to the object");
+              "the program holds fewer references to the object");
       retained->move_to_graph(count);
     } else {
       retained->retain_for_graph(count);
     }
-    by->references.add(retained, count);
+    owner->references.add(retained, count);
   });
 }
 
-// As above: a device's driver accepts more than the graph has.
+// A GPU driver accepts a count above the references of the graph.
 CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_count(count);
-    const auto by = graph_of(c, graph);
-    require(by->references.remove(*object_of(c, object), count), CUDA_ERROR_INVALID_VALUE,
-            "the graph has not so many references to the object");
+    const auto owner = graph_of(c, graph);
+    require(owner->references.remove(*object_of(c, object), count), CUDA_ERROR_INVALID_VALUE,
+            "the graph holds fewer references to the object");
   });
 }
 

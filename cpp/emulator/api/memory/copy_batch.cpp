@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies with attributes, one or many in a call.
+// Copies with attributes, single or in batches.
 #include <span>
 #include <vector>
 
@@ -9,23 +9,24 @@
 namespace halfwarp::emulator::api {
 namespace {
 
-void require_attributes(const CUmemcpyAttributes& given) {
-  require(given.srcAccessOrder >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM &&
-              given.srcAccessOrder <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY,
-          CUDA_ERROR_INVALID_VALUE, "the access order of the source is none of cuda.h");
-  require((given.flags & ~unsigned{CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE}) == 0,
-          CUDA_ERROR_INVALID_VALUE, "cuda.h has no such flag of a copy");
+void require_attributes(const CUmemcpyAttributes& attributes) {
+  require(attributes.srcAccessOrder >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM &&
+              attributes.srcAccessOrder <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY,
+          CUDA_ERROR_INVALID_VALUE, "cuda.h has no such source access order");
+  require((attributes.flags & ~unsigned{CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE}) == 0,
+          CUDA_ERROR_INVALID_VALUE, "cuda.h has no such copy flag");
 }
 
-// A source that may be gone when the call returns has to be read by then.
-waiting waiting_for(const CUmemcpyAttributes& given) {
-  return given.srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL ? waiting::always
-                                                                            : waiting::if_needed;
+// Returns whether the call must wait: the source may become invalid when the call returns.
+wait_mode wait_mode_for(const CUmemcpyAttributes& attributes) {
+  return attributes.srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL
+             ? wait_mode::always
+             : wait_mode::if_needed;
 }
 
-void refuse_in_capture(stream& in) {
-  if (const auto* const state = capture_of(in)) {
-    refuse_and_invalidate(*state->of, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+void refuse_in_capture(stream& target) {
+  if (const auto* const state = capture_of(target)) {
+    refuse_and_invalidate(*state->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
                           "copies with attributes cannot be captured");
   }
 }
@@ -38,53 +39,54 @@ struct area_pair {
 
 std::shared_ptr<stream> require_batch_stream(const call& c, CUstream raw) {
   require(raw != nullptr && raw != CU_STREAM_LEGACY, CUDA_ERROR_INVALID_VALUE,
-          "the legacy default stream takes no batch");
+          "a batch cannot run in the legacy default stream");
   return c.stream_of(raw);
 }
 
 void require_batch_indices(std::span<const std::size_t> from, std::size_t entries,
                            std::size_t count) {
   require(entries > 0 && entries <= count && from.data(), CUDA_ERROR_INVALID_VALUE,
-          "the batch needs at least one and at most as many entries as it has items");
+          "the batch needs at least one entry and at most one per item");
   for (std::size_t i = 0; i < entries; ++i) {
     require(i == 0 ? from[i] == 0 : from[i] > from[i - 1] && from[i] < count,
-            CUDA_ERROR_INVALID_VALUE, "the indices begin at 0 and go up, inside the batch");
+            CUDA_ERROR_INVALID_VALUE, "the indices must start at 0 and ascend inside the batch");
   }
 }
 
 CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t size,
                                      CUmemcpyAttributes* attr, CUstream hStream) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(attr);
-    const auto in = require_batch_stream(c, hStream);
+    const auto target = require_batch_stream(c, hStream);
     require_attributes(*attr);
-    refuse_in_capture(*in);
-    const int device = in->owner().on().ordinal();
-    return copy_area_in(c, *in, range(dst, size, device), range(src, size, device),
-                        waiting_for(*attr));
+    refuse_in_capture(*target);
+    const int device = target->owner().device().ordinal();
+    return copy_area_in(c, *target, range(dst, size, device), range(src, size, device),
+                        wait_mode_for(*attr));
   });
 }
 
 CUresult cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count,
                             CUmemcpyAttributes* attrs, size_t* attrsIdxs, size_t numAttrs,
                             CUstream hStream) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(dsts, srcs, sizes, attrs);
     require_batch_indices({attrsIdxs, numAttrs}, numAttrs, count);
-    const auto in = require_batch_stream(c, hStream);
+    const auto target = require_batch_stream(c, hStream);
     for (const auto& each : std::span{attrs, numAttrs}) require_attributes(each);
-    refuse_in_capture(*in);
-    const int device = in->owner().on().ordinal();
-    std::vector<area_pair> areas;  // all are checked before the first is copied
+    refuse_in_capture(*target);
+    const int device = target->owner().device().ordinal();
+    std::vector<area_pair> areas;  // all are checked before the first copy
     for (std::size_t i = 0; i < count; ++i) {
       require(sizes[i] > 0, CUDA_ERROR_INVALID_VALUE, "a copy of a batch has no bytes");
       areas.push_back({range(dsts[i], sizes[i], device), range(srcs[i], sizes[i], device)});
       admit_side(c, areas.back().to, true);
       admit_side(c, areas.back().from, false);
     }
-    for (std::size_t i = 0, which = 0; i < count; ++i) {
-      if (which + 1 < numAttrs && attrsIdxs[which + 1] == i) ++which;
-      const auto code = copy_area_in(c, *in, areas[i].to, areas[i].from, waiting_for(attrs[which]));
+    for (std::size_t i = 0, entry = 0; i < count; ++i) {
+      if (entry + 1 < numAttrs && attrsIdxs[entry + 1] == i) ++entry;
+      const auto code =
+          copy_area_in(c, *target, areas[i].to, areas[i].from, wait_mode_for(attrs[entry]));
       if (code != CUDA_SUCCESS) return code;
     }
     return CUDA_SUCCESS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of rows and slices, of memory and of arrays.
+// Two- and three-dimensional copies between memory and arrays.
 #include <concepts>
 
 #include "emulator/api/call.hpp"
@@ -9,7 +9,7 @@
 namespace halfwarp::emulator::api {
 namespace {
 
-// One end of a copy, as both structs of the API state it.
+// An end of a copy, from any of the API's structs.
 struct endpoint {
   CUmemorytype type;
   const void* host;
@@ -35,29 +35,29 @@ endpoint target_of(const CUDA_MEMCPY2D& p) {
 extent extent_of(const CUDA_MEMCPY2D& p) { return {p.WidthInBytes, p.Height, 1}; }
 
 template <class Parameters>
-concept of_three_dimensions =
+concept three_dimensional =
     std::same_as<Parameters, CUDA_MEMCPY3D> || std::same_as<Parameters, CUDA_MEMCPY3D_PEER>;
 
-endpoint source_of(const of_three_dimensions auto& p) {
+endpoint source_of(const three_dimensional auto& p) {
   require(p.srcLOD == 0, CUDA_ERROR_INVALID_VALUE, "srcLOD must be 0");
   return {p.srcMemoryType, p.srcHost,  p.srcDevice, p.srcXInBytes, p.srcY,
           p.srcZ,          p.srcPitch, p.srcHeight, p.srcArray};
 }
 
-endpoint target_of(const of_three_dimensions auto& p) {
+endpoint target_of(const three_dimensional auto& p) {
   require(p.dstLOD == 0, CUDA_ERROR_INVALID_VALUE, "dstLOD must be 0");
   return {p.dstMemoryType, p.dstHost,  p.dstDevice, p.dstXInBytes, p.dstY,
           p.dstZ,          p.dstPitch, p.dstHeight, p.dstArray};
 }
 
 extent extent_of(const CUDA_MEMCPY3D& p) {
-  require(!p.reserved0 && !p.reserved1, CUDA_ERROR_INVALID_VALUE, "what is reserved must be null");
+  require(!p.reserved0 && !p.reserved1, CUDA_ERROR_INVALID_VALUE, "reserved members must be null");
   return {p.WidthInBytes, p.Height, p.Depth};
 }
 
 extent extent_of(const CUDA_MEMCPY3D_PEER& p) { return {p.WidthInBytes, p.Height, p.Depth}; }
 
-// A pitch counts where there is a second row, the rows of a slice where there is a second slice.
+// Checks the pitch if there is a second row, and the slice height if there is a second slice.
 void require_room(const endpoint& end, const extent& shape) {
   if (end.type == CU_MEMORYTYPE_ARRAY) return;
   require(end.type >= CU_MEMORYTYPE_HOST && end.type <= CU_MEMORYTYPE_UNIFIED,
@@ -67,28 +67,29 @@ void require_room(const endpoint& end, const extent& shape) {
           "the pitch is smaller than a row");
   const bool has_slices = shape.depth > 1 || end.z;
   require(!has_slices || end.rows >= end.y + shape.height, CUDA_ERROR_INVALID_VALUE,
-          "a slice has fewer rows than are copied");
+          "the slice height is smaller than the copied height");
 }
 
-// Drivers ask for whole elements, but not of a row that is copied from or to the host.
-enum class copied { in_elements, in_bytes };
+// Drivers require whole elements, except for a row that is copied from or to the host.
+enum class row_unit { in_elements, in_bytes };
 
-memory_area area_in_array(const call& c, const endpoint& end, const extent& shape, copied how) {
+memory_area area_in_array(const call& c, const endpoint& end, const extent& shape, row_unit unit) {
   const auto array = c.find<cuda_array>(end.array);
   const texture::image& image = array->image;
   const texture::image_level& level = image.levels[0];
   const std::size_t element = image.format.bytes();
   const bool is_whole = end.x % element == 0 && shape.width % element == 0;
-  require(is_whole || how == copied::in_bytes, CUDA_ERROR_INVALID_VALUE,
-          "a copy with an array is of whole elements");
-  const auto fits = [](std::size_t first, std::size_t count, std::size_t has) {
-    return first <= has && count <= has - first;
+  require(is_whole || unit == row_unit::in_bytes, CUDA_ERROR_INVALID_VALUE,
+          "a copy with an array must consist of whole elements");
+  const auto fits = [](std::size_t first, std::size_t count, std::size_t available) {
+    return first <= available && count <= available - first;
   };
   require(fits(end.x, shape.width, level.width * element) &&
               fits(end.y, shape.height, level.height) && fits(end.z, shape.depth, level.depth),
-          CUDA_ERROR_INVALID_VALUE, "the copy does not lie inside the array");
-  const auto at = image.base + level.offset + end.z * level.slice_pitch + end.y * level.row_pitch;
-  auto area = range(at + end.x, shape.width, image.device);
+          CUDA_ERROR_INVALID_VALUE, "the copy exceeds the array");
+  const auto start =
+      image.base + level.offset + end.z * level.slice_pitch + end.y * level.row_pitch;
+  auto area = range(start + end.x, shape.width, image.device);
   area.rows = shape.height;
   area.pitch = level.row_pitch;
   area.slices = shape.depth;
@@ -115,7 +116,7 @@ void require_side(const call& c, const endpoint& end, memory_area area, bool is_
   if (end.type == CU_MEMORYTYPE_DEVICE) require_device_memory(c, area);
 }
 
-// Which devices read the source and write the target.
+// The devices that read the source and write the target.
 struct device_pair {
   int source, target;
 };
@@ -126,51 +127,51 @@ struct checked_areas {
 };
 
 template <class Parameters>
-checked_areas check_rows(const call& c, const Parameters& given, device_pair on,
-                         copied how = copied::in_elements) {
-  const endpoint from = source_of(given), to = target_of(given);
-  const extent shape = extent_of(given);
+checked_areas check_rows(const call& c, const Parameters& params, device_pair devices,
+                         row_unit unit = row_unit::in_elements) {
+  const endpoint from = source_of(params), to = target_of(params);
+  const extent shape = extent_of(params);
   require_room(from, shape);
   require_room(to, shape);
   if (shape.width == 0 || shape.height == 0 || shape.depth == 0) return {{}, {}, true};
   const auto area = [&](const endpoint& end, int device) {
-    return end.type == CU_MEMORYTYPE_ARRAY ? area_in_array(c, end, shape, how)
+    return end.type == CU_MEMORYTYPE_ARRAY ? area_in_array(c, end, shape, unit)
                                            : area_of(end, shape, device);
   };
-  const auto source = area(from, on.source), target = area(to, on.target);
+  const auto source = area(from, devices.source), target = area(to, devices.target);
   require_side(c, from, source, false);
   require_side(c, to, target, true);
   return {target, source, false};
 }
 
 template <class Parameters>
-device_pair devices_of(const call&, const Parameters&, const stream& in) {
-  const int device = copying_device(in);
+device_pair devices_of(const call&, const Parameters&, const stream& target) {
+  const int device = copying_device(target);
   return {device, device};
 }
 
-// Each side is accessed from the device of its own context, which only memory of devices has.
-device_pair devices_of(const call& c, const CUDA_MEMCPY3D_PEER& given, const stream& in) {
-  const auto device = [&](CUmemorytype type, CUcontext of) {
+// Returns the device of each side's context; only device memory has a context.
+device_pair devices_of(const call& c, const CUDA_MEMCPY3D_PEER& params, const stream& target) {
+  const auto device = [&](CUmemorytype type, CUcontext raw) {
     const bool has_context = type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_ARRAY;
-    return has_context ? c.context_of(of)->on().ordinal() : copying_device(in);
+    return has_context ? c.context_of(raw)->device().ordinal() : copying_device(target);
   };
-  return {device(given.srcMemoryType, given.srcContext),
-          device(given.dstMemoryType, given.dstContext)};
+  return {device(params.srcMemoryType, params.srcContext),
+          device(params.dstMemoryType, params.dstContext)};
 }
 
 template <class Parameters>
-CUresult copy_rows(const Parameters* given, CUstream in, waiting when,
-                   copied how = copied::in_elements) {
-  return answer([&](call& c) {
-    require_outputs(given);
-    const auto stream = c.stream_of(in);
-    const auto areas = check_rows(c, *given, devices_of(c, *given, *stream), how);
-    return areas.is_empty ? CUDA_SUCCESS : copy_area_in(c, *stream, areas.to, areas.from, when);
+CUresult copy_rows(const Parameters* params, CUstream stream_handle, wait_mode mode,
+                   row_unit unit = row_unit::in_elements) {
+  return run_locked([&](call& c) {
+    require_outputs(params);
+    const auto stream = c.stream_of(stream_handle);
+    const auto areas = check_rows(c, *params, devices_of(c, *params, *stream), unit);
+    return areas.is_empty ? CUDA_SUCCESS : copy_area_in(c, *stream, areas.to, areas.from, mode);
   });
 }
 
-// One row between an array and other memory, or two arrays.
+// An end of a copy of one row, in an array or in memory.
 struct row_end {
   CUmemorytype type;
   CUarray array = nullptr;
@@ -180,11 +181,13 @@ struct row_end {
 };
 
 row_end in_array(CUarray array, std::size_t offset) { return {CU_MEMORYTYPE_ARRAY, array, offset}; }
-row_end on_host(const void* at) { return {CU_MEMORYTYPE_HOST, nullptr, 0, at}; }
-row_end on_device(CUdeviceptr at) { return {CU_MEMORYTYPE_DEVICE, nullptr, 0, nullptr, at}; }
+row_end on_host(const void* host) { return {CU_MEMORYTYPE_HOST, nullptr, 0, host}; }
+row_end on_device(CUdeviceptr address) {
+  return {CU_MEMORYTYPE_DEVICE, nullptr, 0, nullptr, address};
+}
 
-CUresult copy_row(const row_end& to, const row_end& from, std::size_t bytes, CUstream in,
-                  waiting when) {
+CUresult copy_row(const row_end& to, const row_end& from, std::size_t bytes, CUstream stream_handle,
+                  wait_mode mode) {
   CUDA_MEMCPY2D row{};
   row.srcMemoryType = from.type, row.dstMemoryType = to.type;
   row.srcArray = from.array, row.dstArray = to.array;
@@ -194,13 +197,14 @@ CUresult copy_row(const row_end& to, const row_end& from, std::size_t bytes, CUs
   row.WidthInBytes = bytes;
   row.Height = 1;
   const bool has_host = from.type == CU_MEMORYTYPE_HOST || to.type == CU_MEMORYTYPE_HOST;
-  return copy_rows(&row, in, when, has_host ? copied::in_bytes : copied::in_elements);
+  return copy_rows(&row, stream_handle, mode,
+                   has_host ? row_unit::in_bytes : row_unit::in_elements);
 }
 
 }  // namespace
 
-std::shared_ptr<operation> make_copy(call& c, const CUDA_MEMCPY3D& given, int device) {
-  auto areas = check_rows(c, given, {device, device});
+std::shared_ptr<operation> make_copy(call& c, const CUDA_MEMCPY3D& params, int device) {
+  auto areas = check_rows(c, params, {device, device});
   if (!areas.is_empty) {
     admit_side(c, areas.to, true);
     admit_side(c, areas.from, false);
@@ -209,73 +213,73 @@ std::shared_ptr<operation> make_copy(call& c, const CUDA_MEMCPY3D& given, int de
 }
 
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D* pCopy) noexcept {
-  return copy_rows(pCopy, nullptr, waiting::for_host_only);
+  return copy_rows(pCopy, nullptr, wait_mode::for_host_only);
 }
 
 CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* pCopy) noexcept {
-  return copy_rows(pCopy, nullptr, waiting::for_host_only);
+  return copy_rows(pCopy, nullptr, wait_mode::for_host_only);
 }
 
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* pCopy, CUstream hStream) noexcept {
-  return copy_rows(pCopy, hStream, waiting::if_needed);
+  return copy_rows(pCopy, hStream, wait_mode::if_needed);
 }
 
 CUresult cuMemcpy3D(const CUDA_MEMCPY3D* pCopy) noexcept {
-  return copy_rows(pCopy, nullptr, waiting::for_host_only);
+  return copy_rows(pCopy, nullptr, wait_mode::for_host_only);
 }
 
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* pCopy, CUstream hStream) noexcept {
-  return copy_rows(pCopy, hStream, waiting::if_needed);
+  return copy_rows(pCopy, hStream, wait_mode::if_needed);
 }
 
 CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* pCopy) noexcept {
-  return copy_rows(pCopy, nullptr, waiting::for_host_only);
+  return copy_rows(pCopy, nullptr, wait_mode::for_host_only);
 }
 
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* pCopy, CUstream hStream) noexcept {
-  return copy_rows(pCopy, hStream, waiting::if_needed);
+  return copy_rows(pCopy, hStream, wait_mode::if_needed);
 }
 
 CUresult cuMemcpyHtoA(CUarray dstArray, size_t dstOffset, const void* srcHost,
                       size_t ByteCount) noexcept {
   return copy_row(in_array(dstArray, dstOffset), on_host(srcHost), ByteCount, nullptr,
-                  waiting::always);
+                  wait_mode::always);
 }
 
 CUresult cuMemcpyHtoAAsync(CUarray dstArray, size_t dstOffset, const void* srcHost,
                            size_t ByteCount, CUstream hStream) noexcept {
   return copy_row(in_array(dstArray, dstOffset), on_host(srcHost), ByteCount, hStream,
-                  waiting::if_needed);
+                  wait_mode::if_needed);
 }
 
 CUresult cuMemcpyAtoH(void* dstHost, CUarray srcArray, size_t srcOffset,
                       size_t ByteCount) noexcept {
   return copy_row(on_host(dstHost), in_array(srcArray, srcOffset), ByteCount, nullptr,
-                  waiting::always);
+                  wait_mode::always);
 }
 
 CUresult cuMemcpyAtoHAsync(void* dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
                            CUstream hStream) noexcept {
   return copy_row(on_host(dstHost), in_array(srcArray, srcOffset), ByteCount, hStream,
-                  waiting::if_needed);
+                  wait_mode::if_needed);
 }
 
 CUresult cuMemcpyDtoA(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice,
                       size_t ByteCount) noexcept {
   return copy_row(in_array(dstArray, dstOffset), on_device(srcDevice), ByteCount, nullptr,
-                  waiting::for_host_only);
+                  wait_mode::for_host_only);
 }
 
 CUresult cuMemcpyAtoD(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset,
                       size_t ByteCount) noexcept {
   return copy_row(on_device(dstDevice), in_array(srcArray, srcOffset), ByteCount, nullptr,
-                  waiting::for_host_only);
+                  wait_mode::for_host_only);
 }
 
 CUresult cuMemcpyAtoA(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
                       size_t ByteCount) noexcept {
   return copy_row(in_array(dstArray, dstOffset), in_array(srcArray, srcOffset), ByteCount, nullptr,
-                  waiting::for_host_only);
+                  wait_mode::for_host_only);
 }
 
 }  // namespace halfwarp::emulator::api

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bodies on memory share: finding allocations, classifying addresses.
+// Shared by the memory functions: lookup of allocations, checks of areas, copies.
 #pragma once
 
 #include <span>
@@ -9,61 +9,60 @@
 
 namespace halfwarp::emulator::api {
 
-// The live allocation that begins at an address and whose free is not queued yet.
-memory::allocation require_base(const call& c, CUdeviceptr at);
+// Returns the live allocation that begins at an address; refuses one whose free is queued.
+memory::allocation require_base(const call& c, CUdeviceptr address);
 
-// The operations that graph nodes stand for, after the checks of the calls of the same name.
-std::shared_ptr<operation> make_copy(call& c, const CUDA_MEMCPY3D& given, int device);
-std::shared_ptr<operation> make_fill(call& c, const CUDA_MEMSET_NODE_PARAMS& given, int device);
+// Return the operations of copy and memset nodes, after the checks of the corresponding calls.
+std::shared_ptr<operation> make_copy(call& c, const CUDA_MEMCPY3D& params, int device);
+std::shared_ptr<operation> make_fill(call& c, const CUDA_MEMSET_NODE_PARAMS& params, int device);
 
-// The pool that cuMemAllocAsync takes from.
-std::shared_ptr<memory_pool> current_pool(driver& d, device& of);
+// Returns the pool from which cuMemAllocAsync allocates.
+std::shared_ptr<memory_pool> current_pool(driver& d, device& owner);
 
-// Checks the addresses of an area against what is allocated now, and notes whether it is plain
-// host memory.
+// Checks an area against the current allocations, and sets `is_pageable`.
 void admit_area(const call& c, memory_area& area, bool is_write);
 
-// The device of plain memory (of cuMemAlloc, or a variable), which copies and nodes of graphs reach
-// without peer access; of other memory `otherwise`.
-int home_of(const call& c, CUdeviceptr at, int otherwise);
-// Admits one side of a copy.
+// Returns the device of memory of cuMemAlloc or of a variable, which copies and graph nodes reach
+// without peer access; `fallback` for other memory.
+int home_of(const call& c, CUdeviceptr address, int fallback);
+// Checks one side of a copy.
 void admit_side(const call& c, memory_area& area, bool is_write);
-// Of an area that was admitted, and that the caller says to be memory of a device: refuses what is
-// of the host and not page-locked for a device: plain memory, and memory of its pools.
+// Refuses pageable host memory and memory of host pools where a call requires device memory. The
+// area must have been checked.
 void require_device_memory(const call& c, const memory_area& area);
 
-// The device whose access counts for a single copy: that of the current context. Fills, and copies
-// with attributes, go by that of the stream.
-int copying_device(const stream& in);
+// Returns the device whose access a single copy needs: the device of the current context. Memsets
+// and copies with attributes use the device of the stream.
+int copying_device(const stream& target);
 
-// Whether synchronous calls on this memory wait even where they need not.
-bool has_sync_memops(const call& c, CUdeviceptr at);
+// Returns whether CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set for the memory.
+bool has_sync_memops(const call& c, CUdeviceptr address);
 
 memory_area range(CUdeviceptr first, std::size_t bytes, int device);
 
-// Of an area that was admitted: whether the host can see it.
+// Returns whether the host can access an area, which must have been checked.
 bool is_on_host(const call& c, const memory_area& area);
 
-enum class waiting : std::uint8_t {
-  always,         // the call returns when the bytes are there
-  for_host_only,  // the same, unless both sides are device memory
-  if_needed,      // only where the host could see the difference
+enum class wait_mode : std::uint8_t {
+  always,         // the call returns after the copy
+  for_host_only,  // as `always`, unless both sides are device memory
+  if_needed,      // waits only if the target is pageable
 };
 
-// The stream of a call that takes many items, which the legacy default stream does not do.
+// Returns the stream of a batch call; refuses the legacy default stream.
 std::shared_ptr<stream> require_batch_stream(const call& c, CUstream raw);
-// Entries that count from an index of the batch on, as its calls take them.
+// Checks the first indices of the entries of a batch.
 void require_batch_indices(std::span<const std::size_t> from, std::size_t entries,
                            std::size_t count);
 
-// Which sides of a copy its name says to be memory of a device. Drivers do not take it at its word
-// for the other side: cuMemcpyDtoH also writes to a device.
+// The sides of a copy that must be device memory. Drivers do not check the other side:
+// cuMemcpyDtoH also writes to device memory.
 struct device_sides {
   bool to = false, from = false;
 };
 
-// Copies between areas of equal shape, after admitting both.
-CUresult copy_area_in(call& c, stream& in, memory_area to, memory_area from, waiting when,
-                      device_sides named = {});
+// Checks both areas, which have equal shape, and copies between them.
+CUresult copy_area_in(call& c, stream& target, memory_area to, memory_area from, wait_mode mode,
+                      device_sides required = {});
 
 }  // namespace halfwarp::emulator::api

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory pools: making them, choosing them, their attributes, who may use their memory.
+// Creates and selects memory pools; pool attributes and access.
 #include "emulator/driver/pools.hpp"
 
 #include <algorithm>
@@ -22,35 +22,35 @@ bool is_host(CUmemLocationType type) {
          type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
 }
 
-// Where a pool may live: pinned memory on a device or the host, managed memory anywhere.
-void require_place(const call& c, const CUmemLocation& where, CUmemAllocationType type) {
+// Checks the location of a pool: a device or the host; managed memory may have no location.
+void require_location(const call& c, const CUmemLocation& location, CUmemAllocationType type) {
   require(type == CU_MEM_ALLOCATION_TYPE_PINNED || type == CU_MEM_ALLOCATION_TYPE_MANAGED,
           CUDA_ERROR_INVALID_VALUE, "the allocation type is neither pinned nor managed");
-  const bool is_device = where.type == CU_MEM_LOCATION_TYPE_DEVICE;
-  if (is_device) c.device_of(where.id);
+  const bool is_device = location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  if (is_device) c.device_of(location.id);
   const bool is_anywhere =
-      where.type == CU_MEM_LOCATION_TYPE_NONE && type == CU_MEM_ALLOCATION_TYPE_MANAGED;
-  require(is_device || is_host(where.type) || is_anywhere, CUDA_ERROR_INVALID_VALUE,
-          "a pool lies on a device or on the host");
-  require(where.type != CU_MEM_LOCATION_TYPE_HOST_NUMA || where.id == 0, CUDA_ERROR_INVALID_VALUE,
-          "the emulator has the NUMA node 0 only");
+      location.type == CU_MEM_LOCATION_TYPE_NONE && type == CU_MEM_ALLOCATION_TYPE_MANAGED;
+  require(is_device || is_host(location.type) || is_anywhere, CUDA_ERROR_INVALID_VALUE,
+          "a pool must be on a device or on the host");
+  require(location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA || location.id == 0,
+          CUDA_ERROR_INVALID_VALUE, "the emulator has only NUMA node 0");
 }
 
-// What the memory of a pool lies in that other processes may have; null for other pools.
-std::shared_ptr<memory::shared_file> file_for(const CUmemPoolProps& made_with) {
-  if (made_with.handleTypes == CU_MEM_HANDLE_TYPE_NONE) return nullptr;
-  require(made_with.handleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+// Creates the file behind a shareable pool; returns null for other pools.
+std::shared_ptr<memory::shared_file> file_for(const CUmemPoolProps& properties) {
+  if (properties.handleTypes == CU_MEM_HANDLE_TYPE_NONE) return nullptr;
+  require(properties.handleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
           CUDA_ERROR_NOT_SUPPORTED, "the emulator shares pools by file descriptors only");
-  const bool is_shareable = made_with.allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
-                            (made_with.location.type == CU_MEM_LOCATION_TYPE_DEVICE ||
-                             made_with.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA);
+  const bool is_shareable = properties.allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
+                            (properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE ||
+                             properties.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA);
   require(is_shareable, CUDA_ERROR_INVALID_VALUE,
-          "what is shared lies on a device, or on a NUMA node of the host");
+          "a shareable pool must be on a device or on a NUMA node of the host");
   const auto self = sharing::this_process();
-  auto made = memory::shared_file::make({made_with.location.type, made_with.location.id,
-                                         made_with.allocType, self.number, self.started});
-  if (!made) refuse_by_system("the memory of a pool");
-  return made;
+  auto file = memory::shared_file::make({properties.location.type, properties.location.id,
+                                         properties.allocType, self.number, self.started});
+  if (!file) refuse_by_system("the memory of a pool");
+  return file;
 }
 
 using counter = std::uint64_t memory_pool::*;
@@ -86,17 +86,17 @@ counter counter_of(CUmemPool_attribute attribute) {
   }
 }
 
-// What the pool was made with.
-int property_of(const CUmemPoolProps& made_with, CUmemPool_attribute attribute) {
+// Returns a creation property of a pool.
+int property_of(const CUmemPoolProps& properties, CUmemPool_attribute attribute) {
   switch (attribute) {
     case CU_MEMPOOL_ATTR_ALLOCATION_TYPE:
-      return made_with.allocType;
+      return properties.allocType;
     case CU_MEMPOOL_ATTR_EXPORT_HANDLE_TYPES:
-      return made_with.handleTypes;
+      return properties.handleTypes;
     case CU_MEMPOOL_ATTR_LOCATION_ID:
-      return made_with.location.id;
+      return properties.location.id;
     case CU_MEMPOOL_ATTR_LOCATION_TYPE:
-      return made_with.location.type;
+      return properties.location.type;
     case CU_MEMPOOL_ATTR_HW_DECOMPRESS_ENABLED:
     case CU_MEMPOOL_ATTR_LOCALITY_DOMAIN_ID:
       return 0;
@@ -111,19 +111,19 @@ void store(void* out, Value value) {
 }
 
 template <class Value>
-Value fetch(const void* from) {
+Value load(const void* from) {
   Value value;
   std::memcpy(&value, from, sizeof value);
   return value;
 }
 
-// A high-water mark can only be set back to what is there now.
+// Sets the threshold, or resets a high-water mark to the current value.
 void set_counter(memory_pool& pool, CUmemPool_attribute attribute, cuuint64_t value) {
   if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {
     pool.threshold = value;
     return;
   }
-  require(value == 0, CUDA_ERROR_INVALID_VALUE, "a high-water mark can be set to 0 only");
+  require(value == 0, CUDA_ERROR_INVALID_VALUE, "a high-water mark can only be set to 0");
   if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH) {
     pool.reserved_high = pool.reserved;
   } else if (attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH) {
@@ -133,110 +133,111 @@ void set_counter(memory_pool& pool, CUmemPool_attribute attribute, cuuint64_t va
   }
 }
 
-std::shared_ptr<memory_pool>& selected(driver& d, const CUmemLocation& where,
+std::shared_ptr<memory_pool>& selected(driver& d, const CUmemLocation& location,
                                        CUmemAllocationType type) {
   if (type == CU_MEM_ALLOCATION_TYPE_MANAGED) {
-    const int home = where.type == CU_MEM_LOCATION_TYPE_DEVICE ? where.id : 0;
+    const int home = location.type == CU_MEM_LOCATION_TYPE_DEVICE ? location.id : 0;
     return d.devices[static_cast<std::size_t>(home)]->current_managed_pool;
   }
-  if (where.type == CU_MEM_LOCATION_TYPE_DEVICE) {
-    return d.devices[static_cast<std::size_t>(where.id)]->current_pool;
+  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) {
+    return d.devices[static_cast<std::size_t>(location.id)]->current_pool;
   }
   return d.current_host_pool;
 }
 
-std::shared_ptr<memory_pool> selected_or_default(driver& d, const CUmemLocation& where,
+std::shared_ptr<memory_pool> selected_or_default(driver& d, const CUmemLocation& location,
                                                  CUmemAllocationType type) {
-  auto& chosen = selected(d, where, type);
-  return chosen && !chosen->is_destroyed ? chosen : default_pool(d, where, type);
+  auto& chosen = selected(d, location, type);
+  return chosen && !chosen->is_destroyed ? chosen : default_pool(d, location, type);
 }
 
 }  // namespace
 
-std::shared_ptr<memory_pool> current_pool(driver& d, device& of) {
-  return selected_or_default(d, {CU_MEM_LOCATION_TYPE_DEVICE, {of.ordinal()}},
+std::shared_ptr<memory_pool> current_pool(driver& d, device& owner) {
+  return selected_or_default(d, {CU_MEM_LOCATION_TYPE_DEVICE, {owner.ordinal()}},
                              CU_MEM_ALLOCATION_TYPE_PINNED);
 }
 
 CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* poolProps) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pool, poolProps);
-    require_place(c, poolProps->location, poolProps->allocType);
+    require_location(c, poolProps->location, poolProps->allocType);
     const bool is_device = poolProps->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
-    const auto made = c.d.objects.make<memory_pool>(
+    const auto created = c.d.objects.make<memory_pool>(
         *poolProps, is_device ? poolProps->location.id : 0, file_for(*poolProps));
-    c.d.pools.push_back(made);
-    *pool = made->handle_as<CUmemoryPool>();
+    c.d.pools.push_back(created);
+    *pool = created->handle_as<CUmemoryPool>();
   });
 }
 
-// Allocations stay usable until they are freed; the pool itself goes at once.
+// Destroys the handle at once; allocations stay valid until they are freed.
 CUresult cuMemPoolDestroy(CUmemoryPool pool) noexcept {
-  return answer([&](call& c) {
-    const auto gone = find_pool(c, pool);
-    require(!gone->is_library_owned, CUDA_ERROR_INVALID_VALUE,
+  return run_locked([&](call& c) {
+    const auto target = find_pool(c, pool);
+    require(!target->is_library_owned, CUDA_ERROR_INVALID_VALUE,
             "a default pool cannot be destroyed");
-    gone->is_destroyed = true;
-    c.d.objects.remove(*gone);
-    settle_pools(c.d);
+    target->is_destroyed = true;
+    c.d.objects.remove(*target);
+    trim_pools(c.d);
   });
 }
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void* value) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(value);
-    const auto asked = find_pool(c, pool);
-    if (const auto found = switch_of(attr)) return store<int>(value, asked.get()->*found);
-    if (const auto found = counter_of(attr)) return store<cuuint64_t>(value, asked.get()->*found);
+    const auto target = find_pool(c, pool);
+    if (const auto member = switch_of(attr)) return store<int>(value, target.get()->*member);
+    if (const auto member = counter_of(attr))
+      return store<cuuint64_t>(value, target.get()->*member);
     if (attr == CU_MEMPOOL_ATTR_MAX_POOL_SIZE) {
-      return store<cuuint64_t>(value, asked->properties().maxSize);
+      return store<cuuint64_t>(value, target->properties().maxSize);
     }
-    store<int>(value, property_of(asked->properties(), attr));
+    store<int>(value, property_of(target->properties(), attr));
   });
 }
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void* value) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(value);
     const auto target = find_pool(c, pool);
-    if (const auto found = switch_of(attr)) {
-      target.get()->*found = fetch<int>(value) != 0;
+    if (const auto member = switch_of(attr)) {
+      target.get()->*member = load<int>(value) != 0;
       return;
     }
     require(counter_of(attr) != nullptr, CUDA_ERROR_INVALID_VALUE, "this attribute cannot be set");
-    set_counter(*target, attr, fetch<cuuint64_t>(value));
+    set_counter(*target, attr, load<cuuint64_t>(value));
   });
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) noexcept {
-  return answer([&](call& c) {
-    const auto trimmed = find_pool(c, pool);
+  return run_locked([&](call& c) {
+    const auto target = find_pool(c, pool);
     require_safe_in_captures(c.d);
-    trimmed->trim(minBytesToKeep);
+    target->trim(minBytesToKeep);
   });
 }
 
 CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool memPool,
                             CUmemLocation* location) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(flags, location);
-    const auto asked = find_pool(c, memPool);
+    const auto target = find_pool(c, memPool);
     if (location->type == CU_MEM_LOCATION_TYPE_DEVICE) c.device_of(location->id);
-    *flags = asked->access_from(*location);
+    *flags = target->access_from(*location);
   });
 }
 
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     const auto target = find_pool(c, pool);
     require(map != nullptr || count == 0, CUDA_ERROR_INVALID_VALUE, "the access list is null");
     for (std::size_t i = 0; i < count; ++i) {
       require(map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_INVALID_VALUE,
-              "access to a pool is given to devices");
+              "only devices can get access to a pool");
       c.device_of(map[i].location.id);
       require(map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE ||
                   map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
-              CUDA_ERROR_INVALID_VALUE, "the access to a pool is none, or read and write");
+              CUDA_ERROR_INVALID_VALUE, "the access to a pool must be none or read-write");
       const bool is_own = target->is_device_pool() && map[i].location.id == target->home();
       require(!is_own || map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE, CUDA_ERROR_INVALID_DEVICE,
               "a device cannot lose access to its own pool");
@@ -248,26 +249,27 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_
 }
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool_out, CUdevice dev) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pool_out);
-    const CUmemLocation where{CU_MEM_LOCATION_TYPE_DEVICE, {c.device_of(dev).ordinal()}};
-    *pool_out = default_pool(c.d, where, CU_MEM_ALLOCATION_TYPE_PINNED)->handle_as<CUmemoryPool>();
+    const CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, {c.device_of(dev).ordinal()}};
+    *pool_out =
+        default_pool(c.d, location, CU_MEM_ALLOCATION_TYPE_PINNED)->handle_as<CUmemoryPool>();
   });
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pool);
     *pool = current_pool(c.d, c.device_of(dev))->handle_as<CUmemoryPool>();
   });
 }
 
 CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     auto& device = c.device_of(dev);
     const auto chosen = find_pool(c, pool);
     require(!chosen->is_imported(), CUDA_ERROR_INVALID_VALUE,
-            "an imported pool cannot be chosen: nothing can be allocated from it");
+            "an imported pool cannot be selected, since it allows no allocation");
     require(chosen->is_device_pool() && chosen->home() == device.ordinal(),
             CUDA_ERROR_INVALID_VALUE, "the pool belongs to another device");
     device.current_pool = chosen;
@@ -276,27 +278,27 @@ CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) noexcept {
 
 CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool_out, CUmemLocation* location,
                                 CUmemAllocationType type) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pool_out, location);
-    require_place(c, *location, type);
+    require_location(c, *location, type);
     *pool_out = default_pool(c.d, *location, type)->handle_as<CUmemoryPool>();
   });
 }
 
 CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location,
                          CUmemAllocationType type) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pool, location);
-    require_place(c, *location, type);
+    require_location(c, *location, type);
     *pool = selected_or_default(c.d, *location, type)->handle_as<CUmemoryPool>();
   });
 }
 
 CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type,
                          CUmemoryPool pool) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(location);
-    require_place(c, *location, type);
+    require_location(c, *location, type);
     const auto chosen = find_pool(c, pool);
     require(chosen->properties().allocType == type, CUDA_ERROR_INVALID_VALUE,
             "the pool has another allocation type");

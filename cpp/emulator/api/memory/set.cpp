@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filling memory with one value, as a range or as a rectangle.
+// Memsets of ranges and of rectangles.
 #include "emulator/api/call.hpp"
 #include "emulator/api/memory/memory_call.hpp"
 #include "emulator/work/memory_operations.hpp"
@@ -23,40 +23,41 @@ memory_area checked_area(const call& c, CUdeviceptr first, std::size_t element,
   area.pitch = shape.pitch;
   admit_area(c, area, true);
   require(!area.is_pageable || area.bytes() == 0, CUDA_ERROR_INVALID_VALUE,
-          "this is host memory to which the device was given no access");
+          "the device has no access to this host memory");
   return area;
 }
 
 template <class Element>
 CUresult fill(CUdeviceptr first, Element value, const rectangle& shape, CUstream raw,
               bool is_synchronous) {
-  return answer([&](call& c) {
-    const auto in = c.stream_of(raw);
-    const auto area = checked_area(c, first, sizeof(Element), shape, in->owner().on().ordinal());
+  return run_locked([&](call& c) {
+    const auto target = c.stream_of(raw);
+    const auto area =
+        checked_area(c, first, sizeof(Element), shape, target->owner().device().ordinal());
     if (area.bytes() == 0) return CUDA_SUCCESS;
-    if (const auto* const state = capture_of(*in); state && is_synchronous) {
-      refuse_and_invalidate(*state->of, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+    if (const auto* const state = capture_of(*target); state && is_synchronous) {
+      refuse_and_invalidate(*state->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
                             "a synchronous memset cannot be captured");
     }
-    const auto end = c.submit(*in, std::make_shared<fill_memory>(area, value, sizeof(Element)));
-    // The host does not wait for its device, but could see the bytes of its own memory too early.
+    const auto end = c.submit(*target, std::make_shared<fill_memory>(area, value, sizeof(Element)));
+    // A memset of device memory needs no wait; host memory must be written on return.
     const bool waits =
         is_synchronous && (c.d.memory.device_of(first) < 0 || has_sync_memops(c, first));
-    return waits ? c.wait(end, in->owner()) : CUDA_SUCCESS;
+    return waits ? c.wait(end, target->owner()) : CUDA_SUCCESS;
   });
 }
 
 }  // namespace
 
-std::shared_ptr<operation> make_fill(call& c, const CUDA_MEMSET_NODE_PARAMS& given, int device) {
-  const auto width = given.elementSize;
+std::shared_ptr<operation> make_fill(call& c, const CUDA_MEMSET_NODE_PARAMS& params, int device) {
+  const auto width = params.elementSize;
   require(width == 1 || width == 2 || width == 4, CUDA_ERROR_INVALID_VALUE,
           "the size of an element is 1, 2 or 4 bytes");
-  const auto pitch = given.height > 1 ? given.pitch : 0;
-  const auto area = checked_area(c, given.dst, width, {given.width, given.height, pitch},
-                                 home_of(c, given.dst, device));
+  const auto pitch = params.height > 1 ? params.pitch : 0;
+  const auto area = checked_area(c, params.dst, width, {params.width, params.height, pitch},
+                                 home_of(c, params.dst, device));
   require(area.bytes() > 0, CUDA_ERROR_INVALID_VALUE, "a memset node fills at least one element");
-  return std::make_shared<fill_memory>(area, given.value, width);
+  return std::make_shared<fill_memory>(area, params.value, width);
 }
 
 CUresult cuMemsetD8(CUdeviceptr dstDevice, unsigned char uc, size_t N) noexcept {

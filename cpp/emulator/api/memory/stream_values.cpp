@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values in memory that streams write and wait for, alone and in batches.
+// Stream writes of and waits for values in memory, single or in batches.
 #include "emulator/work/stream_values.hpp"
 
 #include <span>
@@ -9,45 +9,46 @@
 namespace halfwarp::emulator::api {
 namespace {
 
-constexpr unsigned most_of_a_batch = 256;
+constexpr unsigned max_batch_size = 256;
 
 void require_flags(const CUstreamBatchMemOpParams& each) {
-  bool is_good = false;
+  bool is_valid = false;
   switch (each.operation) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_32:
     case CU_STREAM_MEM_OP_WAIT_VALUE_64:
       require((each.waitValue.flags & CU_STREAM_WAIT_VALUE_FLUSH) == 0, CUDA_ERROR_NOT_SUPPORTED,
               "the device cannot flush remote writes");
-      is_good = each.waitValue.flags <= CU_STREAM_WAIT_VALUE_NOR;
+      is_valid = each.waitValue.flags <= CU_STREAM_WAIT_VALUE_NOR;
       break;
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-      is_good = each.writeValue.flags == CU_STREAM_WRITE_VALUE_DEFAULT;  // the rest went with v1
+      is_valid = each.writeValue.flags ==
+                 CU_STREAM_WRITE_VALUE_DEFAULT;  // the other flags exist in v1 only
       break;
     case CU_STREAM_MEM_OP_BARRIER:
-      is_good = each.memoryBarrier.flags <= CU_STREAM_MEMORY_BARRIER_TYPE_GPU;
+      is_valid = each.memoryBarrier.flags <= CU_STREAM_MEMORY_BARRIER_TYPE_GPU;
       break;
     case CU_STREAM_MEM_OP_ATOMIC_REDUCTION:
-      is_good = each.atomicReduction.flags == 0;
+      is_valid = each.atomicReduction.flags == 0;
       break;
     case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
       refuse(CUDA_ERROR_NOT_SUPPORTED, "the device cannot flush remote writes");
     default:
-      refuse(CUDA_ERROR_INVALID_VALUE, "there is no such operation on a value");
+      refuse(CUDA_ERROR_INVALID_VALUE, "cuda.h has no such value operation");
   }
-  require(is_good, CUDA_ERROR_INVALID_VALUE, "the operation on a value has no such flags");
+  require(is_valid, CUDA_ERROR_INVALID_VALUE, "the value operation has no such flags");
 }
 
 void require_reduction(const CUstreamBatchMemOpParams& each) {
   if (each.operation != CU_STREAM_MEM_OP_ATOMIC_REDUCTION) return;
-  const auto& given = each.atomicReduction;
-  require(given.reductionOp == CU_STREAM_ATOMIC_REDUCTION_OP_ADD ||
-              given.reductionOp == CU_STREAM_ATOMIC_REDUCTION_OP_AND ||
-              given.reductionOp == CU_STREAM_ATOMIC_REDUCTION_OP_OR,
-          CUDA_ERROR_INVALID_VALUE, "there is no such reduction");
-  require(given.dataType == CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_32 ||
-              given.dataType == CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_64,
-          CUDA_ERROR_INVALID_VALUE, "reductions are of unsigned numbers of 32 or 64 bits");
+  const auto& params = each.atomicReduction;
+  require(params.reductionOp == CU_STREAM_ATOMIC_REDUCTION_OP_ADD ||
+              params.reductionOp == CU_STREAM_ATOMIC_REDUCTION_OP_AND ||
+              params.reductionOp == CU_STREAM_ATOMIC_REDUCTION_OP_OR,
+          CUDA_ERROR_INVALID_VALUE, "cuda.h has no such reduction");
+  require(params.dataType == CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_32 ||
+              params.dataType == CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_64,
+          CUDA_ERROR_INVALID_VALUE, "reductions need unsigned values of 32 or 64 bits");
 }
 
 void admit(const call& c, const CUstreamBatchMemOpParams& each, int device) {
@@ -55,45 +56,47 @@ void admit(const call& c, const CUstreamBatchMemOpParams& each, int device) {
   require_reduction(each);
   const unsigned bytes = bytes_of(each);
   if (bytes == 0) return;
-  const auto at = address_of(each);
-  require(at != 0 && at % bytes == 0, CUDA_ERROR_INVALID_VALUE,
-          "the address of a value is a multiple of its size");
-  auto area = range(at, bytes, device);
+  const auto address = address_of(each);
+  require(address != 0 && address % bytes == 0, CUDA_ERROR_INVALID_VALUE,
+          "the address of a value must be a multiple of its size");
+  auto area = range(address, bytes, device);
   admit_area(c, area, writes(each));
   require(!area.is_pageable, CUDA_ERROR_INVALID_VALUE,
-          "this is host memory to which the device was given no access");
-  const auto target = c.d.memory.find_reserved_or_live(at);
+          "the device has no access to this host memory");
+  const auto target = c.d.memory.find_reserved_or_live(address);
   if (target && target->kind == memory::allocation_kind::pool) {
     refuse(CUDA_ERROR_INVALID_VALUE,
-           "Batch memory operation address " + report::hexadecimal(at) +
+           "Batch memory operation address " + report::hexadecimal(address) +
                " is not accessible from supplied device: it is memory of a pool");
   }
   require(!target || target->kind != memory::allocation_kind::managed, CUDA_ERROR_INVALID_VALUE,
-          "managed memory is no place for values that streams write and wait for");
+          "stream values cannot be in managed memory");
 }
 
-CUresult submit(CUstream raw, std::span<const CUstreamBatchMemOpParams> given) {
-  return answer([&](call& c) {
-    const auto in = c.stream_of(raw);
-    const int device = in->owner().on().ordinal();
-    for (const auto& each : given) admit(c, each, device);
-    if (auto* const state = capture_of(*in)) {
-      refuse_and_invalidate(*state->of, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                            "the emulator does not capture operations on values");
+CUresult submit(CUstream raw, std::span<const CUstreamBatchMemOpParams> operations) {
+  return run_locked([&](call& c) {
+    const auto target = c.stream_of(raw);
+    const int device = target->owner().device().ordinal();
+    for (const auto& each : operations) admit(c, each, device);
+    if (auto* const state = capture_of(*target)) {
+      refuse_and_invalidate(*state->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                            "the emulator cannot capture value operations");
     }
-    c.submit(*in, std::make_shared<value_operations>(
-                      std::vector<CUstreamBatchMemOpParams>{given.begin(), given.end()}, device));
+    c.submit(
+        *target,
+        std::make_shared<value_operations>(
+            std::vector<CUstreamBatchMemOpParams>{operations.begin(), operations.end()}, device));
   });
 }
 
-CUresult submit_one(CUstream stream, CUstreamBatchMemOpType what, CUdeviceptr addr,
+CUresult submit_one(CUstream stream, CUstreamBatchMemOpType operation, CUdeviceptr addr,
                     std::uint64_t value, unsigned flags) {
-  CUstreamBatchMemOpParams one{};
-  one.waitValue.operation = what;  // a value to write has the same layout
-  one.waitValue.address = addr;
-  one.waitValue.value64 = value;
-  one.waitValue.flags = flags;
-  return submit(stream, {&one, 1});
+  CUstreamBatchMemOpParams params{};
+  params.waitValue.operation = operation;  // a value to write has the same layout
+  params.waitValue.address = addr;
+  params.waitValue.value64 = value;
+  params.waitValue.flags = flags;
+  return submit(stream, {&params, 1});
 }
 
 }  // namespace
@@ -120,9 +123,9 @@ CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t va
 
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
                                CUstreamBatchMemOpParams* paramArray, unsigned int flags) noexcept {
-  return answer_unlocked([&] {
-    require(count > 0 && count <= most_of_a_batch && paramArray && flags == 0,
-            CUDA_ERROR_INVALID_VALUE, "a batch has 1 to 256 operations, and no flags of its own");
+  return run_unlocked([&] {
+    require(count > 0 && count <= max_batch_size && paramArray && flags == 0,
+            CUDA_ERROR_INVALID_VALUE, "a batch must have 1 to 256 operations and no flags");
     return submit(stream, {paramArray, count});
   });
 }

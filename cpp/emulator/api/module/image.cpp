@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the image a program hands over to a parsed module, with the log of what went wrong.
+// Finds and parses the PTX of images, and writes error logs.
 #include "emulator/image/image.hpp"
 
 #include <algorithm>
@@ -40,8 +40,8 @@ void require_known_version(const ptx::module& parsed, jit_options& options) {
   const std::pair version{parsed.version_major, parsed.version_minor};
   if (version <= std::pair{newest_ptx_major, newest_ptx_minor}) return;
   refuse_image(options, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
-               "the PTX is of version " + std::to_string(version.first) + "." +
-                   std::to_string(version.second) + ", the emulated driver takes " +
+               "the PTX has version " + std::to_string(version.first) + "." +
+                   std::to_string(version.second) + ", the emulated driver supports " +
                    std::to_string(newest_ptx_major) + "." + std::to_string(newest_ptx_minor) +
                    " and older");
 }
@@ -61,19 +61,19 @@ std::shared_ptr<ptx::module> parse(const std::string& text, jit_options& options
 }
 
 std::shared_ptr<const ptx::module> open_bytes(image::bytes data, jit_options& options) {
-  const auto found = image::find_ptx(data, device_architecture(), image::compiled_cubins());
-  if (!found) refuse_image(options, code_of(found.error.reason), found.error.message);
-  auto parsed = parse(found.source->text, options);
+  const auto match = image::find_ptx(data, device_architecture(), image::compiled_cubins());
+  if (!match) refuse_image(options, code_of(match.error.reason), match.error.message);
+  auto parsed = parse(match.source->text, options);
   for (ptx::function& each : parsed->functions) {
-    const auto known = found.source->registers.find(each.name);
-    if (known != found.source->registers.end()) each.machine_registers = known->second;
+    const auto registers = match.source->registers.find(each.name);
+    if (registers != match.source->registers.end()) each.machine_registers = registers->second;
   }
   return parsed;
 }
 
 }  // namespace
 
-// Code is loaded for all devices at once: it may be for the newest of them.
+// Returns the newest architecture, since a module is loaded for all devices.
 std::uint32_t device_architecture() {
   int newest = 0;
   for (const auto& each : the_driver().devices) {
@@ -88,20 +88,20 @@ jit_options::jit_options(unsigned count, CUjit_option* names, void** values)
 }
 
 void** jit_options::find(CUjit_option name) const {
-  const auto found = std::ranges::find(names_, name);
-  return found == names_.end() ? nullptr : values_ + (found - names_.begin());
+  const auto match = std::ranges::find(names_, name);
+  return match == names_.end() ? nullptr : values_ + (match - names_.begin());
 }
 
-// The value of a size option is the size itself, not a pointer; it comes back as the bytes written.
+// The value of a size option is the size itself, not a pointer; receives the bytes written.
 void jit_options::write(CUjit_option buffer, const std::string& text) {
   const auto size_name = buffer == CU_JIT_ERROR_LOG_BUFFER ? CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
                                                            : CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES;
   void** const target = find(buffer);
   void** const size = find(size_name);
   if (!target || !*target || !size) return;
-  const auto room = reinterpret_cast<std::uintptr_t>(*size) & 0xffff'ffff;
-  if (room == 0) return;
-  const auto length = std::min<std::uintptr_t>(text.size(), room - 1);
+  const auto capacity = reinterpret_cast<std::uintptr_t>(*size) & 0xffff'ffff;
+  if (capacity == 0) return;
+  const auto length = std::min<std::uintptr_t>(text.size(), capacity - 1);
   auto* const bytes = static_cast<char*>(*target);
   std::memcpy(bytes, text.data(), length);
   bytes[length] = '\0';
@@ -114,7 +114,7 @@ std::shared_ptr<const ptx::module> open_image(const void* image, jit_options& op
 }
 
 std::shared_ptr<const ptx::module> open_image_file(const char* path, jit_options& options) {
-  require(path != nullptr, CUDA_ERROR_INVALID_VALUE, "the name of the file is null");
+  require(path != nullptr, CUDA_ERROR_INVALID_VALUE, "the file name is null");
   const auto content = image::read_file(path);
   if (!content)
     refuse(CUDA_ERROR_FILE_NOT_FOUND, "the file '" + std::string{path} + "' cannot be read");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes and parameters of kernels, whether of a library or in a context.
+// Attributes and parameters of library kernels and of functions.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -12,9 +12,9 @@ namespace {
 
 using attributes = exec::kernel_attributes;
 
-// A kernel of a library that may be in no context yet.
+// A library kernel, which may not be loaded in a context yet.
 struct located_kernel {
-  std::shared_ptr<library> in;
+  std::shared_ptr<emulator::library> library;
   std::shared_ptr<library_kernel> kernel;
 };
 
@@ -23,56 +23,56 @@ located_kernel locate(const call& c, CUkernel raw) {
   return {c.find<library>(kernel->library_handle()), kernel};
 }
 
-const attributes& attributes_of(call& c, const located_kernel& where) {
+const attributes& attributes_of(call& c, const located_kernel& target) {
   const auto& stack = this_thread().contexts;
-  const auto in = where.in->module_anywhere(c.d, stack.empty() ? nullptr : stack.back());
-  return find_function(c.d, *in, where.kernel->name(),
-                       where.kernel->settings_on(in->owner().on().ordinal()))
+  const auto loaded = target.library->module_anywhere(c.d, stack.empty() ? nullptr : stack.back());
+  return find_function(c.d, *loaded, target.kernel->name(),
+                       target.kernel->settings_on(loaded->owner().device().ordinal()))
       ->code()
       .attributes();
 }
 
-// Parameters are known from the text: no context is needed.
-const std::vector<ptx::variable>& parameters_of(const located_kernel& where) {
-  return where.in->source().find_function(where.kernel->name())->parameters;
+// Returns the parameters from the PTX, which needs no context.
+const std::vector<ptx::variable>& parameters_of(const located_kernel& target) {
+  return target.library->source().find_function(target.kernel->name())->parameters;
 }
 
 void require_parameter(std::size_t index, std::size_t count) {
   if (index >= count) {
     refuse(CUDA_ERROR_INVALID_VALUE, "the kernel has " + std::to_string(count) +
-                                         " parameters, there is none with index " +
-                                         std::to_string(index));
+                                         " parameters, none with index " + std::to_string(index));
   }
 }
 
-int default_dynamic_shared(const device& on, const attributes& code) {
-  return std::max(0, on.attributes()[CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK] -
+int default_dynamic_shared(const device& target_device, const attributes& code) {
+  return std::max(0, target_device.attributes()[CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK] -
                          static_cast<int>(code.static_shared_bytes));
 }
 
 void set_cluster(const attributes& code, kernel_settings& settings, unsigned axis, int value) {
   require(code.cluster[0] == 0, CUDA_ERROR_NOT_PERMITTED,
-          "the cluster of this kernel was fixed when it was compiled");
-  require(value >= 0, CUDA_ERROR_INVALID_VALUE, "the size of a cluster is not negative");
+          "the cluster size of this kernel was fixed at compile time");
+  require(value >= 0, CUDA_ERROR_INVALID_VALUE, "the cluster size must not be negative");
   settings.cluster[axis] = value;
 }
 
-void set_attribute(const device& on, const attributes& code, kernel_settings& settings,
+void set_attribute(const device& target_device, const attributes& code, kernel_settings& settings,
                    CUfunction_attribute attribute, int value) {
-  const int most_shared = on.attributes()[CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN] -
-                          static_cast<int>(code.static_shared_bytes);
+  const int max_shared =
+      target_device.attributes()[CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN] -
+      static_cast<int>(code.static_shared_bytes);
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-      if (value < 0 || value > most_shared) {
+      if (value < 0 || value > max_shared) {
         refuse(CUDA_ERROR_INVALID_VALUE, "dynamic shared memory of this kernel is 0 to " +
-                                             std::to_string(most_shared) + " bytes, got " +
+                                             std::to_string(max_shared) + " bytes, got " +
                                              std::to_string(value));
       }
       settings.maximum_dynamic_shared = value;
       return;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       require(value >= -1 && value <= 100, CUDA_ERROR_INVALID_VALUE,
-              "the carve-out is -1 or a percentage");
+              "the carveout must be -1 or a percentage");
       settings.carveout = value;
       return;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
@@ -82,7 +82,7 @@ void set_attribute(const device& on, const attributes& code, kernel_settings& se
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
       return set_cluster(code, settings, 2, value);
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-      require(value == 0 || value == 1, CUDA_ERROR_INVALID_VALUE, "the value is 0 or 1");
+      require(value == 0 || value == 1, CUDA_ERROR_INVALID_VALUE, "the value must be 0 or 1");
       settings.allows_large_clusters = value != 0;
       return;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
@@ -92,7 +92,7 @@ void set_attribute(const device& on, const attributes& code, kernel_settings& se
       settings.cluster_policy = value;
       return;
     default:
-      refuse(CUDA_ERROR_INVALID_VALUE, "this attribute of a kernel cannot be set");
+      refuse(CUDA_ERROR_INVALID_VALUE, "this kernel attribute cannot be set");
   }
 }
 
@@ -104,20 +104,20 @@ void require_cache(CUfunc_cache config) {
 }  // namespace
 
 std::shared_ptr<function> function_of(call& c, CUfunction raw,
-                                      const std::shared_ptr<context>& where) {
+                                      const std::shared_ptr<context>& target) {
   const auto number = reinterpret_cast<std::uint64_t>(raw);
   if (!handle::is_ours(number) || handle::kind_of(number) != object_kind::kernel) {
     return c.find<function>(raw);
   }
-  const auto [in, kernel] = locate(c, reinterpret_cast<CUkernel>(raw));
-  return find_function(c.d, *in->module_in(c.d, where), kernel->name(),
-                       kernel->settings_on(where->on().ordinal()));
+  const auto [source, kernel] = locate(c, reinterpret_cast<CUkernel>(raw));
+  return find_function(c.d, *source->module_in(c.d, target), kernel->name(),
+                       kernel->settings_on(target->device().ordinal()));
 }
 
-int maximum_dynamic_shared(const device& on, const attributes& code,
+int maximum_dynamic_shared(const device& target_device, const attributes& code,
                            const kernel_settings& settings) {
   return settings.maximum_dynamic_shared >= 0 ? settings.maximum_dynamic_shared
-                                              : default_dynamic_shared(on, code);
+                                              : default_dynamic_shared(target_device, code);
 }
 
 int maximum_threads(const attributes& code) {
@@ -126,8 +126,8 @@ int maximum_threads(const attributes& code) {
   return static_cast<int>(std::min(code.max_threads, by_registers));
 }
 
-int attribute_of(const device& on, const attributes& code, const kernel_settings& settings,
-                 CUfunction_attribute attribute) {
+int attribute_of(const device& target_device, const attributes& code,
+                 const kernel_settings& settings, CUfunction_attribute attribute) {
   const auto cluster = [&](unsigned axis) {
     return code.cluster[0] ? static_cast<int>(code.cluster[axis]) : settings.cluster[axis];
   };
@@ -145,11 +145,11 @@ int attribute_of(const device& on, const attributes& code, const kernel_settings
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
       return code.binary_version;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-      return on.kind().major * 10 + on.kind().minor;
+      return target_device.kind().major * 10 + target_device.kind().minor;
     case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
       return 0;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-      return maximum_dynamic_shared(on, code, settings);
+      return maximum_dynamic_shared(target_device, code, settings);
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       return settings.carveout;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
@@ -168,31 +168,33 @@ int attribute_of(const device& on, const attributes& code, const kernel_settings
     case CU_FUNC_ATTRIBUTE_SHARED_MEMORY_MODE:
       return 0;
     default:
-      refuse(CUDA_ERROR_INVALID_VALUE, "cuda.h has no such attribute of a kernel");
+      refuse(CUDA_ERROR_INVALID_VALUE, "cuda.h has no such kernel attribute");
   }
 }
 
 CUresult cuKernelGetAttribute(int* pi, CUfunction_attribute attrib, CUkernel kernel,
                               CUdevice dev) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pi);
-    const auto where = locate(c, kernel);
-    const auto& on = c.device_of(dev);
-    *pi = attribute_of(on, attributes_of(c, where), *where.kernel->settings_on(dev), attrib);
+    const auto target = locate(c, kernel);
+    const auto& target_device = c.device_of(dev);
+    *pi = attribute_of(target_device, attributes_of(c, target), *target.kernel->settings_on(dev),
+                       attrib);
   });
 }
 
 CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel,
                               CUdevice dev) noexcept {
-  return answer([&](call& c) {
-    const auto where = locate(c, kernel);
-    const auto& on = c.device_of(dev);
-    set_attribute(on, attributes_of(c, where), *where.kernel->settings_on(dev), attrib, val);
+  return run_locked([&](call& c) {
+    const auto target = locate(c, kernel);
+    const auto& target_device = c.device_of(dev);
+    set_attribute(target_device, attributes_of(c, target), *target.kernel->settings_on(dev), attrib,
+                  val);
   });
 }
 
 CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_cache(config);
     c.device_of(dev);
     locate(c, kernel).kernel->settings_on(dev)->cache = config;
@@ -201,54 +203,54 @@ CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice d
 
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t* paramOffset,
                               size_t* paramSize) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(paramOffset);
-    static_cast<void>(c.current());  // a device asks for a context too
-    const auto& all = parameters_of(locate(c, kernel));
-    require_parameter(paramIndex, all.size());
-    *paramOffset = all[paramIndex].offset;
-    if (paramSize) *paramSize = all[paramIndex].size;
+    static_cast<void>(c.current());  // a device requires a context, too
+    const auto& parameters = parameters_of(locate(c, kernel));
+    require_parameter(paramIndex, parameters.size());
+    *paramOffset = parameters[paramIndex].offset;
+    if (paramSize) *paramSize = parameters[paramIndex].size;
   });
 }
 
 CUresult cuKernelGetParamCount(CUkernel kernel, size_t* paramCount) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(paramCount);
     *paramCount = parameters_of(locate(c, kernel)).size();
   });
 }
 
 CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunction hfunc) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pi);
-    const auto asked = function_of(c, hfunc, c.current());
-    *pi = attribute_of(asked->on(), asked->code().attributes(), asked->settings(), attrib);
+    const auto target = function_of(c, hfunc, c.current());
+    *pi = attribute_of(target->device(), target->code().attributes(), target->settings(), attrib);
   });
 }
 
 CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     const auto target = function_of(c, hfunc, c.current());
-    set_attribute(target->on(), target->code().attributes(), target->settings(), attrib, value);
+    set_attribute(target->device(), target->code().attributes(), target->settings(), attrib, value);
   });
 }
 
 CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_cache(config);
     function_of(c, hfunc, c.current())->settings().cache = config;
   });
 }
 
 CUresult cuFuncGetName(const char** name, CUfunction hfunc) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(name);
     *name = function_of(c, hfunc, c.current())->code().name().c_str();
   });
 }
 
 CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(hmod);
     *hmod = c.find<function>(hfunc)->module_handle();
   });
@@ -256,25 +258,25 @@ CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) noexcept {
 
 CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t* paramOffset,
                             size_t* paramSize) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(paramOffset);
-    const auto asked = function_of(c, func, c.current());
-    const auto& all = asked->code().attributes().parameters;
-    require_parameter(paramIndex, all.size());
-    *paramOffset = all[paramIndex].offset;
-    if (paramSize) *paramSize = all[paramIndex].size;
+    const auto target = function_of(c, func, c.current());
+    const auto& parameters = target->code().attributes().parameters;
+    require_parameter(paramIndex, parameters.size());
+    *paramOffset = parameters[paramIndex].offset;
+    if (paramSize) *paramSize = parameters[paramIndex].size;
   });
 }
 
 CUresult cuFuncGetParamCount(CUfunction func, size_t* paramCount) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(paramCount);
     *paramCount = function_of(c, func, c.current())->code().attributes().parameters.size();
   });
 }
 
 CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(state);
     function_of(c, function, c.current());
     *state = CU_FUNCTION_LOADING_STATE_LOADED;
@@ -282,7 +284,7 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) noex
 }
 
 CUresult cuFuncLoad(CUfunction function) noexcept {
-  return answer([&](call& c) { function_of(c, function, c.current()); });
+  return run_locked([&](call& c) { function_of(c, function, c.current()); });
 }
 
 }  // namespace halfwarp::emulator::api

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules: code in the current context.
+// Modules, which are loaded into the current context.
 #include "emulator/api/module/module_call.hpp"
 #include "emulator/exec/executable.hpp"
 
@@ -18,20 +18,21 @@ void load(CUmodule* out, const std::shared_ptr<const ptx::module>& source, jit_o
 
 CUresult load_image(CUmodule* out, const void* image, unsigned count, CUjit_option* names,
                     void** values) {
-  return answer_unlocked([&] {
+  return run_unlocked([&] {
     require_outputs(out);
     jit_options options{count, names, values};
     load(out, open_image(image, options), options);
   });
 }
 
-void find_variable(const module& in, const char* name, CUdeviceptr* at, std::size_t* bytes) {
+void find_variable(const module& source, const char* name, CUdeviceptr* address,
+                   std::size_t* bytes) {
   require(name != nullptr, CUDA_ERROR_INVALID_VALUE, "the name is null");
-  const auto found = in.code()->find_variable(name);
-  if (!found)
+  const auto match = source.code()->find_variable(name);
+  if (!match)
     refuse(CUDA_ERROR_NOT_FOUND, "the module has no variable '" + std::string{name} + "'");
-  if (at) *at = found->base;
-  if (bytes) *bytes = found->size;
+  if (address) *address = match->base;
+  if (bytes) *bytes = match->size;
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ CUresult cuModuleLoadFatBinary(CUmodule* module, const void* fatCubin) noexcept 
 }
 
 CUresult cuModuleLoad(CUmodule* module, const char* fname) noexcept {
-  return answer_unlocked([&] {
+  return run_unlocked([&] {
     require_outputs(module);
     jit_options options{0, nullptr, nullptr};
     load(module, open_image_file(fname, options), options);
@@ -58,24 +59,24 @@ CUresult cuModuleLoad(CUmodule* module, const char* fname) noexcept {
 }
 
 CUresult cuModuleUnload(CUmodule hmod) noexcept {
-  return answer([&](call& c) {
-    const auto gone = c.find<module>(hmod);
-    require(!gone->is_library_owned, CUDA_ERROR_NOT_PERMITTED,
+  return run_locked([&](call& c) {
+    const auto target = c.find<module>(hmod);
+    require(!target->is_library_owned, CUDA_ERROR_NOT_PERMITTED,
             "the module belongs to a library, which is unloaded with cuLibraryUnload");
-    c.d.streams.wait_for_all(c.guard, gone->owner());
-    unload_module(c.d, *gone);
+    c.d.streams.wait_for_all(c.guard, target->owner());
+    unload_module(c.d, *target);
   });
 }
 
 CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(hfunc, name);
     *hfunc = find_function(c.d, *c.find<module>(hmod), name)->handle_as<CUfunction>();
   });
 }
 
 CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule mod) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(count);
     *count = static_cast<unsigned>(c.find<module>(mod)->code()->kernels().size());
   });
@@ -83,24 +84,24 @@ CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule mod) noexcept {
 
 CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunctions,
                                     CUmodule mod) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(functions);
-    const auto in = c.find<module>(mod);
+    const auto source = c.find<module>(mod);
     unsigned index = 0;
-    for (const auto& kernel : in->code()->kernels()) {
+    for (const auto& kernel : source->code()->kernels()) {
       if (index == numFunctions) return;
-      functions[index++] = find_function(c.d, *in, kernel->name())->handle_as<CUfunction>();
+      functions[index++] = find_function(c.d, *source, kernel->name())->handle_as<CUfunction>();
     }
   });
 }
 
 CUresult cuModuleGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod,
                            const char* name) noexcept {
-  return answer([&](call& c) { find_variable(*c.find<module>(hmod), name, dptr, bytes); });
+  return run_locked([&](call& c) { find_variable(*c.find<module>(hmod), name, dptr, bytes); });
 }
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) noexcept {
-  return answer_unlocked([&] {
+  return run_unlocked([&] {
     require_outputs(mode);
     *mode = CU_MODULE_EAGER_LOADING;
   });
@@ -108,9 +109,9 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) noexcept {
 
 CUresult cuLibraryGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUlibrary library,
                             const char* name) noexcept {
-  return answer([&](call& c) {
-    const auto in = c.find<emulator::library>(library);
-    find_variable(*in->module_in(c.d, c.current()), name, dptr, bytes);
+  return run_locked([&](call& c) {
+    const auto source = c.find<emulator::library>(library);
+    find_variable(*source->module_in(c.d, c.current()), name, dptr, bytes);
   });
 }
 

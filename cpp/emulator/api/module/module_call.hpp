@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bodies on code share: opening images, finding the function behind a handle.
+// Shared by the module functions: images, JIT options, functions and kernel attributes.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace halfwarp::emulator::api {
 
-// The options of a compilation at load time. Text goes into the buffers that the caller gave.
+// The JIT options of a load. Logs are written to the buffers of the caller.
 class jit_options {
  public:
   jit_options(unsigned count, CUjit_option* names, void** values);
@@ -27,27 +27,27 @@ class jit_options {
   void** values_;
 };
 
-// 90 for 9.0: what the emulated devices are.
+// Returns the newest compute capability of the emulated devices: 90 for 9.0.
 std::uint32_t device_architecture();
 
-// Finds and parses the PTX of an image. Needs no lock; refuses with the driver's codes, the
-// reason in the error log.
+// Finds and parses the PTX of an image. Needs no lock. Refuses with the driver's codes and writes
+// the reason to the error log.
 std::shared_ptr<const ptx::module> open_image(const void* image, jit_options& options);
 std::shared_ptr<const ptx::module> open_image_file(const char* path, jit_options& options);
 
-// A launch and most queries take a kernel of a library in place of a function; it is then loaded
-// into the given context.
+// Returns the function of a handle. Launches and most queries also accept a library kernel, which
+// is then loaded into `target`.
 std::shared_ptr<function> function_of(call& c, CUfunction raw,
-                                      const std::shared_ptr<context>& where);
+                                      const std::shared_ptr<context>& target);
 
-// The attribute of a kernel, or a refusal.
-int attribute_of(const device& on, const exec::kernel_attributes& code,
+// Returns an attribute of a kernel, or refuses.
+int attribute_of(const device& target_device, const exec::kernel_attributes& code,
                  const kernel_settings& settings, CUfunction_attribute attribute);
 
-// Bytes of dynamic shared memory that a launch may ask for.
-int maximum_dynamic_shared(const device& on, const exec::kernel_attributes& code,
+// Returns the dynamic shared memory in bytes that a launch may request.
+int maximum_dynamic_shared(const device& target_device, const exec::kernel_attributes& code,
                            const kernel_settings& settings);
-// Threads that a block may have, which the registers of the kernel limit.
+// Returns the maximum threads per block, which the registers of the kernel limit.
 int maximum_threads(const exec::kernel_attributes& code);
 
 }  // namespace halfwarp::emulator::api

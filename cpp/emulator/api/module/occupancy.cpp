@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Occupancy: how many blocks, threads and clusters fit.
+// Occupancy queries for blocks and clusters.
 #include "emulator/device/occupancy.hpp"
 
 #include <algorithm>
@@ -14,23 +14,23 @@ constexpr int warp_size = 32;
 
 std::shared_ptr<function> find(call& c, CUfunction raw) { return function_of(c, raw, c.current()); }
 
-int multiprocessors(const function& what) {
-  return what.on().attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT];
+int multiprocessors(const function& kernel) {
+  return kernel.device().attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT];
 }
 
 struct best_block {
   int threads = 0, blocks = 0;
 };
 
-// The largest block among those that keep most threads resident.
-best_block find_best(const function& what, CUoccupancyB2DSize shared_of, std::size_t shared,
+// Returns the largest block size with the maximum number of resident threads.
+best_block find_best(const function& kernel, CUoccupancyB2DSize shared_for, std::size_t shared,
                      int limit) {
-  const int most = maximum_threads(what.code().attributes());
-  limit = limit <= 0 ? most : std::min(limit, most);
+  const int max_threads = maximum_threads(kernel.code().attributes());
+  limit = limit <= 0 ? max_threads : std::min(limit, max_threads);
   best_block best;
   for (int threads = limit; threads > 0; threads = (threads - 1) / warp_size * warp_size) {
-    const int blocks = resident_blocks(what, static_cast<std::uint64_t>(threads),
-                                       shared_of ? shared_of(threads) : shared);
+    const int blocks = resident_blocks(kernel, static_cast<std::uint64_t>(threads),
+                                       shared_for ? shared_for(threads) : shared);
     if (blocks * threads > best.blocks * best.threads) best = {threads, blocks};
   }
   return best;
@@ -41,11 +41,11 @@ best_block find_best(const function& what, CUoccupancyB2DSize shared_of, std::si
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, CUfunction func,
                                                               int blockSize, size_t dynamicSMemSize,
                                                               unsigned int flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(numBlocks);
     require(blockSize > 0, CUDA_ERROR_INVALID_VALUE, "a block has at least one thread");
     require(flags <= CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE, CUDA_ERROR_INVALID_VALUE,
-            "these are no flags of an occupancy query");
+            "the flags are invalid for an occupancy query");
     *numBlocks =
         resident_blocks(*find(c, func), static_cast<std::uint64_t>(blockSize), dynamicSMemSize);
   });
@@ -62,15 +62,16 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockS
                                                    CUoccupancyB2DSize blockSizeToDynamicSMemSize,
                                                    size_t dynamicSMemSize, int blockSizeLimit,
                                                    unsigned int flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(minGridSize, blockSize);
     require(flags <= CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE, CUDA_ERROR_INVALID_VALUE,
-            "these are no flags of an occupancy query");
-    const auto what = find(c, func);
-    // The caller's function may take a lock of its own, so it is called without ours.
+            "the flags are invalid for an occupancy query");
+    const auto kernel = find(c, func);
+    // The callback may acquire a lock of the program, so call it without the driver's lock.
     c.guard.unlock();
-    const auto best = find_best(*what, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit);
-    *minGridSize = best.blocks * multiprocessors(*what);
+    const auto best =
+        find_best(*kernel, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit);
+    *minGridSize = best.blocks * multiprocessors(*kernel);
     *blockSize = best.threads;
   });
 }
@@ -85,55 +86,55 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* minGridSize, int* blockSize, CUfu
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunction func,
                                                  int numBlocks, int blockSize) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(dynamicSmemSize);
     require(numBlocks > 0 && blockSize > 0, CUDA_ERROR_INVALID_VALUE,
             "there must be at least one block and one thread");
-    const auto what = find(c, func);
-    require(resident_blocks(*what, static_cast<std::uint64_t>(blockSize), 0) >= numBlocks,
-            CUDA_ERROR_INVALID_VALUE, "so many blocks do not fit on a multiprocessor");
-    const auto bytes = dynamic_shared_for(what->on().attributes(), numBlocks,
-                                          what->code().attributes().static_shared_bytes);
-    require(bytes >= 0, CUDA_ERROR_INVALID_VALUE, "so many blocks do not fit on a multiprocessor");
+    const auto kernel = find(c, func);
+    require(resident_blocks(*kernel, static_cast<std::uint64_t>(blockSize), 0) >= numBlocks,
+            CUDA_ERROR_INVALID_VALUE, "the blocks do not fit on a multiprocessor");
+    const auto bytes = dynamic_shared_for(kernel->device().attributes(), numBlocks,
+                                          kernel->code().attributes().static_shared_bytes);
+    require(bytes >= 0, CUDA_ERROR_INVALID_VALUE, "the blocks do not fit on a multiprocessor");
     *dynamicSmemSize = static_cast<std::size_t>(bytes);
   });
 }
 
 CUresult cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunction func,
                                             const CUlaunchConfig* config) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(clusterSize, config);
-    const auto what = find(c, func);
-    require(what->on().attributes()[CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH] != 0,
-            CUDA_ERROR_NOT_SUPPORTED, "the device has no clusters");
+    const auto kernel = find(c, func);
+    require(kernel->device().attributes()[CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH] != 0,
+            CUDA_ERROR_NOT_SUPPORTED, "the device does not support clusters");
     const auto shape = shape_of(*config);
-    const int together =
-        resident_blocks(*what, shape.block.count(), shape.dynamic_shared) * multiprocessors(*what);
-    int size = largest_cluster(*what);
-    while (size > together) size /= 2;
+    const int resident = resident_blocks(*kernel, shape.block.count(), shape.dynamic_shared) *
+                         multiprocessors(*kernel);
+    int size = largest_cluster(*kernel);
+    while (size > resident) size /= 2;
     *clusterSize = size;
   });
 }
 
 CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func,
                                       const CUlaunchConfig* config) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(numClusters, config);
-    const auto what = find(c, func);
-    require(what->on().attributes()[CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH] != 0,
-            CUDA_ERROR_NOT_SUPPORTED, "the device has no clusters");
+    const auto kernel = find(c, func);
+    require(kernel->device().attributes()[CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH] != 0,
+            CUDA_ERROR_NOT_SUPPORTED, "the device does not support clusters");
     const auto shape = shape_of(*config);
     int size = 1;
     for (unsigned i = 0; i < config->numAttrs; ++i) {
       if (config->attrs[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
-      const auto& asked = config->attrs[i].value.clusterDim;
-      size =
-          static_cast<int>(std::max(asked.x, 1u) * std::max(asked.y, 1u) * std::max(asked.z, 1u));
+      const auto& cluster = config->attrs[i].value.clusterDim;
+      size = static_cast<int>(std::max(cluster.x, 1u) * std::max(cluster.y, 1u) *
+                              std::max(cluster.z, 1u));
     }
-    const bool is_possible = size <= largest_cluster(*what);
-    const int together =
-        resident_blocks(*what, shape.block.count(), shape.dynamic_shared) * multiprocessors(*what);
-    *numClusters = is_possible ? together / size : 0;
+    const bool is_possible = size <= largest_cluster(*kernel);
+    const int resident = resident_blocks(*kernel, shape.block.count(), shape.dynamic_shared) *
+                         multiprocessors(*kernel);
+    *numClusters = is_possible ? resident / size : 0;
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools between processes: a descriptor names the pool, 64 bytes an allocation in it.
+// Interprocess pools: a file descriptor names the pool, a 64-byte handle an allocation in it.
 #include <fcntl.h>
 
 #include <cerrno>
@@ -14,10 +14,10 @@
 namespace halfwarp::emulator::api {
 namespace {
 
-constexpr std::uint64_t mark = 0x31'72'74'70'6c'70'77'68;  // "hwplptr1"
+constexpr std::uint64_t signature = 0x31'72'74'70'6c'70'77'68;  // "hwplptr1"
 
 struct exported_pointer {
-  std::uint64_t mark;
+  std::uint64_t signature;
   memory::share_token pool;
   std::uint64_t offset, size, sequence;
   std::uint64_t reserved[2];
@@ -38,8 +38,8 @@ CUmemPoolProps properties_from(const memory::share_origin& origin) {
   return properties;
 }
 
-// Whether another process can have the pool that the memory is to be imported from.
-bool is_known_outside(const call& c, std::uint64_t pool) {
+// Returns whether another process may have the pool.
+bool is_shared_with_processes(const call& c, std::uint64_t pool) {
   for (const auto& each : c.d.pools) {
     if (each->id() == pool) return each->was_exported || each->is_imported();
   }
@@ -58,12 +58,12 @@ bool is_imported_already(const call& c, const memory_pool& pool, std::uint64_t o
 CUresult cuMemPoolExportToShareableHandle(void* handle_out, CUmemoryPool pool,
                                           CUmemAllocationHandleType handleType,
                                           unsigned long long flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(handle_out);
     const auto exported = c.find<memory_pool>(pool, CUDA_ERROR_INVALID_VALUE);
     require_descriptor_type(handleType, flags);
     require(exported->file() != nullptr, CUDA_ERROR_INVALID_VALUE,
-            "the pool was not made for handles of this type");
+            "the pool was not created for handles of this type");
     const int descriptor = fcntl(exported->file()->file(), F_DUPFD_CLOEXEC, 0);
     if (descriptor < 0) refuse_by_system("a handle of the pool");
     std::memcpy(handle_out, &descriptor, sizeof descriptor);
@@ -74,7 +74,7 @@ CUresult cuMemPoolExportToShareableHandle(void* handle_out, CUmemoryPool pool,
 CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool* pool_out, void* handle,
                                             CUmemAllocationHandleType handleType,
                                             unsigned long long flags) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(pool_out);
     require_descriptor_type(handleType, flags);
     const int descriptor = static_cast<int>(reinterpret_cast<std::intptr_t>(handle));
@@ -82,54 +82,60 @@ CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool* pool_out, void* handle
     const bool is_out_of_descriptors = !file && errno == EMFILE;
     if (is_out_of_descriptors) refuse_by_system("the pool");
     require(file != nullptr, CUDA_ERROR_INVALID_VALUE,
-            "the file descriptor is closed, or is none of a pool");
+            "the file descriptor is closed, or does not refer to a pool");
     const auto& origin = file->origin();
-    const sharing::process_id maker{origin.process, origin.process_started};
-    require(maker != sharing::this_process(), CUDA_ERROR_INVALID_VALUE,
-            "the pool was made in this process; another one imports the handle");
+    const sharing::process_id creator{origin.process, origin.process_started};
+    require(creator != sharing::this_process(), CUDA_ERROR_INVALID_VALUE,
+            "the pool was created in this process; only another process can import the handle");
     const auto properties = properties_from(origin);
     const bool is_device = properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE;
     if (is_device) c.device_of(properties.location.id);
-    const auto made = c.d.objects.make<memory_pool>(
+    const auto created = c.d.objects.make<memory_pool>(
         properties, is_device ? properties.location.id : 0, std::move(file), true);
-    c.d.pools.push_back(made);
-    *pool_out = made->handle_as<CUmemoryPool>();
+    c.d.pools.push_back(created);
+    *pool_out = created->handle_as<CUmemoryPool>();
   });
 }
 
 CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData* shareData_out, CUdeviceptr ptr) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(shareData_out);
-    const auto found = require_base(c, ptr);
-    require(found.is_shared && found.pool != 0, CUDA_ERROR_INVALID_VALUE,
-            "the memory is of no pool that was made for handles");
-    require(is_known_outside(c, found.pool), CUDA_ERROR_INVALID_VALUE,
-            "the pool was not exported yet: cuMemPoolExportToShareableHandle comes first");
-    const auto file = c.d.memory.backing_of(found.base);
-    *shareData_out = read_as<CUmemPoolPtrExportData>(exported_pointer{
-        mark, file->token(), found.file_offset, found.size, file->entry(found.file_offset), {}});
+    const auto allocation = require_base(c, ptr);
+    require(allocation.is_shared && allocation.pool != 0, CUDA_ERROR_INVALID_VALUE,
+            "the memory does not belong to a shareable pool");
+    require(is_shared_with_processes(c, allocation.pool), CUDA_ERROR_INVALID_VALUE,
+            "the pool was not exported; call cuMemPoolExportToShareableHandle first");
+    const auto file = c.d.memory.backing_of(allocation.base);
+    *shareData_out =
+        read_as<CUmemPoolPtrExportData>(exported_pointer{signature,
+                                                         file->token(),
+                                                         allocation.file_offset,
+                                                         allocation.size,
+                                                         file->entry(allocation.file_offset),
+                                                         {}});
   });
 }
 
 CUresult cuMemPoolImportPointer(CUdeviceptr* ptr_out, CUmemoryPool pool,
                                 CUmemPoolPtrExportData* shareData) noexcept {
-  return answer([&](call& c) {
+  return run_locked([&](call& c) {
     require_outputs(ptr_out, shareData);
-    const auto into = c.find<memory_pool>(pool, CUDA_ERROR_INVALID_VALUE);
-    const auto given = read_as<exported_pointer>(*shareData);
-    require(into->is_imported(), CUDA_ERROR_INVALID_VALUE,
-            "the pool was made in this process; pointers are imported into an imported pool");
-    require(given.mark == mark && given.size > 0, CUDA_ERROR_INVALID_VALUE,
-            "these are no bytes of cuMemPoolExportPointer");
-    require(given.pool == into->file()->token(), CUDA_ERROR_INVALID_VALUE,
+    const auto target = c.find<memory_pool>(pool, CUDA_ERROR_INVALID_VALUE);
+    const auto source = read_as<exported_pointer>(*shareData);
+    require(target->is_imported(), CUDA_ERROR_INVALID_VALUE,
+            "the pool was created in this process; pointers can only be imported into an imported "
+            "pool");
+    require(source.signature == signature && source.size > 0, CUDA_ERROR_INVALID_VALUE,
+            "the data is not from cuMemPoolExportPointer");
+    require(source.pool == target->file()->token(), CUDA_ERROR_INVALID_VALUE,
             "the pointer was exported from another pool");
-    require(given.sequence != 0 && into->file()->entry(given.offset) == given.sequence,
-            CUDA_ERROR_INVALID_VALUE, "the allocation was freed by the process that made it");
-    require(!is_imported_already(c, *into, given.offset), CUDA_ERROR_ALREADY_MAPPED,
-            "this process has imported the allocation already, and not freed it");
-    const auto at = into->import(c.d.memory, given.offset, given.size);
-    require(at.has_value(), CUDA_ERROR_OUT_OF_MEMORY, "the memory cannot be mapped");
-    *ptr_out = *at;
+    require(source.sequence != 0 && target->file()->entry(source.offset) == source.sequence,
+            CUDA_ERROR_INVALID_VALUE, "the allocation was freed by the process that created it");
+    require(!is_imported_already(c, *target, source.offset), CUDA_ERROR_ALREADY_MAPPED,
+            "this process already imported the allocation and has not freed it");
+    const auto address = target->import(c.d.memory, source.offset, source.size);
+    require(address.has_value(), CUDA_ERROR_OUT_OF_MEMORY, "the memory cannot be mapped");
+    *ptr_out = *address;
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the calls that share with other processes have in common.
+// Shared by the interprocess functions: system errors and handle conversion.
 #pragma once
 
 #include <cstring>
@@ -9,16 +9,16 @@
 
 namespace halfwarp::emulator::api {
 
-// The last system call failed: says what could not be had, and why, by errno.
-[[noreturn]] void refuse_by_system(const std::string& what);
+// Refuses after a failed system call, with a message about `subject` and errno.
+[[noreturn]] void refuse_by_system(const std::string& subject);
 
-// 64 bytes of cuda.h, as what we mean by them.
+// Converts between an opaque struct of cuda.h and a private struct of the same size.
 template <class To, class From>
 To read_as(const From& from) {
   static_assert(sizeof(To) == sizeof(From));
-  To to;
-  std::memcpy(static_cast<void*>(&to), &from, sizeof to);
-  return to;
+  To result;
+  std::memcpy(static_cast<void*>(&result), &from, sizeof result);
+  return result;
 }
 
 }  // namespace halfwarp::emulator::api

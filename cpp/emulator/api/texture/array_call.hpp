@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bodies on arrays share.
+// Shared by the array and graphics functions.
 #pragma once
 
 #include "emulator/api/call.hpp"
@@ -7,10 +7,10 @@
 
 namespace halfwarp::emulator::api {
 
-// A new array of the current context, or a level of `levels`.
+// Creates an array in the current context.
 std::shared_ptr<cuda_array> make_array(call& c, const CUDA_ARRAY3D_DESCRIPTOR& shape);
 
-// Bytes of the current device, for what is no memory of the program's own.
+// Allocates memory on the current device that is freed with its array or resource.
 std::shared_ptr<array_memory> allocate_array_memory(call& c, std::uint64_t bytes,
                                                     memory::address* base);
 

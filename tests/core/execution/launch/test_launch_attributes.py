@@ -339,7 +339,7 @@ def test_the_emulator_refuses_the_same_values_as_a_driver(emulation, device, str
         with pytest.raises(CUDAError, match=text):
             launch(stream, LaunchConfig(grid=4, block=32, **attributes), kernel)
 
-    refused("no multiple", cluster=2, preferred_cluster_dimension=3)
+    refused("not a multiple", cluster=2, preferred_cluster_dimension=3)
     refused("captured", device_updatable_kernel_node=True)
     refused("too large", cluster=16)
     refused("dynamic shared memory", shmem_size=50000, shared_memory_mode="require_portable")

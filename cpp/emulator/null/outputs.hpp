@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the null driver puts into output parameters.
+// Output values of the null driver.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace halfwarp::emulator::null_driver {
 
-// A number that nobody has been given before: never zero, and no address of this process.
+// Returns a new handle: unique, never zero, and no address of this process.
 std::uintptr_t next_handle() noexcept;
 
-// An address that may be read and written by the host, so that code which touches what it was
-// given goes on; the memory is shared by all and holds nothing.
+// Returns an address that the host may access, so that programs that access their allocations
+// continue. Allocations may share memory; its contents are undefined.
 std::uintptr_t next_address(std::size_t bytes) noexcept;
 
 template <class T>
-void fresh(T* out) noexcept {
+void store_handle(T* out) noexcept {
   if (out) *out = (T)next_handle();  // NOLINT: T is a pointer or an unsigned integer
 }
 
@@ -26,7 +26,7 @@ void zero(T* out, std::size_t count = 1) noexcept {
 }
 
 template <class T, class Value>
-void give(T* out, Value value) noexcept {
+void store(T* out, Value value) noexcept {
   if (out) *out = (T)value;  // NOLINT: handles of different kinds, too
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the null driver puts into output parameters.
-#include "emulator/null/answer.hpp"
+// Output values of the null driver.
+#include "emulator/null/outputs.hpp"
 
 #include <sys/mman.h>
 
@@ -13,17 +13,18 @@ namespace {
 constexpr std::uintptr_t per_thread_share = std::uintptr_t{1} << 24;
 constexpr std::size_t arena_bytes = std::size_t{64} << 30;
 
-// Non-canonical addresses on x86-64 and aarch64: to follow one is a fault at once. The latter looks
-// at bits 48 to 55 alone.
+// Non-canonical addresses on x86-64 and aarch64, so an access faults at once. Hardware of aarch64
+// checks only bits 48 to 55.
 constinit std::atomic<std::uintptr_t> next_share{std::uintptr_t{3} << 55};
 constinit std::atomic<std::size_t> arena_used{0};
 
-// Address space without memory behind it: pages appear when they are touched.
+// Returns the base of reserved address space; pages are committed at the first access.
 std::uintptr_t arena_base() noexcept {
   static const std::uintptr_t base = [] {
-    void* const got = mmap(nullptr, arena_bytes, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return got == MAP_FAILED ? std::uintptr_t{1} << 55 : reinterpret_cast<std::uintptr_t>(got);
+    void* const mapping = mmap(nullptr, arena_bytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return mapping == MAP_FAILED ? std::uintptr_t{1} << 55
+                                 : reinterpret_cast<std::uintptr_t>(mapping);
   }();
   return base;
 }
@@ -38,7 +39,7 @@ std::uintptr_t next_handle() noexcept {
   return next += 16;
 }
 
-// Addresses come round again after 64 GiB; an allocation larger than that gets the start.
+// Addresses wrap around after 64 GiB; a larger allocation starts at the base.
 std::uintptr_t next_address(std::size_t bytes) noexcept {
   const std::size_t rounded = (bytes + 511) & ~std::size_t{511};
   const std::size_t offset =
