@@ -11,6 +11,7 @@
 namespace halfwarp::views {
 
 std::int64_t volume(const layout& input) {
+  if (input.is_empty()) return 0;  // even if the other extents overflow
   std::int64_t result = 1;
   for (int axis = 0; axis < input.ndim(); ++axis) {
     result = multiply(result, input.extents()[axis]);

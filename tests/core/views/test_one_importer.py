@@ -254,6 +254,18 @@ class TestReferences:
         with pytest.raises(TypeError, match="references to Python objects"):
             plain.copy_from(view, stream=stream)
 
+    @pytest.mark.parametrize("name", ["objects", "records", "bytes of objects"])
+    def test_another_type_over_references_is_not_copied(self, stream, name):
+        array = arrays_of_references()[name]
+        view = StridedMemoryView.from_array_interface(array)
+        numbers = np.zeros(array.shape, dtype=f"V{array.dtype.itemsize}")
+        if name == "objects":
+            view, numbers = view.view(dtype="u8"), np.zeros(array.shape, "u8")
+        elif name == "bytes of objects":
+            numbers = np.zeros(array.shape, "u1")
+        with pytest.raises(TypeError, match="references to Python objects"):
+            view.copy_from(StridedMemoryView.from_array_interface(numbers), stream=stream)
+
     def test_a_numeric_field_of_records_is_copied(self, stream):
         array = records()
         field = StridedMemoryView.from_array_interface(array["number"])
@@ -276,6 +288,33 @@ class TestStrides:
     def test_elements_below_address_zero_are_refused(self):
         with pytest.raises(OverflowError, match="address space"):
             StridedMemoryView.from_dlpack(Producer(strides=(-(2**50), 1)), -1)
+
+
+class TestDevices:
+    def test_a_page_locked_array_gets_no_stream(self, buffer, stream):
+        """PyTorch rejects a stream for these."""
+        producer = Producer((3, 0))
+        buffer.copy_from(producer, stream=stream)
+        assert producer.asked[0]["stream"] is None
+
+    @pytest.mark.parametrize("kind", [2, 13])
+    def test_a_device_array_gets_the_stream_of_the_copy(self, buffer, stream, kind):
+        producer = Producer((kind, 0))
+        buffer.copy_from(producer, stream=stream)
+        assert producer.asked[0]["stream"] == int(stream.handle)
+
+    def test_a_producer_without_an_export_is_refused(self):
+        class Half:
+            def __dlpack_device__(self):
+                return (2, 0)
+
+        with pytest.raises(BufferError, match="argument 1 of 1: .*Half has __dlpack_device__"):
+            ParamHolder([Half()])
+
+    def test_an_empty_tensor_has_no_elements(self):
+        producer = Producer(shape=(0, 2**62, 2**62), strides=(1, 1, 1), ndim=3, data=None)
+        view = StridedMemoryView.from_dlpack(producer, -1)
+        assert (view.size, view.nbytes, view.ptr) == (0, 0, 0)
 
 
 class TestRequests:

@@ -93,4 +93,5 @@ cdef pointer_facts interface_memory(uintptr_t address) except *
 cdef int read_typestr(object typestr, data_type* element) except 0
 
 # Rejects memory of Python references, and memory of which an array with references is the base.
-cdef int reject_references(object owner, str call) except -1
+# `is_field`: the elements may be one field of records, beside references in other fields.
+cdef int reject_references(object owner, str call, bint is_field) except -1

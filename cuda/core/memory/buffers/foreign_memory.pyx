@@ -55,7 +55,7 @@ cdef int read_buffer_protocol(_ForeignMemory memory, object source, bint is_writ
         raise_references(source)
     # Bytes between the fields of a record may hold references of the array below it.
     if is_written and <void*>memory.view.obj is not NULL:
-        reject_base_references(memory.view.obj, "copy into")
+        reject_base_references(memory.view.obj, "copy into", False)
     if not PyBuffer_IsContiguous(&memory.view, b"A"):
         reject_strided(source)
     memory.fields = buffer_fields(<uintptr_t>memory.view.buf, memory.view.len, True)
@@ -76,7 +76,7 @@ cdef int acquire_view(_ForeignMemory memory, object source) except -1:
         memory.view.format = NULL  # not requested
         if <void*>memory.view.obj is NULL or not hasattr(memory.view.obj, "dtype"):
             raise
-        reject_references(memory.view.obj, "copy")
+        reject_references(memory.view.obj, "copy", False)
     return 0
 
 
@@ -99,16 +99,26 @@ cdef int raise_references(object source, str call="copy") except -1:
                     "Python objects, which bytes would corrupt; convert it to a numeric dtype")
 
 
-cdef int reject_references(object owner, str call) except -1:
+cdef int reject_references(object owner, str call, bint is_field) except -1:
     """Reject an array of references to Python objects, and a view of such an array."""
-    dtype = getattr(owner, "dtype", None)
-    if dtype is not None and getattr(dtype, "hasobject", False):
+    if dtype_has_references(owner, False):
         raise_references(owner, call)
-    return reject_base_references(owner, call)
+    return reject_base_references(owner, call, is_field)
 
 
-cdef int reject_base_references(object owner, str call) except -1:
-    """Reject memory of an array of references, which an array of another type views."""
+cdef bint dtype_has_references(object array, bint is_field) except -1:
+    """Return whether elements have references. `is_field`: those of a record do not count."""
+    dtype = getattr(array, "dtype", None)
+    if dtype is None or not getattr(dtype, "hasobject", False):
+        return False
+    return not is_field or getattr(dtype, "names", None) is None
+
+
+cdef int reject_base_references(object owner, str call, bint is_field) except -1:
+    """Reject memory of an array of references, which an array of another type views.
+
+    `is_field`: the elements may be one field of records, beside references in other fields.
+    """
     cdef int depth
     base = owner
     for depth in range(64):  # NumPy shortens the chains of its views
@@ -118,10 +128,12 @@ cdef int reject_base_references(object owner, str call) except -1:
             base = getattr(base, "base", None)
         if base is None:
             return 0
-        if type(base) is memoryview:
-            if format_has_references((<str>base.format).encode()):
-                raise_references(owner, call)
-        elif getattr(getattr(base, "dtype", None), "hasobject", False):
+        if type(base) is not memoryview:
+            has_references = dtype_has_references(base, is_field)
+        else:
+            text = (<str>base.format).encode()
+            has_references = format_has_references(text) and not (is_field and b"{" in text)
+        if has_references:
             raise_references(owner, call)
     return 0
 
@@ -149,7 +161,9 @@ cdef int import_dlpack(_ForeignMemory memory, object source, Stream stream) exce
     cdef borrowed_stream ordered = stream.native.borrow_open(stream)
     cdef dlpack_device device = tensor_device(source)
     # Host arrays take no stream; a device library makes this stream wait for its work.
-    consumer = <uintptr_t>ordered.raw() or 1 if device.type != device_type.cpu else None
+    # Some libraries reject a stream for page-locked arrays.
+    is_ordered = device.type == device_type.cuda or device.type == device_type.cuda_managed
+    consumer = <uintptr_t>ordered.raw() or 1 if is_ordered else None
     capsule = tensor_capsule(source, consumer)
     memory.exporter = capsule
     find_tensor(capsule, source, &plain, &versioned)
@@ -178,14 +192,15 @@ cdef int import_cuda_array(_ForeignMemory memory, object source, Stream stream) 
     size = itemsize = read_typestr(typestr, &element)
     if "O" in typestr:
         raise_references(source)
-    shape = interface_shape(interface, name)
+    shape = tuple([operator.index(extent) for extent in interface_shape(interface, name)])
     strides = interface_strides(interface, name)
     if strides is not None:
+        strides = tuple([operator.index(stride) for stride in strides])
         if len(strides) != len(shape):
             raise ValueError(f"the strides of {name} must have {len(shape)} entries, got "
                              f"{len(strides)}")
-        if not is_dense(shape, tuple([s // itemsize if s % itemsize == 0 else None
-                                      for s in strides])):
+        if not is_dense(shape, tuple([stride // itemsize if stride % itemsize == 0 else None
+                                      for stride in strides])):
             reject_strided(source)
     for extent in shape:
         if extent < 0:

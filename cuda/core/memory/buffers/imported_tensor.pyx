@@ -57,7 +57,9 @@ cdef dlpack_device tensor_device(object producer) except *:
 
 cdef object tensor_capsule(object producer, object consumer):
     """Return the capsule of `__dlpack__`; `consumer` is its stream argument."""
-    export = producer.__dlpack__
+    export = getattr(producer, "__dlpack__", None)
+    if export is None:
+        raise BufferError(f"{qualified_name(producer)} has __dlpack_device__, but no __dlpack__")
     try:
         return export(stream=consumer,
                       max_version=(supported_version.major, supported_version.minor))
