@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What belongs to a `reference`; Python functions in the place of C functions."""
+"""Fixtures for each `reference`, and Python functions in place of C functions."""
 
 import ctypes
 import importlib
@@ -28,7 +28,7 @@ def module(reference):
 
 @pytest.fixture
 def capsules(reference):
-    """Name -> signature string, as a cimporting module finds them."""
+    """Map each name to its signature string, as a cimporting module finds it."""
     get_name = ctypes.pythonapi.PyCapsule_GetName
     get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     module = importlib.import_module(f"cuda.bindings.cy{reference.library}")
@@ -37,7 +37,7 @@ def capsules(reference):
 
 @pytest.fixture(scope="session")
 def open_libraries():
-    """The tables of all libraries that this machine has are filled."""
+    """Fill the function tables of all libraries of this machine."""
     from generator import libraries
 
     return [name for name in libraries.library_names() if is_installed(name)]
@@ -45,31 +45,29 @@ def open_libraries():
 
 @pytest.fixture
 def replacements(open_libraries):
-    """What stands in slots until the end of the test.
-
-    All libraries are open: else the first call would fill a table, and put its functions in the
-    place of these.
-    """
-    made = Replacements()
-    yield made
-    made.undo()
+    """Replace slots until the end of the test. All libraries are open already: otherwise the
+    first call would fill a table and overwrite the replacements."""
+    installed = Replacements()
+    yield installed
+    installed.undo()
 
 
 @pytest.fixture
 def put(replacements):
-    """``put(name, function, *ctypes)``: calls of the C function go to a Python function."""
+    """``put(name, function, *ctypes)``: replace a C function by a Python function."""
     return replacements.put
 
 
 @pytest.fixture
 def put_address(replacements):
-    """``put_address(name, address)``: calls of the C function go to another C function."""
+    """``put_address(name, address)``: replace a C function by another C function."""
     return replacements.put_address
 
 
 @pytest.fixture
 def small_driver(tmp_path):
-    """``small_driver(...)``: a folder with a driver of three functions, which answer as told."""
+    """``small_driver(...)``: a folder with a driver of three functions, whose results are
+    arguments."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if not compiler:
         pytest.skip("no C compiler to make a driver with")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C libraries made of Python functions: what a slot of a function table holds can be replaced."""
+"""C libraries of Python functions: the slots of a function table can be replaced."""
 
 import ctypes
 from functools import cache
@@ -7,7 +7,7 @@ from functools import cache
 
 @cache
 def table_address(library):
-    """Where the function table of a library lies, from the loader's capsule."""
+    """Return the address of a library's function table, from the loader's capsule."""
     from cuda.bindings import _low
 
     get = ctypes.pythonapi.PyCapsule_GetPointer
@@ -19,7 +19,7 @@ def table_address(library):
 
 @cache
 def slots(library):
-    """C function -> its slot, whose value can be set."""
+    """Map each C function to its slot, whose value can be set."""
     from generator import libraries
 
     first, size = table_address(library), ctypes.sizeof(ctypes.c_void_p)
@@ -29,7 +29,7 @@ def slots(library):
 
 @cache
 def slot(function):
-    """The slot of a C function of any library."""
+    """Return the slot of a C function of any library."""
     from generator import libraries
 
     owners = (library for library in libraries.library_names() if function in slots(library))
@@ -37,20 +37,19 @@ def slot(function):
 
 
 class Replacements:
-    """Python functions in the place of C functions, until `undo`."""
+    """Python functions in place of C functions, until `undo`."""
 
     def __init__(self):
         self.earlier, self.callbacks = [], []
 
     def put_address(self, name, address):
-        """Calls of the C function `name` go to another C function."""
+        """Redirect calls of the C function `name` to another C function."""
         replaced = slot(name)
         self.earlier.append((replaced, replaced.value))
         replaced.value = address
 
     def put(self, name, function, *types, result=ctypes.c_int):
-        """Calls of the C function `name` go to a Python function.
-
+        """Redirect calls of the C function `name` to a Python function.
         The types are the ctypes of the C parameters; the function returns the code, or None for
         success.
         """

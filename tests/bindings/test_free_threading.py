@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Extensions declare that they need no interpreter lock, and a Python without one believes them."""
+"""Extensions declare that they need no GIL, and a free-threaded build respects it."""
 
 import os
 import re
@@ -37,7 +37,7 @@ def test_the_extensions_are_found():
 
 @pytest.mark.skipif(has_lock, reason="this Python has the lock in any case")
 @pytest.mark.parametrize("name", extensions())
-def test_importing_an_extension_turns_the_lock_not_on(name):
+def test_importing_an_extension_does_not_enable_the_gil(name):
     program = f"import sys, {name}; print(sys._is_gil_enabled())"
     environment = {key: text for key, text in os.environ.items() if key != "PYTHON_GIL"}
     done = subprocess.run(
@@ -51,15 +51,15 @@ def test_importing_an_extension_turns_the_lock_not_on(name):
     assert (done.returncode, done.stdout) == (0, "False\n"), done.stderr
 
 
-# The slot is in builds without the lock alone: elsewhere only its source can be looked at.
+# Only free-threaded builds have the slot: elsewhere only its source can be checked.
 @pytest.mark.parametrize("name", extensions())
-def test_the_source_of_an_extension_has_the_slot_that_says_so(name):
+def test_the_source_of_an_extension_declares_the_slot(name):
     stem = ROOT.joinpath(*name.split("."))
-    made = [path for path in map(stem.with_suffix, (".c", ".cpp")) if path.exists()]
-    if not made:
+    sources = [path for path in map(stem.with_suffix, (".c", ".cpp")) if path.exists()]
+    if not sources:
         pytest.skip("what Cython made is not beside an installed extension")
-    text = made[0].read_text()
-    # The last of the three is what the directive of setup.py says; a compiler flag chooses others.
+    text = sources[0].read_text()
+    # The last of the three is set by the directive of setup.py; a compiler flag chooses others.
     declared = re.findall(r"#define __Pyx_FREETHREADING_COMPATIBLE (\w+)", text)
     assert declared[-1:] == ["Py_MOD_GIL_NOT_USED"]
     assert "{Py_mod_gil, __Pyx_FREETHREADING_COMPATIBLE}," in text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `help()` and `inspect.signature` say of every public name of the low layer."""
+"""Output of `help()` and `inspect.signature` for every public name of the low layer."""
 
 import importlib
 import inspect
@@ -27,9 +27,9 @@ def classes_of(module):
     return [each for each in public if isinstance(each, type)]
 
 
-def test_the_module_says_in_one_sentence_what_it_is(module):
-    first, _, rest = module.__doc__.partition("\n")
-    assert first.endswith(".") and (not rest or rest.startswith("\n"))
+def test_the_module_is_described_in_one_sentence(module):
+    first, _, remainder = module.__doc__.partition("\n")
+    assert first.endswith(".") and (not remainder or remainder.startswith("\n"))
 
 
 def test_every_function_has_its_signature_and_one_sentence(library, module):
@@ -41,8 +41,10 @@ def test_every_function_has_its_signature_and_one_sentence(library, module):
         signature = inspect.signature(built)
         defaults = {n: p.default for n, p in signature.parameters.items()}
         expected = {text.partition("=")[0]: text.partition("=")[2] for text in function.py}
-        given = {n: "" if d is inspect.Parameter.empty else str(d) for n, d in defaults.items()}
-        if given != expected or not built.__doc__.startswith("Returns "):
+        defaults_shown = {
+            n: "" if d is inspect.Parameter.empty else str(d) for n, d in defaults.items()
+        }
+        if defaults_shown != expected or not built.__doc__.startswith("Returns "):
             wrong[function.name] = (str(signature), built.__doc__)
     assert wrong == {}
 
@@ -51,18 +53,18 @@ def test_every_class_is_documented(module):
     assert [each.__name__ for each in classes_of(module) if not inspect.getdoc(each)] == []
 
 
-def test_an_enumeration_lists_its_members_and_what_they_mean(library, module):
+def test_an_enumeration_lists_its_members_and_their_meaning(library, module):
     for enum in library.enums:
         text = getattr(module, enum.name).__doc__
-        first = {m.value: m for m in reversed(enum.members)}  # the others are aliases of these
+        first = {m.value: m for m in reversed(enum.members)}  # the others are their aliases
         for member in first.values():
             explained = f": {member.doc}" if member.doc else ""
             assert f"    {member.name} = {member.value}{explained}" in text, enum.name
-        if not library.decisions.python_enums:  # that of Python's own changes with its version
+        if not library.decisions.python_enums:  # Python's own text changes with its version
             assert str(inspect.signature(getattr(module, enum.name))) == "(value)"
 
 
-def test_a_struct_lists_its_fields_and_takes_them_as_keywords(library, module):
+def test_a_struct_lists_its_fields_and_accepts_them_as_keywords(library, module):
     if library.raises:
         pytest.skip("structs of this module are data types")
     for struct in library.structs:
@@ -75,7 +77,7 @@ def test_a_struct_lists_its_fields_and_takes_them_as_keywords(library, module):
         assert list(inspect.signature(cls).parameters) == ["_ptr", *keywords], struct.name
 
 
-def test_a_typedef_says_the_same_as_its_struct():
+def test_a_typedef_has_the_documentation_of_its_struct():
     from cuda.bindings import driver
 
     assert driver.CUmemLocation.__doc__ == driver.CUmemLocation_st.__doc__
@@ -83,7 +85,7 @@ def test_a_typedef_says_the_same_as_its_struct():
     assert location == inspect.signature(driver.CUmemLocation_st)
 
 
-def test_a_subclass_of_the_user_speaks_for_itself():
+def test_a_user_subclass_has_its_own_documentation():
     from cuda.bindings import driver
 
     class Mine(driver.CUmemLocation):

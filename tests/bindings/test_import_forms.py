@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways to import that a test never meets by itself: strict, optimised, again, all at once."""
+"""Unusual imports: strict, optimized, repeated, concurrent."""
 
 import subprocess
 import sys
@@ -12,7 +12,8 @@ COMPILED = ["cy" + name for name in LIBRARIES]
 
 
 def run(code, *options):
-    """Lines that an interpreter with these options prints; it must say nothing else."""
+    """Return the lines that an interpreter with these options prints; it must print nothing
+    else."""
     command = [sys.executable, *options, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
@@ -21,7 +22,7 @@ def run(code, *options):
 
 @pytest.mark.parametrize("options", [("-W", "error", "-bb"), ("-O",), ("-OO",), ("-S",)], ids=str)
 def test_every_module_is_used_under_options_of_the_interpreter(options):
-    path = f"import sys; sys.path[:] = {sys.path!r}\n"  # -S leaves site-packages out
+    path = f"import sys; sys.path[:] = {sys.path!r}\n"  # -S omits site-packages
     code = f"""{path}
 import importlib
 for name in {[*LIBRARIES, *COMPILED, "utils"]!r}:
@@ -35,7 +36,7 @@ print(driver.CUresult(1).__doc__ != "", nvjitlink.nvJitLinkError(1).status)
 
 
 @pytest.mark.parametrize("name", [*LIBRARIES, *COMPILED, "utils"])
-def test_a_module_that_is_loaded_again_has_the_same_objects(name):
+def test_a_reloaded_module_has_the_same_objects(name):
     code = f"""
 import importlib, sys
 import cuda.bindings.{name} as module
@@ -49,7 +50,7 @@ print(set(names) - set(dir(module)))
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_a_module_that_was_forgotten_comes_back_with_the_same_classes(name):
+def test_a_reimported_module_has_the_same_classes(name):
     code = f"""
 import pickle, sys
 import cuda.bindings.{name} as first
@@ -66,8 +67,8 @@ print(pickle.loads(pickle.dumps(member)) is member)
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_a_star_import_brings_public_names_alone(name):
-    """All but the types of NumPy, which would import it."""
+def test_a_star_import_imports_public_names_only(name):
+    """All names but the NumPy types, which would import NumPy."""
     code = f"""
 import sys
 names = {{}}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What importing a module of the low layer brings: itself, what it stands on, nothing else."""
+"""Side effects of importing a module of the low layer: itself and its dependencies, nothing
+else."""
 
 import json
 import os
@@ -14,8 +15,8 @@ FOLDER = Path(cuda.bindings.__path__[0])
 SOURCES = [*FOLDER.glob("[!_]*.py"), *FOLDER.glob("cy*.so")]
 MODULES = sorted({path.name.partition(".")[0] for path in SOURCES})
 HEAVY = {"numpy", "ctypes", "typing", "enum", "re", "inspect", "dataclasses", "cuda.pathfinder"}
-# In an interpreter with what `site` imports, but no .pth file: what the module imports, and what
-# using it does.
+# Runs an interpreter with the imports of `site`, but no .pth file, and lists the modules that the
+# import and its use add.
 PROGRAM = """
 import json, site, sys
 before = set(sys.modules)
@@ -31,7 +32,8 @@ STANDS_ON = {
 
 
 def imported_by(name, use="pass"):
-    """What a module imports, and what using it imports then; without the site's own imports."""
+    """Return the modules that an import adds, and those that its use adds; without site's own
+    imports."""
     program = PROGRAM.format(name=name, use=use)
     variables = os.environ | {"PYTHONPATH": str(FOLDER.parents[1]), "HALFWARP_BACKEND": "emulator"}
     command = [sys.executable, "-S", "-c", program]
@@ -41,11 +43,11 @@ def imported_by(name, use="pass"):
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_importing_a_module_brings_its_extensions_alone(name):
+def test_importing_a_module_imports_its_extensions_only(name):
     imported, _ = imported_by(name)
     known = STANDS_ON.get(name, {"_low"})
     expected = {"cuda", "cuda.bindings", "cuda.bindings._version"}
-    expected |= {"cython_runtime"}  # made by Cython, as are the modules of its shared types
+    expected |= {"cython_runtime"}  # created by Cython, like the modules of its shared types
     expected |= {"atexit"}  # built in: callbacks end with the interpreter
     expected |= {each for each in imported if "_cython_" in each}
     expected |= {f"cuda.bindings.{each}" for each in known | {name}}
@@ -67,5 +69,5 @@ def test_using_classes_and_calls_imports_nothing_heavy(name, use):
     assert HEAVY & set(used) == set()
 
 
-def test_every_module_is_looked_at():
+def test_every_module_is_covered():
     assert {"driver", "runtime", "nvrtc", "nvjitlink", "cydriver", "cyruntime"} <= set(MODULES)

@@ -54,10 +54,10 @@ class TestAddresses:
             pytest.skip(str(error).partition(":")[0])
         return module
 
-    def test_a_function_has_one(self, module, library):
+    def test_a_function_has_an_address(self, module, library):
         assert module._inspect_function_pointer(f"__{A_FUNCTION[library]}") > 0
 
-    def test_all_of_them_are_under_their_exported_names(self, module, library):
+    def test_all_addresses_are_found_by_their_exported_names(self, module, library):
         all_of_them = module._inspect_function_pointers()
         assert list(all_of_them) == [f"__{name}" for name in _low.exported_names(library)]
         name = f"__{A_FUNCTION[library]}"
@@ -69,7 +69,7 @@ class TestAddresses:
             module._inspect_function_pointer(prefix + A_FUNCTION[library])
 
     @pytest.mark.parametrize("name", [None, 5, b"__nvrtcVersion"], ids=repr)
-    def test_a_name_is_a_text(self, module, library, name):
+    def test_a_nonstring_name_is_refused(self, module, library, name):
         message = r"^_inspect_function_pointer\(\) argument 'name': expected str, got "
         with pytest.raises(TypeError, match=message):
             module._inspect_function_pointer(name)
@@ -77,7 +77,7 @@ class TestAddresses:
             module._inspect_function_pointer()
 
 
-def test_it_is_the_address_that_calls_go_to():
+def test_it_is_the_address_that_calls_use():
     address = addresses_of("nvrtc")._inspect_function_pointer("__nvrtcVersion")
     major, minor = ctypes.c_int(), ctypes.c_int()
     kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
@@ -85,7 +85,7 @@ def test_it_is_the_address_that_calls_go_to():
     assert major.value >= 12
 
 
-def test_a_function_that_the_driver_lacks_has_none(run_python):
+def test_a_function_missing_in_the_driver_has_no_address(run_python):
     code = """
 from cuda.bindings import _low
 from cuda.bindings._internal import driver
@@ -97,7 +97,7 @@ print(driver._inspect_function_pointers()["__cuCtxCreate_v4"])
     assert run_python(code, HALFWARP_BACKEND="emulator").split() == ["True", "0", "0"]
 
 
-def test_a_library_that_is_not_there_is_said_to_be_so(run_python):
+def test_a_missing_library_is_reported(run_python):
     code = """
 import cuda.pathfinder
 from cuda.pathfinder import DynamicLibNotFoundError

@@ -15,7 +15,7 @@ from cuda.bindings import _low
 BINDINGS = Path(_low.__file__).parent
 EMULATOR = BINDINGS / "libcuda_emulated.so"
 
-# Calls slots of the table as C does: `call("cuInit", 0)` with the GIL, errors raised.
+# Calls slots of the table like C: `call("cuInit", 0)` with the GIL, errors raised.
 TABLE = """
 import ctypes
 from cuda.bindings import _low
@@ -51,7 +51,8 @@ def message(function, *arguments, **options):
 
 
 def run(code, library_path=None, **variables):
-    """Lines that a fresh interpreter prints; its environment has ours plus `variables`."""
+    """Return the lines that a fresh interpreter prints; its environment is ours plus
+    `variables`."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
     environment.pop("LD_LIBRARY_PATH", None)
     if library_path is not None:
@@ -69,14 +70,14 @@ def run(code, library_path=None, **variables):
 
 @pytest.fixture
 def no_driver(tmp_path):
-    """A folder that hides any installed driver behind a file that is no library."""
+    """Create a folder that hides any installed driver behind an invalid library file."""
     (tmp_path / "libcuda.so.1").write_text(
         "this is no shared object, whatever its name says\n" * 99
     )
     return tmp_path
 
 
-def test_import_opens_nothing():
+def test_import_opens_no_library():
     lines = run("""
         import sys
         maps = open("/proc/self/maps").read()
@@ -86,7 +87,7 @@ def test_import_opens_nothing():
     assert lines == ["False False False", "None None"]
 
 
-def test_a_missing_driver_is_named_with_the_caller_and_the_way_to_the_emulator(no_driver):
+def test_a_missing_driver_names_the_caller_and_the_emulator(no_driver):
     (line,) = run('print(message(call, "cuInit", 0))', no_driver)
     assert line.startswith("DynamicLibNotFoundError: cuInit() needs the CUDA driver")
     assert "libcuda.so.1" in line
@@ -94,7 +95,7 @@ def test_a_missing_driver_is_named_with_the_caller_and_the_way_to_the_emulator(n
     assert "HALFWARP_BACKEND=emulator" in line
 
 
-def test_a_missing_driver_is_a_runtime_error_and_the_pathfinders_class(no_driver):
+def test_a_missing_driver_is_a_runtime_error_of_the_pathfinder(no_driver):
     lines = run(
         """
         from cuda.pathfinder import DynamicLibNotFoundError
@@ -108,7 +109,7 @@ def test_a_missing_driver_is_a_runtime_error_and_the_pathfinders_class(no_driver
     assert lines == ["True"]
 
 
-def test_the_second_failing_call_says_the_same(no_driver):
+def test_the_second_failing_call_raises_the_same_error(no_driver):
     lines = run('for i in range(3): print(message(call, "cuMemAlloc", 0, 0))', no_driver)
     assert len(lines) == 3
     assert len(set(lines)) == 1
@@ -130,7 +131,7 @@ def test_a_library_that_appears_later_is_found(tmp_path):
 
 
 @pytest.mark.parametrize("value", ["gpu", "Emulator", "emulator ", "1"])
-def test_a_wrong_backend_value_is_an_error_each_time_and_names_the_accepted_ones(value):
+def test_a_wrong_backend_value_names_the_accepted_values_each_time(value):
     lines = run(
         'print(message(call, "cuInit", 0))\nprint(message(_low.load, "driver"))',
         HALFWARP_BACKEND=value,
@@ -141,26 +142,26 @@ def test_a_wrong_backend_value_is_an_error_each_time_and_names_the_accepted_ones
 
 
 @pytest.mark.parametrize("value", ["", "driver"])
-def test_unset_or_driver_never_takes_the_emulator(no_driver, value):
+def test_unset_or_driver_never_chooses_the_emulator(no_driver, value):
     (line,) = run('print(message(call, "cuInit", 0))', no_driver, HALFWARP_BACKEND=value)
     assert line.startswith("DynamicLibNotFoundError")
 
 
-def test_emulator_is_taken_when_asked_for():
+def test_emulator_is_chosen_on_request():
     lines = run(
         'print(call("cuInit", 0), _low.backend(), api.backend())', HALFWARP_BACKEND="emulator"
     )
     assert lines == ["0 emulator b'emulator'"]
 
 
-def test_auto_takes_the_emulator_when_the_driver_cannot_be_opened(no_driver):
+def test_auto_chooses_the_emulator_when_the_driver_cannot_be_opened(no_driver):
     assert run('call("cuInit", 0); print(_low.backend())', no_driver, HALFWARP_BACKEND="auto") == [
         "emulator"
     ]
 
 
-def test_auto_knows_the_emulator_where_the_search_paths_lead_to_it(tmp_path):
-    """Programs that open libcuda.so.1 themselves are given it so."""
+def test_auto_recognizes_the_emulator_in_the_search_paths(tmp_path):
+    """Programs that open libcuda.so.1 themselves find it there."""
     (tmp_path / "libcuda.so.1").symlink_to(EMULATOR)
     code = 'call("cuInit", 0); print(_low.is_emulated()); print(_low.backend())'
     assert run(code, tmp_path, HALFWARP_BACKEND="auto") == ["True", "emulator"]
@@ -174,18 +175,16 @@ def test_auto_knows_the_emulator_where_the_search_paths_lead_to_it(tmp_path):
         (34, 0, "emulator"),  # CUDA_ERROR_STUB_LIBRARY
         (0, 0, "emulator"),
         (0, 1, "driver"),
-        (803, 0, "driver"),  # CUDA_ERROR_SYSTEM_DRIVER_MISMATCH is for the user to see
+        (803, 0, "driver"),  # CUDA_ERROR_SYSTEM_DRIVER_MISMATCH is reported to the user
     ],
 )
-def test_auto_takes_the_emulator_only_where_there_is_no_device(
-    small_driver, status, count, backend
-):
+def test_auto_chooses_the_emulator_only_without_a_device(small_driver, status, count, backend):
     folder = small_driver(status=status, devices=count)
     code = 'print(_low.is_emulated()); call("cuInit", 0); print(_low.backend())'
     assert run(code, folder, HALFWARP_BACKEND="auto") == [str(backend == "emulator"), backend]
 
 
-def test_the_notice_says_why_auto_took_the_emulator(no_driver):
+def test_the_notice_explains_why_auto_chose_the_emulator(no_driver):
     done = subprocess.run(
         [sys.executable, "-c", TABLE + 'call("cuInit", 0)'],
         env=os.environ | {"HALFWARP_BACKEND": "auto", "LD_LIBRARY_PATH": str(no_driver)},
@@ -198,7 +197,7 @@ def test_the_notice_says_why_auto_took_the_emulator(no_driver):
 
 
 @pytest.mark.parametrize("backend", ["driver", "emulator"])
-def test_whether_it_is_emulated_is_known_without_opening_anything(no_driver, backend):
+def test_is_emulated_is_known_without_opening_a_library(no_driver, backend):
     lines = run("print(_low.is_emulated(), _low.backend())", no_driver, HALFWARP_BACKEND=backend)
     assert lines == [f"{backend == 'emulator'} None"]
 
@@ -214,7 +213,7 @@ def test_functions_of_the_emulator_are_found_by_name():
     assert lines == ["True", "0"]
 
 
-def test_set_backend_comes_before_the_variable_and_after_nothing_else():
+def test_set_backend_overrides_the_variable_before_the_first_use():
     lines = run(
         """
         _low.set_backend("emulator")
@@ -237,7 +236,7 @@ def test_a_real_driver_in_use_refuses_the_emulator(tmp_path):
     assert "'driver' already" in line
 
 
-def test_a_function_that_the_driver_lacks_is_named_with_the_version_it_needs():
+def test_a_missing_driver_function_is_named_with_its_version():
     lines = run(
         """
         _low._answer_as_driver_of(12000)
@@ -260,8 +259,8 @@ def test_a_function_that_the_driver_lacks_is_named_with_the_version_it_needs():
     assert lines == ["0", message, message, "0 1", "0", "True"]
 
 
-def test_no_newer_variant_is_taken_for_an_older_one():
-    # cuStreamGetCaptureInfo of CUDA 12.3 has one parameter more than that of 11.3.
+def test_a_newer_variant_does_not_replace_an_older_one():
+    # cuStreamGetCaptureInfo of CUDA 12.3 has one parameter more than in 11.3.
     lines = run(
         """
         _low._answer_as_driver_of(12020)
@@ -277,17 +276,17 @@ def test_no_newer_variant_is_taken_for_an_older_one():
 
 @pytest.mark.parametrize("mode", ["null", "async"])
 @pytest.mark.parametrize("version", [12000, 12020, 12040, 12080, 13000, 13040])
-def test_a_driver_has_what_its_version_brought_and_nothing_newer(mode, version):
+def test_a_driver_has_the_functions_of_its_version_only(mode, version):
     lines = run(
         f"""
         from generator import libraries
         from cuda.bindings import driver
         _low._answer_as_driver_of({version})
-        found = lambda f: _low.inspect_function_pointer("driver", f.c_name) != 0
-        brought = lambda f: f.older or f.version
+        exists = lambda f: _low.inspect_function_pointer("driver", f.c_name) != 0
+        introduced = lambda f: f.older or f.version
         functions = libraries.load("driver").functions
-        missing = [f.name for f in functions if brought(f) <= {version} and not found(f)]
-        newer = [f.name for f in functions if brought(f) > {version} and found(f)]
+        missing = [f.name for f in functions if introduced(f) <= {version} and not exists(f)]
+        newer = [f.name for f in functions if introduced(f) > {version} and exists(f)]
         print(missing, newer, driver.cuDriverGetVersion()[1])
         """,
         HALFWARP_BACKEND="emulator",
@@ -296,7 +295,7 @@ def test_a_driver_has_what_its_version_brought_and_nothing_newer(mode, version):
     assert lines == [f"[] [] {version}"]
 
 
-def test_an_older_variant_of_the_same_types_stands_in_for_a_newer_one():
+def test_an_older_variant_of_the_same_types_replaces_a_newer_one():
     lines = run(
         """
         for version in 12000, 12080:
@@ -308,20 +307,20 @@ def test_an_older_variant_of_the_same_types_stands_in_for_a_newer_one():
     assert lines == ["True", "True"]
 
 
-def test_a_driver_of_cuda_11_is_refused_with_what_to_do(small_driver):
+def test_a_cuda_11_driver_is_refused_with_a_remedy(small_driver):
     (line,) = run('print(message(call, "cuInit", 0))', small_driver(version=11080))
     assert line.startswith("NotSupportedError: cuInit() needs a driver of CUDA 12.0 or newer")
     assert "supports CUDA 11.8" in line
     assert "HALFWARP_BACKEND=emulator" in line
 
 
-def test_auto_takes_the_emulator_in_place_of_a_driver_of_cuda_11(small_driver):
+def test_auto_chooses_the_emulator_over_a_cuda_11_driver(small_driver):
     folder = small_driver(version=11080)
     lines = run('call("cuInit", 0); print(_low.backend())', folder, HALFWARP_BACKEND="auto")
     assert lines == ["emulator"]
 
 
-def test_missing_nvrtc_names_the_caller_and_what_to_install():
+def test_missing_nvrtc_names_the_caller_and_the_package():
     (line,) = run("""
         import cuda.pathfinder as pathfinder
         def nothing(name):
@@ -387,7 +386,7 @@ def test_threads_that_fail_together_each_get_the_error(no_driver):
     assert lines == ["16 1 DynamicLibNotFoundError"]
 
 
-def test_per_thread_streams_are_asked_for_when_the_variable_says_so():
+def test_the_variable_selects_per_thread_default_streams():
     code = 'print(_low.inspect_function_pointer("driver", "cuMemcpyAsync") % 4096)'
     both = [
         run(code, HALFWARP_BACKEND="emulator", CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM=value)
@@ -396,7 +395,7 @@ def test_per_thread_streams_are_asked_for_when_the_variable_says_so():
     assert both[0] != both[1]
 
 
-def test_inspect_takes_public_and_exported_names():
+def test_inspect_accepts_public_and_exported_names():
     lines = run(
         """
         inspect = _low.inspect_function_pointer
@@ -413,7 +412,7 @@ def test_inspect_takes_public_and_exported_names():
     ]
 
 
-def test_private_modules_show_addresses_under_the_names_of_existing_code():
+def test_private_modules_export_addresses_under_existing_names():
     lines = run(
         """
         from cuda.bindings._internal import driver, nvrtc

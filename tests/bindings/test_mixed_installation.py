@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVIDIA's files among ours are told at import, once, by looking for two folders."""
+"""NVIDIA's files among ours are reported at import, once, by checking for two folders."""
 
 import shutil
 from pathlib import Path
@@ -22,7 +22,7 @@ print([(w.category.__name__, w.filename) for w in caught])
 
 @pytest.fixture
 def place(tmp_path):
-    """The Python files of both packages, in a folder of their own."""
+    """Copy the Python files of both packages into one folder."""
     source = Path(cuda.bindings.__path__[0]).parent
     for package in ("bindings", "core"):
         shutil.copytree(
@@ -48,19 +48,19 @@ def test_each_package_sees_both_folders(warnings_at, place, folder, statement):
     assert warnings_at(statement) == "[('UserWarning', 'client.py')]"
 
 
-def test_it_is_told_once(warnings_at, place):
+def test_the_warning_appears_once(warnings_at, place):
     for folder in FOLDERS:
         (place / "cuda" / folder).mkdir()
     statement = "import cuda.core, cuda.bindings; from cuda.core import typing"
     assert warnings_at(statement) == "[('UserWarning', 'client.py')]"
 
 
-def test_nothing_is_told_of_our_own_files(warnings_at):
+def test_our_own_files_cause_no_warning(warnings_at):
     assert warnings_at("import cuda.core, cuda.bindings") == "[]"
 
 
-def test_nothing_but_the_folders_is_looked_at(run_python):
-    """Two look-ups by name a package, and no metadata."""
+def test_only_the_two_folders_are_checked(run_python):
+    """Two look-ups by name for each package, and no metadata."""
     code = """
 import os, sys
 looked_at = []

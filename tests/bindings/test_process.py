@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads, forks, exits and other interpreters below the object layer; each case is a process."""
+"""Threads, forks, exits and subinterpreters below the object layer; each case is a process."""
 
 import os
 import subprocess
@@ -17,20 +17,21 @@ NOTICES = ("halfwarp: ", "emulator: ")
 
 
 def run(code, mode="emulator", timeout=60, **environment):
-    """Lines that a fresh interpreter prints; it must end well, in time, and without a complaint."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
+    """Return the lines that a fresh interpreter prints; it must succeed, in time, without stderr
+    output."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(code)],
-        env={**kept, "HALFWARP_BACKEND": "emulator", **MODES[mode], **environment},
+        env={**inherited, "HALFWARP_BACKEND": "emulator", **MODES[mode], **environment},
         capture_output=True,
         text=True,
         timeout=timeout,
     )
     assert done.returncode == 0, done.stderr
-    warned = "DeprecationWarning", "os.fork"  # of a fork beside threads
-    said = [line for line in done.stderr.splitlines() if not line.startswith(NOTICES)]
-    said = [line for line in said if not any(word in line for word in warned)]
-    assert said == []
+    warned = "DeprecationWarning", "os.fork"  # warning of a fork beside threads
+    complaints = [line for line in done.stderr.splitlines() if not line.startswith(NOTICES)]
+    complaints = [line for line in complaints if not any(word in line for word in warned)]
+    assert complaints == []
     return done.stdout.splitlines()
 
 
@@ -50,15 +51,15 @@ checked(driver.cuCtxSetCurrent(context))
 stream = checked(driver.cuStreamCreate(1))
 
 def host_function(function):
-    made = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: function())
-    address = ctypes.cast(made, ctypes.c_void_p).value
-    return made, driver.CUhostFn(address)
+    callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: function())
+    address = ctypes.cast(callback, ctypes.c_void_p).value
+    return callback, driver.CUhostFn(address)
 """
 
 
 class TestThreads:
     @both_modes
-    def test_the_first_use_of_everything_may_come_from_many_threads_at_once(self, mode):
+    def test_many_threads_may_make_the_first_use_of_everything(self, mode):
         code = """
         import importlib, threading
         names = "driver", "nvrtc"
@@ -84,8 +85,8 @@ class TestThreads:
         """
         assert run(code, mode) == ["32 []"]
 
-    def test_waiting_calls_leave_the_lock_to_callbacks_of_python(self):
-        """Each call waits for a callback that needs the interpreter; none may keep it."""
+    def test_waiting_calls_leave_the_gil_to_python_callbacks(self):
+        """Each call waits for a callback that needs the GIL; none may keep it."""
         code = (
             START
             + """
@@ -114,7 +115,7 @@ for wait in waits:
         )
         assert run(code) == ["1" * 10]
 
-    def test_callbacks_and_calls_of_many_threads_do_not_wait_for_each_other(self):
+    def test_callbacks_and_calls_of_many_threads_do_not_deadlock(self):
         code = (
             START
             + """
@@ -147,11 +148,11 @@ class TestExit:
         ],
         ids=["atexit", "kept struct", "sys.exit", "finalizer"],
     )
-    def test_what_is_live_at_exit_says_nothing(self, mode, code):
+    def test_live_objects_at_exit_print_nothing(self, mode, code):
         run(START + code, mode)
 
     @both_modes
-    def test_calls_of_dying_modules_answer_or_raise(self, mode):
+    def test_calls_of_finalized_modules_return_or_raise(self, mode):
         code = (
             START
             + """
@@ -169,7 +170,7 @@ sys.modules["late"] = Late()
         run(code, mode)
 
     @both_modes
-    def test_a_daemon_thread_may_still_be_calling(self, mode):
+    def test_a_daemon_thread_may_still_be_calling_at_exit(self, mode):
         code = (
             START
             + """
@@ -187,8 +188,8 @@ started.wait()
         )
         run(code, mode)
 
-    def test_a_callback_may_be_running_while_the_interpreter_ends(self):
-        """What waits for the interpreter then would be ended in the middle of the driver."""
+    def test_a_callback_may_be_running_while_the_interpreter_finalizes(self):
+        """A thread that waits for the GIL then would be terminated inside the driver."""
         code = (
             START
             + """
@@ -197,8 +198,8 @@ def busy():
     began.set()
     for _ in range(200_000):
         pass
-kept = [host_function(busy) for _ in range(40)]
-for _, function in kept:
+callbacks = [host_function(busy) for _ in range(40)]
+for _, function in callbacks:
     checked(driver.cuLaunchHostFunc(stream, function, None))
 began.wait()
 """
@@ -206,12 +207,12 @@ began.wait()
         for _ in range(5):
             run(code)
 
-    def test_callbacks_that_never_ran_are_no_leak_and_no_crash(self):
+    def test_callbacks_that_never_ran_neither_leak_nor_crash(self):
         code = (
             START
             + """
-kept = [host_function(lambda: None) for _ in range(1000)]
-for _, function in kept:
+callbacks = [host_function(lambda: None) for _ in range(1000)]
+for _, function in callbacks:
     checked(driver.cuLaunchHostFunc(stream, function, None))
 """
         )
@@ -234,7 +235,7 @@ print("done")
         )
         assert run(code, mode) == ["done"]
 
-    def test_a_child_of_a_process_that_used_the_driver_is_told_so_at_each_call(self):
+    def test_a_child_of_a_process_that_used_the_driver_is_refused_at_each_call(self):
         code = (
             START
             + FORK
@@ -259,7 +260,7 @@ checked(driver.cuStreamSynchronize(stream))
         )
         assert run(code) == ["['CUDA_ERROR_NOT_INITIALIZED']"]
 
-    def test_a_child_compiles_with_a_library_that_its_parent_opened(self):
+    def test_a_child_compiles_with_a_library_opened_by_its_parent(self):
         code = (
             """
 from cuda.bindings import nvrtc
@@ -276,7 +277,7 @@ print("done")
         )
         assert run(code) == ["done"]
 
-    def test_a_fork_while_a_thread_opens_the_driver_leaves_no_lock_behind(self, small_driver):
+    def test_a_fork_while_a_thread_opens_the_driver_leaves_no_lock_held(self, small_driver):
         opening = (
             "#include <stdlib.h>\n#include <unistd.h>\n"
             "__attribute__((constructor)) static void slow(void) {"
@@ -302,8 +303,8 @@ print(driver.cuInit(0)[0] == 0)
         assert run(code, **settings) == ["True"]
 
     @pytest.mark.parametrize("by", ["the thread itself", "a thread of the driver"])
-    def test_a_driver_may_fork_when_it_starts(self, small_driver, by):
-        """As NVIDIA's does for programs of the system: while `auto` looks whether it is usable."""
+    def test_a_driver_may_fork_during_its_initialization(self, small_driver, by):
+        """NVIDIA's driver forks for system programs, while `auto` checks whether it is usable."""
         helper = "pthread_t t; pthread_create(&t, 0, make, 0); pthread_join(t, 0);"
         starting = f"""
 #include <pthread.h>
@@ -350,7 +351,7 @@ class TestLibraries:
         """
         assert run(code) == ["nvrtcVersion()", "nvrtcVersion()", "0"]
 
-    def test_a_package_that_is_installed_later_is_found(self, tmp_path):
+    def test_a_package_installed_later_is_found(self, tmp_path):
         code = """
         import os, site, sys
         folder, real = sys.argv[1:]
@@ -378,7 +379,7 @@ class TestLibraries:
 class TestInterpreters:
     @pytest.mark.skipif(sys.version_info < (3, 12), reason="no interpreter of its own lock before")
     @pytest.mark.parametrize("module", ["_low", "driver", "cydriver"])
-    def test_another_interpreter_is_refused(self, module):
+    def test_a_subinterpreter_is_refused(self, module):
         source = f"""
 try:
     import cuda.bindings.{module}

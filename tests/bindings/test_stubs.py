@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cimported function costs: a load of its slot and a jump, read off the machine code."""
+"""Cost of a cimported function: a load of its slot and a jump, read from the machine code."""
 
 import ctypes
 import platform
@@ -12,8 +12,8 @@ from cuda.bindings import cydriver, cynvrtc
 
 from generator import libraries
 
-# Load the table's address, adjust what has to be adjusted, jump: nothing else. What a jump looks
-# like, what may come before it, and how many instructions that are where nothing is adjusted.
+# Instructions that load the table's address, adjust the arguments, and jump, and nothing else: the
+# form of the jump, the instructions allowed before it, and their number without adjustment.
 MACHINES = {
     "x86_64": (
         ("jmp", "*"),
@@ -34,7 +34,7 @@ pytestmark = [
 
 
 def capsule_addresses(module):
-    """C function name -> address within the file of the module, from its capsules."""
+    """Map each C function to its address within the module's file, from its capsules."""
     get_pointer, get_name = (
         ctypes.pythonapi.PyCapsule_GetPointer,
         ctypes.pythonapi.PyCapsule_GetName,
@@ -47,19 +47,19 @@ def capsule_addresses(module):
 
 
 def mnemonics(module):
-    """(address, mnemonic, operands) of every instruction of the module's file."""
+    """Return (address, mnemonic, operands) of every instruction of the module's file."""
     shown = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", module.__file__],
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    found = re.findall(r"^\s+([0-9a-f]+):\s+(\S+)[ \t]*(\S*)", shown, re.MULTILINE)
-    return [(int(address, 16), name, operands) for address, name, operands in found]
+    result = re.findall(r"^\s+([0-9a-f]+):\s+(\S+)[ \t]*(\S*)", shown, re.MULTILINE)
+    return [(int(address, 16), name, operands) for address, name, operands in result]
 
 
 def functions_with_structs(library):
-    """Functions that take a struct by value: some compilers copy it on the way."""
+    """Return functions with a struct by value, which some compilers copy before the jump."""
     structs = {s.name for s in libraries.load(library).structs}
     functions = libraries.load(library).functions
     return {f.name for f in functions if any(p.c_type in structs for p in f.params)}
@@ -73,7 +73,7 @@ def test_each_stub_is_one_jump_through_its_slot(module):
     copying, lengths = functions_with_structs(module.__name__.rpartition(".cy")[2]), []
     for name, address in capsule_addresses(module).items():
         start = position[address]
-        start += instructions[start][1] == "endbr64"  # a mark that some compilers put by default
+        start += instructions[start][1] == "endbr64"  # a marker that some compilers emit by default
         if name in copying:
             continue
         i = start

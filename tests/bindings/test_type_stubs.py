@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The type stubs describe the modules that are built: names, parameters, members, results."""
+"""The type stubs describe the built modules: names, parameters, members, results."""
 
 import ast
 import importlib
@@ -41,7 +41,7 @@ def stub(path):
 
 
 def functions(stub):
-    """Name -> its definition; for overloads the last, which is the general one."""
+    """Map each name to its definition; for overloads to the last, which is the general one."""
     return {n.name: n for n in stub if isinstance(n, ast.FunctionDef)}
 
 
@@ -51,15 +51,15 @@ def classes(stub):
 
 
 def aliases(stub):
-    """Further names of classes: assigned here, or taken from another module."""
+    """Return further names of classes: assigned here, or imported from another module."""
     assigned = (n for n in stub if isinstance(n, ast.Assign) and isinstance(n.value, ast.Name))
-    found = {n.targets[0].id: n for n in assigned}
+    result = {n.targets[0].id: n for n in assigned}
     imported = (n for n in stub if isinstance(n, ast.ImportFrom) and "cuda" in n.module)
-    return found | {a.asname: n for n in imported for a in n.names if a.asname}
+    return result | {a.asname: n for n in imported for a in n.names if a.asname}
 
 
 def numbers(stub):
-    """Annotated names, by their annotation."""
+    """Map each annotated name to its annotation."""
     typed = (n for n in stub if isinstance(n, ast.AnnAssign) and n.target.id[0] != "_")
     return {n.target.id: ast.unparse(n.annotation) for n in typed}
 
@@ -110,7 +110,7 @@ def test_every_result_is_a_tuple_of_the_code_and_the_outputs(stub, library):
         )
         parts = getattr(annotation.slice, "elts", [annotation.slice])
         assert len(parts) == 1 + len(function.returns), function.name
-        # code that looks at the output instead of the code passes as well
+        # code that checks the output instead of the code type-checks as well
         assert all("NoneOnError" in ast.unparse(p) or ast.unparse(p) == "Any" for p in parts[1:])
 
 
@@ -129,12 +129,12 @@ def test_every_result_of_a_raising_function_is_its_outputs(stub, library):
             assert "Any" not in ast.unparse(annotation), function.name
 
 
-def test_every_function_explains_itself_to_editors(stub, library):
+def test_every_function_is_documented_for_editors(stub, library):
     for name in functions(stub):
         if name in ("sizeof", "check_status"):
             continue
-        same = [n for n in stub if isinstance(n, ast.FunctionDef) and n.name == name]
-        assert any(ast.get_docstring(each) for each in same), name
+        definitions = [n for n in stub if isinstance(n, ast.FunctionDef) and n.name == name]
+        assert any(ast.get_docstring(each) for each in definitions), name
 
 
 def test_every_attribute_of_a_class_is_typed(stub, module):
@@ -155,14 +155,14 @@ def test_every_member_of_an_enum_has_its_value(stub, module):
             values = {}
             for line in definition.body:
                 if isinstance(line, ast.Expr):
-                    continue  # the explanation of the member before
+                    continue  # the explanation of the previous member
                 text = ast.unparse(line.value)
                 values[line.targets[0].id] = values[text] if text in values else int(text)
             members = getattr(module, name).__members__
             assert values == {n: int(m) for n, m in members.items()}, name
 
 
-def test_attributes_of_pointers_are_typed_one_by_one():
+def test_attributes_of_pointers_are_typed_individually():
     text = (ROOT / "cuda" / "bindings" / "driver.pyi").read_text()
     variants = re.findall(
         r"def cuPointerGetAttribute\(attribute: (.*?), ptr.* -> (.*?):(?: \.\.\.)?\n", text

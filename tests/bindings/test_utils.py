@@ -56,7 +56,7 @@ def test_switch_in_the_environment(monkeypatch, text, expected):
     assert utils.envvar_bool("HALFWARP_TEST_SWITCH") is expected
 
 
-def test_switch_that_is_not_set_has_the_default(monkeypatch):
+def test_an_unset_switch_has_the_default(monkeypatch):
     monkeypatch.delenv("HALFWARP_TEST_SWITCH", raising=False)
     assert utils.envvar_bool("HALFWARP_TEST_SWITCH", default=True) is True
 
@@ -91,17 +91,17 @@ class TestOptionsOfNvvm:
     @pytest.mark.parametrize(
         "options", [[], ["-opt=3"], ("-g",), ["-arch=compute_90", "-ftz=1"], [b"-prec-div=0"]]
     )
-    def test_known_options_are_taken(self, options):
+    def test_known_options_are_accepted(self, options):
         assert utils.check_nvvm_compiler_options(options) is True
 
     @pytest.mark.parametrize(
         "options", [["-no-such"], ["-arch=sm_90"], ["-arch=compute_10"], ["-opt=3", "-ftz=7"]]
     )
-    def test_one_unknown_option_is_enough(self, options):
+    def test_one_unknown_option_fails(self, options):
         assert utils.check_nvvm_compiler_options(options) is False
 
     @pytest.mark.parametrize("options", ["-opt=3", b"-opt=3", None, 3])
-    def test_what_is_no_sequence_of_options_is_refused(self, options):
+    def test_an_invalid_sequence_of_options_is_refused(self, options):
         with pytest.raises(TypeError, match=f"options must be a sequence of str, got {options!r}"):
             utils.check_nvvm_compiler_options(options)
 
@@ -116,7 +116,7 @@ class TestOptionsOfNvvm:
 class TestMajorVersion:
     @pytest.fixture
     def driver_of(self, monkeypatch):
-        """Let the driver answer with a version; the warning has not been given yet."""
+        """Let the driver return a version; the warning has not been raised yet."""
         monkeypatch.setattr(utils._version_check, "_major_version_compatibility_checked", False)
         monkeypatch.delenv("CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING", raising=False)
 
@@ -125,7 +125,7 @@ class TestMajorVersion:
 
         return answer
 
-    def test_an_older_driver_is_warned_of_once(self, driver_of):
+    def test_an_older_driver_is_warned_about_once(self, driver_of):
         driver_of(12090)
         with pytest.warns(UserWarning, match="CUDA 13.*driver of CUDA 12") as caught:
             utils.warn_if_cuda_major_version_mismatch()
@@ -134,18 +134,18 @@ class TestMajorVersion:
         assert caught[0].filename == __file__
 
     @pytest.mark.parametrize("version", [13000, 13050, 14000])
-    def test_the_same_and_newer_ones_are_not(self, driver_of, recwarn, version):
+    def test_the_same_and_newer_drivers_raise_no_warning(self, driver_of, recwarn, version):
         driver_of(version)
         utils.warn_if_cuda_major_version_mismatch()
         assert not recwarn
 
-    def test_the_environment_silences_it(self, driver_of, monkeypatch, recwarn):
+    def test_the_environment_silences_the_warning(self, driver_of, monkeypatch, recwarn):
         driver_of(12090)
         monkeypatch.setenv("CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING", "1")
         utils.warn_if_cuda_major_version_mismatch()
         assert not recwarn
 
-    def test_a_driver_that_does_not_answer_is_an_error(self, driver_of):
+    def test_a_failing_driver_is_an_error(self, driver_of):
         driver_of(None, driver.CUresult.CUDA_ERROR_NOT_INITIALIZED)
         with pytest.raises(RuntimeError, match="cuDriverGetVersion"):
             utils.warn_if_cuda_major_version_mismatch()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries that share a contract, what C calls got, and child processes on the null driver."""
+"""Libraries that share a contract, recorded C arguments, and child processes on the null driver."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 
 
 class Api:
-    """One of the libraries whose functions have the same contract in driver and runtime."""
+    """Library whose functions have the same contract in driver and runtime."""
 
     def __init__(self, name, prefix):
         self.module = import_module(f"cuda.bindings.{name}")
@@ -56,7 +56,7 @@ def calls(put):
 
 @pytest.fixture
 def on_null_driver():
-    """``on_null_driver(code)``: what a child process on the null driver prints."""
+    """``on_null_driver(code)``: the output of a child process on the null driver."""
 
     def run(code, **environment):
         settings = {"HALFWARP_BACKEND": "emulator", "HALFWARP_EMULATOR_MODE": "null"}

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls every function of a library in all call forms, on the null driver; prints what went wrong.
-
-Arguments are made from the generator's model. Positional calls of hot functions take the
-specialised form, calls by keyword the table-driven one: both must do the same, with good and bad
-arguments.
+"""Calls every function of a library in all call forms, on the null driver, and prints failures.
+Arguments are generated from the generator's model. Positional calls of hot functions use the
+specialized form, calls by keyword use the table-driven form. Both must behave the same, with
+good and bad arguments.
 """
 
 import ctypes
@@ -24,7 +23,7 @@ STRUCTS = {s.name for s in LIBRARY.structs}
 
 
 def element(word):
-    """One element of a list, or the value of a typed argument."""
+    """Return an element of a list, or the value of a typed argument."""
     if word in HANDLES:
         return getattr(module, word)(1)
     if word in STRUCTS:
@@ -38,7 +37,7 @@ def element(word):
 
 
 def typed(word):
-    """A value of an attribute: `handle:T`, `list:T`, `unsigned int`..."""
+    """Return a value for an attribute type: `handle:T`, `list:T`, `unsigned int`..."""
     kind, _, name = word.partition(":")
     return [element(name)] if kind == "list" else element(name or kind)
 
@@ -49,7 +48,7 @@ def first_attribute(enum):
 
 
 class Arguments:
-    """Good arguments of one function, in Python order."""
+    """Valid arguments of one function, in Python order."""
 
     def __init__(self, function):
         self.params = {p.name: p for p in function.params}
@@ -86,7 +85,8 @@ class Arguments:
 
 
 def outcome(call):
-    """What a call did, comparable with another call: types of the outputs, or the error."""
+    """Return the effect of a call, comparable with another call: types of the outputs, or the
+    error."""
     try:
         result = call()
     except Exception as error:
@@ -99,8 +99,8 @@ def outcome(call):
 def check_good(function, arguments):
     call = getattr(module, function.name)
     positional = outcome(lambda: call(*arguments.values))
-    again = Arguments(function)
-    named = outcome(lambda: call(**dict(zip(again.names, again.values, strict=True))))
+    repeated = Arguments(function)
+    named = outcome(lambda: call(**dict(zip(repeated.names, repeated.values, strict=True))))
     if positional != named:
         yield f"positional {positional}, by keyword {named}"
     if isinstance(positional, str):
@@ -109,14 +109,14 @@ def check_good(function, arguments):
         yield f"{len(positional)} results, {1 + len(function.returns)} expected"
 
 
-def takes_anything(param):
+def accepts_anything(param):
     return param.words.startswith("in:attr:") and first_attribute(param.words[8:])[1] == "bool"
 
 
 def check_bad(function, arguments):
     call = getattr(module, function.name)
     for i, name in enumerate(arguments.names):
-        if takes_anything(arguments.params[name]):
+        if accepts_anything(arguments.params[name]):
             continue
         wrong = [*arguments.values[:i], object(), *arguments.values[i + 1 :]]
         positional = outcome(lambda wrong=wrong: call(*wrong))
@@ -133,7 +133,7 @@ def blocks():
 
 
 def check_leaks(function):
-    """Calls, good and bad, leave no object behind."""
+    """Check that good and bad calls leak no object."""
     call, rounds = getattr(module, function.name), 100
 
     def run():
@@ -142,7 +142,7 @@ def check_leaks(function):
             outcome(lambda arguments=arguments: call(*arguments.values))
             outcome(lambda arguments=arguments: call(*arguments.values[:-1], object()))
 
-    for _ in range(20):  # a leak grows every time; free lists and caches fill up now and then
+    for _ in range(20):  # a leak grows every time; free lists and caches fill up occasionally
         before = blocks()
         run()
         grown = blocks() - before
@@ -157,7 +157,8 @@ def succeed():
 
 
 def make_null():
-    """The null driver answers for its own functions alone: others succeed by doing nothing."""
+    """Clear the function table. The null driver returns from its own functions only; others
+    return success without effect."""
     address = ctypes.cast(succeed, ctypes.c_void_p).value
     for slot in slots(LIBRARY.name).values():
         slot.value = address
@@ -167,16 +168,16 @@ def main():
     if LIBRARY.name != "driver":
         make_null()
     problems, swept = {}, 0
-    gc.freeze()  # so that collections stay short
+    gc.freeze()  # keeps collections short
     for function in LIBRARY.functions:
         if not function.in_python:
             continue
         arguments = Arguments(function)
-        found = [*check_bad(function, arguments), *check_good(function, arguments)]
-        found += check_leaks(function)
+        failures = [*check_bad(function, arguments), *check_good(function, arguments)]
+        failures += check_leaks(function)
         swept += 1
-        if found:
-            problems[function.name] = found
+        if failures:
+            problems[function.name] = failures
     print(json.dumps({"swept": swept, "problems": problems}))
 
 

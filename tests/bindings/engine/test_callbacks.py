@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callbacks that the engine wraps: who calls what, with which data, and for how long."""
+"""Wrapped callbacks: the calling thread, the data passed, and the lifetime."""
 
 import ctypes
 import threading
@@ -41,7 +41,7 @@ class TestHostFunction:
         return seen
 
     @pytest.mark.parametrize("is_handle", [False, True], ids=["int", "handle"])
-    def test_the_driver_calls_the_users_function_with_its_data(self, api, launched, is_handle):
+    def test_the_driver_calls_the_user_function_with_its_data(self, api, launched, is_handle):
         wrap = getattr(api.module, HOST_FUNCTIONS[api.prefix]) if is_handle else int
         seen = []
         function = HostFn(seen.append)
@@ -51,7 +51,7 @@ class TestHostFunction:
         trampoline(data)
         assert seen == [77]
 
-    def test_it_runs_on_threads_that_python_does_not_know(self, api, put, not_capturing):
+    def test_it_runs_on_threads_unknown_to_python(self, api, put, not_capturing):
         libc = ctypes.CDLL(None)
         threads = []
 
@@ -68,7 +68,7 @@ class TestHostFunction:
         libc.pthread_join(threads[0], None)
         assert seen[0][0] == 5
         assert seen[0][1] != threading.get_ident()
-        # Without the interpreter lock objects of a later thread would wait for that one.
+        # On a free-threaded build, objects of a later thread would wait for this thread.
         assert known_threads() == before
 
     def test_a_driver_that_calls_back_at_once_does_not_deadlock(self, api, put, not_capturing):
@@ -84,7 +84,7 @@ class TestHostFunction:
         result = api.LaunchHostFunc(0, address(function), 5)
         assert result == (api.result(400),)
 
-    def test_null_is_the_drivers_to_refuse(self, api, put, not_capturing):
+    def test_a_null_callback_is_passed_to_the_driver(self, api, put, not_capturing):
         seen = []
         put(
             api.name("LaunchHostFunc"),
@@ -94,7 +94,7 @@ class TestHostFunction:
         api.LaunchHostFunc(0, 0, 5)
         assert seen == [(None, 5)]
 
-    def test_a_captured_callback_belongs_to_the_graph_and_may_run_often(self, api, put):
+    def test_a_captured_callback_belongs_to_the_graph_and_may_run_repeatedly(self, api, put):
         launched, owned = [], []
 
         def is_capturing(_stream, status):
@@ -131,7 +131,7 @@ class TestHostFunction:
         destroy(record)
 
 
-def test_a_stream_callback_gets_stream_status_and_data(api, put):
+def test_a_stream_callback_receives_stream_status_and_data(api, put):
     put(api.name("StreamAddCallback"), lambda s, f, data, _flags: StreamCallback(f)(s, 2, data),
         Pointer, Pointer, Pointer, Unsigned)  # fmt: skip
     seen = []
@@ -141,7 +141,7 @@ def test_a_stream_callback_gets_stream_status_and_data(api, put):
 
 
 class Registration:
-    """A driver that hands out a handle per registered callback."""
+    """A driver that returns a handle for each registered callback."""
 
     def __init__(self, put, name, handle, types, at):
         self.registered, self.unregistered = [], []
@@ -168,7 +168,7 @@ def test_a_logs_callback_lives_until_it_is_unregistered(put):
     assert driver.cuLogsUnregisterCallback(handle) == (driver.CUresult(0),)
 
 
-def test_an_async_notification_gets_info_data_and_handle(api, put):
+def test_an_async_notification_receives_info_data_and_handle(api, put):
     types = (ctypes.c_int, Pointer, Pointer, Pointer)
     registration = Registration(put, api.name("DeviceRegisterAsyncNotification"), 0x61, types, 1)
     unregister = api.name("DeviceUnregisterAsyncNotification")
@@ -189,7 +189,7 @@ def test_a_refused_registration_returns_its_code(put):
     assert result == (driver.CUresult.CUDA_ERROR_NOT_SUPPORTED, None)
 
 
-def test_unregistering_an_unknown_handle_is_the_drivers_to_judge(put):
+def test_unregistering_an_unknown_handle_is_passed_to_the_driver(put):
     put("cuLogsUnregisterCallback", lambda _handle: 400, Pointer)
     assert driver.cuLogsUnregisterCallback(12345)[0] == 400
 
@@ -208,8 +208,8 @@ REGISTERING = [
 ]
 
 
-class TestRecordsOfCallbacks:
-    """Nothing of a callback is left when it cannot be called any more."""
+class TestLifetimeOfCallbackRecords:
+    """A callback's record is freed when it can no longer be called."""
 
     @staticmethod
     def resident_kibibytes():
@@ -224,30 +224,32 @@ class TestRecordsOfCallbacks:
         return self.resident_kibibytes() - before
 
     @pytest.mark.parametrize(
-        ("stem", "more"), [("LaunchHostFunc", ()), ("StreamAddCallback", (0,))]
+        ("stem", "extra"), [("LaunchHostFunc", ()), ("StreamAddCallback", (0,))]
     )
-    def test_one_that_is_refused_goes_at_once(self, api, put, not_capturing, stem, more):
-        types = [*[Pointer] * 3, *[Unsigned] * len(more)]
+    def test_the_record_of_a_refused_callback_is_freed_at_once(
+        self, api, put, not_capturing, stem, extra
+    ):
+        types = [*[Pointer] * 3, *[Unsigned] * len(extra)]
         put(api.name(stem), lambda *_: 400, *types)
-        assert self.growth(lambda: getattr(api, stem)(0, 4096, 5, *more)) < 256
+        assert self.growth(lambda: getattr(api, stem)(0, 4096, 5, *extra)) < 256
 
     @pytest.mark.parametrize(("register", "_unregister", "first", "types"), REGISTERING)
-    def test_a_refused_registration_goes_at_once(self, put, register, _unregister, first, types):
+    def test_the_record_of_a_refused_registration_is_freed_at_once(
+        self, put, register, _unregister, first, types
+    ):
         module = runtime if register.startswith("cuda") else driver
         put(register, lambda *_: 400, *types)
         assert self.growth(lambda: getattr(module, register)(*first, 4096, 5)) < 256
 
     @pytest.mark.parametrize(("register", "unregister", "first", "types"), REGISTERING)
-    def test_one_that_is_unregistered_goes_with_its_handle(
-        self, put, register, unregister, first, types
-    ):
+    def test_unregistering_frees_the_record(self, put, register, unregister, first, types):
         module = runtime if register.startswith("cuda") else driver
         handles = count(1)
 
-        def hand_out(*arguments):
+        def return_handle(*arguments):
             ctypes.c_uint64.from_address(arguments[-1]).value = next(handles)
 
-        put(register, hand_out, *types)
+        put(register, return_handle, *types)
         put(unregister, lambda *_: None, *types[: len(first)], Pointer)
 
         def register_and_unregister():
@@ -257,7 +259,7 @@ class TestRecordsOfCallbacks:
         assert self.growth(register_and_unregister) < 256
 
 
-def test_other_callbacks_are_handed_over_as_they_are(api, calls):
+def test_other_callbacks_are_passed_unchanged(api, calls):
     seen = calls(api.name("LaunchHostFunc_v2"), Pointer, Pointer, Pointer, Unsigned)
     function = HostFn(lambda _: None)
     api.LaunchHostFunc_v2(0, address(function), 5, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions with a body of their own: contexts, linker invocations, NVRTC's outputs."""
+"""Functions with handwritten bodies: contexts, linker invocations, NVRTC's outputs."""
 
 import ctypes
 import gc
@@ -8,7 +8,7 @@ import weakref
 import pytest
 from cuda.bindings import driver, nvrtc
 
-# Older forms of calls are tried on purpose; test_spellings.py has what they warn of.
+# Older call forms are used on purpose; test_spellings.py covers their warnings.
 pytestmark = pytest.mark.filterwarnings("ignore:.* is deprecated. use:DeprecationWarning")
 
 Pointer, Unsigned = ctypes.c_void_p, ctypes.c_uint
@@ -31,7 +31,7 @@ class TestCreateContext:
             ((), {"ctxCreateParams": None, "flags": 4, "dev": 2}),
         ],
     )
-    def test_the_parameters_struct_may_be_left_out_as_in_cuda_12(self, created, args, keywords):
+    def test_the_parameters_struct_may_be_omitted_as_in_cuda_12(self, created, args, keywords):
         assert driver.cuCtxCreate(*args, **keywords)[0] is SUCCESS
         assert created[0][1:] == (None, 4, 2)
 
@@ -82,7 +82,7 @@ class TestCreateLink:
         gc.collect()
         assert reference() is None
 
-    def test_a_refused_link_keeps_nothing(self, put):
+    def test_a_refused_link_retains_nothing(self, put):
         put("cuLinkCreate", lambda *_: 1, Unsigned, Pointer, Pointer, Pointer)
         log = Log(100)
         reference = weakref.ref(log)
@@ -92,7 +92,7 @@ class TestCreateLink:
         gc.collect()
         assert reference() is None
 
-    def test_without_options_there_is_nothing_to_keep(self, links):
+    def test_a_link_without_options_retains_nothing(self, links):
         _, state = driver.cuLinkCreate(0, [], [])
         assert links[0] == (0, None, None)
         assert driver.cuLinkDestroy(int(state)) == (SUCCESS,)
@@ -103,16 +103,16 @@ KERNEL = b'extern "C" __global__ void kernel(int* x) { *x = 1; }'
 
 @pytest.fixture
 def program():
-    result, made = nvrtc.nvrtcCreateProgram(KERNEL, b"kernel.cu", 0, [], [])
+    result, new_program = nvrtc.nvrtcCreateProgram(KERNEL, b"kernel.cu", 0, [], [])
     assert result == nvrtc.nvrtcResult.NVRTC_SUCCESS
     options = [b"--gpu-architecture=sm_90"]
-    assert nvrtc.nvrtcCompileProgram(made, 1, options)[0] == nvrtc.nvrtcResult.NVRTC_SUCCESS
-    yield made
-    assert nvrtc.nvrtcDestroyProgram(made)[0] == nvrtc.nvrtcResult.NVRTC_SUCCESS
+    assert nvrtc.nvrtcCompileProgram(new_program, 1, options)[0] == nvrtc.nvrtcResult.NVRTC_SUCCESS
+    yield new_program
+    assert nvrtc.nvrtcDestroyProgram(new_program)[0] == nvrtc.nvrtcResult.NVRTC_SUCCESS
 
 
 class TestOutputs:
-    """NVRTC writes into memory that the caller made."""
+    """NVRTC writes into memory that the caller created."""
 
     def test_bytes_are_written_in_place(self, program):
         _, size = nvrtc.nvrtcGetPTXSize(program)
@@ -130,13 +130,13 @@ class TestOutputs:
     @pytest.mark.parametrize("keywords", [False, True])
     def test_a_size_returns_new_bytes(self, program, keywords):
         _, size = nvrtc.nvrtcGetPTXSize(program)
-        given = {"ptx": size} if keywords else {}
-        result, ptx = nvrtc.nvrtcGetPTX(program, *([] if keywords else [size]), **given)
+        arguments = {"ptx": size} if keywords else {}
+        result, ptx = nvrtc.nvrtcGetPTX(program, *([] if keywords else [size]), **arguments)
         assert result == nvrtc.nvrtcResult.NVRTC_SUCCESS
         assert len(ptx) == size
         assert b".visible .entry kernel" in ptx
 
-    def test_memory_that_is_too_small_is_refused_before_it_is_overrun(self, program):
+    def test_a_too_small_buffer_is_refused_before_it_is_overrun(self, program):
         with pytest.raises(
             ValueError, match=r"argument 'ptx': the buffer has 3 bytes, \d+ are needed"
         ):
@@ -146,7 +146,7 @@ class TestOutputs:
         with pytest.raises(ValueError, match="argument 'ptx': a size must not be negative, got -1"):
             nvrtc.nvrtcGetPTX(program, -1)
 
-    def test_an_empty_log_does_not_change_the_byte_that_python_shares(self, program):
+    def test_an_empty_log_does_not_change_the_shared_empty_bytes(self, program):
         _, size = nvrtc.nvrtcGetProgramLogSize(program)
         assert size == 1
         log = b" " * size
@@ -154,13 +154,13 @@ class TestOutputs:
         assert bytes([32]) == b" "
         assert nvrtc.nvrtcGetProgramLog(program, size) == (nvrtc.nvrtcResult(0), b"\0")
 
-    def test_no_program_is_an_error_code(self):
+    def test_a_null_program_returns_an_error_code(self):
         invalid = nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_PROGRAM
         assert nvrtc.nvrtcGetPTX(None, 10) == (invalid, None)
         assert nvrtc.nvrtcGetPTX(None, bytearray(10)) == (invalid,)
 
     @pytest.mark.parametrize("thing", [None, "text", 1.5])
-    def test_what_has_no_memory_is_refused(self, program, thing):
+    def test_an_object_without_memory_is_refused(self, program, thing):
         with pytest.raises(TypeError, match="argument 'ptx': expected bytes or a writable buffer"):
             nvrtc.nvrtcGetPTX(program, thing)
 
@@ -174,7 +174,7 @@ def test_lowered_names_are_bytes():
     nvrtc.nvrtcDestroyProgram(program)
 
 
-def test_a_compile_error_leaves_a_log():
+def test_a_compile_error_writes_a_log():
     _, program = nvrtc.nvrtcCreateProgram(b"nonsense", b"x.cu", 0, None, None)
     result = nvrtc.nvrtcCompileProgram(program, 0, [])
     assert result == (nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION,)

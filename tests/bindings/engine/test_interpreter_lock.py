@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which calls keep the interpreter lock: no call that may wait or is polled does."""
+"""Calls that keep the GIL: none that may wait or that is polled."""
 
 import ctypes
 
@@ -10,8 +10,8 @@ from generator import libraries
 
 from ...context_lock import RETURNS_AT_ONCE, RUNTIME_WAITS, WAITS
 
-# Waits for a stream, submits work to one that may be full, allocates, loads a kernel, or is called
-# in a loop until others have done something.
+# Waits for a stream, submits work to one that may be full, allocates, loads a kernel, or is polled
+# until another thread makes progress.
 RELEASES = {
     "cuCtxSynchronize": (),
     "cuStreamSynchronize": (0,),
@@ -35,12 +35,9 @@ KEEPS = {
 
 
 @pytest.fixture
-def keeps_lock(put_address):
-    """``keeps_lock(name, arguments)``: whether a call is made under the lock.
-
-    The function called is Python's own question whether this thread has the lock; its answer, 0 or
-    1, comes back as the code.
-    """
+def keeps_gil(put_address):
+    """``keeps_gil(name, arguments)``: whether a call is made with the GIL held. The slot holds
+    CPython's own check for the GIL; its result, 0 or 1, is returned as the code."""
     question = ctypes.cast(ctypes.pythonapi.PyGILState_Check, ctypes.c_void_p).value
 
     def ask(name, arguments):
@@ -51,17 +48,17 @@ def keeps_lock(put_address):
 
 
 @pytest.mark.parametrize("name", RELEASES)
-def test_what_waits_or_is_polled_lets_other_threads_run(keeps_lock, name):
-    assert not keeps_lock(name, RELEASES[name])
+def test_waiting_and_polled_calls_release_the_gil(keeps_gil, name):
+    assert not keeps_gil(name, RELEASES[name])
 
 
 @pytest.mark.parametrize("name", KEEPS)
-def test_what_returns_at_once_does_not_give_the_lock_away(keeps_lock, name):
-    assert keeps_lock(name, KEEPS[name])
+def test_calls_that_return_at_once_keep_the_gil(keeps_gil, name):
+    assert keeps_gil(name, KEEPS[name])
 
 
-def keepers(library):
-    """The functions of a library that are called under the lock, by decision; all its functions."""
+def functions_with_gil(library):
+    """Return the functions of a library that are decided to keep the GIL, and all its functions."""
     functions = libraries.load(library).functions
     return {f.name for f in functions if not f.releases_gil}, {f.name for f in functions}
 
@@ -69,13 +66,13 @@ def keepers(library):
 @pytest.mark.parametrize(
     ("library", "waits"), [("driver", WAITS), ("runtime", RUNTIME_WAITS)], ids=["driver", "runtime"]
 )
-def test_what_takes_the_lock_of_a_context_gives_ours_back(library, waits):
-    """Another thread may have that one, and wait for a host function that needs ours."""
-    keeping, known = keepers(library)
+def test_calls_that_acquire_a_context_lock_release_the_gil(library, waits):
+    """Another thread may hold that lock and wait for a callback that needs the GIL."""
+    keeping, known = functions_with_gil(library)
     assert keeping
     assert waits <= known
     assert not keeping & waits
 
 
-def test_what_keeps_the_lock_was_measured():
-    assert keepers("driver")[0] <= RETURNS_AT_ONCE
+def test_every_function_that_keeps_the_gil_was_measured():
+    assert functions_with_gil("driver")[0] <= RETURNS_AT_ONCE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules made of tables: what is there at import, and what comes when it is asked for."""
+"""Modules built from tables: names present at import, and names created on first use."""
 
 import importlib
 import pickle
@@ -19,7 +19,7 @@ def child(code):
     return done.stdout.split()
 
 
-def test_import_makes_nothing_but_what_makes_the_rest():
+def test_import_creates_only_the_factory_names():
     out = child(
         "import cuda.bindings.driver as d; v = vars(d);"
         "print(*sorted(n for n in v if not n.startswith('__') or n in ('__dir__', '__getattr__')))"
@@ -27,7 +27,7 @@ def test_import_makes_nothing_but_what_makes_the_rest():
     assert out == ["__dir__", "__getattr__", "_fill", "sizeof"]
 
 
-def test_a_function_is_made_once_and_alone():
+def test_a_function_is_created_once_and_alone():
     out = child(
         "import cuda.bindings.driver as d; v = vars(d); f = d.cuInit;"
         "print(d.cuInit is f, v['cuInit'] is f, 'cuMemAlloc' in v, 'CUresult' in v);"
@@ -37,7 +37,7 @@ def test_a_function_is_made_once_and_alone():
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_every_function_is_found_before_the_rest_is_made(library):
+def test_every_function_is_found_before_the_rest_is_created(library):
     module = importlib.import_module(f"cuda.bindings.{library}")
     functions = [n for n in dir(module) if isinstance(getattr(module, n), BuiltinFunctionType)]
     assert len(functions) >= 10
@@ -48,7 +48,7 @@ def test_every_function_is_found_before_the_rest_is_made(library):
     assert out == [str(len(functions)), "False"]
 
 
-def test_what_a_user_puts_in_place_of_a_name_stays():
+def test_a_name_replaced_by_a_user_stays():
     out = child(
         "import cuda.bindings.driver as d; d.cuInit = 1; d.CUstream = 2; d.CUresult;"
         "print(d.cuInit, d.CUstream); del d.cuMemAlloc; print(hasattr(d, 'cuMemAlloc'))"
@@ -57,7 +57,7 @@ def test_what_a_user_puts_in_place_of_a_name_stays():
 
 
 @pytest.mark.parametrize("name", ["", "cu", "cuInitialize", "zz", "gr\u00fcn", "\udcff"])
-def test_a_name_that_does_not_exist_says_so(name):
+def test_a_missing_name_is_reported(name):
     out = child(
         "import cuda.bindings.driver as d\n"
         f"try: getattr(d, {name!r})\nexcept AttributeError as e: print(ascii(str(e)) == ascii("
@@ -76,7 +76,7 @@ def test_import_needs_no_other_library():
     assert out == []
 
 
-def test_a_call_makes_no_class_but_that_of_its_result(on_null_driver):
+def test_a_call_creates_only_the_class_of_its_result(on_null_driver):
     out = on_null_driver(
         "import cuda.bindings.driver as d; d.cuInit(0); d.cuCtxGetCurrent();"
         "print('CUresult' in vars(d), '__getattr__' in vars(d))"
@@ -93,7 +93,7 @@ LAZY = {
 @pytest.mark.parametrize(
     ("library", "name"), [(library, n) for library, names in LAZY.items() for n in names]
 )
-def test_the_first_name_that_is_missing_makes_all_and_ends_the_laziness(library, name):
+def test_a_missing_name_creates_all_names_and_ends_the_laziness(library, name):
     out = child(
         f"import cuda.bindings.{library} as d; d.{name}; v = vars(d);"
         f"print(*(n in v for n in {LAZY[library]}), '__getattr__' in v, '__dir__' in v)"
@@ -101,12 +101,12 @@ def test_the_first_name_that_is_missing_makes_all_and_ends_the_laziness(library,
     assert out == ["True", "True", "True", "True", "False", "False"]
 
 
-def test_a_constant_that_begins_with_underscores_is_found_first():
+def test_a_constant_with_leading_underscores_is_found_first():
     out = child("import cuda.bindings.runtime as d; print(d.__CUDART_API_VERSION)")
     assert out == ["13050"]
 
 
-def test_names_of_python_itself_make_nothing():
+def test_names_of_python_itself_create_nothing():
     out = child(
         "import cuda.bindings.driver as d;"
         "print(hasattr(d, '__path__'), hasattr(d, '__wrapped__'), '__getattr__' in vars(d))"
@@ -114,7 +114,7 @@ def test_names_of_python_itself_make_nothing():
     assert out == ["False", "False", "True"]
 
 
-def test_an_object_is_made_once_whoever_asks_first(on_null_driver):
+def test_an_object_is_created_once_for_all_users(on_null_driver):
     out = on_null_driver(
         "import cuda.bindings.driver as d; result, ctx = d.cuCtxGetCurrent();"
         "print(type(result) is d.CUresult, type(ctx) is d.CUcontext, result is d.CUresult(0))"
@@ -135,13 +135,13 @@ def test_star_import_takes_all_public_names():
     assert out == ["True", "True", str(driver.CUDA_VERSION), "False"]
 
 
-def test_a_name_that_does_not_exist_is_an_attribute_error():
-    for _ in range(2):  # lazily, then plainly
+def test_a_missing_name_is_an_attribute_error():
+    for _ in range(2):  # lazily, then eagerly
         with pytest.raises(AttributeError, match="'cuda.bindings.driver' has no attribute 'cuNo"):
             _ = driver.cuNothing
 
 
-def test_threads_that_ask_at_once_get_the_same_objects():
+def test_concurrent_look_ups_return_the_same_objects():
     out = child(
         "import threading, cuda.bindings.driver as d\n"
         "barrier, found = threading.Barrier(8), []\n"
@@ -159,12 +159,12 @@ def test_functions_are_pickled_by_name(function):
     assert pickle.loads(pickle.dumps(function)) is function
 
 
-def test_functions_say_where_they_come_from():
+def test_functions_know_their_module():
     assert driver.cuInit.__module__ == "cuda.bindings.driver"
     assert driver.cuInit.__qualname__ == "cuInit"
 
 
-def test_exit_with_live_objects_says_nothing(on_null_driver):
+def test_exit_with_live_objects_prints_nothing(on_null_driver):
     assert (
         on_null_driver(
             "import cuda.bindings.driver as d;"

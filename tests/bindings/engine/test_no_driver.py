@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine without a driver: modules import, classes work, calls say what is missing."""
+"""A machine without a driver: modules import, classes work, calls report the missing driver."""
 
 import ctypes
 import os
@@ -73,7 +73,7 @@ for call in (
 """
 
 
-def test_the_runtime_does_not_raise_but_says_that_the_driver_is_insufficient():
+def test_the_runtime_returns_the_code_of_an_insufficient_driver():
     assert run_without_driver(RUNTIME).splitlines() == [
         "cudaErrorInsufficientDriver None",
         "cudaErrorInsufficientDriver None None",

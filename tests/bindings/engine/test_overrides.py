@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions whose records differ from what their C types suggest, and pairs that go straight."""
+"""Functions whose records differ from their C types, and callbacks that are passed unwrapped."""
 
 import ctypes
 
@@ -26,8 +26,8 @@ def put_int(pointer, value):
     ctypes.c_int.from_address(pointer).value = value
 
 
-class TestCallbacksThatGoStraight:
-    """The library gets the very addresses of the user."""
+class TestUnwrappedCallbacks:
+    """The library receives the user's addresses unchanged."""
 
     @pytest.mark.parametrize(
         ("module", "name", "types", "at", "form"), STRAIGHT, ids=[row[1] for row in STRAIGHT]
@@ -39,13 +39,13 @@ class TestCallbacksThatGoStraight:
         assert code == 0
         assert seen[0][at : at + 2] == (FUNCTION, DATA)
 
-    def test_user_objects_are_destroyed_by_the_users_function(self, api, calls):
+    def test_user_objects_are_destroyed_by_the_user_function(self, api, calls):
         seen = calls(api.name("UserObjectCreate"), *[Pointer] * 3, Unsigned, Unsigned)
         cls = driver.CUhostFn if api.module is driver else runtime.cudaHostFn_t
         api.UserObjectCreate(DATA, cls(FUNCTION), 1, 1)
         assert seen[0][1:] == (DATA, FUNCTION, 1, 1)
 
-    def test_the_driver_asks_the_users_function_for_shared_memory(self, calls):
+    def test_the_driver_queries_shared_memory_by_the_user_function(self, calls):
         seen = calls("cuOccupancyMaxPotentialBlockSize", *SIZES)
         size_of = driver.CUoccupancyB2DSize(FUNCTION)
         assert driver.cuOccupancyMaxPotentialBlockSize(1, size_of, 16, 32) == (SUCCESS, 0, 0)
@@ -57,16 +57,16 @@ class TestCallbacksThatGoStraight:
     [lambda c: c, lambda c: c.getPtr(), lambda c: None],
     ids=["object", "address", "none"],
 )
-def test_a_handle_that_is_passed_by_address(calls, form):
+def test_a_handle_by_address_is_accepted(calls, form):
     seen = calls("cuEGLStreamConsumerDisconnect", Pointer)
     connection = driver.CUeglStreamConnection(5)
-    given = form(connection)
-    driver.cuEGLStreamConsumerDisconnect(given)
-    assert seen == [(None if given is None else connection.getPtr(),)]
+    value = form(connection)
+    driver.cuEGLStreamConsumerDisconnect(value)
+    assert seen == [(None if value is None else connection.getPtr(),)]
 
 
 @pytest.mark.parametrize("wrong", ["x", 1.5, b"x", [1]])
-def test_a_handle_that_is_passed_by_address_is_nothing_else(calls, wrong):
+def test_a_handle_by_address_accepts_nothing_else(calls, wrong):
     calls("cuEGLStreamConsumerDisconnect", Pointer)
     with pytest.raises(TypeError, match="argument 'conn'"):
         driver.cuEGLStreamConsumerDisconnect(wrong)
@@ -84,7 +84,7 @@ def test_an_exported_endpoint_is_a_fabric_handle(put):
     assert type(handle) is driver.CUlogicalEndpointFabricHandle
 
 
-def test_a_batch_to_decompress_begins_at_one_struct(calls):
+def test_a_decompression_batch_starts_at_one_struct(calls):
     seen = calls("cuMemBatchDecompressAsync", Pointer, Size, Unsigned, Pointer, Pointer)
     params = driver.CUmemDecompressParams()
     driver.cuMemBatchDecompressAsync(params, 1, 0, 0)
@@ -92,14 +92,14 @@ def test_a_batch_to_decompress_begins_at_one_struct(calls):
     assert [first for first, *_ in seen] == [params.getPtr(), None]
 
 
-def test_a_struct_by_value_is_not_none_and_no_number(calls):
+def test_a_struct_by_value_is_neither_none_nor_a_number(calls):
     calls("cuMemAdvise", Size, Size, Int, ctypes.c_uint64)
     for wrong in (None, 0):
         with pytest.raises(TypeError, match="argument 'location': expected CUmemLocation"):
             driver.cuMemAdvise(0, 1, 1, wrong)
 
 
-def test_what_the_library_writes_into_a_struct_is_seen_in_it(api, put):
+def test_a_struct_shows_the_values_that_the_library_wrote(api, put):
     cls = (
         driver.CUDA_MEM_ALLOC_NODE_PARAMS
         if api.module is driver
@@ -117,19 +117,24 @@ def test_what_the_library_writes_into_a_struct_is_seen_in_it(api, put):
 
 
 class TestLogs:
-    """An iterator goes in, and comes back advanced."""
+    """An iterator is passed in, and returned advanced."""
 
     @pytest.fixture
     def iterator(self, api):
         return api.type("LogIterator")(1)
 
     def test_the_newest_entry_is_an_iterator(self, api, put, iterator):
-        put(api.name("LogsCurrent"), lambda it, _flags: put_int(it, 9), Pointer, Unsigned)
+        put(
+            api.name("LogsCurrent"),
+            lambda address, _flags: put_int(address, 9),
+            Pointer,
+            Unsigned,
+        )
         _, newest = api.LogsCurrent(0)
         assert (type(newest), int(newest)) == (type(iterator), 9)
 
-    def test_the_same_object_comes_back(self, api, put, iterator):
-        put(api.name("LogsDumpToFile"), lambda it, *_: it and put_int(it, 11),
+    def test_the_same_iterator_is_returned(self, api, put, iterator):
+        put(api.name("LogsDumpToFile"), lambda address, *_: address and put_int(address, 11),
             Pointer, Pointer, Unsigned)  # fmt: skip
         _, after = api.LogsDumpToFile(iterator, b"file", 0)
         assert after is iterator
@@ -139,7 +144,7 @@ class TestLogs:
     @pytest.mark.parametrize(
         "buffer", [bytearray(16), b" " * 16, np.zeros(16, np.uint8)], ids=lambda b: type(b).__name__
     )
-    def test_no_more_is_asked_for_than_the_buffer_holds(self, api, calls, iterator, buffer):
+    def test_no_more_is_requested_than_the_buffer_holds(self, api, calls, iterator, buffer):
         seen = calls(api.name("LogsDumpToMemory"), Pointer, Pointer, Pointer, Unsigned)
         with pytest.raises(ValueError, match="'buffer': the buffer has 16 bytes, 'size' is 17"):
             api.LogsDumpToMemory(iterator, buffer, 17, 0)
@@ -149,7 +154,7 @@ class TestLogs:
 
 
 class TestKernelParameters:
-    """Everything that launches takes parameters in the same forms."""
+    """All launch functions accept parameters in the same forms."""
 
     FORM = ((5, 2.5), (ctypes.c_int, ctypes.c_double))
 

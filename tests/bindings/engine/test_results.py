@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What calls return: the result code first, then the outputs; on an error None for each."""
+"""Results of calls: the result code first, then the outputs; on an error None for each."""
 
 import ctypes
 import gc
@@ -30,7 +30,7 @@ def test_a_call_without_outputs_returns_the_one_shared_tuple(calls):
     assert driver.cuInit(0) is driver.cuInit(0)
 
 
-def test_the_code_is_the_member_itself(calls):
+def test_the_code_is_the_enumerator_itself(calls):
     calls("cuInit", ctypes.c_uint)
     assert driver.cuInit(0)[0] is SUCCESS
 
@@ -44,14 +44,14 @@ def test_the_code_is_the_member_itself(calls):
         ("cuCtxGetId", ctypes.c_uint64, 2**63, lambda: driver.cuCtxGetId(1)),
     ],
 )
-def test_a_number_comes_back_as_it_is(put, name, c_type, value, call):
+def test_a_number_is_returned_unchanged(put, name, c_type, value, call):
     put(name, store(c_type, value), Pointer, *[Pointer] * 2)
     if name == "cuCtxGetId":
         put(name, lambda _ctx, out: store(c_type, value)(out), Pointer, Pointer)
     assert call() == (SUCCESS, value)
 
 
-def test_several_outputs_stand_in_the_order_of_c(api, put):
+def test_several_outputs_are_in_the_order_of_c(api, put):
     put(api.name("MemGetInfo"), store(Size, 10, 20), Pointer, Pointer)
     assert api.MemGetInfo() == (api.result(0), 10, 20)
 
@@ -97,8 +97,8 @@ def test_an_enumerator_without_name_never_raises(api, put):
     assert api.StreamIsCapturing(0)[1] == status
 
 
-def test_values_without_a_name_are_not_kept():
-    """A struct's memory may hold any bits in place of an enumerator, and other ones each time."""
+def test_unnamed_enumerators_are_not_cached():
+    """A struct may hold any bits in place of an enumerator, and different bits each time."""
     place = driver.CUmemLocation()
 
     def read(first):
@@ -132,21 +132,21 @@ def test_a_code_without_name_never_raises(api, put):
 
 
 @pytest.mark.parametrize("length", [1, 64, 65, 300, 5000])
-def test_what_a_call_leaves_unwritten_is_zero(put, length):
+def test_an_unwritten_output_is_zero(put, length):
     put("cuDeviceGetName", lambda *_: None, Pointer, ctypes.c_int, ctypes.c_int)
     assert driver.cuDeviceGetName(length, 0) == (SUCCESS, bytes(length))
 
 
 def test_texts_of_the_library_are_bytes_or_none(put):
     text = ctypes.create_string_buffer(b"CUDA_SUCCESS")
-    answer = [ctypes.addressof(text)]
-    put("cuGetErrorName", lambda _e, out: store(Size, answer[0])(out), ctypes.c_int, Pointer)
+    result = [ctypes.addressof(text)]
+    put("cuGetErrorName", lambda _e, out: store(Size, result[0])(out), ctypes.c_int, Pointer)
     assert driver.cuGetErrorName(0) == (SUCCESS, b"CUDA_SUCCESS")
-    answer[0] = 0
+    result[0] = 0
     assert driver.cuGetErrorName(0) == (SUCCESS, None)
 
 
-def test_a_text_of_asked_length_has_exactly_that_length(put):
+def test_a_text_has_exactly_the_requested_length(put):
     put("cuDeviceGetName", lambda out, n, _dev: ctypes.memmove(out, b"GPU", 4) * 0, Pointer,
         ctypes.c_int, ctypes.c_int)  # fmt: skip
     assert driver.cuDeviceGetName(8, 0) == (SUCCESS, b"GPU\0\0\0\0\0")
@@ -160,19 +160,19 @@ def test_a_negative_length_is_refused(calls, length):
         driver.cuDeviceGetName(length, 0)
 
 
-def test_a_count_that_no_memory_holds_is_refused(calls):
+def test_a_count_beyond_all_memory_is_refused(calls):
     calls("cuGraphGetNodes", Pointer, Pointer, Pointer)
     with pytest.raises((ValueError, MemoryError)):
         driver.cuGraphGetNodes(1, 2**62)
 
 
-def test_all_eight_bytes_of_a_luid_come_back(put):
+def test_all_eight_bytes_of_a_luid_are_returned(put):
     put("cuDeviceGetLuid", lambda luid, _mask, _dev: ctypes.memmove(luid, b"a\0b\0cdef", 8) * 0,
         Pointer, Pointer, ctypes.c_int)  # fmt: skip
     assert driver.cuDeviceGetLuid(0)[1] == b"a\0b\0cdef"
 
 
-def test_lists_have_as_many_elements_as_asked_for(api, put):
+def test_lists_have_the_requested_number_of_elements(api, put):
     def get(_graph, nodes, count):
         array = (ctypes.c_uint64 * 2).from_address(nodes)
         array[0], array[1] = 11, 12
@@ -200,7 +200,7 @@ def test_arrays_that_the_library_owns_are_copied(api, put):
     assert result[6] == 2
 
 
-def test_an_enumerator_that_is_swapped_comes_back(api, put):
+def test_an_exchanged_enumerator_is_returned(api, put):
     def exchange(mode):
         cell = ctypes.c_int.from_address(mode)
         cell.value = 2 - cell.value
@@ -216,27 +216,27 @@ def test_a_string_function_returns_success_and_the_text():
 
 
 class TestRecycledTuple:
-    """(SUCCESS, value) is used again when nobody holds it: nobody who does may notice."""
+    """The tuple (SUCCESS, value) is reused when unreferenced; no holder may notice."""
 
     @pytest.fixture(autouse=True)
     def counting(self, put):
         counter = iter(range(1000, 10_000_000))
         put("cuDeviceGetCount", lambda out: store(ctypes.c_int, next(counter))(out), Pointer)
 
-    def test_a_tuple_that_is_held_keeps_its_value(self):
+    def test_a_referenced_tuple_keeps_its_value(self):
         held = [driver.cuDeviceGetCount() for _ in range(50)]
         values = [value for _, value in held]
         assert values == sorted(set(values))
         assert len({id(t) for t in held}) == 50
 
-    def test_a_handle_that_is_held_is_not_used_again(self, put):
+    def test_a_referenced_handle_is_not_reused(self, put):
         put("cuCtxGetCurrent", store(ctypes.c_void_p, 7), Pointer)
         handles = [driver.cuCtxGetCurrent()[1] for _ in range(50)]
         assert len({id(h) for h in handles}) == 50
         results = [driver.cuCtxGetCurrent() for _ in range(50)]
         assert len({id(h) for _, h in results}) == 50
 
-    def test_a_handle_of_a_failed_call_is_not_seen_again(self, put):
+    def test_a_handle_of_a_failed_call_is_not_visible_later(self, put):
         put("cuCtxGetCurrent", store(ctypes.c_void_p, 7), Pointer)
         assert int(driver.cuCtxGetCurrent()[1]) == 7
         put("cuCtxGetCurrent", lambda _out: 3, Pointer)
@@ -244,7 +244,7 @@ class TestRecycledTuple:
         put("cuCtxGetCurrent", lambda _out: 0, Pointer)
         assert int(driver.cuCtxGetCurrent()[1]) == 0
 
-    def test_a_tuple_that_only_another_tuple_holds_is_held(self):
+    def test_a_tuple_referenced_by_another_tuple_is_not_reused(self):
         nested = (driver.cuDeviceGetCount(), driver.cuDeviceGetCount())
         assert nested[0][1] + 1 == nested[1][1]
 
@@ -286,7 +286,7 @@ class TestRecycledTuple:
         run_together(*[work] * 4)
         assert problems == []
 
-    def test_a_value_whose_end_calls_again_is_harmless(self, put):
+    def test_a_destructor_that_calls_the_function_is_harmless(self, put):
         seen = []
 
         class Context(driver.CUcontext):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the runtime has and the driver has not: derived classes, structs by value, two variants."""
+"""Features of the runtime that the driver lacks: derived classes, structs by value, two
+variants."""
 
 import ctypes
 
@@ -10,18 +11,18 @@ Pointer, Int = ctypes.c_void_p, ctypes.c_int
 SUCCESS = runtime.cudaError_t.cudaSuccess
 
 
-class TestHandlesThatDeriveFromTheDrivers:
-    def test_the_driver_takes_the_runtimes_stream(self, calls):
+class TestHandlesDerivedFromTheDriver:
+    def test_the_driver_accepts_a_runtime_stream(self, calls):
         seen = calls("cuStreamQuery", Pointer)
         assert driver.cuStreamQuery(runtime.cudaStream_t(7))[0] == 0
         assert seen == [(7,)]
 
-    def test_the_runtime_takes_the_drivers_stream(self, calls):
+    def test_the_runtime_accepts_a_driver_stream(self, calls):
         seen = calls("cudaStreamQuery", Pointer)
         assert runtime.cudaStreamQuery(driver.CUstream(7)) == (SUCCESS,)
         assert seen == [(7,)]
 
-    def test_lists_take_both(self, put):
+    def test_lists_accept_both(self, put):
         seen = []
 
         def add(_node, _graph, dependencies, count):
@@ -32,14 +33,14 @@ class TestHandlesThatDeriveFromTheDrivers:
         runtime.cudaGraphAddEmptyNode(driver.CUgraph(1), nodes, 2)
         assert seen == [[5, 6]]
 
-    def test_an_address_is_taken_of_both(self, calls):
+    def test_the_address_of_both_is_accepted(self, calls):
         seen = calls("cudaEGLStreamConsumerDisconnect", Pointer)
         objects = [driver.CUeglStreamConnection(1), runtime.cudaEglStreamConnection(2)]
         for connection in objects:
             assert runtime.cudaEGLStreamConsumerDisconnect(connection) == (SUCCESS,)
         assert [address for (address,) in seen] == [o.getPtr() for o in objects]
 
-    def test_a_field_takes_both(self):
+    def test_a_field_accepts_both(self):
         params = runtime.cudaEventRecordNodeParams(event=driver.CUevent(5))
         assert type(params.event) is runtime.cudaEvent_t
         assert int(params.event) == 5
@@ -50,20 +51,20 @@ class TestHandlesThatDeriveFromTheDrivers:
         assert hash(ours) == hash(theirs)
         assert runtime.cudaEvent_t(5) != theirs
 
-    def test_a_subclass_is_still_the_runtimes(self):
+    def test_a_subclass_remains_a_runtime_class(self):
         stream = runtime.cudaStream_t(5)
         assert repr(stream) == "<CUstream 0x5>"
         assert stream.__cuda_stream__() == (0, 5)
         assert type(stream).__module__ == "cuda.bindings.runtime"
 
-    def test_classes_of_the_driver_are_the_same_whoever_made_them(self, run_python):
+    def test_classes_of_the_driver_are_identical_in_any_import_order(self, run_python):
         out = run_python(
             "import cuda.bindings.runtime as r; base = r.cudaStream_t.__base__\n"
             "import cuda.bindings.driver as d; print(base is d.CUstream)"
         )
         assert out.split() == ["True"]
 
-    def test_handles_that_only_mean_the_same_go_by_their_value(self, calls):
+    def test_equivalent_handles_are_passed_by_value(self, calls):
         seen = calls("cudaFreeArray", Pointer)
         runtime.cudaFreeArray(driver.CUarray(9))
         assert seen == [(9,)]
@@ -92,7 +93,7 @@ class TestStructsByValue:
         with pytest.raises(TypeError, match=r"make_cudaPos\(\) argument 'y': "):
             runtime.make_cudaPos(1, None, 3)
 
-    def test_structs_go_in_by_value(self, put):
+    def test_structs_are_passed_by_value(self, put):
         class Extent(ctypes.Structure):
             _fields_ = [(name, ctypes.c_size_t) for name in ("width", "height", "depth")]
 
@@ -109,16 +110,16 @@ class TestStructsByValue:
 
 
 class TestNewStructs:
-    def test_extents_are_one_as_in_cpp(self):
+    def test_extents_default_to_one_as_in_cpp(self):
         assert runtime.dim3().asdict() == {"x": 1, "y": 1, "z": 1}
         assert runtime.dim3(x=4).asdict() == {"x": 4, "y": 1, "z": 1}
 
-    def test_members_are_constructed_too(self):
+    def test_members_are_initialized_too(self):
         params = runtime.cudaKernelNodeParams()
         assert (params.gridDim.x, params.blockDim.z) == (1, 1)
         assert runtime.cudaGraphNodeParams().kernel.gridDim.x == 0  # in a union
 
-    def test_a_subclass_of_the_user_starts_the_same(self):
+    def test_a_user_subclass_is_initialized_too(self):
         assert type("Mine", (runtime.dim3,), {})().y == 1
 
     def test_a_name_ends_at_its_nul(self):
@@ -128,7 +129,7 @@ class TestNewStructs:
 
 
 class TestAttributes:
-    def test_values_are_typed_by_the_drivers_table(self, put):
+    def test_values_are_typed_by_the_driver_table(self, put):
         def get(_pool, _attribute, value):
             ctypes.c_uint64.from_address(value).value = 1 << 40
 
@@ -138,13 +139,13 @@ class TestAttributes:
         assert type(threshold) is driver.cuuint64_t
         assert int(threshold) == 1 << 40
 
-    def test_the_runtimes_own_types_take_the_place_of_the_drivers(self, put):
+    def test_runtime_types_replace_driver_types(self, put):
         put("cudaMemPoolGetAttribute", lambda *_: 0, Pointer, Int, Pointer)
         attribute = runtime.cudaMemPoolAttr.cudaMemPoolAttrLocationType
         _, location = runtime.cudaMemPoolGetAttribute(1, attribute)
         assert location is runtime.cudaMemLocationType.cudaMemLocationTypeInvalid
 
-    def test_a_value_is_set_from_the_drivers_object(self, put):
+    def test_a_value_is_set_from_a_driver_object(self, put):
         seen = []
 
         def set_(_pool, _attribute, value):
@@ -155,7 +156,7 @@ class TestAttributes:
         runtime.cudaMemPoolSetAttribute(1, attribute, driver.cuuint64_t(77))
         assert seen == [77]
 
-    def test_an_exported_handle_has_the_type_that_was_asked_for(self, put):
+    def test_an_exported_handle_has_the_requested_type(self, put):
         put(
             "cudaMemPoolExportToShareableHandle", lambda *_: 0, Pointer, Pointer, Int, ctypes.c_uint
         )
@@ -174,7 +175,7 @@ class TestAttributes:
         put("cudaGraphMemFreeNodeGetParams", get, Pointer, Pointer)
         assert runtime.cudaGraphMemFreeNodeGetParams(1) == (SUCCESS, 1 << 47)
 
-    def test_groups_of_multiprocessors_come_with_their_number(self, put):
+    def test_groups_of_multiprocessors_are_returned_with_their_number(self, put):
         def split(_result, groups, *_):
             ctypes.c_uint.from_address(groups).value = 1
 
@@ -193,13 +194,13 @@ print(*(_low.inspect_function_pointer("runtime", n) for n in {NAMES}))
 
 
 def offsets(run_python, **environment):
-    """Where functions lie, relative to the first one."""
+    """Offsets of the functions relative to the first one."""
     out = run_python(ADDRESSES, HALFWARP_BACKEND="driver", **environment)
-    first, *others = map(int, out.split())
-    return [other - first for other in others]
+    first, *siblings = map(int, out.split())
+    return [other - first for other in siblings]
 
 
-def test_the_variants_for_per_thread_default_streams_are_chosen_once(run_python):
+def test_the_per_thread_default_stream_variants_are_chosen_once(run_python):
     variable = "CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM"
     legacy = offsets(run_python, **{variable: "0"})
     per_thread = offsets(run_python, **{variable: "1"})
@@ -217,7 +218,7 @@ def test_every_function_of_the_table_has_an_address_on_a_driver(run_python):
     assert out.strip() == "[]"
 
 
-def test_what_needs_no_driver_works_without(run_python):
+def test_driverless_functions_work_without_a_driver(run_python):
     out = run_python(
         "from cuda.bindings import runtime as r\n"
         "print(r.cudaRuntimeGetVersion()[1] == r.CUDART_VERSION,"
@@ -228,7 +229,7 @@ def test_what_needs_no_driver_works_without(run_python):
     assert out.split() == ["True", "cudaErrorNoDevice", "8", "3"]
 
 
-def test_the_shared_library_is_asked_for_its_version(run_python):
+def test_the_shared_library_returns_its_version(run_python):
     out = run_python(
         "from cuda.bindings import runtime\n"
         "try: print(int(runtime.getLocalRuntimeVersion()[0]))\n"
@@ -237,7 +238,7 @@ def test_the_shared_library_is_asked_for_its_version(run_python):
     assert out.split()[0] in ("0", "DynamicLibNotFoundError")
 
 
-def test_no_shared_library_is_an_error_that_names_it(run_python):
+def test_a_missing_shared_library_is_named_in_the_error(run_python):
     out = run_python(
         "import cuda.pathfinder as p\n"
         "def fail(name): raise p.DynamicLibNotFoundError(name)\n"
@@ -249,7 +250,7 @@ def test_no_shared_library_is_an_error_that_names_it(run_python):
     assert out.split() == ["cudart"]
 
 
-def test_the_extension_keeps_the_librarys_names_to_itself():
+def test_the_extension_does_not_export_the_symbols_of_the_library():
     """Another CUDA runtime in the process (PyTorch's) must neither bind to ours nor replace it."""
     from cuda.bindings import _runtime
 
@@ -258,7 +259,7 @@ def test_the_extension_keeps_the_librarys_names_to_itself():
     assert hasattr(library, "PyInit__runtime")
 
 
-def test_the_functions_load_at_the_first_call_not_at_import(run_python):
+def test_the_functions_load_at_the_first_call(run_python):
     out = run_python(
         "import sys, cuda.bindings.runtime as r\n"
         "def loaded(name): return f'cuda.bindings.{name}' in sys.modules\n"
@@ -270,7 +271,7 @@ def test_the_functions_load_at_the_first_call_not_at_import(run_python):
     assert out.split() == ["False", "True", "False"]
 
 
-def test_native_handles_include_the_runtimes():
+def test_native_handles_include_those_of_the_runtime():
     from cuda.bindings.utils import get_cuda_native_handle
 
     assert get_cuda_native_handle(runtime.cudaArray_t(5)) == 5
@@ -292,12 +293,12 @@ print(len(answers), len(set(answers)))
 
 
 @pytest.mark.parametrize("backend", ["driver", "emulator"])
-def test_threads_that_call_first_get_the_same_answers(run_python, backend):
+def test_threads_that_call_first_get_the_same_results(run_python, backend):
     assert run_python(THREADS, HALFWARP_BACKEND=backend).split() == ["16", "1"]
 
 
 @pytest.mark.parametrize("backend", ["driver", "emulator"])
-def test_a_forked_child_calls_on(run_python, backend):
+def test_a_forked_child_can_call(run_python, backend):
     out = run_python(
         "import os\n"
         "from cuda.bindings import runtime\n"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many threads on the same objects of the low layer: each sees whole ones, and none goes early.
-
-They find more where Python has no interpreter lock, and hold with it too.
+"""Many threads on the same objects of the low layer: all objects are complete, and none is
+destroyed early.
+These tests find more on a free-threaded build, and pass with the GIL too.
 """
 
 import ctypes
@@ -27,23 +27,23 @@ from tests.threads import run_together
 
 
 class TestFirstUse:
-    """Each in a process of its own, where nothing was made before."""
+    """Each test runs in a process of its own, in which no name was created before."""
 
     @pytest.mark.parametrize("library", ["driver", "runtime", "nvml", "cufile"])
-    def test_names_are_found_once_by_all_threads(self, on_null_driver, library):
+    def test_names_are_created_once_for_all_threads(self, on_null_driver, library):
         out = on_null_driver(f"""{BEGINNING}
 from cuda.bindings import {library} as module, _low
 names = [{", ".join(map(repr, sampled_names(library)))}]
 def find(seed):
     order = random.Random(seed).sample(names, len(names))
-    found = {{name: getattr(module, name) for name in order}}
-    return [id(found[name]) for name in names]
+    objects = {{name: getattr(module, name) for name in order}}
+    return [id(objects[name]) for name in names]
 answers = run_together(*[lambda seed=seed: find(seed) for seed in range(8)])
 print(all(answer == answers[0] for answer in answers), len(names))
 """)
         assert out.split() == ["True", str(len(sampled_names(library)))]
 
-    def test_numpy_types_are_made_once(self, on_null_driver):
+    def test_numpy_types_are_created_once(self, on_null_driver):
         pytest.importorskip("numpy")
         out = on_null_driver(f"""{BEGINNING}
 from cuda.bindings import nvml
@@ -61,15 +61,15 @@ types = [ctypes.c_int, ctypes.c_void_p, ctypes.c_double, ctypes.c_uint8, None]
 values = [1, 2, 3.0, 4, driver.CUresult.CUDA_SUCCESS]
 def launch(at):
     order = [(at + i) % len(types) for i in range(len(types))]
-    given = tuple(values[i] for i in order), tuple(types[i] for i in order)
-    return driver.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, 0, given, 0)
+    params = tuple(values[i] for i in order), tuple(types[i] for i in order)
+    return driver.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, 0, params, 0)
 print(set(run_together(*[lambda at=at: launch(at) for at in range(8)])) == {{(ok,)}})
 """)
         assert out.split() == ["True"]
 
 
 def sampled_names(library):
-    """Functions, classes, enumerations and constants of a library, some of each."""
+    """Sample functions, classes, enumerations and constants of a library."""
     from importlib import import_module
 
     names = [n for n in dir(import_module(f"cuda.bindings.{library}")) if not n.startswith("_")]
@@ -77,7 +77,7 @@ def sampled_names(library):
 
 
 class TestStructs:
-    def test_an_address_goes_with_what_is_kept_for_it(self):
+    def test_an_address_changes_together_with_its_owner(self):
         struct = driver.CUDA_MEMCPY3D()
         buffers = [Bytes(64) for _ in range(THREADS)]
         alive, address = list(map(weakref.ref, buffers)), {}
@@ -92,7 +92,7 @@ class TestStructs:
         held = [own() for own in alive if own()]
         assert [address[id(own)] for own in held] == [struct.srcHost]
 
-    def test_lists_are_read_whole_while_they_are_written(self):
+    def test_lists_are_read_consistently_during_writes(self):
         config = driver.CUlaunchConfig()
         lists = [[driver.CUlaunchAttribute() for _ in range(n)] for n in (1, 2, 3)]
         for length, attributes in enumerate(lists, 1):
@@ -105,12 +105,12 @@ class TestStructs:
 
         def read():
             for _ in range(ROUNDS):
-                found = [int(attribute.id) for attribute in config.attrs]
-                assert found == [len(found)] * len(found)
+                result = [int(attribute.id) for attribute in config.attrs]
+                assert result == [len(result)] * len(result)
 
         run_together(*(partial(write, each) for each in lists), read, read, read)
 
-    def test_structs_with_kept_objects_are_copied_while_those_change(self):
+    def test_structs_are_copied_while_their_referents_change(self):
         struct = driver.CUDA_MEMCPY3D()
         buffers = [Bytes(64) for _ in range(THREADS)]
         alive = list(map(weakref.ref, buffers))
@@ -128,7 +128,7 @@ class TestStructs:
         buffers.clear()
         assert not any(own() for own in alive)
 
-    def test_nested_structs_come_and_go_on_all_threads(self):
+    def test_nested_structs_are_created_and_destroyed_on_all_threads(self):
         properties = driver.CUmemPoolProps()
 
         def use(number):
@@ -140,10 +140,11 @@ class TestStructs:
 
 
 class Bytes(bytearray):
-    """Its life tells whether it is kept; 3.13t counts the buffers of a bytearray without a lock."""
+    """A class whose lifetime shows whether it is retained; 3.13t counts the buffers of a
+    bytearray without a lock."""
 
 
-def test_objects_are_made_and_dropped_by_all_threads():
+def test_objects_are_created_and_destroyed_by_all_threads():
     def make(number):
         for _ in range(ROUNDS):
             stream, copy = driver.CUstream(number), driver.CUDA_MEMCPY3D(Depth=number)
@@ -153,19 +154,19 @@ def test_objects_are_made_and_dropped_by_all_threads():
     run_together(*(partial(make, number + 1) for number in range(THREADS)))
 
 
-def test_a_code_without_a_name_is_equal_in_all_threads(put):
+def test_an_unnamed_code_is_equal_in_all_threads(put):
     put("cuInit", lambda flags: 900_000 + flags, Unsigned)
 
     def ask():
         return [driver.cuInit(flags)[0] for flags in range(100)]
 
-    first, *others = run_together(*[ask] * THREADS)
+    first, *siblings = run_together(*[ask] * THREADS)
     assert [member.name for member in first[:2]] == ["UNKNOWN_900000", "UNKNOWN_900001"]
-    assert all(other == first for other in others)
-    assert {type(member) for member in sum(others, first)} == {driver.CUresult}
+    assert all(other == first for other in siblings)
+    assert {type(member) for member in sum(siblings, first)} == {driver.CUresult}
 
 
-def test_lists_that_change_during_a_call_are_read_without_harm(put):
+def test_lists_that_change_during_a_call_are_read_safely(put):
     put("cuGraphAddDependencies", lambda *_: None, *[Pointer] * 4, ctypes.c_size_t)
     nodes = []
 
@@ -184,12 +185,11 @@ def test_lists_that_change_during_a_call_are_read_without_harm(put):
     run_together(change, change, call, call, call)
 
 
-class TestHandlesThatComeAgain:
-    """A driver gives a handle that was let go to the next who asks, perhaps before the call that
-    let it go has returned.
-    """
+class TestReusedHandles:
+    """A driver may reuse a released handle for another caller before the releasing call has
+    returned."""
 
-    def test_a_callback_registered_meanwhile_stays(self, put):
+    def test_a_callback_registered_concurrently_stays(self, put):
         registered, seen = [], []
         callback_type = ctypes.CFUNCTYPE(None, Pointer, ctypes.c_int, Pointer, ctypes.c_size_t)
         function = callback_type(lambda *args: seen.append(args))
@@ -207,21 +207,21 @@ class TestHandlesThatComeAgain:
         put("cuLogsUnregisterCallback", unregister, Pointer)
         _, handle = driver.cuLogsRegisterCallback(address, 1)
         assert driver.cuLogsUnregisterCallback(handle) == (SUCCESS,)
-        keep = [bytes(range(64)) * 1 for _ in range(64)]  # takes freed memory
+        keep = [bytes(range(64)) * 1 for _ in range(64)]  # reuses freed memory
         trampoline, data = registered[1]
         callback_type(trampoline)(data, 0, 4096, 3)
         assert (seen, len(keep)) == ([(2, 0, 4096, 3)], 64)
         assert driver.cuLogsUnregisterCallback(handle) == (SUCCESS,)
 
-    def test_a_callback_stays_when_the_driver_refuses_to_let_it_go(self, put):
-        registered, answers = [], [1, 0]
+    def test_a_callback_stays_when_the_driver_refuses_to_unregister_it(self, put):
+        registered, results = [], [1, 0]
 
         def register(trampoline, data, handle):
             registered.append((trampoline, data))
             ctypes.c_uint64.from_address(handle).value = 0x51
 
         put("cuLogsRegisterCallback", register, *[Pointer] * 3)
-        put("cuLogsUnregisterCallback", lambda _: answers.pop(0), Pointer)
+        put("cuLogsUnregisterCallback", lambda _: results.pop(0), Pointer)
         callback_type = ctypes.CFUNCTYPE(None, Pointer, ctypes.c_int, Pointer, ctypes.c_size_t)
         seen = []
         function = callback_type(lambda *args: seen.append(args))
@@ -232,12 +232,12 @@ class TestHandlesThatComeAgain:
         assert seen == [(7, 0, 4096, 3)]
         assert driver.cuLogsUnregisterCallback(handle) == (SUCCESS,)
 
-    def test_the_memory_of_a_linker_state_made_meanwhile_stays(self, put):
+    def test_the_memory_of_a_concurrently_created_linker_state_stays(self, put):
         class Log(bytearray):
             pass
 
         option = [driver.CUjit_option.CU_JIT_INFO_LOG_BUFFER]
-        logs, answers = [Log(100), Log(100)], [None, 1, None]
+        logs, results = [Log(100), Log(100)], [None, 1, None]
         references = list(map(weakref.ref, logs))
 
         def create(_count, _options, _values, state):
@@ -246,7 +246,7 @@ class TestHandlesThatComeAgain:
         def destroy(_state):
             if logs:
                 driver.cuLinkCreate(1, option, [logs.pop()])
-            return answers.pop(0)
+            return results.pop(0)
 
         put("cuLinkCreate", create, Unsigned, *[Pointer] * 3)
         put("cuLinkDestroy", destroy, Pointer)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes of C types, from the facts of the generator: what a call writes through a pointer."""
+"""Sizes of C types from the generator's facts, for memory that calls write through pointers."""
 
 import re
 
@@ -16,7 +16,7 @@ WORD = 8
 
 
 class Layout:
-    """Natural alignment, as on every platform that the libraries exist for."""
+    """Natural alignment, as on every supported platform."""
 
     def __init__(self, library):
         self.items = {getattr(i, "name", None) or i.tag: i for i in library.facts.types}

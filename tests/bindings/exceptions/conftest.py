@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference's modules whose functions raise; the libraries, found or replaced."""
+"""The reference's modules whose functions raise; their libraries, real or replaced."""
 
 import ctypes
 
@@ -29,13 +29,13 @@ class RaisingReference(Reference):
 
     def later_function(self, record, before):
         names = [p.strip() for p in record["sig"].strip("()").split(",") if p.strip()]
-        if "csig" not in record:  # names alone have changed
+        if "csig" not in record:  # only names changed
             types = [p.rpartition(" ")[0] for p in before["py"]]
             return before | {"py": [f"{t} {n}" for t, n in zip(types, names, strict=True)]}
         inner, _, ret = record["csig"].strip("(").partition(")")
-        found = {"py": [p.strip() for p in inner.split(",") if p.strip()]}
-        found["ret"] = ret.removeprefix(" -> ") or class_of(str(record["returns"]))
-        return (before or {}) | found
+        record_of_function = {"py": [p.strip() for p in inner.split(",") if p.strip()]}
+        record_of_function["ret"] = ret.removeprefix(" -> ") or class_of(str(record["returns"]))
+        return (before or {}) | record_of_function
 
 
 def class_of(c_name):
@@ -66,11 +66,11 @@ def nvfatbin():
 @pytest.fixture
 def put_text(put):
     """``put_text(name, text)``: the C function returns that string."""
-    kept = []
+    refs = []
 
     def install(name, text):
-        kept.append(ctypes.create_string_buffer(text))
-        address = ctypes.addressof(kept[-1])
+        refs.append(ctypes.create_string_buffer(text))
+        address = ctypes.addressof(refs[-1])
         put(name, lambda _: address, ctypes.c_int, result=ctypes.c_void_p)
 
     return install
@@ -103,5 +103,5 @@ PTX = b""".version 8.0
 
 @pytest.fixture
 def ptx():
-    """A kernel that writes 42, for sm_90, ended by NUL as the libraries want it."""
+    """A kernel that writes 42, for sm_90, with the NUL terminator that the libraries need."""
     return PTX

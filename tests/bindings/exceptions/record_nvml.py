@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Record what NVML answers on this machine, for tests on machines without it.
-
+"""Record the results of NVML on this machine, for tests on machines without it.
 ``python tests/bindings/exceptions/record_nvml.py tests/data/nvml_recorded.json`` calls every
-function that only reads, and stores for each what came back to Python and what each C call wrote.
-`replay_nvml.py` makes a C library of it.
+function that only reads. For each it stores the Python result and the bytes that each C call
+wrote. `replay_nvml.py` builds a C library from them.
 """
 
 import ctypes
@@ -23,16 +22,16 @@ from tests.bindings.function_tables import slots  # noqa: E402
 READS = re.compile(r"(\w+_)?get_\w+|device_on_same_board|device_is_mig_device_handle|error_string")
 LEAVES_OUT = re.compile(
     r"\w*(event|wait|metadata_string|cper)\w*|device_get_handle_by_\w+"
-    r"|\w*(serial|uuid|pdi|hostname)\w*"  # what tells one machine from another
+    r"|\w*(serial|uuid|pdi|hostname)\w*"  # properties that identify a machine
 )
-# Arguments by name; what is not listed is 0. `device` and the like are asked for first.
+# Arguments by name; unlisted arguments are 0. `device` and similar ones are queried first.
 VALUES = {"node_set_size": 4, "cpu_set_size": 4, "level": 30, "nonce": bytes(32), "result": 3}
 VALUES |= {"values": [15, 16], "memory_clock_m_hz": 2619}
-ANSWERED = (0, 7)  # success; too little memory, which tells how much is needed
+ANSWERED = (0, 7)  # success; insufficient size, with the size that is needed
 
 
 def text_of(value):
-    """A result as the comparison takes it: handles are addresses, which differ."""
+    """Convert a result to text for the comparison; handles are addresses, which differ."""
     if isinstance(value, tuple):
         return [text_of(v) for v in value]
     if hasattr(value, "asdict"):
@@ -41,7 +40,7 @@ def text_of(value):
 
 
 class Recorder:
-    """Stands in the slots of the functions, calls the library, and notes what it writes."""
+    """Fills the slots of the functions, calls the library, and records its writes."""
 
     def __init__(self, nvml):
         self.nvml, self.library = nvml, libraries.load("nvml")
@@ -52,7 +51,7 @@ class Recorder:
         from cuda.bindings import _low
 
         for function in self.library.functions:
-            # the slot of a function that the library lacks calls itself until it has one
+            # the slot of a missing function would call itself
             exists = _low.inspect_function_pointer("nvml", function.name)
             if exists and not function.ret.endswith("*"):
                 self.wrap(function, slots("nvml")[function.name])
@@ -78,14 +77,14 @@ class Recorder:
         }
 
     def size(self, function, param, words):
-        """Bytes behind a pointer: one element, or as many as the count beside it says."""
+        """Return the number of bytes behind a pointer: one element, or the count beside it."""
         if param.c_type.startswith("const "):
             return 0
         element = self.layout.size(param.c_type.removesuffix("*").strip())
         if param.words.startswith("out:str"):
             return int(re.search(r"\d+", param.words)[0])
         names = [p.c_name for p in function.params]
-        aux = param.aux or f"{param.c_name}Count"  # which arrays of the caller have
+        aux = param.aux or f"{param.c_name}Count"  # arrays of the caller
         if aux not in names or param.words.startswith("out:data"):
             return element
         position = names.index(aux)
@@ -103,12 +102,12 @@ class Recorder:
             entry["error"] = int(error.status)
         except RuntimeError as error:  # the library is older than the function
             entry["missing"] = type(error).__name__
-        self.answers = []  # of calls that are not recorded
+        self.answers = []  # for calls that are not recorded
         return entry | {"answers": answers}
 
 
 def packed(data):
-    """How many bytes, and those in front of the zeros at the end: most buffers are never filled."""
+    """Return the length and the bytes without trailing zeros: most buffers are never filled."""
     return [len(data), data.rstrip(b"\0").hex()]
 
 
@@ -117,18 +116,18 @@ def stored(argument):
 
 
 def arguments_of(function, handles):
-    """Something harmless for every parameter; None when there is nothing to ask about."""
-    given = []
+    """Return harmless arguments for every parameter; None if a required handle is missing."""
+    arguments = []
     for name in (p.partition("=")[0] for p in function.py):
         value = handles.get(name, VALUES.get(name, 0))
         if value is None:
             return None
-        given.append(value)
-    return given
+        arguments.append(value)
+    return arguments
 
 
 def dumps(data):
-    """One line for each call, so that a new recording shows what it changes."""
+    """Write one line for each call, so that a new recording has a readable diff."""
     head = {k: v for k, v in data.items() if k != "calls"}
     calls = ",\n".join(json.dumps(call) for call in data["calls"])
     return f'{json.dumps(head)[:-1]}, "calls": [\n{calls}\n]}}\n'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a C library that answers as NVML did when `record_nvml.py` ran."""
+"""Builds a C library that replays the results recorded by `record_nvml.py`."""
 
 import subprocess
 
@@ -36,25 +36,25 @@ int {c}(word a, word b, word c, word d, word e, word f) {{
 
 def source(recording):
     """C text of the library."""
-    answers = {}
+    results = {}
     for call in recording["calls"]:
-        for answer in call["answers"]:
-            answers.setdefault(answer["c"], []).append(answer)
-    return HEAD + "".join(function(c, many) for c, many in sorted(answers.items()))
+        for result in call["answers"]:
+            results.setdefault(result["c"], []).append(result)
+    return HEAD + "".join(function(c, recorded) for c, recorded in sorted(results.items()))
 
 
-def function(c, answers):
+def function(c, results):
     writes, rows = [], []
-    for i, answer in enumerate(answers):
+    for i, result in enumerate(results):
         name = "0"
-        if answer["writes"]:
+        if result["writes"]:
             name = f"{c}_{i}"
             parts = ", ".join(
                 f'{{{param}, {size}, {len(data) // 2}, "{escaped(data)}"}}'
-                for param, (size, data) in answer["writes"].items()
+                for param, (size, data) in result["writes"].items()
             )
             writes.append(f"static const struct bytes {name}[] = {{{parts}}};")
-        rows.append(f"{{{answer['code']}, {len(answer['writes'])}, {name}}}")
+        rows.append(f"{{{result['code']}, {len(result['writes'])}, {name}}}")
     return FUNCTION.format(c=c, writes="\n".join(writes), rows=", ".join(rows), n=len(rows))
 
 
@@ -63,7 +63,7 @@ def escaped(data):
 
 
 def build(recording, folder):
-    """`libnvidia-ml.so.1` in a folder that the loader looks into."""
+    """Build `libnvidia-ml.so.1` in a folder that the loader searches."""
     text = folder / "recorded.c"
     text.write_text(source(recording))
     library = folder / "libnvidia-ml.so.1"

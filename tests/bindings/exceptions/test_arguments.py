@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What functions that raise accept, and how they refuse the rest: function and argument named."""
+"""Arguments of functions that raise, and errors that name function and argument."""
 
 import ctypes
 
@@ -14,14 +14,14 @@ class Number:
 
 
 @pytest.mark.parametrize("handle", [7, True, Number(), link.InputType.CUBIN])
-def test_a_handle_is_anything_that_is_an_integer(record, handle):
+def test_a_handle_is_any_integer(record, handle):
     calls = record("nvJitLinkComplete", 1)
     assert link.complete(handle) is None
     assert calls == [(int(handle.__index__()),)]
 
 
 @pytest.mark.parametrize("handle", [None, 1.5, "7", b"7", object()])
-def test_a_handle_that_is_no_integer_is_a_type_error(handle):
+def test_a_nonintegral_handle_is_a_type_error(handle):
     with pytest.raises(TypeError, match=r"^nvjitlink\.complete\(\) argument 'handle': expected an"):
         link.complete(handle)
 
@@ -33,7 +33,7 @@ def test_numbers_out_of_range_are_overflow_errors():
         link.complete(1 << 64)
 
 
-def test_a_handle_that_is_destroyed_goes_by_its_address(put):
+def test_a_handle_is_passed_by_address_when_destroyed(put):
     values = []
     pointer = ctypes.POINTER(ctypes.c_void_p)
     put("nvJitLinkDestroy", lambda p: values.append(p[0]), pointer)
@@ -58,19 +58,19 @@ def test_options_that_are_no_sequence_are_a_type_error(options):
 
 
 @pytest.mark.parametrize("wrong", [7, None, 1.5])
-def test_an_option_that_is_no_text_is_named_by_its_place(wrong):
+def test_a_nonstring_option_is_named_by_its_position(wrong):
     with pytest.raises(TypeError, match=r"argument 'options': element 1: expected str or bytes"):
         link.create(2, ["-lto", wrong])
 
 
-def test_fewer_options_than_their_number_says_are_refused():
+def test_fewer_options_than_their_count_are_refused():
     with pytest.raises(RuntimeError, match="List is too small: 1 < 2"):
         link.create(2, ["-lto"])
     with pytest.raises(RuntimeError, match="List is too small: 0 < 1"):
         nvvm.compile_program(1, 1, [])
 
 
-def test_options_reach_the_library_as_an_array_of_texts(put):
+def test_options_reach_the_library_as_an_array_of_strings(put):
     seen = []
 
     def create(handle, count, options):
@@ -85,7 +85,7 @@ def test_options_reach_the_library_as_an_array_of_texts(put):
 
 
 @pytest.mark.parametrize("data", ["text", 1.5, [1, 2], object(), memoryview(b"abcdef")[::2]])
-def test_what_has_no_contiguous_buffer_is_a_value_error(data):
+def test_data_without_a_contiguous_buffer_is_a_value_error(data):
     with pytest.raises(ValueError, match=r"argument 'data': expected a contiguous buffer, an addr"):
         link.add_data(1, 2, data, 3, "name")
 
@@ -99,8 +99,8 @@ def test_buffers_reach_the_library_at_their_address(record):
     calls = record("nvJitLinkAddData", 5)
     memory = ctypes.create_string_buffer(3)
     address = ctypes.addressof(memory)
-    for given, expected in ((memory, address), (address, address), (None, None)):
-        link.add_data(1, 2, given, 3, "name")
+    for value, expected in ((memory, address), (address, address), (None, None)):
+        link.add_data(1, 2, value, 3, "name")
         assert calls[-1][2] == expected
 
 

@@ -11,7 +11,7 @@ from cuda.bindings import cudla
 POINTER = ctypes.c_void_p
 
 
-def test_without_the_library_every_call_says_so_twice():
+def test_each_call_reports_a_missing_library():
     pathfinder = pytest.importorskip("cuda.pathfinder")
     messages = []
     for _ in range(2):
@@ -21,7 +21,7 @@ def test_without_the_library_every_call_says_so_twice():
     assert messages[0] == messages[1]
 
 
-def test_calls_go_through_and_fail_as_the_library_says(put):
+def test_calls_are_passed_on_and_raise_the_status_of_the_library(put):
     def create(device, handle, flags):
         ctypes.c_uint64.from_address(handle).value = 10 * device + flags
 
@@ -38,12 +38,12 @@ def test_the_last_error_is_returned_not_raised(put):
 
 
 def test_an_attribute_is_a_union(put):
-    def attribute(device, which, p):
+    def attribute(device, kind, p):
         ctypes.c_uint32.from_address(p).value = 2
 
     put("cudlaDeviceGetAttribute", attribute, POINTER, ctypes.c_int, POINTER)
-    found = cudla.device_get_attribute(1, cudla.DevAttributeType.DEVICE_VERSION)
-    assert found.device_version == 2
+    result = cudla.device_get_attribute(1, cudla.DevAttributeType.DEVICE_VERSION)
+    assert result.device_version == 2
 
 
 def test_a_module_is_loaded_from_any_buffer(put):
@@ -61,13 +61,13 @@ def test_a_module_is_loaded_from_any_buffer(put):
     assert seen == [b"loadable"]
 
 
-def test_statuses_can_be_checked_by_hand():
+def test_check_status_raises_for_a_failure():
     assert cudla.check_status(0) == 0
     with pytest.raises(cudla.CudlaError):
         cudla.check_status(3)
 
 
-def test_enumerations_are_of_pythons_own_kind():
+def test_enumerations_derive_from_int_enum():
     assert issubclass(cudla.Status, enum.IntEnum)
     assert cudla.Status(1) is cudla.Status.ERROR_INVALID_PARAM
     assert cudla.ScratchMemoryConfig.DEFAULT is cudla.ScratchMemoryConfig.SCRATCH_MEMORY_DEFAULT

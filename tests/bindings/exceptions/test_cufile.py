@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuFile's functions over a C library that answers as each test says."""
+"""cuFile's functions over a C library whose results each test defines."""
 
 import ctypes
 import errno
@@ -9,7 +9,7 @@ import pytest
 from cuda.bindings import cufile, driver
 
 POINTER, SIZE = ctypes.c_void_p, ctypes.c_size_t
-STATUS = ctypes.c_uint64  # CUfileError_t: the status, then that of CUDA
+STATUS = ctypes.c_uint64  # CUfileError_t: the status, then the CUDA status
 
 
 def test_a_failure_carries_both_statuses(put):
@@ -21,7 +21,7 @@ def test_a_failure_carries_both_statuses(put):
     assert str(caught.value) == text
 
 
-def test_a_failure_without_one_of_cuda(put):
+def test_a_failure_without_a_cuda_status(put):
     put("cuFileDriverOpen", lambda: 5001, result=STATUS)
     with pytest.raises(cufile.cuFileError, match=r"DRIVER_NOT_INITIALIZED \(5001\)") as caught:
         cufile.driver_open()
@@ -29,7 +29,7 @@ def test_a_failure_without_one_of_cuda(put):
     assert cufile.op_status_error(5001) in caught.value.__notes__[0]
 
 
-def test_success_returns_what_was_asked_for(put):
+def test_success_returns_the_requested_value(put):
     def version(p):
         ctypes.c_int.from_address(p).value = 1200
 
@@ -46,7 +46,7 @@ def test_success_returns_what_was_asked_for(put):
     )
 
 
-def test_a_text_is_as_long_as_asked_for(put):
+def test_a_text_has_the_requested_length(put):
     def text(parameter, p, n):
         ctypes.memmove(p, b"/var/log/cufile\0"[:n], min(n, 16))
 
@@ -59,8 +59,8 @@ def test_a_text_is_as_long_as_asked_for(put):
 
 def test_a_file_is_registered_by_its_description(put):
     def register(handle, description):
-        given = cufile.Descr.from_ptr(description, owner=description)
-        assert (given.type, given.handle.fd[0]) == (1, 7)
+        value = cufile.Descr.from_ptr(description, owner=description)
+        assert (value.type, value.handle.fd[0]) == (1, 7)
         ctypes.c_uint64.from_address(handle).value = 99
 
     put("cuFileHandleRegister", register, POINTER, POINTER, result=STATUS)
@@ -72,19 +72,19 @@ def test_a_file_is_registered_by_its_description(put):
 ARGUMENTS = (POINTER, POINTER, SIZE, ctypes.c_int64, ctypes.c_int64)
 
 
-def test_reading_returns_how_much_was_read(put):
+def test_reading_returns_the_number_of_bytes(put):
     put("cuFileRead", lambda *_: 4096, *ARGUMENTS, result=ctypes.c_int64)
     assert cufile.read(1, 2, 4096, 0, 0) == 4096
 
 
-def test_reading_raises_the_status_and_errors_of_the_system(put):
+def test_reading_raises_the_status_and_system_errors(put):
     put("cuFileRead", lambda *_: -5022, *ARGUMENTS, result=ctypes.c_int64)
     with pytest.raises(cufile.cuFileError, match=r"INVALID_VALUE \(5022\)") as caught:
         cufile.read(1, 2, 4096, 0, 0)
     assert caught.value.status == 5022
 
 
-def test_vectors_are_counted_and_flags_may_be_left_out(put):
+def test_vectors_are_counted_and_flags_may_be_omitted(put):
     seen = []
     put(
         "cuFileReadv",
@@ -99,7 +99,7 @@ def test_vectors_are_counted_and_flags_may_be_left_out(put):
         cufile.readv(1, [1], 8)
 
 
-def test_errors_are_made_by_hand_as_well():
+def test_errors_can_be_constructed():
     assert cufile.cuFileError(5011, 3).cuda_error == 3
     assert cufile.cuFileError(5011).cuda_error is None
     assert cufile.cuFileError(5011, cu_err=0).cuda_error == 0
@@ -108,7 +108,7 @@ def test_errors_are_made_by_hand_as_well():
     assert (error.status, error.cuda_error) == (5011, 3)
 
 
-def test_codes_have_words_and_those_of_cuda_a_name_here():
+def test_codes_have_descriptions_and_cuda_codes_have_names():
     assert cufile.op_status_error(0) == "The call succeeded."
     assert cufile.op_status_error(77) == "A code that is not known."
     assert cufile.pyCUresult is driver.CUresult

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exceptions: raised with status, name, call and explanation; picklable; open to subclasses."""
+"""Exceptions: raised with status, name, call and explanation; picklable; open to subclasses."""
 
 import copy
 import ctypes
@@ -25,7 +25,7 @@ def test_a_failed_call_raises_its_status(put):
     assert explanation in "".join(traceback.format_exception(error))
 
 
-def test_the_message_is_that_of_the_reference():
+def test_the_message_equals_the_reference():
     assert str(nvjitlink.nvJitLinkError(3)) == "ERROR_INVALID_INPUT (3)"
     assert str(nvvm.nvvmError(status=9)) == "ERROR_COMPILATION (9)"
     assert nvvm.nvvmError(9).args == ("ERROR_COMPILATION (9)",)
@@ -33,7 +33,7 @@ def test_the_message_is_that_of_the_reference():
     assert str(nvvm.nvvmError(999)) == "UNKNOWN_999 (999)"
 
 
-def test_an_exception_made_by_hand_is_explained_once():
+def test_a_constructed_exception_is_explained_once():
     error = nvvm.nvvmError(8)
     assert error.__notes__ == [nvvm.Result.ERROR_NO_MODULE_IN_PROGRAM.__doc__]
     error.__init__(8)
@@ -41,7 +41,7 @@ def test_an_exception_made_by_hand_is_explained_once():
     assert not hasattr(nvvm.nvvmError(999), "__notes__")
 
 
-def test_a_status_that_has_no_name_is_told_by_its_number(put):
+def test_an_unnamed_status_is_reported_by_its_number(put):
     put("nvJitLinkComplete", lambda _: 999, *POINTER)
     with pytest.raises(nvjitlink.nvJitLinkError) as caught:
         nvjitlink.complete(1)
@@ -63,7 +63,7 @@ def test_a_status_that_has_no_name_is_told_by_its_number(put):
     ],
     ids=repr,
 )
-def test_an_exception_is_made_from_its_status_alone(cls, wrong, message):
+def test_an_exception_is_constructed_from_its_status_only(cls, wrong, message):
     with pytest.raises(TypeError) as caught:
         cls(*wrong)
     assert str(caught.value).startswith(f"{cls.__name__}() {message}")
@@ -75,13 +75,13 @@ def test_the_exceptions_have_signatures():
     assert cufile.cuFileError(5001, cu_err=None).status == 5001
 
 
-@pytest.mark.parametrize("again", [copy.copy, lambda e: pickle.loads(pickle.dumps(e))])
-def test_an_exception_survives_pickle_with_all_that_it_says(put, again):
+@pytest.mark.parametrize("duplicate", [copy.copy, lambda e: pickle.loads(pickle.dumps(e))])
+def test_an_exception_keeps_its_contents_when_pickled(put, duplicate):
     put("nvJitLinkComplete", lambda _: 6, *POINTER)
     with pytest.raises(nvjitlink.nvJitLinkError) as caught:
         nvjitlink.complete(1)
     caught.value.note = "mine"
-    other = again(caught.value)
+    other = duplicate(caught.value)
     assert type(other) is nvjitlink.nvJitLinkError
     assert (str(other), other.status, other.note) == (str(caught.value), 6, "mine")
     assert other.__notes__ == caught.value.__notes__
@@ -101,6 +101,6 @@ def test_the_classes_know_their_module():
     assert issubclass(error, Exception) and not issubclass(error, RuntimeError)
 
 
-def test_text_of_the_library_that_is_not_utf8_raises_nothing(put_text):
+def test_library_text_that_is_not_utf8_raises_nothing(put_text):
     put_text("nvvmGetErrorString", b"caf\xe9")
     assert nvvm.get_error_string(1) == "caf\N{REPLACEMENT CHARACTER}"

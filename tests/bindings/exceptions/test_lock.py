@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When calls give the interpreter lock back: a C function that tells stands in their slots."""
+"""Calls that release the GIL: the slots hold a C function that reports whether it is held."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ from cuda.bindings import nvml
 from tests.bindings.function_tables import slot
 from tests.libraries import is_installed
 
-is_installed("nvml")  # opens it: the first call would fill the table
+is_installed("nvml")  # opens the library: the first call would fill the table
 check = ctypes.cast(ctypes.pythonapi.PyGILState_Check, ctypes.c_void_p).value
 for name in ("nvmlDeviceGetCount_v2", "nvmlDeviceGetIndex", "nvmlShutdown"):
     slot(name).value = check
@@ -25,7 +25,7 @@ for name in ("nvmlDeviceGetCount_v2", "nvmlDeviceGetIndex", "nvmlShutdown"):
 def is_held(function, **keywords):
     try:
         function(**keywords)
-    except nvml.UninitializedError:  # status 1: held
+    except nvml.UninitializedError:  # status 1: the GIL is held
         return True
     return False
 
@@ -38,22 +38,22 @@ def look():
 
 stop = threading.Event()
 thread = threading.Thread(target=stop.wait)
-found = [look()]
+results = [look()]
 thread.start()
-found.append(look())
+results.append(look())
 stop.set()
 thread.join()
-found.append(look())
-print(json.dumps(found))
+results.append(look())
+print(json.dumps(results))
 """
 
 
 @pytest.mark.skipif(not has_lock, reason="there is no lock")
-def test_brief_calls_hold_the_lock_until_there_is_another_thread():
+def test_brief_calls_hold_the_gil_until_there_is_another_thread():
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    alone, beside, again = json.loads(done.stdout)
-    assert alone == again == {"shared form": True, "by record": True, "not brief": False}
-    assert beside == {"shared form": False, "by record": False, "not brief": False}
+    alone, with_thread, afterwards = json.loads(done.stdout)
+    assert alone == afterwards == {"shared form": True, "by record": True, "not brief": False}
+    assert with_thread == {"shared form": False, "by record": False, "not brief": False}

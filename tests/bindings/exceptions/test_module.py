@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The modules: imported without their libraries, which are looked for at the first call."""
+"""The modules: imported without their libraries, which are opened at the first call."""
 
 import os
 import subprocess
@@ -11,15 +11,15 @@ import pytest
 ROOT = Path(__file__).parents[3]
 LIBRARIES = ["nvjitlink", "nvvm", "nvfatbin"]
 
-# The pathfinder finds nothing until `found` is set.
+# The pathfinder finds nothing until `is_installed` is set.
 HEAD = """
 import sys
-found = False
+is_installed = False
 def hide():
     import cuda.pathfinder as pathfinder
     real = pathfinder.load_nvidia_dynamic_lib
     def load(name):
-        if found:
+        if is_installed:
             return real(name)
         raise pathfinder.DynamicLibNotFoundError(f"no {name} in /nowhere.")
     pathfinder.load_nvidia_dynamic_lib = load
@@ -33,7 +33,7 @@ def message(call, *args):
 
 @pytest.fixture
 def run():
-    """``run(code)``: the lines that a process of its own prints."""
+    """``run(code)``: the output lines of a child process."""
 
     def child(code):
         done = subprocess.run(
@@ -56,15 +56,15 @@ def test_importing_opens_no_library_and_imports_nothing(run, name):
 before = set(sys.modules)
 import cuda.bindings.{name} as module
 module.Result.SUCCESS
-wanted = {{"ctypes", "numpy", "typing", "re", "cuda.pathfinder", "enum", "dataclasses"}}
-print(sorted(wanted & (set(sys.modules) - before)),
+avoided = {{"ctypes", "numpy", "typing", "re", "cuda.pathfinder", "enum", "dataclasses"}}
+print(sorted(avoided & (set(sys.modules) - before)),
       open("/proc/self/maps").read().lower().count("lib{name}."))
 """)
     assert line == "[] 0"
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_functions_are_made_one_by_one_and_classes_together(run, name):
+def test_functions_are_created_individually_and_classes_together(run, name):
     lines = run(f"""
 import cuda.bindings.{name} as module
 module.version
@@ -79,8 +79,8 @@ print(message(getattr, module, "no_such_name"))
 
 @pytest.mark.parametrize("name", ["nvml", "_v2.driver"])
 @pytest.mark.parametrize("first", ["", "import numpy"])
-def test_once_numpy_is_there_all_names_are_and_nothing_slows_them_down(run, name, first):
-    """A `__getattr__` in a module keeps the interpreter from remembering where a name is."""
+def test_all_names_exist_after_numpy_is_imported_and_lookups_are_cached(run, name, first):
+    """A `__getattr__` in a module prevents the interpreter from caching the position of a name."""
     pytest.importorskip("numpy")
     before, at_last, same = run(f"""
 {first}
@@ -120,7 +120,7 @@ print(message(lambda: {call}))
 @pytest.mark.parametrize(
     "call, remedy", [("nvml.init_v2()", "driver"), ("cudla.get_version()", "aarch64")]
 )
-def test_a_library_of_a_system_is_not_looked_for_in_a_toolkit(run, call, remedy):
+def test_a_system_library_is_not_searched_in_a_toolkit(run, call, remedy):
     (line,) = run(f"""
 import os
 os.environ["HALFWARP_BACKEND"] = "driver"  # emulated devices have an NVML of their own
@@ -132,7 +132,7 @@ print(message(lambda: {call}))
     assert remedy in line.partition("/nowhere. ")[2] and "CUDA_PATH" not in line
 
 
-def test_folders_that_were_looked_in_are_named_without_their_contents(run):
+def test_searched_folders_are_named_without_their_contents(run):
     (line,) = run("""
 import cuda.pathfinder as pathfinder
 def load(name):
@@ -156,7 +156,7 @@ hide()
 from cuda.bindings import nvjitlink
 print(message(nvjitlink.version)[:23])
 print(message(nvjitlink.version)[:23])
-found = True
+is_installed = True
 print(nvjitlink.version()[0] >= 12)
 """)
     assert lines == ["DynamicLibNotFoundError", "DynamicLibNotFoundError", "True"]
@@ -210,7 +210,7 @@ def test_private_modules_show_addresses(request, name):
     assert present == pointers and any(pointers.values())
 
 
-def test_threads_that_fail_together_each_get_an_exception_of_the_one_class(run):
+def test_threads_that_fail_together_raise_the_same_class(run):
     lines = run("""
 hide()
 import threading

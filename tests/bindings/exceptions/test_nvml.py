@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVML's functions over a C library that answers as each test says."""
+"""NVML's functions over a C library whose results each test defines."""
 
 import ctypes
 import pickle
@@ -22,7 +22,7 @@ def read(address, cls):
 # --- numbers and texts ---------------------------------------------------------------------------
 
 
-def test_numbers_come_back_alone_and_several_as_a_tuple(put):
+def test_one_number_is_returned_alone_and_several_as_a_tuple(put):
     put("nvmlDeviceGetCount_v2", lambda n: write(n, b"\x03\0\0\0"), POINTER)
     assert nvml.device_get_count_v2() == 3
 
@@ -34,7 +34,7 @@ def test_numbers_come_back_alone_and_several_as_a_tuple(put):
     assert nvml.device_get_cuda_compute_capability(1) == (9, 0)
 
 
-def test_a_text_fills_a_buffer_of_the_size_that_the_header_states(put):
+def test_a_text_fills_a_buffer_of_the_size_stated_in_the_header(put):
     sizes = []
 
     def name(device, buffer, length):
@@ -45,7 +45,7 @@ def test_a_text_fills_a_buffer_of_the_size_that_the_header_states(put):
     assert (nvml.device_get_name(1), sizes) == ("NVIDIA H200", [96])
 
 
-def test_a_text_of_unknown_length_is_asked_for_twice(put):
+def test_a_text_of_unknown_length_is_queried_twice(put):
     sizes = []
 
     def class_of(type_id, text, size):
@@ -73,7 +73,7 @@ def test_a_struct_is_filled_by_the_call(put):
     assert nvml.device_get_utilization_rates(1) == nvml.Utilization(gpu=50, memory=7)
 
 
-def test_the_version_of_a_struct_is_stated(put):
+def test_the_version_of_a_struct_is_set(put):
     seen = []
 
     def info(device, p):
@@ -85,7 +85,7 @@ def test_the_version_of_a_struct_is_stated(put):
     assert seen == [40 | 2 << 24]
 
 
-def test_arguments_go_into_the_struct_and_one_field_comes_out(put):
+def test_arguments_are_set_in_the_struct_and_one_field_is_returned(put):
     seen = []
 
     def speed(device, p):
@@ -100,7 +100,7 @@ def test_arguments_go_into_the_struct_and_one_field_comes_out(put):
         nvml.device_get_fan_speed_rpm(1, -1)
 
 
-def test_a_struct_that_is_only_sent_needs_no_object(put):
+def test_an_input_struct_needs_no_object(put):
     seen = []
     put(
         "nvmlSystemRegisterEvents",
@@ -111,19 +111,19 @@ def test_a_struct_that_is_only_sent_needs_no_object(put):
     assert seen == [[5, 77]]
 
 
-def test_an_older_driver_is_asked_for_the_older_struct(put):
-    asked = []
+def test_an_older_driver_receives_the_older_struct(put):
+    versions = []
 
     def info(device, p):
         version = ctypes.c_uint.from_address(p).value
-        asked.append(version >> 24)
+        versions.append(version >> 24)
         if version >> 24 == 2:
             return 25
         write(p, nvml.NvLinkInfo_v1(version=version, is_nvle_enabled=1))
 
     put("nvmlDeviceGetNvLinkInfo", info, HANDLE, POINTER)
-    found = nvml.device_get_nvlink_info(1)
-    assert (type(found), found.is_nvle_enabled, asked) == (nvml.NvLinkInfo_v1, 1, [2, 1])
+    result = nvml.device_get_nvlink_info(1)
+    assert (type(result), result.is_nvle_enabled, versions) == (nvml.NvLinkInfo_v1, 1, [2, 1])
 
 
 def test_structs_are_passed_as_objects_or_addresses(put, record):
@@ -141,7 +141,7 @@ def test_structs_are_passed_as_objects_or_addresses(put, record):
 
 
 def processes(n, code=7):
-    """A C function that has `n` processes to tell of."""
+    """Return a C function that reports `n` processes."""
 
     def answer(device, count, infos):
         if not infos:
@@ -157,12 +157,12 @@ def processes(n, code=7):
 @pytest.mark.parametrize("n", [0, 1, 20])
 def test_an_array_is_as_long_as_the_library_says(put, n):
     put("nvmlDeviceGetComputeRunningProcesses_v3", processes(n), HANDLE, COUNT, POINTER)
-    found = nvml.device_get_compute_running_processes_v3(1)
-    assert (type(found), len(found)) == (nvml.ProcessInfo, n)
-    assert [p.pid for p in found] == list(range(100, 100 + n))
+    result = nvml.device_get_compute_running_processes_v3(1)
+    assert (type(result), len(result)) == (nvml.ProcessInfo, n)
+    assert [p.pid for p in result] == list(range(100, 100 + n))
 
 
-def test_what_comes_up_between_the_calls_is_asked_for_again(put):
+def test_elements_added_between_the_calls_are_queried_again(put):
     lengths, calls = iter([2, 3, 3]), []
 
     def answer(device, count, pids):
@@ -177,7 +177,7 @@ def test_what_comes_up_between_the_calls_is_asked_for_again(put):
     assert calls == [0, 2, 0, 3]
 
 
-def test_a_length_that_goes_on_growing_is_an_error(put):
+def test_a_length_that_keeps_growing_is_an_error(put):
     calls = []
 
     def answer(device, count, pids):
@@ -191,7 +191,7 @@ def test_a_length_that_goes_on_growing_is_an_error(put):
     assert len(calls) == 10
 
 
-def test_a_length_that_the_second_call_leaves_alone_holds(put):
+def test_a_length_unchanged_by_the_second_call_is_valid(put):
     def answer(cpu, count, devices):
         if not devices:
             count[0] = 1
@@ -202,8 +202,8 @@ def test_a_length_that_the_second_call_leaves_alone_holds(put):
     assert nvml.system_get_topology_gpu_set(0).tolist() == [77]
 
 
-@pytest.mark.parametrize(("first", "asked"), [(0, 1), (7, 2)])
-def test_no_elements_are_not_asked_for_unless_that_is_too_little(put, first, asked):
+@pytest.mark.parametrize(("first", "calls"), [(0, 1), (7, 2)])
+def test_an_empty_list_is_queried_once_unless_the_size_is_insufficient(put, first, calls):
     addresses = []
 
     def answer(device, count, pids):
@@ -213,10 +213,10 @@ def test_no_elements_are_not_asked_for_unless_that_is_too_little(put, first, ask
 
     put("nvmlDeviceGetAccountingPids", answer, HANDLE, COUNT, POINTER)
     assert nvml.device_get_accounting_pids(1).tolist() == []
-    assert len(addresses) == asked and addresses[0] is None and all(addresses[1:])
+    assert len(addresses) == calls and addresses[0] is None and all(addresses[1:])
 
 
-def test_instances_are_listed_by_one_call_with_room_for_all(put):
+def test_instances_are_listed_by_one_call_with_maximal_size(put):
     calls = []
 
     def answer(device, profile, instances, count):
@@ -229,19 +229,19 @@ def test_instances_are_listed_by_one_call_with_room_for_all(put):
     assert calls == [64]
 
 
-def test_a_struct_that_goes_on_behind_its_end_has_memory_for_it(put):
+def test_a_struct_with_a_variable_tail_has_memory_for_it(put):
     tail = bytes(range(256)) * 2
 
     def answer(instance, metadata, size):
-        asked, size[0] = size[0], len(tail)
-        if asked < len(tail):
+        capacity, size[0] = size[0], len(tail)
+        if capacity < len(tail):
             return 7
         write(metadata, tail)
 
     put("nvmlVgpuInstanceGetMetadata", answer, NUMBER, POINTER, COUNT)
-    found = nvml.vgpu_instance_get_metadata(1)
-    assert bytes(found) == tail[: len(bytes(found))]
-    assert ctypes.string_at(found.ptr, len(tail)) == tail
+    result = nvml.vgpu_instance_get_metadata(1)
+    assert bytes(result) == tail[: len(bytes(result))]
+    assert ctypes.string_at(result.ptr, len(tail)) == tail
 
 
 def test_numbers_are_arrays_with_the_buffer_protocol(put):
@@ -252,9 +252,9 @@ def test_numbers_are_arrays_with_the_buffer_protocol(put):
         return 0 if values else 7
 
     put("nvmlDeviceGetSupportedGraphicsClocks", clocks, HANDLE, NUMBER, COUNT, POINTER)
-    found = nvml.device_get_supported_graphics_clocks(1, 2619)
-    assert found.tolist() == [1980, 1965]
-    assert (memoryview(found).format, found[1], found[:1].tolist()) == ("I", 1965, [1980])
+    result = nvml.device_get_supported_graphics_clocks(1, 2619)
+    assert result.tolist() == [1980, 1965]
+    assert (memoryview(result).format, result[1], result[:1].tolist()) == ("I", 1965, [1980])
 
 
 def test_an_error_of_the_first_call_is_raised(put):
@@ -263,7 +263,7 @@ def test_an_error_of_the_first_call_is_raised(put):
         nvml.device_get_accounting_pids(1)
 
 
-def test_an_array_of_a_length_that_is_given(put):
+def test_an_array_of_a_requested_length(put):
     put(
         "nvmlDeviceGetCpuAffinity",
         lambda device, n, mask: write(mask, b"".join(i.to_bytes(8, "little") for i in range(n))),
@@ -287,11 +287,11 @@ def test_an_array_inside_a_struct_is_fetched_with_it(put):
         write(address, nvml.ProcessDetail_v1(2, pid=[8, 9]))
 
     put("nvmlDeviceGetRunningProcessDetailList", details, HANDLE, POINTER)
-    found = nvml.device_get_running_process_detail_list(1, 2)
-    assert found.proc_array.pid.tolist() == [8, 9]
+    result = nvml.device_get_running_process_detail_list(1, 2)
+    assert result.proc_array.pid.tolist() == [8, 9]
 
 
-def test_an_empty_array_inside_a_struct_is_not_asked_for_again(put):
+def test_an_empty_array_inside_a_struct_is_queried_once(put):
     calls = []
     put(
         "nvmlDeviceGetRunningProcessDetailList", lambda *words: calls.append(words), HANDLE, POINTER
@@ -300,7 +300,7 @@ def test_an_empty_array_inside_a_struct_is_not_asked_for_again(put):
     assert len(calls) == 1
 
 
-def test_topology_takes_the_old_and_the_new_keyword(put):
+def test_topology_accepts_the_old_and_the_new_keyword(put):
     def gpus(cpu, count, devices):
         count[0] = 1
         if devices:
@@ -308,19 +308,20 @@ def test_topology_takes_the_old_and_the_new_keyword(put):
         return 0 if devices else 7
 
     put("nvmlSystemGetTopologyGpuSet", gpus, NUMBER, COUNT, POINTER)
-    for given in ({"cpu_number": 1}, {"cpuNumber": 1}):
-        assert nvml.system_get_topology_gpu_set(**given) == [5]
+    for value in ({"cpu_number": 1}, {"cpuNumber": 1}):
+        assert nvml.system_get_topology_gpu_set(**value) == [5]
     assert nvml.system_get_topology_gpu_set(1)[0] == 5
     with pytest.raises(TypeError):
         nvml.system_get_topology_gpu_set(cpu_number=1, cpuNumber=1)
 
 
-# --- functions with a body -----------------------------------------------------------------------
+# --- handwritten functions
+# -------------------------------------------------------------------------
 
 
 @pytest.fixture
 def field_values(put):
-    """Answers each field with its number, doubled."""
+    """Return each field's number, doubled."""
 
     def answer(device, n, p):
         fields = nvml.FieldValue.from_ptr(p, n, owner=p)
@@ -330,15 +331,15 @@ def field_values(put):
     put("nvmlDeviceGetFieldValues", answer, HANDLE, ctypes.c_int, POINTER)
 
 
-def test_fields_are_asked_for_by_number_with_a_scope_or_as_an_array(field_values):
-    found = nvml.device_get_field_values(1, [5, (6, 1)])
-    assert found.value.ui_val.tolist() == [10, 13]
-    again = nvml.device_get_field_values(1, found)
-    assert again is found
+def test_fields_are_queried_by_number_with_a_scope_or_as_an_array(field_values):
+    result = nvml.device_get_field_values(1, [5, (6, 1)])
+    assert result.value.ui_val.tolist() == [10, 13]
+    repeated = nvml.device_get_field_values(1, result)
+    assert repeated is result
 
 
 @pytest.mark.parametrize("nothing", [[], (), nvml.FieldValue(0)], ids=["list", "tuple", "array"])
-def test_no_fields_are_not_asked_for(put, nothing):
+def test_no_fields_are_not_queried(put, nothing):
     put("nvmlDeviceGetFieldValues", lambda *_: 2, HANDLE, ctypes.c_int, POINTER)
     put("nvmlDeviceClearFieldValues", lambda *_: 2, HANDLE, ctypes.c_int, POINTER)
     assert len(nvml.device_get_field_values(1, nothing)) == 0
@@ -365,7 +366,7 @@ def test_other_fields_are_refused(field_values, values):
         nvml.device_get_field_values(1, values)
 
 
-def test_events_come_as_an_array_of_those_that_there_are(put):
+def test_events_are_returned_as_an_array_of_the_received_ones(put):
     def wait(p):
         request = (ctypes.c_uint64 * 5).from_address(p)
         assert request[3] & 0xFFFFFFFF == 4
@@ -373,8 +374,8 @@ def test_events_come_as_an_array_of_those_that_there_are(put):
         ctypes.c_uint.from_address(p + 28).value = 2
 
     put("nvmlSystemEventSetWait", wait, POINTER)
-    found = nvml.system_event_set_wait(9, 100, 4)
-    assert found.gpu_id.tolist() == [7, 8]
+    result = nvml.system_event_set_wait(9, 100, 4)
+    assert result.gpu_id.tolist() == [7, 8]
 
 
 def test_context_data_are_bytes(put):
@@ -431,7 +432,7 @@ def test_a_failure_raises_the_class_of_its_status(put):
     assert caught.value.__notes__[0].startswith("nvml.device_get_count_v2()")
 
 
-def test_the_text_is_the_librarys_own_where_there_is_one(put_text):
+def test_the_text_comes_from_the_library_if_available(put_text):
     put_text("nvmlErrorString", b"Not Supported")
     assert str(nvml.NvmlError(3)).startswith("Not Supported")
     assert nvml.error_string(3) == "Not Supported"
@@ -447,7 +448,7 @@ def test_names_that_hide_built_in_exceptions_are_aliases():
     assert nvml.MemoryError is nvml.NvmlMemoryError
 
 
-def test_statuses_can_be_checked_by_hand():
+def test_check_status_raises_for_a_failure():
     assert nvml.check_status(0) == nvml.check_status_size(7) == 0
     with pytest.raises(nvml.InsufficientSizeError):
         nvml.check_status(7)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The modules whose functions raise are those of the reference: names, C types, results, values."""
+"""The raising modules equal the reference: names, C types, results, values."""
 
 import enum
 import inspect
@@ -33,7 +33,7 @@ def test_the_same_functions_exist(reference, module):
 
 
 def spelled(library, function, parameter):
-    """A parameter of the reference as ours has it: structs are objects as well as addresses."""
+    """Spell a parameter of the reference like ours: structs are objects as well as addresses."""
     c_type, _, name = parameter.rpartition(" ")
     structs = {p.name for p in function.params if p.words.startswith(("in:data:", "in:object:"))}
     if name in structs:
@@ -46,11 +46,11 @@ def spelled(library, function, parameter):
 def test_every_parameter_has_the_same_name_and_c_type(reference, library, functions):
     different = {}
     for name, f in functions.items():
-        found = function_pxd.arguments(library, f)
+        actual = function_pxd.arguments(library, f)
         record = [spelled(library, f, p) for p in reference.functions[name]["py"]]
         expected = reference.deviation("parameters", name, record)
-        if found != expected:
-            different[name] = (found, expected)
+        if actual != expected:
+            different[name] = (actual, expected)
     assert different == {}
 
 
@@ -66,7 +66,7 @@ def test_every_signature_is_exact(reference, module):
 
 
 def shape(library, function):
-    """What comes back, as the reference writes it."""
+    """Describe the result in the reference's notation."""
     if len(function.returns) > 1:
         return f"tuple({', '.join(function.returns)})"
     if not function.returns and not function.result:
@@ -97,19 +97,19 @@ def test_every_function_calls_the_same_symbol(reference, functions):
 def test_the_same_enumerations_exist(reference, module):
     from cuda.bindings._internal._fast_enum import FastEnumMetaclass
 
-    dir(module)  # makes what is made on demand
+    dir(module)  # creates the lazily created names
     metaclass = enum.EnumMeta if module.__name__.endswith(".cudla") else FastEnumMetaclass
-    found = {n for n, v in inspect.getmembers(module) if isinstance(v, metaclass)}
-    assert found ^ (reference.enums.keys() | reference.aliases) == set()
+    actual = {n for n, v in inspect.getmembers(module) if isinstance(v, metaclass)}
+    assert actual ^ (reference.enums.keys() | reference.aliases) == set()
 
 
 def test_the_same_exceptions_exist(reference, module):
     dir(module)
-    found = {
+    actual = {
         name: [b.__name__ for b in value.__mro__[1:-2]]
         for name, value in inspect.getmembers(module)
         if isinstance(value, type) and issubclass(value, Exception)
     }
-    assert found == {
+    assert actual == {
         n: reference.deviation("exceptions", n, bases) for n, bases in reference.exceptions.items()
     }

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVML over a library that the loader finds and that answers as a real one did.
-
-The recording is made by `record_nvml.py`; on a machine with NVML the same calls also run for real.
+"""NVML over a library that the loader finds and that replays a recording of a real one.
+`record_nvml.py` creates the recording; on a machine with NVML the same calls also run for real.
 """
 
 import json
@@ -26,7 +25,7 @@ from generator import libraries
 library = libraries.load("nvml")
 names = {{f.python_name: [n.partition("=")[0] for n in f.py] for f in library.functions}}
 nvml.init_v2()
-found = []
+results = []
 for call in json.load(open({path!r}))["calls"]:
     arguments = [bytes.fromhex(a) if isinstance(a, str) else a for a in call["arguments"]]
     entry = {{}}
@@ -39,9 +38,9 @@ for call in json.load(open({path!r}))["calls"]:
         entry["error"] = int(error.status)
     except RuntimeError as error:
         entry["missing"] = type(error).__name__
-    found.append([call["function"], entry])
+    results.append([call["function"], entry])
 nvml.shutdown()
-print(json.dumps(found))
+print(json.dumps(results))
 """
 NULL_HANDLES = """
 import json
@@ -53,10 +52,10 @@ for f in library.functions:
     places = [f.py.index(p.name) for p in f.params if p.words == "in:nonnull"]
     for place in places if f.in_python else []:
         bytes_of = {"nonce": bytes(32), "in_data": b"", "values": [15]}
-        given = [bytes_of.get(p, 1) for p in f.py]
-        given[place] = False
+        arguments = [bytes_of.get(p, 1) for p in f.py]
+        arguments[place] = False
         try:
-            wrong[f.python_name] = repr(getattr(nvml, f.python_name)(*given))
+            wrong[f.python_name] = repr(getattr(nvml, f.python_name)(*arguments))
         except nvml.InvalidArgumentError as error:
             if f"argument '{f.py[place]}' is a null handle" not in error.__notes__:
                 wrong[f.python_name] = str(error)
@@ -65,7 +64,7 @@ for f in library.functions:
 print(json.dumps(wrong))
 """
 
-# A call by position takes the form that functions share, one by keyword goes by its record.
+# A positional call uses the shared specialized form, a call by keyword uses its record.
 REFUSALS = """
 import json
 from cuda.bindings import nvml
@@ -81,9 +80,9 @@ for f in libraries.load("nvml").functions:
     function = getattr(nvml, f.python_name, None)
     for place in range(len(names)):
         for wrong in (object(), 1 << 70, -1 << 40, 1.5, 0):
-            given = [wrong if i == place else 1 for i in range(len(names))]
-            shared = refusal(function, *given)
-            recorded = refusal(function, **dict(zip(names, given)))
+            arguments = [wrong if i == place else 1 for i in range(len(names))]
+            shared = refusal(function, *arguments)
+            recorded = refusal(function, **dict(zip(names, arguments)))
             compared += "Error" in shared
             if "Error" in shared + recorded and shared != recorded:
                 different[f.python_name] = (shared, recorded)
@@ -98,7 +97,7 @@ def recording():
 
 @pytest.fixture(scope="module")
 def over_the_recording(recording, tmp_path_factory):
-    """Runs a program over the library that answers as recorded; what it prints as JSON."""
+    """Run a program over the library that replays the recording; return its JSON output."""
     if not shutil.which("gcc"):
         pytest.skip("a C compiler makes the library that answers")
     sys.path.insert(0, str(HERE))
@@ -111,7 +110,7 @@ def over_the_recording(recording, tmp_path_factory):
         done = subprocess.run(
             [sys.executable, "-c", program],
             cwd=ROOT,
-            # of an emulated device, the library beside the loader would answer
+            # the library beside the loader would report an emulated device
             env={**os.environ, "LD_LIBRARY_PATH": str(folder), "HALFWARP_BACKEND": "driver"},
             capture_output=True,
             text=True,
@@ -124,15 +123,15 @@ def over_the_recording(recording, tmp_path_factory):
 
 
 @pytest.mark.parametrize("by_keyword", [False, True], ids=["by position", "by keyword"])
-def test_every_recorded_call_gives_the_same_again(recording, over_the_recording, by_keyword):
+def test_every_recorded_call_is_reproduced(recording, over_the_recording, by_keyword):
     different = {}
     program = CHILD.format(here=str(HERE), path=str(RECORDING), by_keyword=by_keyword)
     replay = over_the_recording(program)
     assert len(replay) > 200
-    for call, (name, found) in zip(recording["calls"], replay, strict=True):
+    for call, (name, result) in zip(recording["calls"], replay, strict=True):
         expected = {k: call[k] for k in ("result", "error", "missing") if k in call}
-        if found != expected:
-            different[name] = (expected, found)
+        if result != expected:
+            different[name] = (expected, result)
     assert different == {}
 
 
@@ -142,13 +141,13 @@ def test_null_handles_do_not_reach_the_library(recording, over_the_recording):
     assert {name: text for name, text in wrong.items() if name in known} == {}
 
 
-def test_all_forms_of_a_call_refuse_the_same(over_the_recording):
+def test_all_forms_of_a_call_refuse_the_same_arguments(over_the_recording):
     compared, different = over_the_recording(REFUSALS)
     assert different == {}
     assert compared > 500
 
 
-def test_a_real_library_answers_without_crashing():
+def test_a_real_library_returns_without_crashing():
     from cuda.bindings import nvml
     from cuda.pathfinder import DynamicLibNotFoundError
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls through `cuda.bindings._v2`: values come back, failures raise, arguments are named."""
+"""Calls through `cuda.bindings._v2`: values are returned, failures raise, arguments are named."""
 
 import ctypes
 import gc
@@ -17,35 +17,35 @@ from ..function_tables import slots
 @pytest.fixture(scope="module", autouse=True)
 def context():
     driver.init(0)
-    made = driver.device_primary_ctx_retain(0)
-    driver.ctx_set_current(made)
-    yield made
+    primary = driver.device_primary_ctx_retain(0)
+    driver.ctx_set_current(primary)
+    yield primary
     driver.ctx_set_current(0)
     driver.device_primary_ctx_release_v2(0)
 
 
 @pytest.fixture
 def memory():
-    made = driver.mem_alloc_v2(64)
-    yield made
-    driver.mem_free_v2(made)
+    address = driver.mem_alloc_v2(64)
+    yield address
+    driver.mem_free_v2(address)
 
 
 @pytest.fixture
 def graph():
-    made = driver.graph_create(0)
-    yield made
-    driver.graph_destroy(made)
+    new_graph = driver.graph_create(0)
+    yield new_graph
+    driver.graph_destroy(new_graph)
 
 
-def test_one_output_is_itself_several_are_a_tuple_none_is_none():
+def test_one_output_is_returned_alone_several_as_a_tuple_none_as_none():
     assert driver.device_get(0) == 0
     free, total = driver.mem_get_info_v2()
     assert 0 < free <= total
     assert driver.ctx_synchronize() is None
 
 
-def test_both_faces_are_one_table(memory):
+def test_both_faces_share_one_table(memory):
     from cuda.bindings import driver as classic
 
     error, kind = classic.cuPointerGetAttribute(2, memory)
@@ -62,11 +62,11 @@ def test_a_failure_raises_the_class_of_its_code():
     assert str(error) == "ERROR_INVALID_DEVICE (101)" and error.status == 101
     assert isinstance(error, driver.DriverError)
     assert error.__notes__[0].startswith("driver.device_get(): ")
-    again = pickle.loads(pickle.dumps(error))
-    assert type(again) is type(error) and str(again) == str(error) and again.status == 101
+    second = pickle.loads(pickle.dumps(error))
+    assert type(second) is type(error) and str(second) == str(error) and second.status == 101
 
 
-def test_an_error_takes_any_code():
+def test_an_error_accepts_any_code():
     assert str(driver.DriverError(2)) == "ERROR_OUT_OF_MEMORY (2)"
     assert driver.DriverError(999_999).status == 999_999
     with pytest.raises(TypeError, match="DriverError\\(\\) argument 'status'"):
@@ -89,14 +89,14 @@ def test_a_wrong_argument_is_named(call, kind, says):
         call()
 
 
-def test_bytes_go_out_and_come_back(memory):
-    back = bytearray(8)
+def test_bytes_are_copied_to_the_device_and_back(memory):
+    readback = bytearray(8)
     driver.memcpy_htod_v2(memory, b"12345678", 8)
-    driver.memcpy_dtoh_v2(back, memory, 8)
-    assert back == b"12345678"
+    driver.memcpy_dtoh_v2(readback, memory, 8)
+    assert readback == b"12345678"
 
 
-def test_a_buffer_that_is_smaller_than_the_size_is_refused(memory):
+def test_a_buffer_smaller_than_the_size_is_refused(memory):
     with pytest.raises(ValueError, match="at least 8 bytes .'byte_count'., got 3"):
         driver.memcpy_htod_v2(memory, b"123", 8)
     with pytest.raises(ValueError, match="argument 'dst_host': expected a buffer of at least 8"):
@@ -105,12 +105,12 @@ def test_a_buffer_that_is_smaller_than_the_size_is_refused(memory):
         driver.memcpy_dtoh_v2(b"12345678", memory, 8)
 
 
-def test_addresses_and_larger_buffers_are_taken_as_they_are(memory):
+def test_addresses_and_larger_buffers_are_accepted(memory):
     text = ctypes.create_string_buffer(b"abcdefgh", 16)
     driver.memcpy_htod_v2(memory, text, 8)
-    back = ctypes.create_string_buffer(8)
-    driver.memcpy_dtoh_v2(ctypes.addressof(back), memory, 8)
-    assert back.raw == b"abcdefgh"
+    readback = ctypes.create_string_buffer(8)
+    driver.memcpy_dtoh_v2(ctypes.addressof(readback), memory, 8)
+    assert readback.raw == b"abcdefgh"
 
 
 def test_a_handle_list_is_a_sequence_an_address_or_none(graph):
@@ -124,7 +124,7 @@ def test_a_handle_list_is_a_sequence_an_address_or_none(graph):
         [(first, second), (first, third), (second, third)]
     )
     assert len(edges) == 3 and type(edges) is driver.GraphEdgeData
-    # what a call gives goes into the next one
+    # the result of each call is an argument of the next
     last = driver.graph_add_empty_node(graph, driver.graph_get_nodes(graph), 3)
     assert list(driver.graph_node_get_dependencies(last)[0]) == [first, second, third]
 
@@ -135,7 +135,7 @@ def test_an_empty_graph_has_no_nodes(graph):
 
 
 @pytest.mark.parametrize(
-    ("given", "kind", "says"),
+    ("value", "kind", "says"),
     [
         ([1], RuntimeError, "List is too small: 1 < 2"),
         ("ab", TypeError, "a sequence of ints, an address or None, got str"),
@@ -144,17 +144,17 @@ def test_an_empty_graph_has_no_nodes(graph):
         (1.0, TypeError, "a sequence of ints"),
     ],
 )
-def test_a_wrong_list_is_refused_before_the_call(graph, given, kind, says):
+def test_a_wrong_list_is_refused_before_the_call(graph, value, kind, says):
     with pytest.raises(kind, match=says):
-        driver.graph_add_empty_node(graph, given, 2)
+        driver.graph_add_empty_node(graph, value, 2)
     assert list(driver.graph_get_nodes(graph)) == []
 
 
 class Shrinking(list):
-    """A list whose elements make it shorter while they are converted."""
+    """A list whose elements remove elements while they are converted."""
 
 
-def test_a_list_that_changes_while_it_is_converted_is_what_it_was(graph):
+def test_a_list_that_changes_during_its_conversion_is_read_once(graph):
     items = Shrinking()
     nodes = [driver.graph_add_empty_node(graph, [], 0) for _ in range(3)]
 
@@ -176,7 +176,7 @@ def test_too_few_structs_for_the_count_are_refused(memory):
         driver.mem_set_access(memory, 64, access, 2)
 
 
-def test_attributes_are_values_of_their_own_kind(memory):
+def test_attributes_are_values_of_their_type(memory):
     kinds = driver.PointerAttribute
     assert driver.pointer_get_attribute(kinds.IS_MANAGED, memory) is False
     assert driver.pointer_get_attribute(kinds.DEVICE_POINTER, memory) == memory
@@ -185,7 +185,7 @@ def test_attributes_are_values_of_their_own_kind(memory):
         driver.pointer_get_attribute(9999, memory)
 
 
-def test_lists_that_belong_together_are_of_one_length(memory):
+def test_related_lists_must_have_equal_length(memory):
     with pytest.raises(RuntimeError, match="List is too small: 1 < 2"):
         driver.mem_range_get_attributes([4], [1, 2], memory, 64)
     with pytest.raises(ValueError, match="expected 1 elements, the count of 'attributes', got 2"):
@@ -199,24 +199,24 @@ def test_texts_are_str_names_are_bytes():
     assert isinstance(name, bytes) and len(name) == 40
 
 
-def test_captures_tell_their_dependencies():
+def test_captures_return_their_dependencies():
     stream = driver.stream_create(0)
     status, _, _, nodes, edges = driver.stream_get_capture_info_v3(stream)
     assert status == driver.StreamCaptureStatus.NONE and len(nodes) == len(edges) == 0
     driver.stream_destroy_v2(stream)
 
 
-def test_a_struct_lies_where_its_alignment_wants_it():
-    kept = [driver.TensorMap() for _ in range(32)]
-    assert {each.ptr % 64 for each in kept} == {0}
+def test_a_struct_is_placed_at_its_alignment():
+    structs = [driver.TensorMap() for _ in range(32)]
+    assert {each.ptr % 64 for each in structs} == {0}
 
 
-def test_a_number_of_capabilities_that_would_be_written_behind_the_one_is_refused():
+def test_a_capability_count_that_would_overrun_the_struct_is_refused():
     with pytest.raises(ValueError, match="argument 'count': expected 1"):
         driver.device_get_p2p_atomic_capabilities(0, 2, 0, 0)
 
 
-def test_objects_come_and_go_without_leaving_anything(graph):
+def test_objects_are_created_and_destroyed_without_leaks(graph):
     nodes = [driver.graph_add_empty_node(graph, None, 0) for _ in range(4)]
     gc.collect()
     before = sys.gettotalrefcount() if hasattr(sys, "gettotalrefcount") else len(gc.get_objects())
@@ -233,7 +233,7 @@ def test_objects_come_and_go_without_leaving_anything(graph):
     assert after - before < 100
 
 
-def test_numpy_is_loaded_by_nothing_but_an_array_of_its_own():
+def test_numpy_is_loaded_only_for_a_numpy_array():
     code = (
         "import sys\n"
         "from cuda.bindings._v2 import driver, nvrtc\n"
@@ -246,7 +246,7 @@ def test_numpy_is_loaded_by_nothing_but_an_array_of_its_own():
     assert done.stdout == "False\n"
 
 
-def test_the_classic_module_is_made_without_this_one():
+def test_the_classic_module_is_created_without_this_one():
     listed = "[name for name in sys.modules if '_v2' in name]"
     code = f"import sys; from cuda.bindings import driver; print({listed})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

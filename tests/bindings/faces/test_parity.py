@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The modules below `cuda.bindings._v2` are the reference's: names, signatures, layouts."""
+"""The modules below `cuda.bindings._v2` equal the reference: names, signatures, layouts."""
 
 import importlib
 import inspect
@@ -16,9 +16,9 @@ from generator.emit.cimport import function_pxd
 DATA = Path(__file__).parents[2] / "data"
 REFERENCE = json.loads((DATA / "reference_v2_13.5.json").read_text())
 DEVIATIONS = tomllib.loads((DATA / "parity_exceptions.toml").read_text())
-# what every class of structs has besides its fields
+# attributes of every struct class besides its fields
 METHODS = {"asdict", "copy", "from_buffer", "from_data", "from_ptr", "ptr"}
-NAMED_RESULTS = ("bytes", "list", "str", "tuple")  # the reference writes these of all objects
+NAMED_RESULTS = ("bytes", "list", "str", "tuple")  # the reference has these for all objects
 
 
 @pytest.fixture(scope="module", params=REFERENCE)
@@ -38,20 +38,20 @@ def library(name):
 
 @pytest.fixture(scope="module")
 def module(library):
-    found = importlib.import_module(f"{library.package}.{library.module}")
-    dir(found)  # makes what is made on demand
-    return found
+    built = importlib.import_module(f"{library.package}.{library.module}")
+    dir(built)  # creates the lazily created names
+    return built
 
 
 @pytest.fixture(scope="module")
 def functions(library):
-    found = {f.python_name: f for f in library.functions if f.in_python}
+    by_name = {f.python_name: f for f in library.functions if f.in_python}
     aliases = library.decisions.function_aliases
-    return found | {alias: found[own] for alias, own in aliases.items()}
+    return by_name | {alias: by_name[own] for alias, own in aliases.items()}
 
 
 def deviation(table, library, name, otherwise):
-    """Where ours differs on purpose: a row of `parity_exceptions.toml`."""
+    """Return a deliberate deviation: a row of `parity_exceptions.toml`."""
     return DEVIATIONS.get(table, {}).get(library, {}).get(name, otherwise)
 
 
@@ -60,23 +60,23 @@ def private_helpers(library):
 
 
 def result(library, function):
-    """What comes back, where the reference writes it: numbers by their C type."""
+    """Return the result where the reference states it: numbers by their C type."""
     if len(function.returns) > 1:
         return "tuple"
     if number := function_pxd.return_type(library, function):
         return number
     if not function.returns_code:
         return "int"
-    found = function_pxd.result_class(library, function).replace("builtins.", "")
-    found = found.partition("[")[0]
-    return found if found in NAMED_RESULTS else ""
+    result_name = function_pxd.result_class(library, function).replace("builtins.", "")
+    result_name = result_name.partition("[")[0]
+    return result_name if result_name in NAMED_RESULTS else ""
 
 
 def line(library, function):
-    """`device_get(int ordinal) -> int`, as the reference's own documentation begins."""
-    given = ", ".join(function_pxd.arguments(library, function))
+    """Return `device_get(int ordinal) -> int`, the first line of the reference's documentation."""
+    rendered = ", ".join(function_pxd.arguments(library, function))
     returned = result(library, function) if function.returns else ""
-    return f"{function.python_name}({given}){f' -> {returned}' if returned else ''}"
+    return f"{function.python_name}({rendered}){f' -> {returned}' if returned else ''}"
 
 
 def test_the_same_functions_exist(reference, module, functions):
@@ -94,7 +94,7 @@ def test_every_signature_has_the_same_names_types_and_result(reference, library,
     assert different == {}
 
 
-def test_every_function_takes_its_parameters_by_name_and_place(reference, library, module):
+def test_every_function_takes_its_parameters_by_name_and_position(reference, library, module):
     different = {}
     for name, text in reference["functions"].items():
         inner = re.search(r"\((.*?)\)", text)[1]
@@ -107,19 +107,19 @@ def test_every_function_takes_its_parameters_by_name_and_place(reference, librar
 
 
 def test_every_enumeration_has_its_members_with_their_values(reference, module):
-    found = {
+    actual = {
         name: {n: int(m) for n, m in getattr(module, name).__members__.items()}
         for name in reference["enums"]
     }
-    assert {n: m for n, m in found.items() if m != reference["enums"][n]} == {}
+    assert {n: m for n, m in actual.items() if m != reference["enums"][n]} == {}
 
 
 def test_every_exception_has_its_base(reference, module):
-    found = {n: getattr(module, n).__bases__[0].__name__ for n in reference["exceptions"]}
-    assert found == reference["exceptions"]
+    actual = {n: getattr(module, n).__bases__[0].__name__ for n in reference["exceptions"]}
+    assert actual == reference["exceptions"]
 
 
-def test_every_code_that_is_no_success_has_an_exception(library, module):
+def test_every_failure_code_has_an_exception(library, module):
     codes = next(e for e in library.enums if e.c_name == library.decisions.result_enum).members
     assert {m.c_name for m in codes if m.value} == set(library.exceptions.values())
 
@@ -151,7 +151,7 @@ def test_every_numpy_type_has_its_fields_at_their_offsets(reference, library, mo
     assert different == {}
 
 
-def test_nothing_public_is_there_that_the_reference_lacks(reference, module):
+def test_no_public_name_is_missing_in_the_reference(reference, module):
     known = {name for table in reference.values() for name in table}
     assert {n for n in dir(module) if n[0] != "_"} - known == set()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cuda.bindings._v2.runtime`: ours alone so far, by the rules of the driver's face."""
+"""`cuda.bindings._v2.runtime`, which has no reference yet, by the rules of the driver's face."""
 
 import builtins
 import re
@@ -15,7 +15,7 @@ from generator import libraries
 def device():
     runtime.set_device(0)
     yield
-    runtime.get_last_error()  # what the test left
+    runtime.get_last_error()  # clears the error of the test
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +23,14 @@ def library():
     return libraries.load("v2_runtime")
 
 
-def test_every_function_of_the_first_face_is_here():
+def test_every_function_of_the_first_face_exists():
     first = {f.name for f in libraries.load("runtime").functions if f.in_python}
     structs = {"cudaCreateChannelDesc", "make_cudaExtent", "make_cudaPitchedPtr", "make_cudaPos"}
-    here = {f.name for f in libraries.load("v2_runtime").functions if f.in_python}
-    assert first - here == structs and here <= first
+    names = {f.name for f in libraries.load("v2_runtime").functions if f.in_python}
+    assert first - names == structs and names <= first
 
 
-def test_names_are_in_the_ways_of_python(library):
+def test_names_follow_python_conventions(library):
     functions = [f.python_name for f in library.functions if f.in_python]
     assert len(set(functions)) == len(functions)
     assert [n for n in functions if not re.fullmatch(r"[a-z][a-z0-9_]*", n)] == []
@@ -41,7 +41,7 @@ def test_names_are_in_the_ways_of_python(library):
     assert [n for n in library.exceptions if hasattr(builtins, n)] == []
 
 
-def test_values_come_back_and_failures_raise():
+def test_values_are_returned_and_failures_raise():
     assert runtime.get_device() == 0
     assert runtime.device_get_attribute(runtime.DeviceAttr.WARP_SIZE, 0) == 32
     with pytest.raises(runtime.InvalidDeviceError) as caught:
@@ -50,14 +50,14 @@ def test_values_come_back_and_failures_raise():
     assert isinstance(caught.value, runtime.CudaRuntimeError)
 
 
-def test_the_last_error_is_an_answer():
+def test_the_last_error_is_returned():
     with pytest.raises(runtime.InvalidDeviceError):
         runtime.set_device(99)
     assert runtime.peek_at_last_error() == runtime.get_last_error() == 101
     assert runtime.get_last_error() == 0
 
 
-def test_both_faces_take_the_same_handles():
+def test_both_faces_accept_the_same_handles():
     stream = runtime.stream_create()
     code, priority = classic.cudaStreamGetPriority(stream)
     assert code == classic.cudaError_t.cudaSuccess
@@ -65,11 +65,11 @@ def test_both_faces_take_the_same_handles():
     assert runtime.stream_destroy(stream) is None
 
 
-def test_bytes_go_out_and_come_back():
-    memory, back = runtime.malloc(8), bytearray(8)
+def test_bytes_are_copied_to_the_device_and_back():
+    memory, readback = runtime.malloc(8), bytearray(8)
     runtime.memcpy(memory, b"12345678", 8, runtime.MemcpyKind.HOST_TO_DEVICE)
-    runtime.memcpy(back, memory, 8, runtime.MemcpyKind.DEVICE_TO_HOST)
-    assert back == b"12345678"
+    runtime.memcpy(readback, memory, 8, runtime.MemcpyKind.DEVICE_TO_HOST)
+    assert readback == b"12345678"
     with pytest.raises(ValueError, match="'src': expected a buffer of at least 8 bytes .'count'"):
         runtime.memcpy(memory, b"123", 8, runtime.MemcpyKind.HOST_TO_DEVICE)
     with pytest.raises(ValueError, match="argument 'dst': expected a contiguous writable buffer"):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a C library with all functions of a module that raises, which answer at random.
-
-Every output is written whole; lengths, texts and codes are what a C library may give.
+"""Builds a C library with all functions of a raising module, which return random results.
+Every output is written completely; lengths, texts and codes are within the range of a C library.
 """
 
 import subprocess
@@ -27,7 +26,7 @@ static void text(word to, word size) {
   fill(to, any(unsigned(size)));
   ((char*)to)[size - 1] = 0;
 }
-static unsigned told(word count, word array, word insufficient, unsigned* code) {
+static unsigned report_length(word count, word array, word insufficient, unsigned* code) {
   unsigned room = array ? *(unsigned*)count : 0, has = any(6);
   *(unsigned*)count = has;
   if (has > room && insufficient) *code = unsigned(insufficient);
@@ -44,7 +43,7 @@ word answer_{c}({parameters}) {{
 
 
 class Source:
-    """C++ text of the library."""
+    """C++ source of the library."""
 
     def __init__(self, library):
         self.library = library
@@ -64,7 +63,7 @@ class Source:
         parameters = ", ".join(f"word {a}" for a in at.values())
         lines = ["unsigned result = code();", *self.lengths(f, at)]
         for p in f.params:
-            lines += self.answer(p, at[p.c_name], at.get(p.aux, "0"))
+            lines += self.write_output(p, at[p.c_name], at.get(p.aux, "0"))
         if f.ret.endswith("*"):
             lines.append('return any(4) ? (word)"An error" : 0;')
         else:
@@ -72,15 +71,15 @@ class Source:
         return FUNCTION.format(c=f.c_name, parameters=parameters, lines="\n  ".join(lines))
 
     def lengths(self, f, at):
-        """How many elements each count lets in, whose arrays may be several."""
+        """Bound the elements of each count, which several arrays may share."""
         counts = {p.aux: at[p.c_name] for p in f.params if p.words.startswith("out:")}
         for p in f.params:
             if p.words.startswith(("count", "out:count")) and p.c_name in counts:
                 a, array = at[p.c_name], counts[p.c_name]
-                yield f"word n_{a} = told({a}, {array}, {self.insufficient}, &result);"
+                yield f"word n_{a} = report_length({a}, {array}, {self.insufficient}, &result);"
 
-    def answer(self, p, a, aux):
-        """Statements that write one output."""
+    def write_output(self, p, a, aux):
+        """Return statements that write one output."""
         word, _, name = p.words.partition(":")
         c_type = p.c_type.removeprefix("const ").removesuffix("const").strip()
         pointed = c_type.removesuffix("*").strip()
@@ -101,7 +100,8 @@ class Source:
         return []
 
     def counted(self, p, a, aux):
-        """As many elements as there is room for, told as libraries tell it."""
+        """Return statements that write as many elements as fit, and the count as libraries
+        report it."""
         function = next(f for f in self.library.functions if p in f.params)
         count = next(q for q in function.params if q.c_name == p.aux)
         size = f"sizeof({p.c_type.removesuffix('*')})"
@@ -114,7 +114,7 @@ class Source:
         return [f"{writer}({a}, {n} * {size});"]
 
     def no_addresses(self, a, numpy_struct, c_type):
-        """What a reader would follow is null: where it leads is known to real libraries alone."""
+        """Null every address that a reader would follow: only real libraries have valid targets."""
         followed = "text_pointer", "number_list", "structure_list"
         return [
             f"if ({a}) (({c_type}*){a})->{f.c_path} = 0;"
@@ -132,24 +132,24 @@ class Source:
         array = [*fields.values()][assembly.counted]
         s = f"(({c_type}*){a})"
         count, elements = f"{s}->{fields[array.counter].c_path}", f"{s}->{array.c_path}"
-        told = f"told((word)&{count}, (word){elements}, {self.insufficient}, &result)"
-        return [f"fill((word){elements}, {told} * sizeof(*{elements}));"]
+        report = f"report_length((word)&{count}, (word){elements}, {self.insufficient}, &result)"
+        return [f"fill((word){elements}, {report} * sizeof(*{elements}));"]
 
 
 def build(library, root, folder):
-    """The library as a file in a folder, from what the build of the extensions left."""
+    """Build the library into a folder, from the build output of the extensions."""
     text = folder / f"{library.name}_answers.cpp"
     text.write_text(Source(library).text())
-    made = folder / f"lib{library.name}_answers.so"
+    target = folder / f"lib{library.name}_answers.so"
     paths = "cpp", "cpp/driver/foreign", "cpp/runtime/headers", "build/generated", "build/cuda"
     command = ["g++", "-std=c++20", "-shared", "-fPIC", "-w", "-O1"]
     command += [f"-I{root / path}" for path in paths]
-    subprocess.run([*command, "-o", made, text], check=True, timeout=120)
-    return made
+    subprocess.run([*command, "-o", target, text], check=True, timeout=120)
+    return target
 
 
 def use(path):
-    """Let the loader find that library, whatever it asks for. Returns its `halfwarp_seed`."""
+    """Let the loader find this library for any name. Return its `halfwarp_seed`."""
     import ctypes
 
     from cuda import pathfinder

@@ -10,7 +10,7 @@ OPTIONS = ("-arch=sm_90", "-lto", "-O3"), ("-arch=compute_90",), ("-opt=0",), ("
 
 
 class ExceptionValues(Values):
-    """``wild``: the C library looks at no handle, so any integer is one."""
+    """With ``wild``, any integer is a handle, since the C library inspects none."""
 
     def __init__(self, module, library, rng, wild):
         super().__init__(module, library, rng)
@@ -22,14 +22,14 @@ class ExceptionValues(Values):
 
     # ---- results of earlier calls
 
-    def remember_result(self, function, result):
-        made = [p for p in function.params if p.words == "out:intptr"]
-        if len(made) == 1 and isinstance(result, int):
-            self.live[made[0].c_type.removesuffix("*").strip()].append(result)
+    def remember_result(self, function, outputs):
+        returned = [p for p in function.params if p.words == "out:intptr"]
+        if len(returned) == 1 and isinstance(outputs, int):
+            self.live[returned[0].c_type.removesuffix("*").strip()].append(outputs)
 
-    def forget(self, function, given):
-        """The handle that a call ends; the C library is never asked with it again."""
-        for parameter, value in given:
+    def forget(self, function, arguments):
+        """Forget the handle that a call destroys; the C library never receives it again."""
+        for parameter, value in arguments:
             param = next((p for p in function.params if p.name == parameter), None)
             if param and param.words == "in:intptr*":
                 known = self.live[param.c_type.removesuffix("*").strip()]
@@ -46,9 +46,13 @@ class ExceptionValues(Values):
         return self.pick(0, 1, ADDRESS, *LARGE) if self.wild else 0
 
     def data(self, name):
-        """A data object, its address or nothing; one more class than is right, now and then."""
-        made = self.data_object(name)
-        return self.pick(made, made, None, 0, ADDRESS) if self.wild else self.pick(made, None)
+        """Return a data object, its address or None; occasionally an object of a wrong class."""
+        data_object = self.data_object(name)
+        return (
+            self.pick(data_object, data_object, None, 0, ADDRESS)
+            if self.wild
+            else self.pick(data_object, None)
+        )
 
     def data_object(self, name):
         cls = getattr(self.module, name)
@@ -57,8 +61,8 @@ class ExceptionValues(Values):
         return cls()
 
     def right(self, param):
-        word, _, rest = param.words.partition(":")
-        kind, _, name = rest.partition(":")
+        word, _, detail = param.words.partition(":")
+        kind, _, name = detail.partition(":")
         if word == "in" and kind in ("data", "object"):
             return self.data(name)
         if param.c_name in self.counts:
@@ -75,15 +79,17 @@ class ExceptionValues(Values):
         }
         return makers.get(kind, self.number)()
 
-    def agree(self, function, given):
-        """Sizes become those of the buffers and lists that they are said of."""
-        at = {p.c_name: i for p in function.params for i, g in enumerate(given) if g[0] == p.name}
+    def agree(self, function, arguments):
+        """Set sizes to the lengths of their buffers and lists."""
+        at = {
+            p.c_name: i for p in function.params for i, g in enumerate(arguments) if g[0] == p.name
+        }
         for param in function.params:
             i, aux = at.get(param.c_name), at.get(param.aux)
             if i is not None and aux is not None and param.words.startswith("in:"):
-                value = given[i][1]
+                value = arguments[i][1]
                 sized = type(value) in (list, tuple, bytes, bytearray)
-                given[aux] = (given[aux][0], len(value) if sized else 0)
+                arguments[aux] = (arguments[aux][0], len(value) if sized else 0)
 
     # ---- wrong values
 
@@ -91,15 +97,17 @@ class ExceptionValues(Values):
         kind = param.words.removeprefix("in:").partition(":")[0]
         if kind in ("data", "object"):
             other = self.data_object(self.rng.choice([*self.numpy_structs]))
-            return self.pick(*hostile.others(), *WRONG, other)
+            return self.pick(*hostile.invalid_values(), *WRONG, other)
         if kind in ("intptr", "intptr*", "nonnull"):
-            return self.pick(*hostile.others(), *WRONG[3:], None, *(self.dull if self.wild else ()))
+            return self.pick(
+                *hostile.invalid_values(), *WRONG[3:], None, *(self.dull if self.wild else ())
+            )
         if kind in ("buffer", "buffer*"):
-            return self.pick(*hostile.others(), *hostile.buffers(), *WRONG[3:])
+            return self.pick(*hostile.invalid_values(), *hostile.buffers(), *WRONG[3:])
         if kind == "options":
             elements = [self.rng.choice(self.dull) for _ in range(self.pick(1, 2, 5))]
             names = hostile.emptied_list(*NAMES[:4]), hostile.Sequence(NAMES), "-lto"
             return self.pick(elements, tuple(elements), None, hostile.Raises(), *names)
         if param.c_name in self.counts:
-            return self.pick(*hostile.others(), *WRONG, None)
+            return self.pick(*hostile.invalid_values(), *WRONG, None)
         return self.pick(None, *WRONG, *self.dull)

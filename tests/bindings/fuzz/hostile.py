@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects that answer Python's protocols with errors, lies and side effects."""
+"""Objects that implement Python's protocols with errors, lies and side effects."""
 
 import ctypes
 import gc
@@ -7,11 +7,12 @@ import sys
 
 
 class HostileError(Exception):
-    """Raised by the objects here; a call must pass it on as it is, or never have asked."""
+    """Raised by the objects here; a call must propagate it unchanged, or never have invoked
+    them."""
 
 
 class Raises:
-    """Every protocol that a converter may ask ends in an error."""
+    """Raises an error from every protocol that a converter may use."""
 
     def _raise(self, *_):
         raise HostileError
@@ -20,24 +21,24 @@ class Raises:
     __getitem__ = __buffer__ = getPtr = _raise
 
 
-class Answers:
-    """`__index__`, `__int__` and `getPtr()` give what the object was made with."""
+class Returns:
+    """Returns its constructor argument from `__index__`, `__int__` and `getPtr()`."""
 
-    def __init__(self, answer):
-        self.answer = answer
+    def __init__(self, value):
+        self.value = value
 
     def __index__(self):
-        return self.answer
+        return self.value
 
     def __int__(self):
-        return self.answer
+        return self.value
 
     def getPtr(self):
-        return self.answer
+        return self.value
 
 
 class OnlyInt:
-    """Has `__int__` alone, as some number classes have."""
+    """Has only `__int__`, like some number classes."""
 
     def __int__(self):
         return 1
@@ -57,7 +58,7 @@ class Collects:
 
 
 class Calls:
-    """Calls what is being called once more, from within the conversion."""
+    """Calls the same function recursively from its conversion."""
 
     def __init__(self, function):
         self.function = function
@@ -74,14 +75,14 @@ class Calls:
 
 
 class Empties:
-    """Empties the list that it is an element of, and drops what the list held."""
+    """Empties the list that contains it, and drops the list's elements."""
 
     def __init__(self, victim):
         self.victim = victim
 
     def _strike(self):
         self.victim.clear()
-        bytearray(64)  # takes the place of what was freed
+        bytearray(64)  # reuses the freed memory
         return 1
 
     __index__ = __int__ = _strike
@@ -95,7 +96,7 @@ class Empties:
 
 
 class Strikes:
-    """Does something else while it is converted."""
+    """Runs an action while it is converted."""
 
     def __init__(self, action):
         self.action = action
@@ -108,7 +109,7 @@ class Strikes:
 
 
 class Lies:
-    """Claims the class of something else."""
+    """Claims another class."""
 
     def __init__(self, claimed):
         self.claimed = claimed
@@ -119,7 +120,7 @@ class Lies:
 
 
 class Buffer:
-    """A buffer of Python's own making (3.12), new memory each time it is asked."""
+    """A buffer implemented in Python (3.12), with new memory for each request."""
 
     def __init__(self, make):
         self.make = make
@@ -157,20 +158,21 @@ class Structure(ctypes.Structure):
 
 
 def emptied_list(*items):
-    """A list whose last element empties it when converted; long, so that memory is given back."""
+    """Return a list whose last element empties it when converted; long, so that memory is freed."""
     victim = [*items, None]
     victim[-1] = Empties(victim)
     return victim
 
 
 def numbers():
-    """What is wrong as a number, or right in an unusual way."""
-    answers = [2**31, 2**64, -1, True, 1.5, "1", None, 2**200]
-    return [Raises(), OnlyInt(), OnlyFloat(), Collects(), Number(1), *map(Answers, answers)]
+    """Return values that are invalid numbers, or valid in an unusual way."""
+    values = [2**31, 2**64, -1, True, 1.5, "1", None, 2**200]
+    return [Raises(), OnlyInt(), OnlyFloat(), Collects(), Number(1), *map(Returns, values)]
 
 
 def buffers():
-    """Buffers that are too short, read-only, with gaps, typed, many-dimensional, or none."""
+    """Return buffers that are too short, read-only, strided, typed, many-dimensional, or
+    invalid."""
     block = bytearray(4096)
     makers = [
         lambda: memoryview(bytearray(4096)),
@@ -183,6 +185,6 @@ def buffers():
     return [memoryview(block)[::3], memoryview(block).cast("d"), shaped, *map(Buffer, makers)]
 
 
-def others():
-    """What is never right."""
+def invalid_values():
+    """Return values that are always invalid."""
     return [object(), "text", 1.5, 1j, ..., {}, set(), int, lambda: None, Lies(int), Raises()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is done to the classes of structs of a library that raises: all they offer, in any order."""
+"""Random operations on the struct classes of a raising library: all features, in any order."""
 
 import copy
 import pickle
@@ -20,7 +20,7 @@ def subclass_of(cls):
 
 
 class User:
-    """Uses one class: objects by each way there is, then any of the actions on each."""
+    """Uses one class: creates objects in each possible way, then runs random actions on each."""
 
     def __init__(self, module, record, values, attempt):
         self.module, self.record, self.values, self.attempt = module, record, values, attempt
@@ -30,17 +30,19 @@ class User:
 
     def __call__(self):
         for _ in range(3):
-            made = self.attempt(self.pick(self.new, self.new, self.subclass, self.view, self.wrong))
-            if not self.is_small(made):
+            target = self.attempt(
+                self.pick(self.new, self.new, self.subclass, self.view, self.wrong)
+            )
+            if not self.is_small(target):
                 continue
             for _ in range(8):
-                self.attempt(lambda made=made: self.pick(*self.actions)(self, made))
+                self.attempt(lambda target=target: self.pick(*self.actions)(self, target))
 
-    def is_small(self, made):
-        """Whether it is an object at all, and no test of the machine's memory."""
-        if not isinstance(made, self.cls):
+    def is_small(self, target):
+        """Return whether it is an object, and small enough for the machine's memory."""
+        if not isinstance(target, self.cls):
             return False
-        size = self.attempt(lambda: memoryview(made).nbytes)
+        size = self.attempt(lambda: memoryview(target).nbytes)
         return isinstance(size, int) and size < 1 << 24
 
     # ---- objects
@@ -49,7 +51,7 @@ class User:
         return self.values.data_object(self.record.name)
 
     def wrong(self):
-        """What a constructor may be given."""
+        """Return arguments for a constructor."""
         fields = [f.name for f in self.record.fields if not f.is_hidden]
         named = {self.pick("size", "nothing", *fields): self.value()}
         return self.pick(
@@ -64,22 +66,22 @@ class User:
         return subclass_of(self.cls)(*self.pick((), (self.pick(0, 1, 3),)))
 
     def view(self):
-        """Of memory that is zeroed, or of another object; the addresses inside lead somewhere."""
+        """Create a view of zeroed memory or of another object; its inner addresses are valid."""
         source = self.new()
         room = bytearray(self.pick(0, 1, 3) * len(bytes(self.cls())))
         flags = self.pick({}, {"readonly": True}, {"owner": source})
         return self.pick(
             lambda: self.cls.from_buffer(source),
             lambda: self.cls.from_buffer(self.pick(room, bytes(room), memoryview(room)[::2])),
-            lambda: self.cls.from_buffer(self.pick(*hostile.buffers(), *hostile.others())),
-            lambda: self.cls.from_data(self.pick(*hostile.others(), room)),
+            lambda: self.cls.from_buffer(self.pick(*hostile.buffers(), *hostile.invalid_values())),
+            lambda: self.cls.from_data(self.pick(*hostile.invalid_values(), room)),
             lambda: self.cls.from_ptr(self.clean(), **flags),
             lambda: self.cls.from_ptr(self.clean(), self.pick(0, 1, 3, *WRONG), **flags),
-            lambda: self.cls.from_ptr(self.pick(0, None, 2**64, *hostile.others())),
+            lambda: self.cls.from_ptr(self.pick(0, None, 2**64, *hostile.invalid_values())),
         )()
 
     def clean(self):
-        """An address whose memory is zero."""
+        """Return the address of zeroed memory."""
         n = 1 << 16
         ARENA[:n] = bytes(n)
         return ADDRESS
@@ -93,73 +95,79 @@ class User:
         numbers = [self.pick(*SMALL) for _ in range(self.pick(0, 1, 2, 5, 8))]
         texts = "", "text", "x" * 5000, "a\0b", "\udcff", b"bytes"
         kinds = [f.target for f in self.record.fields if f.target in self.values.numpy_structs]
-        others = [self.values.data_object(kind) for kind in kinds]
-        struct = self.pick(*others) if others else self.new()
+        siblings = [self.values.data_object(kind) for kind in kinds]
+        struct = self.pick(*siblings) if siblings else self.new()
         emptied = hostile.emptied_list(*numbers)
         dull = self.pick(*self.values.dull), hostile.Sequence(numbers), *WRONG, *LARGE
         return self.pick(*SMALL, numbers, tuple(numbers), *texts, *dull, struct, [struct], emptied)
 
-    def get(self, made):
-        return getattr(made, self.field())
+    def get(self, target):
+        return getattr(target, self.field())
 
-    def set(self, made):
-        setattr(made, self.field(), self.value())
+    def set(self, target):
+        setattr(target, self.field(), self.value())
 
-    def get_inner(self, made):
-        value = getattr(made, self.field())
+    def get_inner(self, target):
+        value = getattr(target, self.field())
         inner = value[self.pick(*KEYS, *STEPS)]
         return repr(inner), bytes(inner), repr(value)
 
-    def set_inner(self, made):
-        value = getattr(made, self.field())
+    def set_inner(self, target):
+        value = getattr(target, self.field())
         value[self.pick(*KEYS, *STEPS)] = self.pick(self.value(), value)
 
-    def item(self, made):
-        part = made[self.pick(*KEYS, *STEPS, hostile.Collects(), self.field(), *hostile.others())]
+    def item(self, target):
+        part = target[
+            self.pick(*KEYS, *STEPS, hostile.Collects(), self.field(), *hostile.invalid_values())
+        ]
         return repr(part), bytes(part)
 
-    def set_item(self, made):
-        made[self.pick(*KEYS, *STEPS)] = self.pick(made, self.new(), self.value(), made[:1])
+    def set_item(self, target):
+        target[self.pick(*KEYS, *STEPS)] = self.pick(target, self.new(), self.value(), target[:1])
 
-    def set_within(self, made):
-        """While the value is converted, the object is made anew."""
-        strike = hostile.Strikes(lambda: made.__init__(self.pick(1, 5, 9)))
-        setattr(made, self.field(), self.pick(strike, [strike], (1, strike, 2)))
+    def set_within(self, target):
+        """Reinitialize the object while the value is converted."""
+        strike = hostile.Strikes(lambda: target.__init__(self.pick(1, 5, 9)))
+        setattr(target, self.field(), self.pick(strike, [strike], (1, strike, 2)))
 
-    def index_within(self, made):
-        return made[hostile.Strikes(lambda: made.__init__(5))].asdict()
+    def index_within(self, target):
+        return target[hostile.Strikes(lambda: target.__init__(5))].asdict()
 
-    def again(self, made):
-        seen = memoryview(made)
-        self.attempt(lambda: made.__init__(self.pick(*LENGTHS[:4])))
+    def initialize(self, target):
+        seen = memoryview(target)
+        self.attempt(lambda: target.__init__(self.pick(*LENGTHS[:4])))
         return bytes(seen)
 
-    def later(self, made):
-        """A field outlives its object."""
-        value = getattr(made, self.field())
-        copied = made.copy()
-        del made
+    def later(self, target):
+        """Let a field outlive its object."""
+        value = getattr(target, self.field())
+        copied = target.copy()
+        del target
         bytearray(256)
         return repr(value), repr(copied)
 
-    def delete(self, made):
-        delattr(made, self.field())
+    def delete(self, target):
+        delattr(target, self.field())
 
-    def pickled(self, made):
-        return pickle.loads(pickle.dumps(made)) == made
+    def pickled(self, target):
+        return pickle.loads(pickle.dumps(target)) == target
 
-    def restored(self, made):
-        restore, arguments = made.__reduce__()[:2]
+    def restored(self, target):
+        restore, arguments = target.__reduce__()[:2]
         return restore(*arguments[:-1], self.pick(b"", b"x", None, (1,), arguments[-1]))
 
-    def plain(self, made):
+    def plain(self, target):
         done = self.pick(repr, bytes, len, bool, int, list, iter, memoryview, hash, copy.deepcopy)
-        return done(made)
+        return done(target)
 
-    def described(self, made):
-        return made.asdict(), made.copy(), made == self.pick(made, self.new(), made.copy(), 1, None)
+    def described(self, target):
+        return (
+            target.asdict(),
+            target.copy(),
+            target == self.pick(target, self.new(), target.copy(), 1, None),
+        )
 
     actions = (
         *(get, set, set, get_inner, set_inner, item, set_item, set_within, index_within),
-        *(again, later, delete, pickled, restored, plain, described),
+        *(initialize, later, delete, pickled, restored, plain, described),
     )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of further faces: ints where the first face has objects, lists that tell their length.
-
-An address that the C library would follow is null or leads into memory that is there.
+"""Arguments of further faces: ints in place of the first face's objects, lists with known
+lengths.
+An address that the C library would follow is null or points into allocated memory.
 """
 
 import array
@@ -18,20 +18,20 @@ class PlainValues(ExceptionValues):
         known = self.live[c_type.removesuffix("*").strip()]
         return self.rng.choice(known) if known and self.rng.random() < 0.8 else 0
 
-    def remember_result(self, function, result):
-        """What one output gave is an argument of the same C type later."""
-        made = [p for p in function.params if p.kind.is_returned]
-        if len(made) == 1 and type(result) is int:
-            known = self.live[made[0].c_type.removesuffix("*").strip()]
-            known.append(result)
+    def remember_result(self, function, outputs):
+        """Store one output as an argument of the same C type for later calls."""
+        returned = [p for p in function.params if p.kind.is_returned]
+        if len(returned) == 1 and type(outputs) is int:
+            known = self.live[returned[0].c_type.removesuffix("*").strip()]
+            known.append(outputs)
             del known[:-12]
 
     def data(self, name):
         return self.pick(self.data_object(name), self.data_object(name), None, 0)
 
     def sequence(self, *items):
-        made = [self.rng.choice(items) for _ in range(self.pick(0, 1, 2, 4))]
-        return self.pick(made, tuple(made), hostile.Sequence(made))
+        elements = [self.rng.choice(items) for _ in range(self.pick(0, 1, 2, 4))]
+        return self.pick(elements, tuple(elements), hostile.Sequence(elements))
 
     def right(self, param):
         shape, element = param.kind.shape, param.kind.element
@@ -64,20 +64,22 @@ class PlainValues(ExceptionValues):
             emptied = hostile.emptied_list(1, 2, 3, 4)
             return self.pick(elements, tuple(elements), emptied, "text", b"bytes", 1.5)
         if shape in ("items", "source", "destination", "buffer", "bytes", "optional bytes"):
-            return self.pick(*hostile.others(), *WRONG[3:], "text", 1.5)
+            return self.pick(*hostile.invalid_values(), *WRONG[3:], "text", 1.5)
         if shape in ("data", "data list", "object"):
             other = self.data_object(self.rng.choice([*self.numpy_structs]))
-            return self.pick(*hostile.others(), *WRONG[3:], other)
+            return self.pick(*hostile.invalid_values(), *WRONG[3:], other)
         if shape in ("intptr", "intptr*", "nonnull", "kparams") or param.c_type == "CUdeviceptr":
-            return self.pick(*hostile.others(), *WRONG[3:], None, 1.5)
+            return self.pick(*hostile.invalid_values(), *WRONG[3:], None, 1.5)
         return super().wrong(param)
 
-    def agree(self, function, given):
-        """Counts become the lengths of what they are said of."""
-        at = {p.c_name: i for p in function.params for i, g in enumerate(given) if g[0] == p.name}
+    def agree(self, function, arguments):
+        """Set counts to the lengths of their lists."""
+        at = {
+            p.c_name: i for p in function.params for i, g in enumerate(arguments) if g[0] == p.name
+        }
         for param in function.params:
             i, aux = at.get(param.c_name), at.get(param.aux)
             if i is not None and aux is not None:
-                value = given[i][1]
+                value = arguments[i][1]
                 has_length = type(value) in (list, tuple, bytes, bytearray)
-                given[aux] = (given[aux][0], len(value) if has_length else 0)
+                arguments[aux] = (arguments[aux][0], len(value) if has_length else 0)

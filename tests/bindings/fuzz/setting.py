@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a batch of calls starts from, and which arguments would block or burn time by design."""
+"""Initial state of a batch of calls, and arguments that would block or run long by design."""
 
 import ctypes
 
@@ -18,9 +18,9 @@ SKIPPED = {
     "nvrtcSetPCHHeapSize": "the library takes as much memory as it is told to",
 }
 
-KERNEL_NODE = 0  # of the types of nodes
+KERNEL_NODE = 0  # types of nodes
 
-# Waits for a value that nobody writes would never end: such calls get no address.
+# Waits for a value that nobody writes would never end: such calls receive no address.
 WAITS = {"cuStreamWaitValue32": "addr", "cuStreamWaitValue64": "addr"}
 WAIT_LISTS = {"cuStreamBatchMemOp": "paramArray"}
 WAIT_NODES = {"cuGraphAddBatchMemOpNode", "cuGraphBatchMemOpNodeSetParams"}
@@ -28,26 +28,28 @@ WAIT_NODES |= {"cuGraphExecBatchMemOpNodeSetParams"}
 
 
 def is_address(param):
-    """Whether C reads or writes through it as far as other arguments say: lengths stay small."""
+    """Return whether C accesses memory through it of a size given by other arguments, which must
+    stay small."""
     return param.c_type.count("*") and param.words.split(":")[-1] in ("voidp", "callback_data")
 
 
 def stays_small(function):
-    """Whether integers are lengths of memory behind plain addresses, or sizes of a launch."""
+    """Return whether integers are lengths of memory behind plain addresses, or sizes of a
+    launch."""
     kinds = {p.words.split(":")[-1] for p in function.params}
     return "kparams" in kinds or any(map(is_address, function.params))
 
 
-def restrain(function, given):
-    """Takes back what would block for ever."""
+def restrain(function, arguments):
+    """Replace arguments that would block forever."""
     name = WAITS.get(function.name) or WAIT_LISTS.get(function.name)
-    for i, (parameter, _) in enumerate(given):
+    for i, (parameter, _) in enumerate(arguments):
         if parameter == name or (function.name in WAIT_NODES and parameter == "nodeParams"):
-            given[i] = (parameter, None)
+            arguments[i] = (parameter, None)
 
 
 def prepare(module, values):
-    """Live objects of each common kind, and a current context."""
+    """Create objects of each common kind and make a context current."""
     if "._v2." in module.__name__:
         prepare_face(module, values)
     elif module.__name__.endswith(".driver"):
@@ -65,7 +67,7 @@ def forget_emulated_state():
 
 
 def prepare_face(module, values):
-    """The same for a module whose handles are ints, kept by their C types."""
+    """Prepare a module whose handles are ints, stored by their C types."""
     if module.__name__.endswith(".nvrtc"):
         program = module.create_program(b"__global__ void f() {}", b"f.cu")
         values.live["nvrtcProgram"].append(program)
@@ -95,7 +97,7 @@ def prepare_driver(driver, values):
     driver.cuCtxSetCurrent(context)
     library = driver.cuLibraryLoadData(PTX, [], [], 0, [], [], 0)[1]
     module = driver.cuModuleLoadData(PTX)[1]
-    made = [
+    created = [
         driver.CUdevice(0),
         context,
         library,
@@ -112,13 +114,13 @@ def prepare_driver(driver, values):
     driver.cuStreamDestroy(freed[0])
     driver.cuEventDestroy(freed[1])
     driver.cuMemFree(freed[2])
-    for value in (*made, *freed):
+    for value in (*created, *freed):
         if value is not None:
             values.remember(value)
 
 
 def finish(module, values):
-    """Gives back what the batch made, so that the next one starts from nothing."""
+    """Destroy the objects of the batch, so that the next one starts from nothing."""
     if "._v2." in module.__name__:
         forget_emulated_state()
     elif module.__name__.endswith(".driver"):

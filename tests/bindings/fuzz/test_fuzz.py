@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random arguments for every function: no crash, no leak, no exception that no user should see."""
+"""Random arguments for every function: no crash, no leak, no exception that users should not
+see."""
 
 import importlib.util
 import json
@@ -24,9 +25,9 @@ CALLS = 250  # of one batch
 SANITIZED = ROOT / "build" / "sanitized"
 EXTENSIONS = "_low", "_runtime", "libcuda_emulated", "libcudart_emulated"
 
-# What is called over which C library, how many functions at least, and batches for a million
-# calls in all. "answers": one of `answering.py`; "found": the installed one; "recorded": one that
-# answers as NVML did.
+# Module, mode of the C library, minimal number of functions, and batches for a million calls in
+# all. "answers": a library of `answering.py`; "found": the installed library; "recorded": a replay
+# of NVML.
 TARGETS = [
     ("driver", "emulator", 500, 1200),
     ("driver", "null", 500, 1000),
@@ -52,7 +53,7 @@ each_target = pytest.mark.parametrize(
 
 @pytest.fixture(scope="session")
 def answering_library(tmp_path_factory):
-    """``answering_library(name)``: the path of a library that answers at random."""
+    """``answering_library(name)``: the path of a library with random results."""
     if not shutil.which("g++") or not (ROOT / "build" / "generated").exists():
         pytest.skip("a compiler and a build make the library that answers")
     from generator import libraries
@@ -63,7 +64,8 @@ def answering_library(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def library_environment(tmp_path_factory):
-    """``library_environment(name, mode)``: variables for a library of that mode to be found."""
+    """``library_environment(name, mode)``: variables with which the loader finds a library of
+    that mode."""
 
     @cache
     def recorded():
@@ -92,7 +94,7 @@ def tool(folder, name):
 
 @pytest.fixture
 def fuzz(tmp_path, request, library_environment):
-    """``fuzz(library, mode, first, end)``: the report of those batches, which all ended well."""
+    """``fuzz(library, mode, first, end)``: the report of those batches, which all succeeded."""
 
     def answering_library(name):
         return request.getfixturevalue("answering_library")(name)
@@ -123,15 +125,15 @@ def fuzz(tmp_path, request, library_environment):
 
 
 def settings(mode):
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
     null = {"HALFWARP_EMULATOR_MODE": "null"} if mode == "null" else {}
-    return {**kept, "HALFWARP_BACKEND": "emulator", **null, "PYTHONPATH": str(ROOT)}
+    return {**environment, "HALFWARP_BACKEND": "emulator", **null, "PYTHONPATH": str(ROOT)}
 
 
 def worker(folder, environment, *command, timeout):
     return subprocess.run(
         [str(word) for word in command],
-        cwd=folder,  # where files go that a call asks for
+        cwd=folder,  # folder for files that calls create
         env=environment,
         capture_output=True,
         text=True,
@@ -151,11 +153,11 @@ def test_random_arguments_end_in_results_or_errors(fuzz, library, mode, function
 
 @pytest.mark.skipif(keeps_classes, reason="this Python never frees a class, and batches make some")
 @each_target
-def test_random_arguments_leave_nothing_behind(fuzz, library, mode, functions, batches):
+def test_random_arguments_leak_nothing(fuzz, library, mode, functions, batches):
     assert fuzz(library, mode, 0, 4, "--leaks")["problems"] == {}
 
 
-def test_a_batch_is_the_same_each_time(fuzz):
+def test_a_batch_is_deterministic(fuzz):
     assert fuzz("nvrtc", "null", 5, 7) == fuzz("nvrtc", "null", 5, 7)
 
 
@@ -169,7 +171,7 @@ def test_a_million_calls_end_in_results_or_errors(fuzz, library, mode, functions
 
 @pytest.fixture(scope="session")
 def sanitizers():
-    """What a process needs to load extensions that were built with sanitizers."""
+    """Return the environment for a process that loads extensions built with sanitizers."""
     if not shutil.which("g++"):
         pytest.skip("no compiler with sanitizers")
     names = ",".join(f"cuda.bindings.{name}" for name in EXTENSIONS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments by what the generator's model says of a parameter: right ones and wrong ones."""
+"""Arguments generated from the generator's model of a parameter: valid and invalid."""
 
 import ctypes
 import mmap
@@ -8,7 +8,7 @@ from collections import defaultdict
 import hostile
 import setting
 
-ARENA = mmap.mmap(-1, 1 << 23)  # what valid addresses point into
+ARENA = mmap.mmap(-1, 1 << 23)  # memory that valid addresses point into
 ADDRESS = ctypes.addressof(ctypes.c_char.from_buffer(ARENA))
 CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: None)
 CALLBACK_ADDRESS = ctypes.cast(CALLBACK, ctypes.c_void_p).value
@@ -21,7 +21,7 @@ TEXTS = b"fuzz", b"", b"x" * 2000, b"\xff\xfe%s%n", bytearray(b"fuzz"), bytearra
 
 
 class Values:
-    """Makes the arguments of one library's functions; keeps the handles that calls return."""
+    """Generates the arguments of one library's functions; stores the handles that calls return."""
 
     def __init__(self, module, library, rng):
         self.module, self.library, self.rng = module, library, rng
@@ -29,16 +29,18 @@ class Values:
         self.shapes = {h.name: h.shape for h in library.handles}
         self.enums = {e.name: e for e in library.enums}
         self.live = defaultdict(list)
-        self.dull = [*hostile.others(), *hostile.numbers(), *hostile.buffers()]
+        self.dull = [*hostile.invalid_values(), *hostile.numbers(), *hostile.buffers()]
         self.short = False  # lengths stay small during this call
-        self.counts = set()  # parameters that say how long a result is: all of it is made
+        self.counts = (
+            set()
+        )  # parameters that are the length of a result, which is allocated completely
         self.subclasses = {}
 
     def pick(self, *choices):
         return self.rng.choice(choices)
 
     def look_at(self, function):
-        """Before the arguments of a call are made."""
+        """Prepare the arguments of a call."""
         self.short = setting.stays_small(function)
         outputs = [p for p in function.params if p.words.startswith("out")]
         self.counts = {p.aux for p in outputs} | {p.words.rpartition(":")[2] for p in outputs}
@@ -46,7 +48,7 @@ class Values:
     # ---- results of earlier calls
 
     def remember(self, value):
-        """Handles that a call returned are arguments of later calls, also when freed meanwhile."""
+        """Store returned handles as arguments of later calls, even if freed in between."""
         name = type(value).__name__
         if self.shapes.get(name) in ("pointer", "integer"):
             known = self.live[name]
@@ -93,13 +95,13 @@ class Values:
         record = self.classes[name]
         if getattr(record, "view_only", False):
             return None
-        made = self.subclass(name) if self.rng.random() < 0.1 else self.make(name)
+        new_struct = self.subclass(name) if self.rng.random() < 0.1 else self.make(name)
         if self.rng.random() < 0.6:
-            self.fill(made, record)
-        return made
+            self.fill(new_struct, record)
+        return new_struct
 
     def fill(self, target, record):
-        """Random contents: small numbers, handles, addresses inside the arena."""
+        """Fill it with random contents: small numbers, handles, addresses inside the arena."""
         for field in record.fields:
             if self.rng.random() < 0.5 and not field.readonly:
                 try:
@@ -107,7 +109,9 @@ class Values:
                 except (TypeError, ValueError, OverflowError, AttributeError):
                     continue  # an array of another length, or a value beyond a narrow field
         if any(field.name == "conditional" for field in record.fields):
-            target.type = setting.KERNEL_NODE  # else bytes of other members are the driver's array
+            target.type = (
+                setting.KERNEL_NODE
+            )  # otherwise bytes of other members are the driver's array
 
     def field(self, kind):
         if kind.shape in ("enum", "handle", "struct"):
@@ -131,21 +135,22 @@ class Values:
         return self.rng.choice(TEXTS) if name == "bytes" else self.number()
 
     def items(self, name):
-        made = [self.element(name) for _ in range(self.pick(0, 1, 1, 2, 3))]
-        return self.pick(made, made, tuple(made), hostile.Sequence(made))
+        elements = [self.element(name) for _ in range(self.pick(0, 1, 1, 2, 3))]
+        return self.pick(elements, elements, tuple(elements), hostile.Sequence(elements))
 
     def kernel_params(self):
-        """As many as the kernel takes, which are two, or more: C cannot tell that some miss."""
+        """Return as many as the kernel needs, which are two, or more: C cannot detect missing
+        ones."""
         types = tuple(self.rng.choice(MODES) for _ in range(self.pick(2, 2, 4)))
         right = {None: hostile.Structure(), ctypes.c_void_p: ADDRESS, ctypes.c_char: b"c"}
         values = tuple(right.get(t, 1) for t in types)
-        wrong = tuple(self.rng.choice(hostile.others()) for _ in types)
+        wrong = tuple(self.rng.choice(hostile.invalid_values()) for _ in types)
         return self.pick(
             None, (values, types), (wrong, types), (values, types + types), ((), types)
         )
 
     def option(self, enum):
-        """A value for one of the attributes of an enumeration."""
+        """Return a value for one of the attributes of an enumeration."""
         kinds = self.library.attributes.get(enum, {})
         return self.option_of(self.rng.choice([*map(str, kinds.values()), "int"]))
 
@@ -196,11 +201,12 @@ class Values:
             return self.pick(*SMALL, 1000, 2**16, 2**45, 2**62, 2**64 - 1)
         return self.by_word(*words[:2]) if words else self.number()
 
-    # ---- arguments that belong together
+    # --- related arguments
+    # -----------------------------------------------------------------------------
 
-    def agree(self, function, given):
-        """Counts become the lengths of their lists, attributes and values go together."""
-        at = {p.c_name: given_at(given, p.name) for p in function.params}
+    def agree(self, function, arguments):
+        """Set counts to the lengths of their lists; make attributes and values fit."""
+        at = {p.c_name: argument_at(arguments, p.name) for p in function.params}
         typed_first = sorted(function.params, key=lambda p: ":attr" not in p.words)
         for param in typed_first:
             words = param.words.split(":")
@@ -208,11 +214,11 @@ class Values:
             if i is None or aux is None:
                 continue
             if words[1] in ("attr", "attrlist"):
-                self.pair(given, aux, i, words)
-            elif type(given[i][1]) in (list, tuple):
-                given[aux] = (given[aux][0], len(given[i][1]))
+                self.pair(arguments, aux, i, words)
+            elif type(arguments[i][1]) in (list, tuple):
+                arguments[aux] = (arguments[aux][0], len(arguments[i][1]))
 
-    def pair(self, given, attribute_at, value_at, words):
+    def pair(self, arguments, attribute_at, value_at, words):
         members = {m.name: m.value for m in self.enums[words[2]].members}
         kinds = list(self.library.attributes[words[2]].items())
         chosen = [self.rng.choice(kinds) for _ in range(self.pick(1, 1, 2, 4))]
@@ -221,13 +227,16 @@ class Values:
         if self.rng.random() < 0.2:
             values[-1] = hostile.Empties(values)
         alone = words[1] == "attr"
-        given[attribute_at] = (given[attribute_at][0], attributes[0] if alone else attributes)
-        given[value_at] = (given[value_at][0], values[0] if alone else values)
+        arguments[attribute_at] = (
+            arguments[attribute_at][0],
+            attributes[0] if alone else attributes,
+        )
+        arguments[value_at] = (arguments[value_at][0], values[0] if alone else values)
 
     # ---- wrong values
 
     def wrong(self, param):
-        """Of another type, out of range, of another length; never an address that is not ours."""
+        """Return a value of another type, range or length; never a foreign address."""
         kind = param.words
         if "list" in kind or "float*" in kind:
             elements = [self.rng.choice(self.dull) for _ in range(self.pick(1, 2, 5))]
@@ -236,14 +245,18 @@ class Values:
             return self.pick(elements, emptied, tuple(elements), None, 5, hostile.Raises())
         words = "voidp", "callback", "rawptr", "ptr:", "kparams"
         if any(word in kind for word in words):
-            return self.pick(*hostile.others(), -1, 2**64)
+            return self.pick(*hostile.invalid_values(), -1, 2**64)
         if kind.split(":")[-1] in self.shapes:
-            return self.pick(*hostile.others(), *WRONG, self.another_class())
+            return self.pick(*hostile.invalid_values(), *WRONG, self.another_class())
         if param.c_name in self.counts:
-            return self.pick(*hostile.others(), *WRONG, None)
+            return self.pick(*hostile.invalid_values(), *WRONG, None)
         if kind in ("in", "inout:count") or "enum" in kind:
-            return self.pick(*WRONG, None, *(self.dull if not self.short else hostile.others()))
-        return self.pick(None, *self.dull) if not self.short else self.pick(*hostile.others())
+            return self.pick(
+                *WRONG, None, *(self.dull if not self.short else hostile.invalid_values())
+            )
+        return (
+            self.pick(None, *self.dull) if not self.short else self.pick(*hostile.invalid_values())
+        )
 
     def another_class(self):
         return self.make(self.rng.choice(list(self.shapes))) if self.shapes else object()
@@ -254,5 +267,5 @@ class Values:
         return self.wrong(param)
 
 
-def given_at(given, name):
-    return next((i for i, (parameter, _) in enumerate(given) if parameter == name), None)
+def argument_at(arguments, name):
+    return next((i for i, (parameter, _) in enumerate(arguments) if parameter == name), None)

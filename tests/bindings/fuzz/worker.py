@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls the functions of one library with random arguments; what crashes takes this process along.
-
-``python worker.py --library driver --seed 1 --batches 0:10 --progress FILE`` prints a JSON report.
-Each batch starts from the same state and depends on the seed and its number alone, so a crash is
-repeated by that batch: ``--trace`` prints each call before it is made.
+"""Calls the functions of one library with random arguments; a crash ends this process.
+``python worker.py --library driver --seed 1 --batches 0:10 --progress FILE`` prints a JSON
+report. Each batch starts from the same state and depends only on the seed and its number, so the
+batch reproduces a crash: ``--trace`` prints each call before it is made.
 """
 
 import argparse
@@ -21,11 +20,11 @@ from collections import Counter
 from pathlib import Path
 
 CALLS = 250  # of one batch
-ROUNDS = 8  # of the same batch; leaks are what every one leaves behind
+ROUNDS = 8  # rounds of the same batch; a leak grows in each of them
 OWN_BLOCKS = 2  # the numbers that are compared
 CLEAR_CACHES = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache
-# Kilobytes that a process may take; with sanitizers it is several times more. Without the
-# interpreter lock, Python's allocator writes all of a large array that it clears.
+# Memory limit of a process in kilobytes; sanitizers need several times more. On a free-threaded
+# build, Python's allocator writes all of a large array that it clears.
 MEMORY = (8 if sysconfig.get_config_var("Py_GIL_DISABLED") else 2) << 20
 ACCEPTED = (TypeError, OverflowError, ValueError, RuntimeError, AttributeError, BufferError)
 ACCEPTED += (IndexError, MemoryError, pickle.PicklingError)
@@ -45,14 +44,15 @@ def arguments():
 
 
 def use_extensions(folder):
-    """Take extensions from another folder than the package's own, Python files from the package."""
+    """Import extensions from another folder than the package's own, Python files from the
+    package."""
     import cuda.bindings
 
     cuda.bindings.__path__.insert(0, folder)
 
 
 class Progress:
-    """Batch and call in a mapped file: still there when the process is not."""
+    """Batch and call in a mapped file, which outlives the process."""
 
     def __init__(self, path):
         self.memory = None
@@ -61,13 +61,13 @@ class Progress:
             with path.open("r+b") as file:
                 self.memory = mmap.mmap(file.fileno(), mmap.PAGESIZE)
 
-    def tell(self, batch, call):
+    def record(self, batch, call):
         if self.memory:
             struct.pack_into("qq", self.memory, 0, batch, call)
 
 
 def describe(value):
-    """Short, and asking nothing of the value."""
+    """Describe a value briefly, without calling its methods."""
     if type(value) in (list, tuple):
         return f"{type(value).__name__}[{', '.join(map(describe, value[:8]))}]"
     if type(value) in (int, bytes, str, type(None)):
@@ -107,33 +107,34 @@ class Fuzzer:
         chance = rng.choice((0, 0, 0.1, 0.3, 1.0))
         params = {p.name: p for p in function.params}
         names = [name.partition("=") for name in function.py]
-        given = [
+        arguments = [
             (name, values.argument(params[name], chance) if name in params else values.number())
             for name, _, _ in names
         ]
         if rng.random() < 0.6:
-            values.agree(function, given)
-        setting.restrain(function, given)
+            values.agree(function, arguments)
+        setting.restrain(function, arguments)
         if self.raises:
-            values.forget(function, given)
-        return function, self.form(given, rng)
+            values.forget(function, arguments)
+        return function, self.form(arguments, rng)
 
     def is_real(self):
-        """Whether the C library follows the handles that it is given."""
+        """Return whether the C library follows the handles that it receives."""
         return self.raises and not self.options.answers
 
-    def form(self, given, rng):
-        """Positional, by keyword, mixed; now and then too few, too many, unknown or doubled."""
-        cut = rng.choice((len(given), len(given), 0, rng.randint(0, len(given))))
-        positional, named = [v for _, v in given[:cut]], dict(given[cut:])
+    def form(self, arguments, rng):
+        """Choose positional, keyword or mixed arguments; occasionally too few, too many, unknown
+        or doubled."""
+        cut = rng.choice((len(arguments), len(arguments), 0, rng.randint(0, len(arguments))))
+        positional, named = [v for _, v in arguments[:cut]], dict(arguments[cut:])
         if rng.random() < 0.05 and positional:
             positional.pop()
         if rng.random() < 0.03:
             positional += [None] * rng.randint(1, 30)
         if rng.random() < 0.03:
             named["no_such_parameter"] = 1
-        if rng.random() < 0.03 and given:
-            named[given[0][0]] = given[0][1]
+        if rng.random() < 0.03 and arguments:
+            named[arguments[0][0]] = arguments[0][1]
         return positional, named
 
     def use_struct(self, values, rng):
@@ -145,19 +146,19 @@ class Fuzzer:
             return record, User(self.module, record, values, self.attempt)
 
         def use():
-            made = values.struct(record.name)
+            result = values.struct(record.name)
             for field in record.fields:
                 if rng.random() < 0.3:
                     wrong = values.rng.choice(values.dull)
-                    self.attempt(lambda f=field, w=wrong: setattr(made, f.name, w))
-                self.attempt(lambda f=field: getattr(made, f.name))
-            for action in (repr, bytes, type(made).copy, type(made).asdict, hash):
-                self.attempt(lambda a=action: a(made))
+                    self.attempt(lambda f=field, w=wrong: setattr(result, f.name, w))
+                self.attempt(lambda f=field: getattr(result, f.name))
+            for action in (repr, bytes, type(result).copy, type(result).asdict, hash):
+                self.attempt(lambda a=action: a(result))
 
         return record, use
 
     def attempt(self, action):
-        """An outcome as text; an exception that no user should see is a problem."""
+        """Return an outcome as text; record an exception that no user should see as a problem."""
         import hostile
 
         try:
@@ -169,20 +170,20 @@ class Fuzzer:
         own = (getattr(self.module, self.library.decisions.exception),) if self.raises else ()
         return (*ACCEPTED, *own)
 
-    def make(self, what, form):
+    def make(self, target, form):
         if callable(form):
             form()
             return "struct"
         positional, named = form
-        name = (self.raises and what.python_name) or what.name
+        name = (self.raises and target.python_name) or target.name
         result = self.attempt(lambda: getattr(self.module, name)(*positional, **named))
         if isinstance(result, BaseException):
             is_status = self.raises and isinstance(result, self.accepted()[-1])
             return "code" if is_status else type(result).__name__
         if self.raises:
-            self.values.remember_result(what, result)
+            self.values.remember_result(target, result)
             return "success"
-        if what.ret in self.values.classes:  # a struct, and no code beside it
+        if target.ret in self.values.classes:  # a struct without a code
             return "success"
         if not isinstance(result, tuple):
             self.problems.setdefault(name, f"returned {type(result).__name__}")
@@ -215,25 +216,25 @@ class Fuzzer:
             self.seed_answers(number)
         setting.prepare(self.module, self.values)
         for i in range(CALLS):
-            self.progress.tell(number, i)
+            self.progress.record(number, i)
             chosen = self.call(self.values, rng)
             if not chosen:
                 continue
-            what, form = chosen
-            name = what.name
+            target, form = chosen
+            name = target.name
             if self.options.trace:
-                said = "" if callable(form) else describe(form[0]) + describe([*form[1].items()])
-                print(number, i, name, said, flush=True)
+                shown = "" if callable(form) else describe(form[0]) + describe([*form[1].items()])
+                print(number, i, name, shown, flush=True)
             try:
-                outcome = self.make(what, form)
+                outcome = self.make(target, form)
             except Exception as error:
                 self.problems.setdefault(name, f"batch {number} call {i}: {error!r}")
                 outcome = "problem"
             self.outcomes[outcome] += 1
             self.seen.add(name)
         setting.finish(self.module, self.values)
-        if (taken := peak_kib()) > MEMORY:
-            self.problems.setdefault("memory", f"batch {number}: {taken} kilobytes")
+        if (used := peak_kib()) > MEMORY:
+            self.problems.setdefault("memory", f"batch {number}: {used} kilobytes")
 
     def run(self):
         first, _, end = self.options.batches.partition(":")
@@ -249,7 +250,7 @@ class Fuzzer:
         }
 
     def look_for_leaks(self, number):
-        """The same batch again and again: what grows each time is left behind."""
+        """Repeat the same batch: anything that grows each time is a leak."""
         grown = []
         for _ in range(ROUNDS):
             before = self.blocks()
@@ -260,11 +261,10 @@ class Fuzzer:
         self.problems[f"batch {number}"] = f"leaves blocks behind: {grown}"
 
     def blocks(self):
-        """Blocks of memory that Python has given out, less those of its caches.
-
-        The cache of attributes of types holds the names that were last looked up, by their
-        addresses: while it fills, each round leaves some of its strings behind. Without the
-        interpreter lock, memory that one collection frees is given back by the next.
+        """Return the number of blocks that Python has allocated, less the blocks of its caches.
+        The attribute cache of types holds the names that were last looked up, by their
+        addresses: while it fills, each round retains some of its strings. On a free-threaded
+        build, the next collection frees the memory of the previous one.
         """
         self.values = None
         gc.collect()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference's modules whose functions give codes, as data."""
+"""The reference's modules whose functions return codes, as data."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ from .reference import Reference
 
 
 class CodesReference(Reference):
-    """A library whose functions give tuples that a code leads."""
+    """A library whose functions return tuples that start with a code."""
 
     @property
     def dropped_fields(self):

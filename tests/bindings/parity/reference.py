@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference's API as data, 13.3 with what 13.5 changed, for the parity tests."""
+"""The reference's API as data, 13.3 with the changes of 13.5, for the parity tests."""
 
 import json
 import re
@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 DATA = Path(__file__).parents[2] / "data"
-NOTHING = {"functions": {}, "classes": {}, "enums": {}, "constants": {}}  # of a library new in 13.5
+NOTHING = {"functions": {}, "classes": {}, "enums": {}, "constants": {}}  # a library new in 13.5
 
 
 def data(file):
@@ -15,7 +15,7 @@ def data(file):
 
 
 class Reference:
-    """What one library of the reference offers; subclasses read what their functions are."""
+    """API of one library of the reference; subclasses read the functions."""
 
     def __init__(self, library):
         later = data("reference_13.5.json")[library]
@@ -35,17 +35,17 @@ class Reference:
         self.constants = {n: self.deviation("constants", n, v) for n, v in constants.items()}
 
     def later_class(self, name, record):
-        """A class of 13.3, whose base may be another one in 13.5."""
+        """Return a class of 13.3, whose base may differ in 13.5."""
         base = self.changes.get(name, {}).get("base") or record.get("base", "object")
-        kept = {k: v for k, v in record.items() if k != "base"}
-        return kept if base == "object" else kept | {"base": base}
+        fields = {k: v for k, v in record.items() if k != "base"}
+        return fields if base == "object" else fields | {"base": base}
 
     def later_function(self, record, before):
-        """A record of 13.5, in the form of those of 13.3; `before` is None for a new function."""
+        """Return a record of 13.5 in the form of 13.3; `before` is None for a new function."""
         raise NotImplementedError
 
     def base_capsules(self):
-        """Name -> signature string, in 13.3."""
+        """Map each name to its signature string, in 13.3."""
         raise NotImplementedError
 
     def of_kind(self, kind):
@@ -56,11 +56,11 @@ class Reference:
         change = self.changes.get(name, {})
         members |= change.get("members", {}) | change.get("added_members", {})
         members |= {n: new for n, (_, new) in change.get("changed_values", {}).items()}
-        kept = {n: v for n, v in members.items() if n not in change.get("removed_members", ())}
-        return kept | self.deviation("members", name, {})
+        retained = {n: v for n, v in members.items() if n not in change.get("removed_members", ())}
+        return retained | self.deviation("members", name, {})
 
     def deviation(self, table, name, otherwise=None):
-        """Where ours differs on purpose: a row of `parity_exceptions.toml`."""
+        """Return a deliberate deviation: a row of `parity_exceptions.toml`."""
         return self.deviations.get(table, {}).get(self.library, {}).get(name, otherwise)
 
 

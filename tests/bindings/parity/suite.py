@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is true of each module and its cy* module, whatever its functions do with codes."""
+"""Parity of each module and its cy* module, whether its functions return or raise codes."""
 
 
 class ModuleSuite:
     def test_every_enum_member_has_its_value(self, reference, module):
         different = {}
         for name, members in reference.enums.items():
-            found = {n: int(m) for n, m in getattr(module, name).__members__.items()}
-            if found != members:
-                different[name] = set(found.items()) ^ set(members.items())
+            values = {n: int(m) for n, m in getattr(module, name).__members__.items()}
+            if values != members:
+                different[name] = set(values.items()) ^ set(members.items())
         assert different == {}
 
     def test_every_constant_has_its_value(self, reference, module):
@@ -24,11 +24,11 @@ class ModuleSuite:
 class CapsuleSuite:
     """The strings that clients compare, byte for byte."""
 
-    def test_every_function_has_a_capsule_and_nothing_else_has(self, reference, capsules):
+    def test_exactly_the_functions_have_a_capsule(self, reference, capsules):
         assert capsules.keys() ^ reference.capsules.keys() == set()
 
     def test_every_signature_string_is_identical(self, reference, capsules):
         assert {n: s for n, s in capsules.items() if s != reference.capsules.get(n)} == {}
 
-    def test_the_model_predicts_what_cython_writes(self, library, capsules):
+    def test_the_model_predicts_the_output_of_cython(self, library, capsules):
         assert {f.name: f.signature for f in library.functions} == capsules

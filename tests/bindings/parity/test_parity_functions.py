@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of the low layer are those of the reference: names, parameters, results, kinds."""
+"""The functions of the low layer equal the reference: names, parameters, results, kinds."""
 
 import re
 
@@ -38,40 +38,38 @@ def test_every_parameter_is_converted_the_same_way(reference, library):
             key = f"{name}.{ours.c_name}"
             expected[2] = reference.deviation("kinds", key, expected[2])
             expected[1] = expected[1] or ours.c_type  # of a function without a prototype
-            found = [ours.c_name, without_macros(ours.c_type, library), ours.words]
-            if [normalised(part) for part in found] != [normalised(p) for p in expected]:
-                different[key] = (found, expected)
+            actual = [ours.c_name, without_macros(ours.c_type, library), ours.words]
+            if [normalized(part) for part in actual] != [normalized(p) for p in expected]:
+                different[key] = (actual, expected)
     assert different == {}
 
 
 def without_macros(c_type, library):
-    """The reference's data has types as the preprocessor leaves them."""
+    """Expand the macros, since the reference's data has preprocessed types."""
     for item in library.facts.types:
         if getattr(item, "word", "") == "define":
             c_type = re.sub(rf"\b{item.name}\b", item.target, c_type)
     return c_type
 
 
-def normalised(part):
-    """Without the words that typedefs make redundant, and the base class that is accepted too."""
+def normalized(part):
+    """Drop the words that typedefs make redundant, and the base class that is accepted too."""
     return re.sub(r"\b(struct|enum|union) |,driver\.\w+$", "", without_count(part))
 
 
-def test_handles_of_another_library_are_accepted_where_the_reference_accepts_them(
-    reference, library
-):
+def test_handles_of_another_library_are_accepted_as_in_the_reference(reference, library):
     bases = {h.name: h.base for h in library.handles}
     different = set()
     for name in python_functions(library):
         for param in reference.functions[name].get("a", ()):
-            found = re.search(r":(?:list|ptr|handle):(\w+),([\w.]+)$", param)
-            if found and bases[found[1]] != found[2]:
-                different.add((name, *found.groups()))
+            actual = re.search(r":(?:list|ptr|handle):(\w+),([\w.]+)$", param)
+            if actual and bases[actual[1]] != actual[2]:
+                different.add((name, *actual.groups()))
     assert different == set()
 
 
 def without_count(kind):
-    """The reference writes an internal name where a capacity comes from a parameter."""
+    """Drop the internal name that the reference has where a parameter gives the capacity."""
     return re.sub(r"\[_?[a-zA-Z]\w*\]$", "[]", kind)
 
 
@@ -95,7 +93,7 @@ def test_every_function_is_found_in_the_same_header(reference, library):
     assert different == {}
 
 
-def test_functions_for_cimport_only_are_those_without_a_python_counterpart(reference, library):
+def test_cimport_only_functions_have_no_python_counterpart(reference, library):
     hidden = {f.name for f in library.functions if not f.in_python}
     assert hidden == reference.capsules.keys() - reference.functions.keys()
 

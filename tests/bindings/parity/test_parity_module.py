@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The built modules show what the reference shows: names, signatures, members, attributes."""
+"""The built modules equal the reference: names, signatures, members, attributes."""
 
 import inspect
 
@@ -10,11 +10,11 @@ class TestModule(ModuleSuite):
     pass
 
 
-def test_every_public_name_of_the_reference_is_there(reference, module):
+def test_every_public_name_of_the_reference_exists(reference, module):
     expected = {*reference.functions, *reference.enums, *reference.constants, "sizeof"}
     expected |= reference.base["classes"].keys() - set(reference.deviation("classes", "names", ()))
     missing = {name for name in expected if not hasattr(module, name)}
-    # 13.5 numbered the anonymous types anew
+    # 13.5 renumbered the anonymous types
     assert {name for name in missing if not name.startswith("anon_")} == set()
 
 
@@ -26,14 +26,14 @@ def test_every_signature_is_exact(reference, module):
     different = {}
     for name, record in reference.functions.items():
         parameters = inspect.signature(getattr(module, name)).parameters.values()
-        found = [str(p) for p in parameters]
-        if found != record["py"]:
-            different[name] = (found, record["py"])
+        actual = [str(p) for p in parameters]
+        if actual != record["py"]:
+            different[name] = (actual, record["py"])
         assert {p.kind for p in parameters} <= {inspect.Parameter.POSITIONAL_OR_KEYWORD}, name
     assert different == {}
 
 
-def test_names_of_equal_value_are_one_member_the_first_declared(reference, module):
+def test_names_of_equal_value_are_one_member_with_the_first_name(reference, module):
     for name, change in reference.of_kind("enum"):
         enum = getattr(module, name)
         for alias, member in change.get("now_alias_of", {}).items():
@@ -45,10 +45,10 @@ def test_every_class_has_its_base(reference, module):
     different = {}
     for name, record in classes_of(reference):
         library, _, base = record.get("base", "object").rpartition(".")
-        found = getattr(module, name).__base__
-        owner = f"cuda.bindings.{library}" if library else found.__module__
-        if (found.__module__, found.__name__) != (owner, base):
-            different[name] = found
+        actual = getattr(module, name).__base__
+        owner = f"cuda.bindings.{library}" if library else actual.__module__
+        if (actual.__module__, actual.__name__) != (owner, base):
+            different[name] = actual
     assert different == {}
 
 
@@ -61,7 +61,7 @@ def test_every_field_is_an_attribute(reference, module):
     assert missing == list(reference.dropped_fields)
 
 
-def test_every_member_that_13_5_added_is_there(reference, module):
+def test_every_member_added_in_13_5_exists(reference, module):
     missing = []
     for name, record in reference.of_kind("class"):
         members = [*record.get("members", ()), *record.get("added_members", ())]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What struct objects list and print is what those of the reference do: programs compare it."""
+"""Struct objects list and print like the reference's, since programs compare them."""
 
 import json
 import re
@@ -16,43 +16,44 @@ EXCEPTIONS = tomllib.loads((DATA / "parity_exceptions.toml").read_text())
 
 
 @pytest.fixture(scope="module")
-def ours():
+def recorded_here():
     return record()
 
 
 def comparable(text):
-    """A value that no enumerator has is an error there and a member here."""
+    """Replace a value without an enumerator, which is an error there and a member here."""
     return re.sub(r"<\w+\.UNKNOWN_\d+: \d+>", "<ValueError>", text)
 
 
 @pytest.mark.parametrize("module", RECORDED)
-def test_every_struct_lists_the_same_names(module, ours):
+def test_every_struct_lists_the_same_names(module, recorded_here):
     excepted = EXCEPTIONS["struct_names"].get(module, {})
     different = {}
-    for name, theirs in RECORDED[module].items():
-        mine = set(ours[module][name]["names"]) - set(excepted.get(name, ()))
-        if mine != set(theirs["names"]):
-            different[name] = mine ^ set(theirs["names"])
+    for name, expected in RECORDED[module].items():
+        mine = set(recorded_here[module][name]["names"]) - set(excepted.get(name, ()))
+        if mine != set(expected["names"]):
+            different[name] = mine ^ set(expected["names"])
     assert different == {}
 
 
 @pytest.mark.parametrize("module", RECORDED)
-def test_every_struct_prints_the_same(module, ours):
+def test_every_struct_prints_the_same(module, recorded_here):
     different = [
         name
         for name, theirs in RECORDED[module].items()
-        if theirs["text"] is not None and comparable(ours[module][name]["text"]) != theirs["text"]
+        if theirs["text"] is not None
+        and comparable(recorded_here[module][name]["text"]) != theirs["text"]
     ]
     assert different == EXCEPTIONS["struct_texts"].get(module, {"names": []})["names"]
 
 
-def test_the_data_has_every_class_and_many_fields(ours):
+def test_the_data_has_every_class_and_many_fields(recorded_here):
     for module, classes in RECORDED.items():
-        assert set(ours[module]) - set(classes) <= {"anon_struct0"}, module
+        assert set(recorded_here[module]) - set(classes) <= {"anon_struct0"}, module
     assert sum(len(row["names"]) for rows in RECORDED.values() for row in rows.values()) > 3000
 
 
-def test_what_is_not_listed_is_there():
+def test_unlisted_names_exist():
     from cuda.bindings import driver, nvml
 
     handle = driver.CUipcMemHandle(reserved=bytes(range(64)))
@@ -63,7 +64,7 @@ def test_what_is_not_listed_is_there():
         assert struct.copy().asdict() == struct.asdict()
 
 
-def test_a_subclass_lists_what_it_adds():
+def test_a_subclass_lists_its_additions():
     from cuda.bindings import driver
 
     class Mine(driver.CUextent3D):
@@ -72,9 +73,9 @@ def test_a_subclass_lists_what_it_adds():
         def copy(self):
             return self
 
-    mine = Mine(width=3)
-    mine.note = 1
-    assert {"kind", "copy", "note", "width", "getPtr", "__class__"} <= set(dir(mine))
+    extended = Mine(width=3)
+    extended.note = 1
+    assert {"kind", "copy", "note", "width", "getPtr", "__class__"} <= set(dir(extended))
 
 
 def test_addresses_identifiers_and_texts_print_as_programs_expect():

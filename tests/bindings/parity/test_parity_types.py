@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types of the low layer are those of the reference: enums, constants, handles, structs."""
+"""The types of the low layer equal the reference: enums, constants, handles, structs."""
 
 import pytest
 
-# how the reference's data spells the two shapes that are not integers
+# spelling of the two non-integer shapes in the reference's data
 SHAPES = {"pointer": "void_ptr eq hash index", "function": "void_ptr index"}
 
 
@@ -35,7 +35,7 @@ def test_every_class_exists(reference, classes):
     assert {n for n in classes if not n.startswith("anon_")} == expected
 
 
-def test_every_handle_stores_the_same_and_compares_alike(reference, library):
+def test_every_handle_stores_the_same_type_and_compares_alike(reference, library):
     ours = {h.name: SHAPES.get(h.shape, h.c_type) for h in library.handles}
     theirs = {n: c["handle"] for n, c in reference.classes.items() if "handle" in c}
     assert {n: (ours[n], theirs[n]) for n in theirs if ours[n] != theirs[n]} == {}
@@ -87,7 +87,7 @@ def struct_records(reference):
 
 def is_same_kind(field, expected, reference, struct):
     """Numbers of anonymous types moved in 13.5, as did the extent of reserved members; the
-    reference's data does not say the element of a plain array."""
+    reference's data lacks the element of a plain array."""
     kind = str(field.kind)
     if kind == expected:
         return True
@@ -99,7 +99,7 @@ def is_same_kind(field, expected, reference, struct):
     return field.name in removed and kind.startswith(("bytes[", "arr:"))
 
 
-def test_no_field_is_made_up(reference, classes):
+def test_no_field_is_invented(reference, classes):
     extra = []
     for name, record in struct_records(reference):
         known = {text.partition("|")[0] for text in record.get("fields", ())}
@@ -108,23 +108,25 @@ def test_no_field_is_made_up(reference, classes):
     assert sorted(extra) == sorted(reference.deviation("padding", "fields", ()))
 
 
-def test_fields_that_13_5_dropped_are_kept(reference, classes):
+def test_fields_dropped_in_13_5_are_kept(reference, classes):
     for name in (
-        f"{prefix}Ipc{what}Handle_st" for prefix in ("CU", "cuda") for what in ("Mem", "Event")
+        f"{prefix}Ipc{object_kind}Handle_st"
+        for prefix in ("CU", "cuda")
+        for object_kind in ("Mem", "Event")
     ):
         if name.replace("CUIpc", "CUipc") in classes:
             fields = classes[name.replace("CUIpc", "CUipc")].fields
             assert [str(f.kind) for f in fields] == ["bytes[64]"]
 
 
-def test_every_field_that_is_gone_is_gone_from_the_header(reference, classes):
+def test_every_missing_field_is_missing_in_the_header(reference, classes):
     for key in reference.dropped_fields:
         name, _, field = key.partition(".")
         assert field in reference.changes[name]["removed_members"]
         assert field not in {f.name for f in classes[name].fields}
 
 
-def test_every_field_that_13_5_added_exists(reference, classes):
+def test_every_field_added_in_13_5_exists(reference, classes):
     missing = []
     for name, record in reference.of_kind("class"):
         fields = inherited_fields(classes, name) if name in classes else set()

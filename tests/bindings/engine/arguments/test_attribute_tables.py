@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every attribute that has a type: what is read of it, and what it may be set to."""
+"""Every typed attribute: the type that is read, and the values that can be set."""
 
 import ctypes
 
@@ -113,7 +113,7 @@ PREFIXES = {
 
 
 def spelled(name):
-    """`RELEASE_THRESHOLD` and `cudaMemPoolAttrReleaseThreshold` end alike when spelled so."""
+    """Spell `RELEASE_THRESHOLD` and `cudaMemPoolAttrReleaseThreshold` alike."""
     return name.replace("_", "").lower()
 
 
@@ -138,11 +138,11 @@ def jit(module):
 
 
 def attributes_with(table, enum):
-    return {member(enum, stem): what for stem, what in table.items()}
+    return {member(enum, stem): kind for stem, kind in table.items()}
 
 
 @pytest.mark.parametrize("stem", POOL)
-def test_a_pool_attribute_is_of_its_type_both_ways(api, put, stem):
+def test_a_pool_attribute_is_read_and_set_in_its_type(api, put, stem):
     cls = type_named(api.module, POOL[stem])
     width = 8 if cls is wide else 4
     stored = bytearray(b"\5".ljust(8, b"\0"))
@@ -170,7 +170,7 @@ def test_every_pool_attribute_has_a_type(module):
     assert set(attributes_with(POOL, pool(module))) == set(pool(module))
 
 
-def test_graph_memory_is_counted_in_wide_numbers(api, put):
+def test_graph_memory_is_counted_in_64_bits(api, put):
     enum = (
         driver.CUgraphMem_attribute if api.module is driver else runtime.cudaGraphMemAttributeType
     )
@@ -190,7 +190,7 @@ def test_graph_memory_is_counted_in_wide_numbers(api, put):
             assert seen.pop() == (attribute, 7)
 
 
-def test_every_range_attribute_is_a_number_or_a_list_of_them(api, put):
+def test_every_range_attribute_is_a_number_or_a_list_of_numbers(api, put):
     def get(pointer, size, *_):
         ctypes.memset(pointer, 0xFF, 4)
 
@@ -203,7 +203,7 @@ def test_every_range_attribute_is_a_number_or_a_list_of_them(api, put):
 
 
 @pytest.mark.parametrize("stem", POINTER)
-def test_a_pointer_attribute_is_of_its_type(put, stem):
+def test_a_pointer_attribute_has_its_type(put, stem):
     cls = POINTER[stem]
     width = 4 if stem.endswith("_ORDINAL") else 8
     put("cuPointerGetAttribute",
@@ -221,7 +221,7 @@ def test_every_pointer_attribute_has_a_type():
 
 
 @pytest.mark.parametrize("stem", COREDUMP)
-def test_a_coredump_setting_is_of_its_type(put, stem):
+def test_a_coredump_setting_has_its_type(put, stem):
     sizes = {flag: 1, bytes: 1024, number: 4}
 
     def get(_attribute, value, size):
@@ -244,7 +244,7 @@ def test_a_coredump_setting_is_of_its_type(put, stem):
     ],
     ids=lambda p: p if isinstance(p, str) else "",
 )
-def test_memory_leaves_in_the_type_of_its_kind(put, module, function, kind):
+def test_exported_memory_has_the_type_of_its_kind(put, module, function, kind):
     enum = (
         driver.CUmemAllocationHandleType
         if module is driver
@@ -261,11 +261,11 @@ def test_memory_leaves_in_the_type_of_its_kind(put, module, function, kind):
 
 
 class TestJitOptions:
-    """The loader of the driver and that of the runtime read options alike."""
+    """The loaders of the driver and of the runtime read options alike."""
 
     @pytest.fixture
     def stored(self, api, put):
-        """`stored(stem, value)`: the word that goes to the library."""
+        """`stored(stem, value)`: the word that the library receives."""
         words = []
 
         def load(_library, _code, _options, values, count, *_):
@@ -274,13 +274,13 @@ class TestJitOptions:
         put(api.name("LibraryLoadData"), load,
             *[Pointer] * 4, ctypes.c_uint, Pointer, Pointer, ctypes.c_uint)  # fmt: skip
 
-        def give(stem, value):
+        def pass_option(stem, value):
             option = member(jit(api.module), stem)
             code, _ = api.LibraryLoadData(b"x", [option], [value], 1, [], [], 0)
             assert code == 0
             return words[0]
 
-        return give
+        return pass_option
 
     @pytest.mark.parametrize("stem", JIT_UNSIGNED)
     def test_counts_are_unsigned(self, stored, stem):
@@ -324,11 +324,11 @@ class TestJitOptionsOfTheDriver:
 
         put("cuModuleLoadDataEx", load, Pointer, Pointer, ctypes.c_uint, Pointer, Pointer)
 
-        def give(stem, value):
+        def pass_option(stem, value):
             driver.cuModuleLoadDataEx(b"x", 1, [member(driver.CUjit_option, stem)], [value])
             return words[0]
 
-        return give
+        return pass_option
 
     @pytest.mark.parametrize("stem", DRIVER_JIT_UNSIGNED)
     def test_counts_are_unsigned(self, stored, stem):
@@ -352,18 +352,18 @@ class TestJitOptionsOfTheDriver:
             stored(stem, ["ab"])
 
     @pytest.mark.parametrize("stem", JIT_WITHOUT_TYPE)
-    def test_what_is_internal_has_no_type(self, stored, stem):
+    def test_an_internal_option_has_no_type(self, stored, stem):
         with pytest.raises(TypeError, match="Unsupported attribute: <CUjit_option"):
             stored(stem, 1)
 
-    def test_every_option_is_looked_at(self):
+    def test_every_option_is_covered(self):
         stems = [*JIT_UNSIGNED, *JIT_SIGNED, *JIT_BUFFERS, "WALL_TIME", *DRIVER_JIT_UNSIGNED]
         stems += [*DRIVER_JIT_SIGNED, *DRIVER_JIT_LISTS, *JIT_WITHOUT_TYPE]
         assert {member(driver.CUjit_option, s) for s in stems} == set(driver.CUjit_option)
 
 
 @pytest.mark.parametrize("kind", ["CUlibraryOption", "cudaLibraryOption"])
-def test_options_of_a_library_are_a_struct_and_a_number(put, kind):
+def test_options_of_a_library_are_a_struct_and_a_count(put, kind):
     module, prefix = (driver, "cu") if kind.startswith("CU") else (runtime, "cuda")
     words = []
 
@@ -373,16 +373,16 @@ def test_options_of_a_library_are_a_struct_and_a_number(put, kind):
     put(f"{prefix}LibraryLoadData", load,
         *[Pointer] * 4, ctypes.c_uint, Pointer, Pointer, ctypes.c_uint)  # fmt: skip
     enum = getattr(module, kind)
-    table, kept = (
+    table, preserved = (
         member(enum, "HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE"),
         member(enum, "BINARY_IS_PRESERVED"),
     )
     functions = driver.CUlibraryHostUniversalFunctionAndDataTable()
     load_data = getattr(module, f"{prefix}LibraryLoadData")
     if module is driver:
-        load_data(b"x", [], [], 0, [table, kept], [functions, 1], 2)
+        load_data(b"x", [], [], 0, [table, preserved], [functions, 1], 2)
         assert words == [functions.getPtr(), 1]
-    load_data(b"x", [], [], 0, [kept, table], [1, 4096], 2)
+    load_data(b"x", [], [], 0, [preserved, table], [1, 4096], 2)
     assert words == [1, 4096]
     with pytest.raises(TypeError):
-        load_data(b"x", [], [], 0, [kept], [None], 1)
+        load_data(b"x", [], [], 0, [preserved], [None], 1)

@@ -31,7 +31,7 @@ def fill(pointer, data):
         (Pool.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, 2**40, 8, ctypes.c_uint64(2**40)),
     ],
 )
-def test_a_pool_attribute_is_set_in_its_own_type(put, attribute, value, size, expected):
+def test_a_pool_attribute_is_set_in_its_type(put, attribute, value, size, expected):
     seen = []
     put("cuMemPoolSetAttribute", lambda _pool, _attr, p: seen.append(ctypes.string_at(p, size)),
         Pointer, ctypes.c_int, Pointer)  # fmt: skip
@@ -39,7 +39,7 @@ def test_a_pool_attribute_is_set_in_its_own_type(put, attribute, value, size, ex
     assert seen == [bytes(expected)]
 
 
-def test_a_pool_attribute_is_read_in_its_own_type(put):
+def test_a_pool_attribute_is_read_in_its_type(put):
     put("cuMemPoolGetAttribute", lambda _pool, _attr, p: fill(p, ctypes.c_uint64(2**40)),
         Pointer, ctypes.c_int, Pointer)  # fmt: skip
     _, value = driver.cuMemPoolGetAttribute(1, Pool.CU_MEMPOOL_ATTR_USED_MEM_HIGH)
@@ -49,7 +49,7 @@ def test_a_pool_attribute_is_read_in_its_own_type(put):
 
 
 @pytest.mark.parametrize("value", ["x", None, 1.5], ids=repr)
-def test_a_number_with_a_class_of_its_own_is_no_handle(calls, value):
+def test_a_typed_integer_is_no_handle(calls, value):
     calls("cuMemPoolSetAttribute", Pointer, ctypes.c_int, Pointer)
     message = r"argument 'value': expected cuuint64_t or an integer, got "
     with pytest.raises(TypeError, match=message + type(value).__name__):
@@ -95,19 +95,22 @@ def test_a_struct_is_returned_by_value(put):
     assert tokens.p2pToken == 3
 
 
-def test_several_attributes_come_back_as_a_list(put):
+def test_several_attributes_are_returned_as_a_list(put):
     def get(count, attributes, data, _ptr):
         for pointer, value in zip((Pointer * count).from_address(data), (5, 6), strict=True):
             fill(pointer, ctypes.c_uint64(value))
 
     put("cuPointerGetAttributes", get, ctypes.c_uint, Pointer, Pointer, Size)
-    wanted = [Attribute.CU_POINTER_ATTRIBUTE_CONTEXT, Attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE]
-    assert driver.cuPointerGetAttributes(2, wanted, 0) == (SUCCESS, [driver.CUcontext(5), 6])
+    attributes = [
+        Attribute.CU_POINTER_ATTRIBUTE_CONTEXT,
+        Attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+    ]
+    assert driver.cuPointerGetAttributes(2, attributes, 0) == (SUCCESS, [driver.CUcontext(5), 6])
     with pytest.raises(RuntimeError, match="List is too small"):
-        driver.cuPointerGetAttributes(3, wanted, 0)
+        driver.cuPointerGetAttributes(3, attributes, 0)
 
 
-def test_an_attribute_that_stands_behind_its_value_is_found(put):
+def test_an_attribute_behind_its_value_is_found(put):
     seen = []
     put("cuPointerSetAttribute", lambda p, _attr, _ptr: seen.append(ctypes.string_at(p, 4)),
         Pointer, ctypes.c_int, Size)  # fmt: skip
@@ -115,7 +118,7 @@ def test_an_attribute_that_stands_behind_its_value_is_found(put):
     assert seen == [b"\1\0\0\0"]
 
 
-def test_a_range_attribute_of_many_values_has_as_many_as_asked_for(put):
+def test_a_range_attribute_returns_the_requested_number_of_values(put):
     def get(pointer, size, *_):
         count = size // 4
         fill(pointer, (ctypes.c_int * count)(*range(count)))
@@ -128,8 +131,8 @@ def test_a_range_attribute_of_many_values_has_as_many_as_asked_for(put):
 
 
 @pytest.mark.parametrize("size", [2**20 + 4, 2**31, 2**32 - 1, 2**62])
-def test_a_list_of_more_devices_than_there_can_be_is_refused_before_the_call(calls, size):
-    """Its memory, several times the size that is asked for, may be more than the machine has."""
+def test_an_impossible_device_count_is_refused_before_the_call(calls, size):
+    """The memory, several times the requested size, may exceed the machine's."""
     accessed = Range.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY
     one = calls("cuMemRangeGetAttribute", Pointer, Size, ctypes.c_int, Size, Size)
     with pytest.raises(ValueError, match=f"a list of devices in {size} bytes, at most 1048576"):
@@ -140,29 +143,32 @@ def test_a_list_of_more_devices_than_there_can_be_is_refused_before_the_call(cal
     assert one == several == []
 
 
-def test_a_list_of_a_quarter_of_a_million_devices_comes_back(put):
+def test_a_list_of_a_quarter_of_a_million_devices_is_returned(put):
     put("cuMemRangeGetAttribute", lambda *_: 0, Pointer, Size, ctypes.c_int, Size, Size)
     accessed = Range.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY
     assert driver.cuMemRangeGetAttribute(2**20, accessed, 0, 4) == (SUCCESS, [0] * 2**18)
 
 
 @pytest.mark.parametrize("size", [2**62, 2**63, 2**64 - 1])
-def test_memory_that_cannot_be_had_is_told_by_its_size(size):
+def test_an_impossible_allocation_is_reported_with_its_size(size):
     mostly = Range.CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY
     with pytest.raises(MemoryError, match=f"{size} bytes cannot be reserved"):
         driver.cuMemRangeGetAttribute(size, mostly, 0, 4)
 
 
-def test_range_attributes_come_back_as_a_list(put):
+def test_range_attributes_are_returned_as_a_list(put):
     def get(data, _sizes, _attributes, count, *_):
         for i, pointer in enumerate((Pointer * count).from_address(data)):
             fill(pointer, ctypes.c_int(i + 1))
 
     put("cuMemRangeGetAttributes", get, Pointer, Pointer, Pointer, Size, Size, Size)
-    wanted = [Range.CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, Range.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY]
-    assert driver.cuMemRangeGetAttributes([4, 8], wanted, 2, 0, 4) == (SUCCESS, [1, [2, 0]])
+    attributes = [
+        Range.CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY,
+        Range.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
+    ]
+    assert driver.cuMemRangeGetAttributes([4, 8], attributes, 2, 0, 4) == (SUCCESS, [1, [2, 0]])
     with pytest.raises(RuntimeError, match="List is too small"):
-        driver.cuMemRangeGetAttributes([4], wanted, 2, 0, 4)
+        driver.cuMemRangeGetAttributes([4], attributes, 2, 0, 4)
 
 
 class TestCoredump:
@@ -202,7 +208,7 @@ class TestCoredump:
 
 
 class TestExport:
-    """Memory handles leave in the type of the kind asked for."""
+    """Memory handles are returned in the type of the requested kind."""
 
     TYPES = (Pointer, Pointer, ctypes.c_int, ctypes.c_uint64)
     Kind = driver.CUmemAllocationHandleType
@@ -243,7 +249,7 @@ class TestJitOptions:
             (Jit.CU_JIT_WALL_TIME, 1.0, 0x3F800000),
         ],
     )
-    def test_numbers_are_the_pointer_itself(self, values, option, value, expected):
+    def test_numbers_are_stored_in_the_pointer_itself(self, values, option, value, expected):
         driver.cuModuleLoadDataEx(b"", 1, [option], [value])
         assert values == [expected]
 
@@ -253,7 +259,7 @@ class TestJitOptions:
         driver.cuModuleLoadDataEx(b"", 2, options, [log, 100])
         assert values == [ctypes.addressof(ctypes.c_char.from_buffer(log)), 100]
 
-    def test_names_are_an_array_of_texts(self, put):
+    def test_names_are_an_array_of_strings(self, put):
         seen = []
 
         def load(_out, _image, _count, _options, values):

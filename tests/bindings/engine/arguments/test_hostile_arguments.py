@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that change, vanish or strike back while they are converted or used."""
+"""Arguments that change, are destroyed or act while they are converted or used."""
 
 import ctypes
 import sys
@@ -14,18 +14,18 @@ has_python_buffers = pytest.mark.skipif(
 
 
 class Text(bytes):
-    """Bytes that tell when they are gone."""
+    """Bytes that record their destruction."""
 
-    gone: list = []  # noqa: RUF012 - the class is used by one test at a time
+    destroyed: list = []  # noqa: RUF012 - the class is used by one test at a time
 
     def __del__(self):
-        self.gone.append(bytes(self))
+        self.destroyed.append(bytes(self))
 
 
 @pytest.fixture
-def gone():
-    Text.gone = []
-    return Text.gone
+def destroyed():
+    Text.destroyed = []
+    return Text.destroyed
 
 
 class Strikes:
@@ -44,37 +44,37 @@ class Strikes:
         return float(self.strike())
 
 
-def test_texts_live_as_long_as_the_call_that_empties_their_list(put, gone):
+def test_texts_live_until_a_call_that_empties_their_list_returns(put, destroyed):
     options = [Text(b"-a"), Text(b"-b")]
     seen = []
 
     def compile_(_program, count, _options):
         options.clear()
-        seen.append(list(gone))
+        seen.append(list(destroyed))
 
     put("nvrtcCompileProgram", compile_, Pointer, ctypes.c_int, Pointer)
     nvrtc.nvrtcCompileProgram(0, 2, options)
     assert seen == [[]]
-    assert sorted(gone) == [b"-a", b"-b"]
+    assert sorted(destroyed) == [b"-a", b"-b"]
 
 
-def test_a_single_struct_lives_as_long_as_the_call_that_empties_its_list(put):
-    gone, seen = [], []
+def test_a_single_struct_lives_until_its_call_returns(put):
+    destroyed, seen = [], []
 
     class Access(driver.CUmemAccessDesc):
         def __del__(self):
-            gone.append(self)
+            destroyed.append(self)
 
     descriptions = [Access()]
 
     def set_access(_pool, _array, _count):
         descriptions.clear()
-        seen.append(len(gone))
+        seen.append(len(destroyed))
 
     put("cuMemPoolSetAccess", set_access, Pointer, Pointer, Size)
     driver.cuMemPoolSetAccess(1, descriptions, 1)
     assert seen == [0]
-    assert len(gone) == 1
+    assert len(destroyed) == 1
 
 
 LOAD = "cuLibraryLoadData", *[Pointer] * 4, Unsigned, Pointer, Pointer, Unsigned
@@ -84,7 +84,7 @@ def load(options, values):
     return driver.cuLibraryLoadData(b"", options, values, len(options), [], [], 0)
 
 
-def test_option_values_live_as_long_as_the_call_that_empties_their_list(put, gone):
+def test_option_values_live_until_a_call_that_empties_their_list_returns(put, destroyed):
     names = driver.CUjit_option.CU_JIT_GLOBAL_SYMBOL_NAMES
     values = [[Text(b"one"), Text(b"two")]]
     seen = []
@@ -92,12 +92,12 @@ def test_option_values_live_as_long_as_the_call_that_empties_their_list(put, gon
     def load_(*_):
         values[0].clear()
         values.clear()
-        seen.append(list(gone))
+        seen.append(list(destroyed))
 
     put(LOAD[0], load_, *LOAD[1:])
     load([names], values)
     assert seen == [[]]
-    assert len(gone) == 2
+    assert len(destroyed) == 2
 
 
 def test_a_list_of_option_values_that_shrinks_is_refused(calls):
@@ -120,7 +120,7 @@ def test_a_list_inside_an_option_that_shrinks_is_refused(calls):
     assert seen == []
 
 
-def test_channels_of_a_colour_that_shrink_are_refused(calls):
+def test_channels_of_a_color_that_shrink_are_refused(calls):
     calls("cuTexRefSetBorderColor", Pointer, Pointer)
     channels = []
     channels += [Strikes(channels), 2.0, 3.0]
@@ -129,7 +129,7 @@ def test_channels_of_a_colour_that_shrink_are_refused(calls):
 
 
 class Moves:
-    """Shows other memory each time it is asked for its buffer."""
+    """Returns different memory for each buffer request."""
 
     def __init__(self):
         self.shown = []
@@ -144,7 +144,7 @@ def address(memory):
 
 
 @has_python_buffers
-def test_the_memory_of_an_address_field_is_that_which_is_kept():
+def test_an_address_field_retains_the_memory_that_it_points_at():
     moves = Moves()
     copy = driver.CUDA_MEMCPY2D(srcHost=moves)
     assert len(moves.shown) == 1
@@ -152,7 +152,7 @@ def test_the_memory_of_an_address_field_is_that_which_is_kept():
 
 
 @has_python_buffers
-def test_the_memory_of_kernel_parameters_in_a_struct_is_that_which_is_kept():
+def test_kernel_parameters_of_a_struct_retain_the_memory_that_they_point_at():
     moves = Moves()
     node = driver.CUDA_KERNEL_NODE_PARAMS(kernelParams=moves)
     assert len(moves.shown) == 1
@@ -183,7 +183,7 @@ def test_an_interrupt_during_a_conversion_is_not_swallowed(calls):
 
 
 @pytest.mark.parametrize("name", [5, None, b"CUresult"], ids=repr)
-def test_a_name_that_is_no_text_is_no_attribute(on_null_driver, name):
+def test_a_name_that_is_no_string_is_no_attribute(on_null_driver, name):
     code = f"""
 import cuda.bindings.driver as driver
 try:
@@ -194,7 +194,7 @@ except TypeError as error:
     assert "must be str" in on_null_driver(code)
 
 
-def test_odd_keys_of_a_module_do_not_disturb_it(on_null_driver):
+def test_odd_keys_of_a_module_have_no_effect(on_null_driver):
     code = """
 import cuda.bindings.driver as driver
 vars(driver).update({5: 1, "": 2})
@@ -203,7 +203,7 @@ print(driver.CUresult(0).name, 5 in driver.__all__, "" in driver.__all__)
     assert on_null_driver(code).split() == ["CUDA_SUCCESS", "False", "False"]
 
 
-def test_a_count_beyond_all_memory_is_an_error_and_not_touched(calls):
+def test_a_count_beyond_all_memory_is_an_error_and_is_not_allocated(calls):
     calls("cuGraphGetNodes", Pointer, Pointer, Pointer)
     with pytest.raises((MemoryError, ValueError)):
         driver.cuGraphGetNodes(0, 2**60)

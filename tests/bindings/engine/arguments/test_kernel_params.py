@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``kernelParams`` in all forms, compared with what ctypes itself stores."""
+"""``kernelParams`` in all forms, compared with the bytes that ctypes stores."""
 
 import ctypes
 import gc
@@ -26,7 +26,7 @@ def read(parameter):
 
 @pytest.fixture
 def packed(put):
-    """``packed(params, sizes)``: the bytes that each parameter pointer shows during the call."""
+    """``packed(params, sizes)``: the bytes behind each parameter pointer during the call."""
 
     def run(params, sizes):
         seen = []
@@ -52,7 +52,7 @@ def launches(calls):
 
 
 @pytest.mark.parametrize("nothing", [None, 0])
-def test_nothing_is_null(launches, nothing):
+def test_an_empty_argument_is_null(launches, nothing):
     launch(nothing)
     assert launches[0][9] is None
 
@@ -70,7 +70,7 @@ def test_a_buffer_is_the_array_itself(launches):
 
 
 @pytest.mark.parametrize("thing", ["x", 1.5, [1], ((1,),), ((1,), (ctypes.c_int,), ()), ([1], [2])])
-def test_what_is_no_parameter_list_is_refused(launches, thing):
+def test_an_invalid_parameter_list_is_refused(launches, thing):
     with pytest.raises(TypeError, match="argument 'kernelParams': expected"):
         launch(thing)
     assert launches == []
@@ -160,7 +160,7 @@ def test_out_of_range_is_an_error_or_wraps_around(packed, c_type):
     ],
     ids=repr,
 )
-def test_numbers_of_other_kinds_convert_like_pythons(packed, value, c_type, plain):
+def test_numbers_of_other_kinds_convert_like_in_python(packed, value, c_type, plain):
     assert packed(((value,), (c_type,)), [ctypes.sizeof(c_type)]) == [bytes(c_type(plain))]
 
 
@@ -170,7 +170,7 @@ def test_numbers_of_other_kinds_convert_like_pythons(packed, value, c_type, plai
      (None, ctypes.c_int), (object(), Pointer), (1.5, Pointer), ("ab", ctypes.c_char)],
     ids=repr,
 )  # fmt: skip
-def test_a_value_of_the_wrong_kind_is_refused_by_its_place(launches, value, c_type):
+def test_a_value_of_the_wrong_kind_is_refused_by_its_position(launches, value, c_type):
     with pytest.raises(TypeError, match="parameter 1: "):
         launch(((0, value), (ctypes.c_int, c_type)))
     assert launches == []
@@ -196,7 +196,7 @@ class Pair(ctypes.Structure):
     _fields_ = (("x", ctypes.c_int), ("y", ctypes.c_double))
 
 
-def test_without_a_type_the_objects_own_memory_is_the_parameter(packed):
+def test_an_object_without_a_type_is_passed_by_its_memory(packed):
     pointer, pair = driver.CUdeviceptr(77), Pair(1, 2.5)
     config = driver.CUextent3D(width=5)
     member = driver.CUmemLocationType(2)
@@ -206,13 +206,13 @@ def test_without_a_type_the_objects_own_memory_is_the_parameter(packed):
     assert packed((values, (None,) * 4), [8, 16, 8, 4]) == expected
 
 
-def test_with_a_pointer_type_the_address_of_the_object_is_the_value(packed):
+def test_an_object_with_a_pointer_type_is_passed_by_its_address(packed):
     pointer = driver.CUdeviceptr(77)
     expected = pointer.getPtr().to_bytes(8, "little")
     assert packed(((pointer,), (Pointer,)), [8]) == [expected]
 
 
-def test_foreign_objects_tell_their_address_by_get_ptr(packed):
+def test_foreign_objects_return_their_address_by_get_ptr(packed):
     class Foreign:
         memory = ctypes.c_uint64(99)
 
@@ -230,7 +230,7 @@ def test_a_plain_value_needs_a_type(launches, value):
         launch(((value,), (None,)))
 
 
-def test_an_error_of_the_value_itself_is_passed_on(launches):
+def test_an_error_of_the_value_itself_is_propagated(launches):
     class Broken:
         def getPtr(self):
             raise LookupError("mine")
@@ -251,11 +251,11 @@ class TestInStructs:
         assert ctypes.c_int.from_address(first).value == 7
         assert ctypes.c_double.from_address(second).value == 2.5
 
-    def test_values_that_are_parameters_themselves_are_kept(self):
-        class Kept(driver.CUdeviceptr):
+    def test_values_that_are_parameters_themselves_are_retained(self):
+        class Referent(driver.CUdeviceptr):
             pass
 
-        value = Kept(77)
+        value = Referent(77)
         reference = weakref.ref(value)
         node = driver.CUDA_KERNEL_NODE_PARAMS(kernelParams=((value,), (None,)))
         del value
@@ -267,7 +267,7 @@ class TestInStructs:
         assert node.kernelParams == 0
         assert reference() is None
 
-    def test_an_array_of_addresses_is_kept(self):
+    def test_an_array_of_addresses_is_retained(self):
         pointers = np.array([1, 2], dtype=np.uint64)
         node = driver.CUDA_KERNEL_NODE_PARAMS(kernelParams=pointers)
         address = pointers.ctypes.data
@@ -276,10 +276,10 @@ class TestInStructs:
         assert node.kernelParams == address
         assert list((ctypes.c_uint64 * 2).from_address(address)) == [1, 2]
 
-    def test_the_block_comes_along_with_a_copy_of_the_struct(self):
+    def test_a_copy_of_the_struct_retains_the_block(self):
         node = driver.CUDA_KERNEL_NODE_PARAMS_v3(kernelParams=((7,), (ctypes.c_int,)))
-        whole = driver.CUgraphNodeParams(kernel=node)
+        outer = driver.CUgraphNodeParams(kernel=node)
         del node
         gc.collect()
-        (pointer,) = (Pointer * 1).from_address(whole.kernel.kernelParams)
+        (pointer,) = (Pointer * 1).from_address(outer.kernel.kernelParams)
         assert ctypes.c_int.from_address(pointer).value == 7

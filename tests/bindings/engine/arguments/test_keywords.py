@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's calling rules, as far as tables have to follow them."""
+"""Python's calling conventions, as far as the function tables implement them."""
 
 import ctypes
 import inspect
@@ -43,7 +43,7 @@ def test_a_name_that_is_not_interned_is_found(attribute):
         ((1,), {"dev": 2, "attrib": 3}, "multiple values for argument 'attrib'"),
     ],
 )
-def test_wrong_calls_say_what_is_wrong(attribute, args, keywords, message):
+def test_a_wrong_call_names_the_mistake(attribute, args, keywords, message):
     with pytest.raises(TypeError, match=r"^cuDeviceGetAttribute\(\) .*" + message):
         driver.cuDeviceGetAttribute(*args, **keywords)
     assert attribute == []
@@ -69,13 +69,13 @@ def test_wrong_calls_say_what_is_wrong(attribute, args, keywords, message):
         (lambda: driver.sizeof(type=1), "sizeof() got an unexpected keyword argument 'type'"),
     ],
 )
-def test_a_number_of_arguments_that_is_wrong_is_told(call, message):
+def test_a_wrong_number_of_arguments_is_reported(call, message):
     with pytest.raises(TypeError) as caught:
         call()
     assert str(caught.value) == message
 
 
-def test_a_count_at_the_end_may_be_left_out(put):
+def test_a_trailing_count_may_be_omitted(put):
     capacities = []
 
     def get(_graph, nodes, count):
@@ -90,7 +90,7 @@ def test_a_count_at_the_end_may_be_left_out(put):
     assert capacities[2][0] is not None
 
 
-def test_signatures_are_those_of_the_tables():
+def test_signatures_equal_the_tables():
     assert str(inspect.signature(driver.cuDeviceGetAttribute)) == "(attrib, dev)"
     assert str(inspect.signature(driver.cuGraphGetNodes)) == "(hGraph, numNodes=0)"
     assert str(inspect.signature(driver.cuCtxGetCurrent)) == "()"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists as arguments: arrays in C, whose count stays an argument of its own."""
+"""Lists as arguments: C arrays whose count remains a separate argument."""
 
 import ctypes
 
@@ -29,12 +29,12 @@ def test_handles_become_an_array(nodes, kind):
 
 
 @pytest.mark.parametrize("empty", [None, [], ()])
-def test_no_elements_are_null(nodes, empty):
+def test_an_empty_list_is_null(nodes, empty):
     driver.cuGraphAddEmptyNode(1, empty, 0)
     assert nodes == [None]
 
 
-def test_a_long_list_does_not_fit_on_the_stack_and_arrives_all_the_same(nodes):
+def test_a_list_too_long_for_the_stack_is_passed_completely(nodes):
     driver.cuGraphAddEmptyNode(1, list(range(1, 1001)), 1000)
     assert nodes == [list(range(1, 1001))]
 
@@ -44,22 +44,22 @@ def test_a_list_may_be_longer_than_the_count(nodes):
     assert nodes == [[1]]
 
 
-@pytest.mark.parametrize("given", [[1], None], ids=["short", "none"])
-def test_a_list_that_is_shorter_than_the_count_is_refused(nodes, given):
+@pytest.mark.parametrize("value", [[1], None], ids=["short", "none"])
+def test_a_list_shorter_than_the_count_is_refused(nodes, value):
     with pytest.raises(RuntimeError, match="argument 'dependencies': List is too small: . < 2"):
-        driver.cuGraphAddEmptyNode(1, given, 2)
+        driver.cuGraphAddEmptyNode(1, value, 2)
     assert nodes == []
 
 
 @pytest.mark.parametrize("element", ["x", None, 1.5])
-def test_a_wrong_element_is_named_by_its_place(nodes, element):
+def test_a_wrong_element_is_named_by_its_position(nodes, element):
     message = "argument 'dependencies': element 1: expected CUgraphNode or an integer, got "
     with pytest.raises(TypeError, match=message):
         driver.cuGraphAddEmptyNode(1, [driver.CUgraphNode(), element], 2)
 
 
 @pytest.mark.parametrize("thing", [5, "ab", {1: 2}, iter([])])
-def test_what_is_no_list_is_refused(nodes, thing):
+def test_an_invalid_list_is_refused(nodes, thing):
     with pytest.raises(TypeError, match="expected a list or tuple"):
         driver.cuGraphAddEmptyNode(1, thing, 0)
 
@@ -77,7 +77,7 @@ def test_a_list_that_shrinks_while_it_is_read_is_refused(nodes):
         driver.cuGraphAddEmptyNode(1, values, 2)
 
 
-def test_one_struct_is_passed_in_its_own_memory(calls):
+def test_one_struct_is_passed_by_its_own_memory(calls):
     seen = calls("cuMemPoolSetAccess", Pointer, Pointer, Size)
     access = driver.CUmemAccessDesc()
     driver.cuMemPoolSetAccess(1, [access], 1)
@@ -171,7 +171,7 @@ def edges(put):
 
 
 @pytest.mark.parametrize("left_out", [None, [], ()])
-def test_edges_without_data_are_null_whatever_the_count(edges, left_out):
+def test_edges_without_data_are_null_for_any_count(edges, left_out):
     nodes = [driver.CUgraphNode(1), driver.CUgraphNode(2)]
     assert driver.cuGraphAddDependencies(3, nodes, nodes, left_out, 2) == (0,)
     assert edges == [None]

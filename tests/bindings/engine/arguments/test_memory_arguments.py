@@ -32,7 +32,7 @@ def test_none_is_null(copies):
     assert copies[0][1] is None
 
 
-def test_a_buffer_is_passed_by_its_memory(copies):
+def test_a_buffer_is_passed_by_its_address(copies):
     data = np.arange(4, dtype=np.float32)
     driver.cuMemcpyHtoD(0, data, data.nbytes)
     assert copies[0][1] == data.ctypes.data
@@ -47,13 +47,13 @@ IN_ANY_ORDER = pytest.mark.parametrize(
 
 
 @IN_ANY_ORDER
-def test_a_contiguous_buffer_may_be_in_the_order_of_fortran(copies, data):
+def test_a_contiguous_buffer_may_be_in_fortran_order(copies, data):
     driver.cuMemcpyHtoD(0, data, data.nbytes)
     assert copies[0][1] == np.asarray(data).ctypes.data
 
 
 @IN_ANY_ORDER
-def test_so_may_the_buffer_of_a_field(data):
+def test_a_field_may_hold_a_buffer_in_fortran_order(data):
     copy = driver.CUDA_MEMCPY2D(srcHost=data)
     assert copy.srcHost == np.asarray(data).ctypes.data
 
@@ -81,7 +81,7 @@ def test_a_buffer_is_released_after_the_call(copies):
     ["text", 1.5, object(), np.arange(8)[::2], np.zeros((4, 4))[:2, :2], *FLOATS_OF_NUMPY],
     ids=repr,
 )
-def test_what_has_no_memory_is_refused_by_name(copies, thing):
+def test_an_object_without_memory_is_refused_by_name(copies, thing):
     with pytest.raises(TypeError, match="argument 'srcHost': expected an address, a contiguous"):
         driver.cuMemcpyHtoD(0, thing, 4)
 
@@ -99,13 +99,13 @@ def names(calls):
 
 
 @pytest.mark.parametrize("text", [b"kernel", bytearray(b"kernel")])
-def test_a_text_is_bytes(names, text):
+def test_a_text_is_passed_as_bytes(names, text):
     driver.cuModuleGetFunction(1, text)
     assert names[0][2] == b"kernel"
 
 
 @pytest.mark.parametrize("text", ["kernel", None, 5, memoryview(b"kernel")])
-def test_a_text_is_nothing_else(names, text):
+def test_a_text_is_only_accepted_as_bytes(names, text):
     with pytest.raises(TypeError, match="argument 'name': expected bytes, got"):
         driver.cuModuleGetFunction(1, text)
 
@@ -129,7 +129,7 @@ def test_a_buffer_for_text_is_written_in_place(put, buffer):
     assert bytes(buffer)[:5] == b"line\0"
 
 
-def test_bytes_are_written_in_place_as_existing_code_does_it(put):
+def test_bytes_are_written_in_place_for_compatibility(put):
     put("cuLogsDumpToMemory", dump, *DUMP_TYPES)
     buffer = b" " * 16
     driver.cuLogsDumpToMemory(None, buffer, 16, 0)
@@ -143,10 +143,10 @@ def test_memory_that_cannot_be_written_is_refused(put):
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("value", "expected"),
     [(1.0, [1, 0, 0, 0]), ([1, 2, 3, 4], [1, 2, 3, 4]), ((0.5, 0.25), [0.5, 0.25, 0, 0])],
 )
-def test_a_colour_is_a_number_or_up_to_four(put, given, expected):
+def test_a_color_is_a_number_or_up_to_four(put, value, expected):
     seen = []
     put(
         "cuTexRefSetBorderColor",
@@ -154,11 +154,11 @@ def test_a_colour_is_a_number_or_up_to_four(put, given, expected):
         ctypes.c_void_p,
         ctypes.c_void_p,
     )
-    driver.cuTexRefSetBorderColor(1, given)
+    driver.cuTexRefSetBorderColor(1, value)
     assert seen == expected
 
 
-def test_a_colour_of_five_channels_is_refused(calls):
+def test_a_color_of_five_channels_is_refused(calls):
     calls("cuTexRefSetBorderColor", ctypes.c_void_p, ctypes.c_void_p)
     with pytest.raises(ValueError, match="at most 4"):
         driver.cuTexRefSetBorderColor(1, [0] * 5)

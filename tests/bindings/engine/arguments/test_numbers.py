@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers as arguments: what is accepted, and in which width it arrives in C."""
+"""Numbers as arguments: accepted types, and their width in C."""
 
 import ctypes
 import decimal
@@ -32,7 +32,7 @@ def flags(calls):
 @pytest.mark.parametrize(
     "value", [5, np.int64(5), np.uint8(5), WithInt(), WithIndex(), driver.CUdevice(5)], ids=repr
 )
-def test_anything_that_is_an_integer_is_taken(flags, value):
+def test_any_integer_is_accepted(flags, value):
     driver.cuInit(value)
     assert flags == [(5,)]
 
@@ -44,7 +44,7 @@ def test_bool_is_an_integer(flags, value):
 
 
 @pytest.mark.parametrize("value", [1.5, np.float32(2.5), np.float64(0.1), "1", b"1", None, [1]])
-def test_what_would_lose_digits_or_is_no_number_is_refused_by_name(flags, value):
+def test_lossy_and_nonnumeric_values_are_refused_by_name(flags, value):
     with pytest.raises(TypeError, match=r"^cuInit\(\) argument 'Flags': expected an integer, got"):
         driver.cuInit(value)
     assert flags == []
@@ -54,7 +54,7 @@ WHOLE = [2.0, np.float32(2), np.float64(2), decimal.Decimal(2), fractions.Fracti
 
 
 @pytest.mark.parametrize("value", WHOLE, ids=repr)
-def test_a_whole_number_of_another_type_is_taken_with_a_warning(flags, value):
+def test_a_whole_number_of_another_type_is_accepted_with_a_warning(flags, value):
     with pytest.warns(DeprecationWarning, match="expected an integer, got .*2"):
         driver.cuInit(value)
     assert flags == [(2,)]
@@ -65,7 +65,7 @@ def test_a_whole_number_of_another_type_is_taken_with_a_warning(flags, value):
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e30, -1.0])
-def test_floats_that_are_no_size_are_refused(flags, value):
+def test_floats_that_are_no_valid_size_are_refused(flags, value):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         with pytest.raises((ValueError, OverflowError), match=r"^cuInit\(\) argument 'Flags': "):
@@ -103,7 +103,7 @@ def test_out_of_range_is_refused_by_name(flags, value):
     assert flags == []
 
 
-def test_an_error_of_the_users_own_conversion_is_passed_on(flags):
+def test_an_error_of_a_user_conversion_is_propagated(flags):
     class Broken:
         def __index__(self):
             raise LookupError("mine")
@@ -130,7 +130,7 @@ TAKERS = {
 
 @pytest.fixture
 def arrived(put):
-    """The number that any of TAKERS handed to C."""
+    """The number that any of TAKERS passed to C."""
     seen = []
 
     def memset(_address, value, _count):
@@ -154,7 +154,7 @@ EDGES = [
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.sampled_from(list(LIMITS)), st.integers(-(2**66), 2**66) | st.sampled_from(EDGES))
-def test_every_width_takes_exactly_its_range(arrived, c_type, value):
+def test_every_width_accepts_exactly_its_range(arrived, c_type, value):
     lowest, highest = LIMITS[c_type]
     arrived.clear()
     if lowest <= value <= highest:

@@ -28,18 +28,18 @@ def test_a_handle_is_an_instance_or_an_integer(query, handle):
 
 
 @pytest.mark.parametrize("handle", [None, 0, driver.CUstream()])
-def test_no_handle_is_null(query, handle):
+def test_an_omitted_handle_is_null(query, handle):
     driver.cuStreamQuery(handle)
     assert query == [(None,)]
 
 
-def test_another_class_of_handle_goes_by_its_number(query):
+def test_a_handle_of_another_class_is_passed_by_its_value(query):
     driver.cuStreamQuery(driver.CUevent(9))
     assert query == [(9,)]
 
 
 @pytest.mark.parametrize("handle", ["x", 1.5, b"", object()])
-def test_what_is_no_handle_is_refused_by_name(query, handle):
+def test_an_invalid_handle_is_refused_by_name(query, handle):
     with pytest.raises(TypeError, match=r"cuStreamQuery\(\) argument 'hStream': expected CUstream"):
         driver.cuStreamQuery(handle)
 
@@ -49,14 +49,14 @@ def test_a_negative_handle_is_refused(query):
         driver.cuStreamQuery(-1)
 
 
-def test_a_device_may_be_negative_as_the_header_has_it(calls):
+def test_a_device_may_be_negative_as_in_the_header(calls):
     seen = calls("cuDeviceGetName", ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
     driver.cuDeviceGetName(4, driver.CU_DEVICE_CPU)
     driver.cuDeviceGetName(4, driver.CUdevice(driver.CU_DEVICE_CPU))
     assert [args[2] for args in seen] == [-1, -1]
 
 
-def test_a_view_passes_what_lies_there_now(query):
+def test_a_view_passes_the_current_value(query):
     memory = ctypes.c_uint64(5)
     stream = driver.CUstream(_ptr=ctypes.addressof(memory))
     memory.value = 6
@@ -77,7 +77,7 @@ def test_none_is_no_struct(calls):
     assert seen[0][1] is None
 
 
-def test_a_derived_typedef_goes_for_its_base(calls):
+def test_a_derived_typedef_is_accepted_for_its_base(calls):
     seen = calls("cuArrayCreate", ctypes.c_void_p, ctypes.c_void_p)
 
     class Mine(driver.CUDA_ARRAY_DESCRIPTOR):
@@ -129,7 +129,7 @@ def test_a_handle_by_address_may_be_an_address_or_none(calls):
     assert seen == [(4096,), (None,)]
 
 
-def test_an_iterator_is_advanced_in_place_and_handed_back(put):
+def test_an_iterator_is_advanced_in_place_and_returned(put):
     def dump(iterator, _path, _flags):
         ctypes.c_uint32.from_address(iterator).value = 17
 

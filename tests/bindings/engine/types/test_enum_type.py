@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Enumerations: ints that know their name."""
+"""Enumerations: ints with a name."""
 
 import copy
 import inspect
@@ -20,7 +20,7 @@ def test_a_value_is_its_member():
 
 
 @pytest.mark.parametrize("value", [3, -1, 2**40, 2**70, "a", 1.0, None])
-def test_what_has_no_member_is_a_value_error(value):
+def test_an_unknown_value_is_a_value_error(value):
     with pytest.raises(ValueError, match=f"{value} is not a valid CUctx_flags"):
         Flags(value)
 
@@ -28,7 +28,7 @@ def test_what_has_no_member_is_a_value_error(value):
 @pytest.mark.parametrize(
     ("args", "keywords"), [((), {}), ((1, 2), {}), ((), {"x": 1}), ((1,), {"value": 1})]
 )
-def test_the_class_takes_one_value(args, keywords):
+def test_the_class_accepts_one_value(args, keywords):
     with pytest.raises(TypeError, match=r"CUctx_flags\(\) takes one value"):
         Flags(*args, **keywords)
     assert str(inspect.signature(Flags)) == str(inspect.signature(FastEnum)) == "(value)"
@@ -60,7 +60,7 @@ def test_a_member_is_an_int():
     assert [10, 20, 30][Result(2)] == 30
 
 
-def test_members_are_iterated_in_order_of_declaration_without_aliases():
+def test_members_are_iterated_in_declaration_order_without_aliases():
     names = [m.name for m in Flags]
     policies = ("AUTO", "SPIN", "YIELD", "BLOCKING_SYNC")
     assert names[:4] == [f"CU_CTX_SCHED_{policy}" for policy in policies]
@@ -68,7 +68,7 @@ def test_members_are_iterated_in_order_of_declaration_without_aliases():
     assert "CU_CTX_BLOCKING_SYNC" not in names
 
 
-def test_the_first_name_of_a_value_is_the_member_and_later_ones_are_aliases():
+def test_the_first_name_of_a_value_is_the_member_and_later_names_are_aliases():
     assert Flags.CU_CTX_BLOCKING_SYNC is Flags.CU_CTX_SCHED_BLOCKING_SYNC
     assert Flags.CU_CTX_BLOCKING_SYNC.name == "CU_CTX_SCHED_BLOCKING_SYNC"
     assert Flags.__members__["CU_CTX_BLOCKING_SYNC"] is Flags(4)
@@ -79,7 +79,7 @@ def test_members_mapping_is_read_only():
         Flags.__members__["X"] = 1
 
 
-def test_containment_goes_by_value():
+def test_containment_compares_values():
     assert 0 in Result
     assert Flags(4) in Result
     assert 12345 not in Result
@@ -134,7 +134,7 @@ def test_bases_are_the_public_ones():
 
 
 class Colour(FastEnum):
-    """Of paint."""
+    """Colors of paint."""
 
     RED = 1
     GREEN = (2, "Like grass.")
@@ -143,7 +143,7 @@ class Colour(FastEnum):
 
 
 class TestUserDefined:
-    """A class statement makes an enumeration as the tables do."""
+    """A class statement creates an enumeration like the tables do."""
 
     def test_members(self):
         assert [m.name for m in Colour] == ["RED", "GREEN"]

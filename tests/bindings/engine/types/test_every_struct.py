@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each struct of each module of codes: every field by its kind, copies, dicts, pickles, bytes.
-
-A check goes over all structs of a module and says of each failure which struct it is.
+A check covers all structs of a module and names the struct of each failure.
 """
 
 import copy
@@ -36,13 +35,13 @@ def records_of(*names):
 
 
 def records(library):
-    """The structs that a module has or uses, by name."""
+    """Return the structs that a module defines or uses, by name."""
     return records_of(*library.uses, library.name)
 
 
 @cache
 class Struct:
-    """A class, the records of its fields, and a value for each."""
+    """A class, the records of its fields, and a value for each field."""
 
     def __init__(self, library, name):
         self.library = LIBRARIES[library]
@@ -53,7 +52,7 @@ class Struct:
         self.settable = [f for f in self.records if not f.readonly]
 
     def chain(self, name):
-        """The record of a struct after those that it is a typedef of."""
+        """Return the records of the base structs of a typedef, then the record itself."""
         struct = records(self.library)[name]
         return [*(self.chain(struct.base.rpartition(".")[2]) if struct.base else []), struct]
 
@@ -68,7 +67,7 @@ class Struct:
         raise LookupError(name)
 
     def value(self, field):
-        """Something to set that is not what a new struct holds."""
+        """Return a value that differs from a new struct's."""
         shape, name = field.kind.shape, field.kind.element
         if shape == "enum":
             return list(self.class_of(name))[-1]
@@ -94,15 +93,15 @@ class Struct:
         try:
             self.class_of(name)()
         except TypeError:
-            return False  # a part of a struct, which is never made alone
+            return False  # a part of a struct, which is never created alone
         return True
 
     @staticmethod
     def filled(cls):
-        made = cls()
-        if view := memoryview(made):
+        instance = cls()
+        if view := memoryview(instance):
             view[0] = 1
-        return made
+        return instance
 
     def element(self, name):
         if name in ("float", "double"):
@@ -115,7 +114,7 @@ class Struct:
 
 
 def plain(value):
-    """What makes two values of a field the same."""
+    """Convert a field's value to a form that can be compared."""
     if isinstance(value, (list, tuple)):
         return [plain(each) for each in value]
     if isinstance(value, (int, float, bytes)):
@@ -138,37 +137,37 @@ def the_size_is_that_of_the_c_struct(struct):
 
 
 @check
-def each_field_holds_what_is_set_and_what_a_keyword_gives(struct):
+def each_field_holds_values_set_by_attribute_or_keyword(struct):
     for field in struct.settable:
         value = struct.value(field)
         if value is None:
             continue
-        made = struct.cls()
-        setattr(made, field.name, value)
-        given = struct.cls(**{field.name: value})
+        instance = struct.cls()
+        setattr(instance, field.name, value)
+        from_keyword = struct.cls(**{field.name: value})
         if field.kind.shape == "kparams":
-            assert getattr(made, field.name) and getattr(given, field.name)
+            assert getattr(instance, field.name) and getattr(from_keyword, field.name)
         else:
-            assert plain(getattr(made, field.name)) == plain(value), field.name
-            assert plain(getattr(given, field.name)) == plain(value), field.name
+            assert plain(getattr(instance, field.name)) == plain(value), field.name
+            assert plain(getattr(from_keyword, field.name)) == plain(value), field.name
 
 
 @check
-def what_a_field_refuses_is_told_by_its_name_and_changes_nothing(struct):
-    made = struct.cls()
-    memoryview(made)[:] = bytes(len(bytes(made)))  # some are not all zero when new
+def a_refused_value_is_reported_by_field_name_and_changes_nothing(struct):
+    instance = struct.cls()
+    memoryview(instance)[:] = bytes(len(bytes(instance)))  # some are not all zero when new
     for field in struct.records:
         refused = AttributeError if field.readonly else (TypeError, ValueError)
         for wrong in (object(), "text", 1.5j):
             with pytest.raises(refused) as caught:
-                setattr(made, field.name, wrong)
+                setattr(instance, field.name, wrong)
             assert f"{field.name}" in str(caught.value)
             if not field.readonly:
                 with pytest.raises(refused, match=rf"^{struct.cls.__name__}\.{field.name}: "):
                     struct.cls(**{field.name: wrong})
         with pytest.raises(AttributeError, match=field.name):
-            delattr(made, field.name)
-        assert not any(bytes(made)), field.name
+            delattr(instance, field.name)
+        assert not any(bytes(instance)), field.name
 
 
 @check
@@ -182,47 +181,47 @@ def the_representation_names_each_field(struct):
 
 @check
 def a_copy_holds_the_same_and_is_independent(struct):
-    made = struct.filled(struct.cls)
+    instance = struct.filled(struct.cls)
     for make in (struct.cls.copy, copy.copy, copy.deepcopy):
-        other = make(made)
-        assert type(other) is struct.cls and bytes(other) == bytes(made)
+        other = make(instance)
+        assert type(other) is struct.cls and bytes(other) == bytes(instance)
         memoryview(other)[0] = 2
-        assert bytes(made)[:1] == b"\1"
+        assert bytes(instance)[:1] == b"\1"
 
 
 @check
-def a_dict_of_the_fields_makes_the_same_struct(struct):
-    made = struct.cls()
-    fields = made.asdict()
+def a_dict_of_the_fields_creates_an_equal_struct(struct):
+    instance = struct.cls()
+    fields = instance.asdict()
     assert list(fields) == [field.name for field in struct.records]
     numbers = {n: v for n, v in fields.items() if isinstance(v, (int, float))}
     settable = {field.name for field in struct.settable}
-    again = struct.cls(**{n: v for n, v in numbers.items() if n in settable})
-    assert bytes(again) == bytes(made)
+    rebuilt = struct.cls(**{n: v for n, v in numbers.items() if n in settable})
+    assert bytes(rebuilt) == bytes(instance)
 
 
 @check
-def a_pickle_holds_the_same(struct):
-    made = struct.cls()
+def a_pickle_holds_the_same_values(struct):
+    instance = struct.cls()
     for field in struct.settable:
-        # what a union holds may be an address, which is not pickled
+        # a union may hold an address, which cannot be pickled
         if str(field.kind) in INTEGERS and not struct.is_union:
-            setattr(made, field.name, 1)
-    other = pickle.loads(pickle.dumps(made))
-    assert type(other) is struct.cls and bytes(other) == bytes(made)
+            setattr(instance, field.name, 1)
+    other = pickle.loads(pickle.dumps(instance))
+    assert type(other) is struct.cls and bytes(other) == bytes(instance)
 
 
 @check
-def a_view_on_a_field_keeps_the_whole(struct):
+def a_view_on_a_field_retains_the_parent(struct):
     for field in struct.records:
         if field.kind.shape == "struct":
-            made = struct.cls()
-            child = getattr(made, field.name)
-            assert (getattr(made, field.name) is child) == has_lock
-            address, start = child.getPtr(), made.getPtr()
-            assert start <= address < start + len(bytes(made))
-            del made
-            struct.cls()  # would take the memory of the first one
+            instance = struct.cls()
+            child = getattr(instance, field.name)
+            assert (getattr(instance, field.name) is child) == has_lock
+            address, start = child.getPtr(), instance.getPtr()
+            assert start <= address < start + len(bytes(instance))
+            del instance
+            struct.cls()  # would reuse the memory of the first struct
             assert child.getPtr() == address
             memoryview(child)[0] = 1
             assert bytes(child)[:1] == b"\1"
@@ -230,15 +229,15 @@ def a_view_on_a_field_keeps_the_whole(struct):
 
 @check
 def a_struct_at_an_address_is_a_view(struct):
-    made = struct.cls()
-    view = struct.cls(_ptr=made.getPtr())
-    memoryview(made)[0] = 3
-    assert bytes(view) == bytes(made) and view.getPtr() == made.getPtr()
+    instance = struct.cls()
+    view = struct.cls(_ptr=instance.getPtr())
+    memoryview(instance)[0] = 3
+    assert bytes(view) == bytes(instance) and view.getPtr() == instance.getPtr()
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_of_every_struct(check, library):
+def test_every_struct(check, library):
     failures = {}
     for name in structs_of(LIBRARIES[library]):
         try:

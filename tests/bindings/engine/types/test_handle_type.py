@@ -22,13 +22,13 @@ def test_a_new_handle_is_null(cls):
 
 
 @pytest.mark.parametrize("cls", ALL)
-def test_a_handle_holds_the_value_it_was_made_with(cls):
+def test_a_handle_holds_its_initial_value(cls):
     assert int(cls(5)) == int(cls(init_value=5)) == cls(5).__index__() == 5
 
 
 @pytest.mark.parametrize("cls", ALL)
 @pytest.mark.parametrize("value", ["x", None, 1.5, b"1"])
-def test_a_handle_is_made_of_integers_only(cls, value):
+def test_a_handle_is_created_from_integers_only(cls, value):
     name = cls.__name__
     with pytest.raises(
         TypeError, match=rf"^{name}\(\) argument 'init_value': expected an integer, got"
@@ -50,7 +50,7 @@ def test_a_handle_is_made_of_integers_only(cls, value):
         (driver.cuuint64_t, 2**64),
     ],
 )
-def test_a_value_that_does_not_fit_is_refused(cls, value):
+def test_an_oversized_value_is_refused(cls, value):
     message = rf"^{cls.__name__}\(\) argument 'init_value': {value} does not fit "
     with pytest.raises(OverflowError, match=message):
         cls(value)
@@ -68,7 +68,7 @@ def test_a_value_that_does_not_fit_is_refused(cls, value):
         (driver.CUdeviceptr(2**60), 2**60),
     ],
 )
-def test_values_of_all_widths_are_kept(handle, value):
+def test_values_of_all_widths_are_stored(handle, value):
     assert int(handle) == value
 
 
@@ -87,7 +87,7 @@ def test_representation(handle, text):
 
 
 @pytest.mark.parametrize("cls", OPAQUE + INTEGERS)
-def test_equal_values_of_a_class_are_equal_and_hash_as_their_number(cls):
+def test_equal_values_of_a_class_are_equal_and_hash_like_their_number(cls):
     assert cls(5) == cls(5)
     assert cls(5) != cls(6)
     assert hash(cls(5)) == hash(5)
@@ -140,12 +140,12 @@ def test_classes_cannot_be_changed():
         driver.CUstream(5).extra = 1
 
 
-def test_a_stream_speaks_the_stream_protocol():
+def test_a_stream_implements_the_stream_protocol():
     assert driver.CUstream(5).__cuda_stream__() == (0, 5)
     assert not hasattr(driver.CUevent(5), "__cuda_stream__")
 
 
-def test_subclasses_carry_what_they_like():
+def test_subclasses_may_have_attributes():
     class Mine(driver.CUstream):
         pass
 

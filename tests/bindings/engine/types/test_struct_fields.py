@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fields of structs by kind, and what they keep alive."""
+"""Struct fields by kind, and the objects that they retain."""
 
 import contextlib
 import ctypes
@@ -15,7 +15,7 @@ from generator import libraries
 
 
 class Data(bytearray):
-    """A buffer whose end can be watched."""
+    """A buffer whose destruction can be observed."""
 
 
 def test_numbers_are_checked_for_their_width():
@@ -45,7 +45,7 @@ def test_floats():
         window.hitRatio = "x"
 
 
-def test_a_field_is_read_and_written_on_objects_of_its_class_alone():
+def test_a_field_works_on_objects_of_its_class_only():
     class Mine(driver.CUlaunchConfig):
         pass
 
@@ -70,7 +70,7 @@ def test_a_field_of_another_class_in_a_subclass_does_not_reach_its_memory():
         Mine().borrowed = 1
 
 
-def test_fields_describe_themselves_as_properties_in_c_do():
+def test_fields_describe_themselves_like_c_properties():
     field = driver.CUlaunchConfig.gridDimX
     assert inspect.isgetsetdescriptor(field)
     assert (field.__name__, field.__objclass__) == ("gridDimX", driver.CUlaunchConfig_st)
@@ -111,7 +111,7 @@ def test_members_of_a_union_share_their_memory():
     assert value.pad[:4] == (-2).to_bytes(4, "little", signed=True)
 
 
-def test_fixed_bytes_take_exactly_their_length():
+def test_fixed_bytes_accept_exactly_their_length():
     handle = driver.CUipcMemHandle()
     handle.reserved = range(64)
     assert handle.reserved == bytes(range(64))
@@ -124,15 +124,15 @@ def test_fixed_bytes_take_exactly_their_length():
 
 
 @pytest.mark.parametrize(
-    ("made", "name"),
+    ("cls", "name"),
     [
         (driver.CUipcMemHandle_st, "reserved"),
         (driver.CUlaunchAttributeValue, "pad"),
         (runtime.cudaDeviceProp, "name"),
     ],
 )
-def test_characters_are_signed_or_unsigned(made, name):
-    struct = made()
+def test_characters_are_signed_or_unsigned(cls, name):
+    struct = cls()
     size = max(64, len(getattr(struct, name)))
     setattr(struct, name, [-1, -128, 127, 255] * (size // 4))
     assert getattr(struct, name)[:4] == b"\xff\x80\x7f\xff"
@@ -143,7 +143,7 @@ def test_characters_are_signed_or_unsigned(made, name):
         ([1.5] * size, TypeError),
         ([1] * (len(before) + 1), ValueError),
     ):
-        with pytest.raises(error, match=rf"^{made.__name__}\.{name}: "):
+        with pytest.raises(error, match=rf"^{cls.__name__}\.{name}: "):
             setattr(struct, name, wrong)
         assert bytes(struct) == before
 
@@ -175,7 +175,7 @@ def test_arrays_of_numbers_enumerators_and_handles_are_lists():
         ([1, 2**31, 3], OverflowError, "2147483648 does not fit int"),
     ],
 )
-def test_arrays_take_exactly_their_length(value, error, message):
+def test_arrays_accept_exactly_their_length(value, error, message):
     properties = driver.CUdevprop()
     with pytest.raises(error, match=rf"^CUdevprop\.maxGridSize: .*{message}"):
         properties.maxGridSize = value
@@ -202,13 +202,13 @@ def test_elements_of_an_array_of_structs_are_swapped():
     first, second, third = frame.pPitch
     frame.pPitch = [second, first, third]
     assert [each.pitch for each in frame.pPitch] == [2, 1, 3]
-    start = frame.pPitch and frame.getPtr()  # the array begins where the union does
+    start = frame.pPitch and frame.getPtr()  # the array starts where the union starts
     views = [runtime.cudaPitchedPtr(_ptr=start + 32 * i) for i in (2, 0, 1)]
     frame.pPitch = views
     assert [each.pitch for each in frame.pPitch] == [3, 2, 1]
 
 
-def test_an_element_that_is_copied_keeps_what_it_depends_on():
+def test_a_copied_element_retains_its_referents():
     frame, data = pitches(), Data(b"abcd")
     reference = weakref.ref(data)
     frame.pPitch = [runtime.cudaPitchedPtr(ptr=data), *frame.pPitch[1:]]
@@ -222,7 +222,7 @@ def test_an_element_that_is_copied_keeps_what_it_depends_on():
 
 
 @pytest.mark.parametrize("place", range(3))
-def test_one_bad_element_leaves_the_array_as_it_was(place):
+def test_one_bad_element_leaves_the_array_unchanged(place):
     frame, good = pitches(), runtime.cudaPitchedPtr(pitch=9)
     for bad in (5, None, driver.CUextent3D()):
         with pytest.raises(TypeError, match="expected cudaPitchedPtr, got"):
@@ -230,8 +230,8 @@ def test_one_bad_element_leaves_the_array_as_it_was(place):
         assert [each.pitch for each in frame.pPitch] == [1, 2, 3]
 
 
-def test_what_a_neighbour_depends_on_is_not_kept_by_a_copy():
-    """The location ends where the attributes begin, the reduction begins where a size ends."""
+def test_a_copy_does_not_retain_the_referents_of_a_neighbor():
+    """The location ends where the attributes start, the reduction starts where a size ends."""
     data = Data(b"abcd")
     reference = weakref.ref(data)
     properties = driver.CUmemPoolProps(win32SecurityAttributes=data)
@@ -260,7 +260,7 @@ def test_an_address_is_a_number_a_buffer_or_none():
         window.base_ptr = "x"
 
 
-def test_a_buffer_lives_and_keeps_its_size_until_the_field_is_overwritten():
+def test_a_buffer_is_retained_with_its_size_until_the_field_is_overwritten():
     window = driver.CUaccessPolicyWindow()
     data = Data(b"abcd")
     reference = weakref.ref(data)
@@ -275,8 +275,9 @@ def test_a_buffer_lives_and_keeps_its_size_until_the_field_is_overwritten():
     assert reference() is None
 
 
-def test_what_a_buffer_writes_when_it_goes_is_the_last_word():
-    """The address and what is kept for it agree, whatever code runs while the former one goes."""
+def test_a_value_written_by_a_destroyed_buffer_wins():
+    """The address and its retained object agree, whatever code runs while the previous object is
+    destroyed."""
     struct, buffers = driver.CUDA_MEMCPY3D(), [Data(64), Data(64)]
     alive = [weakref.ref(each) for each in buffers]
 
@@ -292,7 +293,7 @@ def test_what_a_buffer_writes_when_it_goes_is_the_last_word():
     assert [each() is not None for each in alive] == [True, False]
 
 
-def test_a_buffer_set_through_a_view_lives_as_long_as_the_whole():
+def test_a_buffer_set_through_a_view_lives_as_long_as_the_parent():
     attribute = driver.CUlaunchAttribute()
     data = Data(b"abcd")
     reference = weakref.ref(data)
@@ -306,7 +307,7 @@ def test_a_buffer_set_through_a_view_lives_as_long_as_the_whole():
     assert reference() is None
 
 
-def test_a_buffer_travels_with_copies_and_assignments():
+def test_copies_and_assignments_retain_a_buffer():
     data = Data(b"abcd")
     reference = weakref.ref(data)
     window = driver.CUaccessPolicyWindow(base_ptr=data)
@@ -323,12 +324,12 @@ def test_a_buffer_travels_with_copies_and_assignments():
 class TestPointerLists:
     """A pointer field with an owned array behind it."""
 
-    def test_a_new_one_is_empty_and_null(self):
+    def test_a_new_field_is_empty_and_null(self):
         config = driver.CUlaunchConfig()
         assert config.attrs == []
         assert bytes(config)[40:48] == bytes(8)
 
-    def test_a_list_is_copied_and_its_count_is_left_to_the_user(self):
+    def test_a_list_is_copied_and_its_count_is_set_by_the_user(self):
         attribute = driver.CUlaunchAttribute()
         attribute.value.cooperative = 1
         config = driver.CUlaunchConfig(attrs=[attribute, attribute])
@@ -357,7 +358,7 @@ class TestPointerLists:
         element.value.priority = 3
         assert element.value.priority == 3
 
-    def test_buffers_of_the_elements_come_along(self):
+    def test_buffers_of_the_elements_are_retained(self):
         data = Data(b"abcd")
         reference = weakref.ref(data)
         attribute = driver.CUlaunchAttribute()
@@ -402,7 +403,7 @@ def fields_of(name):
 
 
 @pytest.mark.parametrize("name", [s.name for s in STRUCTS.values() if not s.view_only])
-def test_every_field_can_be_read_and_takes_its_own_value(name):
+def test_every_field_can_be_read_and_set_to_its_own_value(name):
     struct = getattr(driver, name)()
     before = bytes(struct)
     for field in fields_of(name):
@@ -416,13 +417,13 @@ def test_every_field_can_be_read_and_takes_its_own_value(name):
 
 
 class TestForeignMemory:
-    """What a wrapper at an address has put into the struct there."""
+    """Objects that a wrapper at an address has stored into the struct."""
 
     @staticmethod
     def pointer(struct):
         return int.from_bytes(bytes(struct)[40:48], "little")
 
-    def test_an_array_goes_with_the_wrapper_that_set_it(self):
+    def test_an_array_is_destroyed_with_the_wrapper_that_set_it(self):
         config = driver.CUlaunchConfig()
         wrapper = driver.CUlaunchConfig(_ptr=config.getPtr())
         wrapper.attrs = [driver.CUlaunchAttribute()]
@@ -431,7 +432,7 @@ class TestForeignMemory:
         del wrapper
         assert self.pointer(config) == 0 and config.numAttrs == 1
 
-    def test_what_others_put_there_meanwhile_stays(self):
+    def test_a_value_written_by_another_party_stays(self):
         config = driver.CUlaunchConfig()
         wrapper = driver.CUlaunchConfig(_ptr=config.getPtr())
         wrapper.attrs = [driver.CUlaunchAttribute()]
@@ -440,7 +441,7 @@ class TestForeignMemory:
         del wrapper
         assert self.pointer(config) == address != 0
 
-    def test_views_of_the_wrapper_keep_the_array(self):
+    def test_views_of_the_wrapper_retain_the_array(self):
         params = driver.CUgraphNodeParams()
         wrapper = driver.CUgraphNodeParams(_ptr=params.getPtr())
         signal = wrapper.extSemSignal
@@ -451,7 +452,7 @@ class TestForeignMemory:
         del signal
         assert not any(bytes(params))
 
-    def test_a_subclass_does_the_same(self):
+    def test_a_subclass_behaves_alike(self):
         class Mine(driver.CUlaunchConfig):
             pass
 
@@ -461,28 +462,29 @@ class TestForeignMemory:
         del wrapper
         assert self.pointer(config) == 0
 
-    def test_numbers_and_memory_of_the_user_stay(self):
+    def test_numbers_and_user_memory_stay(self):
         window, data = driver.CUaccessPolicyWindow(), np.zeros(4)
         driver.CUaccessPolicyWindow(_ptr=window.getPtr()).base_ptr = data
         assert window.base_ptr == data.ctypes.data
 
 
 CONDITIONAL = driver.CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
-GRAPHS_AT = 32  # of the address, in a CUgraphNodeParams: after the type, a handle, a type, a size
+# Offset of the address in a CUgraphNodeParams, after the type, a handle, a type and a size.
+GRAPHS_AT = 32
 
 
 def add_node(put, graphs, params):
-    """cuGraphAddNode, whose driver makes these graphs."""
+    """Call cuGraphAddNode with a driver that creates these graphs."""
     array = (ctypes.c_void_p * len(graphs))(*graphs)
 
-    def add(_node, _graph, _dependencies, _edges, _count, where):
-        ctypes.c_void_p.from_address(where + GRAPHS_AT).value = ctypes.addressof(array)
+    def add(_node, _graph, _dependencies, _edges, _count, output):
+        ctypes.c_void_p.from_address(output + GRAPHS_AT).value = ctypes.addressof(array)
 
     put("cuGraphAddNode", add, *[ctypes.c_void_p] * 4, ctypes.c_size_t, ctypes.c_void_p)
     assert driver.cuGraphAddNode(1, None, None, 0, params)[0] == 0
 
 
-def test_the_graphs_of_a_conditional_node_are_those_that_the_driver_made(put):
+def test_the_graphs_of_a_conditional_node_are_created_by_the_driver(put):
     params = driver.CUgraphNodeParams(type=CONDITIONAL)
     assert params.conditional.phGraph_out == []
     params.conditional.size = 2
@@ -490,7 +492,7 @@ def test_the_graphs_of_a_conditional_node_are_those_that_the_driver_made(put):
     assert [int(graph) for graph in graphs] == [0, 0]
     assert [type(graph) for graph in graphs] == [driver.CUgraph] * 2
     add_node(put, [0x10, 0x20], params)
-    gc.collect()  # the driver's own array is gone
+    gc.collect()  # the driver's own array is freed
     assert [int(graph) for graph in params.conditional.phGraph_out] == [0x10, 0x20]
     with pytest.raises(AttributeError):
         params.conditional.phGraph_out = []
@@ -511,15 +513,15 @@ def test_a_graph_list_of_a_runtime_node_is_as_long_as_its_size():
     assert params.copy().phGraph_out[2] == runtime.cudaGraph_t()
 
 
-def test_a_size_that_no_node_has_is_no_list():
-    """What lies there when another member of the union was set."""
+def test_an_impossible_size_gives_no_list():
+    """Memory contents after another member of the union was set."""
     params = driver.CUgraphNodeParams()
     ctypes.memset(params.conditional.getPtr(), 255, 32)
     assert params.conditional.size == 2**32 - 1
     assert params.conditional.phGraph_out == []
 
 
-def test_what_another_member_of_a_union_keeps_is_no_list():
+def test_a_referent_of_another_union_member_is_no_list():
     params = driver.CUgraphNodeParams()
     buffer = bytearray(64)
     for name, _ in inspect.getmembers(type(params), inspect.isgetsetdescriptor):

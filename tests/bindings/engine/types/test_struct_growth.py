@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Structs that another driver knows in another size: nothing beside the object is written over.
-
+"""Structs of another size in another driver: no memory beside the object is overwritten.
 Each case is a process whose allocator checks the bytes around every block (PYTHONMALLOC=debug).
 """
 
 import pytest
 
-GROWTH = 128  # bytes that a newer struct may have more than ours
+GROWTH = 128  # maximum excess in bytes of a newer struct
 
 # A driver of Python functions whose structs are larger.
 DRIVER = f"""
@@ -83,12 +82,12 @@ for _ in range(50):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_struct_that_has_grown_writes_over_nothing_else(on_null_driver, case):
+def test_a_larger_struct_overwrites_nothing_else(on_null_driver, case):
     code = DRIVER + CASES[case] + "gc.collect()\nprint('done')\n"
     assert on_null_driver(code, PYTHONMALLOC="debug").split() == ["done"]
 
 
-def test_a_struct_that_was_smaller_leaves_the_rest_zero(on_null_driver):
+def test_a_smaller_struct_leaves_the_tail_zero(on_null_driver):
     code = (
         DRIVER
         + """
@@ -104,11 +103,11 @@ print(properties.maxThreadsPerBlock, properties.clockRate, bytes(properties)[4:]
     assert int(zeros) > 40
 
 
-def test_slack_is_no_part_of_the_object_that_others_see(on_null_driver):
+def test_slack_is_not_visible_in_the_object(on_null_driver):
     code = """
 from cuda.bindings import driver
-made = driver.CUdevprop()
+properties = driver.CUdevprop()
 size = driver.sizeof(driver.CUdevprop)
-print(len(bytes(made)) == size, len(memoryview(made)) == size)
+print(len(bytes(properties)) == size, len(memoryview(properties)) == size)
 """
     assert on_null_driver(code).split() == ["True", "True"]

@@ -21,7 +21,7 @@ def test_a_new_struct_is_zero():
     assert bytes_of(driver.CUlaunchConfig()) == bytes(driver.sizeof(driver.CUlaunchConfig))
 
 
-def test_the_memory_of_a_dead_struct_comes_back_as_new():
+def test_reused_memory_of_a_dead_struct_is_zero():
     nodes = [driver.CUDA_KERNEL_NODE_PARAMS(gridDimX=7, blockDimZ=9) for _ in range(3)]
     size = driver.sizeof(driver.CUDA_KERNEL_NODE_PARAMS)
     del nodes
@@ -30,7 +30,7 @@ def test_the_memory_of_a_dead_struct_comes_back_as_new():
     assert len({node.getPtr() for node in fresh}) == len(fresh)
 
 
-def test_what_a_dead_struct_kept_alive_is_not_kept_by_the_next():
+def test_a_new_struct_does_not_retain_referents_of_a_dead_one():
     class Data(bytearray):
         pass
 
@@ -73,11 +73,11 @@ def test_a_typedef_is_a_subclass_and_shares_the_fields():
     assert program.numFiles == 3
 
 
-def test_parts_of_a_struct_cannot_be_made_alone():
-    part = type(driver.CUarrayMapInfo().resource)
-    assert part.__name__.startswith("anon_union")
+def test_parts_of_a_struct_cannot_be_created_alone():
+    part_class = type(driver.CUarrayMapInfo().resource)
+    assert part_class.__name__.startswith("anon_union")
     with pytest.raises(TypeError, match="cannot be created alone"):
-        part()
+        part_class()
 
 
 def test_unknown_attributes_are_refused():
@@ -122,7 +122,7 @@ def test_a_copy_is_independent(make):
     assert (config.gridDimX, other.gridDimX) == (1, 2)
 
 
-def test_asdict_goes_into_nested_structs():
+def test_asdict_recurses_into_nested_structs():
     window = driver.CUaccessPolicyWindow(num_bytes=7)
     value = driver.CUlaunchAttributeValue(accessPolicyWindow=window)
     assert value.asdict()["accessPolicyWindow"]["num_bytes"] == 7
@@ -140,7 +140,7 @@ def test_a_struct_is_pickled_by_value():
     assert bytes(other) == bytes(extent)
 
 
-def test_the_bytes_of_an_ipc_handle_travel():
+def test_the_bytes_of_an_ipc_handle_are_pickled():
     handle = driver.CUipcMemHandle(reserved=bytes(range(64)))
     assert pickle.loads(pickle.dumps(handle)).reserved == bytes(range(64))
 
@@ -158,12 +158,12 @@ def test_addresses_and_handles_are_not_pickled(struct, field):
 
 
 @pytest.mark.parametrize("cls", [driver.CUlaunchAttributeValue, runtime.cudaLaunchAttributeValue])
-def test_a_union_is_pickled_whichever_member_was_set(cls):
+def test_a_union_is_pickled_for_any_member(cls):
     for name in ("priority", "cooperative"):
         assert getattr(pickle.loads(pickle.dumps(cls(**{name: 1}))), name) == 1
 
 
-def test_what_holds_a_union_is_pickled_with_it():
+def test_a_struct_that_contains_a_union_is_pickled():
     attribute = driver.CUlaunchAttribute(
         id=driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PRIORITY,
         value=driver.CUlaunchAttributeValue(priority=-2),
@@ -194,15 +194,15 @@ def test_representation_of_an_identifier_is_hexadecimal():
 
 
 @pytest.mark.parametrize("address", ["x", None, 1.5], ids=repr)
-def test_an_address_that_is_none_is_refused_by_name(address):
+def test_a_null_address_is_refused_by_name(address):
     message = r"^CUmemLocation\(\) argument '_ptr': expected an integer, got "
-    for made in (
+    for create in (
         lambda: driver.CUmemLocation(address),
         lambda: driver.CUmemLocation(_ptr=address),
         lambda: type("Derived", (driver.CUmemLocation,), {})(address),
     ):
         with pytest.raises(TypeError, match=message):
-            made()
+            create()
 
 
 def test_sizeof():
@@ -216,14 +216,14 @@ def test_sizeof():
             driver.sizeof(thing)
 
 
-def test_a_tensor_map_lies_where_the_header_wants_it():
+def test_a_tensor_map_is_aligned_as_in_the_header():
     maps = [driver.CUtensorMap() for _ in range(20)]
     assert {m.getPtr() % 64 for m in maps} == {0}
     maps[0].opaque = list(range(16))
     assert [int(q) for q in maps[0].copy().opaque] == list(range(16))
 
 
-def test_subclasses_carry_what_they_like():
+def test_subclasses_may_have_attributes():
     class Mine(driver.CUlaunchConfig):
         pass
 
@@ -236,9 +236,9 @@ def test_subclasses_carry_what_they_like():
 
 
 class TestChildren:
-    """Nested structs and handles are views that keep their parent alive."""
+    """Nested structs and handles are views that retain their parent."""
 
-    def test_a_nested_struct_is_the_same_object_while_it_is_held(self):
+    def test_a_nested_struct_is_the_same_object_while_it_is_referenced(self):
         properties = driver.CUmemPoolProps()
         location = properties.location
         assert properties.location.getPtr() == location.getPtr()
@@ -256,7 +256,7 @@ class TestChildren:
         location.id = 7
         assert location.id == 7
 
-    def test_views_of_views_keep_the_whole_alive(self):
+    def test_views_of_views_retain_the_root(self):
         window = driver.CUlaunchAttribute().value.accessPolicyWindow
         gc.collect()
         window.num_bytes = 9
@@ -271,13 +271,13 @@ class TestChildren:
         gc.collect()
         assert int(stream) == 8
 
-    def test_a_view_that_died_is_made_again(self):
+    def test_a_dead_view_is_created_again(self):
         properties = driver.CUmemPoolProps()
         for i in range(1000):
             properties.location.id = i
         assert properties.location.id == 999
 
-    def test_a_view_of_a_view_that_died_is_made_again(self):
+    def test_a_dead_view_of_a_view_is_created_again(self):
         info = driver.CUarrayMapInfo()
         for level in range(1000):
             info.subresource.sparseLevel.level = level
@@ -286,7 +286,7 @@ class TestChildren:
         del info
         assert sparse.level == 999
 
-    def test_a_view_that_died_does_not_hold_its_parent(self):
+    def test_a_dead_view_does_not_retain_its_parent(self):
         class Mine(driver.CUmemPoolProps):
             pass
 
@@ -296,7 +296,7 @@ class TestChildren:
         del properties
         assert reference() is None
 
-    def test_parents_are_freed_when_the_last_view_is(self):
+    def test_parents_are_freed_with_the_last_view(self):
         class Mine(driver.CUmemPoolProps):
             pass
 

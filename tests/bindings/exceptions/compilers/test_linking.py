@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nvjitlink at work: PTX and LTO-IR become cubins and PTX, and a link that fails says why."""
+"""nvjitlink at work: PTX and LTO-IR become cubins and PTX, and the log explains a failed link."""
 
 import pytest
 
@@ -31,10 +31,10 @@ def make(nvjitlink):
 def fetch(nvjitlink):
     """``fetch("linked_cubin", handle)``: a sized output of a link, as bytes."""
 
-    def get(what, handle):
-        size = getattr(nvjitlink, f"get_{what}_size")(handle)
+    def get(output_name, handle):
+        size = getattr(nvjitlink, f"get_{output_name}_size")(handle)
         output = bytearray(size)
-        assert getattr(nvjitlink, f"get_{what}")(handle, output) is None
+        assert getattr(nvjitlink, f"get_{output_name}")(handle, output) is None
         return bytes(output)
 
     return get
@@ -58,7 +58,7 @@ def lto_ir():
     return code
 
 
-def test_a_handle_is_a_plain_int_that_is_not_zero(make):
+def test_a_handle_is_a_nonzero_int(make):
     handle = make("-arch=sm_90")
     assert type(handle) is int and handle != 0
 
@@ -68,7 +68,7 @@ def test_the_version_is_a_pair_of_ints(nvjitlink):
     assert major >= 12 and minor >= 0
 
 
-def test_ptx_becomes_a_cubin(nvjitlink, make, fetch, ptx):
+def test_ptx_is_linked_to_a_cubin(nvjitlink, make, fetch, ptx):
     link = make("-arch=sm_90")
     assert nvjitlink.add_data(link, nvjitlink.InputType.PTX, ptx, len(ptx), "store.ptx") is None
     assert nvjitlink.complete(link) is None
@@ -86,24 +86,24 @@ def test_options_may_be_the_address_of_an_array(nvjitlink):
     nvjitlink.destroy(nvjitlink.create(1, ctypes.addressof(texts)))
 
 
-def test_lto_ir_becomes_a_cubin_or_ptx(nvjitlink, make, fetch, lto_ir):
-    for options, what, begins in (
+def test_lto_ir_is_linked_to_a_cubin_or_ptx(nvjitlink, make, fetch, lto_ir):
+    for options, output_name, begins in (
         (("-arch=sm_90", "-lto"), "linked_cubin", ELF),
         (("-arch=sm_90", "-lto", "-ptx"), "linked_ptx", b"//"),
     ):
         link = make(*options)
         nvjitlink.add_data(link, nvjitlink.InputType.LTOIR, lto_ir, len(lto_ir), "twice.ltoir")
         nvjitlink.complete(link)
-        assert fetch(what, link).lstrip().startswith(begins)
+        assert fetch(output_name, link).lstrip().startswith(begins)
 
 
-def test_a_buffer_is_anything_contiguous_or_its_address(nvjitlink, make, ptx):
+def test_a_buffer_is_any_contiguous_object_or_an_address(nvjitlink, make, ptx):
     import ctypes
 
     memory = ctypes.create_string_buffer(ptx, len(ptx))
-    for given in (bytearray(ptx), memoryview(ptx), memory, ctypes.addressof(memory)):
+    for value in (bytearray(ptx), memoryview(ptx), memory, ctypes.addressof(memory)):
         link = make("-arch=sm_90")
-        nvjitlink.add_data(link, nvjitlink.InputType.PTX, given, len(ptx), "store.ptx")
+        nvjitlink.add_data(link, nvjitlink.InputType.PTX, value, len(ptx), "store.ptx")
         nvjitlink.complete(link)
 
 
@@ -116,7 +116,7 @@ def test_a_file_is_added_by_its_path(nvjitlink, make, fetch, ptx, tmp_path):
     assert fetch("linked_cubin", link).startswith(ELF)
 
 
-def test_a_failed_link_raises_and_its_log_says_why(nvjitlink, make, fetch):
+def test_a_failed_link_raises_and_writes_a_log(nvjitlink, make, fetch):
     link = make("-arch=sm_90")
     with pytest.raises(nvjitlink.nvJitLinkError, match="get_error_log") as caught:
         nvjitlink.add_data(link, nvjitlink.InputType.PTX, UNDEFINED, len(UNDEFINED), "caller.ptx")

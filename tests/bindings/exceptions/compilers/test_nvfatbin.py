@@ -24,12 +24,12 @@ def test_the_version_is_a_pair_of_ints(nvfatbin):
     assert major >= 12 and minor >= 0
 
 
-def test_ptx_becomes_a_fat_binary(nvfatbin, fatbin, ptx):
+def test_ptx_is_packed_into_a_fat_binary(nvfatbin, fatbin, ptx):
     assert nvfatbin.add_ptx(fatbin, ptx, len(ptx), "90", "store", "") is None
     assert written(nvfatbin, fatbin).startswith(MAGIC)
 
 
-def test_a_linked_cubin_becomes_a_fat_binary(nvfatbin, nvjitlink, fatbin, ptx):
+def test_a_linked_cubin_is_packed_into_a_fat_binary(nvfatbin, nvjitlink, fatbin, ptx):
     link = nvjitlink.create(1, ["-arch=sm_90"])
     nvjitlink.add_data(link, nvjitlink.InputType.PTX, ptx, len(ptx), "store.ptx")
     nvjitlink.complete(link)
@@ -37,11 +37,11 @@ def test_a_linked_cubin_becomes_a_fat_binary(nvfatbin, nvjitlink, fatbin, ptx):
     nvjitlink.get_linked_cubin(link, cubin)
     nvjitlink.destroy(link)
     nvfatbin.add_cubin(fatbin, cubin, len(cubin), "90", "store")
-    made = written(nvfatbin, fatbin)
-    assert made.startswith(MAGIC) and b"ELF" in made
+    binary = written(nvfatbin, fatbin)
+    assert binary.startswith(MAGIC) and b"ELF" in binary
 
 
-def test_what_is_no_ptx_is_refused(nvfatbin, fatbin):
+def test_invalid_ptx_is_refused(nvfatbin, fatbin):
     with pytest.raises(nvfatbin.nvFatbinError, match="'.version 8.0'") as caught:
         nvfatbin.add_ptx(fatbin, b"nothing\0", 8, "90", "store", "")
     assert caught.value.status == nvfatbin.Result.ERROR_MISSING_PTX_VERSION

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nvvm at work: a module of NVVM IR becomes PTX, and a program that fails says why."""
+"""nvvm at work: a module of NVVM IR is compiled to PTX, and the log explains a failure."""
 
 from pathlib import Path
 
@@ -35,22 +35,22 @@ def ir(nvvm):
     return IR.format(major=major, debug=debug).encode()
 
 
-def output(nvvm, what, program):
+def output(nvvm, output_name, program):
     """A sized output of a program, as bytes."""
-    buffer = bytearray(getattr(nvvm, f"get_{what}_size")(program))
-    assert getattr(nvvm, f"get_{what}")(program, buffer) is None
+    buffer = bytearray(getattr(nvvm, f"get_{output_name}_size")(program))
+    assert getattr(nvvm, f"get_{output_name}")(program, buffer) is None
     return bytes(buffer)
 
 
 def libdevice(nvvm):
-    """The mathematical functions of CUDA as bitcode: they come with the compiler."""
+    """The mathematical functions of CUDA as bitcode, which the compiler's package contains."""
     from cuda.pathfinder import load_nvidia_dynamic_lib
 
     folder = Path(load_nvidia_dynamic_lib("nvvm").abs_path).parents[1]
-    found = next(folder.rglob("libdevice.*.bc"), None)
-    if found is None:
+    result = next(folder.rglob("libdevice.*.bc"), None)
+    if result is None:
         pytest.skip("libdevice is not installed")
-    return found.read_bytes()
+    return result.read_bytes()
 
 
 def test_versions_are_tuples_of_ints(nvvm):
@@ -58,7 +58,7 @@ def test_versions_are_tuples_of_ints(nvvm):
     assert all(type(n) is int for n in (*nvvm.version(), *nvvm.ir_version()))
 
 
-def test_a_module_becomes_ptx(nvvm, program, ir):
+def test_a_module_is_compiled_to_ptx(nvvm, program, ir):
     assert nvvm.add_module_to_program(program, ir, len(ir), "store.ll") is None
     options = ["-arch=compute_90"]
     assert nvvm.verify_program(program, len(options), options) is None
@@ -76,7 +76,7 @@ def test_a_bitcode_library_is_added_lazily(nvvm, program, ir):
     assert b".entry store" in ptx and b"__nv_sin" not in ptx
 
 
-def test_what_does_not_compile_raises_and_the_log_says_why(nvvm, program):
+def test_invalid_code_raises_and_writes_a_log(nvvm, program):
     text = b"this is no IR"
     nvvm.add_module_to_program(program, text, len(text), "wrong.ll")
     with pytest.raises(nvvm.nvvmError, match="get_program_log") as caught:
@@ -85,7 +85,7 @@ def test_what_does_not_compile_raises_and_the_log_says_why(nvvm, program):
     assert b"wrong.ll" in output(nvvm, "program_log", program)
 
 
-def test_an_unknown_option_is_named_by_the_log(nvvm, program, ir):
+def test_an_unknown_option_is_named_in_the_log(nvvm, program, ir):
     nvvm.add_module_to_program(program, ir, len(ir), "store.ll")
     with pytest.raises(nvvm.nvvmError, match=r"^ERROR_INVALID_OPTION \(7\)"):
         nvvm.compile_program(program, 1, ["-no-such-option"])
@@ -105,7 +105,7 @@ def test_the_llvm_version_of_an_architecture_is_an_int(nvvm):
         pytest.skip("this libnvvm is older than the function")
 
 
-def test_destroying_leaves_no_handle_behind(nvvm):
+def test_destroying_a_program_clears_the_handle(nvvm):
     program = nvvm.create_program()
     assert nvvm.destroy_program(program) is None
     with pytest.raises(nvvm.nvvmError, match="ERROR_INVALID_PROGRAM"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each struct of the libraries whose functions raise: all ways to make, read, set, copy it."""
+"""Each struct of the raising libraries: all ways to create, read, set and copy it."""
 
 import copy
 import ctypes
@@ -29,7 +29,7 @@ def size_of(cls):
 
 
 def filled(cls):
-    """An object whose bytes are 1: none of its addresses is followed."""
+    """Create an object whose bytes are 1: none of its addresses is followed."""
     return cls.from_buffer(bytearray(b"\1" * size_of(cls)))
 
 
@@ -42,50 +42,55 @@ def test_there_are_hundreds_of_them():
 
 
 @OF_EACH
-def test_what_a_field_refuses_is_told_by_its_name_and_changes_nothing(cls):
-    made = cls()
-    for name in made.asdict():
+def test_a_refused_value_is_reported_by_field_name_and_changes_nothing(cls):
+    instance = cls()
+    for name in instance.asdict():
         for wrong in (object(), 1.5j):
             message = rf"^{cls.__name__}\.{name}: "
             with pytest.raises((TypeError, ValueError), match=message):
-                setattr(made, name, wrong)
+                setattr(instance, name, wrong)
             with pytest.raises((TypeError, ValueError), match=message):
                 cls(**{name: wrong})
         with pytest.raises(AttributeError, match=rf"^{cls.__name__}\.{name} cannot be deleted"):
-            delattr(made, name)
-    assert not any(bytes(made))
+            delattr(instance, name)
+    assert not any(bytes(instance))
 
 
 @OF_EACH
 def test_a_read_only_struct_refuses_every_field(cls):
-    made = cls.from_buffer(bytes(size_of(cls)))
+    struct = cls.from_buffer(bytes(size_of(cls)))
     for name, value in cls().asdict().items():
         with pytest.raises(ValueError, match=f"{cls.__name__} instance is read-only"):
-            setattr(made, name, value)
+            setattr(struct, name, value)
 
 
 @OF_EACH
 def test_contents_survive_every_kind_of_copy(cls):
-    made = filled(cls)
-    others = [made.copy(), copy.copy(made), copy.deepcopy(made), cls.from_buffer(bytes(made))]
+    instance = filled(cls)
+    copies = [
+        instance.copy(),
+        copy.copy(instance),
+        copy.deepcopy(instance),
+        cls.from_buffer(bytes(instance)),
+    ]
     if not is_array(cls):
-        others.append(cls.from_ptr(made.ptr))
-    for other in others:
-        assert type(other) is cls and other.ptr != made.ptr
-        assert other == made and bytes(other) == b"\1" * size_of(cls)
-    assert pickle.loads(pickle.dumps(cls())) == cls() != made
+        copies.append(cls.from_ptr(instance.ptr))
+    for other in copies:
+        assert type(other) is cls and other.ptr != instance.ptr
+        assert other == instance and bytes(other) == b"\1" * size_of(cls)
+    assert pickle.loads(pickle.dumps(cls())) == cls() != instance
 
 
 @OF_EACH
-def test_a_view_at_an_address_sees_and_keeps_the_memory(cls):
-    made = cls()
-    view = cls.from_ptr(made.ptr, owner=made)
-    assert view.ptr == made.ptr == int(view)
-    memoryview(made)[0] = 7
+def test_a_view_at_an_address_shares_and_retains_the_memory(cls):
+    instance = cls()
+    view = cls.from_ptr(instance.ptr, owner=instance)
+    assert view.ptr == instance.ptr == int(view)
+    memoryview(instance)[0] = 7
     assert bytes(view)[0] == 7
-    address = made.ptr
-    del made
-    cls()  # would take the memory of the first one
+    address = instance.ptr
+    del instance
+    cls()  # would reuse the memory of the first struct
     assert ctypes.string_at(address, 1) == bytes(view)[:1] == b"\7"
 
 
@@ -123,11 +128,11 @@ def test_numpy_has_the_same_layout(cls):
         pytest.skip("the name of its type is irregular; test_parity_numpy_structs has them all")
     assert dtype.itemsize == size_of(cls)
     data = numpy.frombuffer(bytearray(b"\1" * size_of(cls)), dtype=dtype)
-    made = cls.from_data(data)
-    assert made == filled(cls)
-    assert made.ptr == data.ctypes.data
+    instance = cls.from_data(data)
+    assert instance == filled(cls)
+    assert instance.ptr == data.ctypes.data
     del data
-    assert made == filled(cls)
+    assert instance == filled(cls)
     frozen = cls.from_data(numpy.frombuffer(bytes(size_of(cls)), dtype=dtype))
     assert memoryview(frozen).readonly
     with pytest.raises(ValueError, match=rf"^{cls.__name__}\.from_data\(\) argument 'data': "):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Structs of the libraries whose functions raise: memory, fields, columns, views, NumPy types."""
+"""Structs of the raising libraries: memory, fields, columns, views, NumPy types."""
 
 import copy
 import ctypes
@@ -24,20 +24,20 @@ def np():
     return pytest.importorskip("numpy")
 
 
-def is_locked():
-    """Whether the interpreter has its lock: without it, dead objects leave nothing to the next."""
+def has_gil():
+    """Return whether the GIL is enabled: without it, the memory of dead objects is not reused."""
     return getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
 # --- one struct ----------------------------------------------------------------------------------
 
 
-def test_a_new_struct_is_zero_and_takes_fields_as_keywords():
+def test_a_new_struct_is_zero_and_accepts_fields_as_keywords():
     assert bytes(nvml.Memory()) == bytes(24)
     assert nvml.Memory(total=5, free=3).asdict() == {"total": 5, "free": 3, "used": 0}
 
 
-def test_a_new_struct_in_the_place_of_a_dead_one_is_zero():
+def test_a_new_struct_in_reused_memory_is_zero():
     places = set()
     for _ in range(3):
         memory = nvml.Memory()
@@ -45,21 +45,23 @@ def test_a_new_struct_in_the_place_of_a_dead_one_is_zero():
         places.add(memory.ptr)
         ctypes.memset(memory.ptr, 255, 24)
         del memory
-    if is_locked():
-        assert len(places) == 1  # what a dead one had is used again
+    if has_gil():
+        assert len(places) == 1  # memory of a dead struct is reused
 
 
 @pytest.mark.parametrize(
     ("name", "low", "high"),
     [("pid", 0, 2**32 - 1), ("used_gpu_memory", 0, 2**64 - 1)],
 )
-def test_each_number_that_fits_a_field_is_taken(name, low, high):
+def test_each_number_in_range_of_a_field_is_accepted(name, low, high):
     info = nvml.ProcessInfo()
     for number in (low, 1, 2**30 - 1, 2**30, high, True, low):
         setattr(info, name, number)
         assert getattr(info, name) == number
-    others = {field: getattr(info, field) for field in ("gpu_instance_id", "compute_instance_id")}
-    assert others == {"gpu_instance_id": 0, "compute_instance_id": 0}
+    other_fields = {
+        field: getattr(info, field) for field in ("gpu_instance_id", "compute_instance_id")
+    }
+    assert other_fields == {"gpu_instance_id": 0, "compute_instance_id": 0}
     for wrong, error in ((-1, OverflowError), (high + 1, OverflowError), ("1", TypeError)):
         with pytest.raises(error, match=rf"ProcessInfo\.{name}: "):
             setattr(info, name, wrong)
@@ -68,7 +70,7 @@ def test_each_number_that_fits_a_field_is_taken(name, low, high):
     assert getattr(info, name) == low
 
 
-def test_signed_fields_take_negative_numbers():
+def test_signed_fields_accept_negative_numbers():
     from cuda.bindings._v2 import driver
 
     location = driver.MemLocation_v1()
@@ -89,19 +91,19 @@ def test_a_number_is_set_in_each_struct_of_an_array_and_in_no_constant_one():
     assert constant[0].pid == 7
 
 
-def test_structs_that_live_together_have_places_of_their_own():
+def test_live_structs_have_distinct_addresses():
     first = nvml.ProcessInfo(1)
     array, view = nvml.ProcessInfo(40), first[0]
     del first
-    others = [nvml.ProcessInfo(1) for _ in range(3)]
+    structs = [nvml.ProcessInfo(1) for _ in range(3)]
     view.pid = 7
     array.pid = [9] * 40
-    assert [other.pid for other in others] == [0, 0, 0]
+    assert [other.pid for other in structs] == [0, 0, 0]
     assert view.pid == 7
-    assert len({view.ptr, array.ptr, *(other.ptr for other in others)}) == 5
+    assert len({view.ptr, array.ptr, *(other.ptr for other in structs)}) == 5
 
 
-def test_a_struct_is_its_address():
+def test_int_of_a_struct_is_its_address():
     memory = nvml.Memory()
     assert int(memory) == memory.ptr == ctypes.addressof(ctypes.c_char.from_buffer(memory))
 
@@ -124,7 +126,7 @@ def test_numbers_are_checked(value, error):
         nvml.Memory(total=value)
 
 
-def test_fields_cannot_be_deleted_or_made_up():
+def test_fields_cannot_be_deleted_or_added():
     memory = nvml.Memory()
     with pytest.raises(AttributeError):
         del memory.total
@@ -134,13 +136,13 @@ def test_fields_cannot_be_deleted_or_made_up():
         nvml.Memory(nothing=1)
 
 
-def test_a_struct_has_no_length_but_is_true():
+def test_a_struct_has_no_length_but_is_truthy():
     with pytest.raises(TypeError, match="no len"):
         len(nvml.Memory())
     assert nvml.Memory()
 
 
-def test_text_ends_where_the_field_does():
+def test_text_ends_with_its_field():
     info = nvml.PciInfo()
     info.bus_id = "0" * 31
     assert info.bus_id == "0" * 31
@@ -151,7 +153,7 @@ def test_text_ends_where_the_field_does():
     assert info.bus_id == "0" * 31
 
 
-def test_text_by_address_is_kept():
+def test_text_by_address_is_retained():
     limits = nvml.SetMemoryLimits_v1()
     assert limits.name_space == ""
     limits.name_space = "group" * 100
@@ -169,20 +171,20 @@ def test_members_of_a_union_share_memory():
     assert value.d_val == 3.0
 
 
-def test_a_struct_prints_what_makes_it_again():
+def test_the_repr_of_a_struct_recreates_it():
     memory = nvml.Memory_v2(total=7)
     assert eval(repr(memory), vars(nvml)) == memory
 
 
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda o: o.copy()])
-def test_copies_have_memory_of_their_own(duplicate):
+def test_copies_have_separate_memory(duplicate):
     memory = nvml.Memory(total=5)
     other = duplicate(memory)
     other.total = 6
     assert (memory.total, other.total) == (5, 6)
 
 
-def test_pickling_goes_by_contents():
+def test_structs_are_pickled_by_contents():
     processes = nvml.ProcessInfo(2, pid=[4, 5])
     assert pickle.loads(pickle.dumps(processes)) == processes
     assert pickle.loads(pickle.dumps(nvml.Memory(used=1))).used == 1
@@ -222,7 +224,7 @@ def test_the_length_of_an_array_is_checked(size, error):
         nvml.ProcessInfo(size)
 
 
-def test_an_index_gives_a_view_and_a_slice_too():
+def test_an_index_and_a_slice_return_views():
     array = nvml.ProcessInfo(4)
     array[1].pid = 9
     array[-1].pid = 8
@@ -237,7 +239,7 @@ def test_an_index_gives_a_view_and_a_slice_too():
 
 
 @pytest.mark.parametrize("step", [2**62, -(2**63), 2**200])
-def test_a_step_beyond_the_array_leaves_one_element(step):
+def test_a_step_beyond_the_array_selects_one_element(step):
     array = nvml.ProcessInfo(2, pid=[1, 2])
     assert array[::step].pid == (1 if step > 0 else 2)
     assert len(bytes(array[::step])) == 24
@@ -274,7 +276,7 @@ def test_elements_are_moved_within_their_array(target, source):
     assert array.pid.tolist() == numbers
 
 
-def test_what_moved_elements_depend_on_moves_with_them():
+def test_moved_elements_retain_their_referents():
     class Watched(cufile.IOVec):
         pass
 
@@ -305,11 +307,11 @@ def test_rows_of_numbers_are_moved_within_their_field():
 
 def test_numbers_are_converted_once():
     class Counter:
-        asked = 0
+        calls = 0
 
         def __index__(self):
-            self.asked += 1
-            return self.asked
+            self.calls += 1
+            return self.calls
 
     counter, array = Counter(), nvml.ProcessInfo(3)
     array.pid = [counter] * 3
@@ -331,7 +333,7 @@ def test_a_column_is_a_view_with_the_buffer_protocol():
         array.pid = [1, 2]
 
 
-def test_a_struct_within_an_array_is_a_column_of_columns():
+def test_a_struct_in_an_array_is_a_column_of_columns():
     fields = nvml.FieldValue(2)
     fields[1].value[0].ui_val = 6
     assert fields.value.ui_val.tolist() == [0, 6]
@@ -342,7 +344,7 @@ def test_a_struct_within_an_array_is_a_column_of_columns():
     assert parameters.u.batch.dev_ptr_base.tolist() == [4, 0]
 
 
-def test_text_within_an_array_is_characters():
+def test_text_in_an_array_is_characters():
     entries = nvml.HwbcEntry(2)
     assert entries.firmware_version.shape == (2, 32)
     assert entries[0].firmware_version.shape == (1, 32)
@@ -351,7 +353,7 @@ def test_text_within_an_array_is_characters():
 # --- arrays inside structs -----------------------------------------------------------------------
 
 
-def test_an_array_of_fixed_length_takes_that_many(np):
+def test_an_array_of_fixed_length_accepts_that_many(np):
     fabric = nvml.GpuFabricInfo_v3()
     fabric.cluster_uuid = bytes(range(16))
     assert fabric.cluster_uuid.tolist() == list(range(16))
@@ -383,7 +385,7 @@ def test_an_array_of_structs_is_a_view():
         states.utilization = type(states.utilization)(3)
 
 
-def test_a_nested_struct_keeps_its_parent_alive():
+def test_a_nested_struct_retains_its_parent():
     info = nvml.ExcludedDeviceInfo()
     inner = info.pci_info
     inner.domain = 7
@@ -402,7 +404,7 @@ def test_a_nested_struct_is_copied_in():
         info.pci_info = 5
 
 
-def test_lists_by_address_are_kept_and_counted():
+def test_lists_by_address_are_retained_and_counted():
     ids = nvml.VgpuTypeIdInfo_v1(vgpu_type_ids=[4, 5, 6])
     gc.collect()
     assert ids.vgpu_type_ids.tolist() == [4, 5, 6]
@@ -422,7 +424,7 @@ def test_lists_of_structs_by_address_are_shared():
     assert info.proc_util_array == []
 
 
-def test_what_a_struct_keeps_goes_with_it():
+def test_referents_are_destroyed_with_their_struct():
     class Mine(nvml.ProcessUtilizationInfo_v1):
         pass
 
@@ -452,10 +454,10 @@ def test_a_sequence_of_structs_is_gathered():
     assert (task.wait_events, task.input_tensor.tolist()) == (events.ptr, [1, 2])
 
 
-# --- memory of others ----------------------------------------------------------------------------
+# --- foreign memory -------------------------------------------------------------------------------
 
 
-def test_without_an_owner_a_struct_is_copied_and_with_one_viewed():
+def test_a_struct_is_copied_without_an_owner_and_viewed_with_one():
     memory = nvml.Memory(total=1)
     copied = nvml.Memory.from_ptr(memory.ptr)
     viewed = nvml.Memory.from_ptr(memory.ptr, owner=memory)
@@ -520,7 +522,7 @@ def test_a_read_only_struct_refuses_to_be_written():
         ),
     ],
 )
-def test_a_wrong_source_is_told_by_name(call, error, message):
+def test_a_wrong_source_is_reported_by_name(call, error, message):
     with pytest.raises(error) as caught:
         call()
     assert re.search(r"\b(Memory|ProcessInfo)\.from_\w+\(\)", str(caught.value))
@@ -542,7 +544,7 @@ def test_a_length_is_an_integer(size):
         nvml.ProcessInfo(size)
 
 
-def test_a_field_can_be_named_by_text():
+def test_a_field_can_be_named_by_a_string():
     processes = nvml.ProcessInfo(2)
     processes["pid"] = 3
     assert list(processes["pid"]) == list(processes.pid) == [3, 3]
@@ -586,7 +588,7 @@ def test_numpy_arrays_are_viewed(np):
         nvml.Memory.from_data(np.zeros(2, dtype=nvml.memory_dtype))
 
 
-def test_sizes_are_those_of_the_types(np):
+def test_sizes_equal_those_of_the_types(np):
     for module in (nvml, cufile, cudla):
         for name in dir(module):
             cls = getattr(module, name)
@@ -594,7 +596,7 @@ def test_sizes_are_those_of_the_types(np):
                 assert len(bytes(cls())) > 0, name
 
 
-def test_numpy_is_imported_when_a_type_is_asked_for():
+def test_numpy_is_imported_when_a_type_is_requested():
     code = """
 import sys
 from cuda.bindings import nvml
@@ -609,10 +611,10 @@ assert not hasattr(nvml, "no_such_dtype")
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=60)
 
 
-# --- memory that others hold ---------------------------------------------------------------------
+# --- shared memory --------------------------------------------------------------------------------
 
 
-def test_an_object_keeps_its_length_once_it_is_made():
+def test_an_object_keeps_its_length_after_creation():
     array = nvml.ProcessInfo(3)
     with pytest.raises(ValueError, match="is 3 and cannot change to 5"):
         array.__init__(5)
@@ -620,7 +622,7 @@ def test_an_object_keeps_its_length_once_it_is_made():
     assert array.pid.tolist() == [1, 2, 3]
 
 
-def test_a_view_of_an_object_that_is_not_yet_made_stays_valid():
+def test_a_view_of_an_unfinished_object_stays_valid():
     array = nvml.ProcessInfo.__new__(nvml.ProcessInfo)
     seen = memoryview(array)
     array.__init__(1000)
@@ -628,7 +630,7 @@ def test_a_view_of_an_object_that_is_not_yet_made_stays_valid():
     assert (len(array), bytes(seen)) == (1000, bytes(24))
 
 
-def test_code_that_runs_within_a_conversion_cannot_change_the_length():
+def test_code_inside_a_conversion_cannot_change_the_length():
     array = nvml.ProcessInfo.__new__(nvml.ProcessInfo)
 
     class Strikes:
@@ -644,7 +646,7 @@ def test_code_that_runs_within_a_conversion_cannot_change_the_length():
 
 
 @pytest.mark.parametrize("size", [2**59, 2**60, 2**61, 2**63 - 1])
-def test_more_structs_than_memory_can_hold_are_refused(size):
+def test_more_structs_than_memory_are_refused(size):
     with pytest.raises(MemoryError):
         nvml.ProcessInfo(size)
     memory = nvml.ProcessInfo()
@@ -653,29 +655,29 @@ def test_more_structs_than_memory_can_hold_are_refused(size):
 
 
 def test_a_library_may_write_a_larger_struct_than_ours():
-    made = [nvml.Memory() for _ in range(64)]
+    structs = [nvml.Memory() for _ in range(64)]
     behind = ctypes.sizeof(ctypes.c_uint64) * 3
-    for memory in made:
+    for memory in structs:
         ctypes.memset(memory.ptr + behind, 0xFF, 128)
-    assert [bytes(memory) for memory in made] == [bytes(24)] * 64
-    del made
+    assert [bytes(memory) for memory in structs] == [bytes(24)] * 64
+    del structs
     gc.collect()
 
 
-# --- arrays beside NumPy -------------------------------------------------------------------------
+# --- arrays beside NumPy --------------------------------------------------------------------------
 
 
-def test_arrays_tell_their_numpy_type(np):
+def test_arrays_return_their_numpy_type(np):
     assert nvml.GpuFabricInfo_v2().cluster_uuid.dtype == np.uint8
     assert nvml.GridLicensableFeature(2).license_info.dtype == np.int8
     assert nvml.ProcessInfo(3).used_gpu_memory.dtype == np.uint64
 
 
-def test_arrays_compare_and_slice_as_those_of_numpy(np):
+def test_arrays_compare_and_slice_like_numpy_arrays(np):
     processes = nvml.ProcessInfo(4)
     processes.pid = [3, 1, 2, 5]
     pid = processes.pid
-    for found, wanted in (
+    for result, expected in (
         (pid == [3, 0, 2, 0], [True, False, True, False]),
         (pid != pid, [False] * 4),
         (pid > 2, [True, False, False, True]),
@@ -684,12 +686,12 @@ def test_arrays_compare_and_slice_as_those_of_numpy(np):
         (pid[pid < 3], [1, 2]),
         (pid[...], [3, 1, 2, 5]),
     ):
-        assert isinstance(found, np.ndarray)
-        assert found.tolist() == wanted
+        assert isinstance(result, np.ndarray)
+        assert result.tolist() == expected
     assert pid[1] == 1 and isinstance(pid[1], int)
 
 
-def test_what_numpy_selects_is_the_same_memory(np):
+def test_a_numpy_selection_shares_the_memory(np):
     processes = nvml.ProcessInfo(4)
     processes.pid[1:3][:] = 7
     processes.pid[[0, 3]] = [5, 6]

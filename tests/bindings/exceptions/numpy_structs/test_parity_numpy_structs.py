@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The struct classes are those of the reference: names, fields, lengths, NumPy types."""
+"""The struct classes equal the reference: names, fields, lengths, NumPy types."""
 
 import inspect
 
@@ -11,17 +11,17 @@ OURS = METHODS - {"asdict", "copy"}
 
 @pytest.fixture
 def classes(reference):
-    """Name -> public fields, in 13.5."""
-    found = {
+    """Map each name to its public fields, in 13.5."""
+    actual = {
         name: {f.partition("|")[0] for f in record["fields"]}
         for name, record in reference.base["classes"].items()
     }
     for name, record in reference.of_kind("class"):
         if "from_ptr" in record.get("members", ()):
-            found[name] = set(record["members"]) - OURS
-        elif name in found:
-            found[name] |= set(record.get("added_members", ()))
-    return found
+            actual[name] = set(record["members"]) - OURS
+        elif name in actual:
+            actual[name] |= set(record.get("added_members", ()))
+    return actual
 
 
 def fields_of(cls):
@@ -32,16 +32,16 @@ def test_every_class_has_the_same_fields(reference, module, classes):
     different = {}
     for name, fields in classes.items():
         expected = fields | set(reference.deviation("further_fields", name, ()))
-        if (found := fields_of(getattr(module, name))) != expected:
-            different[name] = found ^ expected
+        if (actual := fields_of(getattr(module, name))) != expected:
+            different[name] = actual ^ expected
     assert different == {}
 
 
 def test_no_further_classes_exist(reference, module, classes):
-    found = {
+    actual = {
         n for n, v in inspect.getmembers(module) if isinstance(v, type) and hasattr(v, "from_ptr")
     }
-    assert found ^ classes.keys() <= set(reference.deviation("further_classes", "names", ()))
+    assert actual ^ classes.keys() <= set(reference.deviation("further_classes", "names", ()))
 
 
 def test_the_same_classes_are_arrays(reference, module):
@@ -56,11 +56,11 @@ def test_the_same_classes_are_arrays(reference, module):
 
 def test_every_field_of_a_new_object_can_be_read(module, classes):
     for name, fields in classes.items():
-        made = getattr(module, name)()
+        instance = getattr(module, name)()
         for field in fields:
-            getattr(made, field)
-        assert repr(made)
-        assert made == made.copy()
+            getattr(instance, field)
+        assert repr(instance)
+        assert instance == instance.copy()
 
 
 def test_numpy_types_are_identical(reference, module):
@@ -70,6 +70,6 @@ def test_numpy_types_are_identical(reference, module):
         if not name.endswith("_dtype"):
             continue
         expected = eval(record["value"], {"dtype": numpy.dtype})
-        if (found := getattr(module, name)) != expected:
-            different[name] = (found, expected)
+        if (actual := getattr(module, name)) != expected:
+            different[name] = (actual, expected)
     assert different == {}
