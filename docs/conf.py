@@ -9,15 +9,15 @@ import cuda.core
 from sphinx.util.nodes import make_refnode
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent))  # the generator's model is what the reference is written from
+sys.path.insert(0, str(HERE.parent))  # the reference uses the generator's model
 
 project = "halfwarp"
 copyright = "the halfwarp authors"
 release = cuda.core.__implementation__.split()[-1]
 extensions = ["sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton"]
-# Of the names in docstrings: the modules of the low layer that have them.
+# Prefixes of C names in docstrings, and their modules in the low layer.
 PREFIXES = {"cuda": "runtime", "cu": "driver", "nvrtc": "nvrtc"}
-INCLUDED = ("budget", "growth", "measured", "rows")  # in pages
+INCLUDED = ("budget", "growth", "measured", "rows")  # other pages include these
 exclude_patterns = ["design/*", *(f"generated/{name}.rst" for name in INCLUDED)]
 html_theme = "furo"
 pygments_style, pygments_dark_style = "friendly", "monokai"
@@ -40,7 +40,7 @@ html_show_sourcelink = False
 copybutton_exclude = ".linenos, .gp, .go"
 copybutton_prompt_text = "$ "
 autodoc_member_order = "groupwise"
-autodoc_typehints = "none"  # the parameters are described in words
+autodoc_typehints = "none"  # docstrings describe the parameters
 default_role = "any"
 numpydoc_show_class_members = False
 nitpicky = False
@@ -48,16 +48,16 @@ suppress_warnings = ["ref.any"]  # driver functions in "See Also" are documented
 
 
 def write_pages(app):
-    """The reference, the gallery and tables; a page is replaced only when its text changes.
+    """Write the reference, the gallery and tables; replace a page only if its text changes.
 
-    Those of an earlier build that are none any more go.
+    Remove pages of an earlier build that no longer exist.
     """
     from build_support import headers
     from docs import pages
     from generator import pages as low_layer
 
-    made = low_layer.pages(headers.find()).items()
-    texts = {f"bindings/{name}": text for name, text in made}
+    references = low_layer.pages(headers.find()).items()
+    texts = {f"bindings/{name}": text for name, text in references}
     texts |= pages.pages()
     folder = HERE / "generated"
     for path in filter(Path.is_file, folder.rglob("*")):
@@ -70,14 +70,14 @@ def write_pages(app):
             path.write_bytes(content)
 
 
-def readable_signature(app, what, name, thing, options, signature, result):
-    """Without the marks of parameters that were left out: ``stream=<object object>``."""
-    found = re.sub(r"=<object object(?: at 0x[0-9a-f]+)?>", "=...", signature or "")
-    return found or signature, result
+def readable_signature(app, kind, name, thing, options, signature, result):
+    """Replace default markers of omitted parameters, such as ``stream=<object object>``."""
+    text = re.sub(r"=<object object(?: at 0x[0-9a-f]+)?>", "=...", signature or "")
+    return text or signature, result
 
 
 def low_layer_reference(app, environment, node, contnode):
-    """`cuMemAllocAsync` in a docstring leads to that function of the low layer."""
+    """Link a C name such as `cuMemAllocAsync` in a docstring to the low layer's function."""
     target = node.get("reftarget", "")
     domain = environment.get_domain("py")
     for prefix, module in PREFIXES.items():

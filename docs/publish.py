@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m docs.publish BUILT SITE
 
-Puts built pages into the site under the number of their version, beside the older ones. `stable`
-and the first page lead to the newest version; `versions.js` is the list that every page shows.
+Copies built pages into the site in a folder with their version, beside older versions. `stable`
+and the first page redirect to the newest version; every page shows the list `versions.js`.
 """
 
 import json
@@ -11,24 +11,26 @@ import shutil
 import sys
 from pathlib import Path
 
-GOES_TO = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={0}/">\n'
+REDIRECT = (
+    '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={0}/">\n'
+)
 
 
 def version_of(built):
-    """As the pages say it."""
-    found = re.search(r'data-version="([^"]+)"', (built / "index.html").read_text("utf-8"))
-    return found[1]
+    """Return the version in the built pages."""
+    match = re.search(r'data-version="([^"]+)"', (built / "index.html").read_text("utf-8"))
+    return match[1]
 
 
 def number(version):
-    """For sorting: 0.10.0 is newer than 0.9.0, and 1.0 than 1.0rc1."""
+    """Return a sort key: 0.10.0 is newer than 0.9.0, and 1.0 newer than 1.0rc1."""
     return [int(part) if part.isdigit() else -1 for part in re.findall(r"\d+|[a-z]+", version)] + [
         0
     ]
 
 
 def publish(built, site):
-    """The versions that the site has now, the newest first."""
+    """Add the built pages to the site; return the site's versions, newest first."""
     target = site / version_of(built)
     if target.exists():
         shutil.rmtree(target)
@@ -36,9 +38,9 @@ def publish(built, site):
     versions = [p.name for p in site.iterdir() if (p / "objects.inv").exists()]
     versions.sort(key=number, reverse=True)
     (site / "versions.js").write_text(f"window.halfwarpVersions = {json.dumps(versions)};\n")
-    (site / "index.html").write_text(GOES_TO.format(versions[0]))
+    (site / "index.html").write_text(REDIRECT.format(versions[0]))
     (site / "stable").mkdir(exist_ok=True)
-    (site / "stable" / "index.html").write_text(GOES_TO.format(f"../{versions[0]}"))
+    (site / "stable" / "index.html").write_text(REDIRECT.format(f"../{versions[0]}"))
     return versions
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages that are written when the documentation is built, from what they are about.
+"""Pages that the documentation build generates from their sources.
 
-Nothing of them is kept: the reference comes from the package, the gallery from the examples and
-what they print, the tables of codes from the texts of the exceptions, figures from the README.
+They are not committed. The reference comes from the package, the gallery from the examples and
+their output, the tables of codes from the exceptions' texts, and figures from the README.
 """
 
 from pathlib import Path
@@ -12,13 +12,13 @@ from . import codes, core_reference, design_notes, gallery, measured, release_no
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def results(what):
-    """What the benchmarks wrote: on the null driver, then on a GPU."""
-    return [(ROOT / "benchmarks" / f"{what}{on}.json").read_text() for on in ("", "_gpu")]
+def results(name):
+    """Return the benchmarks' results on the null driver, then on a GPU."""
+    return [(ROOT / "benchmarks" / f"{name}{kind}.json").read_text() for kind in ("", "_gpu")]
 
 
 def pages():
-    """Path below ``docs/generated`` -> text."""
+    """Return path below ``docs/generated``: text."""
     return {
         **{f"core/{name}": text for name, text in core_reference.pages().items()},
         **{f"examples/{name}": text for name, text in gallery.pages(ROOT / "examples").items()},

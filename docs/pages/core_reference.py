@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reference pages of `cuda.core`: one for each theme, with every public name and its members.
+"""Reference pages of `cuda.core`: one for each topic, with every public name and its members.
 
-The documentation's build writes them from the built package; nothing of this is kept.
+The documentation's build writes them from the built package; they are not committed.
 """
 
 import dataclasses
@@ -11,8 +11,8 @@ from importlib import import_module
 
 from .tables import list_table, underlined
 
-# Of the names in `cuda.core` itself, by page. Of others, memory resources are on that page, the
-# rest on the last one.
+# Names of `cuda.core` itself by page. Other memory resources are on the page of memory, and all
+# other names on the last page.
 THEMES = {
     "devices": (
         "Devices and contexts",
@@ -69,13 +69,13 @@ RETURNED = {
 
 
 def public_names(module):
-    """Of one of `MODULES`, without the modules below it, in alphabetical order."""
-    found = import_module(f"cuda.core.{module}".rstrip("."))
-    return sorted(n for n in found.__all__ if not inspect.ismodule(getattr(found, n)))
+    """Return the public names of one of `MODULES` except modules, in alphabetical order."""
+    package = import_module(f"cuda.core.{module}".rstrip("."))
+    return sorted(n for n in package.__all__ if not inspect.ismodule(getattr(package, n)))
 
 
 def contents():
-    """Page -> (title, the full names on it)."""
+    """Return page: (title, full names on the page)."""
     pages = {page: (title, names.split()) for page, (title, names) in THEMES.items()}
     placed = {name for _, names in pages.values() for name in names}
     for name in public_names(""):
@@ -90,35 +90,35 @@ def contents():
 
 
 def full(module, names):
-    """With the module before each."""
+    """Return the names with their module."""
     return [f"{module}.{name}" for name in names]
 
 
 def pages():
-    """Path below the folder of reference pages -> text."""
+    """Return path below the folder of reference pages: text."""
     listed = contents()
     entries = "".join(f"   {page}\n" for page in listed)
     index = (
         f"{underlined('Reference of cuda.core', '=')}\n"
-        "Every public class, method, property and function, from the package itself. Each says\n"
-        "when it happens:\n\n"
-        "- *Stream-ordered*: the work is put into a stream, and the call returns before it is "
-        "done.\n"
-        "- *Blocks the host*: the call returns when the work is done.\n"
-        "- *Host only*: nothing is given to the device.\n\n"
-        "Name a stream wherever a signature has ``stream=...``. A call without one still runs, on "
-        "the default stream, and gives a ``DeprecationWarning``.\n\n"
+        "This reference has every public class, method, property and function. Each description\n"
+        "states the order of execution:\n\n"
+        "- *Stream-ordered*: the work is submitted to a stream, and the call returns before it is "
+        "complete.\n"
+        "- *Blocks the host*: the call returns when the work is complete.\n"
+        "- *Host only*: no work is submitted to the device.\n\n"
+        "Pass a stream wherever a signature has ``stream=...``. A call without one still runs on "
+        "the default stream, with a ``DeprecationWarning``.\n\n"
         f".. toctree::\n   :maxdepth: 2\n\n{entries}"
     )
-    made = {"index.rst": index}
+    texts = {"index.rst": index}
     for page, (title, names) in listed.items():
         parts = [underlined(title, "="), *(section(name) for name in names)]
-        made[f"{page}.rst"] = "\n".join(parts)
-    return made
+        texts[f"{page}.rst"] = "\n".join(parts)
+    return texts
 
 
 def section(full_name):
-    """One name: its heading, what autodoc knows, and the fields of an options class."""
+    """Return the section of a name: heading, autodoc directive, fields of an options class."""
     module, _, name = full_name.rpartition(".")
     thing = getattr(import_module(module), name)
     head = underlined(name, "-")
@@ -132,7 +132,7 @@ def section(full_name):
 def member_options(cls):
     if issubclass(cls, BaseException):
         return "   :show-inheritance:\n"
-    if dataclasses.is_dataclass(cls):  # whose fields stand in a table
+    if dataclasses.is_dataclass(cls):  # its fields are in a table
         return members(documented_methods(cls))
     return members([name for name in dir(cls) if is_public_member(cls, name)])
 
@@ -147,7 +147,7 @@ def documented_methods(cls):
 
 
 def is_public_member(cls, name):
-    """A member that a class of ours has: not what it inherits from those of Python."""
+    """Return whether a member is public and defined by a class of this package."""
     if name.startswith("_"):
         return False
     home = next((base for base in cls.__mro__ if name in vars(base)), None)
@@ -155,7 +155,7 @@ def is_public_member(cls, name):
 
 
 def fields_of(cls):
-    """A table of the fields of a dataclass: name, type, default."""
+    """Return a table of a dataclass's fields: name, type, default."""
     if not dataclasses.is_dataclass(cls):
         return ""
     rows = [
@@ -167,7 +167,7 @@ def fields_of(cls):
 
 
 def type_of(field):
-    """As it is written, without the modules."""
+    """Return the annotated type without module names."""
     text = field.type if isinstance(field.type, str) else inspect.formatannotation(field.type)
     return f"``{re.sub(r'[A-Za-z_]+[.](?=[A-Za-z_])', '', text)}``"
 

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The design notes of docs/design as pages: the forms of Markdown that they use."""
+"""Conversion of docs/design, and of the Markdown that it uses, to pages."""
 
 import re
 
 from .tables import list_table, literal, underlined
 
-BAR = re.compile(r"\|(?=(?:[^`]*`[^`]*`)*[^`]*$)")  # one that stands in no code
+BAR = re.compile(r"\|(?=(?:[^`]*`[^`]*`)*[^`]*$)")  # a bar outside of inline code
 INTRODUCTION = """
-Notes for people who change the package: one page for each subject, kept beside the code.
+These notes are for developers of the package. Each subject has a page, maintained with the code.
 :doc:`/guide/architecture` is the overview.
 """
 
 
 def pages(folder):
-    """Path -> text of the index and of each note."""
+    """Return path: text of the index and of each note."""
     paths = sorted(folder.glob("*.md"))
     entries = "".join(f"   {path.stem}\n" for path in paths)
     index = f"{underlined('Design notes', '=')}{INTRODUCTION}\n.. toctree::\n\n{entries}"
@@ -21,26 +21,26 @@ def pages(folder):
 
 
 def page(markdown):
-    """Headings, tables, code blocks, lists, code and emphasis in lines."""
-    made, rows, in_code = [], [], False
+    """Convert headings, tables, code blocks, lists, code and emphasis."""
+    lines, rows, in_code = [], [], False
     for line in [*markdown.splitlines(), ""]:
         if line.startswith("```"):
             in_code = not in_code
-            made += ["", ".. code-block:: text", ""] if in_code else [""]
+            lines += ["", ".. code-block:: text", ""] if in_code else [""]
         elif in_code:
-            made.append(f"   {line}")
+            lines.append(f"   {line}")
         elif line.startswith("|"):
             rows.append([literal(cell.strip()) for cell in BAR.split(line.strip()[1:-1])])
         else:
             if rows:
-                made += ["", list_table(rows[0], rows[2:])]
+                lines += ["", list_table(rows[0], rows[2:])]
                 rows = []
-            made += text_line(line, made)
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(made)) + "\n"
+            lines += text_line(line, lines)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 
 
 def text_line(line, before):
-    """A line of text or a heading; an empty line before the first item of a list."""
+    """Convert a line of text or a heading; add an empty line before the first item of a list."""
     heading = re.match(r"(#{1,3}) (.*)", line)
     if heading:
         return ["", underlined(literal(heading[2]), "=-~"[len(heading[1]) - 1])]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page for each example: what it does, what it prints and draws on the emulator, its source."""
+"""A page for each example: its description, output and pictures on the emulator, source."""
 
 import ast
 import os
@@ -14,12 +14,12 @@ from pathlib import Path
 from .tables import underlined
 
 HEAD = """
-Whole programs, each run by the tests, on the emulator and on a GPU. What they print here was
-printed on the emulator when these pages were built; its times say nothing about a GPU.
+Complete programs, which the tests run on the emulator and on a GPU. The output on these pages was
+printed on the emulator when the pages were built; its times do not predict a GPU.
 """
 
 
-# Titles of the folders of examples, in this order; first those of no folder.
+# Titles of the folders of examples, in order; examples without a folder are first.
 THEMES = {
     ".": "Basics",
     "kernels": "Kernels",
@@ -32,28 +32,28 @@ THEMES = {
 
 
 def index_of(paths, folder):
-    """The list of all examples, by theme."""
+    """Return the list of all examples by topic."""
     parts = [f"{underlined('Examples', '=')}{HEAD}"]
     for theme, title in THEMES.items():
-        found = [path.stem for path in paths if path.parent.relative_to(folder).as_posix() == theme]
-        if found:
-            entries = "".join(f"   {name}\n" for name in found)
+        names = [path.stem for path in paths if path.parent.relative_to(folder).as_posix() == theme]
+        if names:
+            entries = "".join(f"   {name}\n" for name in names)
             parts.append(f"{underlined(title, '-')}\n.. toctree::\n   :maxdepth: 1\n\n{entries}")
     return "\n".join(parts)
 
 
 def pages(folder):
-    """Path -> text, of the index, of each example below a folder, and of what it draws."""
+    """Return path: content of the index, of each example in a folder, and of its picture."""
     paths = sorted(folder.rglob("*.py"))
-    made = {}
+    files = {}
     for path in paths:
         printed = output(path)
         picture = picture_in(printed)
         shown = picture and f"{path.stem}{SHOWN[picture.suffix]}"
-        made[f"{path.stem}.rst"] = page(path, folder, printed, shown)
+        files[f"{path.stem}.rst"] = page(path, folder, printed, shown)
         if picture is not None:
-            made[shown] = as_shown(picture)
-    return {"index.rst": index_of(paths, folder), **made}
+            files[shown] = as_shown(picture)
+    return {"index.rst": index_of(paths, folder), **files}
 
 
 def page(path, folder, printed, picture=None):
@@ -70,7 +70,7 @@ def page(path, folder, printed, picture=None):
 
 
 def without_random_names(printed):
-    """Files in temporary folders under the part of their names that is the same each time."""
+    """Remove the random part from the names of temporary files."""
     return re.sub(rf"{tempfile.gettempdir()}/([\w-]+?)-?\w{{8}}(?=/|\s|$)", r"/tmp/\1", printed)
 
 
@@ -78,20 +78,20 @@ def literal(text):
     return text.replace("`", "``")
 
 
-# Files of pictures that examples write, and what browsers show of them.
+# Formats of pictures that examples write, and the formats for browsers.
 SHOWN = {".svg": ".svg", ".ppm": ".png"}
 
 
 def as_shown(picture):
-    """A picture as text (SVG), or as bytes (PNG)."""
+    """Return a picture as text (SVG), or as bytes (PNG)."""
     return picture.read_text("utf-8") if picture.suffix == ".svg" else png(picture.read_bytes())
 
 
 def png(ppm):
-    """A picture of the form P6, as browsers know it."""
+    """Convert a picture from the format P6 to PNG."""
     kind, width, height, _, pixels = ppm.split(maxsplit=4)
     if kind != b"P6":
-        raise ValueError(f"a picture of the form P6, not {kind!r}")
+        raise ValueError(f"expected a picture in the format P6, got {kind!r}")
     size, row = (int(width), int(height)), 3 * int(width)
     pixels = ppm[-row * size[1] :]  # the split may have taken bytes that look like spaces
     lines = b"".join(b"\0" + pixels[i : i + row] for i in range(0, len(pixels), row))
@@ -107,14 +107,14 @@ def chunk(part):
 
 
 def picture_in(printed):
-    """The picture that the last line names, or the SVG in a folder that it names; else None."""
-    named = Path(printed.split()[-1]) if printed else Path()
-    found = sorted(named.glob("*.svg")) if named.is_absolute() and named.is_dir() else [named]
-    return found[0] if found and found[0].suffix in SHOWN and found[0].is_file() else None
+    """Return the picture, or the SVG in the folder, that the last line names; or None."""
+    path = Path(printed.split()[-1]) if printed else Path()
+    paths = sorted(path.glob("*.svg")) if path.is_absolute() and path.is_dir() else [path]
+    return paths[0] if paths and paths[0].suffix in SHOWN and paths[0].is_file() else None
 
 
 def output(path):
-    """What an example prints on the emulator; the build fails when it does."""
+    """Return the output of an example on the emulator; raise if the example fails."""
     environment = {**os.environ, "HALFWARP_BACKEND": "emulator"}
     command = [sys.executable, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CHANGELOG.md as a page: the few forms of Markdown that it uses."""
+"""Conversion of CHANGELOG.md, and of the Markdown that it uses, to a page."""
 
 import re
 
@@ -7,7 +7,7 @@ from .tables import literal, underlined
 
 
 def page(markdown):
-    """Headings, lists, code and links between the files."""
+    """Convert headings, lists, code and links between files."""
     lines = []
     for line in markdown.splitlines():
         heading = re.match(r"(#{1,2}) (.*)", line)

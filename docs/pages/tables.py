@@ -5,17 +5,17 @@ import re
 
 
 def underlined(text, mark):
-    """A heading."""
+    """Return a heading."""
     return f"{text}\n{mark * len(text)}\n"
 
 
 def literal(text):
-    """Markdown's code as that of reStructuredText."""
+    """Convert inline code from Markdown to reStructuredText."""
     return re.sub(r"`([^`]+)`", r"``\1``", text)
 
 
 def list_table(head, rows, widths=None):
-    """A table of texts, each of one line."""
+    """Return a table whose cells are single lines."""
     lines = [".. list-table::", "   :header-rows: 1"]
     lines += [f"   :widths: {' '.join(map(str, widths))}"] if widths else []
     for row in [head, *rows]:
