@@ -106,7 +106,8 @@ def parameters_of(thing):
 def described(thing, owner):
     """The words of a docstring, and of the one whose parameters it says are its own."""
     text = " ".join((inspect.getdoc(thing) or "").split())
-    other = re.search(r"(?:Deprecated(?: spelling of|:(?: use)?)|parameters of|alias of) `(\w+)`", text)
+    shared = r"(?:Deprecated(?: spelling of|:(?: use)?)|parameters of|alias of) `(\w+)`"
+    other = re.search(shared, text)
     if other and owner is not None:
         text += inspect.getdoc(getattr(owner, other[1])) or ""
     return set(re.findall(r"\w+", text))
