@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One suite, two backends (--backend=gpu|emulator|auto), GPU marks, test order, leak checks.
+"""Backends of the suite (--backend=gpu|emulator|auto), GPU marks, test order, leak checks.
 
 A test leaves no live object, and a file no memory allocated on the emulated device: otherwise,
 later results would depend on the tests that ran earlier.
@@ -166,13 +166,13 @@ def check_context():
     from cuda.bindings import driver
 
     status, _ = driver.cuCtxGetDevice()
-    is_gone = status == driver.CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED
+    is_destroyed = status == driver.CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED
     stack = []
     while (popped := driver.cuCtxPopCurrent())[0] == 0:
         stack.append(popped[1])
-    if not is_gone and stack:
+    if not is_destroyed and stack:
         driver.cuCtxPushCurrent(stack[0])
-    if is_gone:
+    if is_destroyed:
         pytest.fail("the test left a destroyed context current", pytrace=False)
     if len(stack) > 1:
         pytest.fail(f"the test left {len(stack)} contexts on the stack", pytrace=False)

@@ -21,7 +21,7 @@ def name(answer):
     return answer[0].name.removeprefix("CUDA_").removeprefix("ERROR_")
 
 
-def ask_in_child(module, question):
+def run_in_child(module, question):
     """Return the answer of a child process, or how that process ended."""
     command = [sys.executable, "-m", module, question]
     try:
@@ -40,21 +40,21 @@ def main(module, questions, expected, arguments, since=(), apart=False):
     """
     since = dict(since)
 
-    def ask_here(question):
+    def run_here(question):
         Device(0).set_current()
         return questions[question]()
 
     if arguments:
-        print(ask_here(arguments[0]))
+        print(run_here(arguments[0]))
         return 0
     different = 0
     version = ok(driver.cuDriverGetVersion())
     for question, expected_answer in expected.items():
         if version < since.get(question, 0):
-            print(question, "-> not asked: the driver is older")
+            print(question, "-> skipped: the driver is older")
             continue
         is_apart = apart or not emulation.is_active()
-        answer = ask_in_child(module, question) if is_apart else ask_here(question)
+        answer = run_in_child(module, question) if is_apart else run_here(question)
         different += answer != expected_answer
         print(
             question,

@@ -11,7 +11,7 @@ EMPTY = b".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry f() { r
 
 @pytest.fixture
 def objects(device, stream):
-    """One object of each class by name, with the start of its repr."""
+    """Objects of all classes by name, with the start of their repr."""
     code = ObjectCode.from_ptx(EMPTY)
     with device.create_event() as event:
         yield {

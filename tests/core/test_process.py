@@ -149,7 +149,7 @@ class TestExit:
         [
             "with device.create_stream() as stream: stream.record().sync()",
             "device.create_event()",
-            "launch(shared, one, kernel)",
+            "launch(shared, config, kernel)",
             "with suppress(CUDAError): device.memory_resource.allocate(1 << 60, stream=shared)",
             "with suppress(CUDAError): ObjectCode.from_ptx('no PTX').get_kernel('k')",
         ],

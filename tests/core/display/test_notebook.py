@@ -45,11 +45,11 @@ class TestDevice:
     def test_it_shows_the_identity_of_the_device(self, device):
         html = device._repr_html_()
         assert device.name in html
-        shown = cells(html)
-        assert shown["UUID"] == device.uuid
-        assert shown["PCI address"] == device.pci_bus_id
-        assert shown["compute capability"] == "{}.{}".format(*device.compute_capability)
-        assert shown["multiprocessors"] == str(device.properties.multiprocessor_count)
+        rows = cells(html)
+        assert rows["UUID"] == device.uuid
+        assert rows["PCI address"] == device.pci_bus_id
+        assert rows["compute capability"] == "{}.{}".format(*device.compute_capability)
+        assert rows["multiprocessors"] == str(device.properties.multiprocessor_count)
 
     def test_its_bar_is_the_memory_in_use(self, device):
         free, total = device.memory_info

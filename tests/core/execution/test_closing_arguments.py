@@ -31,9 +31,9 @@ class Closer:
     def __init__(self, victim):
         self.victim = victim
 
-    def close(self, answer):
+    def close(self, result):
         self.victim.close()
-        return answer
+        return result
 
 
 class Index(Closer):

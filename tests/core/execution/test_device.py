@@ -301,7 +301,7 @@ class TestSetCurrentWithContext:
 
 class TestFactories:
     def test_streams_are_created_in_the_context_of_the_device(self, device, in_new_thread):
-        """The same holds while another context is current, and that one stays current."""
+        """Another current context stays current."""
 
         def use():
             own_device = Device(0)

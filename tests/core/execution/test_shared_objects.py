@@ -192,16 +192,16 @@ class TestFirstUse:
             return run_together(lambda: Device(0))[0]
 
         for device in [fresh() for _ in range(20)]:
-            answers = run_together(*[partial(ask_device, device)] * 6)
-            assert all(answer == answers[0] for answer in answers)
-            assert len({id(answer[0]) for answer in answers}) == 1
-            assert len({id(answer[1]) for answer in answers}) == 1
+            results = run_together(*[partial(query_device, device)] * 6)
+            assert all(result == results[0] for result in results)
+            assert len({id(result[0]) for result in results}) == 1
+            assert len({id(result[1]) for result in results}) == 1
 
     def test_of_a_kernel(self, load_kernel):
         for _ in range(20):
             kernel = load_kernel()
-            answers = run_together(*[lambda k=kernel: (k.attributes, k.occupancy)] * 6)
-            assert len({id(item) for answer in answers for item in answer}) == 2
+            results = run_together(*[lambda k=kernel: (k.attributes, k.occupancy)] * 6)
+            assert len({id(item) for result in results for item in result}) == 2
 
     def test_of_the_attributes_of_a_pool(self, device):
         for _ in range(20):
@@ -212,7 +212,7 @@ class TestFirstUse:
 
 def test_a_kernel_attribute_has_its_last_value(load_kernel):
     kernel = load_kernel()
-    is_over = threading.Event()
+    stop = threading.Event()
 
     def set_often():
         Device(0).set_current()
@@ -220,17 +220,17 @@ def test_a_kernel_attribute_has_its_last_value(load_kernel):
             kernel.attributes.preferred_shared_memory_carveout = percent
             time.sleep(0)  # lets a reader continue that has already queried
             assert kernel.attributes.preferred_shared_memory_carveout == percent
-        is_over.set()
+        stop.set()
 
     def read_often():
         Device(0).set_current()
-        while not is_over.is_set():
+        while not stop.is_set():
             assert kernel.attributes.preferred_shared_memory_carveout in (-1, 10, 20)
 
     run_together(set_often, read_often, read_often)
 
 
-def ask_device(device):
+def query_device(device):
     device.set_current()
     resource, properties = device.memory_resource, device.properties
     return resource, properties, device.uuid, device.arch, tuple(properties.as_dict().items())

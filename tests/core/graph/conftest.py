@@ -23,7 +23,7 @@ ONE = LaunchConfig(grid=1, block=1)
 
 
 def id_of(node, function):
-    """Return the node's id, or None after a check that an older driver is named in the error."""
+    """Return the node's id; on an older driver, check the error and return None."""
     (_, version) = driver.cuDriverGetVersion()
     if version >= 13010:
         return node.id

@@ -82,7 +82,7 @@ class TestIdentity:
 
     def test_the_destructor_of_an_operand_can_list_the_nodes(self, graph):
         class QueriesNodes:
-            # The references are attributes, because some Python versions never free a class.
+            # Some Python versions never free a class, so it must not refer to the graph.
             def __init__(self, graph, results):
                 self.graph, self.results = graph, results
 
@@ -110,9 +110,9 @@ class TestIdentity:
         nodes = [graph.empty()]
         for _ in range(300):
             nodes.append(nodes[-1].join())
-        for function, ask in (("cuGraphGetNodes", graph.nodes), ("cuGraphGetEdges", graph.edges)):
+        for function, query in (("cuGraphGetNodes", graph.nodes), ("cuGraphGetEdges", graph.edges)):
             with count(emulation, function) as calls:
-                assert len(ask()) >= 300
+                assert len(query()) >= 300
             assert calls.matches == 2  # the count, then the nodes
 
 

@@ -71,7 +71,7 @@ class RandomGraphs(RuleBasedStateMachine):
         self.nodes[node] = (cell, value)
 
     @precondition(lambda self: self.nodes)
-    @rule(cell=CELLS, value=VALUES, which=CHOICES)
+    @rule(cell=CELLS, value=VALUES, choice=CHOICES)
     def update_node(self, cell, value, choice):
         node = self.node(choice)
         with self.buffer(cell) as buffer:
@@ -79,7 +79,7 @@ class RandomGraphs(RuleBasedStateMachine):
         self.nodes[node] = (cell, value)
 
     @precondition(lambda self: self.nodes)
-    @rule(which=CHOICES)
+    @rule(choice=CHOICES)
     def destroy_node(self, choice):
         node = self.node(choice)
         node.destroy()
@@ -98,7 +98,7 @@ class RandomGraphs(RuleBasedStateMachine):
         self.executables.append((outer.instantiate(), dict(self.nodes)))
 
     @precondition(lambda self: self.executables)
-    @rule(which=CHOICES)
+    @rule(choice=CHOICES)
     def update_executable(self, choice):
         index = choice % len(self.executables)
         executable, _ = self.executables[index]
@@ -107,7 +107,7 @@ class RandomGraphs(RuleBasedStateMachine):
             self.executables[index] = (executable, dict(self.nodes))
 
     @precondition(lambda self: self.executables and self.nodes)
-    @rule(which=CHOICES, cell=CELLS, value=VALUES)
+    @rule(choice=CHOICES, cell=CELLS, value=VALUES)
     def change_in_executable(self, choice, cell, value):
         executable, model = self.executables[choice % len(self.executables)]
         node = self.node(choice)
@@ -118,7 +118,7 @@ class RandomGraphs(RuleBasedStateMachine):
             model[node] = (cell, value)
 
     @precondition(lambda self: self.executables)
-    @rule(which=CHOICES)
+    @rule(choice=CHOICES)
     def launch(self, choice):
         executable, model = self.executables[choice % len(self.executables)]
         executable.launch(self.stream)
@@ -126,7 +126,7 @@ class RandomGraphs(RuleBasedStateMachine):
             self.expected[cell] += value
 
     @precondition(lambda self: self.executables)
-    @rule(which=CHOICES)
+    @rule(choice=CHOICES)
     def close_executable(self, choice):
         self.executables.pop(choice % len(self.executables))[0].close()
 

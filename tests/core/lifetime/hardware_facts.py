@@ -62,7 +62,7 @@ for mode in MODES.values():
             ask("cuEventQuery of an earlier event", d.cuEventQuery, go(d.cuEventCreate(0)))
 """
 
-# After the reset: with the context inactive, and again after the context was retained again.
+# Calls after a reset, first with the context inactive, then with the context retained again.
 RESET = """
 pool = go(d.cuDeviceGetMemPool(0))
 USED = d.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT

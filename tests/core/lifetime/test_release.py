@@ -172,7 +172,7 @@ def test_sizes_beyond_a_signed_size_are_not_exported():
 
 
 def test_exported_arrays_do_not_keep_a_buffer_open(device):
-    """As in the reference, programs close memory while an array over it is alive."""
+    """The reference allows this, and programs rely on it."""
     import numpy as np
 
     buffer = LegacyPinnedMemoryResource().allocate(16)

@@ -196,13 +196,13 @@ class Measurement:
             cu.cuCtxSetCurrent(self.context)
             cu.cuMemFree(victim)
 
-        holder = threading.Thread(target=free)
-        holder.start()
+        free_thread = threading.Thread(target=free)
+        free_thread.start()
         time.sleep(HELD / 5)
         begin = time.perf_counter()
         call(*arguments)
         duration = time.perf_counter() - begin
-        holder.join()
+        free_thread.join()
         cu.cuStreamSynchronize(self.held)
         return duration > HELD / 3
 

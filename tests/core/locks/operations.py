@@ -95,19 +95,19 @@ def host_functions(t):
 
 
 def pool_memory(t):
-    own = DeviceMemoryResource(t.device, {"max_size": 1 << 22})
-    for resource in (t.pool, own):
+    own_pool = DeviceMemoryResource(t.device, {"max_size": 1 << 22})
+    for resource in (t.pool, own_pool):
         for stream in (t.stream, t.device.default_stream, Stream._per_thread_default()):
             resource.allocate(64, stream=stream).close()
             resource.allocate(64, stream=stream)  # destroyed by collection
-    last = own.allocate(64, stream=t.stream)
-    assert repr(own.attributes)
-    own.attributes.reset_high_water_marks()
-    own.release_threshold = 0
-    own.trim()
+    last = own_pool.allocate(64, stream=t.stream)
+    assert repr(own_pool.attributes)
+    own_pool.attributes.reset_high_water_marks()
+    own_pool.release_threshold = 0
+    own_pool.trim()
     with suppress(CUDAError):
-        own.allocate(1 << 45, stream=t.stream)
-    del own
+        own_pool.allocate(1 << 45, stream=t.stream)
+    del own_pool
     del last
     t.device.allocate(64, stream=t.stream)
 

@@ -17,9 +17,9 @@ SOURCES = Path(cuda.core.__file__).parents[2]
 
 @pytest.fixture
 def fixtures(device):
-    made = Fixtures(device)
-    yield made
-    made.close()
+    fixture_set = Fixtures(device)
+    yield fixture_set
+    fixture_set.close()
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.__name__)

@@ -68,7 +68,7 @@ class Program:
         def host_function():
             entered.set()
             armed.wait()
-            time.sleep(0.05)  # the other threads enter the driver before
+            time.sleep(0.05)  # lets the other threads enter the driver first
             self.watch.set_busy(False)
 
         memory = self.resources[0].allocate(64, stream=self.stream)

@@ -19,8 +19,8 @@ def emulated(emulation):
     return emulation
 
 
-def succeed(answer):
-    error, *results = answer
+def succeed(result):
+    error, *results = result
     assert error == driver.CUresult.CUDA_SUCCESS
     return results[0] if results else None
 

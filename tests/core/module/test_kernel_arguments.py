@@ -78,11 +78,11 @@ class MyBuffer(Buffer):
 class Own:
     """A user type that defines its own kernel argument."""
 
-    def __init__(self, answer):
-        self.answer = answer
+    def __init__(self, argument):
+        self.argument = argument
 
     def __cuda_kernel_arg__(self):
-        return self.answer
+        return self.argument
 
 
 def bytes_of(format, *values):

@@ -29,12 +29,12 @@ class Peer:
     def run(self, source, **objects):
         """Execute source in the peer, with objects by name, and return its `result`."""
         self.send(source, **objects)
-        return self.answer()
+        return self.receive()
 
     def send(self, source, **objects):
         self.pipe.send((source, objects))
 
-    def answer(self):
+    def receive(self):
         if not self.pipe.poll(PATIENCE):
             raise TimeoutError("the peer does not answer")
         succeeded, answer = self.pipe.recv()
@@ -107,7 +107,7 @@ def open_files():
 
 
 def added(before, after):
-    """Return the files that were opened meanwhile; files of earlier tests may have been closed."""
+    """Return the files opened since `before`; files of earlier tests may have been closed."""
     return list((Counter(after) - Counter(before)).elements())
 
 

@@ -46,7 +46,7 @@ def test_another_process_waits_until_it_completes(peer, blocked_event):
     peer.send("event.sync(); result = event.is_done")
     assert not peer.pipe.poll(0.2)
     release()
-    assert peer.answer() is True
+    assert peer.receive() is True
     peer.run("event.close(); del event")
 
 

@@ -17,8 +17,8 @@ POSIX = driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTO
 REFUSALS = ("INVALID_VALUE", "INVALID_HANDLE", "NOT_SUPPORTED", "OPERATING_SYSTEM", "UNKNOWN")
 
 
-def name_of(answer):
-    return answer[0].name.removeprefix("CUDA_ERROR_")
+def name_of(result):
+    return result[0].name.removeprefix("CUDA_ERROR_")
 
 
 @pytest.fixture
@@ -58,16 +58,16 @@ def close_remaining(descriptor, inode):
 def test_memory_is_shared_or_its_descriptor_stays_open(exported, stream):
     buffer, descriptor = exported
     inode = os.fstat(descriptor).st_ino
-    answer = memory_of(descriptor)
+    result = memory_of(descriptor)
     if emulation.is_active():
-        assert name_of(answer) == "NOT_SUPPORTED"
-    if name_of(answer) != "CUDA_SUCCESS":
-        assert name_of(answer) in REFUSALS
+        assert name_of(result) == "NOT_SUPPORTED"
+    if name_of(result) != "CUDA_SUCCESS":
+        assert name_of(result) in REFUSALS
         close_remaining(descriptor, inode)
         return
     buffer_desc = driver.CUDA_EXTERNAL_MEMORY_BUFFER_DESC()
     buffer_desc.offset, buffer_desc.size = 0, SIZE
-    code, address = driver.cuExternalMemoryGetMappedBuffer(answer[1], buffer_desc)
+    code, address = driver.cuExternalMemoryGetMappedBuffer(result[1], buffer_desc)
     assert code == 0
     back = np.zeros(SIZE, np.uint8)
     assert driver.cuMemcpyDtoH(back.ctypes.data, address, SIZE)[0] == 0
@@ -78,7 +78,7 @@ def test_memory_is_shared_or_its_descriptor_stays_open(exported, stream):
     stream.sync()
     assert set(back) == {7}
     assert driver.cuMemFree(address)[0] == 0
-    assert driver.cuDestroyExternalMemory(answer[1])[0] == 0
+    assert driver.cuDestroyExternalMemory(result[1])[0] == 0
 
 
 def test_an_invalid_memory_or_semaphore_is_refused():

@@ -59,8 +59,8 @@ from cuda.bindings import driver
 
 names = ("ALLOCATION_TYPE", "LOCATION_TYPE", "LOCATION_ID")
 attributes = [driver.CUmemPool_attribute[f"CU_MEMPOOL_ATTR_{name}"] for name in names]
-answers = [driver.cuMemPoolGetAttribute(resource.handle, each) for each in attributes]
-result = [(int(code), value if value is None else int(value)) for code, value in answers]
+results = [driver.cuMemPoolGetAttribute(resource.handle, each) for each in attributes]
+result = [(int(code), value if value is None else int(value)) for code, value in results]
 """
 
 

@@ -274,7 +274,7 @@ def test_offsets_of_clocks(nvml_device):
 
 
 @pytest.mark.parametrize(
-    ("ask", "text"),
+    ("call", "text"),
     [
         (lambda d, x: d.get_clock(x), "Invalid clock type: "),
         (lambda d, x: d.get_clock("sm").get_current_mhz(x), "Invalid clock ID: "),
@@ -288,9 +288,9 @@ def test_offsets_of_clocks(nvml_device):
     ],
 )
 @pytest.mark.parametrize("value", ["nothing", "", None, True, 1.0, [], "SM"])
-def test_an_invalid_member_of_an_enum_lists_the_valid_ones(nvml_device, ask, text, value):
+def test_an_invalid_member_of_an_enum_lists_the_valid_ones(nvml_device, call, text, value):
     with pytest.raises(ValueError, match=text) as caught:
-        ask(nvml_device, value)
+        call(nvml_device, value)
     assert "Must be one of [<" in str(caught.value)
 
 
@@ -378,15 +378,15 @@ def test_a_device_without_partitions_has_no_instances(nvml_device):
 
 
 def test_an_unsupported_field_hides_no_other(nvml_device):
-    instant, nothing = typing.FieldId.DEV_POWER_INSTANT, 1 << 20
-    values = nvml_device.get_field_values([instant, nothing, (instant, 0)])
+    instant, unsupported = typing.FieldId.DEV_POWER_INSTANT, 1 << 20
+    values = nvml_device.get_field_values([instant, unsupported, (instant, 0)])
     assert len(values) == len(list(values)) == 3
     assert isinstance(values[0].value, int) and values[-1].value > 0
     assert values[0].field_id is instant and values[0].scope_id == 0
     assert values[0].timestamp > 1_600_000_000_000_000 and values[0].latency_usec >= 0
-    for ask in (lambda: values[1].value, values.validate, values.get_all_values):
+    for access in (lambda: values[1].value, values.validate, values.get_all_values):
         with pytest.raises(system.NvmlError):
-            ask()
+            access()
     nvml_device.get_field_values([instant]).validate()
     assert nvml_device.get_field_values([instant]).get_all_values()[0] > 0
     for index in (3, -4):
@@ -401,9 +401,9 @@ def test_no_fields_are_no_error(nvml_device):
 
 @pytest.mark.parametrize("fields", ["x", b"x", 82, None])
 def test_fields_are_passed_in_a_list(nvml_device, fields):
-    for ask in (nvml_device.get_field_values, nvml_device.clear_field_values):
+    for call in (nvml_device.get_field_values, nvml_device.clear_field_values):
         with pytest.raises(TypeError, match="field_ids must be a list of field IDs"):
-            ask(fields)
+            call(fields)
 
 
 @pytest.mark.parametrize("field", [[None], ["x"], [(1, 2, 3)], [1.5]])

@@ -77,9 +77,9 @@ def test_an_event_is_delivered_to_its_registrations(nvml_device, post_event):
 def test_an_xid_error_has_a_number(nvml_device, post_event):
     events = nvml_device.register_events(typing.EventType.XID_CRITICAL_ERROR)
     post_event("xid_critical_error", data=79)
-    came = events.wait()
-    assert (came.event_type, came.event_data) == ("xid_critical_error", 79)
-    assert came.gpu_instance_id == came.compute_instance_id == 0xFFFFFFFF
+    event = events.wait()
+    assert (event.event_type, event.event_data) == ("xid_critical_error", 79)
+    assert event.gpu_instance_id == event.compute_instance_id == 0xFFFFFFFF
 
 
 def test_every_event_arrives(nvml_device, post_event):
@@ -128,13 +128,13 @@ def test_devices_are_added_and_removed(nvml_device, post_event):
     events = system.register_events(["bind", "unbind"])
     for kind in ("bind", "unbind", "bind"):
         assert post_event(kind) == 1
-    came = events.wait(1000, 2)
-    assert [each.event_type for each in came] == ["bind", "unbind"]
-    assert len(came) == 2 and came[-1].event_type is typing.SystemEventType.UNBIND
-    assert came[0].device.uuid == nvml_device.uuid
-    assert type(came[0].gpu_id) is int
+    arrived = events.wait(1000, 2)
+    assert [each.event_type for each in arrived] == ["bind", "unbind"]
+    assert len(arrived) == 2 and arrived[-1].event_type is typing.SystemEventType.UNBIND
+    assert arrived[0].device.uuid == nvml_device.uuid
+    assert type(arrived[0].gpu_id) is int
     with pytest.raises(IndexError):
-        came[2]
+        arrived[2]
     assert [each.event_type for each in events.wait(1000, buffer_size=5)] == ["bind"]
 
 

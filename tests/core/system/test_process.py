@@ -27,9 +27,9 @@ print([n for n in ("libnvidia-ml", "libnvml", "libcuda.", "libcuda_em") if n in 
 def test_importing_is_quick(run_python):
     code = """
 import sys, time
-begun = time.process_time()
+start_time = time.process_time()
 import cuda.core.system
-print(time.process_time() - begun)
+print(time.process_time() - start_time)
 """
     assert min(float(run_python(code)) for _ in range(5)) < 0.008
 

@@ -72,7 +72,7 @@ def stream():
 @pytest.mark.parametrize("source", [HOST, PINNED, DEVICE])
 @pytest.mark.parametrize("target", [HOST, PINNED, DEVICE])
 @settings(deadline=None, max_examples=25)
-@given(made=viewed(), data=st.data())
+@given(pair=viewed(), data=st.data())
 def test_any_layout_is_copied_to_any_other(stream, source, target, pair, data):
     memory, array, layout = pair
     order = tuple(data.draw(st.permutations(range(array.ndim))))

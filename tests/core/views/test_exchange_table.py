@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DLPack's table of C functions: ours as used by other libraries, and theirs as we use them."""
+"""DLPack's table of C functions: the table of views, and tables of other libraries."""
 
 import ctypes
 import gc

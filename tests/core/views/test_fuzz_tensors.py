@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Malformed DLPack tensors end no process: a sample here, 100,000 with ``-m slow``."""
+"""Malformed DLPack tensors do not crash the process: a sample here, 100,000 with ``-m slow``."""
 
 import pytest
 
@@ -7,8 +7,8 @@ from .fuzz_tensors import IMPORTERS
 
 
 def check_outcomes(run_python, seed, count):
-    said = run_python(f"from tests.core.views.fuzz_tensors import main\nmain({seed}, {count})")
-    outcomes = {tuple(line.split()[:2]): int(line.split()[2]) for line in said.splitlines()}
+    output = run_python(f"from tests.core.views.fuzz_tensors import main\nmain({seed}, {count})")
+    outcomes = {tuple(line.split()[:2]): int(line.split()[2]) for line in output.splitlines()}
     for importer in IMPORTERS:
         accepted, refused = (outcomes[importer.__name__, each] for each in ("accepted", "refused"))
         assert accepted + refused == count

@@ -72,7 +72,7 @@ def test_other_subscripts_are_refused_by_type(key):
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "call",
     [
         lambda: Layout((2**62, 4), (0, 0), 4).volume,
         lambda: Layout((2**62, 4), None, 4).reshaped((-1,)),
@@ -87,9 +87,9 @@ def test_other_subscripts_are_refused_by_type(key):
         lambda: Layout.dense((2**62, 4), 4),
     ],
 )
-def test_numbers_of_more_than_64_bits_are_an_overflow(ask):
+def test_numbers_of_more_than_64_bits_are_an_overflow(call):
     with pytest.raises(OverflowError):
-        ask()
+        call()
 
 
 def test_the_smallest_number_is_an_ordinary_stride():

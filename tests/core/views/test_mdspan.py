@@ -99,12 +99,12 @@ class TestInKernels:
         expected, view = view_of(pinned, layout)
         extents = [int(e) if e.strip().isdigit() else None for e in written.split(",")]
         argument = view.as_mdspan(layout, index_type=INDEX_TYPES[index], extents=extents)
-        seen, seen_view = pinned(np.zeros((3, 4), np.float32))
+        result, result_view = pinned(np.zeros((3, 4), np.float32))
         size, size_view = pinned(np.zeros(3, np.int32))
-        launch(stream, ONE, kernel_of(name), argument, seen_view, size_view)
+        launch(stream, ONE, kernel_of(name), argument, result_view, size_view)
         stream.sync()
         assert size.tolist() == [argument.nbytes, 3, 4]
-        np.testing.assert_array_equal(seen, expected)
+        np.testing.assert_array_equal(result, expected)
 
     @pytest.mark.parametrize("layout", ["stride", "right"])
     def test_an_empty_view_has_no_elements(self, layout, kernel_of, stream, pinned):
@@ -133,13 +133,13 @@ class TestInKernels:
 
     def test_it_can_be_prepared(self, kernel_of, stream, pinned):
         expected, view = view_of(pinned, "stride")
-        seen, seen_view = pinned(np.zeros((3, 4), np.float32))
+        result, result_view = pinned(np.zeros((3, 4), np.float32))
         _, size = pinned(np.zeros(3, np.int32))
         kernel = kernel_of("dims2_stride_i64")
-        prepared = kernel.prepare(ONE, view.as_mdspan("stride"), seen_view, size)
+        prepared = kernel.prepare(ONE, view.as_mdspan("stride"), result_view, size)
         prepared(stream)
         stream.sync()
-        np.testing.assert_array_equal(seen, expected)
+        np.testing.assert_array_equal(result, expected)
 
 
 class TestForm:

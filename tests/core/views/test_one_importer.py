@@ -195,7 +195,7 @@ def arrays_of_references():
 
 
 class TestReferences:
-    """Bytes over references to Python objects would end the process."""
+    """Bytes over references to Python objects would crash the process."""
 
     @pytest.mark.parametrize("name", arrays_of_references())
     def test_a_copy_to_references_is_refused(self, device, stream, name):

@@ -30,8 +30,8 @@ def root(tmp_path):
 def test_it_shows_path_entries_and_bytes(run, root):
     done = run(root)
     assert done.returncode == 0 and done.stderr == ""
-    shown = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
-    assert shown == [["path", str(root)], ["entries", "3"], ["bytes", "3000"]]
+    rows = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
+    assert rows == [["path", str(root)], ["entries", "3"], ["bytes", "3000"]]
 
 
 @pytest.mark.parametrize(("limit", "remaining"), [("2000", 2), ("1k", 1), ("1M", 3), ("0", 0)])

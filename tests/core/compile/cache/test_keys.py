@@ -16,11 +16,11 @@ ARCH = {"arch": "sm_80"}
 
 def key(code="x", code_type="c++", target_type="ptx", options=None, **fields):
     option_names = ProgramOptions.__dataclass_fields__
-    own = {name: fields.pop(name) for name in list(fields) if name in option_names}
+    option_fields = {name: fields.pop(name) for name in list(fields) if name in option_names}
     return make_program_cache_key(
         code=code,
         code_type=code_type,
-        options=options or ProgramOptions(**ARCH, **own),
+        options=options or ProgramOptions(**ARCH, **option_fields),
         target_type=target_type,
         **fields,
     )

@@ -79,7 +79,7 @@ def test_the_flag_of_the_first_api_is_refused(stream, words):
 
 
 @pytest.mark.parametrize(
-    ("condition", "wanted", "not_yet", "then", "bits"),
+    ("condition", "expected", "initial", "final", "bits"),
     [
         (">=", 5, 4, 6, 32),
         (">=", 1, 2**32 - 2, 3, 32),  # the counter wraps around
@@ -90,18 +90,18 @@ def test_the_flag_of_the_first_api_is_refused(stream, words):
     ],
 )
 def test_a_stream_waits_until_the_host_writes(
-    stream, words, condition, wanted, not_yet, then, bits
+    stream, words, condition, expected, initial, final, bits
 ):
     numbers, address = words
     kind = ctypes.c_uint64 if bits == 64 else ctypes.c_uint32
     word = kind.from_address(address)
-    word.value = not_yet
-    stream.wait_value(address, wanted, condition, bits)
+    word.value = initial
+    stream.wait_value(address, expected, condition, bits)
     stream.write_value(address + 32, 1)
     time.sleep(0.05)
     assert not stream.is_done
     assert numbers[8] == 0
-    word.value = then
+    word.value = final
     stream.sync()
     assert numbers[8] == 1
 
@@ -199,10 +199,10 @@ try:
 except Exception as error:
     print(error.name, "waits for at least 7" in str(error), "where 3 stays" in str(error))
 """
-    said = run_python(
+    output = run_python(
         code,
         HALFWARP_BACKEND="emulator",
         HALFWARP_EMULATOR_STEP_LIMIT="4000000",
         allowed=("emulator", " ", "halfwarp", "deadlock: "),
     )
-    assert said.split() == ["CUDA_ERROR_LAUNCH_FAILED", "True", "True"]
+    assert output.split() == ["CUDA_ERROR_LAUNCH_FAILED", "True", "True"]

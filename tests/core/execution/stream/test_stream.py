@@ -205,7 +205,7 @@ class TestWait:
         assert order == ["first", "second"]
 
     def test_for_itself_does_nothing(self, stream):
-        """It neither records nor waits: earlier and later work completes."""
+        """Waiting for itself is a no-op: earlier and later work completes."""
         order = []
         stream.launch_host(lambda: order.append("before"))
         stream.wait(stream)

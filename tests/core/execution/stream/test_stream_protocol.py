@@ -10,14 +10,14 @@ from cuda.core._core import Stream_accept
 from cuda.core.typing import IsStreamType
 
 
-def offering(answer):
-    """An object whose `__cuda_stream__` returns that answer."""
-    return type("Foreign", (), {"__cuda_stream__": lambda self: answer})()
+def offering(result):
+    """An object whose `__cuda_stream__` returns that result."""
+    return type("Foreign", (), {"__cuda_stream__": lambda self: result})()
 
 
-@pytest.mark.parametrize("answer", [(0, 0x10), [0, 0x10]])
-def test_a_sequence_of_version_and_address_is_wrapped(device, answer):
-    with device.create_stream(offering(answer)) as stream:
+@pytest.mark.parametrize("result", [(0, 0x10), [0, 0x10]])
+def test_a_sequence_of_version_and_address_is_wrapped(device, result):
+    with device.create_stream(offering(result)) as stream:
         assert int(stream.handle) == 0x10
 
 
@@ -34,10 +34,10 @@ def test_an_attribute_in_place_of_a_method_is_deprecated(device):
     assert caught[0].filename == __file__
 
 
-@pytest.mark.parametrize("answer", [0x10, (0,), (0, 1, 2), None])
-def test_a_result_that_is_no_pair_is_refused(device, answer):
+@pytest.mark.parametrize("result", [0x10, (0,), (0, 1, 2), None])
+def test_a_result_that_is_no_pair_is_refused(device, result):
     with pytest.raises(RuntimeError, match="must return a sequence with 2 elements"):
-        device.create_stream(offering(answer))
+        device.create_stream(offering(result))
 
 
 @pytest.mark.parametrize("version", [1, -1, "0"])

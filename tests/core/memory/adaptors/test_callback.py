@@ -61,7 +61,7 @@ def test_exceptions_of_alloc_propagate(device, stream):
 
 
 @pytest.mark.parametrize(
-    ("answer", "error", "text"),
+    ("result", "error", "text"),
     [
         ("address", TypeError, "must return an address as an int, got str"),
         (None, TypeError, "must return an address as an int, got NoneType"),
@@ -71,8 +71,8 @@ def test_exceptions_of_alloc_propagate(device, stream):
         (0, OutOfMemoryError, "returned 0 for 8 bytes"),
     ],
 )
-def test_an_invalid_result_of_alloc(stream, answer, error, text):
-    mr = CallbackMemoryResource(lambda size, stream: answer, print)
+def test_an_invalid_result_of_alloc(stream, result, error, text):
+    mr = CallbackMemoryResource(lambda size, stream: result, print)
     with pytest.raises(error, match=text):
         mr.allocate(8, stream=stream)
     assert mr.statistics()["allocation_count.total"] == 0

@@ -177,14 +177,14 @@ allocate.argtypes = [ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
 free.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
 allocation = allocate(64, 0, None)
 def atexit_free():
-    # After the interpreter has ended, as destructors of static objects of C++ do.
+    # Runs after interpreter exit, like destructors of static C++ objects.
     libc = ctypes.CDLL(None)
     address = ctypes.cast(free, ctypes.c_void_p).value
     libc.on_exit(ctypes.c_void_p(address), ctypes.c_void_p(allocation))
 class Tensor:
     address, free = allocation, free
     def __del__(self):
-        # While modules are taken apart, as tensors that a module holds.
+        # Runs while modules are destroyed, like a tensor that a module holds.
         self.free(self.address, 64, 0, None)
 CALL
 """

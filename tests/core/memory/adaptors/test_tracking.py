@@ -115,9 +115,9 @@ def test_memory_in_use_at_exit_is_reported():
     [
         ("", ""),
         ("", "0"),
-        ("kept.close()", "1"),
-        ("import atexit; atexit.register(kept.close)", "1"),
-        ("del kept, mr", "1"),
+        ("buffer.close()", "1"),
+        ("import atexit; atexit.register(buffer.close)", "1"),
+        ("del buffer, mr", "1"),
         ("import sys; sys.stderr = None", "1"),
     ],
 )
@@ -148,6 +148,6 @@ import os, sys
 if os.fork() == 0:
     sys.exit(0)
 assert os.wait()[1] == 0
-kept.close()
+buffer.close()
 """
     assert error_lines(run(code, HALFWARP_REPORT_LEAKS="1")) == []

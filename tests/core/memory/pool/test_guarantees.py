@@ -376,9 +376,9 @@ class TestCaptureAndSharing:
 
     def test_blocks_are_not_shared_with_other_processes(self, pool, stream):
         with pool.allocate(100, stream=stream) as buffer:
-            for ask in (lambda: buffer.ipc_descriptor, lambda: pickle.dumps(buffer)):
+            for operation in (lambda: buffer.ipc_descriptor, lambda: pickle.dumps(buffer)):
                 with pytest.raises(RuntimeError, match="not IPC-enabled"):
-                    ask()
+                    operation()
 
 
 class TestClosing:

@@ -98,9 +98,9 @@ class TestArguments:
         empty = PoolMemoryResource.__new__(PoolMemoryResource)
         assert empty.is_closed
         empty.close()
-        for ask in (lambda: empty.allocate(1, stream=stream), empty.trim, empty.statistics):
+        for operation in (lambda: empty.allocate(1, stream=stream), empty.trim, empty.statistics):
             with pytest.raises(RuntimeError, match="closed"):
-                ask()
+                operation()
 
     def test_a_size_that_closes_the_pool(self, pool, stream):
         class Closing:
@@ -383,9 +383,9 @@ class TestProcess:
 child = os.fork()
 if child == 0:
     buffer.close()
-    for ask in (lambda: pool.allocate(1, stream=stream), pool.trim, pool.statistics):
+    for operation in (lambda: pool.allocate(1, stream=stream), pool.trim, pool.statistics):
         try:
-            ask()
+            operation()
         except RuntimeError as error:
             assert "forked child process" in str(error), error
         else:

@@ -46,9 +46,9 @@ USES = [
 ]
 
 
-def use_until(is_over, use):
+def use_until(stop, use):
     device.set_current()
-    while not is_over.is_set():
+    while not stop.is_set():
         for _ in range(20):
             use()
         shared_stream.sync()  # bounds the queue
@@ -70,8 +70,8 @@ def run_child():
     gc.collect()
 
 
-is_over = threading.Event()
-threads = [Thread(use_until, is_over, use) for use in chance.sample(USES, 4)]
+stop = threading.Event()
+threads = [Thread(use_until, stop, use) for use in chance.sample(USES, 4)]
 for each in threads:
     each.start()
 statuses = []
@@ -83,7 +83,7 @@ for _ in range(5):
         run_child()
         sys.exit(0)  # exits normally, unlike os._exit
     statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-is_over.set()
+stop.set()
 for each in threads:
     each.join()
 for each in threads:

@@ -7,16 +7,16 @@ from harness import chance, device, race, store_kernel
 ONE = LaunchConfig(grid=1, block=1)
 
 kernel, code = store_kernel()
-keeper = device.create_stream()
-memory = device.allocate(64, stream=keeper)
-other = device.allocate(64, stream=keeper)
-event = keeper.record()
+shared_stream = device.create_stream()
+memory = device.allocate(64, stream=shared_stream)
+other = device.allocate(64, stream=shared_stream)
+event = shared_stream.record()
 prepared = kernel.prepare(ONE, memory, 1)
-keeper.sync()
+shared_stream.sync()
 
 
 def allocate(stream):
-    device.allocate(64, stream=stream).close(keeper)
+    device.allocate(64, stream=stream).close(shared_stream)
 
 
 def host_call(stream):
@@ -31,13 +31,13 @@ USES = [
     lambda stream: stream.record(),
     lambda stream: stream.record(event),
     lambda stream: stream.wait(event),
-    lambda stream: stream.wait(keeper),
-    lambda stream: keeper.wait(stream),
+    lambda stream: stream.wait(shared_stream),
+    lambda stream: shared_stream.wait(stream),
     lambda stream: stream.sync(),
     lambda stream: stream.is_done,
     lambda stream: (stream.context, stream.device),
     lambda stream: (stream.priority, stream.is_nonblocking),
-    lambda stream: (repr(stream), hash(stream), stream == keeper, stream.handle),
+    lambda stream: (repr(stream), hash(stream), stream == shared_stream, stream.handle),
     allocate,
     host_call,
 ]

@@ -77,7 +77,7 @@ class Careless(MemoryResource):
 
 
 class Worker:
-    """One thread: its streams, its blocks, and the expected contents of their copies."""
+    """A thread with its streams, its blocks, and the expected contents of their copies."""
 
     def __init__(self, device, pool, model, seed, operations):
         self.device, self.pool, self.model = device, pool, model
