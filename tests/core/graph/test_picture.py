@@ -64,8 +64,8 @@ def test_a_destroyed_graph_has_no_picture(graph):
 def test_ipython_shows_the_tree(drawn):
     class Printer:
         def text(self, text):
-            self.given = text
+            self.output = text
 
     printer = Printer()
     drawn._repr_pretty_(printer, False)
-    assert printer.given == f"{drawn!r}\n{drawn.tree()}"
+    assert printer.output == f"{drawn!r}\n{drawn.tree()}"
