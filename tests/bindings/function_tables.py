@@ -50,6 +50,7 @@ class Replacements:
 
     def put(self, name, function, *types, result=ctypes.c_int):
         """Redirect calls of the C function `name` to a Python function.
+
         The types are the ctypes of the C parameters; the function returns the code, or None for
         success.
         """

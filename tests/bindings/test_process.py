@@ -141,7 +141,7 @@ class TestExit:
         "code",
         [
             "import atexit; atexit.register(driver.cuCtxSynchronize)",
-            "import builtins; builtins.kept = driver.CUDA_MEMCPY2D(srcHost=bytearray(8))",
+            "import builtins; builtins.params = driver.CUDA_MEMCPY2D(srcHost=bytearray(8))",
             "import sys; sys.exit(0)",
             "import weakref; s = driver.CUuuid(); class_ = type('S', (driver.CUuuid,), {});"
             " late = class_(); weakref.finalize(late, driver.cuStreamQuery, stream)",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Foreign packages in processes of their own: where they lie, and what runs beside them."""
+"""Foreign packages in processes of their own: their folders and dependencies."""
 
 import os
 import subprocess
@@ -11,12 +11,12 @@ import pytest
 
 HERE = Path(__file__).parent
 FOLDER = Path(os.environ.get("HALFWARP_CLIENTS") or HERE.parents[1] / ".clients" / "site")
-CORE = "cuda-core"  # the wheel without which a client runs on our cuda.core
+CORE = "cuda-core"  # the wheel whose absence makes a client run on our cuda.core
 
 
 @pytest.fixture(scope="session")
 def home():
-    """Where our packages are: the source tree, or an installation."""
+    """Return the location of our packages: the source tree, or an installation."""
     import cuda.bindings
 
     return Path(cuda.bindings.__file__).resolve().parents[2]
@@ -24,7 +24,8 @@ def home():
 
 @pytest.fixture(scope="session")
 def command(home):
-    """What a command of ours prints; not run in the source tree, which `-m` would put first."""
+    """Return the output of one of our commands; not run in the source tree, which `-m` would put
+    first."""
 
     def output_of(*arguments):
         environment = os.environ | {"PYTHONPATH": str(home)}
@@ -38,7 +39,7 @@ def command(home):
 
 @pytest.fixture(scope="session")
 def stand_ins(command, tmp_path_factory):
-    """The distributions whose version some clients ask for."""
+    """Build the distributions whose versions some clients check."""
     folder = tmp_path_factory.mktemp("stand-ins")
     command("cuda.core", "shims", folder)
     for wheel in folder.glob("*.whl"):
@@ -48,13 +49,14 @@ def stand_ins(command, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def driver_folder(command):
-    """Where the emulator is a `libcuda.so.1`, for packages that open that themselves."""
+    """Return the folder with the emulator as `libcuda.so.1`, for packages that open it
+    themselves."""
     return command("cuda.core.emulation", "path")
 
 
 @pytest.fixture
 def run(home, stand_ins, driver_folder):
-    """A script of this folder with the client's folders first and ours after them."""
+    """Run a script of this folder with the client's folders first and ours after them."""
     from cuda.core import emulation
 
     def run_with(client, *arguments, script="run_script.py"):
@@ -82,7 +84,7 @@ def run(home, stand_ins, driver_folder):
 
 @pytest.fixture
 def missing(run):
-    """What a client needs and is not there, as a text."""
+    """Return the missing dependencies of a client, as a text."""
 
     def missing_of(client):
         needed = (",".join(client.get(kind, ())) for kind in ("modules", "libraries"))
@@ -95,7 +97,7 @@ def missing(run):
 
 @pytest.fixture
 def need(missing):
-    """The client, or the test is skipped."""
+    """Return the client, or skip the test."""
 
     def needed(client):
         if absent := missing(client):

@@ -17,19 +17,19 @@ from pathlib import Path
 TABLES = [Path(__file__).with_name(name) for name in ("clients.toml", "own_tests.toml")]
 
 
-def wanted():
+def required_distributions():
     clients = [client for table in TABLES for client in tomllib.loads(table.read_text()).values()]
     return {name for client in clients for name in client.get("wheels", ())}
 
 
-def normalised(name):
+def normalized(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def wheels_in(folders):
-    """Distribution -> its wheel; the last one named wins."""
+    """Map each distribution to its wheel; the last one named wins."""
     paths = [path for folder in folders for path in sorted(Path(folder).glob("*.whl"))]
-    return {normalised(path.name.split("-")[0]): path for path in paths}
+    return {normalized(path.name.split("-")[0]): path for path in paths}
 
 
 def lay_out(wheel, target):
@@ -40,15 +40,15 @@ def lay_out(wheel, target):
 
 
 def main(directory, *folders):
-    found = wheels_in(folders)
+    wheels = wheels_in(folders)
     failures = 0
-    for name in sorted(wanted()):
-        if name not in found:
+    for name in sorted(required_distributions()):
+        if name not in wheels:
             print(f"{name}: no wheel; taken from the environment if it is there")
             continue
-        done = lay_out(found[name], Path(directory) / name)
+        done = lay_out(wheels[name], Path(directory) / name)
         failures += done.returncode != 0
-        print(f"{name}: {found[name].name}" if done.returncode == 0 else f"{name}: {done.stderr}")
+        print(f"{name}: {wheels[name].name}" if done.returncode == 0 else f"{name}: {done.stderr}")
     return 1 if failures else 0
 
 

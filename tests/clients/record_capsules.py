@@ -36,51 +36,55 @@ capsule_name.restype, capsule_name.argtypes = ctypes.c_char_p, [ctypes.py_object
 
 
 class Key(str):
-    """A key of a dictionary that remembers having been asked for."""
+    """A dictionary key that records comparisons."""
 
-    __slots__ = ("asked",)
+    __slots__ = ("is_compared",)
     __hash__ = str.__hash__
 
     def __eq__(self, other):
-        self.asked = True
+        self.is_compared = True
         return str.__eq__(self, other)
 
 
 def watch(library):
-    """The keys of the provider's functions, in the place of the plain ones."""
+    """Replace the keys of the provider's functions by recording keys."""
     module = importlib.import_module(f"cuda.bindings.cy{library}")
     module.__pyx_capi__ = {Key(name): capsule for name, capsule in module.__pyx_capi__.items()}
     return module.__pyx_capi__
 
 
 def signatures(functions):
-    """Name -> signature of those that were asked for."""
-    asked = [(str(key), each) for key, each in functions.items() if getattr(key, "asked", False)]
-    return {name: capsule_name(capsule).decode() for name, capsule in sorted(asked)}
+    """Map each looked-up name to its signature."""
+    compared = [
+        (str(key), each) for key, each in functions.items() if getattr(key, "is_compared", False)
+    ]
+    return {name: capsule_name(capsule).decode() for name, capsule in sorted(compared)}
 
 
 def import_all(package):
-    """Every module below it that can be imported here; the reasons of the others to stderr."""
+    """Import every submodule that can be imported here; print the failures to stderr."""
     root = importlib.import_module(package)
-    for found in pkgutil.walk_packages(root.__path__, f"{package}.", onerror=lambda name: None):
-        if {"cu12", "tests", "__main__"} & set(found.name.split(".")):
+    for module_info in pkgutil.walk_packages(
+        root.__path__, f"{package}.", onerror=lambda name: None
+    ):
+        if {"cu12", "tests", "__main__"} & set(module_info.name.split(".")):
             continue
         try:
-            importlib.import_module(found.name)
+            importlib.import_module(module_info.name)
         except Exception as error:
-            print(f"{found.name}: {error!r:.200}", file=sys.stderr)
+            print(f"{module_info.name}: {error!r:.200}", file=sys.stderr)
 
 
 def record(package):
-    for library in LIBRARIES:  # clients of the same functions, as is cuda-core for the others
+    for library in LIBRARIES:  # clients of the same functions, as cuda-core is for the others
         importlib.import_module(f"cuda.bindings.{library}")
     if package != "cuda.core":
         importlib.import_module("cuda.core")
     functions = {library: watch(library) for library in LIBRARIES}
     with contextlib.redirect_stdout(io.StringIO()):
         import_all(package)
-    found = {f"cy{library}": signatures(each) for library, each in functions.items()}
-    print(json.dumps({provider: names for provider, names in found.items() if names}))
+    providers = {f"cy{library}": signatures(each) for library, each in functions.items()}
+    print(json.dumps({provider: names for provider, names in providers.items() if names}))
 
 
 def record_in_a_process(site, name):
@@ -98,8 +102,10 @@ def version_of(site, name):
 
 
 def main(site):
-    found = {f"{n} {version_of(site, n)}": record_in_a_process(site, n) for n in sorted(PACKAGES)}
-    print(json.dumps(found, indent=1))
+    recorded = {
+        f"{n} {version_of(site, n)}": record_in_a_process(site, n) for n in sorted(PACKAGES)
+    }
+    print(json.dumps(recorded, indent=1))
 
 
 if __name__ == "__main__":

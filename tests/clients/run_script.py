@@ -14,13 +14,14 @@ from importlib.machinery import PathFinder
 
 
 def add_folders():
-    """Read the .pth files in them too: numba-cuda takes over numba.cuda by one."""
+    """Read their .pth files too: numba-cuda replaces numba.cuda by one."""
     for folder in os.environ["PYTHONPATH"].split(os.pathsep):
         site.addsitedir(folder)
 
 
 def is_there(module):
-    """Whether its file is; nothing is imported, so that a package which fails to import counts."""
+    """Return whether the module's file exists; without an import, so that a failing package
+    counts."""
     path, parts = None, module.split(".")
     for depth in range(len(parts)):
         spec = PathFinder.find_spec(".".join(parts[: depth + 1]), path)
@@ -46,7 +47,7 @@ def print_missing(modules, libraries):
 
 
 def foreign_modules(*packages):
-    """Modules below `packages` that lie elsewhere than beside our loader."""
+    """Return modules below `packages` that are located elsewhere than our loader."""
     from cuda.bindings import _low
 
     ours = os.path.dirname(os.path.dirname(_low.__file__)) + os.sep
@@ -58,14 +59,14 @@ def foreign_modules(*packages):
     return [f"{name} ({file})" for name, file in files.items() if file and ours not in file]
 
 
-def main(script, *rest):
+def main(script, *args):
     add_folders()
     if script == "--missing":
-        return print_missing(*rest)
+        return print_missing(*args)
     if script == "--import":
-        print(*(import_module(name).__name__ for name in rest[0].split(",")))
+        print(*(import_module(name).__name__ for name in args[0].split(",")))
     else:
-        sys.argv[:] = [script, *rest]
+        sys.argv[:] = [script, *args]
         sys.path[:1] = [os.path.dirname(script), os.path.join(os.path.dirname(__file__), "shared")]
         runpy.run_path(script, run_name="__main__")
     core = os.environ.get("HALFWARP_CLIENT_CORE") == "ours"

@@ -20,7 +20,7 @@ from run_script import add_folders, foreign_modules
 
 
 class Outcomes(unittest.TestResult):
-    """What became of each test, by its name without that of the package."""
+    """Outcome of each test, by its name without the package."""
 
     def __init__(self, package):
         super().__init__()
@@ -76,7 +76,7 @@ def main(package, report, *modules):
 
 
 add_folders()  # in the processes that a test starts, too
-if not hasattr(np, "row_stack"):  # NumPy 2.5 has dropped it, numba-cuda 0.30 names it at import
+if not hasattr(np, "row_stack"):  # numba-cuda 0.30 names it at import; NumPy 2.5 removed it
     np.row_stack = np.vstack
 if __name__ == "__main__":
     main(*sys.argv[1:])

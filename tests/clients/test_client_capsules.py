@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each C function that a published compiled package looks up is there, under the same signature."""
+"""Each C function that a published compiled package looks up exists with the same signature."""
 
 import ctypes
 import importlib
@@ -19,11 +19,11 @@ pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ct
 
 
 @pytest.mark.parametrize("client, provider", NEEDED, ids=[" ".join(each) for each in NEEDED])
-def test_every_function_that_it_looks_up_is_there(client, provider):
+def test_every_looked_up_function_exists(client, provider):
     offered = importlib.import_module(f"cuda.bindings.{provider}").__pyx_capi__
-    wanted = CLIENTS[client][provider]
-    assert sorted(wanted.keys() - offered.keys()) == []
-    wrong = {n: s for n, s in wanted.items() if not is_valid(offered[n], s.encode())}
+    expected = CLIENTS[client][provider]
+    assert sorted(expected.keys() - offered.keys()) == []
+    wrong = {n: s for n, s in expected.items() if not is_valid(offered[n], s.encode())}
     assert wrong == {}
-    # Compiled code that reads the pointers itself calls them without looking at them.
-    assert [n for n, s in wanted.items() if not pointer_of(offered[n], s.encode())] == []
+    # Compiled code that reads the pointers itself calls them without checking them.
+    assert [n for n, s in expected.items() if not pointer_of(offered[n], s.encode())] == []

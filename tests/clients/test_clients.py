@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Foreign packages, as they were published, on top of ours: each script does real work."""
+"""Published foreign packages on top of our packages: each script does real work."""
 
 import re
 import tomllib
@@ -12,7 +12,7 @@ CLIENTS = tomllib.loads((HERE / "clients.toml").read_text())
 
 
 def on_our_core(client):
-    """The same client where NVIDIA's cuda-core is not installed."""
+    """Return the same client without NVIDIA's cuda-core."""
     wheels = [wheel for wheel in client["wheels"] if wheel != CORE]
     modules = [name for name in client["modules"] if not name.startswith("cuda.core.")]
     return client | {"wheels": wheels, "modules": modules}
@@ -52,5 +52,5 @@ def test_it_is_imported_without_a_gpu(row, run, need):
 
 def test_every_script_has_its_row():
     scripts = HERE / "scripts"
-    found = {path.relative_to(scripts).with_suffix("") for path in scripts.rglob("*.py")}
-    assert {path.as_posix() for path in found} == CLIENTS.keys()
+    result = {path.relative_to(scripts).with_suffix("") for path in scripts.rglob("*.py")}
+    assert {path.as_posix() for path in result} == CLIENTS.keys()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tests that foreign packages bring along, on ours alone."""
+"""Test suites of foreign packages, on our packages alone."""
 
 import json
 import tomllib
@@ -19,7 +19,7 @@ def backend(request):
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_what_a_package_tests_passes(package, run, need, backend, tmp_path):
+def test_the_tests_of_a_package_pass(package, run, need, backend, tmp_path):
     client = need(PACKAGES[package])
     report = tmp_path / "outcomes.json"
     done = run(client, package, str(report), script="run_tests.py")

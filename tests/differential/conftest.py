@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where NVIDIA's packages are, and what both implementations answer on the emulated driver."""
+"""Locations of NVIDIA's packages, and the results of both implementations on the emulated
+driver."""
 
 import json
 import os
@@ -14,7 +15,8 @@ THEMES = sorted((FOLDER / "themes").glob("*/*.py"))
 
 
 def find_reference():
-    """The interpreter with NVIDIA's packages: named by a variable, or made by the benchmarks."""
+    """Return the interpreter with NVIDIA's packages: named by a variable, or created by the
+    benchmarks."""
     if named := os.environ.get("HALFWARP_REFERENCE_PYTHON"):
         return named
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "halfwarp"
@@ -26,13 +28,14 @@ def find_reference():
 
 @pytest.fixture(scope="session")
 def on_gpu(request):
-    """Whether both are to run on a GPU, and not on the emulated driver."""
+    """Return whether both run on a GPU instead of the emulated driver."""
     return request.config.getoption("backend") == "gpu"
 
 
 @pytest.fixture(scope="session")
 def reference():
-    """The interpreter; this one, if a variable names a folder of theirs to be put first."""
+    """Return the interpreter with the reference; this one, if a variable names a folder for its
+    path."""
     if os.environ.get("HALFWARP_REFERENCE_PATH"):
         return sys.executable
     python = find_reference()
@@ -45,14 +48,14 @@ def reference():
 
 
 def run_workers(python, out, is_alone=False, **variables):
-    """The outcomes of every theme, in one process for each folder of themes.
+    """Return the outcomes of every theme, from one process for each folder of themes.
 
-    `is_alone`, on a GPU: each theme has a process of its own, and outcome None when a signal ended
-    that; none that changes settings of the machine.
+    With `is_alone`, on a GPU, each theme has a process of its own; its outcome is None if a
+    signal terminated it. Themes that change settings of the machine are skipped.
     """
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
     if python != sys.executable:
-        environment.pop("PYTHONPATH", None)  # a working tree would take the reference's place
+        environment.pop("PYTHONPATH", None)  # a working tree would shadow the reference
     environment |= variables
     outcomes = {}
     run = [theme for theme in THEMES if not (is_alone and theme.parent.name == "settings")]
@@ -76,13 +79,13 @@ def theirs(reference, on_gpu, tmp_path_factory):
         variables["PYTHONPATH"] = path
     if on_gpu:
         return run_workers(reference, out, is_alone=True, **variables)
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "cuda.core.emulation", "path"],
         check=True,
         capture_output=True,
         text=True,
     )
-    folder = found.stdout.strip().splitlines()[-1]
+    folder = result.stdout.strip().splitlines()[-1]
     return run_workers(reference, out, LD_LIBRARY_PATH=folder, **variables)
 
 

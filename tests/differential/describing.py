@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results as text that is the same in both implementations when the results are."""
+"""Results as text that is equal in both implementations when the results are."""
 
 import re
 
@@ -7,11 +7,12 @@ ADDRESS = re.compile(r"0x[0-9a-f]{2,}")
 
 
 class Names(frozenset):
-    """Words that must all be there; more are no difference."""
+    """Words that must all be present; additional words are no difference."""
 
 
 def describe(value):
-    """A text that is the same for what is equal in both implementations, whatever its address."""
+    """Return a text that is equal for equal values in both implementations, whatever the
+    address."""
     if isinstance(value, Names):
         return " ".join(["names:", *sorted(value)])
     if isinstance(value, (list, tuple)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What NVIDIA's packages and ours answer to the same snippet, on the same emulated driver."""
+"""Results of NVIDIA's and of our packages for the same snippet, on the same emulated driver."""
 
 import re
 import tomllib
@@ -12,19 +12,19 @@ THEMES = sorted(path.stem for path in (FOLDER / "themes").glob("*/*.py"))
 ACCEPTED = tomllib.loads((FOLDER / "accepted.toml").read_text())
 
 
-def accepts(row, found, on_gpu):
-    """Whether a row has that difference in it; what a GPU adds to it is there as a pattern."""
+def accepts(row, outcome, on_gpu):
+    """Return whether a row accepts that difference; a GPU row holds a pattern."""
     if on_gpu and "gpu" in row:
-        return re.fullmatch(row["gpu"], found) is not None
-    return row.get("ours") == found
+        return re.fullmatch(row["gpu"], outcome) is not None
+    return row.get("ours") == outcome
 
 
 def difference(theirs, ours):
-    """None when both answer alike, else what ours does."""
+    """Return None when both results are equal, otherwise our result."""
     if theirs["result"].startswith("names:"):
         lacking = set(theirs["result"].split()) - set(ours["result"].split())
         return f"lacks {' '.join(sorted(lacking))}" if lacking else None
-    # An exception class of ours may derive from the one that existing code catches.
+    # Our exception class may derive from the class that existing code catches.
     alike = theirs["result"] == ours["result"] or theirs["result"] in ours["bases"]
     if alike and theirs["warnings"] == ours["warnings"]:
         return None
@@ -32,7 +32,7 @@ def difference(theirs, ours):
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_both_answer_alike_but_for_what_is_accepted(theme, theirs, ours, on_gpu):
+def test_only_accepted_differences_exist(theme, theirs, ours, on_gpu):
     accepted = ACCEPTED.get(theme, {})
     if theme not in theirs:
         pytest.skip("settings of a real machine are not changed")
@@ -40,18 +40,18 @@ def test_both_answer_alike_but_for_what_is_accepted(theme, theirs, ours, on_gpu)
         pytest.skip("a GPU's driver ends the process of NVIDIA's packages there")
     assert set(theirs[theme]) == set(ours[theme])
     different = {
-        case: found
+        case: result
         for case, outcome in theirs[theme].items()
-        if (found := difference(outcome, ours[theme][case])) is not None
+        if (result := difference(outcome, ours[theme][case])) is not None
     }
     unexpected = [
-        f"{case}\n  theirs: {theirs[theme][case]['result']}\n  ours:   {found}"
-        for case, found in different.items()
-        if not accepts(accepted.get(case, {}), found, on_gpu)
+        f"{case}\n  theirs: {theirs[theme][case]['result']}\n  ours:   {result}"
+        for case, result in different.items()
+        if not accepts(accepted.get(case, {}), result, on_gpu)
     ]
     assert not unexpected, "\n".join(unexpected)
     stale = sorted({case for case, row in accepted.items() if "ours" in row} - set(different))
-    # Whether a difference shows may depend on what the driver can do.
+    # The visibility of a difference may depend on the driver's features.
     assert on_gpu or not stale, f"no difference any more: {stale}"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The data of the texts of structs is what the reference says that is installed."""
+"""The recorded texts of structs equal the installed reference."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 DATA = Path(__file__).parents[1] / "data"
 
 
-def test_the_recorded_texts_of_structs_are_those_of_the_reference(reference):
+def test_the_recorded_texts_of_structs_equal_the_reference(reference):
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     done = subprocess.run(
         [reference, str(DATA / "record_struct_texts.py")],

@@ -28,7 +28,7 @@ def main(out, *themes):
 
 
 def keep_settings():
-    """Themes that may run on a GPU change nothing that stays when the process is gone."""
+    """Prevent themes on a GPU from changing settings that outlive the process."""
 
     def refuse(name):
         sys.exit(f"a theme calls nvml.{name}: its place is the folder of themes named settings")
@@ -54,7 +54,7 @@ def run_theme(path):
 
 
 def title_of(case):
-    """The text of a lambda's body on one line; the name of a function."""
+    """Return the text of a lambda's body on one line, or the name of a function."""
     if case.__name__ != "<lambda>":
         return case.__name__
     code = case.__code__

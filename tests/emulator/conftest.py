@@ -60,8 +60,9 @@ def emulated():
 
 
 class Driver:
-    """The driver's functions by name, called raw. They return the CUresult as an int.
-    An int goes as 64 bits, bytes as text, None as null.
+    """The driver's functions by name, called raw.
+
+    They return the CUresult as an int. An int goes as 64 bits, bytes as text, None as null.
     """
 
     def __init__(self):

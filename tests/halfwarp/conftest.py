@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An installation in a folder of its own, whose files and distributions a test makes up."""
+"""An installation in a folder of its own, whose files and distributions a test writes."""
 
 import base64
 import hashlib
@@ -30,7 +30,7 @@ class Site:
         path.write_text(text)
 
     def install(self, name, version, files=(), requires=()):
-        """Files, and the records that pip makes of them."""
+        """Write files, and the records that pip writes for them."""
         rows = []
         for file in files:
             self.write(file, f"# {name}\n")
@@ -47,7 +47,7 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
-    """A site in which halfwarp is installed from a wheel, seen in place of the real one."""
+    """A site with halfwarp installed from a wheel, visible in place of the real one."""
     site = Site(tmp_path)
     site.install("halfwarp", "0.1.0", OUR_FILES, requires=["cuda-pathfinder>=1.3"])
     site.install("cuda-pathfinder", "1.9.0")

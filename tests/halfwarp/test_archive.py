@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The copies that the wheel has of files which others may overwrite."""
+"""Copies in the wheel of files that other distributions may overwrite."""
 
 import pytest
 
@@ -21,5 +21,5 @@ from halfwarp import archive
         ("cuda/core/__pycache__/__init__.cpython-311.pyc", False),
     ],
 )
-def test_what_is_kept_has_the_name_of_a_file_of_others(name, is_archived):
+def test_archived_files_have_the_names_of_foreign_files(name, is_archived):
     assert archive.is_archived(name) == is_archived

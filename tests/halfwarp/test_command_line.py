@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``halfwarp``: its table, its help, what it refuses, and its other names."""
+"""The command ``halfwarp``: its table, help, errors, and aliases."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ def run(module, *arguments):
 
 
 def main(*arguments):
-    """The exit status, also where argparse ends the program."""
+    """Return the exit status, also where argparse exits."""
     try:
         return command_line.main(list(arguments))
     except SystemExit as end:
@@ -52,7 +52,7 @@ def test_forwarded_commands_show_the_help_of_their_programs(arguments):
     assert done.stdout.lower().startswith("usage:")
 
 
-def test_emulate_passes_everything_on(tmp_path):
+def test_emulate_passes_all_arguments_on(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import sys; print(sys.argv[1:]); sys.exit(3)")
     done = run("halfwarp", "emulate", "run", "--seed", "5", str(script), "--mode", "x")
@@ -63,20 +63,20 @@ def test_emulate_passes_everything_on(tmp_path):
     "arguments",
     [["nothing"], ["doctor", "--xml"], ["doctor", "x"], ["shims", "-x"], ["repair", "x"]],
 )
-def test_what_is_not_understood_shows_the_usage(capsys, arguments):
+def test_invalid_arguments_show_the_usage(capsys, arguments):
     assert main(*arguments) == 2
     captured = capsys.readouterr()
     assert captured.err.startswith("usage: halfwarp")
     assert captured.out == ""
 
 
-def test_the_version_is_the_distributions(capsys):
+def test_the_version_equals_the_distribution(capsys):
     assert main("--version") == 0
     assert capsys.readouterr().out == f"halfwarp {__version__}\n"
 
 
 @pytest.mark.parametrize("module", ["halfwarp", "cuda.core"])
-def test_the_status_is_that_of_the_report(module):
+def test_the_status_comes_from_the_report(module):
     done = run(module, "doctor", "--json")
     report = json.loads(done.stdout)
     assert done.returncode == (0 if report["is_healthy"] else 1)
@@ -84,7 +84,7 @@ def test_the_status_is_that_of_the_report(module):
     assert set(report) == {"schema", "is_healthy", "problems", "warnings", "facts"}
 
 
-def test_in_brief_it_is_a_few_lines():
+def test_the_brief_report_has_a_few_lines():
     done = run("halfwarp")
     lines = done.stdout.splitlines()
     assert lines[0].startswith("halfwarp ")

@@ -6,8 +6,8 @@ import pytest
 from halfwarp import installation
 
 
-@pytest.mark.parametrize("more", [0, 1, 2])
-def test_a_long_list_is_shortened_and_a_list_of_that_length_is_not(more):
-    names = [f"file{i}" for i in range(installation.NAMED + more)]
+@pytest.mark.parametrize("extra", [0, 1, 2])
+def test_only_lists_longer_than_the_limit_are_shortened(extra):
+    names = [f"file{i}" for i in range(installation.NAMED + extra)]
     text = installation.shortened(names)
-    assert text == ", ".join(names[: installation.NAMED]) + (f" and {more} more" if more else "")
+    assert text == ", ".join(names[: installation.NAMED]) + (f" and {extra} more" if extra else "")

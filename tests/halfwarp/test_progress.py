@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The line of long work: on a terminal alone, after a while, and gone at the end."""
+"""The progress line of long work: only on a terminal, after a while, and erased at the end."""
 
 import io
 import re
@@ -16,7 +16,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A time that the test moves."""
+    """A clock that the test advances."""
     now = [100.0]
     monkeypatch.setattr(progress, "monotonic", lambda: now[0])
     return now
@@ -26,7 +26,7 @@ def lines(terminal):
     return [line for line in terminal.getvalue().split(progress.CLEAR) if line]
 
 
-def test_it_counts_with_what_is_left(clock):
+def test_it_counts_with_the_remaining_time(clock):
     terminal = Terminal()
     with progress.progress("calls", 4000, terminal) as counted:
         for _ in range(4):
@@ -47,7 +47,7 @@ def test_without_a_total_it_only_counts(clock):
     assert lines(terminal) == ["runs: 1"]
 
 
-def test_short_work_says_nothing(clock):
+def test_short_work_prints_nothing(clock):
     terminal = Terminal()
     with progress.progress("calls", 10, terminal) as counted:
         for _ in range(10):
@@ -65,7 +65,7 @@ def test_five_lines_a_second_at_most(clock):
     assert 40 <= len(lines(terminal)) <= 46
 
 
-def test_nothing_goes_to_a_file(clock):
+def test_nothing_is_written_to_a_file(clock):
     written = io.StringIO()
     with progress.progress("calls", 3, written) as counted:
         clock[0] += 10
@@ -73,7 +73,7 @@ def test_nothing_goes_to_a_file(clock):
     assert written.getvalue() == "" and counted.done == 3
 
 
-def test_there_may_be_no_stderr(clock, monkeypatch):
+def test_a_missing_stderr_is_supported(clock, monkeypatch):
     monkeypatch.setattr("sys.stderr", None)
     with progress.progress("calls", 3) as counted:
         clock[0] += 10
@@ -81,7 +81,7 @@ def test_there_may_be_no_stderr(clock, monkeypatch):
     assert counted.done == 1
 
 
-def test_the_line_goes_when_the_work_fails(clock):
+def test_the_line_is_erased_when_the_work_fails(clock):
     terminal = Terminal()
     with pytest.raises(KeyError), progress.progress("calls", 9, terminal) as counted:
         clock[0] += 5
@@ -96,7 +96,7 @@ def test_a_sweep_over_faults_shows_it(clock, monkeypatch, emulated_calls):
 
 @pytest.fixture
 def emulated_calls(clock, monkeypatch):
-    """How many runs a fault sweep counted."""
+    """Return the number of runs that a fault sweep counted."""
     from cuda.core import Device, emulation
 
     if not emulation.is_active():

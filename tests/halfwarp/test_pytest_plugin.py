@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pytest plugin: its options, header, fixtures, and how faults fail a test."""
+"""The pytest plugin: its options, header, fixtures, and tests that fail for a fault."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from ..programs.raw_calls import RAW_CALLS
 
 @pytest.fixture
 def run_pytest(tmp_path):
-    """Run pytest with the plugin over a file of tests: its output."""
+    """Run pytest with the plugin over a file of tests; return its output."""
 
     def run(code, *arguments, variables=None):
         (tmp_path / "test_it.py").write_text(textwrap.dedent(code))
@@ -94,7 +94,7 @@ def test_b_fine():
     assert "trap by kernel 'k'" in output
 
 
-def test_a_fault_that_nobody_waited_for_is_found_at_the_end_of_the_test(run_pytest):
+def test_a_fault_without_a_wait_is_found_at_the_end_of_the_test(run_pytest):
     output = run_pytest(
         TRAP + "def test_it():\n    trap()\ndef test_fine():\n    pass", "--cuda-emulate"
     )
@@ -102,7 +102,7 @@ def test_a_fault_that_nobody_waited_for_is_found_at_the_end_of_the_test(run_pyte
     assert re.search(r"\d (error|failed)", output)
 
 
-def test_cuda_no_leaks_names_what_is_left(run_pytest):
+def test_cuda_no_leaks_names_the_leaks(run_pytest):
     output = run_pytest(
         CALLS
         + """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The repair, in a made-up installation: what it puts back, what it removes, what it leaves."""
+"""The repair of a simulated installation: restored, removed and unchanged files."""
 
 from argparse import Namespace
 
@@ -13,24 +13,24 @@ DO, SAY = Namespace(dry_run=False), Namespace(dry_run=True)
 
 @pytest.fixture
 def packed(site):
-    """The site as a build leaves it: with copies of what others may overwrite."""
+    """Return the site after a build, with copies of the files that others may overwrite."""
     archive.pack(site.folder)
     return site
 
 
-def test_the_copies_are_what_others_may_have_under_the_same_name(packed):
+def test_the_copies_are_the_files_with_shared_names(packed):
     assert set(archive.read(packed.folder)) == {
         "cuda/core/__init__.py",
         "cuda/bindings/__init__.py",
     }
 
 
-def test_a_whole_installation_is_left_alone(packed, capsys):
+def test_an_intact_installation_is_unchanged(packed, capsys):
     assert repair.main(DO) == 0
     assert capsys.readouterr().out == "restored: 0 files\n"
 
 
-def test_what_changed_and_what_is_gone_comes_back(packed, capsys):
+def test_changed_and_missing_files_are_restored(packed, capsys):
     packed.write("cuda/core/__init__.py", "# edited\n")
     (packed.folder / "cuda/bindings/__init__.py").unlink()
     assert repair.main(DO) == 0
@@ -39,21 +39,21 @@ def test_what_changed_and_what_is_gone_comes_back(packed, capsys):
         assert (packed.folder / name).read_text() == "# halfwarp\n"
 
 
-def test_what_there_is_no_copy_of_is_named_with_what_to_run(packed, capsys):
+def test_a_file_without_a_copy_is_named_with_a_remedy(packed, capsys):
     (packed.folder / "cuda/core/_core.so").unlink()
     assert repair.main(DO) == 1
-    said = capsys.readouterr().err
-    assert said.startswith("no copy of 1 files: cuda/core/_core.so; run: pip install")
+    output = capsys.readouterr().err
+    assert output.startswith("no copy of 1 files: cuda/core/_core.so; run: pip install")
 
 
-def test_a_copy_that_is_not_what_was_recorded_is_not_taken(packed):
+def test_a_copy_that_does_not_match_the_record_is_not_used(packed):
     packed.write("cuda/core/__init__.py", "# another release\n")
     archive.pack(packed.folder)
     assert repair.main(DO) == 1
     assert (packed.folder / "cuda/core/__init__.py").read_text() == "# another release\n"
 
 
-def test_theirs_is_removed_but_for_what_is_ours(packed, capsys):
+def test_foreign_files_are_removed_and_ours_are_kept(packed, capsys):
     packed.install("cuda-core", "1.2.2", THEIRS)
     assert repair.main(DO) == 0
     assert (packed.folder / "cuda/core/__init__.py").read_text() == "# halfwarp\n"
@@ -68,7 +68,7 @@ def test_theirs_is_removed_but_for_what_is_ours(packed, capsys):
     ]
 
 
-def test_a_second_time_there_is_nothing_to_do(packed):
+def test_a_second_repair_does_nothing(packed):
     packed.install("cuda-core", "1.2.2", THEIRS)
     assert repair.main(DO) == 0
     record = (packed.folder / "halfwarp-0.1.0.dist-info/RECORD").read_text()
@@ -77,7 +77,7 @@ def test_a_second_time_there_is_nothing_to_do(packed):
     assert (packed.folder / "halfwarp-0.1.0.dist-info/RECORD").read_text() == record
 
 
-def test_a_dry_run_says_it_and_does_nothing(packed, capsys):
+def test_a_dry_run_reports_and_changes_nothing(packed, capsys):
     packed.install("cuda-core", "1.2.2", THEIRS)
     assert repair.main(SAY) == 1
     assert capsys.readouterr().out.splitlines()[0] == "would be uninstalled: cuda-core 1.2.2"
@@ -85,16 +85,16 @@ def test_a_dry_run_says_it_and_does_nothing(packed, capsys):
     assert installation.installed()["cuda-core"].version == "1.2.2"
 
 
-def test_a_dry_run_of_nothing_is_well(packed):
+def test_a_dry_run_of_an_intact_installation_succeeds(packed):
     assert repair.main(SAY) == 0
 
 
 @pytest.mark.parametrize("names", [[], ["cuda-bindings", "cuda-core"]])
-def test_a_source_tree_is_none_of_its_business(site, capsys, names):
+def test_a_source_tree_is_refused(site, capsys, names):
     (site.folder / "halfwarp-0.1.0.dist-info/RECORD").write_text("")
     for name in names:
         site.install(name, "13.5.0")
     assert repair.main(DO) == 1
-    said = capsys.readouterr().out
-    assert "are of a source tree" in said
-    assert ("pip uninstall -y cuda-bindings cuda-core" in said) is bool(names)
+    output = capsys.readouterr().out
+    assert "are of a source tree" in output
+    assert ("pip uninstall -y cuda-bindings cuda-core" in output) is bool(names)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stand-in wheels: what is in them, and that pip takes them for NVIDIA's packages."""
+"""Stand-in wheels: their contents, and that pip accepts them for NVIDIA's packages."""
 
 import base64
 import csv
@@ -55,7 +55,7 @@ def test_the_wheels_have_the_names_of_the_specification(folder):
         (2, ["all"], ["halfwarp"]),
     ],
 )
-def test_each_requires_ours_and_has_the_extras(folder, index, extras, requirements):
+def test_each_wheel_requires_ours_and_has_the_extras(folder, index, extras, requirements):
     stated = metadata_of(folder / NAMES[index])
     assert stated["Name"].replace("-", "_") == NAMES[index].partition("-")[0]
     assert stated["Version"] == NAMES[index].split("-")[1]
@@ -64,7 +64,7 @@ def test_each_requires_ours_and_has_the_extras(folder, index, extras, requiremen
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_record_is_true_and_nothing_is_installed(folder, name):
+def test_the_record_is_correct_and_nothing_is_installed(folder, name):
     with zipfile.ZipFile(folder / name) as archive:
         (record,) = (n for n in archive.namelist() if n.endswith("/RECORD"))
         rows = list(csv.reader(archive.read(record).decode().splitlines()))
@@ -72,19 +72,19 @@ def test_the_record_is_true_and_nothing_is_installed(folder, name):
         assert all(row[0].startswith(record.partition("/")[0]) for row in rows)
         for path, digest, size in rows[:-1]:
             data = archive.read(path)
-            made = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
-            assert (digest, int(size)) == (f"sha256={made}", len(data))
+            result = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+            assert (digest, int(size)) == (f"sha256={result}", len(data))
 
 
-def test_the_levels_are_those_that_the_packages_state():
+def test_the_levels_equal_those_of_the_packages():
     assert cuda.bindings.__version__ == shims.BINDINGS_LEVEL
     assert cuda.core.__version__ == shims.CORE_LEVEL
 
 
-def test_the_bytes_are_the_same_each_time(folder, tmp_path, capsys):
-    again = tmp_path / "again"
-    shims.main(given(str(again)))
-    assert [(again / n).read_bytes() for n in NAMES] == [(folder / n).read_bytes() for n in NAMES]
+def test_the_wheels_are_reproducible(folder, tmp_path, capsys):
+    second = tmp_path / "again"
+    shims.main(given(str(second)))
+    assert [(second / n).read_bytes() for n in NAMES] == [(folder / n).read_bytes() for n in NAMES]
 
 
 def test_the_command_for_pip_is_printed(tmp_path, capsys):
@@ -95,7 +95,7 @@ def test_the_command_for_pip_is_printed(tmp_path, capsys):
     assert all(f"'{folder / name}'" in line for name in NAMES)
 
 
-def test_a_folder_that_cannot_be_written_is_said(tmp_path, capsys):
+def test_an_unwritable_folder_is_reported(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert shims.main(given(str(tmp_path / "file" / "folder"))) == 1
     assert "file" in capsys.readouterr().err
@@ -108,13 +108,13 @@ class TestPip:
 
     @pytest.fixture
     def index(self, folder):
-        """The stand-ins, a halfwarp without files, and a package that requires NVIDIA's."""
+        """Write the stand-ins, a halfwarp without files, and a package that requires NVIDIA's."""
         write(folder, "halfwarp", "0.1.0", ["nothing-more; extra == 'cu13'"], extra="cu13")
         write(folder, "nothing-more", "1")
         write(folder, "client", "1", ["cuda-bindings<14,>=13", "cuda-core[cu13]", "cuda-python"])
         return folder
 
-    def test_requirements_of_others_resolve_to_ours(self, index):
+    def test_foreign_requirements_resolve_to_ours(self, index):
         options = ["--dry-run", "--ignore-installed", "--quiet", "--report", "-"]
         done = pip_run("install", *options, "--no-index", "--find-links", index, "client")
         chosen = {
@@ -137,7 +137,7 @@ class TestPip:
         offline = ["--no-index", "--find-links", index, "--quiet"]
         pip_run("--python", python, "install", *offline, "client")
         assert "No broken requirements" in pip_run("--python", python, "check").stdout
-        # Again: nothing is fetched in place of ours.
+        # The second run downloads nothing in place of our wheels.
         done = pip_run("--python", python, "install", "--no-index", "cuda-core[cu13]>=1.2")
         assert "already satisfied: cuda-core" in done.stdout
 
@@ -151,7 +151,7 @@ def pip_run(*arguments):
 
 
 def write(folder, name, version, requires=(), extra=None):
-    """A wheel without files."""
+    """Write a wheel without files."""
     info = f"{name.replace('-', '_')}-{version}.dist-info"
     lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
     lines += [f"Requires-Dist: {each}" for each in requires]

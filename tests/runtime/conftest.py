@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the runtime share: checked calls, kernels compiled at run time, latches."""
+"""Fixtures of the runtime's tests: checked calls, kernels compiled at run time, latches."""
 
 import ctypes
 import os
@@ -12,7 +12,7 @@ import pytest
 from cuda.bindings import driver, nvrtc, runtime
 from cuda.core import emulation
 
-# A driver that loads a kernel lazily waits for those that run, and some here wait for the test.
+# A driver that loads a kernel lazily waits for running kernels, and some here wait for the test.
 os.environ.setdefault("CUDA_MODULE_LOADING", "EAGER")
 
 SOURCE = b"""
@@ -37,7 +37,7 @@ __global__ void with_shared(int* out) {
 
 
 def ok(result):
-    """The outputs of a call that must succeed: none, one, or a tuple."""
+    """Return the outputs of a call that must succeed: none, one, or a tuple."""
     code, *outputs = result
     assert int(code) == 0, f"{code!r}"
     if not outputs:
@@ -47,7 +47,7 @@ def ok(result):
 
 @pytest.fixture(autouse=True)
 def first_device():
-    """The first device is current and the last error forgotten."""
+    """Make the first device current and clear the last error."""
     ok(runtime.cudaSetDevice(0))
     runtime.cudaGetLastError()
     yield
@@ -56,7 +56,7 @@ def first_device():
 
 @pytest.fixture(scope="session")
 def machine_code():
-    """The kernels above for this device, and as PTX where that is what runs."""
+    """Compile the kernels above for this device, or to PTX on the emulator."""
     major = ok(
         runtime.cudaDeviceGetAttribute(runtime.cudaDeviceAttr.cudaDevAttrComputeCapabilityMajor, 0)
     )
@@ -74,7 +74,7 @@ def machine_code():
 
 @pytest.fixture
 def library(machine_code):
-    """The kernels, loaded."""
+    """Load the kernels."""
     loaded = ok(runtime.cudaLibraryLoadData(machine_code, None, None, 0, None, None, 0))
     yield loaded
     ok(runtime.cudaLibraryUnload(loaded))
@@ -82,28 +82,28 @@ def library(machine_code):
 
 @pytest.fixture
 def stream():
-    """A stream that the default stream does not wait for."""
-    made = ok(runtime.cudaStreamCreateWithFlags(runtime.cudaStreamNonBlocking))
-    yield made
-    ok(runtime.cudaStreamDestroy(made))
+    """Create a stream that does not synchronize with the default stream."""
+    result = ok(runtime.cudaStreamCreateWithFlags(runtime.cudaStreamNonBlocking))
+    yield result
+    ok(runtime.cudaStreamDestroy(result))
 
 
 @pytest.fixture
 def memory():
-    """Allocates device memory that is freed after the test."""
-    made = []
+    """Allocate device memory that is freed after the test."""
+    created = []
 
     def allocate(size):
-        made.append(ok(runtime.cudaMalloc(size)))
-        return made[-1]
+        created.append(ok(runtime.cudaMalloc(size)))
+        return created[-1]
 
     yield allocate
-    for address in made:
+    for address in created:
         ok(runtime.cudaFree(address))
 
 
 def launch(kernel, *arguments, grid=1, block=1, shared=0, stream=0):
-    """Launch by the driver's function, which takes the runtime's kernel. Arguments: ctypes."""
+    """Launch with the driver's function, which accepts the runtime's kernel. Arguments: ctypes."""
     addresses = (ctypes.c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
     pointers = ctypes.addressof(addresses) if arguments else 0
     function = ok(driver.cuKernelGetFunction(kernel))
@@ -112,25 +112,25 @@ def launch(kernel, *arguments, grid=1, block=1, shared=0, stream=0):
 
 @pytest.fixture
 def held(library, stream):
-    """A function that holds a stream up until its `with` block ends."""
+    """A function that blocks a stream until its `with` block ends."""
     if emulation.is_active() and emulation.options()["mode"] == "eager":
         pytest.skip("work cannot be held back in mode=eager, where the launch itself would wait")
 
     @contextmanager
-    def hold(which=stream):
+    def hold(target=stream):
         address = ok(runtime.cudaHostAlloc(4, runtime.cudaHostAllocMapped))
         flag = ctypes.c_int.from_address(address)
         flag.value = 0
         launch(
             ok(runtime.cudaLibraryGetKernel(library, b"latch")),
             ctypes.c_void_p(address),
-            stream=which,
+            stream=target,
         )
         try:
             yield
         finally:
             flag.value = 1
-            ok(runtime.cudaStreamSynchronize(which))
+            ok(runtime.cudaStreamSynchronize(target))
             ok(runtime.cudaFreeHost(address))
 
     return hold
@@ -138,7 +138,7 @@ def held(library, stream):
 
 @pytest.fixture
 def run_python():
-    """Run code in a fresh interpreter on the same backend: what it printed."""
+    """Run code in a fresh interpreter on the same backend; return its output."""
 
     def run(code, **environment):
         done = subprocess.run(

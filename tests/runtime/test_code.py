@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries of kernels: loading, finding, asking, launching."""
+"""Libraries of kernels: loading, look-up, queries, launches."""
 
 import ctypes
 
@@ -23,7 +23,7 @@ def test_a_kernel_of_a_library_computes(library, memory, stream):
     n = 1000
     rng = np.random.default_rng(seed=3)
     x, y = (rng.random(n, dtype=np.float32) for _ in range(2))
-    got = np.empty_like(y)
+    received = np.empty_like(y)
     device_x, device_y = memory(x.nbytes), memory(y.nbytes)
     up, down = Kind.cudaMemcpyHostToDevice, Kind.cudaMemcpyDeviceToHost
     ok(runtime.cudaMemcpyAsync(device_x, x.ctypes.data, x.nbytes, up, stream))
@@ -38,9 +38,9 @@ def test_a_kernel_of_a_library_computes(library, memory, stream):
         block=128,
         stream=stream,
     )
-    ok(runtime.cudaMemcpyAsync(got.ctypes.data, device_y, y.nbytes, down, stream))
+    ok(runtime.cudaMemcpyAsync(received.ctypes.data, device_y, y.nbytes, down, stream))
     ok(runtime.cudaStreamSynchronize(stream))
-    assert np.allclose(got, np.float32(2.5) * x + y)
+    assert np.allclose(received, np.float32(2.5) * x + y)
 
 
 def test_a_library_lists_its_kernels(library):
@@ -50,7 +50,7 @@ def test_a_library_lists_its_kernels(library):
     assert names == {b"saxpy", b"latch", b"with_shared"}
 
 
-def test_a_name_that_a_library_lacks_is_not_found(library):
+def test_a_missing_name_is_not_found(library):
     code, kernel = runtime.cudaLibraryGetKernel(library, b"nothing_like_it")
     assert (code, kernel) == (Error.cudaErrorSymbolNotFound, None)
 
@@ -63,8 +63,8 @@ def test_a_variable_of_a_library_is_read_and_written(library):
     assert value[0] == 5
 
 
-def test_what_is_no_code_has_no_kernel():
-    """A driver that loads lazily looks at the code when a kernel is asked for."""
+def test_invalid_code_has_no_kernel():
+    """A driver that loads lazily reads the code when a kernel is looked up."""
     code, library = runtime.cudaLibraryLoadData(b"not PTX\0" * 9, None, None, 0, None, None, 0)
     if code == Error.cudaSuccess:
         code = runtime.cudaLibraryGetKernel(library, b"kernel")[0]
@@ -76,21 +76,21 @@ def test_what_is_no_code_has_no_kernel():
     )
 
 
-def test_attributes_of_a_kernel_are_the_drivers(kernel):
-    told = ok(runtime.cudaFuncGetAttributes(int(kernel)))
-    assert told.sharedSizeBytes == 1024
+def test_attributes_of_a_kernel_equal_the_driver(kernel):
+    attributes = ok(runtime.cudaFuncGetAttributes(int(kernel)))
+    assert attributes.sharedSizeBytes == 1024
     function = ok(driver.cuKernelGetFunction(kernel))
     Of = driver.CUfunction_attribute
     for value, attribute in (
-        (told.numRegs, Of.CU_FUNC_ATTRIBUTE_NUM_REGS),
-        (told.maxThreadsPerBlock, Of.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
-        (told.ptxVersion, Of.CU_FUNC_ATTRIBUTE_PTX_VERSION),
-        (told.maxDynamicSharedSizeBytes, Of.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES),
+        (attributes.numRegs, Of.CU_FUNC_ATTRIBUTE_NUM_REGS),
+        (attributes.maxThreadsPerBlock, Of.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+        (attributes.ptxVersion, Of.CU_FUNC_ATTRIBUTE_PTX_VERSION),
+        (attributes.maxDynamicSharedSizeBytes, Of.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES),
     ):
         assert value == ok(driver.cuFuncGetAttribute(attribute, function))
 
 
-def test_an_attribute_that_was_set_is_told(kernel):
+def test_a_set_attribute_is_returned(kernel):
     size = Attribute.cudaFuncAttributeMaxDynamicSharedMemorySize
     ok(runtime.cudaFuncSetAttribute(int(kernel), size, 50000))
     assert ok(runtime.cudaFuncGetAttributes(int(kernel))).maxDynamicSharedSizeBytes == 50000
@@ -102,7 +102,7 @@ def test_an_attribute_is_set_for_one_device(kernel):
     assert ok(runtime.cudaFuncGetAttributes(int(kernel))).maxDynamicSharedSizeBytes == 40000
 
 
-def test_occupancy_is_the_drivers(kernel):
+def test_occupancy_equals_the_driver(kernel):
     function = ok(driver.cuKernelGetFunction(kernel))
     for block in (32, 256, 1024):
         assert ok(
@@ -113,27 +113,27 @@ def test_occupancy_is_the_drivers(kernel):
     )
 
 
-def test_nothing_is_no_kernel():
+def test_null_is_no_kernel():
     assert runtime.cudaFuncGetAttributes(0)[0] == Error.cudaErrorInvalidDeviceFunction
 
 
 def test_a_function_of_the_driver_is_found_by_name():
     Status = runtime.cudaDriverEntryPointQueryResult
     usual = runtime.cudaGetDriverEntryPointFlags.cudaEnableDefault
-    found, status = ok(runtime.cudaGetDriverEntryPointByVersion(b"cuMemAlloc", 12000, usual))
-    assert found and status == Status.cudaDriverEntryPointSuccess
-    found, status = ok(runtime.cudaGetDriverEntryPointByVersion(b"cuNothing", 12000, usual))
-    assert (found, status) == (0, Status.cudaDriverEntryPointSymbolNotFound)
+    pointer, status = ok(runtime.cudaGetDriverEntryPointByVersion(b"cuMemAlloc", 12000, usual))
+    assert pointer and status == Status.cudaDriverEntryPointSuccess
+    pointer, status = ok(runtime.cudaGetDriverEntryPointByVersion(b"cuNothing", 12000, usual))
+    assert (pointer, status) == (0, Status.cudaDriverEntryPointSymbolNotFound)
 
 
-def test_entry_points_are_of_compiled_programs(kernel):
-    """The handle of a kernel is none, and so this process has none."""
+def test_entry_points_belong_to_compiled_programs(kernel):
+    """A kernel handle is no entry point, so this process has none."""
     assert runtime.cudaGetKernel(int(kernel))[0] == Error.cudaErrorInvalidDeviceFunction
 
 
 def test_a_function_of_the_driver_is_no_kernel(kernel):
     function = int(ok(driver.cuKernelGetFunction(kernel)))
-    wanted = runtime.cudaFuncCache.cudaFuncCachePreferL1
-    ok(runtime.cudaFuncSetCacheConfig(int(kernel), wanted))
-    code = runtime.cudaFuncSetCacheConfig(function, wanted)[0]
+    preference = runtime.cudaFuncCache.cudaFuncCachePreferL1
+    ok(runtime.cudaFuncSetCacheConfig(int(kernel), preference))
+    code = runtime.cudaFuncSetCacheConfig(function, preference)[0]
     assert code == Error.cudaErrorInvalidResourceHandle

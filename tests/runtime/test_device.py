@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices: which one a thread uses, what is said of it, and the contexts behind it."""
+"""Devices: the current device of a thread, properties, and the contexts behind them."""
 
 import pytest
 from cuda.bindings import driver, runtime
@@ -27,7 +27,7 @@ PROPERTIES = {
     "memoryPoolsSupported": "cudaDevAttrMemoryPoolsSupported",
     "unifiedAddressing": "cudaDevAttrUnifiedAddressing",
 }
-# What the names of the attributes of an array begin with, and how each ends.
+# Prefixes of the array attributes' names, with the suffixes of each.
 SHAPES = {
     "maxThreadsDim": "MaxBlockDim X Y Z",
     "maxGridSize": "MaxGridDim X Y Z",
@@ -48,23 +48,23 @@ SHAPES = {
 }
 
 
-def test_versions_are_told_without_a_device():
+def test_versions_are_returned_without_a_device():
     assert ok(runtime.cudaRuntimeGetVersion()) == 13050
     assert ok(runtime.cudaDriverGetVersion()) == ok(driver.cuDriverGetVersion())
 
 
-def test_the_runtime_counts_the_drivers_devices():
+def test_the_runtime_counts_the_devices_of_the_driver():
     assert ok(runtime.cudaGetDeviceCount()) == ok(driver.cuDeviceGetCount()) > 0
 
 
 @pytest.mark.parametrize("field", PROPERTIES)
-def test_properties_are_the_attributes(field):
+def test_properties_equal_the_attributes(field):
     properties = ok(runtime.cudaGetDeviceProperties(0))
     attribute = ok(runtime.cudaDeviceGetAttribute(Attribute[PROPERTIES[field]], 0))
     assert getattr(properties, field) == attribute
 
 
-def test_properties_have_the_drivers_name_memory_and_uuid():
+def test_properties_have_name_memory_and_uuid_of_the_driver():
     properties = ok(runtime.cudaGetDeviceProperties(0))
     assert properties.name == ok(driver.cuDeviceGetName(256, 0)).partition(b"\0")[0]
     assert properties.totalGlobalMem == ok(driver.cuDeviceTotalMem(0))
@@ -74,9 +74,9 @@ def test_properties_have_the_drivers_name_memory_and_uuid():
 @pytest.mark.parametrize("field", SHAPES)
 def test_shapes_of_properties_are_in_order(field):
     stem, *ends = SHAPES[field].split()
-    asked = [Attribute[f"cudaDevAttr{stem}{end}"] for end in ends]
+    attributes = [Attribute[f"cudaDevAttr{stem}{end}"] for end in ends]
     shape = getattr(ok(runtime.cudaGetDeviceProperties(0)), field)
-    assert list(shape) == [ok(runtime.cudaDeviceGetAttribute(each, 0)) for each in asked]
+    assert list(shape) == [ok(runtime.cudaDeviceGetAttribute(each, 0)) for each in attributes]
 
 
 @pytest.mark.parametrize(
@@ -90,21 +90,21 @@ def test_shapes_of_properties_are_in_order(field):
     ids=["set", "init", "properties", "attribute"],
 )
 @pytest.mark.parametrize("device", [-1, 1000])
-def test_a_device_that_is_not_there_is_refused(call, device):
+def test_a_nonexistent_device_is_refused(call, device):
     assert call(device)[0] == Error.cudaErrorInvalidDevice
     assert ok(runtime.cudaGetDevice()) == 0
 
 
-def test_a_bus_id_leads_back_to_its_device():
+def test_a_bus_id_identifies_its_device():
     bus_id = ok(runtime.cudaDeviceGetPCIBusId(20, 0))
     assert ok(runtime.cudaDeviceGetByPCIBusId(bus_id)) == 0
 
 
-def test_the_device_with_the_wanted_properties_is_chosen():
+def test_the_device_with_the_requested_properties_is_chosen():
     assert ok(runtime.cudaChooseDevice(ok(runtime.cudaGetDeviceProperties(0)))) == 0
 
 
-def test_a_limit_that_was_set_is_told():
+def test_a_set_limit_is_returned():
     limit = runtime.cudaLimit.cudaLimitStackSize
     before = ok(runtime.cudaDeviceGetLimit(limit))
     ok(runtime.cudaDeviceSetLimit(limit, 8192))
@@ -117,42 +117,42 @@ def test_the_least_priority_is_the_larger_number():
     assert greatest <= least == 0
 
 
-def test_flags_are_those_of_the_primary_context(run_python):
-    said = run_python("""
+def test_flags_equal_the_primary_context(run_python):
+    output = run_python("""
         ok(runtime.cudaInitDevice(0, runtime.cudaDeviceScheduleYield,
                                   runtime.cudaInitDeviceFlagsAreValid))
         ok(runtime.cudaSetDevice(0))
         print(ok(runtime.cudaGetDeviceFlags()) & runtime.cudaDeviceScheduleMask)
         print(runtime.cudaSetDeviceFlags(1 << 20)[0].name)
     """)
-    assert said == [str(runtime.cudaDeviceScheduleYield), "cudaErrorInvalidValue"]
+    assert output == [str(runtime.cudaDeviceScheduleYield), "cudaErrorInvalidValue"]
 
 
-def test_free_of_nothing_makes_a_context(run_python):
-    said = run_python("""
+def test_free_of_null_creates_a_context(run_python):
+    output = run_python("""
         ok(driver.cuInit(0))
         print(int(ok(driver.cuCtxGetCurrent())) != 0)
         ok(runtime.cudaFree(0))
         print(int(ok(driver.cuCtxGetCurrent())) != 0, ok(driver.cuDevicePrimaryCtxGetState(0))[1])
     """)
-    assert said == ["False", "True 1"]
+    assert output == ["False", "True 1"]
 
 
-def test_questions_about_devices_make_no_context(run_python):
-    said = run_python("""
+def test_device_queries_create_no_context(run_python):
+    output = run_python("""
         ok(runtime.cudaGetDeviceCount()); ok(runtime.cudaGetDeviceProperties(0))
         ok(runtime.cudaGetDevice())
         print(ok(driver.cuDevicePrimaryCtxGetState(0))[1])
     """)
-    assert said == ["0"]
+    assert output == ["0"]
 
 
-def test_initialising_a_device_makes_its_context_current_nowhere(run_python):
-    said = run_python("""
+def test_initializing_a_device_makes_its_context_current_nowhere(run_python):
+    output = run_python("""
         ok(runtime.cudaInitDevice(0, 0, 0))
         print(int(ok(driver.cuCtxGetCurrent())), ok(driver.cuDevicePrimaryCtxGetState(0))[1])
     """)
-    assert said == ["0 1"]
+    assert output == ["0 1"]
 
 
 def test_a_context_of_the_program_is_respected():
@@ -177,12 +177,12 @@ def test_setting_a_device_binds_its_primary_context():
     ok(driver.cuCtxDestroy(own))
 
 
-def test_after_a_reset_the_next_call_begins_anew(run_python):
-    said = run_python("""
+def test_after_a_reset_the_next_call_creates_a_context(run_python):
+    output = run_python("""
         ok(runtime.cudaSetDevice(0))
         old = ok(runtime.cudaMalloc(1 << 20))
         ok(runtime.cudaDeviceReset())
         print(ok(driver.cuDevicePrimaryCtxGetState(0))[1], ok(runtime.cudaGetDevice()))
         print(runtime.cudaMalloc(64)[0].name)
     """)
-    assert said == ["0 0", "cudaSuccess"]
+    assert output == ["0 0", "cudaSuccess"]

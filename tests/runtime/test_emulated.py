@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds on the emulator alone: refusals by name, fault rules, several devices, resets."""
+"""Behavior of the emulator only: refused functions, fault rules, several devices, resets."""
 
 import pytest
 from cuda.bindings import runtime
@@ -20,45 +20,45 @@ def calls_of(function):
     return emulation.stats()["calls"].get(function, 0)
 
 
-def test_what_is_not_translated_says_so_once(run_python):
-    said = run_python("""
+def test_an_untranslated_function_is_reported_once(run_python):
+    output = run_python("""
         import os
         os.dup2(1, 2)
         for _ in range(3):
             code, last = runtime.cudaLogsCurrent(0)[0], runtime.cudaGetLastError()[0]
             print(code.name, last.name, flush=True)
     """)
-    assert said.count("cudaErrorNotSupported cudaErrorNotSupported") == 3
-    assert said.count("emulator: cudaLogsCurrent is not emulated") == 1
+    assert output.count("cudaErrorNotSupported cudaErrorNotSupported") == 3
+    assert output.count("emulator: cudaLogsCurrent is not emulated") == 1
 
 
-def test_a_refusal_takes_up_no_device(run_python):
-    said = run_python("""
+def test_a_refused_call_retains_no_device(run_python):
+    output = run_python("""
         runtime.cudaLogsCurrent(0)
         print(ok(driver.cuDevicePrimaryCtxGetState(0))[1])
     """)
-    assert said == ["0"]
+    assert output == ["0"]
 
 
-def test_a_forward_is_the_drivers_to_refuse(run_python):
-    said = run_python("""
+def test_a_forwarded_call_is_refused_by_the_driver(run_python):
+    output = run_python("""
         import os
         os.dup2(1, 2)
         usual = runtime.cudaSharedMemConfig.cudaSharedMemBankSizeDefault
         print(runtime.cudaDeviceSetSharedMemConfig(usual)[0].name, flush=True)
     """)
-    assert said[-1] == "cudaErrorNotSupported"
-    assert "emulator: cuCtxSetSharedMemConfig is not emulated" in said
+    assert output[-1] == "cudaErrorNotSupported"
+    assert "emulator: cuCtxSetSharedMemConfig is not emulated" in output
 
 
-def test_each_runtime_call_is_one_driver_call_that_is_counted(memory):
+def test_each_runtime_call_is_counted_as_one_driver_call(memory):
     address = memory(64)
     before = calls_of("cuMemsetD8")
     ok(runtime.cudaMemset(address, 1, 64))
     assert calls_of("cuMemsetD8") == before + 1
 
 
-def test_a_failure_injected_into_the_driver_is_the_runtimes():
+def test_a_failure_injected_into_the_driver_is_returned():
     rule = emulation.inject("cuMemAlloc", error="CUDA_ERROR_OUT_OF_MEMORY")
     with rule:
         assert runtime.cudaMalloc(64) == (Error.cudaErrorMemoryAllocation, None)
@@ -68,17 +68,17 @@ def test_a_failure_injected_into_the_driver_is_the_runtimes():
 @pytest.mark.parametrize(
     "code", ["CUDA_ERROR_MULTICAST_RESOURCE_FULL", "CUDA_ERROR_CONTEXT_ALREADY_CURRENT"]
 )
-def test_a_code_that_the_runtime_lacks_is_unknown(code):
+def test_a_code_missing_in_the_runtime_is_unknown(code):
     with emulation.inject("cuMemAlloc", error=code):
         assert runtime.cudaMalloc(64)[0] == Error.cudaErrorUnknown
 
 
-def test_a_fault_of_a_kernel_is_told_by_the_next_call_that_waits(
+def test_a_kernel_fault_is_returned_by_the_next_synchronizing_call(
     run_python, machine_code, tmp_path
 ):
     path = tmp_path / "kernels.ptx"
     path.write_bytes(machine_code)
-    said = run_python(f"""
+    output = run_python(f"""
         import ctypes
         path = {str(path)!r}.encode()
         library = ok(runtime.cudaLibraryLoadFromFile(path, None, None, 0, None, None, 0))
@@ -93,11 +93,11 @@ def test_a_fault_of_a_kernel_is_told_by_the_next_call_that_waits(
         ok(runtime.cudaDeviceReset())
         print(runtime.cudaMalloc(64)[0].name)
     """)
-    assert said == ["cudaErrorIllegalAddress", "cudaErrorIllegalAddress", "cudaSuccess"]
+    assert output == ["cudaErrorIllegalAddress", "cudaErrorIllegalAddress", "cudaSuccess"]
 
 
-def test_each_thread_uses_the_device_that_it_chose(run_python):
-    said = run_python(
+def test_each_thread_uses_its_chosen_device(run_python):
+    output = run_python(
         """
         import threading
         ok(runtime.cudaSetDevice(1))
@@ -110,11 +110,11 @@ def test_each_thread_uses_the_device_that_it_chose(run_python):
         """,
         HALFWARP_EMULATOR_DEVICES="2",
     )
-    assert said == ["[0] 1", "1"]
+    assert output == ["[0] 1", "1"]
 
 
-def test_a_device_reaches_its_peer_when_that_is_enabled(run_python):
-    said = run_python(
+def test_a_device_reaches_its_peer_after_enabling_access(run_python):
+    output = run_python(
         """
         print(ok(runtime.cudaDeviceCanAccessPeer(0, 1)), ok(runtime.cudaDeviceCanAccessPeer(0, 0)))
         ok(runtime.cudaSetDevice(1))
@@ -130,7 +130,7 @@ def test_a_device_reaches_its_peer_when_that_is_enabled(run_python):
         """,
         HALFWARP_EMULATOR_DEVICES="2",
     )
-    assert said == [
+    assert output == [
         "1 0",
         "cudaErrorPeerAccessNotEnabled",
         "cudaErrorPeerAccessAlreadyEnabled",
@@ -138,8 +138,8 @@ def test_a_device_reaches_its_peer_when_that_is_enabled(run_python):
     ]
 
 
-def test_a_reset_reaches_the_other_threads(run_python):
-    said = run_python("""
+def test_a_reset_affects_the_other_threads(run_python):
+    output = run_python("""
         import threading
         def other():
             ok(runtime.cudaMalloc(64))
@@ -154,30 +154,30 @@ def test_a_reset_reaches_the_other_threads(run_python):
         go.set()
         thread.join()
     """)
-    assert said == ["cudaSuccess"]
+    assert output == ["cudaSuccess"]
 
 
-def test_a_context_that_the_driver_reset_is_taken_up_again(run_python):
-    said = run_python("""
+def test_a_context_reset_by_the_driver_is_retained_again(run_python):
+    output = run_python("""
         ok(runtime.cudaMalloc(64))
         ok(driver.cuDevicePrimaryCtxReset(0))
         print(runtime.cudaMalloc(64)[0].name)
     """)
-    assert said == ["cudaSuccess"]
+    assert output == ["cudaSuccess"]
 
 
 def test_a_reset_of_the_emulator_leaves_the_runtime_usable(run_python):
-    said = run_python("""
+    output = run_python("""
         from cuda.core import emulation
         ok(runtime.cudaMalloc(64))
         emulation.reset()
         print(runtime.cudaMalloc(64)[0].name)
     """)
-    assert said == ["cudaSuccess"]
+    assert output == ["cudaSuccess"]
 
 
-def test_in_a_forked_process_the_runtime_is_not_initialised(run_python):
-    said = run_python("""
+def test_the_runtime_is_not_initialized_in_a_forked_process(run_python):
+    output = run_python("""
         import os, sys
         ok(runtime.cudaMalloc(64))
         child = os.fork()
@@ -185,17 +185,17 @@ def test_in_a_forked_process_the_runtime_is_not_initialised(run_python):
             os._exit(int(runtime.cudaMalloc(64)[0]))
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     """)
-    assert said == [str(int(Error.cudaErrorInitializationError))]
+    assert output == [str(int(Error.cudaErrorInitializationError))]
 
 
 @pytest.mark.parametrize("name", ["cudaStreamCreate", "cudaEventCreate", "cudaMalloc"])
-def test_the_null_driver_answers_at_once(run_python, name):
+def test_the_null_driver_returns_at_once(run_python, name):
     argument = "64" if name == "cudaMalloc" else ""
-    said = run_python(
+    output = run_python(
         f"""
         result = runtime.{name}({argument})
         print(result[0].name, bool(int(result[1])))
         """,
         HALFWARP_EMULATOR_MODE="null",
     )
-    assert said == ["cudaSuccess True"]
+    assert output == ["cudaSuccess True"]

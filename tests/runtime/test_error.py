@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The last error, which each thread has for itself, and what codes are called."""
+"""The last error of each thread, and the names of codes."""
 
 import threading
 
@@ -15,31 +15,31 @@ def fail():
     assert runtime.cudaSetDevice(-1)[0] == Error.cudaErrorInvalidDevice
 
 
-def test_the_last_error_is_told_once():
+def test_the_last_error_is_returned_once():
     fail()
     assert runtime.cudaGetLastError() == (Error.cudaErrorInvalidDevice,)
     assert runtime.cudaGetLastError() == (Error.cudaSuccess,)
 
 
-def test_to_peek_leaves_the_last_error():
+def test_peeking_keeps_the_last_error():
     fail()
     assert runtime.cudaPeekAtLastError() == runtime.cudaPeekAtLastError()
     assert runtime.cudaGetLastError() == (Error.cudaErrorInvalidDevice,)
 
 
-def test_a_success_leaves_the_last_error():
+def test_a_success_keeps_the_last_error():
     fail()
     ok(runtime.cudaGetDevice())
     assert runtime.cudaGetLastError() == (Error.cudaErrorInvalidDevice,)
 
 
-def test_a_later_error_takes_the_place_of_an_earlier_one():
+def test_a_later_error_replaces_an_earlier_one():
     fail()
     assert runtime.cudaMemset(0, 0, 4)[0] == Error.cudaErrorInvalidValue
     assert runtime.cudaGetLastError() == (Error.cudaErrorInvalidValue,)
 
 
-def test_an_error_of_the_driver_is_no_error_of_the_runtime():
+def test_a_driver_error_is_no_runtime_error():
     assert driver.cuMemFree(12345)[0] == driver.CUresult.CUDA_ERROR_INVALID_VALUE
     assert runtime.cudaGetLastError() == (Error.cudaSuccess,)
 
@@ -60,6 +60,6 @@ def test_every_code_has_its_name_and_a_text(code):
     assert ok(runtime.cudaGetErrorString(code))
 
 
-def test_a_number_that_is_no_code_is_said_to_be_none():
+def test_an_unknown_code_is_reported_as_unrecognized():
     assert ok(runtime.cudaGetErrorName(54321)) == b"unrecognized error code"
     assert ok(runtime.cudaGetErrorString(54321)) == b"unrecognized error code"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs of the runtime: what is captured, built, updated, chosen and kept."""
+"""Graphs of the runtime: captures, construction, updates, conditions and retention."""
 
 import ctypes
 import threading
@@ -15,23 +15,23 @@ Type = runtime.cudaGraphNodeType
 
 @pytest.fixture
 def graph():
-    made = ok(runtime.cudaGraphCreate(0))
-    yield made
-    ok(runtime.cudaGraphDestroy(made))
+    new_graph = ok(runtime.cudaGraphCreate(0))
+    yield new_graph
+    ok(runtime.cudaGraphDestroy(new_graph))
 
 
 def fill(graph, address, value, *after, size=16):
-    wanted = runtime.cudaMemsetParams()
-    wanted.dst, wanted.value, wanted.elementSize = address, value, 1
-    wanted.width, wanted.height = size, 1
-    return ok(runtime.cudaGraphAddMemsetNode(graph, list(after), len(after), wanted))
+    params = runtime.cudaMemsetParams()
+    params.dst, params.value, params.elementSize = address, value, 1
+    params.width, params.height = size, 1
+    return ok(runtime.cudaGraphAddMemsetNode(graph, list(after), len(after), params))
 
 
 def read(address, size=1):
-    found = bytearray(size)
+    contents = bytearray(size)
     kind = runtime.cudaMemcpyKind.cudaMemcpyDeviceToHost
-    ok(runtime.cudaMemcpy(found, address, size, kind))
-    return bytes(found)
+    ok(runtime.cudaMemcpy(contents, address, size, kind))
+    return bytes(contents)
 
 
 def run(executable, stream):
@@ -39,9 +39,9 @@ def run(executable, stream):
     ok(runtime.cudaStreamSynchronize(stream))
 
 
-def test_an_update_takes_the_parameters_of_another_graph(graph, stream, memory):
+def test_an_update_copies_the_parameters_of_another_graph(graph, stream, memory):
     address = memory(16)
-    node = fill(graph, address, 1)  # nodes of the graph of an update name none of the executable
+    node = fill(graph, address, 1)  # nodes of the updating graph name none of the executable
     executable = ok(runtime.cudaGraphInstantiate(graph, 0))
     other = ok(runtime.cudaGraphCreate(0))
     fill(other, address, 2)
@@ -49,9 +49,9 @@ def test_an_update_takes_the_parameters_of_another_graph(graph, stream, memory):
     assert result == runtime.cudaGraphExecUpdateResult.cudaGraphExecUpdateSuccess
     run(executable, stream)
     assert read(address) == b"\2"
-    wanted = ok(runtime.cudaGraphMemsetNodeGetParams(node))
-    wanted.value = 3
-    ok(runtime.cudaGraphExecMemsetNodeSetParams(executable, node, wanted))
+    params = ok(runtime.cudaGraphMemsetNodeGetParams(node))
+    params.value = 3
+    ok(runtime.cudaGraphExecMemsetNodeSetParams(executable, node, params))
     run(executable, stream)
     assert read(address) == b"\3"
     ok(runtime.cudaGraphNodeSetEnabled(executable, node, 0))
@@ -60,17 +60,17 @@ def test_an_update_takes_the_parameters_of_another_graph(graph, stream, memory):
     ok(runtime.cudaGraphDestroy(other))
 
 
-def test_a_condition_chooses_a_graph(graph, stream, memory):
+def test_a_condition_selects_a_graph(graph, stream, memory):
     address = memory(16)
     handle = ok(runtime.cudaGraphConditionalHandleCreate(graph, 1, 1))
-    wanted = runtime.cudaGraphNodeParams()
-    wanted.type = Type.cudaGraphNodeTypeConditional
-    wanted.conditional.handle = handle
-    wanted.conditional.type = runtime.cudaGraphConditionalNodeType.cudaGraphCondTypeSwitch
-    wanted.conditional.size = 2
-    node = ok(runtime.cudaGraphAddNode(graph, [], None, 0, wanted))
+    params = runtime.cudaGraphNodeParams()
+    params.type = Type.cudaGraphNodeTypeConditional
+    params.conditional.handle = handle
+    params.conditional.type = runtime.cudaGraphConditionalNodeType.cudaGraphCondTypeSwitch
+    params.conditional.size = 2
+    node = ok(runtime.cudaGraphAddNode(graph, [], None, 0, params))
     assert ok(runtime.cudaGraphNodeGetType(node)) == Type.cudaGraphNodeTypeConditional
-    for i, body in enumerate(wanted.conditional.phGraph_out):
+    for i, body in enumerate(params.conditional.phGraph_out):
         fill(body, address, 5 + i)
     executable = ok(runtime.cudaGraphInstantiate(graph, 0))
     run(executable, stream)
@@ -78,16 +78,16 @@ def test_a_condition_chooses_a_graph(graph, stream, memory):
     ok(runtime.cudaGraphExecDestroy(executable))
 
 
-def test_memory_of_a_graph_is_allocated_and_freed_in_it(graph, stream, memory):
+def test_graph_memory_is_allocated_and_freed_in_the_graph(graph, stream, memory):
     address = memory(16)
-    wanted = runtime.cudaMemAllocNodeParams()
-    wanted.poolProps.allocType = runtime.cudaMemAllocationType.cudaMemAllocationTypePinned
-    wanted.poolProps.location.type = runtime.cudaMemLocationType.cudaMemLocationTypeDevice
-    wanted.bytesize = 16
-    made = ok(runtime.cudaGraphAddMemAllocNode(graph, [], 0, wanted))
-    own = int(wanted.dptr)
-    assert int(ok(runtime.cudaGraphMemAllocNodeGetParams(made)).dptr) == own
-    filled = fill(graph, own, 9, made)
+    params = runtime.cudaMemAllocNodeParams()
+    params.poolProps.allocType = runtime.cudaMemAllocationType.cudaMemAllocationTypePinned
+    params.poolProps.location.type = runtime.cudaMemLocationType.cudaMemLocationTypeDevice
+    params.bytesize = 16
+    allocation = ok(runtime.cudaGraphAddMemAllocNode(graph, [], 0, params))
+    own = int(params.dptr)
+    assert int(ok(runtime.cudaGraphMemAllocNodeGetParams(allocation)).dptr) == own
+    filled = fill(graph, own, 9, allocation)
     kind = runtime.cudaMemcpyKind.cudaMemcpyDeviceToDevice
     copied = ok(runtime.cudaGraphAddMemcpyNode1D(graph, [filled], 1, address, own, 16, kind))
     ok(runtime.cudaGraphAddMemFreeNode(graph, [copied], 1, own))
@@ -102,16 +102,16 @@ def test_memory_of_a_graph_is_allocated_and_freed_in_it(graph, stream, memory):
     assert int(ok(runtime.cudaDeviceGetGraphMemAttribute(0, attribute))) == 0
 
 
-def test_user_objects_go_with_their_graph():
-    gone = threading.Event()
-    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: gone.set())
+def test_user_objects_are_destroyed_with_their_graph():
+    destroyed = threading.Event()
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: destroyed.set())
     host = runtime.cudaHostFn_t(ctypes.cast(function, ctypes.c_void_p).value)
     graph = ok(runtime.cudaGraphCreate(0))
-    made = ok(runtime.cudaUserObjectCreate(0, host, 1, 1))
-    ok(runtime.cudaGraphRetainUserObject(graph, made, 1, 1))
-    assert not gone.is_set()
+    user_object = ok(runtime.cudaUserObjectCreate(0, host, 1, 1))
+    ok(runtime.cudaGraphRetainUserObject(graph, user_object, 1, 1))
+    assert not destroyed.is_set()
     ok(runtime.cudaGraphDestroy(graph))
-    assert gone.wait(30)
+    assert destroyed.wait(30)
 
 
 def test_a_graph_is_drawn_and_its_nodes_are_numbered(graph, memory, tmp_path):
@@ -126,45 +126,45 @@ def test_a_graph_is_drawn_and_its_nodes_are_numbered(graph, memory, tmp_path):
     assert path.read_text().startswith("digraph")
 
 
-def test_a_cycle_is_told_with_its_node(graph):
+def test_a_cycle_is_reported_with_its_node(graph):
     first = ok(runtime.cudaGraphAddEmptyNode(graph, [], 0))
     second = ok(runtime.cudaGraphAddEmptyNode(graph, [first], 1))
     ok(runtime.cudaGraphAddDependencies(graph, [second], [first], None, 1))
-    wanted = runtime.cudaGraphInstantiateParams()
-    code, _ = runtime.cudaGraphInstantiateWithParams(graph, wanted)
+    params = runtime.cudaGraphInstantiateParams()
+    code, _ = runtime.cudaGraphInstantiateWithParams(graph, params)
     assert code == Error.cudaErrorInvalidValue
     invalid = runtime.cudaGraphInstantiateResult.cudaGraphInstantiateInvalidStructure
-    assert wanted.result_out == invalid
-    assert int(wanted.errNode_out) in (int(first), int(second))
+    assert params.result_out == invalid
+    assert int(params.errNode_out) in (int(first), int(second))
 
 
 def copy_of(target, source, size=16):
-    """Parameters of a copy of one row on the device."""
-    made = runtime.cudaMemcpy3DParms()
-    made.srcPtr = runtime.make_cudaPitchedPtr(source, size, size, 1)
-    made.dstPtr = runtime.make_cudaPitchedPtr(target, size, size, 1)
-    made.extent = runtime.make_cudaExtent(size, 1, 1)
-    made.kind = runtime.cudaMemcpyKind.cudaMemcpyDeviceToDevice
-    return made
+    """Return parameters of a copy of one row on the device."""
+    params = runtime.cudaMemcpy3DParms()
+    params.srcPtr = runtime.make_cudaPitchedPtr(source, size, size, 1)
+    params.dstPtr = runtime.make_cudaPitchedPtr(target, size, size, 1)
+    params.extent = runtime.make_cudaExtent(size, 1, 1)
+    params.kind = runtime.cudaMemcpyKind.cudaMemcpyDeviceToDevice
+    return params
 
 
 @pytest.fixture
 def sources(memory):
-    """Addresses of 16 bytes each: of ones, of twos, of threes."""
-    made = [memory(16) for _ in range(3)]
-    for value, address in enumerate(made, 1):
+    """Return addresses of 16 bytes each: of ones, of twos, of threes."""
+    addresses = [memory(16) for _ in range(3)]
+    for value, address in enumerate(addresses, 1):
         ok(runtime.cudaMemset(address, value, 16))
     ok(runtime.cudaDeviceSynchronize())
-    return made
+    return addresses
 
 
-def test_a_copy_takes_other_parameters_in_the_graph_and_in_what_was_made_of_it(
+def test_parameters_of_a_copy_are_set_in_the_graph_and_the_executable(
     graph, stream, memory, sources
 ):
     target, (ones, twos, threes) = memory(16), sources
     node = ok(runtime.cudaGraphAddMemcpyNode(graph, [], 0, copy_of(target, ones)))
-    told = ok(runtime.cudaGraphMemcpyNodeGetParams(node))
-    assert (told.srcPtr.ptr, told.dstPtr.ptr, told.extent.width) == (ones, target, 16)
+    params = ok(runtime.cudaGraphMemcpyNodeGetParams(node))
+    assert (params.srcPtr.ptr, params.dstPtr.ptr, params.extent.width) == (ones, target, 16)
     ok(runtime.cudaGraphMemcpyNodeSetParams(node, copy_of(target, twos)))
     executable = ok(runtime.cudaGraphInstantiate(graph, 0))
     run(executable, stream)
@@ -176,7 +176,7 @@ def test_a_copy_takes_other_parameters_in_the_graph_and_in_what_was_made_of_it(
     ok(runtime.cudaGraphExecDestroy(executable))
 
 
-def test_a_copy_of_one_row_takes_other_addresses(graph, stream, memory, sources):
+def test_addresses_of_a_one_row_copy_are_set(graph, stream, memory, sources):
     target, (ones, twos, threes) = memory(16), sources
     kind = runtime.cudaMemcpyKind.cudaMemcpyDeviceToDevice
     node = ok(runtime.cudaGraphAddMemcpyNode1D(graph, [], 0, target, ones, 16, kind))
@@ -191,14 +191,14 @@ def test_a_copy_of_one_row_takes_other_addresses(graph, stream, memory, sources)
 
 
 def filling(address, value):
-    made = runtime.cudaGraphNodeParams()
-    made.type = Type.cudaGraphNodeTypeMemset
-    made.memset.dst, made.memset.value, made.memset.elementSize = address, value, 1
-    made.memset.width, made.memset.height = 16, 1
-    return made
+    params = runtime.cudaGraphNodeParams()
+    params.type = Type.cudaGraphNodeTypeMemset
+    params.memset.dst, params.memset.value, params.memset.elementSize = address, value, 1
+    params.memset.width, params.memset.height = 16, 1
+    return params
 
 
-def test_a_node_of_any_type_takes_other_parameters(graph, stream, memory):
+def test_parameters_of_any_node_type_are_set(graph, stream, memory):
     address = memory(16)
     node = ok(runtime.cudaGraphAddNode(graph, [], None, 0, filling(address, 1)))
     ok(runtime.cudaGraphNodeSetParams(node, filling(address, 2)))
@@ -212,9 +212,7 @@ def test_a_node_of_any_type_takes_other_parameters(graph, stream, memory):
     ok(runtime.cudaGraphExecDestroy(executable))
 
 
-def test_a_kernel_takes_other_arguments_in_the_graph_and_in_what_was_made_of_it(
-    graph, stream, memory, library
-):
+def test_kernel_arguments_are_set_in_the_graph_and_the_executable(graph, stream, memory, library):
     n, target, source = 4, memory(16), memory(16)
     ok(runtime.cudaMemset(target, 0, 16))
     ok(runtime.cudaMemset(source, 0, 16))
@@ -223,19 +221,19 @@ def test_a_kernel_takes_other_arguments_in_the_graph_and_in_what_was_made_of_it(
     kernel = ok(runtime.cudaLibraryGetKernel(library, b"saxpy"))
 
     def calling(a):
-        made = runtime.cudaKernelNodeParams()
-        made.func = int(kernel)
-        made.gridDim.x, made.gridDim.y, made.gridDim.z = 1, 1, 1
-        made.blockDim.x, made.blockDim.y, made.blockDim.z = n, 1, 1
+        params = runtime.cudaKernelNodeParams()
+        params.func = int(kernel)
+        params.gridDim.x, params.gridDim.y, params.gridDim.z = 1, 1, 1
+        params.blockDim.x, params.blockDim.y, params.blockDim.z = n, 1, 1
         types = (ctypes.c_float, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
-        made.kernelParams = ((a, source, target, n), types)
-        return made
+        params.kernelParams = ((a, source, target, n), types)
+        return params
 
     node = ok(runtime.cudaGraphAddKernelNode(graph, [], 0, calling(1.0)))
     ok(runtime.cudaGraphKernelNodeSetParams(node, calling(3.0)))
     # The parameters name a symbol of a compiled program, which this kernel does not have.
-    answer = runtime.cudaGraphKernelNodeGetParams(node)
-    assert answer[0] == Error.cudaErrorInvalidDeviceFunction
+    result = runtime.cudaGraphKernelNodeGetParams(node)
+    assert result[0] == Error.cudaErrorInvalidDeviceFunction
     executable = ok(runtime.cudaGraphInstantiate(graph, 0))
     run(executable, stream)
     assert ctypes.c_float.from_buffer_copy(read(target, 4)).value == 6.0

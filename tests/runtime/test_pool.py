@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that is allocated and freed in the order of a stream, and the pools it comes from."""
+"""Stream-ordered allocation and its pools."""
 
 import numpy as np
 import pytest
@@ -17,9 +17,9 @@ def pool():
     properties.allocType = runtime.cudaMemAllocationType.cudaMemAllocationTypePinned
     properties.location.type = runtime.cudaMemLocationType.cudaMemLocationTypeDevice
     properties.location.id = 0
-    made = ok(runtime.cudaMemPoolCreate(properties))
-    yield made
-    ok(runtime.cudaMemPoolDestroy(made))
+    new_pool = ok(runtime.cudaMemPoolCreate(properties))
+    yield new_pool
+    ok(runtime.cudaMemPoolDestroy(new_pool))
 
 
 def in_use(pool):
@@ -27,23 +27,23 @@ def in_use(pool):
 
 
 def test_memory_is_usable_between_its_allocation_and_its_free(stream):
-    got = np.zeros(256, np.uint8)
+    received = np.zeros(256, np.uint8)
     address = ok(runtime.cudaMallocAsync(256, stream))
     ok(runtime.cudaMemsetAsync(address, 5, 256, stream))
     down = runtime.cudaMemcpyKind.cudaMemcpyDeviceToHost
-    ok(runtime.cudaMemcpyAsync(got.ctypes.data, address, 256, down, stream))
+    ok(runtime.cudaMemcpyAsync(received.ctypes.data, address, 256, down, stream))
     ok(runtime.cudaFreeAsync(address, stream))
     ok(runtime.cudaStreamSynchronize(stream))
-    assert (got == 5).all()
+    assert (received == 5).all()
 
 
-def test_memory_of_a_stream_may_be_freed_for_all(stream):
+def test_stream_ordered_memory_may_be_freed_synchronously(stream):
     address = ok(runtime.cudaMallocAsync(256, stream))
     ok(runtime.cudaStreamSynchronize(stream))
     ok(runtime.cudaFree(address))
 
 
-def test_a_pool_counts_what_is_used_of_it(pool, stream):
+def test_a_pool_counts_its_used_memory(pool, stream):
     assert in_use(pool) == 0
     address = ok(runtime.cudaMallocFromPoolAsync(1000, pool, stream))
     assert in_use(pool) >= 1000
@@ -52,13 +52,13 @@ def test_a_pool_counts_what_is_used_of_it(pool, stream):
     assert in_use(pool) == 0
 
 
-def test_a_threshold_that_was_set_is_told(pool):
+def test_a_set_threshold_is_returned(pool):
     threshold = Attribute.cudaMemPoolAttrReleaseThreshold
     ok(runtime.cudaMemPoolSetAttribute(pool, threshold, driver.cuuint64_t(1 << 20)))
     assert int(ok(runtime.cudaMemPoolGetAttribute(pool, threshold))) == 1 << 20
 
 
-def test_a_pool_may_be_used_from_its_own_device(pool):
+def test_a_pool_is_accessible_from_its_own_device(pool):
     location = runtime.cudaMemLocation()
     location.type = runtime.cudaMemLocationType.cudaMemLocationTypeDevice
     location.id = 0
@@ -66,7 +66,7 @@ def test_a_pool_may_be_used_from_its_own_device(pool):
     assert access == runtime.cudaMemAccessFlags.cudaMemAccessFlagsProtReadWrite
 
 
-def test_a_trimmed_pool_keeps_no_more_than_asked(pool, stream):
+def test_a_trimmed_pool_keeps_at_most_the_requested_size(pool, stream):
     address = ok(runtime.cudaMallocFromPoolAsync(1 << 20, pool, stream))
     ok(runtime.cudaFreeAsync(address, stream))
     ok(runtime.cudaStreamSynchronize(stream))
@@ -75,7 +75,7 @@ def test_a_trimmed_pool_keeps_no_more_than_asked(pool, stream):
     assert int(ok(runtime.cudaMemPoolGetAttribute(pool, reserved))) == 0
 
 
-def test_another_pool_takes_the_place_of_the_default_one(pool, stream):
+def test_another_pool_replaces_the_default_pool(pool, stream):
     default = ok(runtime.cudaDeviceGetDefaultMemPool(0))
     before = ok(runtime.cudaDeviceGetMemPool(0))
     ok(runtime.cudaDeviceSetMemPool(0, pool))
@@ -90,5 +90,5 @@ def test_another_pool_takes_the_place_of_the_default_one(pool, stream):
         ok(runtime.cudaDeviceSetMemPool(0, before))
 
 
-def test_a_pool_that_is_no_pool_is_refused(stream):
+def test_an_invalid_pool_is_refused(stream):
     assert runtime.cudaMallocFromPoolAsync(64, 0, stream)[0] != Error.cudaSuccess

@@ -21,19 +21,19 @@ def ok(result):
     assert int(code) == 0, repr(code)
     return outputs[0] if outputs else None
 def contents(address, size):
-    back = (ctypes.c_ubyte * size)()
+    copied = (ctypes.c_ubyte * size)()
     kind = runtime.cudaMemcpyKind.cudaMemcpyDeviceToHost
-    ok(runtime.cudaMemcpy(ctypes.addressof(back), address, size, kind))
-    return bytes(back)
+    ok(runtime.cudaMemcpy(ctypes.addressof(copied), address, size, kind))
+    return bytes(copied)
 def named(cls, text):
-    made = cls()
-    ctypes.memmove(made.getPtr(), bytes.fromhex(text), len(text) // 2)
-    return made
+    handle = cls()
+    ctypes.memmove(handle.getPtr(), bytes.fromhex(text), len(text) // 2)
+    return handle
 """
 
 
 def in_another_process(code, *, pass_fds=(), **names):
-    """What the code prints; its variables are the texts that are given."""
+    """Run the code, with texts as its variables; return its output."""
     done = subprocess.run(
         [sys.executable, "-c", START + textwrap.dedent(code)],
         env=os.environ | names,
@@ -55,7 +55,7 @@ def test_memory_is_opened_written_and_closed(memory):
     ok(runtime.cudaMemset(address, 7, 64))
     ok(runtime.cudaDeviceSynchronize())
     handle = ok(runtime.cudaIpcGetMemHandle(address))
-    said = in_another_process(
+    output = in_another_process(
         """
         handle = named(runtime.cudaIpcMemHandle_t, os.environ["HANDLE"])
         lazily = runtime.cudaIpcMemLazyEnablePeerAccess
@@ -69,28 +69,28 @@ def test_memory_is_opened_written_and_closed(memory):
         """,
         HANDLE=text_of(handle),
     )
-    assert said == "cudaErrorInvalidValue cudaErrorInvalidValue"
-    back = (runtime.cudaMemcpyKind.cudaMemcpyDeviceToHost, bytearray(64))
-    ok(runtime.cudaMemcpy(back[1], address, 64, back[0]))
-    assert back[1] == b"\x09" * 32 + b"\7" * 32
+    assert output == "cudaErrorInvalidValue cudaErrorInvalidValue"
+    readback = (runtime.cudaMemcpyKind.cudaMemcpyDeviceToHost, bytearray(64))
+    ok(runtime.cudaMemcpy(readback[1], address, 64, readback[0]))
+    assert readback[1] == b"\x09" * 32 + b"\7" * 32
 
 
-def test_the_process_that_has_it_does_not_open_it(memory):
+def test_the_exporting_process_cannot_open_its_memory(memory):
     handle = ok(runtime.cudaIpcGetMemHandle(memory(64)))
     flags = runtime.cudaIpcMemLazyEnablePeerAccess
     assert runtime.cudaIpcOpenMemHandle(handle, flags)[0] == Error.cudaErrorDeviceUninitialized
 
 
-def test_what_is_no_memory_has_no_handle():
+def test_invalid_memory_has_no_handle():
     assert runtime.cudaIpcGetMemHandle(16)[0] == Error.cudaErrorInvalidValue
 
 
-def test_an_event_is_waited_for_by_another_process():
+def test_another_process_waits_for_an_event():
     flags = runtime.cudaEventDisableTiming | runtime.cudaEventInterprocess
     event = ok(runtime.cudaEventCreateWithFlags(flags))
     ok(runtime.cudaEventRecord(event, 0))
     handle = ok(runtime.cudaIpcGetEventHandle(event))
-    said = in_another_process(
+    output = in_another_process(
         """
         handle = named(runtime.cudaIpcEventHandle_t, os.environ["HANDLE"])
         event = ok(runtime.cudaIpcOpenEventHandle(handle))
@@ -100,21 +100,21 @@ def test_an_event_is_waited_for_by_another_process():
         """,
         HANDLE=text_of(handle),
     )
-    assert said == "done"
+    assert output == "done"
     ok(runtime.cudaEventDestroy(event))
 
 
 @pytest.fixture
 def pool():
-    how = runtime.cudaMemPoolProps()
-    how.allocType = runtime.cudaMemAllocationType.cudaMemAllocationTypePinned
-    how.handleTypes = Kind
-    how.location.type = runtime.cudaMemLocationType.cudaMemLocationTypeDevice
-    how.location.id = 0
-    made = ok(runtime.cudaMemPoolCreate(how))
-    yield made
+    properties = runtime.cudaMemPoolProps()
+    properties.allocType = runtime.cudaMemAllocationType.cudaMemAllocationTypePinned
+    properties.handleTypes = Kind
+    properties.location.type = runtime.cudaMemLocationType.cudaMemLocationTypeDevice
+    properties.location.id = 0
+    new_pool = ok(runtime.cudaMemPoolCreate(properties))
+    yield new_pool
     ok(runtime.cudaDeviceSynchronize())
-    ok(runtime.cudaMemPoolDestroy(made))
+    ok(runtime.cudaMemPoolDestroy(new_pool))
 
 
 def test_memory_of_a_pool_is_imported(pool):
@@ -124,7 +124,7 @@ def test_memory_of_a_pool_is_imported(pool):
     descriptor = ok(runtime.cudaMemPoolExportToShareableHandle(pool, Kind, 0))
     data = ok(runtime.cudaMemPoolExportPointer(address))
     os.set_inheritable(descriptor, True)
-    said = in_another_process(
+    output = in_another_process(
         """
         kind = runtime.cudaMemAllocationHandleType.cudaMemHandleTypePosixFileDescriptor
         pool = ok(runtime.cudaMemPoolImportFromShareableHandle(int(os.environ["FD"]), kind, 0))
@@ -142,8 +142,8 @@ def test_memory_of_a_pool_is_imported(pool):
         DATA=text_of(data),
     )
     os.close(descriptor)
-    assert said == "done"
-    back = bytearray(64)
-    ok(runtime.cudaMemcpy(back, address, 64, runtime.cudaMemcpyKind.cudaMemcpyDeviceToHost))
-    assert back == b"\6" * 64
+    assert output == "done"
+    readback = bytearray(64)
+    ok(runtime.cudaMemcpy(readback, address, 64, runtime.cudaMemcpyKind.cudaMemcpyDeviceToHost))
+    assert readback == b"\6" * 64
     ok(runtime.cudaFreeAsync(address, 0))

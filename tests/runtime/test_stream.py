@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams, events, and functions of the host that run in stream order."""
+"""Streams, events, and host functions in stream order."""
 
 import ctypes
 import threading
@@ -20,21 +20,21 @@ def address_of(function):
 
 @pytest.fixture
 def event():
-    made = ok(runtime.cudaEventCreate())
-    yield made
-    ok(runtime.cudaEventDestroy(made))
+    new_event = ok(runtime.cudaEventCreate())
+    yield new_event
+    ok(runtime.cudaEventDestroy(new_event))
 
 
-def test_a_stream_tells_how_it_was_made():
+def test_a_stream_returns_its_flags_and_priority():
     greatest = ok(runtime.cudaDeviceGetStreamPriorityRange())[1]
-    made = ok(runtime.cudaStreamCreateWithPriority(runtime.cudaStreamNonBlocking, greatest))
-    assert ok(runtime.cudaStreamGetFlags(made)) == runtime.cudaStreamNonBlocking
-    assert ok(runtime.cudaStreamGetPriority(made)) == greatest
-    assert ok(runtime.cudaStreamGetDevice(made)) == 0
-    ok(runtime.cudaStreamDestroy(made))
+    created = ok(runtime.cudaStreamCreateWithPriority(runtime.cudaStreamNonBlocking, greatest))
+    assert ok(runtime.cudaStreamGetFlags(created)) == runtime.cudaStreamNonBlocking
+    assert ok(runtime.cudaStreamGetPriority(created)) == greatest
+    assert ok(runtime.cudaStreamGetDevice(created)) == 0
+    ok(runtime.cudaStreamDestroy(created))
 
 
-def test_streams_have_ids_of_their_own(stream):
+def test_streams_have_unique_ids(stream):
     other = ok(runtime.cudaStreamCreate())
     assert ok(runtime.cudaStreamGetId(stream)) != ok(runtime.cudaStreamGetId(other))
     assert ok(runtime.cudaStreamGetFlags(other)) == runtime.cudaStreamDefault
@@ -42,11 +42,11 @@ def test_streams_have_ids_of_their_own(stream):
 
 
 @pytest.mark.parametrize("flags", [2, 1 << 20])
-def test_flags_that_no_stream_has_are_refused(flags):
+def test_unknown_stream_flags_are_refused(flags):
     assert runtime.cudaStreamCreateWithFlags(flags)[0] == Error.cudaErrorInvalidValue
 
 
-def test_a_stream_is_ready_when_its_work_is_done(stream, held):
+def test_a_stream_is_ready_when_its_work_has_completed(stream, held):
     ok(runtime.cudaStreamQuery(stream))
     with held():
         assert runtime.cudaStreamQuery(stream)[0] == Error.cudaErrorNotReady
@@ -55,19 +55,19 @@ def test_a_stream_is_ready_when_its_work_is_done(stream, held):
 
 @pytest.mark.parametrize("name", ["cudaStreamLegacy", "cudaStreamPerThread"])
 def test_the_default_streams_have_names(memory, name):
-    which = getattr(runtime, name)
+    default_stream = getattr(runtime, name)
     address = memory(64)
-    ok(runtime.cudaMemsetAsync(address, 1, 64, which))
-    ok(runtime.cudaStreamSynchronize(which))
-    ok(runtime.cudaStreamQuery(which))
+    ok(runtime.cudaMemsetAsync(address, 1, 64, default_stream))
+    ok(runtime.cudaStreamSynchronize(default_stream))
+    ok(runtime.cudaStreamQuery(default_stream))
 
 
-def test_the_driver_knows_the_runtimes_streams(stream):
+def test_the_driver_accepts_runtime_streams(stream):
     ok(driver.cuStreamSynchronize(stream))
     assert int(ok(driver.cuStreamGetId(stream))) == int(ok(runtime.cudaStreamGetId(stream)))
 
 
-def test_an_event_comes_after_the_work_before_it(stream, event, held):
+def test_an_event_completes_after_earlier_work(stream, event, held):
     ok(runtime.cudaEventQuery(event))
     with held():
         ok(runtime.cudaEventRecord(event, stream))
@@ -95,7 +95,7 @@ def test_time_passes_between_two_events(stream, event):
     ok(runtime.cudaEventDestroy(later))
 
 
-def test_an_event_without_times_tells_none(stream, event):
+def test_an_event_without_timing_has_no_elapsed_time(stream, event):
     silent = ok(runtime.cudaEventCreateWithFlags(runtime.cudaEventDisableTiming))
     ok(runtime.cudaEventRecord(silent, stream))
     ok(runtime.cudaEventRecord(event, stream))
@@ -105,7 +105,7 @@ def test_an_event_without_times_tells_none(stream, event):
     ok(runtime.cudaEventDestroy(silent))
 
 
-def test_a_host_function_runs_after_the_work_before_it(stream, held):
+def test_a_host_function_runs_after_earlier_work(stream, held):
     seen = []
 
     @HostFunction
@@ -132,12 +132,12 @@ def test_host_functions_run_in_order(stream):
     assert seen == list(range(1, 20))
 
 
-def test_a_callback_gets_its_stream_its_data_and_a_code(stream):
+def test_a_callback_receives_its_stream_its_data_and_a_code(stream):
     seen, done = [], threading.Event()
 
     @StreamCallback
-    def note(which, code, data):
-        seen.append((which, code, data))
+    def note(callback_stream, code, data):
+        seen.append((callback_stream, code, data))
         done.set()
 
     ok(runtime.cudaStreamAddCallback(stream, address_of(note), 78, 0))
@@ -146,16 +146,16 @@ def test_a_callback_gets_its_stream_its_data_and_a_code(stream):
     assert seen == [(int(stream), 0, 78)]
 
 
-def test_nothing_is_no_callback(stream):
+def test_a_null_callback_is_refused(stream):
     assert runtime.cudaStreamAddCallback(stream, 0, 0, 0)[0] == Error.cudaErrorInvalidValue
 
 
-def test_no_stream_is_captured_unasked(stream):
+def test_no_stream_is_captured_by_default(stream):
     status = ok(runtime.cudaStreamIsCapturing(stream))
     assert status == runtime.cudaStreamCaptureStatus.cudaStreamCaptureStatusNone
 
 
-def test_the_mode_of_captures_is_swapped():
+def test_the_capture_mode_is_exchanged():
     Mode = runtime.cudaStreamCaptureMode
     relaxed, usual = Mode.cudaStreamCaptureModeRelaxed, Mode.cudaStreamCaptureModeGlobal
     ok(runtime.cudaThreadExchangeStreamCaptureMode(usual))
@@ -163,6 +163,6 @@ def test_the_mode_of_captures_is_swapped():
     assert ok(runtime.cudaThreadExchangeStreamCaptureMode(usual)) == relaxed
 
 
-def test_the_profiler_may_be_asked_to_begin_and_end():
+def test_the_profiler_can_be_started_and_stopped():
     ok(runtime.cudaProfilerStart())
     ok(runtime.cudaProfilerStop())

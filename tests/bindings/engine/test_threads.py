@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many threads on the same objects of the low layer: all objects are complete, and none is
 destroyed early.
+
 These tests find more on a free-threaded build, and pass with the GIL too.
 """
 

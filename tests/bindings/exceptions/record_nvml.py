@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Record the results of NVML on this machine, for tests on machines without it.
+
 ``python tests/bindings/exceptions/record_nvml.py tests/data/nvml_recorded.json`` calls every
 function that only reads. For each it stores the Python result and the bytes that each C call
 wrote. `replay_nvml.py` builds a C library from them.
@@ -44,7 +45,7 @@ class Recorder:
 
     def __init__(self, nvml):
         self.nvml, self.library = nvml, libraries.load("nvml")
-        self.layout, self.answers, self.kept = Layout(self.library), [], []
+        self.layout, self.answers, self.refs = Layout(self.library), [], []
         self.functions = {f.python_name: f for f in self.library.functions}
 
     def install(self):
@@ -66,8 +67,8 @@ class Recorder:
             self.answers.append({"c": function.c_name, "code": code, "writes": writes})
             return code
 
-        self.kept += [real, kind(call)]
-        slot.value = ctypes.cast(self.kept[-1], ctypes.c_void_p).value
+        self.refs += [real, kind(call)]
+        slot.value = ctypes.cast(self.refs[-1], ctypes.c_void_p).value
 
     def writes(self, function, words):
         return {

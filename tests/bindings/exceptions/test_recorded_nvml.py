@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """NVML over a library that the loader finds and that replays a recording of a real one.
+
 `record_nvml.py` creates the recording; on a machine with NVML the same calls also run for real.
 """
 

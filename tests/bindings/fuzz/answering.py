@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds a C library with all functions of a raising module, which return random results.
+
 Every output is written completely; lengths, texts and codes are within the range of a C library.
 """
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments of further faces: ints in place of the first face's objects, lists with known
 lengths.
+
 An address that the C library would follow is null or points into allocated memory.
 """
 

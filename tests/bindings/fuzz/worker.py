@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls the functions of one library with random arguments; a crash ends this process.
+
 ``python worker.py --library driver --seed 1 --batches 0:10 --progress FILE`` prints a JSON
 report. Each batch starts from the same state and depends only on the seed and its number, so the
 batch reproduces a crash: ``--trace`` prints each call before it is made.
@@ -262,6 +263,7 @@ class Fuzzer:
 
     def blocks(self):
         """Return the number of blocks that Python has allocated, less the blocks of its caches.
+
         The attribute cache of types holds the names that were last looked up, by their
         addresses: while it fills, each round retains some of its strings. On a free-threaded
         build, the next collection frees the memory of the previous one.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuda-cccl: reduce, scan and sort arrays that lie in memory of cuda.core."""
+"""cuda-cccl: reduce, scan and sort arrays in memory of cuda.core."""
 
 import ctypes
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ N = 1000
 
 @dataclass
 class Array:
-    """What `cuda.compute` takes: an object with the CUDA array interface."""
+    """Argument of `cuda.compute`: an object with the CUDA array interface."""
 
     buffer: Buffer
     host: np.ndarray
@@ -27,7 +27,7 @@ class Array:
 
 
 def array(content):
-    """An array of that content in pinned memory, which host and device both see."""
+    """Return an array with that content in pinned memory, which host and device both access."""
     buffer = memory.allocate(content.nbytes)
     raw = (ctypes.c_byte * content.nbytes).from_address(int(buffer.handle))
     host = np.frombuffer(raw, dtype=content.dtype)

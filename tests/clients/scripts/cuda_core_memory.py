@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVIDIA's cuda-core: every kind of memory, a view on it, and what a failure is called."""
+"""NVIDIA's cuda-core: every kind of memory, a view on it, and the error of a failure."""
 
 import numpy as np
 from cuda.core import (
@@ -21,9 +21,9 @@ content = np.from_dlpack(host).view(np.uint8)
 
 
 def filled(resource, value):
-    """Whether memory of the resource was filled and came back."""
+    """Return whether memory of the resource was filled and copied back."""
     buffer = resource.allocate(SIZE, stream=stream)
-    if isinstance(resource, PinnedMemoryResource):  # which a driver of CUDA 13.0 does not fill
+    if isinstance(resource, PinnedMemoryResource):  # a driver of CUDA 13.0 does not fill it
         stream.sync()
         np.from_dlpack(buffer).view(np.uint8)[:] = value
     else:

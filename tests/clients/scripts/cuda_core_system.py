@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVIDIA's cuda-core: what its `system` module reads through NVML."""
+"""NVIDIA's cuda-core: values that its `system` module reads through NVML."""
 
 from cuda.bindings import nvml
 from cuda.core import Device, system

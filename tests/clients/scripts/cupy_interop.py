@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CuPy: streams, events, functions and arrays go both ways, at both layers."""
+"""CuPy: streams, events, functions and arrays are exchanged in both directions, at both layers."""
 
 import cupy
 import numpy as np

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-if not hasattr(np, "row_stack"):  # NumPy 2.5 has dropped it, numba-cuda 0.30 names it at import
+if not hasattr(np, "row_stack"):  # numba-cuda 0.30 names it at import; NumPy 2.5 removed it
     np.row_stack = np.vstack
 from numba import cuda, float64
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy: arrays and scalars go into both layers, and memory comes back as arrays."""
+"""NumPy: arrays and scalars are arguments of both layers, and memory is viewed as arrays."""
 
 import ctypes
 
@@ -38,11 +38,11 @@ def low_layer(kernel, x, y):
     values = (np.float32(2.0), dx, dy, np.uint32(N))
     types = (ctypes.c_float, None, None, ctypes.c_uint)
     checked(driver.cuLaunchKernel(kernel, BLOCKS, 1, 1, 128, 1, 1, 0, 0, (values, types), 0))
-    back = np.empty_like(y)
-    checked(driver.cuMemcpyDtoH(back.ctypes.data, dy, back.nbytes))
+    readback = np.empty_like(y)
+    checked(driver.cuMemcpyDtoH(readback.ctypes.data, dy, readback.nbytes))
     for pointer in (dx, dy):
         checked(driver.cuMemFree(pointer))
-    return back
+    return readback
 
 
 def object_layer(device, kernel, x, y):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nvidia-ml-py (pynvml): what monitors ask of each device, beside memory that ours allocates."""
+"""nvidia-ml-py (pynvml): queries of monitoring tools for each device, with memory allocated by
+ours."""
 
 import pynvml
 from cuda.core import Device, emulation
@@ -9,8 +10,8 @@ count = pynvml.nvmlDeviceGetCount()
 for index in range(count):
     handle = pynvml.nvmlDeviceGetHandleByIndex(index)
     uuid = pynvml.nvmlDeviceGetUUID(handle)
-    again = pynvml.nvmlDeviceGetHandleByUUID(uuid)
-    assert pynvml.nvmlDeviceGetName(again) == pynvml.nvmlDeviceGetName(handle) != ""
+    by_uuid = pynvml.nvmlDeviceGetHandleByUUID(uuid)
+    assert pynvml.nvmlDeviceGetName(by_uuid) == pynvml.nvmlDeviceGetName(handle) != ""
     assert pynvml.nvmlDeviceGetPciInfo(handle).busId.count(":") == 2
     assert 0 < pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU) < 150
     assert pynvml.nvmlDeviceGetPowerUsage(handle) > 0
@@ -23,7 +24,7 @@ device.set_current()
 stream = device.default_stream
 handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{device.uuid}")
 held = []
-for _ in range(10):  # other processes may free and take memory of a GPU meanwhile
+for _ in range(10):  # other processes may free and allocate memory of a GPU in between
     before = pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
     held.append(device.allocate(64 << 20, stream=stream))
     stream.sync()
@@ -32,7 +33,7 @@ for _ in range(10):  # other processes may free and take memory of a GPU meanwhi
     assert before.total == during.total and processes
     if during.used - before.used >= 64 << 20:
         break
-# In the first version of the struct what the driver keeps for itself counts as used.
+# The first version of the struct counts the driver's reserve as used.
 assert pynvml.nvmlDeviceGetMemoryInfo(handle).total == during.total
 assert not emulation.is_active() or during.used - before.used >= 64 << 20
 for buffer in held:

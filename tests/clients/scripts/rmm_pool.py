@@ -23,10 +23,10 @@ first = rmm.DeviceBuffer.to_device(host.view(np.uint8), stream)
 assert first.size == 8 * N and counted.allocation_counts.current_bytes >= first.size
 
 # rmm copies with cudaMemcpyAsync, cimported from our cyruntime
-back = np.zeros(N)
-first.copy_to_host(back.view(np.uint8), stream)
+readback = np.zeros(N)
+first.copy_to_host(readback.view(np.uint8), stream)
 stream.synchronize()
-assert np.array_equal(back, host)
+assert np.array_equal(readback, host)
 
 second = rmm.DeviceBuffer(size=8 * N, stream=stream)
 second.copy_from_device(first, stream)

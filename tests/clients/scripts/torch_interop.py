@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch: streams, events and tensors go both ways, at both layers."""
+"""PyTorch: streams, events and tensors are exchanged in both directions, at both layers."""
 
 import numpy as np
 import torch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts that go both ways share: a kernel, its size, calls of the low layer."""
+"""A kernel, its size and calls of the low layer, shared by the interoperability scripts."""
 
 from cuda.core import LaunchConfig, Program, ProgramOptions
 
@@ -14,12 +14,12 @@ CONFIG = LaunchConfig(grid=(N + 127) // 128, block=128)
 
 
 def compile_for(device):
-    """Machine code of the kernel `axpy`."""
+    """Return the machine code of the kernel `axpy`."""
     return Program(SOURCE, "c++", ProgramOptions(arch=f"sm_{device.arch}")).compile("cubin")
 
 
-def checked(answer):
-    """What a call of the low layer gave beside its code, which must be success."""
-    code, *values = answer
+def checked(result):
+    """Return the outputs of a call of the low layer, whose code must be success."""
+    code, *values = result
     assert not code, code
     return values[0] if len(values) == 1 else values

@@ -2,8 +2,8 @@
 """python tests/differential/functions [MODULE...] [--backend emulator|gpu] [--reference PYTHON]
     [--wheels DIR] [--json FILE]
 
-Calls every function of the low layer in NVIDIA's packages and in ours with the same arguments, and
-prints where the answers differ. Exit status 1 if a difference is accepted by no rule.
+Calls every function of the low layer in NVIDIA's packages and in ours with the same arguments,
+and prints the results that differ. Exit status 1 if a difference is accepted by no rule.
 """
 
 import argparse
@@ -18,43 +18,45 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(1, str(ROOT))  # the generator's model says which functions there are
+sys.path.insert(1, str(ROOT))  # the generator's model lists the functions
 
 import compare  # noqa: E402
 import plan  # noqa: E402
 import supervise  # noqa: E402
 
-SHOWN = 60  # sorts of differences of a module; the file of --json has all
+SHOWN = 60  # printed differences of a module; the file of --json has all
 MODULES = ["driver", "runtime", "nvrtc", "nvjitlink", "nvvm", "nvfatbin", "nvml", "cufile", "cudla"]
 
 
 def emulator_folder():
-    """A folder whose `libcuda.so.1` is the emulator, for programs that are not ours."""
+    """Return a folder whose `libcuda.so.1` is the emulator, for foreign programs."""
     command = [sys.executable, "-m", "cuda.core.emulation", "path"]
-    found = subprocess.run(command, check=True, capture_output=True, text=True)
-    return found.stdout.strip().splitlines()[-1]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return done.stdout.strip().splitlines()[-1]
 
 
 def library_folders():
-    """Folders of the libraries that this interpreter has: both sides are to use the same."""
+    """Return the library folders of this interpreter, which both sides use."""
     spec = importlib.util.find_spec("nvidia")
-    found = {
+    folders = {
         library.parent
         for place in (spec.submodule_search_locations if spec else [])
         for library in Path(place).glob("**/lib*.so*")
     }
-    return sorted(map(str, found))
+    return sorted(map(str, folders))
 
 
 def own_folder():
-    """Where the package under test lies: this tree, or an installed wheel that comes first."""
-    from cuda.bindings import _low  # which NVIDIA's packages do not have
+    """Return the folder of the package under test: this tree, or an installed wheel that
+    precedes it."""
+    from cuda.bindings import _low  # missing in NVIDIA's packages
 
     return str(Path(_low.__file__).parents[2])
 
 
 def with_library(names):
-    """The modules whose library this machine has: others answer nothing that rules are about."""
+    """Return the modules whose library this machine has: others return nothing that rules are
+    about."""
     from cuda.bindings import _low
     from cuda.pathfinder import DynamicLibNotFoundError
 
@@ -67,7 +69,7 @@ def with_library(names):
 
 
 def unpacked(wheels):
-    """A folder with the reference's packages, to be put first on the path."""
+    """Unpack the reference's packages into a folder that is put first on the path."""
     target = tempfile.mkdtemp(prefix="halfwarp-reference-")
     files = sorted(map(str, Path(wheels).glob("cuda_bindings*.whl")))
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps"]
@@ -76,10 +78,10 @@ def unpacked(wheels):
 
 
 def places(options):
-    """Implementation -> (interpreter, environment variables)."""
+    """Map each implementation to its interpreter and environment variables."""
     variables = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
     theirs, ours = dict(variables), dict(variables)
-    theirs.pop("PYTHONPATH", None)  # a working tree would take the reference's place
+    theirs.pop("PYTHONPATH", None)  # a working tree would shadow the reference
     libraries = [variables.get("LD_LIBRARY_PATH", ""), *library_folders()]
     if options.backend == "emulator":
         libraries.insert(0, emulator_folder())
@@ -89,38 +91,47 @@ def places(options):
     python = options.reference or sys.executable
     if options.wheels:
         theirs["PYTHONPATH"] = unpacked(options.wheels)
-    return {"theirs": (python, theirs), "again": (python, theirs), "ours": (sys.executable, ours)}
+    return {
+        "theirs": (python, theirs),
+        "repeated": (python, theirs),
+        "ours": (sys.executable, ours),
+    }
 
 
-def compared(name, backend, where, pool):
-    """The differences of a module, and how many cases there were."""
-    made = plan.of_library(name, backend)
-    runs = {who: pool.submit(supervise.run, made, *place) for who, place in where.items()}
-    outcomes = {who: run.result() for who, run in runs.items()}
-    cases = [case for function in made["functions"] for case in function["cases"]]
-    left = collections.Counter(
+def compared(name, backend, implementations, pool):
+    """Return the differences of a module, and the number of cases."""
+    planned = plan.of_library(name, backend)
+    runs = {
+        implementation: pool.submit(supervise.run, planned, *place)
+        for implementation, place in implementations.items()
+    }
+    outcomes = {implementation: run.result() for implementation, run in runs.items()}
+    cases = [case for function in planned["functions"] for case in function["cases"]]
+    skipped = collections.Counter(
         case["call"].partition("(")[0]
         for case, *three in zip(cases, *outcomes.values(), strict=True)
         if compare.NOT_RUN in three
     )
-    if left:
-        print(f"{name}: {left.total()} calls not made, since those before did not return: {left}")
-    return compare.differences(cases, **outcomes, no_answer=made["no answer"]), len(cases)
+    if skipped:
+        print(f"{name}: {skipped.total()} calls not made, after hangs: {skipped}")
+    return compare.differences(cases, **outcomes, no_answer=planned["no answer"]), len(cases)
 
 
 def report(name, differences, count, accepted):
-    """Print what no rule accepts, one line for each sort, and give it back."""
-    left = [d for d in differences if accepted.rule_for(name, d) is None]
+    """Print each kind of difference that no rule accepts on one line, and return them."""
+    unexpected = [d for d in differences if accepted.rule_for(name, d) is None]
     sorts = collections.defaultdict(list)
-    for d in left:
+    for d in unexpected:
         sorts[
             d["kind"].rpartition(":")[0] or d["kind"], d["variant"], d["theirs"], d["ours"]
         ].append(d)
-    print(f"{name}: {count} calls, {len(differences)} answers differ, {len(left)} unexpectedly")
+    print(
+        f"{name}: {count} calls, {len(differences)} answers differ, {len(unexpected)} unexpectedly"
+    )
     for (kind, variant, theirs, ours), some in sorted(sorts.items(), key=many_first)[:SHOWN]:
         print(f"  {len(some)} x {kind} {variant}: {some[0]['call']}")
         print(f"      theirs: {theirs[:300]}\n      ours:   {ours[:300]}")
-    return left
+    return unexpected
 
 
 def many_first(item):
@@ -137,23 +148,24 @@ def main():
     options = parser.parse_args()
     if not options.reference and not options.wheels:
         parser.error("say where NVIDIA's packages are: --reference or --wheels")
-    where, names = places(options), options.modules or MODULES
+    implementations, names = places(options), options.modules or MODULES
     accepted = compare.Accepted(options.backend)
-    found = {}
+    reports = {}
     with concurrent.futures.ThreadPoolExecutor(max(2, (os.cpu_count() or 2) // 2)) as pool:
         for name in names:
-            differences, count = compared(name, options.backend, where, pool)
-            left = report(name, differences, count, accepted)
-            found[name] = {"calls": count, "differences": differences, "unexpected": left}
-    # the machine decides which rules a GPU needs, and every module which a rule for all needs
+            differences, count = compared(name, options.backend, implementations, pool)
+            unexpected = report(name, differences, count, accepted)
+            reports[name] = {"calls": count, "differences": differences, "unexpected": unexpected}
+    # The machine decides which rules a GPU run needs, and only a run of all modules needs all
+    # rules.
     everything = options.backend == "emulator" and set(names) == set(MODULES)
     unused = accepted.unused(list(with_library(names))) if everything else []
     for title in unused:
         print(f"no difference needs the rule any more: {title}")
     if options.json:
-        text = json.dumps({"modules": found, "unused rules": unused}, indent=1)
+        text = json.dumps({"modules": reports, "unused rules": unused}, indent=1)
         Path(options.json).write_text(text)
-    return 1 if unused or any(module["unexpected"] for module in found.values()) else 0
+    return 1 if unused or any(module["unexpected"] for module in reports.values()) else 0
 
 
 if __name__ == "__main__":

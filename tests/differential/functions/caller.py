@@ -2,7 +2,7 @@
 """Makes the calls of a plan in one implementation; run by file name, by either interpreter.
 
 `python caller.py PLAN.json OUT FIRST` appends to OUT, for each case from the FIRST on, a line
-before the call and a line after it: when a call takes the process down, the last line names it.
+before the call and a line after it: when a call terminates the process, the last line names it.
 """
 
 import ctypes
@@ -15,8 +15,8 @@ from pathlib import Path
 
 from encoding import outcome_of
 
-SECONDS = 8  # that one call may take
-STICKY_EXIT = 75  # the context is of no use any more: go on in another process
+SECONDS = 8  # time limit of one call
+STICKY_EXIT = 75  # the context is unusable: continue in another process
 STICKY = {
     "CUDA_ERROR_" + name
     for name in (
@@ -50,7 +50,7 @@ SOURCE = b'extern "C" __global__ void empty() {}'
 
 
 class Index:
-    """An integer by `__index__` alone."""
+    """An integer with `__index__` only."""
 
     def __init__(self, value):
         self.value = value
@@ -60,7 +60,7 @@ class Index:
 
 
 class Int:
-    """A number by `__int__` alone."""
+    """A number with `__int__` only."""
 
     def __init__(self, value):
         self.value = value
@@ -69,14 +69,14 @@ class Int:
         return self.value
 
 
-def filled(made, **values):
+def filled(target, **values):
     for name, value in values.items():
-        setattr(made, name, value)
-    return made
+        setattr(target, name, value)
+    return target
 
 
 class Things:
-    """Objects that are made when first asked for, and end with the function they were for."""
+    """Objects that are created on first use and destroyed after their function."""
 
     def __init__(self, module, recipes):
         self.recipes, self.living = recipes, {}
@@ -95,21 +95,21 @@ class Things:
             "function_pointer": ctypes.cast(ctypes.CDLL(None).getpagesize, ctypes.c_void_p).value,
         }
 
-    def evaluate(self, text, **more):
-        return eval(text, self.names | more)
+    def evaluate(self, text, **names):
+        return eval(text, self.names | names)
 
     def the(self, name):
         if name not in self.living:
             recipe = self.recipes.get(name, {})
             try:
-                made = self.evaluate(recipe["make"]) if recipe else None
+                value = self.evaluate(recipe["make"]) if recipe else None
             except (TypeError, ValueError, RuntimeError):
-                made = None
-            self.living[name] = self.null(name) if made is None else made
+                value = None
+            self.living[name] = self.null(name) if value is None else value
         return self.living[name]
 
     def null(self, name):
-        """The null of a class; 0 in modules whose handles are plain numbers."""
+        """Return the null handle of a class; 0 in modules whose handles are plain numbers."""
         return getattr(self.names["m"], name, int)()
 
     def end(self):
@@ -148,7 +148,7 @@ def main(plan, out, first):
         things.end()
         for statement in plan["after"]:
             exec(statement, things.names)
-    os._exit(0)  # what a library does at exit is not the question
+    os._exit(0)  # failures of a library at exit are not of interest
 
 
 if __name__ == "__main__":

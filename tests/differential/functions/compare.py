@@ -7,13 +7,13 @@ import tomllib
 from pathlib import Path
 
 NOT_RUN = ["not run"]
-ANY = ["any"]  # in a pattern: what may change from run to run
+ANY = ["any"]  # in a pattern: a part that may change from run to run
 RULES = Path(__file__).with_name("accepted.toml")
 CONDITIONS = ("function", "kind", "variant", "call", "theirs", "ours")
 
 
 def steady(first, second):
-    """What two runs of one implementation agree upon; the rest is ANY."""
+    """Return the parts in which two runs of one implementation agree; the rest is ANY."""
     if first == second:
         return first
     if isinstance(first, dict) and isinstance(second, dict) and first.keys() == second.keys():
@@ -24,30 +24,30 @@ def steady(first, second):
 
 
 def alike(pattern, outcome):
-    """Whether an outcome of ours is what the reference answers, where that is steady."""
+    """Return whether our outcome equals the reference's, where that is deterministic."""
     if pattern in (ANY, outcome):
         return True
     if isinstance(pattern, dict) and isinstance(outcome, dict):
-        # fields that ours has besides are no difference
+        # our additional fields are no difference
         return all(key in outcome and agree(value, outcome[key]) for key, value in pattern.items())
     if not isinstance(pattern, list) or not isinstance(outcome, list):
         return False
     if pattern[:1] == ["raises"] and outcome[:1] == ["raises"]:
-        # an exception class of ours may derive from the one that existing code catches
+        # our exception class may derive from the class that existing code catches
         return pattern[1] in outcome[2] and pattern[3] == outcome[3]
-    if pattern[:1] == ["structs"] and len(outcome) == 2:  # whose class NumPy does not know
+    if pattern[:1] == ["structs"] and len(outcome) == 2:  # an array whose class NumPy does not know
         return alike(pattern[1], outcome[1])
     return len(pattern) == len(outcome) and all(map(alike, pattern, outcome))
 
 
 def agree(pattern, field):
-    """Whether a field of a struct is alike: a member of a union need not have a meaning."""
+    """Return whether a field of a struct is equal: an unused member of a union need not be."""
     is_nameless = pattern[:2] == ["raises", "ValueError"] and str(field[-1]).startswith("UNKNOWN_")
     return is_nameless or alike(pattern, field)
 
 
 def text_of(outcome):
-    """One line for a reader and for the rules."""
+    """Return one line for a reader and for the rules."""
     if outcome[:1] == ["raises"]:
         return f"raises {outcome[1]}" + (f" {outcome[3]}" if outcome[3] is not None else "")
     if outcome[:1] in (["tuple"], ["list"]) and isinstance(outcome[1], list):
@@ -56,20 +56,20 @@ def text_of(outcome):
 
 
 def is_no_answer(outcome, codes):
-    """Whether a result says that nothing could be asked where the run takes place."""
+    """Return whether the machine of the run cannot give a result."""
     code = outcome[1][0] if outcome[0] == "tuple" and outcome[1] else []
     return len(code) == 2 and code[1] in codes
 
 
 def shape(outcome):
-    """How many parts a result has."""
+    """Return the number of parts of a result."""
     return [outcome[0], len(outcome[1])] if outcome[0] == "tuple" else outcome[:2]
 
 
-def differences(cases, theirs, again, ours, no_answer=()):
-    """The cases that differ, with both answers as text."""
-    found = []
-    for case, first, second, mine in zip(cases, theirs, again, ours, strict=True):
+def differences(cases, theirs, repeated, ours, no_answer=()):
+    """Return the cases that differ, with both results as text."""
+    differing = []
+    for case, first, second, mine in zip(cases, theirs, repeated, ours, strict=True):
         if NOT_RUN in (first, second, mine):
             continue
         pattern = steady(first, second)
@@ -78,12 +78,12 @@ def differences(cases, theirs, again, ours, no_answer=()):
                 continue
         elif alike(pattern, mine):
             continue
-        found.append(case | {"theirs": text_of(pattern), "ours": text_of(mine)})
-    return found
+        differing.append(case | {"theirs": text_of(pattern), "ours": text_of(mine)})
+    return differing
 
 
 class Accepted:
-    """The rules, and how often each was used."""
+    """Counts the use of each rule."""
 
     def __init__(self, backend, path=RULES):
         rows = tomllib.loads(path.read_text()).get("rule", []) if path.exists() else []
@@ -104,7 +104,7 @@ class Accepted:
         return all(re.fullmatch(rule.get(c, ".*"), difference[c], re.S) for c in CONDITIONS)
 
     def unused(self, modules):
-        """Titles of the rules for any of these modules that each run needs and this one did not."""
+        """Return the titles of the required rules for these modules that this run did not use."""
         return [
             rule["title"]
             for rule, uses in zip(self.rules, self.uses, strict=True)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outcomes of calls as plain lists, which are equal where two implementations answer alike."""
+"""Outcomes of calls as plain lists, which are equal if two implementations behave alike."""
 
-ADDRESSES = 2**32  # an integer from here on is taken for an address
-HEAPS = 2**24  # from here on, one in the heap of an interpreter at a fixed address is one as well
-# letters of the struct module -> what they stand for; the values say whether there are signs
+ADDRESSES = 2**32  # larger integers are treated as addresses
+HEAPS = 2**24  # larger ones are in the heap of an interpreter at a fixed address
+# Letters of the struct module -> their kind; the values show whether they are signed.
 SORTS = dict.fromkeys("bhilqnBHILQNP", "int") | dict.fromkeys("efd", "float")
 
 
 def outcome_of(call):
-    """What a call returns or raises."""
+    """Return the result or the exception of a call."""
     try:
         return encode(call())
     except Exception as error:
@@ -17,7 +17,7 @@ def outcome_of(call):
 
 
 def encode(value):
-    """The class, and what of the value does not depend on where things lie in memory."""
+    """Return the class, and the part of the value that does not depend on memory addresses."""
     name = type(value).__name__
     if isinstance(value, (list, tuple)):
         return [name, [encode(each) for each in value]]
@@ -43,13 +43,13 @@ def encode(value):
 
 
 def encode_array(view):
-    """Numbers that lie in memory: what they are, whoever shows them. No numbers are of no sort."""
+    """Encode an array by its numbers, whichever class holds them. An empty array has no type."""
     sort = f"{SORTS.get(view.format, view.format)}{8 * view.itemsize}" if view.nbytes else "none"
     return ["array", sort, list(view.shape), encode(view.tolist())[1]]
 
 
 def encode_object(name, value):
-    """A handle: whether it is null, and its value where that is small. A struct: its fields."""
+    """Encode a handle by whether it is null, and its value if small; a struct by its fields."""
     if hasattr(value, "getPtr") and hasattr(type(value), "__int__"):
         return [name, encode(int(value))[1]]
     return [name, {field: outcome_of(lambda f=field: getattr(value, f)) for field in fields(value)}]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which calls the differential run makes: from the kinds of the generator's model, by tables."""
+"""Calls of the differential run: generated from the kinds of the generator's model, by tables."""
 
 import re
 import tomllib
@@ -11,7 +11,7 @@ from generator import libraries
 from generator.emit import numpy_values
 
 FOLDER = Path(__file__).parent
-MEMBERS = 400  # an enum parameter is tried with each member, up to so many
+MEMBERS = 400  # maximal number of members with which an enum parameter is tried
 WORDS = {
     "voidp": "address",
     "callback_data": "address",
@@ -90,7 +90,7 @@ class Planner:
         ]
 
     def is_left_out(self, function, variant=None):
-        """Whether nothing that could work is passed; or nothing of one variant."""
+        """Return whether the arguments cannot work, or the tables exclude the variant."""
         return any(
             re.fullmatch(row["names"], name_of(function))
             and (
@@ -122,7 +122,7 @@ class Planner:
         yield from self.each_member(function, params, right)
 
     def miscounted(self, function, right):
-        """Too many arguments, too few, and names that no parameter has: refused by every layer."""
+        """Yield too many arguments, too few, and unknown names, which every layer refuses."""
         values = list(right.values())
         call = f"m.{name_of(function)}"
         yield self.record(function, "", "too many", f"{call}({', '.join([*values, 'None'])})")
@@ -135,14 +135,14 @@ class Planner:
         yield self.record(function, "", "unknown name", f"{call}(unknown_name=None)")
 
     def refused(self, function, right):
-        """Arguments that no parameter takes."""
+        """Yield arguments that no parameter accepts."""
         for variant, value in (("object", "object()"), ("list", "[]")):
-            given = dict.fromkeys(right, value)
-            if given:
-                yield self.case(function, "", f"all {variant}", given)
+            arguments = dict.fromkeys(right, value)
+            if arguments:
+                yield self.case(function, "", f"all {variant}", arguments)
 
     def each_member(self, function, params, right):
-        """The other members of an enum, with the value that each attribute takes."""
+        """Yield the other members of an enum, with a value suited to each attribute."""
         for p in params:
             enum = self.enum_of(p)
             if enum is None or not 0 < len(enum.members) <= MEMBERS:
@@ -154,17 +154,17 @@ class Planner:
                 continue
             for member in enum.members:
                 text = f"m.{enum.name}.{member.name}"
-                given = right | {p.name: f"[{text}]" if in_list else text}
+                arguments = right | {p.name: f"[{text}]" if in_list else text}
                 for value in params:
                     if value.aux == p.c_name and word_of(value) in ("attr", "attrlist"):
-                        made = self.attribute(self.kind_of_value(enum.name, member.name))
-                        given[value.name] = f"[{made}]" if in_list else made
+                        value_text = self.attribute(self.kind_of_value(enum.name, member.name))
+                        arguments[value.name] = f"[{value_text}]" if in_list else value_text
                     if in_list and value.c_name == p.aux:
-                        given[value.name] = "1"
-                yield self.case(function, p, "member", given)
+                        arguments[value.name] = "1"
+                yield self.case(function, p, "member", arguments)
 
-    def case(self, function, param, variant, given):
-        call = f"m.{name_of(function)}({', '.join(given.values())})"
+    def case(self, function, param, variant, arguments):
+        call = f"m.{name_of(function)}({', '.join(arguments.values())})"
         return self.record(function, param, variant, call)
 
     def record(self, function, param, variant, call):
@@ -190,9 +190,9 @@ class Planner:
         return [by_name[text.partition("=")[0]] for text in function.py]
 
     def right(self, function, param):
-        given = table("values")["right"].get(self.prefix + name_of(function), {})
-        if param.name in given:
-            return given[param.name]
+        arguments = table("values")["right"].get(self.prefix + name_of(function), {})
+        if param.name in arguments:
+            return arguments[param.name]
         word = word_of(param)
         if word == "attrlist" or (word == "list" and type_of(param) in self.library.attributes):
             return "[]"
@@ -205,8 +205,8 @@ class Planner:
     def wrong(self, function, param):
         right = self.right(function, param)
         texts = self.row(param)["wrong"].items()
-        made = {variant: self.fill(function, param, text) for variant, text in texts}
-        return {variant: text for variant, text in made.items() if text != right}
+        expressions = {variant: self.fill(function, param, text) for variant, text in texts}
+        return {variant: text for variant, text in expressions.items() if text != right}
 
     def row(self, param):
         word = word_of(param)
@@ -220,7 +220,7 @@ class Planner:
         return table("values")["kinds"][kind]
 
     def fill(self, function, param, text):
-        """The expression, with what the function and the kind say of its parts."""
+        """Return the expression, with its parts replaced according to the function and the kind."""
         parts = {
             "T": lambda: type_of(param) or param.c_type,
             "other": lambda: self.other_handle(type_of(param)),
@@ -233,7 +233,7 @@ class Planner:
             "text": lambda: "b'text'",
             "attribute": lambda: self.attribute(self.kind_of_value(type_of(param))),
         }
-        return re.sub(r"\{(\w+)\}", lambda found: parts[found[1]](), text)
+        return re.sub(r"\{(\w+)\}", lambda match: parts[match[1]](), text)
 
     def enum_of(self, param):
         if word_of(param) == "int":
@@ -245,8 +245,8 @@ class Planner:
         return str(enum.members[0].value) if enum else "0"
 
     def other_handle(self, name):
-        others = (h for h in self.handles if h != name)
-        return next((f"m.{other}(0)" for other in others), "object()")
+        other_handles = (h for h in self.handles if h != name)
+        return next((f"m.{other}(0)" for other in other_handles), "object()")
 
     def element(self, name):
         if name in self.enums:
@@ -272,7 +272,7 @@ class Planner:
         return "0"
 
     def kind_of_value(self, enum, member=None):
-        """How the value of an attribute is typed; of the first one, if none is named."""
+        """Return the value type of an attribute; of the first one, if none is named."""
         member = member or self.enums[enum].members[0].name
         return str(self.library.attributes.get(enum, {}).get(member, "int"))
 
@@ -302,7 +302,7 @@ def type_of(param):
 
 
 def of_library(name, backend):
-    """What `caller.py` reads."""
+    """Return the input of `caller.py`."""
     return {
         "module": f"cuda.bindings.{name}",
         "things": table("things")["things"].get(name, {}),

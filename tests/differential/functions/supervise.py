@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the calls of a plan in child processes, so that a call that takes one down takes no more."""
+"""Runs the calls of a plan in child processes, so that a crash affects a single call."""
 
 import json
 import signal
@@ -10,14 +10,14 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 BATCH = 80  # functions of one process, unless the plan says otherwise
-STARTS = 400  # of one batch; each further one is owed to a call that ended the one before
-HANGS = 2  # calls of one function that do not return; the others are not made
+STARTS = 400  # processes of one batch; a call that terminates its process needs another
+HANGS = 2  # hanging calls of one function; the others are not made
 NOT_RUN = ["not run"]
 HANG = "does not return"
 
 
 def run(plan, python, variables):
-    """The outcome of every case, in the order of the plan."""
+    """Return the outcome of every case, in the order of the plan."""
     outcomes = []
     functions = plan["functions"]
     batch = plan.get("batch", BATCH)
@@ -28,7 +28,7 @@ def run(plan, python, variables):
 
 
 def run_batch(plan, python, variables):
-    wanted = sum(len(function["cases"]) for function in plan["functions"])
+    expected = sum(len(function["cases"]) for function in plan["functions"])
     outcomes = {}
     with tempfile.TemporaryDirectory(prefix="halfwarp-differential-") as folder:
         plan_file, journal = Path(folder, "plan.json"), Path(folder, "journal")
@@ -46,16 +46,16 @@ def run_batch(plan, python, variables):
                 errors="replace",
             )
             read(journal, outcomes, done.returncode)
-            give_up(plan, outcomes)
-            if len(outcomes) == wanted:
-                return [outcomes[number] for number in range(wanted)]
+            skip_hanging(plan, outcomes)
+            if len(outcomes) == expected:
+                return [outcomes[number] for number in range(expected)]
             if int(first) == max(outcomes, default=-1) + 1:
                 print(f"{plan['module']}: {python} did not start:\n{done.stderr}", file=sys.stderr)
                 break
-    return [outcomes.get(number, NOT_RUN) for number in range(wanted)]
+    return [outcomes.get(number, NOT_RUN) for number in range(expected)]
 
 
-def give_up(plan, outcomes):
+def skip_hanging(plan, outcomes):
     """Make no further calls of a function that hangs."""
     start = 0
     for function in plan["functions"]:
@@ -67,7 +67,7 @@ def give_up(plan, outcomes):
 
 
 def read(journal, outcomes, status):
-    """Take the lines of a journal; a case without an outcome is the one that ended the process."""
+    """Read the lines of a journal; a case without an outcome terminated the process."""
     lines = journal.read_text().splitlines() if journal.exists() else []
     for line in lines:
         number, *outcome = json.loads(line)

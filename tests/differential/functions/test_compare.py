@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What counts as the same answer."""
+"""Rules for equal results."""
 
 import array
 import importlib.util
@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parent
 
 
 def load(name):
-    """A module of this folder, which the run finds by its place."""
+    """Load a module of this folder, which the run finds by its path."""
     spec = importlib.util.spec_from_file_location(f"differential_{name}", FOLDER / f"{name}.py")
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -24,7 +24,7 @@ UNKNOWN = ["Policy", "UNKNOWN_0"]
 NO_MEMBER = ["raises", "ValueError", ["ValueError", "Exception"], None]
 
 
-def test_arrays_are_what_they_hold():
+def test_arrays_are_compared_by_contents():
     numpy = pytest.importorskip("numpy")
     encoded = encoding.encode(memoryview(array.array("I", [1, 2])))
     assert encoded == ["array", "int32", [2], [["int", 1], ["int", 2]]]
@@ -47,13 +47,13 @@ def test_structs_of_numpy_are_compared_by_column():
     assert not compare.alike(theirs, ["Pair", {"a": columns["a"]}])
 
 
-def test_a_member_of_a_union_need_not_have_a_meaning():
+def test_an_unused_union_member_may_differ():
     assert compare.alike(["Value", {"policy": NO_MEMBER}], ["Value", {"policy": UNKNOWN}])
     assert not compare.alike(["Value", {"policy": NO_MEMBER}], ["Value", {"policy": ["int", 0]}])
     assert not compare.alike(NO_MEMBER, UNKNOWN)
 
 
-def test_what_changes_between_two_runs_may_be_anything():
+def test_a_value_that_changes_between_two_runs_may_be_anything():
     pattern = compare.steady(
         ["tuple", [["int", 1], ["int", 7]]], ["tuple", [["int", 1], ["int", 8]]]
     )

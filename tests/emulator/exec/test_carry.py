@@ -27,6 +27,7 @@ def signed(value, bits):
 
 def computed(name, bits, is_signed, a, b, c, flag):
     """The result and the carry out of one instruction, by big integers.
+
     The flag is the adder's carry; subtraction adds the complement, so a clear flag borrows.
     """
     ones = (1 << bits) - 1

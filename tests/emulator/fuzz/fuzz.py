@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs changed PTX in child processes, and reports the mutants that crash or hang one.
+
 ``python tests/emulator/fuzz/fuzz.py --seed 1 --mutants 0:100000``; exit status 1 when there are
 any. ``--library`` takes another build of the emulator, such as one with sanitizers.
 """

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads and launches changed PTX on the emulator; what crashes takes this process along.
+"""Loads and launches changed PTX on the emulator; a crash ends this process.
+
 ``python worker.py LIBRARY CORPUS --seed 1 --mutants 0:100 --progress FILE``: LIBRARY is the
 emulator's, CORPUS a folder of PTX. Each mutant depends on the seed and its number alone, so that
 ``--mutants 7:8 --show`` prints and repeats one. At the end it prints a JSON object with counts of

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Behavior of a driver where its manual is silent about graphs.
+
 ``HALFWARP_BACKEND=driver python -m tests.emulator.graph.hardware_probe`` runs each question on a
 GPU in a process of its own. It prints the results and the differences from `EXPECTED`, the
 emulator's results, and exits with status 1 if any differ.

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random graphs: built, changed, cloned, updated, launched and destroyed in any order, beside a
 model.
-Each node is a kernel that stores to a word or adds to it. Nodes that use the same word are ordered,
-so the words after all launches equal the model's, whatever else the order leaves open.
+
+Each node is a kernel that stores to a word or adds to it. Nodes that use the same word are
+ordered, so the words after all launches equal the model's, whatever else the order leaves open.
 """
 
 import os

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Copies and fills that a driver accepts for each kind of memory.
-``HALFWARP_BACKEND=driver python -m tests.emulator.memory.hardware_probe`` runs each question on a
-GPU in a process of its own. It prints the results and the differences from ``answers.txt``, the
-emulator's results, and exits with status 1 if any differ.
+
+``HALFWARP_BACKEND=driver python -m tests.emulator.memory.hardware_probe`` runs each question on
+a GPU in a process of its own. It prints the results and the differences from ``answers.txt``,
+the emulator's results, and exits with status 1 if any differ.
 """
 
 import ctypes

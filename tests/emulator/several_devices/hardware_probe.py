@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Behavior of a driver where two devices meet: copies, kernels, frees, streams, events, graphs.
+
 ``HALFWARP_BACKEND=driver python -m tests.emulator.several_devices.hardware_probe`` runs each
 question on two GPUs in a process of its own. It prints the results and the differences from
 ``answers.txt``, the emulator's results, and exits with status 1 if any differ. Device 1, whose

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Filters over gradients, edges of cubes and long footprints, and calls that drivers refuse.
-``HALFWARP_BACKEND=driver python -m tests.emulator.texture.filter_probe > filters_h200.txt`` prints
-one line for each case, in the format of ``hardware_probe.py``; gzip the file beside this one.
+
+``HALFWARP_BACKEND=driver python -m tests.emulator.texture.filter_probe > filters_h200.txt``
+prints one line for each case, in the format of ``hardware_probe.py``; gzip the file beside this
+one.
 """
 
 import ctypes

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Textures and surfaces on the emulator compared with values that an H200 read.
-``hardware_h200.txt.gz`` is the output of ``hardware_probe.py`` there, with a driver of CUDA 13.0.
+
+``hardware_h200.txt.gz`` is the output of ``hardware_probe.py`` there, with a driver of CUDA
+13.0.
 """
 
 import gzip

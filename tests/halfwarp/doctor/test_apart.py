@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Probes in processes of their own: what crashes, hangs or raises is a finding."""
+"""Probes in processes of their own: a crash, hang or exception is a finding."""
 
 import sys
 
@@ -18,13 +18,13 @@ def only_problem():
     return of
 
 
-def test_a_probe_answers_from_another_process():
+def test_a_probe_returns_from_another_process():
     findings = apart.examine("python")
     assert findings.facts["version"] == ".".join(map(str, sys.version_info[:3]))
     assert findings.problems == findings.warnings == []
 
 
-def test_all_probes_are_asked():
+def test_all_probes_run():
     expected = {
         *apart.WITHOUT_OURS,
         *apart.WITH_OURS,
@@ -34,7 +34,7 @@ def test_all_probes_are_asked():
 
 
 @pytest.mark.parametrize(
-    ("code", "how"),
+    ("code", "outcome"),
     [
         ("import os; os.kill(os.getpid(), 11)", "ended with signal 11"),
         ("raise SystemExit('out of luck')", "ended with status 1: out of luck"),
@@ -42,15 +42,15 @@ def test_all_probes_are_asked():
     ],
     ids=["crash", "exit", "noise"],
 )
-def test_one_that_does_not_answer_is_a_finding(monkeypatch, only_problem, code, how):
+def test_a_failing_probe_is_a_finding(monkeypatch, only_problem, code, outcome):
     monkeypatch.setattr(apart, "START", code)
-    assert only_problem(apart.examine("python")) == f"the examination of 'python' {how}"
+    assert only_problem(apart.examine("python")) == f"the examination of 'python' {outcome}"
 
 
-def test_one_that_hangs_is_ended(monkeypatch, only_problem):
+def test_a_hanging_probe_is_killed(monkeypatch, only_problem):
     monkeypatch.setattr(apart, "START", "import threading; threading.Event().wait()")
-    what = only_problem(apart.examine("python", time_limit=0.5))
-    assert what == "the examination of 'python' did not answer within 0.5 s"
+    problem = only_problem(apart.examine("python", time_limit=0.5))
+    assert problem == "the examination of 'python' did not answer within 0.5 s"
 
 
 def test_an_interpreter_that_cannot_be_started_is_a_finding(monkeypatch, only_problem):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The doctor in a tree whose parts are broken: it always ends with a report."""
+"""The doctor in a tree with broken parts: it always ends with a report."""
 
 import json
 import os
@@ -17,12 +17,12 @@ SUFFIX = EXTENSION_SUFFIXES[0]
 
 @pytest.fixture
 def tree(tmp_path):
-    """The installed packages, copied: Python files and links to what is compiled."""
+    """Copy the installed packages: Python files and links to compiled files."""
     source = Path(cuda.bindings.__path__[0]).parent
     skipped = shutil.ignore_patterns("*.c", "*.cpp", "_include", "__pycache__")
     for name in ("cuda", "halfwarp"):
-        where = source.with_name(name)
-        shutil.copytree(where, tmp_path / name, ignore=skipped, copy_function=link)
+        destination = source.with_name(name)
+        shutil.copytree(destination, tmp_path / name, ignore=skipped, copy_function=link)
     return tmp_path / "cuda"
 
 
@@ -35,7 +35,7 @@ def link(source, target):
 
 @pytest.fixture
 def doctor(tree):
-    """Run it in the tree; its record, status and stderr."""
+    """Run it in the tree; return its record, status and stderr."""
 
     unset = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
 
@@ -64,11 +64,11 @@ def test_a_whole_tree_has_no_problem(doctor):
 
 
 @pytest.mark.parametrize("module", ["bindings/_low", "core/_core"])
-def test_a_compiled_module_that_is_gone(doctor, tree, module):
+def test_a_missing_compiled_module(doctor, tree, module):
     (tree / f"{module}{SUFFIX}").unlink()
-    found = problems_of(doctor())
+    problems = problems_of(doctor())
     name = f"cuda.{module.replace('/', '.')}"
-    assert any(each.startswith("files: compiled modules") and name in each for each in found)
+    assert any(each.startswith("files: compiled modules") and name in each for each in problems)
 
 
 def test_a_compiled_module_that_is_no_library(doctor, tree):
@@ -80,8 +80,8 @@ def test_a_compiled_module_that_is_no_library(doctor, tree):
 
 def test_a_python_file_that_does_not_compile(doctor, tree):
     (tree / "bindings/driver.py").write_text("def (:\n")
-    found = problems_of(doctor())
-    assert any(each.startswith("driver: the examination of 'driver' failed") for each in found)
+    problems = problems_of(doctor())
+    assert any(each.startswith("driver: the examination of 'driver' failed") for each in problems)
 
 
 def test_a_part_that_crashes(doctor, tree):
@@ -91,13 +91,13 @@ def test_a_part_that_crashes(doctor, tree):
     )
 
 
-def test_an_emulator_that_is_gone(doctor, tree):
+def test_a_missing_emulator(doctor, tree):
     (tree / "bindings/libcuda_emulated.so").unlink()
-    (found,) = problems_of(doctor())
-    assert "needs the emulator of the CUDA driver" in found
+    (problem,) = problems_of(doctor())
+    assert "needs the emulator of the CUDA driver" in problem
 
 
-def test_a_setting_that_is_not_understood(doctor):
+def test_an_invalid_setting(doctor):
     done = doctor(HALFWARP_BACKEND="cpu")
     assert any("HALFWARP_BACKEND='cpu' is not understood" in each for each in problems_of(done))
     (warning,) = json.loads(done.stdout)["warnings"]
@@ -105,7 +105,7 @@ def test_a_setting_that_is_not_understood(doctor):
 
 
 def test_no_library_of_the_toolkit(doctor, tree):
-    """A pathfinder that finds nothing, as on a machine with nothing installed."""
+    """A pathfinder that finds nothing, as on a machine without the toolkit."""
     (tree / "pathfinder").mkdir()
     (tree / "pathfinder/__init__.py").write_text(
         "class DynamicLibNotFoundError(RuntimeError): ...\n"
@@ -120,5 +120,5 @@ def test_no_library_of_the_toolkit(doctor, tree):
         "libraries:nvJitLink",
         "libraries:nvvm",
     }
-    assert not any(found["is_found"] for found in report["facts"]["libraries"].values())
+    assert not any(library["is_found"] for library in report["facts"]["libraries"].values())
     assert report["facts"]["libraries"]["nvrtc"]["searched"][0] == "/nowhere/lib"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Variables of ours and of CUDA: understood values pass, others are told."""
+"""Our variables and CUDA's: valid values pass, others are reported."""
 
 import os
 
@@ -47,7 +47,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("name", "value"), UNDERSTOOD)
-def test_understood_values_are_only_shown(findings, monkeypatch, name, value):
+def test_valid_values_are_only_shown(findings, monkeypatch, name, value):
     monkeypatch.setenv(name, value)
     environment.probe(findings)
     shown = {"name": name, "value": value, "is_understood": True}
@@ -55,18 +55,18 @@ def test_understood_values_are_only_shown(findings, monkeypatch, name, value):
     assert not findings.warnings
 
 
-@pytest.mark.parametrize(("name", "value", "said"), REFUSED)
-def test_other_values_are_told(findings, monkeypatch, name, value, said):
+@pytest.mark.parametrize(("name", "value", "message"), REFUSED)
+def test_invalid_values_are_reported(findings, monkeypatch, name, value, message):
     monkeypatch.setenv(name, value)
     environment.probe(findings)
     assert not findings.facts["variables"][0]["is_understood"]
     (warning,) = findings.warnings
     assert warning["what"].startswith(f"{name}={value!r}: ")
-    assert said in warning["what"]
+    assert message in warning["what"]
     assert warning["remedy"] == f"correct or unset {name}"
 
 
-def test_variables_of_others_are_not_shown(findings, monkeypatch):
+def test_unrelated_variables_are_not_shown(findings, monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "x")
     monkeypatch.setenv("MY_CUDA_PATH", "x")
     environment.probe(findings)

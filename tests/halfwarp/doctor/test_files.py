@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changed, missing, foreign and broken files, and other distributions in our folders."""
 
-import email.message  # noqa: F401, needed late by importlib.metadata, where no path leads to it
+import email.message  # noqa: F401, needed late by importlib.metadata, when no path leads to it
 import sys
 
 import pytest
@@ -11,7 +11,7 @@ from halfwarp.doctor.probes import files
 
 @pytest.fixture(autouse=True)
 def our_modules(monkeypatch):
-    """The compiled modules of the made-up site are text; those of this process are sound."""
+    """The compiled modules of the test site are text; the modules of this process are valid."""
     monkeypatch.setattr(files, "broken_extensions", lambda root: {})
     monkeypatch.setattr(files, "check_one_place", lambda findings, root: None)
 
@@ -61,7 +61,7 @@ def test_a_stand_in_shares_nothing(site, findings):
     assert not findings.problems
 
 
-def test_what_an_uninstalled_distribution_left_is_found(site, findings):
+def test_files_of_an_uninstalled_distribution_are_found(site, findings):
     site.write("cuda/core/cu13/_device.so")
     site.write("cuda/core/__pycache__/x.pyc")
     assert look(findings)["not_ours"] == ["cuda/core/cu13/_device.so"]

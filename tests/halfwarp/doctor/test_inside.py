@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs in the process of a probe: its failure is a finding, its answer the only output."""
+"""Code in the process of a probe: its failure is a finding, its result the only output."""
 
 import os
 import types
@@ -7,7 +7,7 @@ import types
 from halfwarp.doctor import inside
 
 
-def test_one_that_raises_is_a_finding(monkeypatch):
+def test_a_raising_probe_is_a_finding(monkeypatch):
     broken = types.SimpleNamespace(probe=lambda findings: 1 / 0)
     monkeypatch.setattr(inside, "load", lambda name: broken)
     (problem,) = inside.run("python").problems
@@ -16,7 +16,7 @@ def test_one_that_raises_is_a_finding(monkeypatch):
     )
 
 
-def test_what_a_library_prints_is_not_taken_for_the_answer(capfd, monkeypatch):
+def test_output_of_a_library_is_not_mistaken_for_the_result(capfd, monkeypatch):
     def probe(findings):
         os.write(1, b"hello from C\n")
         findings.facts["x"] = 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Versions, how we were installed, and requirements that pip cannot see to be met."""
+"""Versions, the kind of our installation, and requirements that pip cannot verify."""
 
 import json
 
@@ -20,7 +20,7 @@ def test_versions_and_the_kind_of_installation_are_stated(site, findings):
     assert not findings.warnings
 
 
-def test_an_editable_installation_is_told_from_a_source_tree(site, findings):
+def test_an_editable_installation_is_distinguished_from_a_source_tree(site, findings):
     info = "halfwarp-0.1.0.dist-info"
     (site.folder / f"{info}/RECORD").write_text("")
     packages.probe(findings)
@@ -38,17 +38,17 @@ def test_a_pathfinder_that_is_too_old_is_a_problem(site, findings):
     assert problem["what"] == "halfwarp needs cuda-pathfinder>=1.3, but 1.2.9 is installed"
 
 
-def test_a_requirement_that_a_stand_in_would_meet_is_told(site, findings):
+def test_a_requirement_that_a_stand_in_would_meet_is_reported(site, findings):
     site.install("numba-cuda", "0.30.0", requires=["cuda-bindings<14,>=12.9", "numpy"])
     site.install("other", "1", requires=['cuda-core; extra == "gpu"', "cuda_python>=13"])
     packages.probe(findings)
-    told = [each["what"].partition(",")[0] for each in findings.warnings]
-    assert told == ["numba-cuda requires cuda-bindings", "other requires cuda-python"]
+    distributions = [each["what"].partition(",")[0] for each in findings.warnings]
+    assert distributions == ["numba-cuda requires cuda-bindings", "other requires cuda-python"]
     assert all("shims" in each["remedy"] for each in findings.warnings)
 
 
 @pytest.mark.parametrize("name", ["cuda-bindings", "cuda_bindings"])
-def test_with_the_stand_in_it_is_met(site, findings, name):
+def test_the_stand_in_meets_the_requirement(site, findings, name):
     site.install("numba-cuda", "0.30.0", requires=["cuda-bindings<14,>=12.9"])
     site.install(name, "13.5.0+halfwarp", requires=["halfwarp"])
     packages.probe(findings)

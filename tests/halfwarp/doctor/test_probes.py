@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the probes of driver, libraries and backend say of this machine, and of made-up ones."""
+"""Results of the probes of driver, libraries and backend on this machine and on simulated ones."""
 
 import os
 from pathlib import Path
@@ -14,18 +14,18 @@ from halfwarp.doctor.inside import run
 from halfwarp.doctor.probes import driver, libraries
 
 
-def test_devices_are_those_of_the_backend():
+def test_devices_equal_those_of_the_backend():
     facts = run("backend").facts
-    found = Device.get_all_devices()
-    assert [each["name"] for each in facts["devices"]] == [each.name for each in found]
-    capability = found[0].compute_capability
+    devices = Device.get_all_devices()
+    assert [each["name"] for each in facts["devices"]] == [each.name for each in devices]
+    capability = devices[0].compute_capability
     first = facts["devices"][0]
     assert first["compute_capability"] == f"{capability.major}.{capability.minor}"
     assert first["memory"] > 0
-    assert first["pci_bus_id"] == found[0].pci_bus_id
+    assert first["pci_bus_id"] == devices[0].pci_bus_id
 
 
-def test_no_context_is_made(run_python):
+def test_no_context_is_created(run_python):
     code = """
 from halfwarp.doctor.inside import run
 from cuda.bindings import driver
@@ -56,7 +56,7 @@ def test_an_error_of_cuinit_is_stated_by_name(monkeypatch):
 class TestDriver:
     @pytest.fixture
     def emulated_as_driver(self, tmp_path, monkeypatch):
-        """A libcuda.so.1 on the search path, which is the emulator."""
+        """Put the emulator on the search path as libcuda.so.1."""
         from cuda.core.emulation import library as emulator_library
 
         target = tmp_path / "libcuda.so.580.159.03"
@@ -65,7 +65,7 @@ class TestDriver:
         monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
         return target
 
-    def test_its_library_is_the_file_that_was_loaded(self, emulated_as_driver):
+    def test_its_library_is_the_loaded_file(self, emulated_as_driver):
         findings = examine("driver")
         assert not findings.problems
         facts = findings.facts
@@ -76,7 +76,7 @@ class TestDriver:
         assert facts["functions"] > 500
 
     @pytest.mark.skipif(driver.CONTROL_NODE.exists(), reason="there is a driver here")
-    def test_without_one_it_says_where_it_looked(self):
+    def test_a_missing_driver_is_reported_with_the_searched_folders(self):
         facts = examine("driver").facts
         assert not facts["is_found"]
         assert "libcuda.so.1" in facts["error"]
@@ -118,7 +118,7 @@ class TestLibraries:
         else:
             assert facts["searched"]
 
-    def test_a_version_is_that_of_the_package(self):
+    def test_a_version_equals_the_package(self):
         facts = run("libraries:nvrtc").facts
         if not facts["is_found"] or not facts["package_version"]:
             pytest.skip("NVRTC is not installed from a package")
@@ -141,16 +141,16 @@ class TestLibraries:
 
 
 class TestPlaces:
-    def test_code_is_in_the_file_that_is_mapped_there(self):
+    def test_code_is_in_the_file_mapped_at_its_address(self):
         import ctypes
 
         address = ctypes.cast(ctypes.pythonapi.Py_IsInitialized, ctypes.c_void_p).value
         assert "python" in places.mapped_file(address)
 
-    def test_addresses_of_no_file_have_none(self):
+    def test_anonymous_addresses_have_no_file(self):
         assert places.mapped_file(8) is None
 
-    def test_machines_without_a_list_of_mappings_are_served(self, monkeypatch, tmp_path):
+    def test_machines_without_a_list_of_mappings_are_supported(self, monkeypatch, tmp_path):
         monkeypatch.setattr(places, "MAPS", tmp_path / "maps")
         assert places.mapped_file(8) is None
 

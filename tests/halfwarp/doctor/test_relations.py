@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What findings mean together, from made-up machines."""
+"""Conclusions from several findings, on simulated machines."""
 
 import pytest
 
@@ -32,16 +32,16 @@ def compared(findings):
     return run
 
 
-def said(found):
-    return [each["what"] for each in found]
+def messages(entries):
+    return [each["what"] for each in entries]
 
 
 def test_a_sound_machine_has_no_findings(compared):
-    found = compared(nvrtc="13.5", nvJitLink="13.5")
-    assert said(found.problems) == said(found.warnings) == []
+    findings = compared(nvrtc="13.5", nvJitLink="13.5")
+    assert messages(findings.problems) == messages(findings.warnings) == []
 
 
-def test_nothing_examined_is_no_failure(findings):
+def test_an_empty_examination_is_no_failure(findings):
     half = {"setting": "driver", "backend": "driver"}
     for backend in ({}, half):
         compare(findings, {"driver": {}, "backend": backend, "libraries": {"nvrtc": {}}})
@@ -50,16 +50,16 @@ def test_nothing_examined_is_no_failure(findings):
 
 @pytest.mark.parametrize("version", ["11.8", "9.2"])
 def test_a_driver_before_12_is_a_problem(compared, version):
-    (what,) = said(compared(driver={"version": version}).problems)
-    assert what == f"the driver is of CUDA {version}, which is too old"
+    (message,) = messages(compared(driver={"version": version}).problems)
+    assert message == f"the driver is of CUDA {version}, which is too old"
 
 
-def test_a_driver_of_12_is_told(compared):
+def test_a_driver_of_12_is_reported(compared):
     driver = {"version": "12.4", "missing_functions": ["cuA", "cuB"]}
-    found = compared(driver=driver)
-    assert not found.problems
-    assert "2 of 500 functions are missing" in said(found.warnings)[0]
-    assert "cudaErrorInsufficientDriver" in said(found.warnings)[0]
+    findings = compared(driver=driver)
+    assert not findings.problems
+    assert "2 of 500 functions are missing" in messages(findings.warnings)[0]
+    assert "cudaErrorInsufficientDriver" in messages(findings.warnings)[0]
 
 
 def test_another_kernel_module_is_a_problem(compared):
@@ -68,7 +68,7 @@ def test_another_kernel_module_is_a_problem(compared):
     assert "restart" in problem["remedy"]
 
 
-def test_a_compat_library_is_newer_on_purpose(compared):
+def test_a_newer_compat_library_is_no_problem(compared):
     driver = {"kernel_module": "580.1", "library": "/usr/local/cuda/compat/libcuda.so.600.10"}
     assert not compared(driver=driver).problems
 
@@ -77,10 +77,10 @@ def test_a_compat_library_is_newer_on_purpose(compared):
     ("nvrtc", "driver", "is_told"),
     [("13.5", "13.0", True), ("13.0", "13.5", False), ("12.9", "13.0", False)],
 )
-def test_a_compiler_newer_than_the_driver_is_told(compared, nvrtc, driver, is_told):
-    found = compared(driver={"version": driver}, nvrtc=nvrtc)
+def test_a_compiler_newer_than_the_driver_is_reported(compared, nvrtc, driver, is_told):
+    findings = compared(driver={"version": driver}, nvrtc=nvrtc)
     assert (
-        said(found.warnings)
+        messages(findings.warnings)
         == [
             f"NVRTC is of CUDA {nvrtc}, the driver of CUDA {driver}: the driver may refuse its PTX "
             "(CUDA_ERROR_UNSUPPORTED_PTX_VERSION)"
@@ -89,7 +89,7 @@ def test_a_compiler_newer_than_the_driver_is_told(compared, nvrtc, driver, is_to
     )
 
 
-def test_a_linker_older_than_the_compiler_is_told(compared):
+def test_a_linker_older_than_the_compiler_is_reported(compared):
     (warning,) = compared(nvrtc="13.5", nvJitLink="13.0").warnings
     assert warning["remedy"] == "pip install 'nvidia-nvjitlink==13.5.*'"
 
@@ -113,6 +113,6 @@ def test_a_backend_that_does_not_start_is_a_problem(compared, driver, backend, r
     assert "Install" not in problem["what"]
 
 
-def test_the_driver_is_not_missed_where_the_emulator_is_asked_for(compared):
+def test_a_missing_driver_is_no_problem_with_the_emulator(compared):
     backend = {"setting": "emulator", "backend": "emulator", "devices": [DEVICE]}
     assert not compared(driver=ABSENT, backend=backend).problems

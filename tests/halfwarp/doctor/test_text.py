@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report as text: every section, also of what could not be examined."""
+"""The report as text: every section, also of parts that could not be examined."""
 
 import pytest
 
@@ -92,11 +92,11 @@ def report():
     return {"facts": FACTS, "problems": [FINDING], "warnings": []}
 
 
-def test_the_page_has_all_of_it(report):
+def test_the_page_contains_everything(report):
     assert text.page(report) == PAGE
 
 
-def test_a_few_lines_of_it(report):
+def test_the_summary_has_a_few_lines(report):
     assert text.brief(report | {"problems": []}).splitlines() == [
         "halfwarp 0.1.0, cuda.bindings 13.5.0, cuda.core 1.2.2, Python 3.12.1",
         "backend: driver (HALFWARP_BACKEND=auto)",
@@ -104,7 +104,7 @@ def test_a_few_lines_of_it(report):
     ]
 
 
-def test_the_first_problem_is_among_them(report):
+def test_the_summary_contains_the_first_problem(report):
     lines = text.brief(report | {"problems": [FINDING, FINDING]}).splitlines()
     assert lines[-3:] == [
         "problem: a file is gone",
@@ -113,7 +113,7 @@ def test_the_first_problem_is_among_them(report):
     ]
 
 
-def test_nothing_examined_is_said(report):
+def test_an_empty_examination_is_reported(report):
     empty = {"facts": {probe: {} for probe in FACTS}, "problems": [], "warnings": []}
     page = text.page(empty)
     assert page.count("unknown") == 4

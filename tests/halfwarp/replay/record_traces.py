@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records the logs of this folder: ``python tests/halfwarp/replay/record_traces.py``.
 
-A seed decides every size and time, and addresses, streams and threads are numbered in the order
-that they come, so that the same files are written each time.
+A seed determines every size and time, and addresses, streams and threads are numbered in order
+of appearance, so the same files are written each time.
 """
 
 import gzip
@@ -17,7 +17,7 @@ HEADER = "time_ns,thread,action,address,size,stream"
 
 
 class Recorder:
-    """A logging resource over addresses that stand for no memory, and a clock of its own."""
+    """A logging resource over addresses without memory, with a clock of its own."""
 
     def __init__(self, streams):
         self.device = Device(0)
@@ -59,7 +59,7 @@ class Recorder:
 
 
 def training(recorder, seed=1):
-    """Steps of a transformer: what stays, activations that are freed in reverse, workspaces."""
+    """Simulate steps of a transformer: weights, activations freed in reverse, workspaces."""
     chance = random.Random(seed)
     layers, width = 12, 512
     weights = [4 * width * width * factor for _ in range(layers) for factor in (3, 1, 4, 4)]
@@ -71,11 +71,11 @@ def training(recorder, seed=1):
         activations = []
         for _ in range(layers):
             rows = 4 * length * width
-            kept = [recorder.allocate(rows * factor) for factor in (1, 3, 1, 4)]
+            tensors = [recorder.allocate(rows * factor) for factor in (1, 3, 1, 4)]
             scores = recorder.allocate(4 * 8 * length * length)
             workspace = recorder.allocate(chance.randint(1, 8) * MIB)
             recorder.free(workspace)
-            activations.append([*kept, scores])
+            activations.append([*tensors, scores])
             recorder.now += 300_000
         gradients = []
         for i in reversed(range(layers)):
@@ -93,7 +93,8 @@ def training(recorder, seed=1):
 
 
 def inference(recorder, seed=2):
-    """Texts that are continued one after the other: the caches of all layers grow by each word."""
+    """Simulate texts that are continued one after the other: each word extends the caches of all
+    layers."""
     chance = random.Random(seed)
     layers, width, batch = 8, 2048, 4
     weights = [recorder.allocate(2 * width * width * f) for _ in range(layers) for f in (4, 8)]
@@ -124,7 +125,8 @@ def inference(recorder, seed=2):
 
 
 def serving(recorder, seed=3):
-    """A server: requests come and go on two threads, each with a cache that grows by blocks."""
+    """Simulate a server: requests start and end on two threads, each with a cache that grows by
+    blocks."""
     chance = random.Random(seed)
     weights = [recorder.allocate(chance.choice([32, 48, 64, 96]) * MIB) for _ in range(16)]
     running = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is read as a log, and which line is named when something is wrong with it."""
+"""Parsing of logs, and the line that is named for an error."""
 
 import gzip
 
@@ -45,7 +45,7 @@ def test_a_compressed_log(tmp_path):
         ([HEADER, *GOOD, GOOD[2]], 5, "0x10 is freed but was not in use"),
     ],
 )
-def test_the_line_that_is_wrong_is_named(tmp_path, lines, number, text):
+def test_a_wrong_line_is_named(tmp_path, lines, number, text):
     path = written(tmp_path / "log.csv", lines)
     with pytest.raises(log.LogError) as caught:
         log.read(path)
@@ -54,7 +54,7 @@ def test_the_line_that_is_wrong_is_named(tmp_path, lines, number, text):
 
 
 @pytest.mark.parametrize("cut", range(1, 20))
-def test_a_line_that_is_not_whole_is_named(tmp_path, cut):
+def test_a_truncated_line_is_named(tmp_path, cut):
     text = "\n".join([HEADER, *GOOD]) + "\n"
     path = tmp_path / "log.csv"
     path.write_text(text[:-cut])
@@ -72,7 +72,7 @@ def test_a_line_that_is_not_whole_is_named(tmp_path, cut):
         ("\u00e4".encode(), "not a log"),
     ],
 )
-def test_what_is_no_log(tmp_path, content, text):
+def test_a_file_that_is_no_log(tmp_path, content, text):
     path = tmp_path / "log.csv"
     path.write_bytes(content)
     with pytest.raises(log.LogError, match=text):

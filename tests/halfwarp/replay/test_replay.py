@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``halfwarp replay``: what it measures, says, writes and refuses, on each resource."""
+"""``halfwarp replay``: its measurements, messages, files and rejected arguments, on each
+resource."""
 
 import gzip
 import json
@@ -34,7 +35,7 @@ def device():
 
 @pytest.fixture
 def recorded(device, tmp_path):
-    """A log of two threads' worth of calls, with a failure, an empty buffer and one that stays."""
+    """Write a log with the calls of two threads, a failure, an empty buffer and a leaked buffer."""
     path = tmp_path / "log.csv"
     limited = LimitingMemoryResource(DeviceMemoryResource(device), 1 << 20)
     mr = LoggingMemoryResource(limited, path)
@@ -56,23 +57,23 @@ def recorded(device, tmp_path):
 def test_the_same_calls_are_made(recorded, kind, capsys, tmp_path):
     out = tmp_path / "out.json"
     assert main(["replay", str(recorded), "--resource", kind, "--json", str(out)]) == 0
-    said = capsys.readouterr().out
-    found = json.loads(out.read_text())
-    assert found["calls"] == 8 and found["resource"] == kind
-    assert found["peak_in_use"] == 800_000
-    assert found["peak_reserved"] >= 800_000
-    assert found["fragmentation_at_peak"] == pytest.approx(1 - 800_000 / found["peak_reserved"])
-    assert found["recovered"] == 1
-    refused = [0] if kind == "virtual" else []  # which maps no empty buffer
-    assert [failure["size"] for failure in found["failures"]] == refused
-    assert found["left"] == 1
-    assert [sample[1] for sample in found["samples"]] == [
+    output = capsys.readouterr().out
+    report = json.loads(out.read_text())
+    assert report["calls"] == 8 and report["resource"] == kind
+    assert report["peak_in_use"] == 800_000
+    assert report["peak_reserved"] >= 800_000
+    assert report["fragmentation_at_peak"] == pytest.approx(1 - 800_000 / report["peak_reserved"])
+    assert report["recovered"] == 1
+    refused = [0] if kind == "virtual" else []  # it maps no empty buffer
+    assert [failure["size"] for failure in report["failures"]] == refused
+    assert report["left"] == 1
+    assert [sample[1] for sample in report["samples"]] == [
         300_000, 800_000, 800_000, 800_000, 800_000, 500_000, 600_000, 500_000
     ]  # fmt: skip
-    assert "8 calls, 1 threads, 3 streams" in said
-    assert "in use         781.2 KiB at the peak" in said
-    assert "1 allocations that failed then do not here" in said
-    assert "are not freed in the log" in said
+    assert "8 calls, 1 threads, 3 streams" in output
+    assert "in use         781.2 KiB at the peak" in output
+    assert "1 allocations that failed then do not here" in output
+    assert "are not freed in the log" in output
 
 
 @pytest.mark.parametrize("module", ["halfwarp", "cuda.core"])
@@ -87,7 +88,7 @@ def test_the_command_by_both_names(recorded, module):
 
 
 def test_threads_and_streams_are_mapped_one_to_one(device, tmp_path):
-    """Each thread's calls come from one thread, in the order of the log."""
+    """Each thread's calls are replayed by one thread, in the order of the log."""
     import threading
 
     seen = []
@@ -108,11 +109,11 @@ def test_threads_and_streams_are_mapped_one_to_one(device, tmp_path):
             return {}
 
     logged = [(1, 0x10), (2, 0x20), (1, 0x10), (3, 0x20), (2, 0x10), (1, 0x0), (1, 0x1), (1, 0x2)]
-    found = [
+    recorded_calls = [
         log.Call(i, i, thread, "allocate", i, i, stream)
         for i, (thread, stream) in enumerate(logged, 1)
     ]
-    outcome = calls.replay(found, UnderTest, device)
+    outcome = calls.replay(recorded_calls, UnderTest, device)
     assert [each[2] for each in seen] == list(range(1, 9))
     assert outcome.unfreed == 8
     for position, values in (
@@ -127,7 +128,7 @@ def test_threads_and_streams_are_mapped_one_to_one(device, tmp_path):
     assert [each[1] for each in seen[5:]] == [1, 1, 2]
 
 
-def test_an_allocation_that_fails_here_is_told_and_the_rest_goes_on(recorded, capsys):
+def test_a_failing_allocation_is_reported_and_the_rest_continues(recorded, capsys):
     options = ["--resource", "driver", "--option", "max_size=33554432"]
     assert main(["replay", str(recorded), *options]) == 0
     path = recorded.with_name("large.csv")
@@ -138,26 +139,26 @@ def test_an_allocation_that_fails_here_is_told_and_the_rest_goes_on(recorded, ca
     )
     capsys.readouterr()
     assert main(["replay", str(path), "--resource", "driver"]) == 0
-    said = capsys.readouterr().out
-    assert "1 allocations failed, the first in line 2, 1 TiB: CUDA_ERROR_OUT_OF_MEMORY" in said
-    assert "in use         64 bytes at the peak" in said
+    output = capsys.readouterr().out
+    assert "1 allocations failed, the first in line 2, 1 TiB: CUDA_ERROR_OUT_OF_MEMORY" in output
+    assert "in use         64 bytes at the peak" in output
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--option", "max_size"], "--option needs NAME=VALUE, got 'max_size'"),
         (["--option", "nonsense=1"], "the resource driver does not accept {'nonsense': 1}"),
         (["--json", "/nowhere/file"], "No such file"),
     ],
 )
-def test_what_cannot_be_done_is_said(recorded, capsys, arguments, said):
+def test_an_impossible_request_is_reported(recorded, capsys, arguments, message):
     assert main(["replay", str(recorded), "--resource", "driver", *arguments]) == 1
     error = capsys.readouterr().err
-    assert error.startswith("halfwarp replay: ") and said in error
+    assert error.startswith("halfwarp replay: ") and message in error
 
 
-def test_a_bad_log_is_said(tmp_path, capsys):
+def test_a_bad_log_is_reported(tmp_path, capsys):
     assert main(["replay", str(tmp_path / "nothing.csv")]) == 1
     assert "No such file" in capsys.readouterr().err
     path = tmp_path / "log.csv"
@@ -168,7 +169,7 @@ def test_a_bad_log_is_said(tmp_path, capsys):
     )
 
 
-def test_without_a_driver_it_says_so(recorded):
+def test_a_missing_driver_is_reported(recorded):
     code = "import sys; from halfwarp.command_line import main; sys.exit(main())"
     done = subprocess.run(
         [sys.executable, "-c", code, "replay", str(recorded), "--resource", "driver"],
@@ -181,7 +182,7 @@ def test_without_a_driver_it_says_so(recorded):
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("value", "expected"),
     [
         ("initial_size=64M", ("initial_size", 64 << 20)),
         ("max_size=2G", ("max_size", 2 << 30)),
@@ -191,12 +192,12 @@ def test_without_a_driver_it_says_so(recorded):
         ("max_size=none", ("max_size", None)),
     ],
 )
-def test_settings_of_the_command_line(given, expected):
-    assert resources.setting(given) == expected
+def test_settings_of_the_command_line(value, expected):
+    assert resources.setting(value) == expected
 
 
 class TestPicture:
-    def test_it_is_drawn(self, recorded, tmp_path):
+    def test_the_picture_is_drawn(self, recorded, tmp_path):
         svg = tmp_path / "out.svg"
         assert main(["replay", str(recorded), "--resource", "driver", "--svg", str(svg)]) == 0
         root = ElementTree.fromstring(svg.read_text())
@@ -214,12 +215,12 @@ class TestPicture:
 
     def test_many_samples_are_thinned_and_keep_the_peak(self):
         samples = [(i, 1000 if i == 7777 else 1, 2000) for i in range(20_000)]
-        found = timeline.thinned(samples)
-        assert len(found) <= timeline.POINTS + 1
-        assert max(sample[1] for sample in found) == 1000
-        assert found[0][0] == 0 and found[-1][0] == 19_999
+        thinned = timeline.thinned(samples)
+        assert len(thinned) <= timeline.POINTS + 1
+        assert max(sample[1] for sample in thinned) == 1000
+        assert thinned[0][0] == 0 and thinned[-1][0] == 19_999
 
-    def test_one_sample_of_nothing(self):
+    def test_a_single_empty_sample(self):
         ElementTree.fromstring(timeline.draw("nothing", [(5, 0, 0)]))
 
 
@@ -240,7 +241,7 @@ class TestAdvice:
         assert "grew 4 times" in line and "97.1 %" in line and "initial_size=10 " in line
 
     @pytest.mark.parametrize("kind", ["pool", "driver"])
-    def test_memory_that_comes_and_goes(self, outcome, kind):
+    def test_repeatedly_allocated_memory(self, outcome, kind):
         outcome.samples = [(0, 5, 10), (1, 0, 0), (2, 5, 10), (3, 0, 0), (4, 10, 10)]
         (line,) = advice.advise(kind, outcome)
         assert (
@@ -254,7 +255,7 @@ class TestAdvice:
         assert outcome.fragmentation == 0.75
         assert any("30 bytes more than the peak" in each for each in advice.advise(kind, outcome))
 
-    def test_streams_that_wait(self, outcome):
+    def test_streams_with_waits(self, outcome):
         outcome.statistics = {"cross_stream_waits": 3}
         (line,) = advice.advise("pool", outcome)
         assert line.startswith("3 times a stream had to wait")
@@ -276,7 +277,7 @@ TRACES = ["training", "inference", "serving"]
 
 
 @pytest.mark.parametrize("name", TRACES)
-def test_the_recorded_traces_are_what_their_script_writes(name):
+def test_the_recorded_traces_equal_the_output_of_their_script(name):
     from tests.halfwarp.replay import record_traces
 
     record, streams = next(each[1:] for each in record_traces.TRACES if each[0] == name)
@@ -292,6 +293,6 @@ def test_the_recorded_traces_are_what_their_script_writes(name):
 def test_fragmentation_of_the_pool_is_below_a_tenth(name, options, tmp_path):
     out = tmp_path / "out.json"
     assert main(["replay", str(HERE / f"{name}.csv.gz"), "--json", str(out), *options]) == 0
-    found = json.loads(out.read_text())
-    assert not found["failures"] and not found["left"]
-    assert found["fragmentation_at_peak"] < 0.1
+    report = json.loads(out.read_text())
+    assert not report["failures"] and not report["left"]
+    assert report["fragmentation_at_peak"] < 0.1

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each struct of each module of codes: every field by its kind, copies, dicts, pickles, bytes.
+
 A check covers all structs of a module and names the struct of each failure.
 """
 

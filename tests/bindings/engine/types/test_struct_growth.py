@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Structs of another size in another driver: no memory beside the object is overwritten.
+
 Each case is a process whose allocator checks the bytes around every block (PYTHONMALLOC=debug).
 """
 

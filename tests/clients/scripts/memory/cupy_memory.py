@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CuPy takes its memory from a resource of ours, on its current stream, and gives it back."""
+"""CuPy allocates from our resource, on its current stream, and frees the memory."""
 
 import gc
 
@@ -41,7 +41,7 @@ else:
     raise AssertionError("the limit was not kept")
 assert cupy.empty(0).size == 0
 del stream, x
-del y  # after the stream that it is freed on
+del y  # after the stream on which it is freed
 gc.collect()
 figures = mr.statistics()
 assert figures["allocated_bytes.current"] == 0, tracked.report_leaks()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numba takes its device memory from a resource of ours, and gives all of it back."""
+"""Numba allocates its device memory from our resource, and frees all of it."""
 
 import gc
 
 import numpy as np
 
-if not hasattr(np, "row_stack"):  # NumPy 2.5 has dropped it, numba-cuda 0.30 names it at import
+if not hasattr(np, "row_stack"):  # numba-cuda 0.30 names it at import; NumPy 2.5 removed it
     np.row_stack = np.vstack
 from cuda.core import Device, DeviceMemoryResource, StatisticsMemoryResource
 from cuda.core.interop import numba_memory_manager

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch takes its memory from a resource of ours, also on the threads of a backward pass."""
+"""PyTorch allocates from our resource, also on the threads of a backward pass."""
 
 import gc
 
@@ -34,15 +34,17 @@ assert torch.empty(0, device="cuda").numel() == 0
 try:
     torch.empty(LIMIT + 1, dtype=torch.uint8, device="cuda")
 except RuntimeError as error:
-    said = str(error).split(":")[0]
+    output = str(error).split(":")[0]
 else:
     raise AssertionError("the limit was not kept")
 z = torch.full((N,), 3.0, device="cuda")
-assert z.sum().item() == 3 * N  # it goes on after the refusal
+assert z.sum().item() == 3 * N  # it continues after the refusal
 del x, y, z, loss
 gc.collect()
 torch.cuda.synchronize()
 figures = mr.statistics()
-assert figures["allocation_count.current"] <= 1, figures  # workspaces that PyTorch keeps
-print(f"PyTorch took {figures['allocated_bytes.total']} bytes and gave them back; too much: {said}")
-kept = torch.ones(N, device="cuda")  # the end of the process frees it
+assert figures["allocation_count.current"] <= 1, figures  # workspaces that PyTorch retains
+print(
+    f"PyTorch took {figures['allocated_bytes.total']} bytes and gave them back; too much: {output}"
+)
+refs = torch.ones(N, device="cuda")  # freed at process exit

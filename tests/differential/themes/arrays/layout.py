@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strided layouts: construction, facts, and the layouts that are made of them."""
+"""Strided layouts: construction, properties, and derived layouts."""
 
 import itertools
 
@@ -52,8 +52,8 @@ STRIDES = [
 
 
 def all_pairs():
-    wanted = [(a, b) for a in SHAPES for b in STRIDES if len(a) == len(b)]
-    return [outcome(lambda p=pair: facts(Layout(*p, 4))) for pair in wanted]
+    pairs = [(a, b) for a in SHAPES for b in STRIDES if len(a) == len(b)]
+    return [outcome(lambda p=pair: facts(Layout(*p, 4))) for pair in pairs]
 
 
 def every_stride_order():
@@ -64,11 +64,11 @@ def slices_of_all():
     steps = (None, 1, 2, -1, -2, 7, -7)
     ends = (None, 0, 1, 4, -1, -3, 9, -9)
     layout = Layout((5,), (3,), 2)
-    found = []
+    slices = []
     for start, stop, step in itertools.product(ends, ends, steps):
         each = layout[start:stop:step]
-        found.append((each.shape, each.strides, each.slice_offset))
-    return found
+        slices.append((each.shape, each.strides, each.slice_offset))
+    return slices
 
 
 def reshapes_of_all():

@@ -44,9 +44,9 @@ def view(shape, dtype="f4", strides=None):
     return StridedMemoryView.from_buffer(buffer, shape, strides, dtype=np.dtype(dtype))
 
 
-def content(made):
-    """The bytes that a kernel gets, without the address."""
-    launch(stream, LaunchConfig(grid=1, block=1), KERNEL, block, made)
+def content(descriptor):
+    """Return the bytes that a kernel receives, without the address."""
+    launch(stream, LaunchConfig(grid=1, block=1), KERNEL, block, descriptor)
     stream.sync()
     return ctypes.string_at(block.handle, 128)[8:].hex()
 
@@ -60,10 +60,14 @@ def im2col(shape, *arguments, **options):
 
 
 def replaced():
-    made = view((64, 64)).as_tensor_map((16, 16))
-    before = content(made)
+    descriptor = view((64, 64)).as_tensor_map((16, 16))
+    before = content(descriptor)
     part = StridedMemoryView.from_buffer(buffer, (64, 64), dtype=np.dtype("f4"))
-    return made.replace_address(part), content(made) == before, made.device.device_id
+    return (
+        descriptor.replace_address(part),
+        content(descriptor) == before,
+        descriptor.device.device_id,
+    )
 
 
 plain = view((64, 64))

@@ -40,22 +40,22 @@ def copied():
 
 
 def texture(**options):
-    with device.create_texture_object(resource=of_array, options=options) as made:
-        return made.options, made.resource is of_array
+    with device.create_texture_object(resource=of_array, options=options) as created:
+        return created.options, created.resource is of_array
 
 
 def after_closing():
-    made = device.create_texture_object(resource=of_array, options=None)
-    made.close()
-    made.close()
-    return made.handle, made.is_closed, made.resource, repr(made)
+    created = device.create_texture_object(resource=of_array, options=None)
+    created.close()
+    created.close()
+    return created.handle, created.is_closed, created.resource, repr(created)
 
 
 def a_level_outlives_its_array():
-    made = device.create_mipmapped_array(M((8, 8), "uint8", 4, 3))
-    level = made.get_level(1)
-    made.close()
-    return made.is_closed, level.is_closed, level.shape
+    mipmapped = device.create_mipmapped_array(M((8, 8), "uint8", 4, 3))
+    level = mipmapped.get_level(1)
+    mipmapped.close()
+    return mipmapped.is_closed, level.is_closed, level.shape
 
 
 CASES = [

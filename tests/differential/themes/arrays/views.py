@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""StridedMemoryView: what it says of arrays, what it refuses, what it exports."""
+"""StridedMemoryView: properties of arrays, rejected arguments, exports."""
 
 import numpy as np
 from cuda.core import Buffer, Device, LegacyPinnedMemoryResource
@@ -22,7 +22,7 @@ e2 = V()
 
 
 class CAI:
-    """An array of some library on the device."""
+    """A device array of another library."""
 
     def __init__(self, **changes):
         self.__cuda_array_interface__ = {
@@ -36,7 +36,7 @@ class CAI:
 
 
 class Cap:
-    """An array of some library that exports NumPy's memory as if it were elsewhere."""
+    """An array of another library that exports NumPy's memory with another device."""
 
     def __init__(self, device=(1, 0), capsule=None):
         self.device, self.capsule = device, capsule
@@ -49,20 +49,26 @@ class Cap:
 
 
 class Cap0(Cap):
-    """From before versions."""
+    """An exporter of the unversioned protocol."""
 
     def __dlpack__(self, stream=None):
         return a.__dlpack__()
 
 
 def f(view):
-    where = view.ptr != 0, view.device_id, view.is_device_accessible, view.readonly
-    what = view.shape, view.strides, view.size, view.dtype, type(view.exporting_obj).__name__
-    return where, what, view._layout
+    location = view.ptr != 0, view.device_id, view.is_device_accessible, view.readonly
+    layout_facts = (
+        view.shape,
+        view.strides,
+        view.size,
+        view.dtype,
+        type(view.exporting_obj).__name__,
+    )
+    return location, layout_facts, view._layout
 
 
 def g(view):
-    """Without the exporter: another view's is a Buffer in the reference."""
+    """Without the exporter: for a view of a view, it is a Buffer in the reference."""
     return view.device_id, view.shape, view.strides, view.size, view.dtype, view._layout
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each function of the low layer raises for arguments that it cannot take."""
+"""Exceptions of each function of the low layer for invalid arguments."""
 
 import inspect
 
@@ -8,7 +8,7 @@ from describing import Names
 
 
 def functions():
-    """Every function that has parameters, with how many."""
+    """Return every function that has parameters, with their number."""
     for module, prefix in ((driver, "cu"), (nvrtc, "nvrtc")):
         for name in dir(module):
             function = getattr(module, name)
@@ -19,16 +19,16 @@ def functions():
 
 
 def outcomes(call):
-    """For each function, the name of what `call` makes it raise."""
-    found = set()
+    """Return, for each function, the name of the exception that `call` raises."""
+    result = set()
     for name, function, count in functions():
         try:
             call(function, count)
         except Exception as error:
-            found.add(f"{name}:{type(error).__name__}")
+            result.add(f"{name}:{type(error).__name__}")
         else:
-            found.add(f"{name}:nothing")
-    return Names(found)
+            result.add(f"{name}:nothing")
+    return Names(result)
 
 
 def names_of_parameters():

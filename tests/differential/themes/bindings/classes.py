@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every class of the low layer: bases, names, size, text when made without arguments."""
+"""Every class of the low layer: bases, names, size, text when created without arguments."""
 
 import re
 
 from cuda.bindings import driver, nvrtc
 from describing import Names
 
-# The reference cannot make or print these; a pointer in the second is shown as what it points to.
+# The reference cannot create or print these; a pointer in the second prints as its target.
 UNPRINTABLE = ("CUeglFrame", "CUmemDecompressParams", "CUstreamMemOp")
 FILLING = re.compile(r"(reserved|pad)\w* ")
 
@@ -38,7 +38,7 @@ def sizes():
 
 
 def sized(cls):
-    """Not the enums, and not the structs whose size the reference does not know."""
+    """Exclude the enums, and the structs whose size the reference does not know."""
     return not hasattr(cls, "__members__") and not cls.__name__.startswith("CUstreamMemOp")
 
 
@@ -65,10 +65,9 @@ def bases():
 
 
 def texts():
-    """A new object as text; ours has the reserved fields, shows values that no enum has, and every
-    pointer in hex.
-    """
-    found = set()
+    """Return a new object as text; ours has the reserved fields, shows values without an
+    enumerator, and every pointer in hex."""
+    result = set()
     for name, cls in others():
         if name.startswith(UNPRINTABLE):
             continue
@@ -80,8 +79,8 @@ def texts():
         text = ",".join(lines).replace(": 0x0", ": 0")
         text = re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", text)
         text = re.sub(r"<ValueError>|<\w+\.UNKNOWN_\d+: \d+>", "UNKNOWN", text)
-        found.add(f"{name}:{text.replace(' ', '')}")
-    return Names(found)
+        result.add(f"{name}:{text.replace(' ', '')}")
+    return Names(result)
 
 
 CASES = [names, sizes, members, first_names, fields, bases, texts]

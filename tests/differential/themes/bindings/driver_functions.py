@@ -54,8 +54,8 @@ class Index:
 
 def launched(parameters):
     ctypes.memset(block, 0, 64)
-    answer = d.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, 0)
-    return answer, d.cuStreamSynchronize(stream), ctypes.string_at(block, 8)
+    result = d.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, 0)
+    return result, d.cuStreamSynchronize(stream), ctypes.string_at(block, 8)
 
 
 def types_of_arguments(*types):
@@ -73,8 +73,8 @@ def launched_ex(**attributes):
     config.blockDimX = config.blockDimY = config.blockDimZ = 1
     config.hStream = stream
     values = ((block, 6, 2.5), (ctypes.c_void_p, ctypes.c_int, ctypes.c_float))
-    answer = d.cuLaunchKernelEx(config, function, values, 0)
-    return answer, d.cuStreamSynchronize(stream), ctypes.string_at(block, 8)
+    result = d.cuLaunchKernelEx(config, function, values, 0)
+    return result, d.cuStreamSynchronize(stream), ctypes.string_at(block, 8)
 
 
 def jit_log():
@@ -83,8 +83,8 @@ def jit_log():
         d.CUjit_option.CU_JIT_ERROR_LOG_BUFFER,
         d.CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
     ]
-    answer = d.cuModuleLoadDataEx(b".version 8.0\nnonsense", 2, names, [log, 4096])
-    return answer, log.rstrip(b"\0") != b""
+    result = d.cuModuleLoadDataEx(b".version 8.0\nnonsense", 2, names, [log, 4096])
+    return result, log.rstrip(b"\0") != b""
 
 
 def copied():
@@ -105,22 +105,22 @@ def callback():
     function_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
     target = function_type(seen.append)
     address = ctypes.cast(target, ctypes.c_void_p).value
-    answer = d.cuLaunchHostFunc(stream, d.CUhostFn(address), 5)
-    return answer, d.cuStreamSynchronize(stream), seen
+    result = d.cuLaunchHostFunc(stream, d.CUhostFn(address), 5)
+    return result, d.cuStreamSynchronize(stream), seen
 
 
 def pool_attribute(name, value=None):
     key = getattr(d.CUmemPool_attribute, f"CU_MEMPOOL_ATTR_{name}")
-    answer = d.cuMemPoolSetAttribute(pool, key, value) if value is not None else None
+    result = d.cuMemPoolSetAttribute(pool, key, value) if value is not None else None
     error, read = d.cuMemPoolGetAttribute(pool, key)
-    return answer, error, type(read), int(read)
+    return result, error, type(read), int(read)
 
 
 def pointer_attribute(name, of):
-    answer = d.cuPointerGetAttribute(
+    result = d.cuPointerGetAttribute(
         getattr(d.CUpointer_attribute, f"CU_POINTER_ATTRIBUTE_{name}"), of
     )
-    return answer[0], type(answer[1]), int(answer[1]) if isinstance(answer[1], int) else None
+    return result[0], type(result[1]), int(result[1]) if isinstance(result[1], int) else None
 
 
 def signature(name):

@@ -9,28 +9,28 @@ TEMPLATE = b"template <class T> __global__ void t(T *p) { *p = T(); }"
 
 def made(source=SOURCE, *options):
     program = n.nvrtcCreateProgram(source, b"x.cu", 0, [], [])[1]
-    answer = n.nvrtcCompileProgram(program, len(options), list(options))
-    return program, answer
+    result = n.nvrtcCompileProgram(program, len(options), list(options))
+    return program, result
 
 
 def ptx():
-    program, answer = made()
+    program, result = made()
     error, size = n.nvrtcGetPTXSize(program)
     text = b" " * size
-    return answer, error, n.nvrtcGetPTX(program, text), b".entry f" in text, text[-1:]
+    return result, error, n.nvrtcGetPTX(program, text), b".entry f" in text, text[-1:]
 
 
 def log_of_an_error():
-    program, answer = made(b"nonsense here;")
+    program, result = made(b"nonsense here;")
     error, size = n.nvrtcGetProgramLogSize(program)
     text = b" " * size
-    return answer, error, n.nvrtcGetProgramLog(program, text), b"nonsense" in text
+    return result, error, n.nvrtcGetProgramLog(program, text), b"nonsense" in text
 
 
 def lowered_name():
     program = n.nvrtcCreateProgram(TEMPLATE, b"x.cu", 0, [], [])[1]
-    answers = n.nvrtcAddNameExpression(program, b"t<int>"), n.nvrtcCompileProgram(program, 0, [])
-    return answers, n.nvrtcGetLoweredName(program, b"t<int>")
+    facts = n.nvrtcAddNameExpression(program, b"t<int>"), n.nvrtcCompileProgram(program, 0, [])
+    return facts, n.nvrtcGetLoweredName(program, b"t<int>")
 
 
 def destroyed():

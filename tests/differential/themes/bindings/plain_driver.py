@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuda.bindings._v2.driver: every function with arguments that no parameter takes, many with right
-ones and wrong ones; classes, exceptions, structs."""
+"""cuda.bindings._v2.driver: every function with invalid arguments, many with valid and wrong
+ones; classes, exceptions, structs."""
 
 import inspect
 
@@ -35,27 +35,27 @@ def unknown_keyword(name):
 
 
 def graph():
-    made = d.graph_create(0)
-    first = d.graph_add_empty_node(made, [], 0)
-    second = d.graph_add_empty_node(made, [first], 1)
-    return made, first, second
+    new_graph = d.graph_create(0)
+    first = d.graph_add_empty_node(new_graph, [], 0)
+    second = d.graph_add_empty_node(new_graph, [first], 1)
+    return new_graph, first, second
 
 
 def nodes():
-    made, first, second = graph()
-    return list(d.graph_get_nodes(made)) == [first, second]
+    new_graph, first, second = graph()
+    return list(d.graph_get_nodes(new_graph)) == [first, second]
 
 
 def edges():
-    made, first, second = graph()
-    sources, targets, data = d.graph_get_edges_v2(made)
+    new_graph, first, second = graph()
+    sources, targets, data = d.graph_get_edges_v2(new_graph)
     return (list(sources) == [first], list(targets) == [second], len(data), type(data).__name__)
 
 
 def dependencies():
     _, first, second = graph()
-    found, data = d.graph_node_get_dependencies_v2(second)
-    return list(found) == [first], len(data)
+    nodes_before, data = d.graph_node_get_sourcesv2(second)
+    return list(nodes_before) == [first], len(data)
 
 
 def copied():
@@ -66,16 +66,21 @@ def copied():
 
 
 def struct():
-    made = d.MemAllocationProp_v1()
-    made.type, made.location.type, made.location.id = 1, 1, 7
-    again = d.MemAllocationProp_v1.from_buffer(bytes(made))
-    return bytes(made), again == made, again.location.id, made.alloc_flags.usage
+    properties = d.MemAllocationProp_v1()
+    properties.type, properties.location.type, properties.location.id = 1, 1, 7
+    copy = d.MemAllocationProp_v1.from_buffer(bytes(properties))
+    return bytes(properties), copy == properties, copy.location.id, properties.alloc_flags.usage
 
 
 def array():
-    made = d.GraphEdgeData(3)
-    made.from_port = [1, 2, 3]
-    return len(made), made.from_port.tolist(), made[1].from_port, bytes(made[1:])
+    edge_data = d.GraphEdgeData(3)
+    edge_data.from_port = [1, 2, 3]
+    return (
+        len(edge_data),
+        edge_data.from_port.tolist(),
+        edge_data[1].from_port,
+        bytes(edge_data[1:]),
+    )
 
 
 def launched():
@@ -85,8 +90,8 @@ def launched():
 
 
 def captured():
-    status, _, _, found, data = d.stream_get_capture_info_v3(0)
-    return status, list(found), len(data), type(found).__name__, type(data).__name__
+    status, _, _, sources, data = d.stream_get_capture_info_v3(0)
+    return status, list(sources), len(data), type(sources).__name__, type(data).__name__
 
 
 def code(error):
@@ -185,7 +190,7 @@ CASES = [
     lambda: d.stream_create(-1),
     lambda: d.stream_create(99),
     lambda: d.stream_create_with_priority(1, 0) > 0,
-    lambda: d.stream_synchronize(0),  # what the copies above have begun
+    lambda: d.stream_synchronize(0),  # the copies above have started
     lambda: d.stream_query(0),
     lambda: d.stream_query(12345),
     lambda: d.stream_query("x"),

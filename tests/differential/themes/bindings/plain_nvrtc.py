@@ -35,8 +35,8 @@ def lowered_name():
 
 
 def headers():
-    given = [b"typedef int A;", b""], [b"a.h", b"b.h"]
-    program = n.create_program(b'#include "a.h"\nA b;', b"x.cu", *given)
+    arguments = [b"typedef int A;", b""], [b"a.h", b"b.h"]
+    program = n.create_program(b'#include "a.h"\nA b;', b"x.cu", *arguments)
     return n.compile_program(program)
 
 

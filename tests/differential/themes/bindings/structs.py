@@ -7,31 +7,35 @@ from cuda.bindings import driver as d
 
 
 def set_and_read(cls, name, value):
-    made = cls()
-    setattr(made, name, value)
-    return getattr(made, name)
+    struct = cls()
+    setattr(struct, name, value)
+    return getattr(struct, name)
 
 
 def repr_of(cls, **fields):
-    made = cls()
+    struct = cls()
     for name, value in fields.items():
-        setattr(made, name, value)
-    return repr(made)
+        setattr(struct, name, value)
+    return repr(struct)
 
 
 def child_writes_the_parent():
-    made = d.CUmemPoolProps()
-    made.location.id = 3
-    made.location.type = d.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
-    return made.location.id, made.location.type, made.location is made.location
+    properties = d.CUmemPoolProps()
+    properties.location.id = 3
+    properties.location.type = d.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    return (
+        properties.location.id,
+        properties.location.type,
+        properties.location is properties.location,
+    )
 
 
 def copy_of_a_child():
-    made, place = d.CUmemPoolProps(), d.CUmemLocation()
+    properties, place = d.CUmemPoolProps(), d.CUmemLocation()
     place.id = 5
-    made.location = place
+    properties.location = place
     place.id = 6
-    return made.location.id
+    return properties.location.id
 
 
 def attributes_of_a_launch():
@@ -46,9 +50,9 @@ def attributes_of_a_launch():
 
 
 def view():
-    made = d.CUmemLocation()
-    made.id = 9
-    return d.CUmemLocation(_ptr=made.getPtr()).id
+    location = d.CUmemLocation()
+    location.id = 9
+    return d.CUmemLocation(_ptr=location.getPtr()).id
 
 
 CASES = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linker and its options: what is made, refused and said."""
+"""Linker and its options: outputs, rejected arguments, logs."""
 
 from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 
@@ -20,17 +20,17 @@ def ptx(*texts):
 
 
 def compiled(target):
-    given = rdc if target != "ltoir" else lto
-    return [Program(source, "c++", given).compile(target) for source in SOURCES]
+    arguments = rdc if target != "ltoir" else lto
+    return [Program(source, "c++", arguments).compile(target) for source in SOURCES]
 
 
 def link(codes, target="cubin", **options):
     with_options = LinkerOptions(**OPTIONS, **options)
     linker = Linker(*codes, options=with_options)
-    made = linker.link(target)
-    found = made.code_type, made.name, made.code[:4], type(made.code), made.symbol_mapping
+    result = linker.link(target)
+    facts = result.code_type, result.name, result.code[:4], type(result.code), result.symbol_mapping
     linker.close()
-    return found
+    return facts
 
 
 def failing(codes, target="cubin", **options):
@@ -38,10 +38,10 @@ def failing(codes, target="cubin", **options):
     try:
         linker.link(target)
     except Exception as error:
-        said = type(error).__name__, "undefined" in str(error).lower()
+        output = type(error).__name__, "undefined" in str(error).lower()
     else:
-        said = "linked"
-    return said, bool(linker.get_error_log()), linker.get_info_log().rstrip("\0")
+        output = "linked"
+    return output, bool(linker.get_error_log()), linker.get_info_log().rstrip("\0")
 
 
 def twice(codes):

@@ -84,31 +84,31 @@ def layout_of_the_folder():
 def of_the_environment():
     os.environ["XDG_CACHE_HOME"] = os.path.join(folder.name, "xdg")
     FileStreamProgramCache()
-    found = os.path.isdir(os.path.join(folder.name, "xdg/cuda-python/program-cache/entries"))
+    result = os.path.isdir(os.path.join(folder.name, "xdg/cuda-python/program-cache/entries"))
     del os.environ["XDG_CACHE_HOME"]
-    return found
+    return result
 
 
-def key(code="x", code_type="c++", target_type="ptx", **given):
-    options = {name: given.pop(name) for name in list(given) if name in FIELDS}
+def key(code="x", code_type="c++", target_type="ptx", **arguments):
+    options = {name: arguments.pop(name) for name in list(arguments) if name in FIELDS}
     return make_program_cache_key(
         code=code,
         code_type=code_type,
         options=ProgramOptions(arch="sm_80", **options),
         target_type=target_type,
-        **given,
+        **arguments,
     )
 
 
 FIELDS = set(ProgramOptions.__dataclass_fields__)
 
 
-def ptx(**given):
-    return key(code_type="ptx", **given)
+def ptx(**arguments):
+    return key(code_type="ptx", **arguments)
 
 
-def nvvm(**given):
-    return key(code_type="nvvm", **given)
+def nvvm(**arguments):
+    return key(code_type="nvvm", **arguments)
 
 
 class Own(ProgramCacheResource):
@@ -138,9 +138,9 @@ def program(code=SOURCE, **options):
 
 
 def compiled(cache, times=2, target="ptx", **options):
-    made = [program(**options).compile(target, cache=cache) for _ in range(times)]
-    same = all(code.code == made[0].code for code in made)
-    return same, {code.name for code in made}, {code.code_type for code in made}, len(cache)
+    result = [program(**options).compile(target, cache=cache) for _ in range(times)]
+    same = all(code.code == result[0].code for code in result)
+    return same, {code.name for code in result}, {code.code_type for code in result}, len(cache)
 
 
 def calls():
@@ -158,8 +158,8 @@ def key_of_a_compilation():
 def hit_of_anything():
     cache = Own()
     cache.entries[key(code=SOURCE)] = b"anything"
-    made = program().compile("ptx", cache=cache)
-    return made.code, made.name, made.code_type
+    result = program().compile("ptx", cache=cache)
+    return result.code, result.name, result.code_type
 
 
 def refused(**options):

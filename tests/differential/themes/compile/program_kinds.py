@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of PTX and NVVM IR, and what those of C++ do with PCH and several targets."""
+"""Programs of PTX and NVVM IR, and C++ programs with PCH and several targets."""
 
 import io
 

@@ -19,7 +19,7 @@ HOST = host_memory.ctypes.data
 
 
 class Recording(MemoryResource):
-    """Keeps what its `deallocate` was given."""
+    """Records the arguments of its `deallocate`."""
 
     def __init__(self, on_device=False):
         self.calls = []
@@ -44,13 +44,13 @@ class Recording(MemoryResource):
         return -1
 
 
-def calls_of_deallocate(*closing, **given):
+def calls_of_deallocate(*closing, **arguments):
     resource = Recording()
-    made = Buffer.from_handle(HOST, 16, mr=resource, **given)
+    buffer = Buffer.from_handle(HOST, 16, mr=resource, **arguments)
     for argument in closing:
-        made.close(argument)
-    made.close()
-    made.close()
+        buffer.close(argument)
+    buffer.close()
+    buffer.close()
     return resource.calls
 
 
@@ -67,47 +67,52 @@ def on_device(size=64):
 held = on_device()
 
 
-def text_in(made, value):
-    made.fill(value, stream=stream)
+def text_in(buffer, value):
+    buffer.fill(value, stream=stream)
     stream.sync()
-    return ctypes.string_at(made.handle, made.size)
+    return ctypes.string_at(buffer.handle, buffer.size)
 
 
 def copied():
     source, target = pinned.allocate(16), pinned.allocate(16)
     source.fill(7, stream=stream)
     middle = on_device(16)
-    answer = middle.copy_from(source, stream=stream)
+    returned = middle.copy_from(source, stream=stream)
     given_back = middle.copy_to(target, stream=stream)
     stream.sync()
-    return answer, given_back is target, ctypes.string_at(target.handle, 16)
+    return returned, given_back is target, ctypes.string_at(target.handle, 16)
 
 
 def copied_to_a_new_one():
-    made = on_device(16).copy_to(stream=stream)
-    return made.size, made.memory_resource is device.memory_resource
+    copy = on_device(16).copy_to(stream=stream)
+    return copy.size, copy.memory_resource is device.memory_resource
 
 
 def closed():
-    made = on_device()
-    made.close()
-    made.close()
-    return made
+    buffer = on_device()
+    buffer.close()
+    buffer.close()
+    return buffer
 
 
 def left_block():
-    with on_device() as made:
-        size = made.size
-    return size, made.is_closed
+    with on_device() as buffer:
+        size = buffer.size
+    return size, buffer.is_closed
 
 
-def facts(made):
-    flags = made.is_device_accessible, made.is_host_accessible, made.is_managed, made.is_mapped
-    return made.device_id, flags, made.__dlpack_device__()
+def facts(buffer):
+    flags = (
+        buffer.is_device_accessible,
+        buffer.is_host_accessible,
+        buffer.is_managed,
+        buffer.is_mapped,
+    )
+    return buffer.device_id, flags, buffer.__dlpack_device__()
 
 
-def array_of(made):
-    array = np.from_dlpack(made)
+def array_of(buffer):
+    array = np.from_dlpack(buffer)
     return array.dtype.str, array.shape, array.strides, array.flags.writeable
 
 

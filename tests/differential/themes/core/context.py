@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contexts, green ones and what they are made of: origin, answers, refusals, closing."""
+"""Contexts, green ones and their resources: origin, results, rejected arguments, closing."""
 
 import copy
 import pickle
@@ -49,9 +49,9 @@ def green():
 
 
 def queue(**fields):
-    made = device.resources.workqueue
-    made.configure(WorkqueueResourceOptions(**fields))
-    return made
+    queue_resource = device.resources.workqueue
+    queue_resource.configure(WorkqueueResourceOptions(**fields))
+    return queue_resource
 
 
 def round_trip():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Device: identity, attributes, properties, what needs set_current."""
+"""Device: identity, attributes, properties, calls that need set_current."""
 
 import pickle
 

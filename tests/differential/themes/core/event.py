@@ -19,16 +19,16 @@ def elapsed():
 
 
 def closed():
-    made = device.create_event(timed)
-    made.close()
-    made.close()
-    return made
+    event = device.create_event(timed)
+    event.close()
+    event.close()
+    return event
 
 
 def recorded():
-    made = stream.record(options=timed)
-    made.sync()
-    return made
+    event = stream.record(options=timed)
+    event.sync()
+    return event
 
 
 def text_of(operation):

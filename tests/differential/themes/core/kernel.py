@@ -53,8 +53,8 @@ def every_attribute_of_a_device():
 
 
 def parameters(name):
-    made = code.get_kernel(name)
-    return made.num_arguments, [tuple(each) for each in made.arguments_info]
+    kernel = code.get_kernel(name)
+    return kernel.num_arguments, [tuple(each) for each in kernel.arguments_info]
 
 
 CASES = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""launch: order of its arguments, and the bytes that a kernel gets for each Python type."""
+"""launch: order of its arguments, and the bytes that a kernel receives for each Python type."""
 
 import ctypes
 import enum
@@ -68,9 +68,9 @@ class Foreign:
 
 
 def closed_stream():
-    made = device.create_stream()
-    made.close()
-    return made
+    stream = device.create_stream()
+    stream.close()
+    return stream
 
 
 def pointers(*arguments):

@@ -11,21 +11,27 @@ Device(0).set_current()
 plain = LaunchConfig(grid=2, block=3)
 
 
-def fields(**given):
-    made = LaunchConfig(**{"grid": 1, "block": 1} | given)
-    return made.grid, made.cluster, made.block, made.shmem_size, made.is_cooperative
+def fields(**arguments):
+    config = LaunchConfig(**{"grid": 1, "block": 1} | arguments)
+    return config.grid, config.cluster, config.block, config.shmem_size, config.is_cooperative
 
 
-def native(**given):
-    made = _to_native_launch_config(LaunchConfig(**{"grid": (2, 3, 4), "block": 8} | given))
-    sizes = (made.gridDimX, made.gridDimY, made.gridDimZ, made.blockDimX, made.sharedMemBytes)
-    return sizes, made.numAttrs, [int(each.id) for each in made.attrs]
+def native(**arguments):
+    config = _to_native_launch_config(LaunchConfig(**{"grid": (2, 3, 4), "block": 8} | arguments))
+    sizes = (
+        config.gridDimX,
+        config.gridDimY,
+        config.gridDimZ,
+        config.blockDimX,
+        config.sharedMemBytes,
+    )
+    return sizes, config.numAttrs, [int(each.id) for each in config.attrs]
 
 
 def assigned(name, value):
-    made = LaunchConfig(grid=1, block=1)
-    setattr(made, name, value)
-    return getattr(made, name)
+    config = LaunchConfig(grid=1, block=1)
+    setattr(config, name, value)
+    return getattr(config, name)
 
 
 CASES = [

@@ -43,20 +43,20 @@ def own(**options):
 
 
 def closed():
-    made = own()
-    made.close()
-    made.close()
-    return made
+    resource = own()
+    resource.close()
+    resource.close()
+    return resource
 
 
 def buffers_outlive_the_pool():
     pool = own()
-    made = pool.allocate(64, stream=stream)
+    buffer = pool.allocate(64, stream=stream)
     pool.close()
-    size = made.size
-    made.close(stream)
+    size = buffer.size
+    buffer.close(stream)
     stream.sync()
-    return size, made.is_closed
+    return size, buffer.is_closed
 
 
 def attributes_outlive_the_pool():
@@ -74,10 +74,10 @@ def answers_when_closed():
 
 def usage_of_a_pool():
     pool = own()
-    made = pool.allocate(1024, stream=stream)
+    buffer = pool.allocate(1024, stream=stream)
     stream.sync()
     used = pool.attributes.used_mem_current
-    made.close()
+    buffer.close()
     stream.sync()
     return used >= 1024, pool.attributes.used_mem_current, pool.attributes.used_mem_high >= 1024
 
@@ -87,8 +87,8 @@ def text_of_attributes():
 
 
 def allocate_with(stream_of_the_call):
-    made = current.allocate(64, stream=stream_of_the_call)
-    made.close(stream)
+    buffer = current.allocate(64, stream=stream_of_the_call)
+    buffer.close(stream)
 
 
 CASES = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The public names of each class: all that the reference has must be here; more is welcome."""
+"""Public names of each class: ours must include all of the reference's."""
 
 import cuda.core
 from cuda.bindings import driver

@@ -20,8 +20,8 @@ code = ObjectCode.from_ptx(PTX, name="some", symbol_mapping={"a": b"f", b"a": b"
 
 
 def round_trip():
-    again = pickle.loads(pickle.dumps(code))
-    return again.code, again.code_type, again.name, again.symbol_mapping
+    unpickled = pickle.loads(pickle.dumps(code))
+    return unpickled.code, unpickled.code_type, unpickled.name, unpickled.symbol_mapping
 
 
 def copy_of_the_mapping():

@@ -44,15 +44,15 @@ def log_of_a_warning():
 
 
 def usable_after_an_error():
-    made = program("nonsense here;")
-    return [text_of(lambda: made.compile("ptx"))[:22] for _ in range(2)]
+    result = program("nonsense here;")
+    return [text_of(lambda: result.compile("ptx"))[:22] for _ in range(2)]
 
 
 def closed():
-    made = program()
-    made.close()
-    made.close()
-    return made
+    result = program()
+    result.close()
+    result.close()
+    return result
 
 
 CASES = [

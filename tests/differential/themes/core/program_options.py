@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ProgramOptions: what each field gives to NVRTC and NVVM."""
+"""ProgramOptions: the options that each field passes to NVRTC and NVVM."""
 
 import copy
 import pickle

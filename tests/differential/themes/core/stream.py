@@ -23,8 +23,8 @@ event = device.create_event()
 
 
 class Foreign:
-    def __init__(self, answer):
-        self.answer = answer
+    def __init__(self, result):
+        self.answer = result
 
     def __cuda_stream__(self):
         return self.answer
@@ -35,7 +35,7 @@ class Attribute:
 
 
 class Named:
-    """Has only what its name says."""
+    """Converts by `__index__` only."""
 
     def __index__(self):
         return 1
@@ -50,11 +50,11 @@ class Derived(Stream):
     pass
 
 
-def closed(made=None):
-    made = made or device.create_stream()
-    made.close()
-    made.close()
-    return made
+def closed(result=None):
+    result = result or device.create_stream()
+    result.close()
+    result.close()
+    return result
 
 
 def round_trip(options):

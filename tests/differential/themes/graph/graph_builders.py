@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GraphBuilder: its stages, branches, bodies, callbacks, what breaks a capture."""
+"""GraphBuilder: its stages, branches, bodies, callbacks, and calls that invalidate a capture."""
 
 import pickle
 
@@ -62,26 +62,26 @@ def run(builder):
 
 def stages():
     builder = device.create_graph_builder()
-    answers = [(builder.is_building, builder.is_join_required)]
-    answers.append(builder.begin_building() is builder)
-    answers.append((builder.is_building, builder.is_join_required))
-    answers.append(builder.end_building() is builder)
-    answers.append((builder.is_building, builder.is_join_required))
+    facts = [(builder.is_building, builder.is_join_required)]
+    facts.append(builder.begin_building() is builder)
+    facts.append((builder.is_building, builder.is_join_required))
+    facts.append(builder.end_building() is builder)
+    facts.append((builder.is_building, builder.is_join_required))
     builder.close()
     builder.close()
-    return answers
+    return facts
 
 
 def wrong_order(*names):
     builder = device.create_graph_builder()
-    answers = []
+    facts = []
     for name in names:
         try:
-            answers.append(type(getattr(builder, name)()))
+            facts.append(type(getattr(builder, name)()))
         except Exception as error:
-            answers.append(type(error).__name__)
+            facts.append(type(error).__name__)
     builder.close()
-    return answers
+    return facts
 
 
 def branches():
@@ -96,8 +96,8 @@ def branches():
 def joined_forks():
     first, second, third = begun().split(3)
     root = GraphBuilder.join(second, third)
-    answers = [root is second, root.is_join_required]
-    return [*answers, GraphBuilder.join(first, root).end_building().is_building]
+    facts = [root is second, root.is_join_required]
+    return [*facts, GraphBuilder.join(first, root).end_building().is_building]
 
 
 def unjoined():
@@ -106,10 +106,10 @@ def unjoined():
     try:
         first.end_building()
     except Exception as error:
-        answer = type(error).__name__
+        result = type(error).__name__
     for each in (second, first):
         each.close()
-    return answer
+    return result
 
 
 def of_a_stream():
@@ -121,15 +121,17 @@ def of_a_stream():
     return builder.stream is stream, sum_, int(stream.handle) != 0
 
 
-def conditional(name, value, *more):
+def conditional(name, value, *extra):
     builder = begun()
-    made = getattr(builder, name)(builder.create_condition(value), *more)
-    bodies = made if isinstance(made, tuple) else (made,)
+    bodies_of_condition = getattr(builder, name)(builder.create_condition(value), *extra)
+    bodies = (
+        bodies_of_condition if isinstance(bodies_of_condition, tuple) else (bodies_of_condition,)
+    )
     for place, body in enumerate(bodies, 1):
         body.begin_building()
         launch(body, ONE, kernel, numbers, place)
         body.end_building()
-    return len(bodies), type(made), run(builder.end_building())
+    return len(bodies), type(bodies_of_condition), run(builder.end_building())
 
 
 def embedded():
@@ -139,23 +141,23 @@ def embedded():
     return run(builder.end_building()), len(builder.graph_definition.nodes())
 
 
-def called_back(given):
+def called_back(arguments):
     calls, builder = [], begun()
-    builder.callback(lambda: calls.append(given))
+    builder.callback(lambda: calls.append(arguments))
     run(builder.end_building())
     return calls
 
 
 def broken():
     builder = device.create_graph_builder().begin_building()
-    answers = []
+    facts = []
     for call in (device.sync, builder.stream.sync, builder.end_building, builder.complete):
         try:
-            answers.append(repr(call()))
+            facts.append(repr(call()))
         except Exception as error:
-            answers.append(type(error).__name__)
+            facts.append(type(error).__name__)
     builder.close()
-    return answers
+    return facts
 
 
 def completed_twice():

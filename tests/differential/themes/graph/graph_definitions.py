@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GraphDefinition: nodes of each kind, edges, conditions, identity, what is refused."""
+"""GraphDefinition: nodes of each kind, edges, conditions, identity, rejected calls."""
 
 import ctypes
 import gc
@@ -71,9 +71,9 @@ def allocated(place):
 KINDS = [launched, filled, copied, called, recorded, waited, embedded, allocated]
 
 
-def conditional(name, *more):
+def conditional(name, *extra):
     graph = GraphDefinition()
-    return getattr(graph, name)(graph.create_condition(1), *more)
+    return getattr(graph, name)(graph.create_condition(1), *extra)
 
 
 def shown(node):
@@ -85,13 +85,13 @@ def every_kind():
 
 
 def every_kind_met_again():
-    answers = []
+    facts = []
     for kind in KINDS:
         graph, _ = graph_of(kind)
         gc.collect()
         (node,) = graph.nodes()
-        answers.append(shown(node))
-    return answers
+        facts.append(shown(node))
+    return facts
 
 
 def of_a_kernel():
@@ -99,8 +99,8 @@ def of_a_kernel():
     return node.grid, node.block, node.shmem_size, node.kernel == kernel, node.config
 
 
-def of_a_memset(**given):
-    node = graph_of(lambda g: g.memset(memory, b"\1\2", 4, **given))[1]
+def of_a_memset(**arguments):
+    node = graph_of(lambda g: g.memset(memory, b"\1\2", 4, **arguments))[1]
     return (
         node.dptr == ADDRESS,
         node.value,
@@ -116,8 +116,8 @@ def of_a_memcpy():
     return node.dst == ADDRESS, node.src == ADDRESS + 128, node.size
 
 
-def of_an_allocation(**given):
-    node = graph_of(lambda g: g.allocate(64, **given))[1]
+def of_an_allocation(**arguments):
+    node = graph_of(lambda g: g.allocate(64, **arguments))[1]
     return node.bytesize, node.device_id, node.memory_type, node.peer_access, node.dptr > 0
 
 
@@ -141,17 +141,17 @@ def of_a_callback():
 def of_a_child():
     graph, node = graph_of(embedded)
     child = node.child_graph
-    answers = [child.is_valid, len(child.nodes()), child == node.child_graph]
+    facts = [child.is_valid, len(child.nodes()), child == node.child_graph]
     node.destroy()
-    return [*answers, child.is_valid, len(graph.nodes())]
+    return [*facts, child.is_valid, len(graph.nodes())]
 
 
 def of_conditions():
-    answers = []
-    for name, more in (("if_then", ()), ("if_else", ()), ("while_loop", ()), ("switch", (3,))):
-        node = conditional(name, *more)
-        answers.append((shown(node), node.cond_type, len(node.branches), type(node.condition)))
-    return answers
+    facts = []
+    for name, extra in (("if_then", ()), ("if_else", ()), ("while_loop", ()), ("switch", (3,))):
+        node = conditional(name, *extra)
+        facts.append((shown(node), node.cond_type, len(node.branches), type(node.condition)))
+    return facts
 
 
 def bodies():
@@ -196,7 +196,7 @@ def of_edges():
 def changed_edges():
     graph = GraphDefinition()
     a, b, c = graph.empty(), graph.empty(), graph.empty()
-    answers = []
+    facts = []
     for change in (
         lambda: c.pred.add(a),
         lambda: c.pred.update([a, b]),
@@ -215,9 +215,9 @@ def changed_edges():
         try:
             change()
         except Exception as error:
-            answers.append(type(error).__name__)
-        answers.append((len(c.pred), len(a.succ)))
-    return answers
+            facts.append(type(error).__name__)
+        facts.append((len(c.pred), len(a.succ)))
+    return facts
 
 
 def operators_give():
@@ -239,8 +239,8 @@ def destroyed():
     later = node.join()
     node.destroy()
     node.destroy()
-    answers = [node.is_valid, node.type, node.handle, repr(node), len(graph.nodes())]
-    return [*answers, later.pred == set(), isinstance(hash(node), int), node == node, node == later]
+    facts = [node.is_valid, node.type, node.handle, repr(node), len(graph.nodes())]
+    return [*facts, later.pred == set(), isinstance(hash(node), int), node == node, node == later]
 
 
 def used_after_the_end(use):
@@ -249,8 +249,8 @@ def used_after_the_end(use):
     return use(node)
 
 
-def with_ctypes(prototype, **given):
-    return shown(graph_of(lambda g: g.callback(prototype(lambda *a: None), **given))[1])
+def with_ctypes(prototype, **arguments):
+    return shown(graph_of(lambda g: g.callback(prototype(lambda *a: None), **arguments))[1])
 
 
 def from_two_graphs():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graph: launches, updates, views of nodes, closing; memory that graphs allocate."""
+"""Graph: launches, updates, views of nodes, closing; graph memory."""
 
 import ctypes
 import gc
@@ -37,7 +37,7 @@ PTX = b"""
 """
 kernel = ObjectCode.from_ptx(PTX).get_kernel("f")
 ONE = LaunchConfig(grid=1, block=1)
-numbers, others = pinned.allocate(64), pinned.allocate(64)
+numbers, other_numbers = pinned.allocate(64), pinned.allocate(64)
 
 
 def definition(value=1, buffer=numbers):
@@ -51,11 +51,11 @@ def read(buffer=numbers):
 
 def run(graph, times=1):
     numbers.fill(0, stream=stream)
-    others.fill(0, stream=stream)
+    other_numbers.fill(0, stream=stream)
     for _ in range(times):
         graph.launch(stream)
     stream.sync()
-    return read(), read(others)
+    return read(), read(other_numbers)
 
 
 def shown():
@@ -65,7 +65,7 @@ def shown():
 
 def updated_from_another():
     graph = definition(1)[0].instantiate()
-    graph.update(definition(5, others)[0])
+    graph.update(definition(5, other_numbers)[0])
     return run(graph, 2)
 
 
@@ -93,43 +93,43 @@ def updated_from_another_kind():
 def changed_definition():
     graph, node = definition(1)
     before = graph.instantiate()
-    node.update(args=(others, 3))
+    node.update(args=(other_numbers, 3))
     return run(before), run(graph.instantiate())
 
 
 def changed_config():
     graph, node = definition(1)
     node.update(config=LaunchConfig(grid=1, block=4))
-    answers = [node.block, node.grid]
+    facts = [node.block, node.grid]
     node.update(config=ONE, kernel=kernel, args=(numbers, 2))
-    return answers, node.block, run(graph.instantiate())
+    return facts, node.block, run(graph.instantiate())
 
 
 def through_a_view():
     graph, node = definition(1)
     first, second = graph.instantiate(), graph.instantiate()
-    first[node].update(config=ONE, kernel=kernel, args=(others, 9))
+    first[node].update(config=ONE, kernel=kernel, args=(other_numbers, 9))
     return run(first), run(second), type(first[node])
 
 
 def switched():
     graph, node = definition(1)
-    made = graph.instantiate()
-    view = made[node]
-    answers = [view.is_enabled, view.disable(), view.is_enabled, run(made)]
+    result = graph.instantiate()
+    view = result[node]
+    facts = [view.is_enabled, view.disable(), view.is_enabled, run(result)]
     view.enable()
-    return [*answers, view.is_enabled, run(made)]
+    return [*facts, view.is_enabled, run(result)]
 
 
 def operands_closed():
     buffer = pinned.allocate(64)
     graph = GraphDefinition()
     graph.memset(buffer, 7, 4)
-    made = graph.instantiate()
+    result = graph.instantiate()
     buffer.close()
     del graph, buffer
     gc.collect()
-    return run(made)
+    return run(result)
 
 
 def closed(use):

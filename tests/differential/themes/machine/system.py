@@ -18,8 +18,8 @@ def public(thing):
 
 
 def every_value():
-    """What each member gives, or the class of its error."""
-    found = {}
+    """Return the value of each member, or the class of its error."""
+    values = {}
     for name in public(system.Device):
         if isinstance(getattr(system.Device, name), type(ClockInfo.get_max_mhz)):
             continue
@@ -28,19 +28,19 @@ def every_value():
         except Exception as error:
             value = type(error).__name__
         plain = (str, int, bool, list, tuple, type(None))
-        found[name] = value if isinstance(value, plain) else type(value).__name__
+        values[name] = value if isinstance(value, plain) else type(value).__name__
     for name in ("uuid", "pci_bus_id", "uuid_without_prefix", "compute_running_processes"):
-        found.pop(name)
-    return {name: value for name, value in found.items() if "bound method" not in str(value)}
+        values.pop(name)
+    return {name: value for name, value in values.items() if "bound method" not in str(value)}
 
 
 def members(thing):
-    """What an object has, as numbers and texts."""
+    """Return an object's members, as numbers and texts."""
     return {name: getattr(thing, name) for name in public(thing)}
 
 
 def settled(thing):
-    """Those that stay the same while it works."""
+    """Return the members that are constant while the device works."""
     return {name: v for name, v in members(thing).items() if not name.endswith("_throughput")}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory at a place of choice: pinned and managed pools, advice, batches, copies with options."""
+"""Memory at a chosen location: pinned and managed pools, advice, batches, copies with options."""
 
 import copy
 import ctypes
@@ -33,7 +33,7 @@ buffer = managed.allocate(4096, stream=stream)
 other = managed.allocate(4096, stream=stream)
 small = managed.allocate(16, stream=stream)
 plain = DeviceMemoryResource(device).allocate(4096, stream=stream)
-# The memory of a pool takes no advice, on an H200 and on the emulator.
+# Pool memory accepts no advice, on an H200 and on the emulator.
 advisable = ManagedBuffer.from_handle(int(driver.cuMemAllocManaged(4096, 1)[1]), 4096)
 wrapped = ManagedBuffer.from_handle(plain.handle, 4096)
 
@@ -61,9 +61,9 @@ def a_bad_element_changes_nothing():
 
 
 def closed():
-    made = managed.allocate(16, stream=stream)
-    made.close()
-    return made
+    buffer = managed.allocate(16, stream=stream)
+    buffer.close()
+    return buffer
 
 
 def copied(**options):
@@ -73,19 +73,19 @@ def copied(**options):
     return bytes(memoryview_of(other))[:2]
 
 
-def memoryview_of(which):
-    return (ctypes.c_ubyte * which.size).from_address(which.handle)
+def memoryview_of(kind):
+    return (ctypes.c_ubyte * kind.size).from_address(kind.handle)
 
 
 def virtual(size=1, **options):
-    made = VirtualMemoryResource(device, options).allocate(size)
-    made.close()
-    return made
+    buffer = VirtualMemoryResource(device, options).allocate(size)
+    buffer.close()
+    return buffer
 
 
 def virtual_size(size):
-    with VirtualMemoryResource(device).allocate(size) as made:
-        return made.size
+    with VirtualMemoryResource(device).allocate(size) as buffer:
+        return buffer.size
 
 
 def growth_keeps_the_contents():

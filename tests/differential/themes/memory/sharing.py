@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pools, buffers and events for other processes, as far as one process can look at them."""
+"""Pools, buffers and events for other processes, as far as one process can inspect them."""
 
 import os
 import pickle
@@ -23,28 +23,28 @@ garbage = event_module.IPCEventDescriptor._init(b"x" * 64, True)
 
 
 def closed_handle():
-    made = DeviceMemoryResource(device, {"ipc_enabled": True}).allocation_handle
-    made.close()
-    made.close()
-    return made
+    handle = DeviceMemoryResource(device, {"ipc_enabled": True}).allocation_handle
+    handle.close()
+    handle.close()
+    return handle
 
 
 def closed_pool():
-    made = DeviceMemoryResource(device, {"ipc_enabled": True})
-    made.close()
-    return made
+    closed_resource = DeviceMemoryResource(device, {"ipc_enabled": True})
+    closed_resource.close()
+    return closed_resource
 
 
 def closed_buffer():
-    made = pool.allocate(8, stream=stream)
-    made.close()
-    return made
+    buffer = pool.allocate(8, stream=stream)
+    buffer.close()
+    return buffer
 
 
 def closed_event():
-    made = stream.record(options={"ipc_enabled": True})
-    made.close()
-    return made
+    event = stream.record(options={"ipc_enabled": True})
+    event.close()
+    return event
 
 
 CASES = [

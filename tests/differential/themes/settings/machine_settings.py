@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cuda.core.system changes of a machine, which stays so when the process is gone."""
+"""Machine settings of cuda.core.system, which outlive the process."""
 
 from cuda.core import system
 
