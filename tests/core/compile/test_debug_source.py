@@ -67,7 +67,7 @@ program = Program("__global__ void f() {}", "c++", ProgramOptions(arch="sm_90", 
 files = os.listdir()
 child = os.fork()
 if not child:
-    raise SystemExit  # runs what runs at exit
+    raise SystemExit  # runs the exit handlers
 assert os.waitpid(child, 0)[1] == 0
 print(files == os.listdir(), len(files))
 """

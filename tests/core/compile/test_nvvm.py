@@ -153,7 +153,7 @@ def test_the_log_reports_the_faulty_module(source, extra, message):
 
 
 @pytest.mark.skipif(
-    nvjitlink.version() < (13, 1), reason="the NVVM of CUDA 13.0 takes a module without text"
+    nvjitlink.version() < (13, 1), reason="NVVM of CUDA 13.0 accepts a module without text"
 )
 def test_an_empty_module_is_refused():
     with pytest.raises(nvvmError, match="ERROR_INVALID_INPUT"):

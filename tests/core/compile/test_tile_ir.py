@@ -76,7 +76,7 @@ def test_options_without_tile_code_are_reported():
 
 
 @pytest.mark.usefixtures("tiles")
-def test_unmarked_functions_may_be_called_from_tiles():
+def test_default_tile_applies_to_unmarked_functions():
     assert make(UNMARKED, default_tile=True).compile("tile_ir").code.startswith(MAGIC)
     with pytest.raises(CUDAError, match="without execution space annotations"):
         make(UNMARKED).compile("tile_ir")

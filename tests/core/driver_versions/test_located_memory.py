@@ -96,20 +96,20 @@ def test_copies_with_options_fall_back_where_the_driver_has_none(on_driver, vers
     on_driver(
         version,
         f"""
-with device.allocate(8, stream=stream) as one, device.allocate(8, stream=stream) as two:
-    one.fill(3, stream=stream)
-    one.copy_to(two, stream=stream, options=CopyOptions("any"))
+with device.allocate(8, stream=stream) as src, device.allocate(8, stream=stream) as dst:
+    src.fill(3, stream=stream)
+    src.copy_to(dst, stream=stream, options=CopyOptions("any"))
     during = CopyOptions("during_api_call")
-    copy_batch(stream, [one], [two], options=CopyOptions("any"))
+    copy_batch(stream, [src], [dst], options=CopyOptions("any"))
     if {version} < 13000:
-        text = raised(RuntimeError, one.copy_to, two, stream=stream, options=during)
+        text = raised(RuntimeError, src.copy_to, dst, stream=stream, options=during)
         assert "'during_api_call' needs a newer driver" in text
-        assert "newer" in raised(RuntimeError, copy_batch, stream, [one], [two], options=during)
-    else:  # which has batches with attributes, and no single copies with them
-        one.copy_to(two, stream=stream, options=during)
-    seen = bytearray(8)
-    two.copy_to(seen, stream=stream)
+        assert "newer" in raised(RuntimeError, copy_batch, stream, [src], [dst], options=during)
+    else:  # batches have attributes here, single copies do not
+        src.copy_to(dst, stream=stream, options=during)
+    content = bytearray(8)
+    dst.copy_to(content, stream=stream)
     stream.sync()
-    assert seen == bytes([3]) * 8
+    assert content == bytes([3]) * 8
 """,
     )

@@ -93,7 +93,7 @@ class Options(EventOptions):
 
 
 needs_exports = pytest.mark.skipif(
-    sys.version_info < (3, 12), reason="classes of Python export no bytes before 3.12"
+    sys.version_info < (3, 12), reason="Python classes cannot export a buffer before 3.12"
 )
 
 

@@ -38,7 +38,7 @@ def since_13_1():
 @pytest.fixture
 def structured():
     if not since_13_1():
-        pytest.skip("a driver before CUDA 13.1 makes groups of one size only")
+        pytest.skip("a driver before CUDA 13.1 creates only groups of one size")
 
 
 @pytest.fixture

@@ -65,7 +65,7 @@ def profiler(tmp_path_factory):
     """A library that prints the names of ranges when they begin."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
-        pytest.skip("there is no C compiler to build a profiler's library with")
+        pytest.skip("no C compiler to build the profiler library")
     folder = tmp_path_factory.mktemp("nvtx")
     source = folder / "profiler.c"
     source.write_text(PROFILER)

@@ -83,7 +83,7 @@ class TestGraph:
         try:
             first.pred.add(second)
         except CUDAError:
-            pytest.skip("the driver refuses the edge already")
+            pytest.skip("the driver refuses the edge itself")
         with pytest.raises(RuntimeError, match="invalid structure, such as cycles"):
             graph.instantiate()
 

@@ -175,7 +175,7 @@ class TestLink:
             assert jit_linker.link("cubin").code == jit_linker.link("cubin").code
 
     @pytest.mark.skipif(
-        nvjitlink.version() < (13, 1), reason="the nvJitLink of CUDA 13.0 gives no linked LTO-IR"
+        nvjitlink.version() < (13, 1), reason="nvJitLink of CUDA 13.0 returns no linked LTO-IR"
     )
     def test_lto_ir_is_linked_to_lto_ir_for_another_link(self):
         joined = linker("ltoir", LTO).link("ltoir")

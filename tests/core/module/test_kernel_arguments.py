@@ -487,7 +487,7 @@ def test_refused_values_are_not_retained():
     assert alive() is None
 
 
-@pytest.mark.skipif(keeps_classes, reason="this Python never frees a class")
+@pytest.mark.skipif(keeps_classes, reason="this Python version never frees a class")
 def test_classes_in_the_cache_can_be_destroyed():
     def meet():
         class Temporary(ctypes.Structure):

@@ -10,7 +10,7 @@ import pytest
 from cuda.bindings import driver
 from cuda.core import EventOptions
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the user")
 
 # Modules are imported first, because the other user may not be able to read them.
 ANOTHER_USER = """

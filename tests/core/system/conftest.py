@@ -29,5 +29,5 @@ def sensors(nvml_device):
 def post_event(nvml_device):
     """Post an event of the emulated device."""
     if not emulated.is_active():
-        pytest.skip("events come when a test wants them only on the emulator")
+        pytest.skip("only the emulator can post events")
     return emulated.post_event

@@ -317,7 +317,7 @@ def test_temperatures(nvml_device):
 
 def test_thresholds_that_are_fields_now_warn(nvml_device):
     if nvml_device.arch < typing.DeviceArch.ADA:
-        pytest.skip("the device is older")
+        pytest.skip("only Ada and later devices warn")
     with pytest.warns(
         DeprecationWarning, match="no longer recommended for Ada and later"
     ) as caught:

@@ -15,7 +15,7 @@ def supported(device):
     try:
         return device.get_supported_event_types()
     except system.NotSupportedError:
-        pytest.skip("the device tells of no events")
+        pytest.skip("the device supports no events")
 
 
 def test_supported_events_can_be_registered(nvml_device):
@@ -91,13 +91,13 @@ def test_every_event_arrives(nvml_device, post_event):
 
 def test_waiting_lets_other_threads_run(nvml_device, post_event):
     events = nvml_device.register_events("pstate")
-    seen = []
-    waiting = threading.Thread(target=lambda: seen.append(events.wait().event_type))
+    received = []
+    waiting = threading.Thread(target=lambda: received.append(events.wait().event_type))
     waiting.start()
     while not post_event("pstate"):
         pass
     waiting.join(10)
-    assert seen == ["pstate"]
+    assert received == ["pstate"]
 
 
 def test_a_registration_is_freed_with_its_object(nvml_device, post_event):
@@ -143,7 +143,7 @@ def test_no_device_is_added_until_the_timeout(nvml_device):
         events = system.register_events("bind")
     except (system.NotSupportedError, system.NoPermissionError, system.FunctionNotFoundError):
         assert not emulation.is_active()
-        pytest.skip("the driver does not tell of devices that come")
+        pytest.skip("the driver does not report added devices")
     with pytest.raises(system.TimeoutError):
         events.wait(10)
     for size in (0, -1):

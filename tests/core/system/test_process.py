@@ -103,7 +103,7 @@ print(set(ended))
 
 def test_a_child_waits_while_threads_of_the_parent_wait(run_python):
     if not emulation.is_active():
-        pytest.skip("events come when a test wants them only on the emulator")
+        pytest.skip("only the emulator can post events")
     code = """
 import os, threading
 from cuda.core import emulation, system

@@ -36,14 +36,14 @@ SOURCE = """
 #include <cuda/std/mdspan>
 using namespace cuda::std;
 constexpr size_t dyn = dynamic_extent;
-template <class M> __device__ void show(M x, float* seen, int* size) {
+template <class M> __device__ void show(M x, float* elements, int* size) {
     size[0] = sizeof(M); size[1] = x.extent(0); size[2] = x.extent(1);
     for (int i = 0; i < x.extent(0); ++i)
-        for (int j = 0; j < x.extent(1); ++j) seen[i * x.extent(1) + j] = x(i, j);
+        for (int j = 0; j < x.extent(1); ++j) elements[i * x.extent(1) + j] = x(i, j);
 }
 """ + "".join(
     f'extern "C" __global__ void {name}(mdspan<float, extents<{index}, {extents}>, '
-    f"layout_{layout}> x, float* seen, int* size) {{ show(x, seen, size); }}\n"
+    f"layout_{layout}> x, float* elements, int* size) {{ show(x, elements, size); }}\n"
     for name, (index, extents, layout) in TYPES.items()
 )
 ONE = LaunchConfig(grid=1, block=1)

@@ -149,10 +149,10 @@ class TestHits:
             "cache = FileStreamProgramCache(sys.argv[1])\n"
             "program = Program('__global__ void f() {}', 'c++', ProgramOptions(arch='sm_80'))\n"
             "for _ in range(2):\n"
-            "    with warnings.catch_warnings(record=True) as seen:\n"
+            "    with warnings.catch_warnings(record=True) as caught:\n"
             "        warnings.simplefilter('always')\n"
             "        program.compile('ptx', cache=cache)\n"
-            "    print(len(seen), cache.stats()['hits'])\n"
+            "    print(len(caught), cache.stats()['hits'])\n"
         )
         if not isinstance(cache, FileStreamProgramCache):
             return

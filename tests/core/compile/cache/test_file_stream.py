@@ -275,7 +275,7 @@ class TestForeignFiles:
         cache.clear()
         assert [path.name for path in other_folder.iterdir()] == [DIGEST[2:]]
 
-    @pytest.mark.skipif(not IS_ROOT, reason="only root gives files to other users")
+    @pytest.mark.skipif(not IS_ROOT, reason="only root can change the owner of a file")
     @pytest.mark.parametrize(
         ("file_owner", "folder_owner", "is_read"),
         [(0, 0, True), (1234, 0, False), (1234, 1234, True), (1234, 1235, False), (0, 1234, True)],
@@ -290,7 +290,7 @@ class TestForeignFiles:
         cache[KEY] = b"2"
         assert cache[KEY] == b"2" and entry_of(root).stat().st_uid == 0
 
-    @pytest.mark.skipif(IS_ROOT, reason="root may write everywhere")
+    @pytest.mark.skipif(IS_ROOT, reason="root can write everywhere")
     def test_a_read_only_folder_can_be_read(self, cache, root):
         cache[KEY] = b"1"
         for folder in (root, root / "entries", entry_of(root).parent, root / "tmp"):

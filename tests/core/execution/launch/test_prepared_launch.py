@@ -285,7 +285,7 @@ def test_launch_and_prepared_launch_agree(stream, load_kernel, pinned_block):
         "ld.param.f64 %fd1, [value]; st.global.f64 [%rd1], %fd1;",
     )
 
-    def seen_after(run):
+    def bytes_after(run):
         ctypes.memset(pinned_block.handle, 0, 8)
         run()
         stream.sync()
@@ -295,8 +295,8 @@ def test_launch_and_prepared_launch_agree(stream, load_kernel, pinned_block):
         arguments = (pinned_block, value)
         prepared = kernel.prepare(ONE, *arguments)
         expected = struct.pack("<d", float(value))
-        assert seen_after(partial(launch, stream, ONE, kernel, *arguments)) == expected
-        assert seen_after(partial(prepared, stream)) == expected
+        assert bytes_after(partial(launch, stream, ONE, kernel, *arguments)) == expected
+        assert bytes_after(partial(prepared, stream)) == expected
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ LONGEST = 1024  # operations pending in one stream
 @pytest.fixture(autouse=True)
 def needs_workers(emulation):
     if emulation.options()["mode"] != "async":
-        pytest.skip("calls run the work themselves, or nothing runs until somebody waits")
+        pytest.skip("work runs inside the calls, or only when the host waits")
 
 
 def test_a_stream_is_limited_to_the_length_of_a_queue(stream):

@@ -121,10 +121,10 @@ class TestEach:
             assert adaptor.device_id == expected
 
     def test_upstream_is_the_constructor_argument(self, adaptor, upstream):
-        below = adaptor.upstream
-        while hasattr(below, "upstream"):
-            below = below.upstream
-        assert below is upstream
+        inner = adaptor.upstream
+        while hasattr(inner, "upstream"):
+            inner = inner.upstream
+        assert inner is upstream
         assert repr(upstream) in repr(adaptor)
 
     def test_statistics_has_every_name_with_numbers(self, adaptor, stream):
@@ -218,21 +218,21 @@ class TestOrderOfTheFree:
             assert freed == [own]
 
     def test_the_recorded_stream_is_that_of_the_allocation(self, device, stream):
-        below = HostMemory()
-        mr = TrackingMemoryResource(StatisticsMemoryResource(below))
+        inner = HostMemory()
+        mr = TrackingMemoryResource(StatisticsMemoryResource(inner))
         mr.allocate(8, stream=stream).close(stream)
         with device.create_stream() as other:
             mr.allocate(8, stream=stream).close(other)
-            assert [each[2] for each in below.freed] == [stream, other]
+            assert [each[2] for each in inner.freed] == [stream, other]
 
     def test_set_deallocation_stream_reaches_the_lowest_resource(self, device, stream):
-        below = HostMemory()
-        mr = StatisticsMemoryResource(below)
+        inner = HostMemory()
+        mr = StatisticsMemoryResource(inner)
         with device.create_stream() as other:
             buffer = mr.allocate(8, stream=stream)
             buffer.set_deallocation_stream(other)
             buffer.close()
-            assert below.freed[0][2] == other
+            assert inner.freed[0][2] == other
 
     def test_a_stream_that_was_closed_before_the_free(self, device):
         mr = TrackingMemoryResource(DeviceMemoryResource(device))

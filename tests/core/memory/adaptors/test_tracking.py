@@ -65,9 +65,9 @@ def test_an_error_reports_the_largest_allocations(device, stream):
 
 
 def test_only_the_innermost_tracker_adds_a_report(stream):
-    below = TrackingMemoryResource(CallbackMemoryResource(lambda size, _: size < 9 and 64, print))
-    below._upstream._free = lambda *_: None
-    mr = TrackingMemoryResource(below)
+    inner = TrackingMemoryResource(CallbackMemoryResource(lambda size, _: size < 9 and 64, print))
+    inner._upstream._free = lambda *_: None
+    mr = TrackingMemoryResource(inner)
     with mr.allocate(8, stream=stream):
         with pytest.raises(OutOfMemoryError) as caught:
             mr.allocate(9, stream=stream)
