@@ -295,13 +295,13 @@ class TestDevices:
         """PyTorch rejects a stream for these."""
         producer = Producer((3, 0))
         buffer.copy_from(producer, stream=stream)
-        assert producer.asked[0]["stream"] is None
+        assert producer.requests[0]["stream"] is None
 
     @pytest.mark.parametrize("kind", [2, 13])
     def test_a_device_array_gets_the_stream_of_the_copy(self, buffer, stream, kind):
         producer = Producer((kind, 0))
         buffer.copy_from(producer, stream=stream)
-        assert producer.asked[0]["stream"] == int(stream.handle)
+        assert producer.requests[0]["stream"] == int(stream.handle)
 
     def test_a_producer_without_an_export_is_refused(self):
         class Half:

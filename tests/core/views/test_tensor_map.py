@@ -377,6 +377,12 @@ class TestOtherMaps:
             TensorMapDescriptor._from_im2col(images, (0,), (0, 0), 4, 4)
         with pytest.raises(TypeError, match=r"pixel_box_upper_corner\[0\] must be an int"):
             TensorMapDescriptor._from_im2col(images, (0, 0), (1.5, 0), 4, 4)
+        with pytest.raises(
+            CUDAError, match=r"channels_per_pixel is 260, but must be in \[1, 256\]"
+        ):
+            TensorMapDescriptor._from_im2col(images, (0, 0), (0, 0), 260, 4)
+        with pytest.raises(CUDAError, match=r"pixels_per_column is 0, but must be in \[1, 1024\]"):
+            TensorMapDescriptor._from_im2col(images, (0, 0), (0, 0), 4, 0)
 
     def test_wide_columns_require_a_newer_device(self, buffer, emulation):
         images = StridedMemoryView.from_buffer(buffer, (4, 8, 16), dtype="f4")

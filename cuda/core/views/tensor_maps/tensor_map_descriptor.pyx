@@ -315,7 +315,8 @@ cdef int raise_map_error(map_request* request, CUresult code, const char* functi
         element_strides=[request.element_strides[axis] for axis in reversed(range(rank))],
         strides=[request.strides[axis] for axis in reversed(range(rank - 1))],
         data_type=request.data_type, interleave=request.interleave, swizzle=request.swizzle,
-        fill=request.fill)
+        fill=request.fill, channels=1 if is_tiled else request.channels,
+        pixels=1 if is_tiled else request.pixels)
     try:
         check_result(code, function)
     except Exception as error:

@@ -171,6 +171,8 @@ class MapRules:
         In bytes, of all axes but the innermost, the outermost first.
     data_type, interleave, swizzle, fill
         Members of the enumerations.
+    channels, pixels
+        Extents of an im2col box; 1 for tiled maps.
     """
 
     address: int
@@ -184,6 +186,8 @@ class MapRules:
     interleave: int
     swizzle: int
     fill: int
+    channels: int = 1
+    pixels: int = 1
 
     def broken(self) -> list[str]:
         """Return the rules that the map violates, as sentences. Host only."""
@@ -231,6 +235,10 @@ class MapRules:
 
     def _broken_options(self) -> list[str]:
         broken = []
+        if not 1 <= self.channels <= 256:
+            broken.append(f"channels_per_pixel is {self.channels}, but must be in [1, 256]")
+        if not 1 <= self.pixels <= 1024:
+            broken.append(f"pixels_per_column is {self.pixels}, but must be in [1, 1024]")
         if self.interleave != TensorMapInterleave.NONE and len(self.extents) < 3:
             broken.append(f"interleave needs 3 axes or more, the tensor has {len(self.extents)}")
         is_wide = self.interleave == TensorMapInterleave.INTERLEAVE_32B
