@@ -377,11 +377,9 @@ class TestOtherMaps:
             TensorMapDescriptor._from_im2col(images, (0,), (0, 0), 4, 4)
         with pytest.raises(TypeError, match=r"pixel_box_upper_corner\[0\] must be an int"):
             TensorMapDescriptor._from_im2col(images, (0, 0), (1.5, 0), 4, 4)
-        with pytest.raises(
-            CUDAError, match=r"channels_per_pixel is 260, but must be in \[1, 256\]"
-        ):
+        with pytest.raises(CUDAError, match=r"channels_per_pixel is 260.* \[1, 256\]"):
             TensorMapDescriptor._from_im2col(images, (0, 0), (0, 0), 260, 4)
-        with pytest.raises(CUDAError, match=r"pixels_per_column is 0, but must be in \[1, 1024\]"):
+        with pytest.raises(CUDAError, match=r"pixels_per_column is 0.* \[1, 1024\]"):
             TensorMapDescriptor._from_im2col(images, (0, 0), (0, 0), 4, 0)
 
     def test_wide_columns_require_a_newer_device(self, buffer, emulation):
