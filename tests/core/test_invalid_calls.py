@@ -234,7 +234,7 @@ MEMORY = {
     "too much": (
         lambda b: b.device.allocate(1 << 50, stream=b.stream),
         OutOfMemoryError,
-        r"CUDA_ERROR_OUT_OF_MEMORY: (?s:.*)1125899906842624 bytes asked",
+        r"CUDA_ERROR_OUT_OF_MEMORY: (?s:.*)1125899906842624 bytes requested",
     ),
     "negative": (
         lambda b: b.device.allocate(-1, stream=b.stream),

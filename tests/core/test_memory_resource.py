@@ -239,7 +239,7 @@ class TestDevicePool:
         own = DeviceMemoryResource(device, {"max_size": 1 << 25})
         with (
             emulation.inject("cuMemPoolGetAttribute", error="CUDA_ERROR_UNKNOWN"),
-            pytest.raises(MemoryError, match="4294967296 bytes asked") as caught,
+            pytest.raises(MemoryError, match="4294967296 bytes requested") as caught,
         ):
             own.allocate(1 << 32, stream=stream)
         assert caught.value.reserved in (None, 0)

@@ -81,7 +81,7 @@ def test_handles_are_fresh_across_threads():
             created.extend([fresh("cuStreamCreate", 0) for _ in range(1000)])
         threads = [threading.Thread(target=make) for _ in range(8)]
         [t.start() for t in threads]; [t.join() for t in threads]
-        print(len(made), len(set(made)), 0 in made)
+        print(len(created), len(set(created)), 0 in created)
     """)
     assert lines == ["8000 8000 False"]
 

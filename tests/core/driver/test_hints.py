@@ -28,11 +28,11 @@ MISTAKES = {
     ),
     "Linker(caller, options={'arch': ARCH}).link('cubin')": "no input defines the symbol",
     "InMemoryProgramCache(max_size_bytes='1G')": "must be an int, a number of bytes, or None",
-    "view.as_tensor_map(box_dim=(16, 3))": "must be a multiple of 16 bytes: 12",
+    "view.as_tensor_map(box_dim=(16, 3))": "is 12 bytes, but must be a multiple of 16 bytes",
     "view.as_tensor_map(box_dim=(16, 16), swizzle=TILES.SWIZZLE_32B)": (
-        "SWIZZLE_32B supports an innermost extent of up to 32 bytes: 64"
+        "is 64 bytes, but SWIZZLE_32B supports up to 32 bytes"
     ),
-    "narrow.as_tensor_map(box_dim=(4, 4))": r"strides must be multiples of 16 bytes: \[12\]",
+    "narrow.as_tensor_map(box_dim=(4, 4))": "pitch of axis 0 is 12 bytes, but must be a multiple",
     "cuda.core.system.Device(index=700)": "no device 700; it has",
     "cuda.core.system.Device(uuid='GPU-x')": "no device 'GPU-x'",
 }

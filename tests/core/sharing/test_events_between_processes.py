@@ -137,7 +137,7 @@ class TestWrongCalls:
         with stream.record() as event:
             with pytest.raises(RuntimeError, match="Event is not IPC-enabled"):
                 _ = event.ipc_descriptor
-            with pytest.raises(TypeError, match="made with ipc_enabled=True"):
+            with pytest.raises(TypeError, match="create it with ipc_enabled=True"):
                 pickle.dumps(event)
 
     def test_pickle_alone_is_refused(self, stream):

@@ -206,7 +206,7 @@ class TestBlocks:
 
 class TestOutOfMemory:
     def test_free_segments_are_released_before_a_retry(self, device, upstream, make_pool, stream):
-        upstream.most = 8 * MIB
+        upstream.limit = 8 * MIB
         pool = make_pool(upstream=upstream)
         for size in (2 * MIB, 4 * MIB):
             pool.allocate(size, stream=stream).close()
@@ -214,7 +214,7 @@ class TestOutOfMemory:
             assert figures(pool, "upstream_frees", "oom_retries") == (2, 1)
 
     def test_garbage_is_collected_before_a_retry(self, upstream, make_pool, stream):
-        upstream.most = 4 * MIB
+        upstream.limit = 4 * MIB
         pool = make_pool(upstream=upstream)
         cycle = [pool.allocate(4 * MIB, stream=stream)]
         cycle.append(cycle)
