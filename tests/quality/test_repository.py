@@ -10,6 +10,7 @@ import tomllib
 
 import pytest
 
+from .test_language import SPELLING
 from .test_lint import CHECKS
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (extra `test`)")
@@ -141,8 +142,12 @@ def test_the_tests_run_on_each_version_of_python_that_is_stated(project, workflo
 def test_the_hooks_run_what_the_tests_run(root, project):
     config = yaml.safe_load((root / ".pre-commit-config.yaml").read_text())
     (hooks,) = (each["hooks"] for each in config["repos"])
-    assert {hook["id"]: tuple(hook["entry"].split()) for hook in hooks} == CHECKS
-    needed = {name for hook in hooks for name in hook["additional_dependencies"]}
+    entries = {hook["id"]: tuple(hook["entry"].split()) for hook in hooks}
+    on_messages = {hook["id"] for hook in hooks if hook.get("stages") == ["commit-msg"]}
+    assert on_messages == {"commit-message", "commit-spelling"}
+    assert entries["commit-spelling"] == SPELLING
+    assert {name: entry for name, entry in entries.items() if name not in on_messages} == CHECKS
+    needed = {name for hook in hooks for name in hook.get("additional_dependencies", ())}
     assert needed <= set(project["project"]["optional-dependencies"]["test"])
 
 
