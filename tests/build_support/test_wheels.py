@@ -38,7 +38,7 @@ SOUND = {
     f"{INFO}/METADATA": METADATA.encode(),
     f"{INFO}/WHEEL": f"Wheel-Version: 1.0\nTag: cp311-cp311-{TAG}\n".encode(),
     f"{INFO}/RECORD": b"",
-    f"{INFO}/licenses/LICENSE": b"the licence",
+    f"{INFO}/licenses/LICENSE": b"the license",
     f"{INFO}/licenses/NOTICE": b"linked with libcudart_static.a",
 }
 
@@ -213,14 +213,14 @@ def test_auditwheel_knows_the_platforms_of_each_processor(tmp_path, processor):
     )
 
 
-def test_the_licence_of_what_is_linked_is_added(tmp_path, monkeypatch):
-    monkeypatch.setattr(build, "license_of_linked", lambda: b"its licence")
+def test_the_license_of_what_is_linked_is_added(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "license_of_linked", lambda: b"its license")
     files = build.with_license(SOUND)
-    assert files[f"{INFO}/licenses/nvidia-cuda-runtime/License.txt"] == b"its licence"
+    assert files[f"{INFO}/licenses/nvidia-cuda-runtime/License.txt"] == b"its license"
     assert found(tmp_path, files) == []
 
 
-def test_a_licence_that_is_not_to_be_had_ends_the_build(monkeypatch):
+def test_a_license_that_is_not_to_be_had_ends_the_build(monkeypatch):
     monkeypatch.setattr(build, "LINKED", "no-such-package-as-this")
     with pytest.raises(SystemExit, match="pip install no-such-package-as-this"):
         build.license_of_linked()

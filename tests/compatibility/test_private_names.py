@@ -152,11 +152,11 @@ class TestBindings:
     def test_enumerations_have_the_private_base(self):
         from cuda.bindings._internal._fast_enum import FastEnum, FastEnumMetaclass
 
-        class Colour(FastEnum):
+        class Color(FastEnum):
             RED = 1
 
-        assert type(Colour) is FastEnumMetaclass
-        assert Colour(1) is Colour.RED
+        assert type(Color) is FastEnumMetaclass
+        assert Color(1) is Color.RED
 
     def test_versions_are_those_of_the_level(self):
         from cuda.bindings._version import __version__, __version_tuple__

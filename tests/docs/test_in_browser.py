@@ -84,7 +84,7 @@ def test_a_code_block_that_is_cut_off_is_found(site, browser):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_has_both_colour_schemes_and_a_search(site, browser, scheme):
+def test_it_has_both_color_schemes_and_a_search(site, browser, scheme):
     page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=scheme)
     page.goto((site / "index.html").as_uri())
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -55,7 +55,7 @@ def test_no_wait_is_missing(name):
     assert run(name, devices=3, **variables).strip().endswith("correct")
 
 
-def test_a_step_that_does_not_wait_for_its_neighbours_is_found(tmp_path, monkeypatch):
+def test_a_step_that_does_not_wait_for_its_neighbors_is_found(tmp_path, monkeypatch):
     """On the emulator: what the test above passes with is not passed without the events."""
     from cuda.core import emulation
 

@@ -127,7 +127,7 @@ def test_fields_get_kinds(structs):
     assert {f.name: str(f.kind) for f in structs["toyMap_st"].fields} == {
         "sizes": "ptr[]:toySize",
         "kernelParams": "kparams",
-        "palette": "arr:toyColour",
+        "palette": "arr:toyColor",
         "listener": "handle:toyListener",
         "window": "handle:toyWindow",
     }
@@ -145,8 +145,8 @@ def test_enums_are_named_by_their_typedef_and_each_typedef_has_a_class(toy):
     names = {e.name: e.c_name for e in toy.enums}
     assert names == {
         "toyResult": "toyError_enum",
-        "toyColour": "toyColour",
-        "toyInk": "toyColour",
+        "toyColor": "toyColor",
+        "toyInk": "toyColor",
         "toyProperty": "toyProperty",
     }
 

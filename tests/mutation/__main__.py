@@ -73,7 +73,7 @@ def write(given, outcomes) -> None:
 
 
 def summary(outcomes) -> str:
-    """How many of those that change behaviour, as far as that is known, were noticed."""
+    """How many of those that change behavior, as far as that is known, were noticed."""
     counts = Counter(outcome.what for outcome in outcomes)
     judged = counts["killed"] + counts["survived"]
     share = f" ({counts['killed'] / judged:.0%} of {judged})" if judged else ""

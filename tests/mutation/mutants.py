@@ -64,8 +64,8 @@ PYTHON_LIKE = [
     ("statement", r"^(\s+)(?!super)[\w.]+\([^()]*\)$", r"\1pass"),
 ]
 OPERATORS = {".cpp": C_LIKE, ".hpp": C_LIKE, ".py": PYTHON_LIKE, ".pyx": PYTHON_LIKE}
-# What names things, declares them, or is checked by the compiler: no change of behaviour.
-NO_BEHAVIOUR = re.compile(
+# What names things, declares them, or is checked by the compiler: no change of behavior.
+NO_BEHAVIOR = re.compile(
     r"^\s*(#|import\b|from\b.*\bimport\b|cimport\b|template\b|static_assert|using\b|namespace\b|@)"
     r"|\boperator\b"
 )
@@ -106,7 +106,7 @@ def mutants_of(path: str, source: str) -> Iterator[Mutant]:
     suffix = Path(path).suffix
     lines = zip(source.splitlines(), without_text(source, suffix).splitlines(), strict=True)
     for number, (line, bare) in enumerate(lines, 1):
-        if NO_BEHAVIOUR.search(bare):
+        if NO_BEHAVIOR.search(bare):
             continue
         for operator, pattern, replacement in OPERATORS[suffix]:
             for found in re.finditer(pattern, bare.rstrip()):

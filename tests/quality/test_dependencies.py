@@ -268,7 +268,7 @@ def test_no_library_is_opened_outside_the_loader(root, tracked):
 
 
 def test_nothing_but_the_pathfinder_is_imported_from_outside(root, tracked):
-    """At run time; what users bring along is recognised without importing it."""
+    """At run time; what users bring along is recognized without importing it."""
     import sys
 
     own = {"cuda", "halfwarp", "generator", "benchmarks"}

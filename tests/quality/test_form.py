@@ -19,7 +19,7 @@ def with_suffix(tracked, suffixes):
     return [path for path in tracked if path.suffix in suffixes and "golden" not in path.parts]
 
 
-def test_every_source_begins_with_licence_and_purpose(root, tracked):
+def test_every_source_begins_with_license_and_purpose(root, tracked):
     wrong = []
     for path in with_suffix(tracked, SOURCES - {".toml"}):
         lines = [line for line in (root / path).read_text().splitlines()[:4] if line != "#!"]

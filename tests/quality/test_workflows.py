@@ -14,25 +14,25 @@ from ..workflows.plan import NotUnderstood, jobs_of
 CONTEXT = {"github.ref": "refs/tags/v1.0", "github.ref_name": "v1.0", "github.run_number": "7"}
 TOY = """
 on: push
-env: {COLOUR: red, SHAPE: round}
+env: {COLOR: red, SHAPE: round}
 jobs:
   last:
     needs: [first]
     runs-on: ubuntu-24.04
     steps:
-      - run: echo "$COLOUR $SHAPE $SIZE" >> "$GITHUB_WORKSPACE/../../said"
+      - run: echo "$COLOR $SHAPE $SIZE" >> "$GITHUB_WORKSPACE/../../said"
         env: {SIZE: "${{ github.run_number }}"}
   first:
     strategy: {matrix: {python: ["3.11", "3.12"], kind: [a]}}
     runs-on: ubuntu-24.04
-    env: {COLOUR: blue}
+    env: {COLOR: blue}
     steps:
       - run: |
-          echo "COLOUR=${{ matrix.python }}" >> "$GITHUB_ENV"
+          echo "COLOR=${{ matrix.python }}" >> "$GITHUB_ENV"
           echo "$PWD/programs" >> "$GITHUB_PATH"
           mkdir -p programs results && echo '#!/bin/sh' > programs/mine && chmod +x programs/mine
           false | true
-      - run: mine && echo "$COLOUR $GITHUB_REF_NAME" > results/one
+      - run: mine && echo "$COLOR $GITHUB_REF_NAME" > results/one
       - uses: actions/upload-artifact@v4
         with: {name: "of-${{ matrix.python }}", path: results/*}
 """

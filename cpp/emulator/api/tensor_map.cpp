@@ -69,7 +69,6 @@ bool are_valid(const common_parameters& p, cuuint32_t minimum_rank) noexcept {
   if (p.rank < minimum_rank || p.rank > 5) return false;
   const bool is_wide = p.interleave == CU_TENSOR_MAP_INTERLEAVE_32B;
   if (p.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE && p.rank < 3) return false;
-  if (is_wide && p.swizzle != CU_TENSOR_MAP_SWIZZLE_32B) return false;
   const std::uintptr_t alignment = is_wide ? 32 : 16;
   if (!p.address || reinterpret_cast<std::uintptr_t>(p.address) % alignment != 0) return false;
   for (cuuint32_t i = 0; i < p.rank; ++i) {

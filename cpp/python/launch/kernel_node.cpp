@@ -29,7 +29,7 @@ int packed_launch::prepare(PyObject* config, PyObject* kernel, PyObject* argumen
   config_ = fields_of<config_fields>(config);
   const auto& handle = fields_of<core::kernel_handle>(kernel);
   if (!config_.is_valid || !handle.is_open()) {
-    PyErr_Format(PyExc_RuntimeError, "%s was not initialised",
+    PyErr_Format(PyExc_RuntimeError, "%s was not initialized",
                  config_.is_valid ? "Kernel" : "LaunchConfig");
     return -1;
   }

@@ -132,12 +132,12 @@ TEST(launch, a_launch_can_be_canceled) {
       "a, [flag]; st.global.u32 [a], 1;\n"
       "l: ld.volatile.global.u32 r, [a]; setp.ne.u32 p, r, 0; @p bra l; ret; }");
   memory::address flag = m.upload<std::uint32_t>({0});
-  std::atomic<bool> cancelled{false};
-  m.options.canceled = &cancelled;
+  std::atomic<bool> canceled{false};
+  m.options.canceled = &canceled;
   std::thread other([&] {
     while (*const_cast<volatile std::uint32_t*>(m.view<std::uint32_t>(flag)) == 0)
       std::this_thread::yield();
-    cancelled = true;
+    canceled = true;
   });
   auto result = m.run("k", {1}, {32}, flag);
   other.join();

@@ -21,8 +21,8 @@ def test_none_selects_the_defaults_unless_accepted():
 
 
 def test_unknown_keywords_are_refused_by_the_class():
-    with pytest.raises(TypeError, match="colour"):
-        check_or_create_options(StreamOptions, {"colour": "red"})
+    with pytest.raises(TypeError, match="color"):
+        check_or_create_options(StreamOptions, {"color": "red"})
 
 
 @pytest.mark.parametrize("wrong", [1, "priority", [("priority", 1)], StreamOptions])

@@ -331,7 +331,7 @@ class TestFactories:
         with pytest.raises(TypeError, match=text):
             device.create_stream(options=EventOptions())
         with pytest.raises(TypeError):
-            device.create_stream(options={"colour": "red"})
+            device.create_stream(options={"color": "red"})
 
     def test_object_and_options_exclude_each_other(self, device, stream):
         with pytest.raises(ValueError, match="together"):

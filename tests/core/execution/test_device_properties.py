@@ -63,6 +63,6 @@ def test_they_cannot_be_assigned(properties):
 
 def test_an_unknown_name_is_refused(properties):
     with pytest.raises(AttributeError):
-        _ = properties.colour
+        _ = properties.color
     with pytest.raises(KeyError):
         properties["as_dict"]

@@ -10,7 +10,7 @@ from cuda.core._core import CUDAError
 from cuda.core.texture import OpaqueArrayOptions, ResourceDescriptor, TextureObjectOptions
 
 DATA = np.arange(12, dtype=np.float32).reshape(3, 4)
-CENTRES = [(x + 0.5, y + 0.5) for y in range(3) for x in range(4)]
+CENTERS = [(x + 0.5, y + 0.5) for y in range(3) for x in range(4)]
 
 
 @pytest.fixture
@@ -116,11 +116,11 @@ class TestTextureObject:
         with device.create_texture_object(resource=resource, options=None) as texture:
             assert texture.device is device and texture.resource is resource
             assert texture.options == TextureObjectOptions()
-            assert (read(texture, CENTRES) == DATA.ravel()).all()
+            assert (read(texture, CENTERS) == DATA.ravel()).all()
 
     def test_its_handle_can_be_passed_as_a_number(self, device, resource, read):
         with device.create_texture_object(resource=resource, options={}) as texture:
-            assert (read(np.uint64(texture.handle), CENTRES) == DATA.ravel()).all()
+            assert (read(np.uint64(texture.handle), CENTERS) == DATA.ravel()).all()
 
     def test_a_linear_filter_mixes_neighbors(self, device, resource, read):
         options = TextureObjectOptions(filter_mode="linear")
@@ -144,7 +144,7 @@ class TestTextureObject:
         texture = device.create_texture_object(resource=resource, options=None)
         array.close()
         gc.collect()
-        assert (read(texture, CENTRES) == DATA.ravel()).all()
+        assert (read(texture, CENTERS) == DATA.ravel()).all()
         texture.close()
 
     def test_the_array_is_destroyed_last(self, device, resource, array, emulation):
@@ -174,7 +174,7 @@ class TestTextureObject:
             buffer, format="float32", num_channels=1, width=4, height=3, pitch_bytes=64
         )
         with device.create_texture_object(resource=resource, options=None) as texture:
-            assert (read(texture, CENTRES) == DATA.ravel()).all()
+            assert (read(texture, CENTERS) == DATA.ravel()).all()
         part.close()
 
     @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ class TestTextureObject:
         assert (texture.handle, texture.is_closed, texture.resource) == (0, True, None)
         assert repr(texture) == "TextureObject(handle=0x0)"
         with pytest.raises(RuntimeError, match="TextureObject has been closed"):
-            read(texture, CENTRES)
+            read(texture, CENTERS)
 
     def test_misaligned_memory_is_a_cuda_error(self, device, buffer):
         resource = ResourceDescriptor.from_pitch2d(

@@ -166,13 +166,6 @@ class TestTensors:
                 {"interleave": "INTERLEAVE_16B"},
                 "interleave needs 3 axes or more, the tensor has 2",
             ),
-            (
-                (8, 8, 32),
-                "f4",
-                (1, 8, 8),
-                {"interleave": "INTERLEAVE_32B"},
-                "INTERLEAVE_32B needs swizzle SWIZZLE_32B, got NONE",
-            ),
             ((32, 32), "f4", (8, 8), {"element_strides": (1, 9)}, r"element_strides\[1\] is 9"),
             (
                 (32, 32),

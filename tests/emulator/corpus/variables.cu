@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Module variables: constant, global, initialised, addresses of others.
+// Module variables: constant, global, initialized, addresses of others.
 
 __constant__ float coefficients[4] = {1.0f, 0.5f, -0.25f, 2.0f};
 __device__ int counter = 3;

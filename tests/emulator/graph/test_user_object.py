@@ -11,7 +11,7 @@ from cuda.core import emulation
 from tests.emulator.graph.conftest import check, in_background, launch
 
 INVALID = driver.CUresult.CUDA_ERROR_INVALID_VALUE
-UNSYNCHRONISED = 1
+UNSYNCHRONIZED = 1
 MOVE = 1
 SECONDS = 30
 
@@ -24,7 +24,7 @@ class Object:
         self.destroy = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: self.destroyed.set())
         address = ctypes.cast(self.destroy, ctypes.c_void_p).value
         host = driver.CUhostFn(address)
-        self.handle = check(*driver.cuUserObjectCreate(0, host, references, UNSYNCHRONISED))
+        self.handle = check(*driver.cuUserObjectCreate(0, host, references, UNSYNCHRONIZED))
 
     def is_destroyed(self):
         return self.destroyed.wait(SECONDS)
@@ -135,7 +135,7 @@ def test_a_destructor_may_not_call_the_driver():
 
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(destroy)
     host = driver.CUhostFn(ctypes.cast(function, ctypes.c_void_p).value)
-    handle = check(*driver.cuUserObjectCreate(0, host, 1, UNSYNCHRONISED))
+    handle = check(*driver.cuUserObjectCreate(0, host, 1, UNSYNCHRONIZED))
     check(*driver.cuUserObjectRelease(handle, 1))
     assert done.wait(SECONDS)
     assert results == [driver.CUresult.CUDA_ERROR_NOT_PERMITTED]
@@ -144,8 +144,8 @@ def test_a_destructor_may_not_call_the_driver():
 def test_counts_and_flags_that_do_not_exist_are_refused(graph, object):
     host = driver.CUhostFn(ctypes.cast(object.destroy, ctypes.c_void_p).value)
     assert driver.cuUserObjectCreate(0, host, 1, 0)[0] == INVALID
-    assert driver.cuUserObjectCreate(0, host, 0, UNSYNCHRONISED)[0] == INVALID
-    assert driver.cuUserObjectCreate(0, driver.CUhostFn(0), 1, UNSYNCHRONISED)[0] == INVALID
+    assert driver.cuUserObjectCreate(0, host, 0, UNSYNCHRONIZED)[0] == INVALID
+    assert driver.cuUserObjectCreate(0, driver.CUhostFn(0), 1, UNSYNCHRONIZED)[0] == INVALID
     assert driver.cuUserObjectRetain(object.handle, 0)[0] == INVALID
     assert driver.cuGraphRetainUserObject(graph, object.handle, 1, 2)[0] == INVALID
     assert driver.cuGraphRetainUserObject(graph, object.handle, 0, 0)[0] == INVALID

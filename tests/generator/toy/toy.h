@@ -14,8 +14,8 @@
 enum { TOY_LIMIT = 8 };
 
 typedef enum toyError_enum { TOY_SUCCESS = 0, TOY_MISSING = 5, TOY_ABSENT = 5 } toyResult;
-typedef enum { TOY_RED = 1, TOY_BLUE = -2 } toyColour;
-typedef toyColour toyInk;
+typedef enum { TOY_RED = 1, TOY_BLUE = -2 } toyColor;
+typedef toyColor toyInk;
 typedef enum toyProperty { TOY_PROPERTY_WIDTH, TOY_PROPERTY_NAME } toyProperty;
 
 typedef struct toyBox_st* toyBox;
@@ -46,7 +46,7 @@ typedef union toyValue_union {
 typedef struct __attribute__((aligned(64))) toyMap_st {
   toySize* sizes;
   void** kernelParams;
-  toyColour palette[2];
+  toyColor palette[2];
   toyListener listener;
   toyWindow window;
 } toyMap;

@@ -50,7 +50,7 @@ def mistakes(
     Program("source")  # E: call-arg
     Program("source", "c++").compile()  # E: call-arg
     Program("source", "c++").compile("ptx", logs=True)  # E: arg-type
-    ProgramOptions(optimise=True)  # E: call-arg
+    ProgramOptions(optimize=True)  # E: call-arg
     ProgramOptions(max_register_count="64")  # E: arg-type
     StreamOptions(priority="high")  # E: arg-type
     LaunchConfig(grid="4", block=1)  # E: arg-type

@@ -15,7 +15,7 @@ def mistakes(device: int) -> None:
     nvml.device_get_clock_info(device, "graphics")  # E: arg-type
     nvml.device_get_clock_info(device)  # E: call-arg
     nvml.ClockType.GRAPHIC  # E: attr-defined
-    nvml.device_get_memory_info_v2(device).utilised  # E: attr-defined
+    nvml.device_get_memory_info_v2(device).utilized  # E: attr-defined
     nvml.device_get_memory_info_v2(device)["used"]  # E: index
     nvml.Return.NVML_SUCCESS  # E: attr-defined
     nvml.NVMLError  # E: attr-defined

@@ -241,10 +241,6 @@ class MapRules:
             broken.append(f"pixels_per_column is {self.pixels}, but must be in [1, 1024]")
         if self.interleave != TensorMapInterleave.NONE and len(self.extents) < 3:
             broken.append(f"interleave needs 3 axes or more, the tensor has {len(self.extents)}")
-        is_wide = self.interleave == TensorMapInterleave.INTERLEAVE_32B
-        if is_wide and self.swizzle != TensorMapSwizzle.SWIZZLE_32B:
-            name = TensorMapSwizzle(self.swizzle).name
-            broken.append(f"INTERLEAVE_32B needs swizzle SWIZZLE_32B, got {name}")
         if self.fill != TensorMapOOBFill.NONE and self.data_type < TensorMapDataType.FLOAT16:
             name = TensorMapDataType(self.data_type).name
             broken.append(f"oob_fill with NaN needs a floating-point data_type, got {name}")

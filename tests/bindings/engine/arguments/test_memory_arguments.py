@@ -150,7 +150,7 @@ def test_a_color_is_a_number_or_up_to_four(put, value, expected):
     seen = []
     put(
         "cuTexRefSetBorderColor",
-        lambda _ref, colour: seen.extend((ctypes.c_float * 4).from_address(colour)),
+        lambda _ref, color: seen.extend((ctypes.c_float * 4).from_address(color)),
         ctypes.c_void_p,
         ctypes.c_void_p,
     )

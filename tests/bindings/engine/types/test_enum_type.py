@@ -133,7 +133,7 @@ def test_bases_are_the_public_ones():
     assert isinstance(Result(0), FastEnum)
 
 
-class Colour(FastEnum):
+class Color(FastEnum):
     """Colors of paint."""
 
     RED = 1
@@ -146,14 +146,14 @@ class TestUserDefined:
     """A class statement creates an enumeration like the tables do."""
 
     def test_members(self):
-        assert [m.name for m in Colour] == ["RED", "GREEN"]
-        assert Colour.CRIMSON is Colour.RED is Colour(1)
-        assert Colour._private == 5
-        assert len(Colour) == 2
+        assert [m.name for m in Color] == ["RED", "GREEN"]
+        assert Color.CRIMSON is Color.RED is Color(1)
+        assert Color._private == 5
+        assert len(Color) == 2
 
     def test_documentation(self):
-        assert Colour.__doc__ == "Of paint."
-        assert Colour.GREEN.__doc__ == "Like grass."
+        assert Color.__doc__ == "Of paint."
+        assert Color.GREEN.__doc__ == "Like grass."
 
     def test_base_has_no_members(self):
         assert list(FastEnum) == []

@@ -212,13 +212,13 @@ def test_a_copied_element_retains_its_referents():
     frame, data = pitches(), Data(b"abcd")
     reference = weakref.ref(data)
     frame.pPitch = [runtime.cudaPitchedPtr(ptr=data), *frame.pPitch[1:]]
-    element, neighbour = frame.pPitch[:2]
+    element, neighbor = frame.pPitch[:2]
     del data, frame
     gc.collect()
     assert ctypes.string_at(element.ptr, 4) == b"abcd"
     del element
     gc.collect()
-    assert reference() is None and neighbour.pitch == 2
+    assert reference() is None and neighbor.pitch == 2
 
 
 @pytest.mark.parametrize("place", range(3))

@@ -52,7 +52,7 @@ def test_copies_are_equal(example):
 
 def test_unknown_keywords_are_refused(example):
     with pytest.raises(TypeError):
-        example[0](colour="red")
+        example[0](color="red")
 
 
 def test_the_signature_names_the_fields(example):

@@ -26,7 +26,7 @@ def set_current_answers_the_former_context():
     return device.set_current(former) is former, device.set_current()
 
 
-def uninitialised():
+def uninitialized():
     import threading
 
     texts = []
@@ -53,7 +53,7 @@ def uninitialised():
 CASES = [
     every_property,
     types_of_properties,
-    uninitialised,
+    uninitialized,
     lambda: device.set_current(),
     set_current_answers_the_former_context,
     lambda: Device(0) is Device(0),
