@@ -26,10 +26,10 @@ def run_together(*calls):
 
     with ThreadPoolExecutor(len(calls)) as threads:
         answers = [threads.submit(begin, call) for call in calls]
-    for call, answer in zip(calls, answers, strict=True):
-        if error := answer.exception():
+    for call, result in zip(calls, answers, strict=True):
+        if error := result.exception():
             error.add_note(f"raised by {call}")
-    return [answer.result() for answer in answers]
+    return [result.result() for result in answers]
 
 
 def comes_true(condition, seconds=30):

@@ -13,19 +13,19 @@ from benchmarks import environments, pictures
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def record(row, **more):
-    found = {"row": row, "unit": "ns", "theirs": 100.0, "ours": 10.0, "target": 9.0, "floor": 1.0}
-    return found | more
+def record(row, **extra):
+    result = {"row": row, "unit": "ns", "theirs": 100.0, "ours": 10.0, "target": 9.0, "floor": 1.0}
+    return result | extra
 
 
-def test_a_package_that_is_not_there_is_left_out(tmp_path, capsys):
+def test_a_missing_package_is_omitted(tmp_path, capsys):
     (tmp_path / "cupy.py").write_text("raise ImportError('not here')")
     env = environments.environment("reference", "null") | {"PYTHONPATH": str(tmp_path)}
     assert command.run_beside((sys.executable, env), "cupy") == {}
     assert "cupy is left out: ImportError: not here" in capsys.readouterr().err
 
 
-def test_it_has_rows_that_there_are():
+def test_its_rows_exist():
     source = (environments.FOLDER / "worker" / "beside.py").read_text()
     named = {line.split('"')[1] for line in source.splitlines() if ": lambda: " in line}
     assert named and named <= set(command.rows())
@@ -52,21 +52,21 @@ def test_the_picture_has_a_bar_for_each_figure():
     root = ElementTree.fromstring(pictures.bars([*records, record("no", ours=None)]))
     texts = [each.text for each in root.iter(f"{SVG}text")]
     assert {"fast & small", "slow", "CuPy", "10 µs"} <= set(texts) and "no" not in texts
-    told = [each.text for each in root.iter(f"{SVG}title")]
-    assert told[1:] == [
+    output = [each.text for each in root.iter(f"{SVG}title")]
+    assert output[1:] == [
         *("NVIDIA's: 100 ns", "halfwarp: 10 ns", "C: 1 ns", "CuPy: 50 ns"),
         *("NVIDIA's: 100 ns", "halfwarp: 2,000 ns"),
     ]
 
 
-@pytest.mark.parametrize("given", [["launch", "--json", "a b.json"], ["launch", "--svg", "x"]])
-def test_the_command_is_written_down_without_its_files(given, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["benchmarks", *given])
+@pytest.mark.parametrize("value", [["launch", "--json", "a b.json"], ["launch", "--svg", "x"]])
+def test_the_command_is_recorded_without_its_files(value, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["benchmarks", *value])
     assert command.command_line() == "python -m benchmarks launch"
 
 
-def test_what_was_written_names_command_machine_and_date():
+def test_the_record_names_command_machine_and_date():
     for name in ("rows", "rows_gpu"):
-        found = json.loads((environments.FOLDER / f"{name}.json").read_text())
-        assert found["command"].startswith("python -m benchmarks")
-        assert {"date", "machine", "python", "reference"} <= set(found["run"])
+        result = json.loads((environments.FOLDER / f"{name}.json").read_text())
+        assert result["command"].startswith("python -m benchmarks")
+        assert {"date", "machine", "python", "reference"} <= set(result["run"])

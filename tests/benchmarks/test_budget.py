@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `python -m benchmarks` makes of times: which of several counts, ratios, the budget."""
+"""Evaluation of times by `python -m benchmarks`: quartiles, ratios, the budget."""
 
 import json
 import re
@@ -13,8 +13,8 @@ from benchmarks.environments import FOLDER
 ROW = "cuCtxGetCurrent()"
 
 
-def record(row=ROW, theirs=100.0, ours=10.0, **more):
-    return {"row": row, "unit": "ns", "theirs": theirs, "ours": ours, "target": 20.0} | more
+def record(row=ROW, theirs=100.0, ours=10.0, **extra):
+    return {"row": row, "unit": "ns", "theirs": theirs, "ours": ours, "target": 20.0} | extra
 
 
 def budget():
@@ -28,24 +28,24 @@ def never(names):
 # --- times ---------------------------------------------------------------------------------------
 
 
-def test_of_several_rounds_the_lower_quartile_counts():
+def test_the_lower_quartile_of_several_rounds_counts():
     rounds = [{"row": float(ns)} for ns in (9, 30, 11, 10, 12, 50, 13, 14)]
     assert command.lower_quartiles(rounds) == {"row": 11.0}
 
 
-def test_a_round_that_failed_is_left_out():
+def test_a_failed_round_is_ignored():
     assert command.lower_quartiles([{"row": "no device"}, {"row": 5.0}, {"row": 6.0}]) == {
         "row": 5.0
     }
 
 
-def test_a_row_that_failed_in_each_round_says_why():
+def test_a_row_that_failed_in_each_round_has_the_error():
     assert command.lower_quartiles([{"row": "no device"}, {"row": "no device"}]) == {
         "row": "no device"
     }
 
 
-def test_the_ratio_is_how_many_times_faster_ours_is():
+def test_the_ratio_is_the_speedup_of_ours():
     assert command.ratio(record(theirs=100.0, ours=10.0)) == 10.0
 
 
@@ -62,11 +62,11 @@ def test_a_time_below_the_empty_call_does_not_divide_by_zero():
 
 
 def test_rows_of_the_budget_exist():
-    """A row that was renamed would be left unchecked."""
+    """A renamed row would be left unchecked."""
     assert set(budget()) <= set(command.rows())
 
 
-def test_each_row_that_the_reference_has_too_has_a_budget():
+def test_each_shared_row_has_a_budget():
     rows = command.rows()
     shared = {n for n, row in rows.items() if "null" in row.backends and not row.ours_only}
     of_some_nanoseconds = {"cimported cuCtxGetCurrent()"}  # noise is a large part of it
@@ -78,20 +78,20 @@ def test_a_row_within_the_budget_passes(capsys):
     assert capsys.readouterr().out == "within the budget\n"
 
 
-def test_a_row_without_a_budget_is_not_judged(capsys):
+def test_a_row_without_a_budget_is_ignored(capsys):
     assert command.check_budget([record(row="import cuda.core", ours=500.0)], never) == 0
 
 
-def test_a_row_above_the_budget_is_measured_once_more(capsys):
-    asked = []
+def test_a_row_above_the_budget_is_measured_a_second_time(capsys):
+    requested = []
 
-    def again(names):
-        asked.append(names)
+    def measure(names):
+        requested.append(names)
         return [record(ours=11.0, floor=6.2)]
 
     slow = record(ours=99.0)
-    assert command.check_budget([slow, record(row="enum from int")], again) == 0
-    assert asked == [[ROW]]
+    assert command.check_budget([slow, record(row="enum from int")], measure) == 0
+    assert requested == [[ROW]]
     assert "above the budget, so measured again alone" in capsys.readouterr().out
 
 
@@ -108,7 +108,7 @@ def test_a_row_that_cannot_be_measured_fails(capsys):
     assert "no figure (ours RuntimeError: no library, theirs 100.0)" in capsys.readouterr().out
 
 
-# --- what is printed -----------------------------------------------------------------------------
+# --- output --------------------------------------------------------------------------------------
 
 
 def test_a_missed_target_is_marked(capsys):
@@ -123,8 +123,8 @@ def test_an_error_is_printed_under_its_row(capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "    ours: ImportError: no module"
 
 
-def test_the_run_says_on_what_it_was_made():
+def test_the_run_names_its_machine():
     run = command.describe_run("null")
-    said = {"date", "backend", "python", "machine", "gpu", "system", "reference", "commit"}
-    assert set(run) == said and run["gpu"] is None
+    keys = {"date", "backend", "python", "machine", "gpu", "system", "reference", "commit"}
+    assert set(run) == keys and run["gpu"] is None
     assert json.loads(json.dumps(run)) == run

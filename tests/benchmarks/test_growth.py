@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `python -m benchmarks --growth` measures, writes and draws."""
+"""Measurements, tables and pictures of `python -m benchmarks --growth`."""
 
 import json
 import re
@@ -16,7 +16,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 LITTLE = {"launches of several threads": 2}
 
 
-def made(*points):
+def measurements(*points):
     return {
         "sweep": "allocate and close",
         "x": "live buffers",
@@ -26,7 +26,7 @@ def made(*points):
 
 
 def test_each_sweep_runs_at_a_small_point():
-    """In a process of its own, as in the command; ten of each will do."""
+    """Run it in a process of its own, like the command; ten of each suffice."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import json, grow; world = grow.World();"
         f"little = {LITTLE};"
@@ -40,19 +40,19 @@ def test_each_sweep_runs_at_a_small_point():
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert found.keys() == growth.sweeps().keys()
-    assert all(number >= 0 for number in found.values())
-    assert all(number > 0 for name, number in found.items() if "memory" not in name)
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert result.keys() == growth.sweeps().keys()
+    assert all(number >= 0 for number in result.values())
+    assert all(number > 0 for name, number in result.items() if "memory" not in name)
 
 
-def test_the_least_of_the_rounds_counts_and_an_error_where_there_is_none():
+def test_the_minimum_of_the_rounds_counts_or_an_error_is_shown():
     assert growth.least([3.04, "no memory", 2.0]) == 2.0
     assert growth.least(["no device", "no memory"]) == "no memory"
 
 
-def test_the_table_has_a_line_for_each_point_and_says_what_failed():
-    lines = list(growth.table(made((10, 40.0, 10.0), (1000, "MemoryError: full", 12.5))))
+def test_the_table_has_a_line_for_each_point_and_the_failures():
+    lines = list(growth.table(measurements((10, 40.0, 10.0), (1000, "MemoryError: full", 12.5))))
     assert lines[0] == "allocate and close [ns]"
     assert lines[1].split() == ["live", "buffers", "NVIDIA's", "halfwarp", "ratio"]
     assert lines[2].split() == ["10", "40.0", "10.0", "4.0x"]
@@ -64,25 +64,25 @@ def test_the_table_has_a_line_for_each_point_and_says_what_failed():
     ("highest", "step", "top"),
     [(1.0, 0.2, 1.0), (9.0, 2, 10), (26, 10, 30), (1039.1, 500, 1500), (0.0, 1e-10, 1e-10)],
 )
-def test_lines_lie_at_round_numbers(highest, step, top):
+def test_grid_lines_are_at_round_numbers(highest, step, top):
     assert growth.ticks(highest) == pytest.approx((step, top))
 
 
-def test_the_picture_has_both_lines_with_their_points_inside_it():
-    root = ElementTree.fromstring(growth.svg(made((10, 40.0, 10.0), (100, 44.0, 0.0))))
+def test_the_picture_contains_both_lines_with_their_points():
+    root = ElementTree.fromstring(growth.svg(measurements((10, 40.0, 10.0), (100, 44.0, 0.0))))
     assert root.find(f"{SVG}title").text == "allocate and close, ns"
     lines = [each.get("points").split() for each in root.iter(f"{SVG}polyline")]
     assert [len(line) for line in lines] == [2, 2]
     for x, y in (map(float, at.split(",")) for line in lines for at in line):
         assert growth.LEFT <= x <= growth.WIDTH and 0 <= y <= growth.HEIGHT - growth.BOTTOM
     heights = [float(line[0].split(",")[1]) for line in lines]
-    assert heights[0] < heights[1]  # more lies higher up
+    assert heights[0] < heights[1]  # larger values are higher up
     shown = [each.text for each in root.iter(f"{SVG}text")]
     assert {"10", "100", "live buffers", "NVIDIA's", "halfwarp", "50"} <= set(shown)
 
 
-def test_a_point_without_a_number_is_left_out_of_the_picture():
-    drawn = growth.svg(made((10, "no", 1.0), (20, 3.0, 2.0)))
+def test_a_point_without_a_number_is_omitted_from_the_picture():
+    drawn = growth.svg(measurements((10, "no", 1.0), (20, 3.0, 2.0)))
     assert [len(p.split()) for p in re.findall(r'points="([^"]*)"', drawn)] == [1, 2]
 
 

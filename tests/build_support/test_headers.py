@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which CUDA headers are taken, and that they compile on other machines."""
+"""Choice of the CUDA headers, and that they compile on other machines."""
 
 from pathlib import Path
 
@@ -20,15 +20,15 @@ def toolkits(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_toolkit_of_another_version_is_passed_over(toolkits):
+def test_a_toolkit_of_another_version_is_skipped(toolkits):
     assert headers.find("13.5") == toolkits / "CUDA_HOME" / "include"
 
 
-def test_the_newest_is_taken_when_no_version_is_asked_for(toolkits):
+def test_the_newest_is_chosen_without_a_requested_version(toolkits):
     assert headers.find() == toolkits / "CUDA_HOME" / "include"
 
 
-def test_a_version_that_is_not_there_is_not_found(toolkits):
+def test_a_missing_version_is_not_found(toolkits):
     assert headers.find("12.4") is None
 
 
@@ -37,10 +37,10 @@ def test_a_folder_without_the_header_is_no_candidate(toolkits, monkeypatch):
     assert headers.find() == toolkits / "CUDA_PATH" / "include"
 
 
-def test_on_arm_the_header_that_asks_for_opengl_first_finds_ours(compile_only):
-    found = headers.find("13.5")
-    if not found:
+def test_on_arm_the_header_with_opengl_finds_our_header(compile_only):
+    result = headers.find("13.5")
+    if not result:
         pytest.skip("no headers of CUDA 13.5 here")
     foreign = Path(headers.__file__).parents[1] / "cpp" / "driver" / "foreign"
     text = "#include <GL/gl.h>\n#include <cuda_gl_interop.h>\n"
-    compile_only(text, "c", "-D__aarch64__", f"-I{foreign}", f"-I{found}")
+    compile_only(text, "c", "-D__aarch64__", f"-I{foreign}", f"-I{result}")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is corrected in the sources that Cython writes."""
+"""Corrections of the sources that Cython writes."""
 
 from build_support.included_files import distinguish_files
 
 LOOKUP = "code = find_code_object(c_line ? -c_line : py_line);\n"
 
 
-def test_code_objects_are_kept_by_file_and_line(tmp_path):
+def test_code_objects_are_cached_by_file_and_line(tmp_path):
     source = tmp_path / "made.cpp"
     source.write_text(LOOKUP * 4)
     distinguish_files(source)
@@ -17,7 +17,7 @@ def test_code_objects_are_kept_by_file_and_line(tmp_path):
     assert source.read_text() == corrected
 
 
-def test_a_source_that_looks_them_up_otherwise_is_left_as_it_is(tmp_path, capsys):
+def test_a_source_with_another_lookup_is_unchanged(tmp_path, capsys):
     source = tmp_path / "made.cpp"
     source.write_text(LOOKUP)
     distinguish_files(source)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linking for an older system: which versions are kept, where, and what is put beside them."""
+"""Linking for an older system: the chosen symbol versions, their libraries, and added code."""
 
 import ctypes
 import re
@@ -43,7 +43,7 @@ int await(int clock, long seconds, long nanoseconds) {
 int at_fork(void (*child)(void)) { return pthread_atfork(0, 0, child); }
 int at_exit(void (*f)(void)) { return atexit(f); }
 """
-# What headers of glibc 2.38 turn calls of strtol and sscanf into.
+# Functions that headers of glibc 2.38 substitute for strtol and sscanf.
 REDIRECTED = """
 long __isoc23_strtol(const char*, char**, int);
 unsigned long __isoc23_strtoul(const char*, char**, int);
@@ -62,7 +62,7 @@ int read_three(const char* text, int* a, double* b, char* c) {
 """
 
 IN_CPP = "-xc++", "-std=c++20", "-D_GLIBCXX_ASSERTIONS"
-# What GCC 12 to 16 take from the C++ library; the last by hand, for older ones.
+# Symbols that GCC 12 to 16 import from the C++ library; the last by hand, for older compilers.
 PROGRAM_IN_CPP = """
 #include <string>
 #include <vector>
@@ -78,19 +78,19 @@ void end() { __cxa_call_terminate(nullptr); }
 
 
 @pytest.mark.parametrize(
-    ("versions", "kept"),
+    ("versions", "chosen"),
     [
         (["GLIBC_2.2.5", "GLIBC_2.17"], "GLIBC_2.17"),
         (["GLIBC_2.17", "GLIBC_2.2.5"], "GLIBC_2.17"),
         (["GLIBC_2.29", "GLIBC_2.2.5"], "GLIBC_2.2.5"),
     ],
 )
-def test_the_newest_version_is_kept_that_the_older_system_has(versions, kept):
-    found = libraries.cut((Symbol("exp2", version) for version in versions), ALLOWED)
-    assert [symbol.version for symbol in found.values()] == [kept]
+def test_the_newest_version_of_the_older_system_is_chosen(versions, chosen):
+    result = libraries.cut((Symbol("exp2", version) for version in versions), ALLOWED)
+    assert [symbol.version for symbol in result.values()] == [chosen]
 
 
-def test_what_the_older_system_lacks_is_left_out():
+def test_a_symbol_missing_in_the_older_system_is_omitted():
     assert libraries.cut([Symbol("gettid", "GLIBC_2.30")], ALLOWED) == {}
 
 
@@ -107,13 +107,13 @@ def test_what_the_older_system_lacks_is_left_out():
         ("timerfd_create", "libc.so.6"),
     ],
 )
-def test_what_has_moved_into_libc_is_where_it_was(name, library):
+def test_symbols_moved_into_libc_are_linked_from_their_old_library(name, library):
     every = [Symbol(name, "GLIBC_2.34"), Symbol(name, "GLIBC_2.2.5")]
-    found = libraries.sorted_by_library({"libc.so.6": every}, ALLOWED)
-    assert found == {library: [Symbol(name, "GLIBC_2.2.5")]}
+    result = libraries.sorted_by_library({"libc.so.6": every}, ALLOWED)
+    assert result == {library: [Symbol(name, "GLIBC_2.2.5")]}
 
 
-def test_what_was_always_in_libc_stays_there():
+def test_symbols_always_in_libc_stay_there():
     every = [Symbol("pthread_mutex_lock", "GLIBC_2.2.5")]
     assert libraries.sorted_by_library({"libc.so.6": every}, ALLOWED) == {"libc.so.6": every}
 
@@ -125,7 +125,7 @@ def test_versions_are_ordered_by_their_numbers():
     assert script == "GLIBC_2.2.5 { b; a; };\nGLIBC_2.17 { c; };\n"
 
 
-def test_the_policy_says_which_versions_there_are():
+def test_the_policy_lists_the_versions():
     pytest.importorskip("auditwheel")
     allowed = libraries.allowed_by("manylinux_2_28_aarch64")
     assert {"GLIBC_2.17", "GLIBC_2.28", "GLIBCXX_3.4.24"} <= allowed
@@ -150,17 +150,17 @@ def every_version(compiler):
 
 @pytest.fixture(scope="module")
 def allowed(every_version):
-    """As auditwheel's manylinux_2_28: of the families that matter here."""
+    """The versions of auditwheel's manylinux_2_28, for the relevant families."""
     last = {"GLIBC": [2, 28], "GLIBCXX": [3, 4, 24], "CXXABI": [1, 3, 11]}
-    kept = {v for v in every_version if libraries.age(v) <= last.get(v.partition("_")[0], [])}
-    if kept == every_version:
+    older = {v for v in every_version if libraries.age(v) <= last.get(v.partition("_")[0], [])}
+    if older == every_version:
         pytest.skip("this system is as old as that")
-    return frozenset(kept)
+    return frozenset(older)
 
 
 @pytest.fixture(scope="module")
 def link(compiler, allowed, tmp_path_factory):
-    """Makes a library of a source in C or C++, linked for glibc 2.28."""
+    """Build a library from a source in C or C++, linked for glibc 2.28."""
     folder = tmp_path_factory.mktemp("older")
     flags = libraries.write(folder / "libraries", compiler, allowed)
 
@@ -189,14 +189,14 @@ def versions_in(text):
     return set(re.findall(r"\b(?:GLIBC|GLIBCXX|CXXABI)_[\d.]+", text))
 
 
-def test_what_is_linked_asks_for_no_newer_version(linked, allowed):
+def test_linked_libraries_need_no_newer_version(linked, allowed):
     text = dynamic_part(linked)
     assert versions_in(text) and versions_in(text) <= allowed
     needed = set(re.findall(r"NEEDED +(\S+)", text))
     assert {"libdl.so.2", "libpthread.so.0", "libm.so.6", "libc.so.6"} <= needed
 
 
-def test_what_is_linked_works_on_this_system(linked, tmp_path):
+def test_linked_libraries_work_on_this_system(linked, tmp_path):
     program = ctypes.CDLL(str(linked))
     program.power.restype, program.power.argtypes = ctypes.c_double, [ctypes.c_double]
     program.size_of.restype = program.size_of_file.restype = ctypes.c_long
@@ -216,14 +216,14 @@ def test_what_is_linked_works_on_this_system(linked, tmp_path):
 @pytest.mark.parametrize(
     ("function", "made_of"), [("pthread_atfork", "__register_atfork"), ("atexit", "__cxa_atexit")]
 )
-def test_what_the_static_part_of_the_c_library_has_is_linked_from_there(linked, function, made_of):
-    """It tells the system which object a handler belongs to; the entry for old programs cannot."""
+def test_functions_of_the_static_c_library_are_linked_statically(linked, function, made_of):
+    """Such a function identifies the object of a handler; the entry for old programs cannot."""
     text = subprocess.run(["nm", "-D", linked], capture_output=True, text=True).stdout
-    asked = re.findall(r" U (\w+)@", text)
-    assert made_of in asked and function not in asked
+    undefined = re.findall(r" U (\w+)@", text)
+    assert made_of in undefined and function not in undefined
 
 
-def test_a_handler_of_forks_runs_in_the_child(linked):
+def test_a_fork_handler_runs_in_the_child(linked):
     code = f"""
 import ctypes, os
 program = ctypes.CDLL({str(linked)!r})
@@ -238,7 +238,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert done.stdout == "7\n", done.stderr
 
 
-def test_numbers_are_read_as_newer_headers_ask_for_it(link, allowed):
+def test_numbers_are_parsed_as_newer_headers_require(link, allowed):
     library = link("redirected", REDIRECTED)
     text = subprocess.run(["nm", "-D", library], capture_output=True, text=True).stdout
     assert "__isoc23" not in text
@@ -259,7 +259,7 @@ def test_numbers_are_read_as_newer_headers_ask_for_it(link, allowed):
     assert (a.value, b.value, c.value) == (3, 0.5, b"word")
 
 
-def test_what_newer_compilers_take_from_the_cpp_library_is_linked(link, allowed):
+def test_symbols_that_newer_compilers_import_are_linked(link, allowed):
     library = link("program_in_cpp", PROGRAM_IN_CPP, ("g++", *IN_CPP))
     assert "CXXABI_1.3" in versions_in(dynamic_part(library)) <= allowed
     program = ctypes.CDLL(str(library))
@@ -277,7 +277,7 @@ def test_what_newer_compilers_take_from_the_cpp_library_is_linked(link, allowed)
 
 @pytest.mark.parametrize("own", [True, False], ids=["of the system", "of ours"])
 def test_a_wait_by_the_steady_clock_ends_in_time(compiler, linked, tmp_path, own):
-    """Also where the system has no such function."""
+    """The wait also works on a system without such a function."""
     if not own:
         text = (libraries.HERE / "missing.c").read_text()
         (tmp_path / "missing.c").write_text(text.replace('"pthread_cond_clockwait"', '"none"'))
@@ -291,13 +291,15 @@ def test_a_wait_by_the_steady_clock_ends_in_time(compiler, linked, tmp_path, own
     program = ctypes.CDLL(str(linked))
     program.await_ = program["await"]
     begun = time.monotonic()
-    seconds, rest = divmod(time.monotonic_ns() + 60_000_000, 1_000_000_000)
-    result = program.await_(time.CLOCK_MONOTONIC, ctypes.c_long(seconds), ctypes.c_long(rest))
+    seconds, nanoseconds = divmod(time.monotonic_ns() + 60_000_000, 1_000_000_000)
+    result = program.await_(
+        time.CLOCK_MONOTONIC, ctypes.c_long(seconds), ctypes.c_long(nanoseconds)
+    )
     assert result == 110  # ETIMEDOUT
     assert 0.05 < time.monotonic() - begun < 5
 
 
-def test_nothing_is_done_where_the_system_is_as_old(compiler, every_version, tmp_path):
+def test_a_system_of_the_same_age_needs_nothing(compiler, every_version, tmp_path):
     assert libraries.write(tmp_path / "none", compiler, frozenset(every_version)) == []
     assert not (tmp_path / "none").exists()
 

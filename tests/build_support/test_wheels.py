@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Releases: the same files give the same bytes, and what is wrong with a wheel is found."""
+"""Releases: the same files give the same bytes, and problems of a wheel are found."""
 
 import csv
 import gzip
@@ -43,32 +43,35 @@ SOUND = {
 }
 
 
-def made(folder, files=SOUND, platform=TAG):
+def written_wheel(folder, files=SOUND, platform=TAG):
     path = folder / f"halfwarp-0.1.0-cp311-cp311-{platform}.whl"
     normal.write_wheel(path, files, EPOCH)
     return path
 
 
-def found(folder, files):
+def problems(folder, files):
     pytest.importorskip("elftools", reason="auditwheel is not installed")
-    return list(check.problems(made(folder, files), ROOT))
+    return list(check.problems(written_wheel(folder, files), ROOT))
 
 
 def test_the_order_of_files_does_not_matter(tmp_path):
     turned = dict(reversed(SOUND.items()))
     (tmp_path / "turned").mkdir()
-    assert made(tmp_path).read_bytes() == made(tmp_path / "turned", turned).read_bytes()
+    assert (
+        written_wheel(tmp_path).read_bytes()
+        == written_wheel(tmp_path / "turned", turned).read_bytes()
+    )
 
 
 def test_a_wheel_is_read_as_it_was_written(tmp_path):
-    files = normal.read_wheel(made(tmp_path))
+    files = normal.read_wheel(written_wheel(tmp_path))
     assert {n: d for n, d in files.items() if not n.endswith("/RECORD")} == {
         name: data for name, data in SOUND.items() if not name.endswith("/RECORD")
     }
 
 
 def test_the_record_lists_every_file_with_its_digest(tmp_path):
-    files = normal.read_wheel(made(tmp_path))
+    files = normal.read_wheel(written_wheel(tmp_path))
     rows = list(csv.reader(io.StringIO(files[f"{INFO}/RECORD"].decode())))
     assert {row[0] for row in rows} == set(SOUND)
     for name, digest, size in rows[:-1]:
@@ -76,17 +79,17 @@ def test_the_record_lists_every_file_with_its_digest(tmp_path):
     assert rows[-1] == [f"{INFO}/RECORD", "", ""]
 
 
-def test_the_digest_is_that_of_the_specification():
-    """Of nothing, as FIPS 180-4 and RFC 4648 have it."""
+def test_the_digest_equals_the_specification():
+    """The digest of no data, as in FIPS 180-4 and RFC 4648."""
     assert normal.hash_of(b"") == "sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
 
 
-def test_all_times_are_the_one_that_is_asked_for(tmp_path):
-    with zipfile.ZipFile(made(tmp_path)) as archive:
+def test_all_times_equal_the_requested_time(tmp_path):
+    with zipfile.ZipFile(written_wheel(tmp_path)) as archive:
         assert {info.date_time for info in archive.infolist()} == {(2023, 11, 14, 22, 13, 20)}
 
 
-def test_a_time_before_zip_archives_is_their_first(tmp_path):
+def test_a_time_before_zip_archives_is_replaced_by_their_first(tmp_path):
     path = tmp_path / "early-1-py3-none-any.whl"
     normal.write_wheel(path, SOUND, 0)
     with zipfile.ZipFile(path) as archive:
@@ -104,7 +107,7 @@ def packed(path, names, mtime):
     return path.read_bytes()
 
 
-def test_an_sdist_depends_on_its_files_alone(tmp_path):
+def test_an_sdist_depends_on_its_files_only(tmp_path):
     one = packed(tmp_path / "one.tar.gz", ["run", "setup.py"], 1)
     assert one == packed(tmp_path / "two.tar.gz", ["setup.py", "run"], 2)
     with tarfile.open(fileobj=io.BytesIO(one)) as archive:
@@ -114,8 +117,8 @@ def test_an_sdist_depends_on_its_files_alone(tmp_path):
     assert gzip.decompress(one)
 
 
-def test_a_sound_wheel_has_no_problem(tmp_path):
-    assert found(tmp_path, SOUND) == []
+def test_a_valid_wheel_has_no_problem(tmp_path):
+    assert problems(tmp_path, SOUND) == []
 
 
 PLANTED = [
@@ -134,19 +137,19 @@ PLANTED = [
 
 
 @pytest.mark.parametrize(("name", "data", "expected"), PLANTED, ids=[p[2][:20] for p in PLANTED])
-def test_what_is_wrong_is_found(tmp_path, name, data, expected):
-    (wrong,) = found(tmp_path, {**SOUND, name: data})
+def test_a_problem_is_found(tmp_path, name, data, expected):
+    (wrong,) = problems(tmp_path, {**SOUND, name: data})
     assert expected in wrong
 
 
-def test_a_wheel_that_was_not_repaired_is_found(tmp_path):
+def test_an_unrepaired_wheel_is_found(tmp_path):
     pytest.importorskip("elftools", reason="auditwheel is not installed")
-    wrong = list(check.problems(made(tmp_path, platform="linux_x86_64"), ROOT))
+    wrong = list(check.problems(written_wheel(tmp_path, platform="linux_x86_64"), ROOT))
     assert "not repaired" in wrong[0]
 
 
-def test_libraries_that_a_system_need_not_have_are_found():
-    """The dynamic section of an extension of ours, and of one that needs another library."""
+def test_libraries_that_a_system_may_lack_are_found():
+    """Reads the dynamic section of one of our extensions, and of one that needs another library."""
     pytest.importorskip("elftools", reason="auditwheel is not installed")
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     data = (ROOT / "cuda" / "bindings" / f"_low{suffix}").read_bytes()
@@ -169,8 +172,8 @@ def test_libraries_that_a_system_need_not_have_are_found():
     ],
     ids=["in no library", "of C++"],
 )
-def test_names_that_are_wrong_are_found(tmp_path, text, problem):
-    """Python's own names are known to be in no library."""
+def test_wrong_names_are_found(tmp_path, text, problem):
+    """Python's own names are in no library."""
     pytest.importorskip("elftools", reason="auditwheel is not installed")
     if not shutil.which("gcc"):
         pytest.skip("needs gcc")
@@ -181,8 +184,8 @@ def test_names_that_are_wrong_are_found(tmp_path, text, problem):
 
 
 @pytest.mark.parametrize("stem", ["core/_core", "core/_views", "bindings/libcuda_emulated"])
-def test_what_is_built_exports_no_name_of_cpp(stem):
-    """Of templates of the C++ library, either: of these another library may have another copy."""
+def test_extensions_export_no_cpp_symbols(stem):
+    """Not even of C++ library templates: another library may have another copy."""
     pytest.importorskip("elftools", reason="auditwheel is not installed")
     suffix = ".so" if stem.endswith("emulated") else sysconfig.get_config_var("EXT_SUFFIX")
     names = list(check.exported((ROOT / "cuda" / f"{stem}{suffix}").read_bytes()))
@@ -190,7 +193,7 @@ def test_what_is_built_exports_no_name_of_cpp(stem):
     assert [name for name in names if name.startswith("_Z")] == []
 
 
-def test_only_a_platform_that_is_asked_for_changes_the_linking(tmp_path, monkeypatch):
+def test_only_a_requested_platform_changes_the_linking(tmp_path, monkeypatch):
     monkeypatch.setenv("LDFLAGS", "-Wl,-O1")
     monkeypatch.setattr(build.libraries, "allowed_by", lambda platform: {platform})
     monkeypatch.setattr(build.libraries, "write", lambda folder, *_: [f"-L{folder}"])
@@ -201,7 +204,7 @@ def test_only_a_platform_that_is_asked_for_changes_the_linking(tmp_path, monkeyp
 
 @pytest.mark.parametrize("processor", ["x86_64", "aarch64"])
 def test_auditwheel_knows_the_platforms_of_each_processor(tmp_path, processor):
-    """Refused is the wheel, which is not there, and not the platform."""
+    """The error is about the missing wheel, not about the platform."""
     pytest.importorskip("auditwheel")
     repair = build.Builder(
         tmp_path, tmp_path, EPOCH, platform=f"manylinux_2_28_{processor}"
@@ -213,20 +216,20 @@ def test_auditwheel_knows_the_platforms_of_each_processor(tmp_path, processor):
     )
 
 
-def test_the_license_of_what_is_linked_is_added(tmp_path, monkeypatch):
+def test_the_license_of_linked_code_is_added(tmp_path, monkeypatch):
     monkeypatch.setattr(build, "license_of_linked", lambda: b"its license")
     files = build.with_license(SOUND)
     assert files[f"{INFO}/licenses/nvidia-cuda-runtime/License.txt"] == b"its license"
-    assert found(tmp_path, files) == []
+    assert problems(tmp_path, files) == []
 
 
-def test_a_license_that_is_not_to_be_had_ends_the_build(monkeypatch):
+def test_a_missing_license_ends_the_build(monkeypatch):
     monkeypatch.setattr(build, "LINKED", "no-such-package-as-this")
     with pytest.raises(SystemExit, match="pip install no-such-package-as-this"):
         build.license_of_linked()
 
 
-def test_the_time_is_that_of_the_variable_or_of_the_commit(tmp_path, monkeypatch):
+def test_the_time_comes_from_the_variable_or_the_commit(tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "42")
     assert build.epoch_of(ROOT) == 42
     monkeypatch.delenv("SOURCE_DATE_EPOCH")
@@ -234,7 +237,8 @@ def test_the_time_is_that_of_the_variable_or_of_the_commit(tmp_path, monkeypatch
 
 
 def interpreter(folder, processor):
-    """A script that says for which processor it is, and makes an environment without one."""
+    """Write a script that reports its processor and creates an environment without an
+    interpreter."""
     path = folder / "python"
     make = 'mkdir -p "$4/bin"; ln -s /dev/null "$4/bin/python"'
     path.write_text(f"#!/bin/sh\ncase $1 in -c) echo {processor} ;; *) {make} ;; esac\n")
@@ -242,14 +246,14 @@ def interpreter(folder, processor):
     return path
 
 
-def test_an_environment_of_another_processor_is_emulated_as_well(tmp_path):
-    """A program in it would be one that this machine's kernel cannot run."""
+def test_an_environment_of_another_processor_is_emulated(tmp_path):
+    """This machine's kernel cannot run a program in it."""
     python = interpreter(tmp_path, "vax")
     inside = trial.empty_environment(python, tmp_path / "of a vax")
     assert not inside.is_symlink() and inside.read_text() == python.read_text()
 
 
-def test_an_environment_of_this_processor_is_left_as_it_is(tmp_path):
+def test_an_environment_of_this_processor_is_unchanged(tmp_path):
     python = interpreter(tmp_path, platform.machine())
     inside = trial.empty_environment(python, tmp_path / "of this machine")
     assert inside.readlink() == Path("/dev/null")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names and calls of 0.x releases: each is what is there today, with one deprecation or none."""
+"""Names and calls of 0.x releases: each equals its current form, with one deprecation or none."""
 
 import warnings
 
@@ -30,11 +30,11 @@ ARCH = {"arch": "sm_80"}
 
 @pytest.fixture
 def names(handle_of):
-    """What the rows below may name."""
+    """Return the names that the rows below use."""
     dev = Device(0)
     dev.set_current()
     code = ObjectCode.from_ptx(PTX)
-    handle_of(code)  # a row reads its kernel's
+    handle_of(code)  # a row reads its kernel's handle
     with dev.create_stream() as stream, dev.create_event() as event:
         foreign = type("Foreign", (), {"__cuda_stream__": (0, int(stream.handle))})()
         yield {
@@ -138,35 +138,35 @@ REFUSED = {
 
 
 def evaluate(row, names):
-    """What a row gives, and what was said of it."""
+    """Return the value of a row, and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = eval(compile(row, "client.py", "eval"), names)
-    return found, [(each.category, each.filename) for each in caught]
+        result = eval(compile(row, "client.py", "eval"), names)
+    return result, [(each.category, each.filename) for each in caught]
 
 
 @pytest.mark.parametrize("row", SILENT)
-def test_rule_17_the_same_without_a_word(names, row):
-    found, said = evaluate(row, names)
-    assert found == eval(SILENT[row], names)
-    assert said == []
+def test_unchanged_names_work_without_a_warning(names, row):
+    result, warned = evaluate(row, names)
+    assert result == eval(SILENT[row], names)
+    assert warned == []
 
 
 @pytest.mark.parametrize("row", WARNED)
-def test_rule_17_the_same_with_one_deprecation(names, row):
-    found, said = evaluate(row, names)
-    assert found == eval(WARNED[row], names)
-    assert said == [(DeprecationWarning, "client.py")]
+def test_deprecated_names_work_with_one_warning(names, row):
+    result, warned = evaluate(row, names)
+    assert result == eval(WARNED[row], names)
+    assert warned == [(DeprecationWarning, "client.py")]
 
 
 @pytest.mark.parametrize("row", REFUSED)
-def test_rule_17_what_is_not_kept_says_what_to_do(names, row):
+def test_removed_names_name_a_replacement(names, row):
     error, text = REFUSED[row]
     with pytest.raises(error, match=text):
         evaluate(row, names)
 
 
-def test_rule_17_an_import_of_a_name_warns_once(run_python):
+def test_an_import_of_a_deprecated_name_warns_once(run_python):
     code = """
 import warnings
 with warnings.catch_warnings(record=True) as caught:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Private names that shipped packages import, as they import them."""
+"""Private names that published packages import, imported in the same way."""
 
 import importlib
 import threading
@@ -11,7 +11,7 @@ from cuda.core.typing import IsStreamType
 
 from ..threads import run_together
 
-# module -> names, and the object of today if it has a public name
+# module -> names, and the current object if it has a public name
 FROM_CORE = {
     "_stream": {"Stream": cuda.core.Stream, "IsStreamT": IsStreamType},
     "_memory": {"Buffer": cuda.core.Buffer, "MemoryResource": cuda.core.MemoryResource},
@@ -31,19 +31,19 @@ ROWS = [(module, name) for module, names in FROM_CORE.items() for name in names]
 
 
 @pytest.mark.parametrize(("module", "name"), ROWS)
-def test_it_is_the_very_object_of_today(module, name):
-    found = importlib.import_module(f"cuda.core.{module}")
-    assert getattr(found, name) is FROM_CORE[module][name]
+def test_it_is_identical_to_the_current_object(module, name):
+    result = importlib.import_module(f"cuda.core.{module}")
+    assert getattr(result, name) is FROM_CORE[module][name]
 
 
 @pytest.mark.parametrize(("module", "name"), ROWS)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_it_is_the_same_below_experimental(module, name):
-    found = importlib.import_module(f"cuda.core.experimental.{module}")
-    assert getattr(found, name) is FROM_CORE[module][name]
+    result = importlib.import_module(f"cuda.core.experimental.{module}")
+    assert getattr(result, name) is FROM_CORE[module][name]
 
 
-def test_private_modules_are_there_after_one_import(run_python):
+def test_private_modules_are_available_after_one_import(run_python):
     names = (
         "_context _device _event _kernel_arg_handler _launch_config _launcher _memory _module "
         "_program _stream _utils _utils.cuda_utils _memory._buffer _memory._legacy"
@@ -61,9 +61,9 @@ print("_stream" in dir(cuda.core), hasattr(cuda.core, "_nothing"))
 
 
 class TestThreadState:
-    """`cuda.core._device._tls`, by which test suites make a thread forget its devices."""
+    """`cuda.core._device._tls`, by which test suites clear a thread's devices."""
 
-    def test_deleting_the_devices_makes_new_ones(self):
+    def test_deleting_the_devices_creates_new_ones(self):
         def in_thread():
             from cuda.core._device import _tls
 
@@ -73,14 +73,14 @@ class TestThreadState:
             del _tls.devices
             assert not hasattr(_tls, "devices")
             assert vars(_tls) == {}
-            again = cuda.core.Device(0)
-            assert again is not first
-            assert again == first
-            assert cuda.core.Device(0) is again
+            second = cuda.core.Device(0)
+            assert second is not first
+            assert second == first
+            assert cuda.core.Device(0) is second
 
-        run_together(in_thread)  # whose devices end with it
+        run_together(in_thread)  # its devices are destroyed with it
 
-    def test_it_is_of_the_thread_that_asks(self):
+    def test_it_is_specific_to_the_calling_thread(self):
         from cuda.core._device import _tls
 
         cuda.core.Device(0)
@@ -91,7 +91,7 @@ class TestThreadState:
         assert seen == [False]
         assert hasattr(_tls, "devices")
 
-    def test_devices_that_are_not_there_cannot_be_forgotten(self):
+    def test_missing_devices_cannot_be_deleted(self):
         def in_thread():
             from cuda.core._device import _tls
 
@@ -100,10 +100,10 @@ class TestThreadState:
             with pytest.raises(AttributeError):
                 del _tls.devices
 
-        run_together(in_thread)  # whose devices end with it
+        run_together(in_thread)  # its devices are destroyed with it
 
 
-def test_private_names_are_silent(recwarn):
+def test_private_names_cause_no_warning(recwarn):
     for module, name in ROWS:
         getattr(importlib.import_module(f"cuda.core.{module}"), name)
     from cuda.bindings._internal.nvjitlink import _inspect_function_pointer  # noqa: F401
@@ -112,7 +112,7 @@ def test_private_names_are_silent(recwarn):
 
 
 class TestCudaUtils:
-    """numba-cuda, cccl, flashinfer and mlir."""
+    """For numba-cuda, cccl, flashinfer and mlir."""
 
     def test_a_result_is_unpacked_or_raised(self):
         from cuda.core._utils.cuda_utils import CUDAError, handle_return
@@ -121,7 +121,7 @@ class TestCudaUtils:
         with pytest.raises(CUDAError, match="^CUDA_ERROR_INVALID_VALUE"):
             handle_return((driver.CUresult.CUDA_ERROR_INVALID_VALUE,))
 
-    def test_results_of_the_runtime_are_results_too(self):
+    def test_results_of_the_runtime_are_accepted_too(self):
         from cuda.bindings import runtime
         from cuda.core._utils.cuda_utils import CUDAError, handle_return
 
@@ -138,7 +138,7 @@ class TestCudaUtils:
 
 
 class TestBindings:
-    def test_numba_takes_the_linker_for_present_by_its_address(self):
+    def test_numba_recognizes_the_linker_by_its_address(self):
         from cuda.bindings._internal.nvjitlink import _inspect_function_pointer
         from cuda.bindings._internal.utils import NotSupportedError
         from cuda.pathfinder import DynamicLibNotFoundError
@@ -158,7 +158,7 @@ class TestBindings:
         assert type(Color) is FastEnumMetaclass
         assert Color(1) is Color.RED
 
-    def test_versions_are_those_of_the_level(self):
+    def test_versions_equal_the_level(self):
         from cuda.bindings._version import __version__, __version_tuple__
 
         assert __version__ == "13.5.0"

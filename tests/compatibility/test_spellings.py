@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spellings of published introductions, each as it is written there."""
+"""Spellings of published introductions, unchanged."""
 
 import ctypes
 import subprocess
@@ -59,7 +59,7 @@ def saxpy(dev, ptx):
 
 @pytest.fixture
 def warned():
-    """The deprecations of a block, as (old, new) names, with the file they are told of."""
+    """Return the deprecations of a block as (old, new) names, with the file that they refer to."""
 
     class Warned(warnings.catch_warnings):
         def __enter__(self):
@@ -84,7 +84,7 @@ class TestLowLayer:
             err, named = driver.cuCtxCreate(flags=0, dev=device)
             err, of_13 = driver.cuCtxCreate(None, 0, device)
         assert err == driver.CUresult.CUDA_SUCCESS
-        # the current one first: each makes the one below it current
+        # the current one first: each destruction makes the one below it current
         assert [driver.cuCtxDestroy(each) for each in (of_13, named, context)] == [(err,)] * 3
         text = "cuCtxCreate(flags, dev) is deprecated: use cuCtxCreate(None, flags, dev)"
         assert warned.texts() == [text] * 2
@@ -111,7 +111,7 @@ class TestLowLayer:
             ("nvrtcGetProgramLog(prog, size)", lambda: nvrtc.nvrtcGetProgramLog(0, log=8)),
         ],
     )
-    def test_a_warning_that_is_made_an_error_stops_the_call(self, spelling, call):
+    def test_a_warning_raised_as_an_error_stops_the_call(self, spelling, call):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             with pytest.raises(DeprecationWarning) as caught:
@@ -178,7 +178,7 @@ class TestLowLayer:
         return np.array([arg.ctypes.data for arg in self.kept], dtype=np.uint64)
 
     def holder(self, value):
-        """An object whose address getPtr tells."""
+        """Return an object whose getPtr returns its address."""
 
         class Holder:
             def __init__(self):
@@ -230,10 +230,10 @@ class TestLaunch:
         y.copy_from(np.ones(16, np.float32), stream=stream)
         config = LaunchConfig(grid=1, block=16)
         launch(stream, config, saxpy, np.float32(2), int(x.handle), int(y.handle), np.uint64(16))
-        answer = np.zeros(16, np.float32)
-        y.copy_to(answer, stream=stream)
+        result = np.zeros(16, np.float32)
+        y.copy_to(result, stream=stream)
         stream.sync()
-        assert (answer == 3).all()
+        assert (result == 3).all()
         x.close()
         y.close()
 
@@ -261,13 +261,13 @@ class TestStreams:
         with pytest.raises(RuntimeError, match="closed"):
             stream.sync()
 
-    def test_left_by_with(self, dev):
+    def test_a_stream_as_context_manager(self, dev):
         with dev.create_stream() as stream:
             assert stream.record() is not None
         with pytest.raises(RuntimeError, match="closed"):
             stream.sync()
 
-    def test_of_something_is_refused(self, dev):
+    def test_a_stream_of_an_invalid_object_is_refused(self, dev):
         with pytest.raises(RuntimeError):
             Stream(0)
 
@@ -296,9 +296,9 @@ print(Device(0).allocate(64).size)
     def test_host_arrays_are_copied_and_their_size_is_checked(self, dev, stream):
         with dev.memory_resource.allocate(16, stream=stream) as buffer:
             buffer.copy_from(np.arange(4, dtype=np.int32), stream=stream)
-            answer = np.zeros(4, np.int32)
-            buffer.copy_to(answer, stream=stream)
+            result = np.zeros(4, np.int32)
+            buffer.copy_to(result, stream=stream)
             stream.sync()
-            assert (answer == range(4)).all()
+            assert (result == range(4)).all()
             with pytest.raises(ValueError, match="16"):
                 buffer.copy_from(np.zeros(8), stream=stream)

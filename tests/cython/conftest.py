@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds modules of somebody else against the .pxd files: as C and as C++, no header of ours."""
+"""Builds foreign modules against the .pxd files: as C and as C++, without our headers."""
 
 import importlib.util
 import os
@@ -22,7 +22,7 @@ COMPILER = shlex.split(os.environ.get("CC", "gcc"))
 
 @pytest.fixture(scope="session")
 def cuda_headers():
-    """The folder of the CUDA headers; without them the test is skipped."""
+    """Return the folder of the CUDA headers; skip the test without them."""
     folder = headers.find(libraries.load("driver").facts.version)
     if not folder:
         pytest.skip("no CUDA headers")
@@ -33,7 +33,7 @@ def cuda_headers():
 def build(request, tmp_path_factory):
     """``build("foreign", *includes)``: the built module of that .pyx, with warnings as errors.
 
-    `source` and `packages` name another folder for the .pyx and for what it cimports.
+    `source` and `packages` name other folders for the .pyx and for the cimported files.
     """
     if not shutil.which(COMPILER[-1]):
         pytest.skip("no C compiler")
@@ -41,19 +41,19 @@ def build(request, tmp_path_factory):
 
     def run(name, *includes, source=Path(__file__).parent, packages=PACKAGES):
         folder = tmp_path_factory.mktemp(name)
-        made = folder / (f"{name}.c" if request.param == "c" else f"{name}.cpp")
+        source_file = folder / (f"{name}.c" if request.param == "c" else f"{name}.cpp")
         language = ["--cplus"] if request.param == "c++" else []
         cython = [sys.executable, "-m", "cython", "-I", str(packages), *language]
-        cython += ["-X", "freethreading_compatible=True"]  # else importing it turns the lock on
+        cython += ["-X", "freethreading_compatible=True"]  # otherwise importing it enables the GIL
         subprocess.run(
-            [*cython, str(source / f"{name}.pyx"), "-o", str(made)], check=True, cwd=folder
+            [*cython, str(source / f"{name}.pyx"), "-o", str(source_file)], check=True, cwd=folder
         )
         target = folder / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
         compiler = [*COMPILER, "-x", request.param, "-O1", "-shared", "-fPIC", "-Werror", "-Wall"]
-        if includes:  # the headers of CUDA declare what they call deprecated
+        if includes:  # the headers of CUDA declare deprecated functions
             compiler += ["-Wno-deprecated-declarations"]
         compiler += [f"-I{path}" for path in (sysconfig.get_path("include"), *includes)]
-        subprocess.run([*compiler, str(made), "-o", str(target)], check=True)
+        subprocess.run([*compiler, str(source_file), "-o", str(target)], check=True)
         return target
 
     return run
@@ -61,7 +61,7 @@ def build(request, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def import_built(build):
-    """``import_built("foreign", *includes)``: the module itself, not known by its name."""
+    """``import_built("foreign", *includes)``: the module itself, imported by path."""
 
     def run(name, *includes, **places):
         spec = importlib.util.spec_from_file_location(name, build(name, *includes, **places))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # cython: language_level=3
-"""A module of somebody else, built against the .pxd files alone: what it cimports must work."""
+"""Foreign module, built against the .pxd files only: its cimports must work."""
 
 from libc.string cimport memset
 from cuda.bindings cimport cydriver, cynvrtc
@@ -26,7 +26,7 @@ from cuda.bindings.driver cimport CUuuid as PyUuid
 
 
 def count_devices():
-    """Calls in a block without the GIL; an exception comes back through the clause of the .pxd."""
+    """Call without the GIL; the clause of the .pxd propagates an exception."""
     cdef int count = -1
     cdef CUresult code
     with nogil:
@@ -46,7 +46,7 @@ def nvrtc_text(int code):
 
 
 def call_hidden_variant():
-    """A variant that the header shows to nobody."""
+    """Call a variant that the header hides."""
     cdef CUcontext context = NULL
     cydriver.cuInit(0)
     cdef CUresult code = cydriver.cuCtxCreate_v2(&context, 0, 0)
@@ -72,7 +72,7 @@ def constants():
 
 
 def members_of_structs():
-    """Anonymous members, unions and arrays, written and read as C."""
+    """Write and read anonymous members, unions and arrays in C."""
     cdef CUlaunchAttributeValue value
     cdef CUstreamBatchMemOpParams operation
     cdef CUDA_MEMCPY2D copy
@@ -92,7 +92,7 @@ def sizes():
 
 
 def stream_value(PyStream stream):
-    """Through the pointer, which also serves views."""
+    """Read the value through the pointer, which views have too."""
     return <size_t>stream._pvt_ptr[0], <size_t>stream._pvt_val
 
 
@@ -110,7 +110,7 @@ cdef void count_call(void* data) noexcept with gil:
 
 
 def call_host_function():
-    """A Cython function as callback: its type is the header's."""
+    """Pass a Cython function as callback: its type is the header's."""
     cdef CUcontext context
     cdef list calls = []
     cydriver.cuInit(0)

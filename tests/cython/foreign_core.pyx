@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # distutils: language = c++
 # cython: language_level=3
-"""A module of somebody else that cimports the classes of `cuda.core`, by all of their paths."""
+"""Foreign module that cimports the classes of `cuda.core`, by all of their paths."""
 
 from libc.stdint cimport intptr_t, uintptr_t
 
@@ -60,7 +60,7 @@ cdef extern from "utility.hpp":
 
 
 def addresses(Stream stream, Event event, Context context, Buffer buffer, Kernel kernel):
-    """What a C library would be given."""
+    """Return the pointers that a C library receives."""
     return (
         <uintptr_t>capi.Stream_as_cu(stream),
         <uintptr_t>capi.Event_as_cu(event),
@@ -77,12 +77,12 @@ def private_paths(
     PrivateBuffer buffer,
     PrivateKernel kernel,
 ):
-    """The old paths are the same classes."""
+    """Compare the classes of the old paths with the current ones."""
     return addresses(stream, event, context, buffer, kernel)
 
 
 def fill(Stream stream, Buffer buffer, unsigned char value):
-    """A driver call on objects of `cuda.core`, without the interpreter lock."""
+    """Call the driver on objects of `cuda.core`, without the GIL."""
     cdef cydriver.CUstream raw = capi.Stream_as_cu(stream)
     cdef cydriver.CUdeviceptr memory = capi.Buffer_as_cu(buffer)
     cdef size_t size = capi.Buffer_size(buffer)
@@ -100,7 +100,7 @@ def launch(Stream stream, LaunchConfig config, Kernel kernel, unsigned long long
 
 
 def launch_again(Stream stream, PreparedLaunch prepared):
-    """Through the function pointer, without the interpreter lock."""
+    """Launch through the function pointer, without the GIL."""
     cdef cydriver.CUstream raw = capi.Stream_as_cu(stream)
     entry = capi.PreparedLaunch_entry(prepared)
     state = capi.PreparedLaunch_state(prepared)
@@ -115,7 +115,7 @@ def check(event):
 
 
 def set_device(int device):
-    """A driver call whose status becomes an exception, without the GIL on the good path."""
+    """Raise the status of a driver call, without the GIL unless it fails."""
     cdef int count = 0
     with nogil:
         HANDLE_RETURN(cydriver.cuDeviceGetCount(&count))
@@ -132,7 +132,7 @@ def grid_of(PrivateLaunchConfig config):
 
 
 def native_handles(pyCUstream stream, pyCUevent event, pyNvrtcProgram program):
-    """The C values inside of objects of `cuda.bindings`."""
+    """Return the C values inside objects of `cuda.bindings`."""
     return (
         <uintptr_t>get_cuda_native_handle(stream),
         <uintptr_t>get_cuda_native_handle(event),
@@ -141,24 +141,24 @@ def native_handles(pyCUstream stream, pyCUevent event, pyNvrtcProgram program):
 
 
 def shared_handles(const unsigned char[:] code, owner, uintptr_t owned):
-    """Handles that live by their last copy, and what the driver says of one that it refuses."""
+    """Create handles that live until their last copy, and one that the driver refuses."""
     cdef ContextHandle context = get_current_context()
-    cdef StreamHandle made = create_stream_handle(context, 1, 0)
-    cdef StreamHandle kept = create_stream_handle_with_owner(<cydriver.CUstream>owned, owner)
+    cdef StreamHandle stream = create_stream_handle(context, 1, 0)
+    cdef StreamHandle foreign = create_stream_handle_with_owner(<cydriver.CUstream>owned, owner)
     cdef EventHandle event = create_event_handle(get_primary_context(0), 2)
     cdef LibraryHandle library = create_library_handle_from_data(&code[0])
     cdef KernelHandle kernel = create_kernel_handle(library, b"store")
-    library.reset()  # the kernel keeps it
+    library.reset()  # the kernel retains it
     cdef KernelHandle missing = create_kernel_handle(LibraryHandle(), b"none")
-    assert as_cu(made) is not NULL and as_cu(event) is not NULL and as_cu(kernel) is not NULL
+    assert as_cu(stream) is not NULL and as_cu(event) is not NULL and as_cu(kernel) is not NULL
     assert as_cu(missing) is NULL and <int>get_last_error() != 0 and <int>get_last_error() == 0
-    assert as_intptr(kept) == <intptr_t>owned and int(as_py(made)) == as_intptr(made)
+    assert as_intptr(foreign) == <intptr_t>owned and int(as_py(stream)) == as_intptr(stream)
     return type(as_py(kernel)).__name__, type(as_py(context)).__name__
 
 
 def checks_of_status():
-    """The exceptions of a status of each library."""
-    found = []
+    """Return the exception of a failure status of each library."""
+    names = []
     for check in range(3):
         try:
             if check == 0:
@@ -168,12 +168,12 @@ def checks_of_status():
             else:
                 HANDLE_RETURN_NVJITLINK(3)
         except Exception as error:
-            found.append(type(error).__name__)
-    return found
+            names.append(type(error).__name__)
+    return names
 
 
 def declared_elsewhere():
-    """Classes and types whose declarations are all that is asked of them."""
+    """Use classes and types of which only the declarations are needed."""
     classes = (DeviceResources, SMResource, WorkqueueResource, ParamHolder, _StridedLayout, Linker,
                StridedMemoryView, Program, TensorMapDescriptor)
     sizes = sizeof(DLTensor), sizeof(DLManagedTensorVersioned), <int>kDLCUDA
@@ -181,7 +181,7 @@ def declared_elsewhere():
 
 
 def first_word_of(TensorMapDescriptor descriptor):
-    """The address that a tensor map begins with."""
+    """Return the address at the start of a tensor map."""
     return (<unsigned long long*>&descriptor.native.native)[0]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # cython: language_level=3
-"""A module of somebody else that cimports the libraries whose functions raise, without a header."""
+"""Foreign module that cimports the libraries whose functions raise, without a header."""
 
 from libc.stdint cimport intptr_t, uint32_t
 from cuda.bindings cimport cynvfatbin, cynvjitlink, cynvrtc, cynvvm, nvfatbin, nvjitlink, nvvm
@@ -15,7 +15,7 @@ from cuda.bindings.cynvjitlink cimport (
 
 
 def link(bytes ptx, bytes arch):
-    """From PTX to a cubin, in C alone and without the interpreter lock."""
+    """Link PTX to a cubin, in C only and without the GIL."""
     cdef nvJitLinkHandle handle = NULL
     cdef const char* option = arch
     cdef const char* code = ptx
@@ -39,9 +39,9 @@ def versions():
     cdef int first = 0, second = 0
     assert cynvjitlink.nvJitLinkVersion(&major, &minor) == 0
     assert cynvvm.nvvmVersion(&first, &second) == 0
-    found = [(major, minor), (first, second)]
+    versions = [(major, minor), (first, second)]
     assert cynvfatbin.nvFatbinVersion(&major, &minor) == 0
-    return [*found, (major, minor)]
+    return [*versions, (major, minor)]
 
 
 def error_texts():
@@ -57,7 +57,7 @@ def values_of_types():
 
 
 def call_python_functions():
-    """The functions of the Python modules, inlined with their C types."""
+    """Call functions of the Python modules, inlined with their C types."""
     cdef intptr_t handle = nvjitlink.create(1, ["-arch=sm_90"])
     cdef size_t size = nvjitlink.get_error_log_size(handle)
     nvjitlink.destroy(handle)

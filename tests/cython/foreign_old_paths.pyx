@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # cython: language_level=3
-"""A module of somebody else that cimports the paths of 12.x, each in the two ways there are."""
+"""Foreign module that cimports the paths of 12.x, each in both forms."""
 
 from cuda cimport ccuda, ccudart, cnvrtc
 from cuda.ccuda cimport CUDA_SUCCESS, CUresult, cuDriverGetVersion

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # cython: language_level=3
-"""A module of somebody else that cimports the runtime: as C and as C++."""
+"""Foreign module that cimports the runtime: as C and as C++."""
 
 from cuda.bindings cimport cyruntime
 from cuda.bindings.cyruntime cimport (
@@ -26,12 +26,12 @@ from cuda.bindings.runtime cimport dim3 as PyDim3
 
 
 def version():
-    """Calls in a block without the GIL."""
-    cdef int found = 0
+    """Call in a block without the GIL."""
+    cdef int version = 0
     cdef cudaError_t code
     with nogil:
-        code = cyruntime.cudaRuntimeGetVersion(&found)
-    return code, found
+        code = cyruntime.cudaRuntimeGetVersion(&version)
+    return code, version
 
 
 def count_devices():
@@ -61,15 +61,15 @@ def allocate(size_t size):
 
 
 def attribute(int value):
-    """Types that the header names by macros."""
-    cdef cudaStreamAttrValue given
-    cdef cudaStreamAttrID which = <cudaStreamAttrID>cyruntime.cudaLaunchAttributePriority
-    given.priority = value
-    return cyruntime.cudaStreamSetAttribute(NULL, which, &given), given.priority
+    """Use types that the header names by macros."""
+    cdef cudaStreamAttrValue setting
+    cdef cudaStreamAttrID attribute = <cudaStreamAttrID>cyruntime.cudaLaunchAttributePriority
+    setting.priority = value
+    return cyruntime.cudaStreamSetAttribute(NULL, attribute, &setting), setting.priority
 
 
 def frame_is_refused():
-    """A struct that the .pxd declares itself, by value."""
+    """Pass a struct that the .pxd declares itself, by value."""
     cdef cudaEglFrame frame
     frame.planeCount = 0
     frame.frameType = cyruntime.cudaEglFrameTypePitch
@@ -86,10 +86,10 @@ def sizes():
 
 
 def values(PyStream stream, PyArray array, PyDim3 extents):
-    """Classes, one of which derives from a class of the driver."""
+    """Return classes, one of them derived from a class of the driver."""
     return <size_t>stream._pvt_ptr[0], <size_t>array._pvt_val, extents._pvt_ptr[0].y
 
 
 def version_of_shared_library():
-    cdef int found = 0
-    return cyruntime.getLocalRuntimeVersion(&found), found
+    cdef int version = 0
+    return cyruntime.getLocalRuntimeVersion(&version), version

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The .pxd files serve a module that is built elsewhere. Each backend is a process of its own."""
+"""The .pxd files work for a module built elsewhere. Each backend is a process of its own."""
 
 import ast
 import functools
@@ -17,11 +17,11 @@ from .conftest import PACKAGES
 
 @pytest.fixture(scope="module")
 def folder(build, cuda_headers):
-    """Where the foreign module lies, built against the .pxd and the CUDA headers."""
+    """Return the folder of the foreign module, built against the .pxd and the CUDA headers."""
     return build("foreign", cuda_headers).parent
 
 
-# Answers one expression a line; what is raised comes back as a string.
+# Evaluates one expression a line; an exception is returned as a string.
 CLIENT = """
 import sys
 import foreign
@@ -37,7 +37,7 @@ for line in sys.stdin:
 
 def start(folder, backend):
     env = os.environ | {"HALFWARP_BACKEND": backend, "PYTHONPATH": f"{folder}:{PACKAGES}"}
-    env |= {"PYTHONWARNINGS": "error"}  # a class whose size differs warns
+    env |= {"PYTHONWARNINGS": "error"}  # warns about a class whose size differs
     return subprocess.Popen(
         [sys.executable, "-c", CLIENT],
         env=env,
@@ -51,14 +51,14 @@ def start(folder, backend):
 def ask(client, expression):
     client.stdin.write(f"{expression}\n")
     client.stdin.flush()
-    answer = client.stdout.readline()
-    assert answer, client.stderr.read()
-    return ast.literal_eval(answer)
+    line = client.stdout.readline()
+    assert line, client.stderr.read()
+    return ast.literal_eval(line)
 
 
 @pytest.fixture(scope="module")
 def run(folder):
-    """Evaluates an expression over `foreign` and `driver` in a process with the emulator."""
+    """Evaluate an expression over `foreign` and `driver` in a process with the emulator."""
     with start(folder, "emulator") as client:
         yield functools.partial(ask, client)
         client.stdin.close()
@@ -73,26 +73,26 @@ def test_memory_is_allocated_and_freed(run):
     assert run("foreign.allocate_and_free(4096)") == (0, 0, True)
 
 
-def test_a_variant_that_the_header_hides_is_callable(run):
+def test_a_variant_hidden_by_the_header_is_callable(run):
     assert run("foreign.call_hidden_variant()") == 0
 
 
-def test_a_cython_function_serves_as_callback(run):
+def test_a_cython_function_can_be_a_callback(run):
     assert run("foreign.call_host_function()") == ["called"]
 
 
-def test_the_compiler_is_reached_too(run):
+def test_the_compiler_is_callable_too(run):
     code, major, _ = run("foreign.nvrtc_version()")
     assert code == 0 and major >= 12
     assert run("foreign.nvrtc_text(6)") == b"NVRTC_ERROR_COMPILATION"
 
 
-def test_constants_are_those_of_the_header(run):
+def test_constants_equal_the_header(run):
     release = libraries.load("driver").facts.version.split(".")
     assert run("foreign.constants()") == (int(release[0]) * 1000 + int(release[1]) * 10, 500, 2)
 
 
-def test_members_of_anonymous_types_are_reached(run):
+def test_members_of_anonymous_types_are_accessible(run):
     assert run("foreign.members_of_structs()") == (7, 11, 3, 5)
 
 
@@ -116,8 +116,8 @@ def test_a_wrong_class_is_a_type_error(run):
     assert run("foreign.stream_value(driver.CUevent(1))").startswith("TypeError")
 
 
-def test_a_missing_driver_raises_where_it_was_called(folder):
-    """In a block without the GIL: the value of the clause and a pending exception."""
+def test_a_missing_driver_raises_at_the_call(folder):
+    """In a block without the GIL, the call returns the clause's value with a pending exception."""
     if any(Path(f"/dev/nvidia{n}").exists() for n in (0, "ctl")):
         pytest.skip("this machine has a driver")
     with start(folder, "driver") as client:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The .pxd files of the libraries whose functions raise serve a client without their headers."""
+"""The .pxd files of the raising libraries work for a client without their headers."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ PTX = b".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry nothing()
 
 @pytest.fixture(scope="module")
 def foreign(import_built):
-    """The foreign module, built without a CUDA header: the .pxd files carry what they need."""
+    """Build the foreign module without a CUDA header: the .pxd files contain all declarations."""
     return import_built("foreign_exceptions")
 
 
@@ -37,7 +37,7 @@ def test_a_refused_option_is_a_code_and_no_exception(foreign, installed):
     assert foreign.link(PTX, b"-no-such-option") == (1, 0, True)
 
 
-def test_functions_of_each_library_are_reached(foreign, installed):
+def test_functions_of_each_library_are_callable(foreign, installed):
     assert foreign.versions() == [nvjitlink.version(), nvvm.version(), nvfatbin.version()]
     texts = foreign.error_texts()
     assert (texts[0], texts[2]) == (b"NVVM_ERROR_INVALID_IR", b"NVRTC_ERROR_COMPILATION")
@@ -51,21 +51,21 @@ def test_python_functions_are_cimported_with_their_c_types(foreign, installed):
     assert foreign.call_python_functions() == (True, True, True, True, nvjitlink.version())
 
 
-def test_an_exception_of_a_python_function_comes_through(foreign, installed):
+def test_an_exception_of_a_python_function_is_propagated(foreign, installed):
     with pytest.raises(nvjitlink.nvJitLinkError, match="ERROR_MISSING_ARCH"):
         foreign.fail_in_python_function()
 
 
 @pytest.mark.skipif(not shutil.which(COMPILER[-1]), reason="no C compiler")
-def test_the_header_of_the_library_may_be_there_as_well(tmp_path, cuda_headers):
-    """Before or after the declarations of the .pxd: the include guard is the same."""
+def test_the_header_of_the_library_may_be_included_as_well(tmp_path, cuda_headers):
+    """It may precede or follow the declarations of the .pxd: the include guard is the same."""
     from generator import libraries
     from generator.emit.cimport import c_headers
 
-    found = [libraries.load(n) for n in ("nvjitlink", "nvvm", "nvfatbin", "nvrtc")]
-    if not all((cuda_headers / h).exists() for lib in found for h in lib.facts.headers):
+    loaded = [libraries.load(n) for n in ("nvjitlink", "nvvm", "nvfatbin", "nvrtc")]
+    if not all((cuda_headers / h).exists() for lib in loaded for h in lib.facts.headers):
         pytest.skip("no headers of these libraries")
-    for lib in found:
+    for lib in loaded:
         own, real = c_headers.verbatim(lib), f"#include <{lib.facts.headers[0]}>\n"
         for text in (own + real, real + own):
             for language in ("c", "c++"):
@@ -74,8 +74,8 @@ def test_the_header_of_the_library_may_be_there_as_well(tmp_path, cuda_headers):
                 subprocess.run(command, input=text, text=True, check=True, cwd=tmp_path)
 
 
-def test_a_missing_library_raises_where_it_was_called(foreign, tmp_path):
-    """In a block without the GIL: the value of the clause and a pending exception."""
+def test_a_missing_library_raises_at_the_call(foreign, tmp_path):
+    """In a block without the GIL, the call returns the clause's value with a pending exception."""
     code = """
 import cuda.pathfinder as pathfinder
 def nothing(name):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The .pxd files of the runtime serve a module that is built elsewhere, as C and as C++."""
+"""The .pxd files of the runtime work for a module built elsewhere, as C and as C++."""
 
 import pytest
 from cuda.bindings import driver, runtime
@@ -14,14 +14,14 @@ def test_functions_are_called_without_the_gil(foreign):
     assert foreign.version() == (0, runtime.CUDART_VERSION)
 
 
-def test_what_needs_a_driver_says_the_same_as_from_python(foreign):
+def test_a_call_without_a_driver_fails_as_from_python(foreign):
     code, count = foreign.count_devices()
     expected = runtime.cudaGetDeviceCount()
     assert code == expected[0]
     assert code or count == expected[1]
 
 
-def test_texts_come_back(foreign):
+def test_texts_are_returned(foreign):
     assert foreign.names() == (b"cudaErrorInsufficientDriver", runtime.cudaGetErrorString(0)[1])
 
 
@@ -29,11 +29,11 @@ def test_structs_are_returned_by_value(foreign):
     assert foreign.structs_by_value() == (1, 3, 8, 1)
 
 
-def test_memory_is_allocated_copied_and_freed_where_there_is_a_device(foreign):
+def test_memory_is_allocated_copied_and_freed_on_a_device(foreign):
     assert foreign.allocate(64) == runtime.cudaGetDeviceCount()[0]
 
 
-def test_types_that_macros_name_are_passed(foreign):
+def test_types_named_by_macros_are_passed(foreign):
     assert foreign.attribute(-1)[1] == -1
 
 
@@ -41,7 +41,7 @@ def test_a_struct_of_the_pxd_is_passed_by_value(foreign):
     assert foreign.frame_is_refused()
 
 
-def test_constants_are_those_of_the_header(foreign):
+def test_constants_equal_the_header(foreign):
     assert foreign.constants() == (runtime.CUDART_VERSION, 36, 2)
 
 

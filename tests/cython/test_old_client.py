@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client that was compiled against another release: its import says what does not fit."""
+"""A client compiled against another release: its import names the mismatch."""
 
 import cuda.core
 import pytest
@@ -15,13 +15,13 @@ cdef class Stream:
 cdef {signature}
 """
 
-# What Cython says of a class that has grown since.
+# Cython's warning about a class that has grown since.
 pytestmark = pytest.mark.filterwarnings("ignore:cuda.core._core.Stream size changed")
 
 
 @pytest.fixture
 def import_old_client(import_built, tmp_path):
-    """Import a client of one function, as it was declared in its time."""
+    """Import a client of one function, with an older declaration."""
 
     def run(function, signature):
         package = tmp_path / "cuda" / "core"
@@ -39,13 +39,13 @@ def test_a_function_of_another_signature_is_named(import_old_client):
         import_old_client("Stream_as_cu", "int Stream_as_cu(Stream stream) except -1")
 
 
-def test_a_function_that_is_gone_is_named(import_old_client):
+def test_a_missing_function_is_named(import_old_client):
     with pytest.raises(ImportError, match="Stream_as_handle"):
         import_old_client("Stream_as_handle", "void* Stream_as_handle(Stream stream) except NULL")
 
 
 def test_a_client_compiles_in_no_layout(import_old_client):
-    """It was built without the fields of Stream, and works: it never looks at them."""
+    """The client was built without the fields of Stream, which it never accesses."""
     signature = "bint Stream_is_default_token(Stream stream) noexcept nogil"
     client = import_old_client("Stream_is_default_token", signature)
     assert client.use(cuda.core.LEGACY_DEFAULT_STREAM) == 1

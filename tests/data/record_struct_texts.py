@@ -16,7 +16,7 @@ MODULES = ["driver", "runtime", "nvrtc", "nvml", "cufile", "cudla"]
 
 
 def is_struct(thing):
-    """A class of structs: it has an address and is no number."""
+    """Return whether it is a class of structs: it has an address and is no number."""
     if not isinstance(thing, type) or thing.__name__.startswith("_"):
         return False
     return hasattr(thing, "from_ptr") or (
@@ -25,7 +25,7 @@ def is_struct(thing):
 
 
 def text_of(struct):
-    """What it prints; of a class whose printing says no more than an address, None."""
+    """Return the printed text; None for a class that prints only an address."""
     try:
         text = str(struct)
     except TypeError as error:
@@ -34,7 +34,8 @@ def text_of(struct):
 
 
 def described(cls):
-    """Public names and text of a new struct; one that is never made alone views zeros."""
+    """Return public names and text of a new struct; a struct that is never created alone views
+    zeros."""
     zeros = ctypes.create_string_buffer(4096)
     try:
         struct = cls()
@@ -56,7 +57,7 @@ def record():
 
 
 def main():
-    """One line per class."""
+    """Write one line per class."""
     modules = [
         f'"{module}": {{\n'
         + ",\n".join(f' "{name}": {json.dumps(row)}' for name, row in rows.items())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the public modules of an installed package offer, as data.
+"""API of the public modules of an installed package, as data.
 
-``python tests/data/record_surface.py cuda.core > tests/data/core_surface_1.2.2.json`` with NVIDIA's
-package installed, on the emulated driver. Nothing is recorded but what Python tells: names, members
-of classes, parameters of callables, members of enumerations with their values.
+``python tests/data/record_surface.py cuda.core > tests/data/core_surface_1.2.2.json`` with
+NVIDIA's package installed, on the emulated driver. It records only introspected facts: names,
+members of classes, parameters of callables, members of enumerations with their values.
 """
 
 import importlib
@@ -16,68 +16,68 @@ import warnings
 
 
 def modules(package):
-    """The public modules, by name."""
-    found = {package}
-    where = importlib.import_module(package).__path__
-    for each in pkgutil.walk_packages(where, f"{package}."):
+    """Return the public modules, by name."""
+    result = {package}
+    path = importlib.import_module(package).__path__
+    for each in pkgutil.walk_packages(path, f"{package}."):
         parts = each.name.split(".")
         if not any(part.startswith(("_", "lib")) for part in parts):  # libcuda_emulated.so
-            found.add(each.name)
-    return sorted(found)
+            result.add(each.name)
+    return sorted(result)
 
 
-def parameters_of(what):
-    """Each parameter: its name, a star for what takes the rest, ``=`` after one with a default.
+def parameters_of(function):
+    """Return each parameter: its name, a star for variadic ones, ``=`` after one with a default.
 
-    None where Python cannot tell.
+    None where Python cannot determine them.
     """
     try:
-        told = inspect.signature(what).parameters.values()
+        parameters = inspect.signature(function).parameters.values()
     except (ValueError, TypeError):
         return None
-    made = []
-    for each in told:
+    texts = []
+    for each in parameters:
         stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
         only = "kw " if each.kind is each.KEYWORD_ONLY else ""
-        made.append(f"{only}{stars}{each.name}{'=' if each.default is not each.empty else ''}")
-    return made
+        texts.append(f"{only}{stars}{each.name}{'=' if each.default is not each.empty else ''}")
+    return texts
 
 
-def class_of(what):
-    if hasattr(what, "__members__"):
-        return {"values": {name: str(each.value) for name, each in what.__members__.items()}}
-    told = {"members": {}, "parameters": parameters_of(what)}
-    fields = getattr(what, "__dataclass_fields__", ())
-    for name in sorted({*dir(what), *fields}):
+def class_of(cls):
+    if hasattr(cls, "__members__"):
+        return {"values": {name: str(each.value) for name, each in cls.__members__.items()}}
+    record = {"members": {}, "parameters": parameters_of(cls)}
+    fields = getattr(cls, "__dataclass_fields__", ())
+    for name in sorted({*dir(cls), *fields}):
         if name.startswith("_"):
             continue
-        member = inspect.getattr_static(what, name, None)
+        member = inspect.getattr_static(cls, name, None)
         if isinstance(member, (classmethod, staticmethod, types.ClassMethodDescriptorType)):
-            member = getattr(what, name)
-        told["members"][name] = parameters_of(member) if callable(member) else None
-    return told
+            member = getattr(cls, name)
+        record["members"][name] = parameters_of(member) if callable(member) else None
+    return record
 
 
 def surface(name):
     module = importlib.import_module(name)
     names = getattr(module, "__all__", None) or [n for n in dir(module) if not n.startswith("_")]
-    told = {}
+    members = {}
     for each in sorted(names):
-        what = getattr(module, each)
-        if inspect.isclass(what):
-            told[each] = class_of(what)
-        elif callable(what):
-            told[each] = {"parameters": parameters_of(what)}
+        member = getattr(module, each)
+        if inspect.isclass(member):
+            members[each] = class_of(member)
+        elif callable(member):
+            members[each] = {"parameters": parameters_of(member)}
         else:
-            told[each] = {}
-    return told
+            members[each] = {}
+    return members
 
 
 def main():
     warnings.simplefilter("ignore")
-    told = {name: surface(name) for name in modules(sys.argv[1])}
+    surfaces = {name: surface(name) for name in modules(sys.argv[1])}
     lines = []
-    for module, names in told.items():
+    for module, names in surfaces.items():
         rows = [f'"{name}": {json.dumps(row, sort_keys=True)}' for name, row in names.items()]
         lines.append(f'"{module}": {{\n' + ",\n".join(rows) + "\n}")
     print("{\n" + ",\n".join(lines) + "\n}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The public names of the API level that `cuda.core` provides, by theme: the README's table."""
+"""Public names of the API level of `cuda.core`, by theme: the README's table."""
 
 THEMES = {
     "devices": "Context ContextOptions Device DeviceResources Host SMResource SMResourceOptions "
@@ -21,12 +21,12 @@ THEMES = {
 
 
 def names():
-    """All public names of the level, in the order of the table."""
+    """Return all public names of the level, in the order of the table."""
     return [name for row in THEMES.values() for name in row.split()]
 
 
 def markdown():
-    """The table as the README shows it."""
+    """Return the table in the README's format."""
     lines = ["| | |", "| --- | --- |"]
     for theme, row in THEMES.items():
         lines.append(f"| {theme} | {', '.join(f'`{name}`' for name in row.split())} |")

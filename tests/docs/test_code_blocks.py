@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every Python block of the README and of the guide runs, page by page, as it is written."""
+"""Every Python block of the README and of the guide runs unchanged, page by page."""
 
 import re
 import subprocess
@@ -17,8 +17,8 @@ def blocks_of(page):
     text = page.read_text()
     if page.suffix == ".md":
         return re.findall(r"```python\n(.*?)```", text, re.S)
-    found = re.findall(r"^\.\. code-block:: python\n\n((?:(?:   .*)?\n)+)", text + "\n", re.M)
-    return [textwrap.dedent(block) for block in found]
+    result = re.findall(r"^\.\. code-block:: python\n\n((?:(?:   .*)?\n)+)", text + "\n", re.M)
+    return [textwrap.dedent(block) for block in result]
 
 
 def test_the_guide_has_blocks_to_run():
@@ -32,6 +32,6 @@ def test_blocks_of_a_page_run(page, tmp_path):
     program = tmp_path / "page.py"
     program.write_text("\n".join(blocks_of(page)))
     command = [sys.executable, str(program)]
-    # There, since pages write files as well.
+    # in that folder, since pages write files as well
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands on the pages are there: modules, files, subcommands, options, extras."""
+"""The commands on the pages exist: modules, files, subcommands, options, extras."""
 
 import importlib.util
 import re
@@ -18,14 +18,14 @@ from halfwarp.command_line import COMMANDS
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*sorted((ROOT / "docs").rglob("*.rst")), *sorted(ROOT.glob("*.md"))]
 BLOCK = re.compile(r"^\.\. code-block:: (?:sh|console)\n\n((?:(?:   .*)?\n)+)", re.M)
-# Programs that are not ours, and files that a page tells its reader to write.
+# Foreign programs, and files that a page asks its reader to write.
 OTHERS = {".", "export", "mpiexec", "pytest", "check-jsonschema", "./program"}
 WRITTEN = {"first.py", "tutorial.py", "program.py"}
 PACKAGES = {"pip", "pytest", "venv", "sphinx", "mpi4py"}
 
 
 def commands():
-    """(page, words) of each command in the blocks of the pages; no output of a console."""
+    """Return (page, words) of each command in the blocks of the pages, without console output."""
     for path in PAGES:
         text = path.read_text() + "\n"
         if path.suffix == ".md":
@@ -44,7 +44,7 @@ def commands():
 
 
 def without_settings(words):
-    """Without ``NAME=value`` in front."""
+    """Remove leading ``NAME=value`` words."""
     return words[1:] and without_settings(words[1:]) if words and "=" in words[0] else words
 
 
@@ -57,17 +57,17 @@ def help_of(*command):
 
 
 def wrong_in(words):
-    """What is not there of a command, or None."""
-    program, *rest = words
+    """Return the invalid part of a command, or None."""
+    program, *args = words
     name = program.rpartition("/")[2]
     if name == "pip":
-        return wrong_in_pip(rest)
+        return wrong_in_pip(args)
     if name == "halfwarp":
-        return None if not rest or rest[0] in COMMANDS else f"no subcommand {rest[0]}"
+        return None if not args or args[0] in COMMANDS else f"no subcommand {args[0]}"
     if name in ("python", "python3", "$PYTHON"):
-        return wrong_in_python(rest)
+        return wrong_in_python(args)
     if name == "pytest":
-        return wrong_in_options(rest, "-m", "pytest")
+        return wrong_in_options(args, "-m", "pytest")
     if program.startswith((".ci/", "examples/")):
         return None if (ROOT / program).exists() else f"no file {program}"
     return None if program in OTHERS else f"unknown program {program}"
@@ -77,14 +77,14 @@ def wrong_in_python(words):
     if "-m" not in words:
         (file, *_) = [word for word in words if word.endswith(".py")]
         return None if file in WRITTEN or (ROOT / file).exists() else f"no file {file}"
-    module, *rest = words[words.index("-m") + 1 :]
+    module, *args = words[words.index("-m") + 1 :]
     if module == "pip":
-        return wrong_in_pip(rest)
+        return wrong_in_pip(args)
     if module in PACKAGES:
         return None
     if importlib.util.find_spec(module) is None:
         return f"no module {module}"
-    return wrong_in_options(rest, "-m", module)
+    return wrong_in_options(args, "-m", module)
 
 
 def wrong_in_options(words, *command):
@@ -98,11 +98,11 @@ def wrong_in_pip(words):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     extras = set(project["project"]["optional-dependencies"])
     text = " ".join(words)
-    asked = {
+    named = {
         e for each in re.findall(r"(?:\.|halfwarp)\[([\w,]+)\]", text) for e in each.split(",")
     }
     groups = set(re.findall(r"--group (\w+)", text)) - set(project["dependency-groups"])
-    return f"no extra or group {asked - extras | groups}" if asked - extras or groups else None
+    return f"no extra or group {named - extras | groups}" if named - extras or groups else None
 
 
 FOUND = list(commands())
@@ -113,7 +113,7 @@ def test_the_pages_have_commands():
 
 
 @pytest.mark.parametrize("page", sorted({page for page, _ in FOUND}))
-def test_the_commands_of_a_page_are_there(page):
+def test_the_commands_of_a_page_exist(page):
     wrong = [(" ".join(words), w) for p, words in FOUND if p == page and (w := wrong_in(words))]
     assert wrong == []
 
@@ -121,5 +121,5 @@ def test_the_commands_of_a_page_are_there(page):
 @pytest.mark.parametrize(
     "line", ["halfwarp replya", "python -m halfwrap", "pip install '.[cu14]'", "pytest --cuda-emu2"]
 )
-def test_a_command_that_is_not_there_is_found(line):
+def test_a_nonexistent_command_is_found(line):
     assert wrong_in(shlex.split(line))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Console samples of the guide are what the commands print, but for numbers, paths and packages."""
+"""Console samples of the guide equal the commands' output, except numbers, paths and packages."""
 
 import os
 import re
@@ -13,7 +13,7 @@ import pytest
 
 PAGES = sorted((Path(__file__).resolve().parents[2] / "docs").rglob("*.rst"))
 BLOCK = re.compile(r"^\.\. code-block:: console\n\n((?:(?:   .*)?\n)+)", re.M)
-# Sections that differ with what is installed: only the form of their lines is compared.
+# Sections that depend on the installation: only the form of their lines is compared.
 LOCAL = {"Packages", "Files", "Driver", "Libraries", "Environment", "Problems"}
 FORMS = {
     "Packages": r"halfwarp .*|(wheel|editable|source tree) in /.*|[a-z0-9-]+ [\d.]+",
@@ -26,7 +26,7 @@ FORMS = {
 
 
 def samples():
-    """(command, environment, output) of each sample in the guide."""
+    """Return (command, environment, output) of each sample in the guide."""
     for page in PAGES:
         for block in BLOCK.findall(page.read_text() + "\n"):
             prompt, _, output = textwrap.dedent(block).partition("\n")
@@ -36,22 +36,22 @@ def samples():
 
 
 def masked(text):
-    """Without what differs from machine to machine."""
+    """Mask the parts that differ between machines."""
     text = re.sub(r"/[\w./+-]+", "PATH", text)
     text = re.sub(r"Linux-\S+", "PLATFORM", text)
     return re.sub(r"\d+(\.\d+)*", "N", text)
 
 
 def sections(page):
-    """Title -> lines."""
+    """Map titles to lines."""
     parts = (part.split("\n") for part in page.split("\n\n"))
     return {title: [line.removeprefix("  ") for line in lines] for title, *lines in parts}
 
 
 def run(command, environment):
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("HALFWARP_", "CUDA_"))}
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("HALFWARP_", "CUDA_"))}
     line = [sys.executable, "-m", *command]
-    return subprocess.run(line, env={**kept, **environment}, capture_output=True, text=True)
+    return subprocess.run(line, env={**inherited, **environment}, capture_output=True, text=True)
 
 
 SAMPLES = list(samples())
@@ -63,7 +63,7 @@ def test_the_guide_shows_both_commands():
 
 
 @pytest.mark.parametrize(("command", "environment", "output"), SAMPLES, ids=["brief", "doctor"])
-def test_it_is_what_the_command_prints(command, environment, output):
+def test_a_sample_equals_the_output_of_the_command(command, environment, output):
     done = run(command, environment)
     printed = done.stdout.rstrip("\n")
     if "doctor" not in command:
@@ -75,7 +75,7 @@ def test_it_is_what_the_command_prints(command, environment, output):
         if title in LOCAL:
             for line in ours[title] + theirs[title]:
                 assert re.fullmatch(FORMS[title], line), (title, line)
-        elif title == "Warnings":  # there may be more of them
+        elif title == "Warnings":  # there may be more lines
             assert {line[2:] for line in ours[title]} <= {line[2:] for line in theirs[title]}
         else:
             assert masked("\n".join(ours[title])) == masked("\n".join(theirs[title]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page on testing without a GPU: its test passes, its samples run, its workflow is one."""
+"""The page on testing without a GPU: its test passes, its samples run, its workflow is valid."""
 
 import os
 import re
@@ -18,9 +18,9 @@ SAMPLE = GUIDE / "ci" / "test_scale.py"
 
 
 def run_pytest(folder, *arguments):
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, arguments)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=kept)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=inherited)
 
 
 @pytest.mark.parametrize("mode", ["async", "adversarial"])
@@ -30,7 +30,7 @@ def test_the_test_passes(tmp_path, mode):
     assert "4 passed" in done.stdout
 
 
-def test_the_test_finds_the_mistake_that_it_is_for(tmp_path):
+def test_the_test_finds_the_intended_mistake(tmp_path):
     """Without the comparison, the last threads write past the end."""
     wrong = SAMPLE.read_text().replace("if (i < n) ", "")
     (tmp_path / "test_wrong.py").write_text(wrong)
@@ -47,26 +47,26 @@ def test_the_samples_of_tests_pass(tmp_path):
     assert "1 passed" in done.stdout
 
 
-def test_the_options_that_it_shows_are_options(tmp_path):
+def test_the_shown_options_exist(tmp_path):
     shown = set(re.findall(r"--cuda-\w+", PAGE + (GUIDE / "ci" / "workflow.yml").read_text()))
     assert shown <= set(re.findall(r"--cuda-\w+", run_pytest(tmp_path, "--help").stdout))
 
 
-def test_the_workflow_installs_what_there_is():
+def test_the_workflow_installs_existing_extras():
     yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (extra `test`)")
     workflow = yaml.safe_load((GUIDE / "ci" / "workflow.yml").read_text())
     (job,) = workflow["jobs"].values()
     commands = [step["run"] for step in job["steps"] if "run" in step]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    asked = re.search(r"'halfwarp\[([\w,]+)\]'", commands[0])[1].split(",")
-    assert set(asked) <= set(project["optional-dependencies"])
+    extras = re.search(r"'halfwarp\[([\w,]+)\]'", commands[0])[1].split(",")
+    assert set(extras) <= set(project["optional-dependencies"])
     stated = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
     assert job["strategy"]["matrix"]["python"] == stated
     assert commands[-1].startswith("python -m pytest --cuda-emulate")
 
 
 def test_the_farm_runs_every_file_of_tests_once(tmp_path):
-    """Its command, in a repository of three files, in each of the parts."""
+    """Run its command in a repository of three files, in each of the parts."""
     yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (extra `test`)")
     (job,) = yaml.safe_load((GUIDE / "ci" / "farm.yml").read_text())["jobs"].values()
     for number in range(3):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page on environment variables has each one that the code reads, and no other."""
+"""The page on environment variables lists exactly those that the code reads."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "guide" / "environment.rst").read_text()
 FOLDERS = ("cuda", "cpp", "halfwarp", "build_support", "setup.py")
 SUFFIXES = {".py", ".pyx", ".cpp", ".hpp"}
-# What stands around the names of variables that are read.
+# Patterns around the names of variables that are read.
 READ = (
     r'getenv\(("\w+")\)',
     r'read_flag\(("\w+")',
@@ -24,7 +24,7 @@ READ = (
     r"os\.environ\.get\(v, c\)\) for v, c in (\(.*\)\))",
     r"^FLAGS = (\(.*\))",
 )
-# What is read and is nothing to set: of the system, of Python, of other programs' builds.
+# Variables that users do not set: of the system, of Python, of foreign builds.
 OF_OTHERS = {"LOCALAPPDATA", "PATH", "PYTHONINSPECT"}
 
 
@@ -43,16 +43,16 @@ def shown():
     return [name for row in rows for name in re.findall(r"``(\w+)``", row)]
 
 
-def test_no_variable_stands_there_twice():
+def test_no_variable_is_listed_twice():
     names = shown()
     assert len(names) > 30
     assert sorted(set(names)) == sorted(names)
 
 
-def test_it_has_those_that_the_code_reads_and_no_other(sources):
+def test_it_lists_exactly_the_variables_that_the_code_reads(sources):
     text = "\n".join(path.read_text() for path in sources)
-    found = [part for pattern in READ for part in re.findall(pattern, text, re.M)]
-    read = {name for part in found for name in re.findall(r'"([A-Z_0-9]+)"', part)}
+    names = [part for pattern in READ for part in re.findall(pattern, text, re.M)]
+    read = {name for part in names for name in re.findall(r'"([A-Z_0-9]+)"', part)}
     options = {name for name in shown() if name.startswith("HALFWARP_EMULATOR_")}
     assert set(shown()) - options == read - OF_OTHERS
 
@@ -65,7 +65,7 @@ def test_it_has_the_options_of_the_emulator():
     assert names == set(emulation.options())
 
 
-def test_the_doctor_knows_the_ones_of_ours():
+def test_the_doctor_knows_our_variables():
     from halfwarp.doctor.probes import environment
 
     ours = {n for n in shown() if n.startswith("HALFWARP_") and "EMULATOR" not in n}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The front page leads from nothing to a running kernel: its program prints what it shows."""
+"""The front page leads to a running kernel: its program prints the shown output."""
 
 import os
 import re
@@ -15,11 +15,11 @@ GUIDE = ROOT / "docs" / "guide"
 
 
 def blocks(language, page=PAGE):
-    found = re.findall(rf"^\.\. code-block:: {language}\n\n((?:(?:   .*)?\n)+)", page, re.M)
-    return [textwrap.dedent(block).strip() for block in found]
+    matches = re.findall(rf"^\.\. code-block:: {language}\n\n((?:(?:   .*)?\n)+)", page, re.M)
+    return [textwrap.dedent(block).strip() for block in matches]
 
 
-def test_its_program_prints_what_it_shows(tmp_path):
+def test_its_program_prints_the_shown_output(tmp_path):
     (program,), (shown,) = blocks("python"), blocks("text")
     (tmp_path / "first.py").write_text(program)
     command = blocks("sh")[1].split()
@@ -34,14 +34,14 @@ def test_its_program_prints_what_it_shows(tmp_path):
     assert done.stdout.strip() == shown, done.stderr
 
 
-def test_its_commands_install_what_there_is():
+def test_its_commands_install_existing_extras():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    (asked,) = re.findall(r"pip install '\.\[([\w,]+)\]'", PAGE)
-    assert set(asked.split(",")) <= set(project["optional-dependencies"])
+    (extras,) = re.findall(r"pip install '\.\[([\w,]+)\]'", PAGE)
+    assert set(extras.split(",")) <= set(project["optional-dependencies"])
     assert project["requires-python"].strip(">=") in PAGE
 
 
-def test_the_timed_walk_has_its_steps_and_no_other():
+def test_the_timed_walk_has_exactly_its_steps():
     walk = (GUIDE / "five_minutes.rst").read_text()
     rows = re.findall(r"^   \* - (.*)$", walk, re.M)
     steps = {step for row in [*rows, walk.partition("From the source")[2]] for step in code(row)}
@@ -67,6 +67,6 @@ def test_the_walk_takes_less_than_five_minutes():
         assert sum(seconds[:-1]) == int(total[1]) == seconds[-1]
 
 
-def test_every_page_that_it_names_is_there():
+def test_every_named_page_exists():
     for name in re.findall(r":doc:`(?:[^`<]*<)?(guide/\w+)>?`", PAGE):
         assert (ROOT / "docs" / f"{name}.rst").exists()

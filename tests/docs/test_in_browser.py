@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The built pages in a browser at three widths: nothing is wider than the page or cut off.
 
-The pages of the tree's last build are looked at, or of one that is made here, where Playwright is
-installed and finds Chromium: its own, or the system's.
+The test uses the pages of the tree's last build, or builds them, if Playwright is installed and
+finds Chromium: its own, or the system's.
 """
 
 import os
@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The folder of the pages; HALFWARP_SITE names one that is built already."""
+    """Return the folder of the pages; HALFWARP_SITE names an existing build."""
     pytest.importorskip("playwright", reason="Playwright is not installed: pip install playwright")
     if built := os.environ.get("HALFWARP_SITE"):
         return Path(built).resolve()
@@ -51,11 +51,11 @@ def browser():
     system = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
     with sync_playwright() as started:
         try:
-            found = started.chromium.launch(executable_path=system, args=["--no-sandbox"])
+            started_browser = started.chromium.launch(executable_path=system, args=["--no-sandbox"])
         except Error as error:
             pytest.skip(f"there is no Chromium: {str(error).splitlines()[0]}")
-        yield found
-        found.close()
+        yield started_browser
+        started_browser.close()
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
@@ -73,8 +73,8 @@ def test_nothing_is_cut_off(site, browser, width):
     assert mistakes == []
 
 
-def test_a_code_block_that_is_cut_off_is_found(site, browser):
-    """The check itself, on a page that has the mistake."""
+def test_a_clipped_code_block_is_found(site, browser):
+    """Verify the check itself, on a page with the mistake."""
     page = browser.new_page(viewport={"width": 390, "height": 900})
     page.set_content(f"<pre style='overflow: hidden; width: 300px'>{'x' * 400}</pre>")
     assert any(each.startswith("cut off: xxx") for each in page.evaluate(TOO_WIDE))
@@ -95,21 +95,21 @@ def test_it_has_both_color_schemes_and_a_search(site, browser, scheme):
 
 
 def test_the_side_bar_lists_the_versions_of_the_site(site, browser, tmp_path):
-    """And shows no list where there is one version only."""
+    """The page shows no list if there is only one version."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto((site / "index.html").as_uri())
     assert not page.locator(".versions").is_visible()
-    here = page.locator(".versions select").get_attribute("data-version")
-    folder = tmp_path / here
+    current = page.locator(".versions select").get_attribute("data-version")
+    folder = tmp_path / current
     folder.mkdir()
     shutil.copytree(site / "_static", folder / "_static")
     shutil.copy(site / "index.html", folder)
-    (tmp_path / "versions.js").write_text(f'window.halfwarpVersions = ["99.0", "{here}"];\n')
+    (tmp_path / "versions.js").write_text(f'window.halfwarpVersions = ["99.0", "{current}"];\n')
     page.goto((folder / "index.html").as_uri())
     page.wait_for_selector(".versions select option", state="attached")
     assert page.locator(".versions").is_visible()
-    assert page.locator(".versions option").all_inner_texts() == ["99.0", here]
-    assert page.locator(".versions select").input_value() == here
+    assert page.locator(".versions option").all_inner_texts() == ["99.0", current]
+    assert page.locator(".versions select").input_value() == current
     page.close()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The guide's table of launch attributes says what the table of the sources says."""
+"""The guide's table of launch attributes equals the table of the sources."""
 
 import re
 from pathlib import Path
@@ -16,29 +16,29 @@ OF_ITS_OWN = ("cluster", "is_cooperative", "programmatic_stream_serialization")
 
 
 def of_the_sources():
-    """name: (driver, whose it is beside launches, the words that it may be)."""
-    found = {}
+    """Return name: (driver, owners beside launches, accepted words)."""
+    table = {}
     for name, kind, version, owners in ROW.findall(SOURCE.read_text("utf-8")):
         also = [word for flag, word in OWNERS.items() if flag in owners]
         since = f"{int(version) // 1000}.{int(version) % 1000 // 10}"
         if "OF_LAUNCHES" in owners and name not in OF_ITS_OWN:
-            found[name] = since, ", ".join(also), re.findall(r'"(\w+)"', kind)
-    return found
+            table[name] = since, ", ".join(also), re.findall(r'"(\w+)"', kind)
+    return table
 
 
 def of_the_guide():
     lines = GUIDE.read_text("utf-8").splitlines()
     borders = [i for i, line in enumerate(lines) if re.fullmatch(r"=+(  =+)+", line)]
     ends = [match.span() for match in re.finditer("=+", lines[borders[0]])]
-    found, name = {}, None
+    table, name = {}, None
     for line in lines[borders[1] + 1 : borders[2]]:
         keyword, value, driver, also = [line[first : last + 1].strip() for first, last in ends]
         name = keyword.strip("`") or name
-        known = found.setdefault(name, (driver, also, []))
+        known = table.setdefault(name, (driver, also, []))
         known[2].extend(re.findall(r'"(\w+)"', value))
-    return found
+    return table
 
 
-def test_the_table_is_that_of_the_sources():
+def test_the_table_equals_the_sources():
     assert of_the_guide() == of_the_sources()
     assert len(of_the_guide()) == 13

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages that are written at the build have every name, option, code, example and figure."""
+"""The generated pages have every name, option, code, example and figure."""
 
 import dataclasses
 import enum
@@ -40,13 +40,13 @@ def text(reference):
 
 
 def public_things():
-    """(full name, object) of what users import from `cuda.core` and the modules below it."""
+    """Return (full name, object) of what users import from `cuda.core` and the modules below it."""
     for module in core_reference.MODULES:
-        found = import_module(f"cuda.core.{module}".rstrip("."))
-        for name in found.__all__:
-            thing = getattr(found, name)
+        imported = import_module(f"cuda.core.{module}".rstrip("."))
+        for name in imported.__all__:
+            thing = getattr(imported, name)
             if not inspect.ismodule(thing):
-                yield f"{found.__name__}.{name}", thing
+                yield f"{imported.__name__}.{name}", thing
 
 
 def test_every_module_below_the_package_has_a_page(reference):
@@ -57,13 +57,13 @@ def test_every_module_below_the_package_has_a_page(reference):
     assert {f"{name}.rst" for name in core_reference.TITLES} <= set(reference)
 
 
-def test_every_public_name_is_there_once(text):
+def test_every_public_name_is_listed_once(text):
     placed = re.findall(r"^\.\. auto\w+:: (\S+)$", text, re.M)
     assert len(placed) == len(set(placed))
     assert [name for name, _ in public_things() if name not in placed] == []
 
 
-def test_every_method_and_property_of_a_class_is_there(text):
+def test_every_method_and_property_of_a_class_is_listed(text):
     missing = []
     for name, thing in public_things():
         if not isinstance(thing, type) or issubclass(thing, BaseException):
@@ -76,7 +76,7 @@ def test_every_method_and_property_of_a_class_is_there(text):
     assert missing == []
 
 
-def test_every_field_of_an_options_class_is_there_with_its_default(text):
+def test_every_field_of_an_options_class_is_listed_with_its_default(text):
     from cuda.core import ProgramOptions
 
     section = text.partition(".. autoclass:: cuda.core.ProgramOptions\n")[2]
@@ -86,7 +86,7 @@ def test_every_field_of_an_options_class_is_there_with_its_default(text):
     assert "   * - ``name``\n     - ``str | None``\n     - ``'default_program'``" in section
 
 
-def test_public_things_document_themselves():
+def test_public_objects_have_docstrings():
     described = [(n, t) for n, t in public_things() if isinstance(t, type) or inspect.isroutine(t)]
     assert described
     assert [name for name, thing in described if not inspect.getdoc(thing)] == []
@@ -98,13 +98,13 @@ PLACEHOLDERS = {"self", "cls", "type", "args", "kwargs", "removed", "old"}
 def parameters_of(thing):
     try:
         names = set(inspect.signature(thing).parameters)
-    except (ValueError, TypeError):  # a compiled class that says nothing
+    except (ValueError, TypeError):  # a compiled class without a signature
         return set()
     return names - PLACEHOLDERS
 
 
 def described(thing, owner):
-    """The words of a docstring, and of the one whose parameters it says are its own."""
+    """Return the words of a docstring, and of the one whose parameters it shares."""
     text = " ".join((inspect.getdoc(thing) or "").split())
     shared = r"(?:Deprecated(?: spelling of|:(?: use)?)|parameters of|alias of) `(\w+)`"
     other = re.search(shared, text)
@@ -114,7 +114,7 @@ def described(thing, owner):
 
 
 def callables():
-    """(name, function, class or None) of all that users call and that is no exception."""
+    """Return (name, function, class or None) of all callables for users except exceptions."""
     for name, thing in public_things():
         if not isinstance(thing, type):
             if callable(thing):
@@ -122,9 +122,9 @@ def callables():
         elif not issubclass(thing, (BaseException, enum.Enum)):
             yield name, thing, None
             for member in filter(lambda n: core_reference.is_public_member(thing, n), dir(thing)):
-                found = getattr(thing, member)
-                if callable(found) and not isinstance(found, type):
-                    yield f"{name}.{member}", found, thing
+                attribute = getattr(thing, member)
+                if callable(attribute) and not isinstance(attribute, type):
+                    yield f"{name}.{member}", attribute, thing
 
 
 def test_every_parameter_is_described():
@@ -137,7 +137,7 @@ def test_every_parameter_is_described():
     assert missing == {}, missing
 
 
-def test_every_code_is_there_with_what_to_do():
+def test_every_code_is_listed_with_a_remedy():
     from cuda.bindings import driver, nvjitlink, nvrtc, runtime
 
     page = codes.page()
@@ -146,7 +146,7 @@ def test_every_code_is_there_with_what_to_do():
     assert driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY.__doc__.split(".")[0] in page
 
 
-def test_every_exception_of_nvml_is_there_with_what_to_do():
+def test_every_exception_of_nvml_is_listed_with_a_remedy():
     from cuda.bindings import nvml
     from cuda.core import system
 
@@ -171,31 +171,31 @@ def test_an_example_has_a_page_with_its_output():
     assert ".. literalinclude:: /../examples/vector_add.py" in page
 
 
-def test_what_an_example_draws_is_on_its_page(tmp_path):
+def test_the_picture_of_an_example_is_on_its_page(tmp_path):
     picture = tmp_path / "made" / "drawn.svg"
     picture.parent.mkdir()
     for shown in (picture, picture.parent):
         text = f"from pathlib import Path\nPath({str(picture)!r}).write_text('<svg/>')\n"
         text = f'"""Title.\n\nText."""\n{text}print("in", {str(shown)!r})\n'
         (tmp_path / "draws.py").write_text(text)
-        made = gallery.pages(tmp_path)
-        assert made["draws.svg"] == "<svg/>"
-        assert ".. image:: draws.svg\n" in made["draws.rst"]
+        pages = gallery.pages(tmp_path)
+        assert pages["draws.svg"] == "<svg/>"
+        assert ".. image:: draws.svg\n" in pages["draws.rst"]
     assert gallery.picture_in("") is gallery.picture_in("12 numbers, correct") is None
 
 
-def test_a_picture_that_browsers_do_not_know_becomes_one_that_they_do():
+def test_an_unsupported_picture_format_is_converted():
     pixels = bytes(range(18))  # 9 to 13 and 32 are spaces
-    made = gallery.png(b"P6\n3 2\n255\n" + pixels)
-    assert made.startswith(b"\x89PNG\r\n\x1a\n") and made.endswith(b"IEND\xaeB`\x82")
-    assert made[16:24] == (3).to_bytes(4, "big") + (2).to_bytes(4, "big")
-    at = made.index(b"IDAT")
-    length = int.from_bytes(made[at - 4 : at], "big")
-    lines = zlib.decompress(made[at + 4 : at + 4 + length])
+    png = gallery.png(b"P6\n3 2\n255\n" + pixels)
+    assert png.startswith(b"\x89PNG\r\n\x1a\n") and png.endswith(b"IEND\xaeB`\x82")
+    assert png[16:24] == (3).to_bytes(4, "big") + (2).to_bytes(4, "big")
+    at = png.index(b"IDAT")
+    length = int.from_bytes(png[at - 4 : at], "big")
+    lines = zlib.decompress(png[at + 4 : at + 4 + length])
     assert lines == b"\0" + pixels[:9] + b"\0" + pixels[9:]
 
 
-def test_an_example_that_fails_ends_the_build(tmp_path):
+def test_a_failing_example_ends_the_build(tmp_path):
     (tmp_path / "fails.py").write_text('"""Title.\n\nText."""\nraise SystemExit(3)\n')
     with pytest.raises(RuntimeError, match=r"fails\.py"):
         gallery.pages(tmp_path)
@@ -203,21 +203,23 @@ def test_an_example_that_fails_ends_the_build(tmp_path):
 
 def test_every_example_has_a_page(monkeypatch):
     monkeypatch.setattr(gallery, "output", lambda path: "")
-    made = gallery.pages(ROOT / "examples")
-    assert set(made) == {f"{p.stem}.rst" for p in (ROOT / "examples").rglob("*.py")} | {"index.rst"}
-    assert all(name == "index.rst" or f"   {name[:-4]}\n" in made["index.rst"] for name in made)
+    pages = gallery.pages(ROOT / "examples")
+    assert set(pages) == {f"{p.stem}.rst" for p in (ROOT / "examples").rglob("*.py")} | {
+        "index.rst"
+    }
+    assert all(name == "index.rst" or f"   {name[:-4]}\n" in pages["index.rst"] for name in pages)
     assert {
         p.relative_to(ROOT / "examples").parts[0] for p in (ROOT / "examples").rglob("*/*.py")
     } < {*gallery.THEMES}
-    assert len(made) > 20
+    assert len(pages) > 20
 
 
-def test_random_names_of_temporary_files_are_left_out():
+def test_random_names_of_temporary_files_are_masked():
     printed = f"in {tempfile.gettempdir()}/halfwarp-joe8somq/occupancy.svg"
     assert gallery.without_random_names(printed) == "in /tmp/halfwarp/occupancy.svg"
 
 
-def test_the_figures_are_those_of_the_readme():
+def test_the_figures_equal_the_readme():
     readme = (ROOT / "README.md").read_text()
     page = measured.measured(readme)
     rows = re.findall(r"^\| `(.*?)` \| (\d+) \| (\d+) \|", readme, re.M)
@@ -227,7 +229,7 @@ def test_the_figures_are_those_of_the_readme():
     assert "python -m benchmarks" in page and "|" not in page
 
 
-def test_the_budget_is_that_of_the_benchmarks():
+def test_the_budget_equals_the_benchmarks():
     text = (ROOT / "benchmarks" / "budget.toml").read_text()
     page = measured.budget(text)
     for row, part in tomllib.loads(text)["ratios"].items():
@@ -235,27 +237,31 @@ def test_the_budget_is_that_of_the_benchmarks():
 
 
 @pytest.mark.parametrize("name", ["growth", "growth_gpu"])
-def test_the_figures_of_growth_are_those_that_were_measured(name):
+def test_the_figures_of_growth_equal_the_measurements(name):
     text = (ROOT / "benchmarks" / f"{name}.json").read_text()
-    page, found = measured.growth(text), json.loads(text)
-    assert found["run"]["date"] in page and found["run"]["machine"] in page
-    assert {sweep["sweep"] for sweep in found["sweeps"]} == set(growth.sweeps())
-    for sweep in found["sweeps"]:
+    page, measurements = measured.growth(text), json.loads(text)
+    assert measurements["run"]["date"] in page and measurements["run"]["machine"] in page
+    assert {sweep["sweep"] for sweep in measurements["sweeps"]} == set(growth.sweeps())
+    for sweep in measurements["sweeps"]:
         for point in sweep["points"]:
             cells = [f"{point['at']:,} {sweep['x']}", f"{point['theirs']:,}", f"{point['ours']:,}"]
             assert "     - " + "\n     - ".join(cells) in page
-    assert page.count("<svg ") == sum("memory" not in sweep["sweep"] for sweep in found["sweeps"])
+    assert page.count("<svg ") == sum(
+        "memory" not in sweep["sweep"] for sweep in measurements["sweeps"]
+    )
 
 
 @pytest.mark.parametrize("name", ["rows", "rows_gpu"])
-def test_every_row_of_the_benchmarks_is_there(name):
-    """With who was measured, the command, the machine and the date."""
+def test_every_row_of_the_benchmarks_is_listed(name):
+    """The page also names the measured packages, the command, the machine and the date."""
     from benchmarks.__main__ import rows
 
     text = (ROOT / "benchmarks" / f"{name}.json").read_text()
-    page, found = measured.rows(text), json.loads(text)
-    run, records = found["run"], {r["row"]: r for r in found["rows"]}
-    assert {run["date"], run["machine"], found["command"]} - {""} and found["command"] in page
+    page, measurements = measured.rows(text), json.loads(text)
+    run, records = measurements["run"], {r["row"]: r for r in measurements["rows"]}
+    assert {run["date"], run["machine"], measurements["command"]} - {""} and measurements[
+        "command"
+    ] in page
     assert all(said in page for said in (run["date"], run["machine"], *run["reference"]))
     assert ("gpu" in name) == bool(run["gpu"] and run["gpu"] in page)
     here = {n for n, row in rows().items() if run["backend"] in row.backends}
@@ -264,11 +270,13 @@ def test_every_row_of_the_benchmarks_is_there(name):
         assert f"   * - ``{row}``\n     - " in page
         assert isinstance(record["ours"], float), record
         assert f"halfwarp: {record['ours']:,.0f} ns" in page
-    who = {w for w in pictures.WHO if any(isinstance(r.get(w), float) for r in records.values())}
-    assert who == {"theirs", "ours", "floor", "numba"} | ({"cupy"} if run["gpu"] else set())
+    contestants = {
+        w for w in pictures.WHO if any(isinstance(r.get(w), float) for r in records.values())
+    }
+    assert contestants == {"theirs", "ours", "floor", "numba"} | ({"cupy"} if run["gpu"] else set())
 
 
-def test_design_notes_become_pages():
+def test_design_notes_are_converted_to_pages():
     page = design_notes.page(
         "# Notes\n\nText `a`:\n- one\n  more\n- two\n\n"
         "| x | y |\n| --- | --- |\n| `a | b` | 1 |\n\n```\ncode = `x`\n```\nEnd.\n"
@@ -276,13 +284,13 @@ def test_design_notes_become_pages():
     assert page.startswith("\nNotes\n=====\n\nText ``a``:\n\n- one\n  more\n- two\n\n")
     assert ".. code-block:: text\n\n   code = `x`\n\nEnd.\n" in page
     assert "   * - x\n     - y\n\n   * - ``a | b``\n     - 1\n" in page
-    made = design_notes.pages(ROOT / "docs" / "design")
-    assert set(made) == {f"{p.stem}.rst" for p in (ROOT / "docs/design").glob("*.md")} | {
+    pages = design_notes.pages(ROOT / "docs" / "design")
+    assert set(pages) == {f"{p.stem}.rst" for p in (ROOT / "docs/design").glob("*.md")} | {
         "index.rst"
     }
 
 
-def test_versions_of_the_pages_stand_beside_each_other(tmp_path):
+def test_versions_of_the_pages_coexist(tmp_path):
     for version in ("0.9.0", "0.10.0", "0.10.0rc1"):
         built = tmp_path / "built"
         built.mkdir(exist_ok=True)
@@ -297,7 +305,7 @@ def test_versions_of_the_pages_stand_beside_each_other(tmp_path):
     assert '["0.10.0", "0.10.0rc1", "0.9.0"]' in (site / "versions.js").read_text()
 
 
-def test_the_release_notes_are_the_changes():
+def test_the_release_notes_equal_the_changelog():
     link = "[docs/guide/support.rst](docs/guide/support.rst)"
     page = release_notes.page(f"# Changes\n\nSee {link}.\n\n## 1.0\n\n- `a`\n")
     assert page == (
@@ -305,16 +313,16 @@ def test_the_release_notes_are_the_changes():
     )
 
 
-def test_the_install_page_has_each_extra():
+def test_the_install_page_lists_each_extra():
     text = (ROOT / "docs" / "guide" / "install.rst").read_text()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     table = re.findall(r"^``(\w+)``  ", text, re.M)
     assert sorted(table) == sorted(project["optional-dependencies"])
-    asked = {e for each in re.findall(r"\.\[([\w,]+)\]", text) for e in each.split(",")}
-    assert asked and asked <= set(table)
+    extras = {e for each in re.findall(r"\.\[([\w,]+)\]", text) for e in each.split(",")}
+    assert extras and extras <= set(table)
 
 
-def test_commands_of_the_guide_are_there():
+def test_commands_of_the_guide_exist():
     from halfwarp.command_line import COMMANDS
 
     for path in (ROOT / "docs" / "guide").glob("*.rst"):
@@ -324,8 +332,8 @@ def test_commands_of_the_guide_are_there():
         assert named <= set(COMMANDS), path
 
 
-def test_every_page_of_the_guide_has_a_place():
+def test_every_page_of_the_guide_is_in_a_toctree():
     index = (ROOT / "docs" / "index.rst").read_text()
     listed = re.findall(r"^   guide/(\w+)$", index, re.M)
-    there = [path.stem for path in (ROOT / "docs" / "guide").glob("*.rst")]
-    assert sorted(listed) == sorted(there)
+    names = [path.stem for path in (ROOT / "docs" / "guide").glob("*.rst")]
+    assert sorted(listed) == sorted(names)

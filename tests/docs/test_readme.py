@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the README says of the package is so."""
+"""The README's statements about the package are true."""
 
 import json
 import re
@@ -21,12 +21,12 @@ def test_the_table_of_cuda_core_has_its_public_names():
     assert table == public_names.markdown()
 
 
-def test_the_commands_that_it_names_are_there():
+def test_the_named_commands_exist():
     named = set(re.findall(r"`halfwarp ([a-z]+)", README))
     assert named and named <= set(COMMANDS)
 
 
-def test_the_folders_of_the_tree_are_there():
+def test_the_folders_of_the_tree_exist():
     rows = re.findall(r"^\| (`[^|]*/`[^|]*) \|", README, re.M)
     folders = [name for row in rows for name in re.findall(r"`([^`]*)`", row)]
     assert len(folders) > 10
@@ -34,18 +34,20 @@ def test_the_folders_of_the_tree_are_there():
 
 
 @pytest.mark.parametrize("name", ["mode", "check"])
-def test_the_guide_lists_the_values_that_options_take(name):
-    """Those that the refusal of a wrong one names."""
+def test_the_guide_lists_the_accepted_values_of_options(name):
+    """Compare with the values that the error of a wrong one names."""
     from cuda.core.emulation import library as emulator_library
 
     with pytest.raises(ValueError) as refused:
         emulator_library.check_option(name, "nothing of the kind")
     words = set(re.findall(r"[a-z]+", str(refused.value).partition(" takes ")[2]))
     listed = re.search(rf"``{name.upper()}`` \(([^)]*)\)", GUIDE)[1]
-    assert set(re.findall(r"``([a-z]+)``", listed)) == {each for each in words if takes(name, each)}
+    assert set(re.findall(r"``([a-z]+)``", listed)) == {
+        each for each in words if accepts(name, each)
+    }
 
 
-def takes(name, value):
+def accepts(name, value):
     from cuda.core.emulation import library as emulator_library
 
     try:
@@ -64,14 +66,14 @@ def test_the_guide_lists_the_options():
 
 
 def rows_of_the_readme():
-    """Row -> its figures on the null driver and on the GPU: NVIDIA's, ours."""
+    """Map each row to its figures on the null driver and on the GPU: NVIDIA's, ours."""
     cells = re.findall(r"^\| `(.*?)` \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", README, re.M)
     return {row: tuple(map(int, numbers)) for row, *numbers in cells}
 
 
 @pytest.mark.parametrize(("name", "first"), [("rows", 0), ("rows_gpu", 2)])
-def test_its_figures_are_like_those_that_the_benchmarks_wrote_last(name, first):
-    """Those are of another day and another GPU: the ratios are within two and a half times."""
+def test_its_figures_are_close_to_the_latest_benchmarks(name, first):
+    """They are from another day and another GPU: the ratios are within a factor of 2.5."""
     written = json.loads((ROOT / "benchmarks" / f"{name}.json").read_text())["rows"]
     last = {r["row"]: r["theirs"] / r["ours"] for r in written if r["theirs"]}
     shown = rows_of_the_readme()

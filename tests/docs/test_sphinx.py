@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documentation builds without a warning; its links lead somewhere; its index is complete."""
+"""The documentation builds without a warning; its links are valid; its index is complete."""
 
 import enum
 import inspect
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The pages, built with warnings as errors; HALFWARP_SITE names some that are built already."""
+    """Build the pages with warnings as errors; HALFWARP_SITE names an existing build."""
     if already := os.environ.get("HALFWARP_SITE"):
         return Path(already).resolve()
     for tool in TOOLS:
@@ -40,7 +40,7 @@ def built(tmp_path_factory):
 
 
 class Links(HTMLParser):
-    """What a page links to, and the places in it that can be linked to."""
+    """The links of a page, and its anchors."""
 
     def __init__(self, path):
         super().__init__()
@@ -48,11 +48,11 @@ class Links(HTMLParser):
         self.feed(path.read_text("utf-8"))
 
     def handle_starttag(self, tag, attributes):
-        found = dict(attributes)
-        self.anchors |= {found[key] for key in ("id", "name") if found.get(key)}
+        attributes_ = dict(attributes)
+        self.anchors |= {attributes_[key] for key in ("id", "name") if attributes_.get(key)}
         for key in ("href", "src"):
-            if found.get(key):
-                self.links.append(found[key])
+            if attributes_.get(key):
+                self.links.append(attributes_[key])
 
 
 @pytest.mark.timeout(600)
@@ -92,20 +92,20 @@ def test_every_public_member_is_on_the_site(built):
     text = set(re.findall(r"\w+", " ".join(re.sub(r"<[^>]*>", "", page) for page in pages)))
     missing, count = [], 0
     for module in core_reference.MODULES:
-        found = import_module(f"cuda.core.{module}".rstrip("."))
-        for name in found.__all__:
-            thing, full = getattr(found, name), f"{found.__name__}.{name}"
+        imported = import_module(f"cuda.core.{module}".rstrip("."))
+        for name in imported.__all__:
+            thing, full = getattr(imported, name), f"{imported.__name__}.{name}"
             if inspect.ismodule(thing):
                 continue
-            wanted = [full]
+            names = [full]
             if isinstance(thing, type) and not issubclass(thing, BaseException):
                 members = filter(lambda n: core_reference.is_public_member(thing, n), dir(thing))
                 fields = set(getattr(thing, "__dataclass_fields__", ()))
-                wanted += [f"{full}.{n}" for n in members if n not in fields]
+                names += [f"{full}.{n}" for n in members if n not in fields]
                 missing += [f"{full}.{n}" for n in fields if n[0] != "_" and n not in text]
-            missing += [each for each in wanted if each not in entries]
+            missing += [each for each in names if each not in entries]
             missing += [f"{full}({p})" for p in parameters_of(thing) if p not in text]
-            count += len(wanted)
+            count += len(names)
     assert missing == []
     assert count > 700
 
@@ -115,7 +115,7 @@ def parameters_of(thing):
         return set()
     try:
         return set(inspect.signature(thing).parameters) - {"args", "kwargs", "self"}
-    except (ValueError, TypeError):  # what is not called, or says nothing
+    except (ValueError, TypeError):  # not callable, or without a signature
         return set()
 
 
@@ -128,27 +128,27 @@ def test_signatures_show_no_addresses(built):
 
 
 @pytest.mark.timeout(600)
-def test_names_of_the_driver_lead_to_its_functions(built):
+def test_names_of_the_driver_link_to_its_functions(built):
     page = (built / "generated" / "core" / "devices.html").read_text("utf-8")
     assert re.search(r'href="[^"]*#cuda\.bindings\.driver\.cuDeviceGetCount"', page)
 
 
 @pytest.mark.timeout(900)
 def test_no_link_to_other_sites_is_dead(built):
-    """NVIDIA's manuals and others; where the network lets the test ask."""
+    """NVIDIA's manuals and others; skipped without a network."""
     paths = [path for path in built.rglob("*.html") if "_static" not in path.parts]
     links = {urldefrag(link)[0] for path in paths for link in Links(path).links}
     links = sorted(link for link in links if urlsplit(link).scheme in ("http", "https"))
     assert len(links) > 50
     assert [link for link in links if not link.startswith("https://")] == []
-    answers = {}
+    statuses = {}
     for link in links:
-        asked = Request(link, method="HEAD", headers={"User-Agent": "halfwarp-tests"})
+        request = Request(link, method="HEAD", headers={"User-Agent": "halfwarp-tests"})
         try:
-            with urlopen(asked, timeout=20) as answer:
-                answers[link] = answer.status
+            with urlopen(request, timeout=20) as response:
+                statuses[link] = response.status
         except HTTPError as error:
-            answers[link] = error.code
+            statuses[link] = error.code
         except OSError as error:
             pytest.skip(f"{urlsplit(link).netloc} cannot be reached: {error}")
-    assert [link for link, code in answers.items() if code in (404, 410)] == []
+    assert [link for link, code in statuses.items() if code in (404, 410)] == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page on troubleshooting has every class of error and every kind of fault."""
+"""The page on troubleshooting lists every class of error and every kind of fault."""
 
 import os
 import re
@@ -19,25 +19,25 @@ NAMED = set(re.findall(r"``([A-Za-z]\w+)``", PAGE))
 
 
 def exceptions_of(module):
-    things = {name: getattr(module, name) for name in module.__all__}
-    return {n for n, t in things.items() if isinstance(t, type) and issubclass(t, BaseException)}
+    objects = {name: getattr(module, name) for name in module.__all__}
+    return {n for n, t in objects.items() if isinstance(t, type) and issubclass(t, BaseException)}
 
 
-def test_it_has_the_exceptions_of_the_object_layer():
+def test_it_lists_the_exceptions_of_the_object_layer():
     assert exceptions_of(cuda.core) and exceptions_of(cuda.core) <= NAMED
 
 
-def test_it_has_those_of_the_low_layer():
+def test_it_lists_the_exceptions_of_the_low_layer():
     raised = {lib.decisions.exception for lib in load_all().values() if not lib.is_face}
     assert raised - {""} and raised - {"", None} <= NAMED
 
 
-def test_it_has_those_of_the_loader():
+def test_it_lists_the_exceptions_of_the_loader():
     assert exceptions_of(import_module("cuda.bindings._internal.utils")) <= NAMED
     assert "DynamicLibNotFoundError" in NAMED
 
 
-def test_it_has_the_kinds_of_faults():
+def test_it_lists_the_kinds_of_faults():
     text = (ROOT / "cpp" / "emulator" / "report" / "fault.cpp").read_text()
     kinds = set(re.findall(r'\{fault_kind::\w+, "([\w-]+)"', text))
     section = PAGE.partition("The emulator reports a fault")[2].partition("A result is wrong")[0]
@@ -50,13 +50,13 @@ def test_it_has_the_kinds_of_faults():
 
 
 @pytest.mark.parametrize("name", ["CUDA_ERROR_NO_DEVICE", "CUDA_ERROR_NOT_INITIALIZED"])
-def test_the_codes_that_it_names_are_codes(name):
+def test_the_named_codes_exist(name):
     from cuda.bindings import driver
 
     assert name in PAGE and name in driver.CUresult.__members__
 
 
-def test_running_out_of_memory_tells_what_the_page_says():
+def test_running_out_of_memory_has_the_shown_message():
     from cuda.core import Device, DeviceMemoryResource, OutOfMemoryError
 
     device = Device()
@@ -69,7 +69,7 @@ def test_running_out_of_memory_tells_what_the_page_says():
     assert "``trim()``" in PAGE and callable(DeviceMemoryResource.trim)
 
 
-def test_a_backend_that_is_not_known_tells_what_the_page_says():
+def test_an_unknown_backend_has_the_shown_message():
     environment = {**os.environ, "HALFWARP_BACKEND": "other"}
     command = [sys.executable, "-c", "from cuda.core import Device; Device()"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)

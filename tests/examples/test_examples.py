@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every example runs to its end in a process of its own and prints what its text promises."""
+"""Every example runs to completion in a process of its own and prints the promised output."""
 
 import os
 import re
@@ -53,13 +53,13 @@ PROMISED = {
 }
 
 
-def test_every_example_has_its_promise_here():
-    found = {path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.py")}
-    assert found == set(PROMISED)
+def test_every_example_has_a_promise():
+    result = {path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.py")}
+    assert result == set(PROMISED)
 
 
 @pytest.mark.parametrize("name", PROMISED)
-def test_example_runs_and_prints_what_it_promises(name):
+def test_an_example_prints_the_promised_output(name):
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / name)],
         capture_output=True,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recipes for several devices and processes, with one, two and three emulated devices.
 
-On GPUs they use those that there are; what they need beside us is skipped where it is not.
+On GPUs they use the existing ones; recipes whose dependencies are missing are skipped.
 """
 
 import os
@@ -20,7 +20,7 @@ PART = r"(device \d+: \d[\d,]* (numbers|of 4 parts|chunks)\n)"
 
 
 def devices_of(count):
-    """How many there are when this many are asked for: GPUs are as many as there are."""
+    """Return the number of devices if this many are requested: GPUs have a fixed number."""
     from cuda.core import Device, emulation
 
     return count if emulation.is_active() else len(Device.get_all_devices())
@@ -42,7 +42,7 @@ def run(name, *arguments, devices=2, start=(), **variables):
 
 @pytest.mark.parametrize("devices", [1, 2, 3])
 @pytest.mark.parametrize("name", ["threads_over_devices.py", "neighbors.py", "processes.py"])
-def test_each_device_has_a_part(name, devices):
+def test_each_device_is_used(name, devices):
     printed = run(name, devices=devices)
     assert len(re.findall(PART, printed)) == devices_of(devices)
     assert re.search(r"correct$", printed.strip())
@@ -50,13 +50,13 @@ def test_each_device_has_a_part(name, devices):
 
 @pytest.mark.parametrize("name", ["threads_over_devices.py", "neighbors.py"])
 def test_no_wait_is_missing(name):
-    """Queued work as late as it may be, and everything that is taken given back."""
+    """Queued work runs as late as possible, and every resource is released."""
     variables = {"HALFWARP_EMULATOR_MODE": "adversarial", "HALFWARP_EMULATOR_SEED": "11"}
     assert run(name, devices=3, **variables).strip().endswith("correct")
 
 
-def test_a_step_that_does_not_wait_for_its_neighbors_is_found(tmp_path, monkeypatch):
-    """On the emulator: what the test above passes with is not passed without the events."""
+def test_a_missing_wait_for_the_neighbors_is_found(tmp_path, monkeypatch):
+    """On the emulator, the test above fails if the events are removed."""
     from cuda.core import emulation
 
     if not emulation.is_active():
@@ -103,7 +103,7 @@ def test_nccl_sums_over_all_devices(package):
     assert re.search(r"\d+ devices, sum \d+: correct\n$", run("nccl_sum.py", package))
 
 
-def test_nccl_is_not_for_the_emulator():
+def test_nccl_is_skipped_on_the_emulator():
     from cuda.core import emulation
 
     if emulation.is_active():

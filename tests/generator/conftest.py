@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small library that has every feature: its header, facts, model and goldens."""
+"""A small library with every feature: its header, facts, model and goldens."""
 
 import os
 import shutil
@@ -38,7 +38,7 @@ def toy(toy_facts, toy_decisions):
 def golden():
     """Compare a text with a file of `toy/golden`; HALFWARP_UPDATE_GOLDENS=1 writes it instead.
 
-    Goldens carry a suffix of their own, so that no tool takes them for sources.
+    Goldens have a suffix of their own, so that no tool mistakes them for sources.
     """
 
     def compare(name, text):
@@ -52,7 +52,7 @@ def golden():
 
 @pytest.fixture
 def compile_only():
-    """``compile_only(text, language)``: the compiler takes it without a word."""
+    """``compile_only(text, language)``: compile the text without a diagnostic."""
     compiler = os.environ.get("CC", "gcc").split()[-1]
     if not shutil.which(compiler):
         pytest.skip("no C compiler")

@@ -14,7 +14,7 @@ IDENTIFIER = st.from_regex(r"[a-z_][a-zA-Z0-9_]{0,12}", fullmatch=True)
 
 
 @pytest.mark.parametrize("library", library_names())
-def test_reading_and_writing_gives_the_committed_text(library):
+def test_reading_and_writing_reproduces_the_committed_text(library):
     path = HERE / "api" / f"{library}.api"
     assert api_file.write(api_file.read(path)) == path.read_text()
 
@@ -25,7 +25,7 @@ def test_every_kind_of_fact_survives(toy_folder):
 
 
 @given(IDENTIFIER, st.sampled_from(["int", "const char *", "void **", "unsigned long long"]))
-def test_a_declaration_splits_into_what_it_was_joined_from(name, c_type):
+def test_a_declaration_splits_into_name_and_type(name, c_type):
     assert api_file.split_declaration(api_file.join_declaration(c_type, name)) == (c_type, name)
 
 

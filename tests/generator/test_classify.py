@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The heuristics, one rule at a time: prototype and comment -> roles."""
+"""The heuristics, rule by rule: prototype and comment -> roles."""
 
 import dataclasses
 import inspect

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The overrides: every decision has a reason, and is about something that exists."""
+"""Overrides: every decision has a reason, and applies to something that exists."""
 
 import re
 import tomllib
@@ -50,12 +50,12 @@ def test_a_table_of_another_name_is_refused(tmp_path, toy_folder):
 
 
 @pytest.mark.parametrize("table", LISTS)
-def test_every_function_that_a_list_names_exists(data, functions, table):
+def test_every_listed_function_exists(data, functions, table):
     assert set(data.get(table, {}).get("names", ())) <= functions
 
 
 @pytest.mark.parametrize("table", ["hot", "brief"])
-def test_a_pattern_of_functions_finds_some(data, functions, table):
+def test_a_pattern_of_functions_matches_some(data, functions, table):
     if "pattern" in data.get(table, {}):
         assert any(re.fullmatch(decisions.pattern(data[table]), f) for f in functions)
 
@@ -66,7 +66,7 @@ def test_no_list_names_a_function_twice(data):
         assert len(names) == len(set(names)), table
 
 
-def test_every_field_that_a_decision_names_exists(data, name):
+def test_every_field_of_a_decision_exists(data, name):
     structs = {s.name: {f.name for f in s.fields} for s in load(name).structs}
     for struct, fields in data.get("fields", {}).items():
         assert fields.keys() <= structs[struct]
@@ -106,7 +106,7 @@ def test_every_result_code_is_explained_in_a_sentence(name):
 
 def test_explanations_name_codes_that_exist(data, name):
     library = load(name)
-    c_name = "c_name" if library.raises else "name"  # the class may be called otherwise
+    c_name = "c_name" if library.raises else "name"  # the class may have another name
     enums = {getattr(e, c_name): {m.c_name for m in e.members} for e in library.enums}
     for enum, members in data.get("docs", {}).items():
         if enum == "reason":
@@ -116,8 +116,8 @@ def test_explanations_name_codes_that_exist(data, name):
         assert not missing or "like" in members
 
 
-def test_what_calls_back_or_submits_releases_the_gil(name):
-    """Keeping it there would deadlock or stall every other thread."""
+def test_functions_that_call_back_or_submit_release_the_gil(name):
+    """A held GIL would deadlock or stall every other thread."""
     risky = (
         "Launch",
         "Synchronize",
@@ -129,8 +129,8 @@ def test_what_calls_back_or_submits_releases_the_gil(name):
         "Wait",
         "(?<!nvJit)Link(?!ed)",
     )
-    kept = [f.name for f in load(name).functions if not f.releases_gil]
-    assert [n for n in kept if any(re.search(word, n) for word in risky)] == []
+    holding = [f.name for f in load(name).functions if not f.releases_gil]
+    assert [n for n in holding if any(re.search(word, n) for word in risky)] == []
 
 
 def test_brief_functions_neither_wait_nor_call_back(name):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Model -> generated files: goldens, determinism, files that do not change."""
+"""Model -> generated files: goldens, determinism, unchanged files."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ def test_a_library_with_every_feature_gives_the_golden_files(toy, golden, emitte
         golden(path.rpartition("/")[2], text)
 
 
-def test_every_generated_file_says_where_it_comes_from():
+def test_every_generated_file_names_its_origin():
     for path, text in command.emit_all().items():
         if "/_include/" in path:  # copies of sources, for foreign packages
             continue
@@ -33,8 +33,8 @@ def test_generated_files_name_no_path_of_this_machine():
         assert str(command.ROOT) not in text, path
 
 
-def test_another_process_makes_the_same_bytes():
-    """Sets iterate in another order there."""
+def test_another_process_generates_the_same_bytes():
+    """Sets iterate in another order in another process."""
     script = (
         "import hashlib; from generator.__main__ import emit_all;"
         "print(hashlib.sha256(repr(sorted(emit_all().items())).encode()).hexdigest())"
@@ -53,7 +53,7 @@ def test_another_process_makes_the_same_bytes():
     assert len(digests) == 1
 
 
-def test_emitting_needs_the_standard_library_alone():
+def test_emitting_needs_only_the_standard_library():
     script = (
         "import sys; sys.path.insert(0, '.');"
         "from generator.__main__ import emit_all; emit_all();"
@@ -71,13 +71,13 @@ def test_emitting_needs_the_standard_library_alone():
 
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
-    """A root of its own, and emitters that make one file."""
+    """Set up a root of its own, and emitters that write one file."""
     monkeypatch.setattr(command, "ROOT", tmp_path)
     monkeypatch.setattr(command, "emit_all", lambda *_: {"build/one.txt": "text\n"})
     return tmp_path
 
 
-def test_a_file_that_would_not_change_keeps_its_time(tree):
+def test_an_unchanged_file_keeps_its_modification_time(tree):
     command.main(["emit"])
     path = tree / "build" / "one.txt"
     os.utime(path, (1, 1))
@@ -107,7 +107,7 @@ def test_check_names_missing_and_stale_files(tree, monkeypatch, capsys):
     assert capsys.readouterr().err == "stale: build/one.txt\n"
 
 
-def test_check_names_what_differs_from_run_to_run(tree, monkeypatch, capsys):
+def test_check_names_nondeterministic_files(tree, monkeypatch, capsys):
     command.main(["emit"])
     texts = iter(["text\n", "other\n"])
     monkeypatch.setattr(command, "emit_all", lambda *_: {"build/one.txt": next(texts)})
@@ -115,7 +115,7 @@ def test_check_names_what_differs_from_run_to_run(tree, monkeypatch, capsys):
     assert capsys.readouterr().err == "differs from run to run: build/one.txt\n"
 
 
-def test_copies_that_are_no_longer_made_go_when_all_are_made(tree):
+def test_obsolete_copies_are_removed_when_all_are_generated(tree):
     stale = tree / "cuda" / "core" / "_include" / "old.hpp"
     stale.parent.mkdir(parents=True)
     stale.touch()
@@ -125,7 +125,7 @@ def test_copies_that_are_no_longer_made_go_when_all_are_made(tree):
     assert not stale.exists()
 
 
-def test_declarations_for_cimport_need_no_header_that_clients_may_lack(toy):
+def test_declarations_for_cimport_need_no_optional_header(toy):
     toy.decisions.optional_headers = frozenset(toy.facts.headers)
     text = cy_pxd.emit({"toy": toy})["cuda/bindings/cytoy.pxd"]
     assert 'cdef extern from "toy.h"' not in text
@@ -133,7 +133,7 @@ def test_declarations_for_cimport_need_no_header_that_clients_may_lack(toy):
 
 
 def test_another_project_is_extracted_emitted_and_reported(toy_folder, tmp_path):
-    """The generator pointed at a library of somebody else."""
+    """Run the generator on a foreign library."""
     pytest.importorskip("clang.cindex", reason="extraction needs libclang")
     decisions = (toy_folder / "toy.toml").read_text()
     (tmp_path / "overrides").mkdir()
@@ -144,8 +144,8 @@ def test_another_project_is_extracted_emitted_and_reported(toy_folder, tmp_path)
     assert command.main([*project, "extract", "--include", str(toy_folder)]) == 0
     assert command.main([*project, "emit", "--only", "cimport", "--only", "stubs"]) == 0
     assert command.main([*project, "report"]) == 0
-    made = {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()}
-    assert made == {
+    files = {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()}
+    assert files == {
         "overrides/toy.toml",
         "api/toy.api",
         "report.md",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the runtime on the emulator takes for granted of the APIs, and what is written for it."""
+"""Assumptions of the emulated runtime about the APIs, and its generated files."""
 
 import re
 
@@ -45,16 +45,16 @@ def pairs():
     return EQUIVALENT.findall(header.read_text())
 
 
-def test_enums_that_are_taken_for_each_other_have_the_same_values(runtime, driver):
-    """The driver may know more; what the runtime knows means the same there."""
-    found = [(a, b, values(runtime, a), values(driver, b)) for a, b in pairs()]
-    enums = [(a, b, mine - theirs) for a, b, mine, theirs in found if mine and theirs]
+def test_converted_enums_have_the_same_values(runtime, driver):
+    """The driver may have more; the runtime's values mean the same there."""
+    pairs_with_values = [(a, b, values(runtime, a), values(driver, b)) for a, b in pairs()]
+    enums = [(a, b, mine - theirs) for a, b, mine, theirs in pairs_with_values if mine and theirs]
     assert len(enums) > 20
     assert not [(a, b, missing) for a, b, missing in enums if missing - sentinels(runtime, a)]
 
 
 def sentinels(library, name):
-    """Values that only mark the end of an enum."""
+    """Return the values that only mark the end of an enum."""
     enum = next(e for e in library.enums if name in (e.name, e.c_name))
     return {m.value for m in enum.members if m.name.endswith(("Max", "Count"))}
 
@@ -68,24 +68,25 @@ SIZES |= {"unsigned long long": 8, "cuuint64_t": 8, "CUdeviceptr": 8, "float": 4
 
 
 def struct_of(library, name):
-    """The class with the fields of a struct; None for what is none, or has nameless parts."""
-    found = {struct.name: struct for struct in library.structs}
+    """Return the class with the fields of a struct; None without a struct, or with nameless
+    parts."""
+    structs = {struct.name: struct for struct in library.structs}
     tags = {s.c_type.rpartition("::")[2]: s for s in library.structs if s.fields}
-    struct = found.get(name) or tags.get(name)
+    struct = structs.get(name) or tags.get(name)
     while struct and not struct.fields and struct.base:
-        struct = found.get(struct.base) or tags.get(struct.base)
+        struct = structs.get(struct.base) or tags.get(struct.base)
     return struct
 
 
 def layout(library, name):
-    """Sizes of the numbers in a struct, in order; bytes in a row are one entry."""
+    """Return the sizes of the numbers in a struct, in order; a run of bytes is one entry."""
     sizes = []
     for field in struct_of(library, name).fields:
         kind, _, count = field.c_type.partition("[")
         if struct_of(library, kind):
             sizes += layout(library, kind)
         elif not kind:
-            sizes.append(field.c_path)  # nameless: told by its name
+            sizes.append(field.c_path)  # nameless: identified by its name
         else:
             pointer = "*" in kind or any(h.name == kind for h in library.handles)
             size = SIZES.get(kind) or (8 if pointer else 4)
@@ -94,11 +95,11 @@ def layout(library, name):
 
 
 def without_bytes(sizes):
-    """Reserved bytes may be cut differently: how many there are counts."""
+    """Merge reserved bytes, which may be divided differently: only their number counts."""
     return [size for size in sizes if size != 1], sizes.count(1)
 
 
-def test_structs_that_are_taken_for_each_other_have_the_same_layout(runtime, driver):
+def test_converted_structs_have_the_same_layout(runtime, driver):
     both = [(a, b) for a, b in pairs() if struct_of(runtime, a) and struct_of(driver, b)]
     structs = [(a, b) for a, b in both if a != "cudaLaunchAttributeValue"]  # a union
     assert len(structs) > 12
@@ -111,7 +112,7 @@ def test_the_values_of_launch_attributes_have_the_same_names(runtime, driver):
     assert mine <= {f.c_path for f in struct_of(driver, "CUlaunchAttributeValue").fields}
 
 
-def test_a_number_that_is_an_error_of_both_is_the_same_error(runtime, driver):
+def test_a_shared_error_number_is_the_same_error(runtime, driver):
     mine = {m.value: m.name for e in runtime.enums if e.name == "cudaError_t" for m in e.members}
     theirs = {m.value: m.name for e in driver.enums if e.name == "CUresult" for m in e.members}
     alone = {name for value, name in theirs.items() if value not in mine}
@@ -127,8 +128,10 @@ def test_a_number_that_is_an_error_of_both_is_the_same_error(runtime, driver):
 def test_every_function_of_the_library_is_exported(runtime, files):
     exports = files["build/generated/emulated_runtime/exports.cpp"]
     exported = set(re.findall(r"^\S[^\n]*?\b(\w+)\([^\n]*\) \{", exports, re.M))
-    wanted = {f.c_name for f in runtime.functions if emulated_runtime.is_of_the_library(runtime, f)}
-    assert exported == wanted
+    expected = {
+        f.c_name for f in runtime.functions if emulated_runtime.is_of_the_library(runtime, f)
+    }
+    assert exported == expected
 
 
 def test_a_function_is_forwarded_or_refused_and_never_both(runtime, files):
@@ -139,7 +142,7 @@ def test_a_function_is_forwarded_or_refused_and_never_both(runtime, files):
         assert f" {function}(" not in refusing
 
 
-def test_what_is_refused_is_what_the_guide_names(files):
+def test_the_refused_functions_equal_those_of_the_guide(files):
     """The list may only shrink."""
     refusing = files["build/generated/emulated_runtime/refusing.cpp"]
     bodies = (libraries.HERE.parent / "cpp" / "emulated_runtime" / "api").rglob("*.cpp")
@@ -149,7 +152,7 @@ def test_what_is_refused_is_what_the_guide_names(files):
     assert not {name for name in refused if not REFUSED.search(name)}
 
 
-def test_a_forward_of_what_the_api_lacks_is_an_error(runtime, tmp_path, monkeypatch):
+def test_a_forward_of_a_missing_function_is_an_error(runtime, tmp_path, monkeypatch):
     table = tmp_path / "table.toml"
     table.write_text('[same_name]\nfunctions = ["cudaNothing"]\n[other_name]\n')
     monkeypatch.setattr(emulated_runtime, "FORWARDS", table)
@@ -172,6 +175,6 @@ def test_a_name_is_spelled_out(name):
     assert emulated_runtime.spelled_out(name) == WORDS[name]
 
 
-def test_the_driver_keeps_its_variants_for_default_streams_of_threads(driver):
+def test_the_driver_has_per_thread_default_stream_variants(driver):
     front = fronts.Front(driver, "emulator", driver.functions, per_thread=True)
     assert "CUresult cuMemcpyAsync_ptsz(" in fronts.exports_source(front)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference pages name everything that the modules have, as plain text says it."""
+"""The reference pages contain every name of the modules, in plain text."""
 
 import re
 
@@ -36,7 +36,7 @@ def test_every_enumeration_has_its_members_and_their_explanations(written, name)
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_every_class_and_constant_is_there(written, name):
+def test_every_class_and_constant_is_described(written, name):
     library = LIBRARIES[name]
     text = written.get(f"{name}/types.rst", "")
     described = set(re.findall(r"^\.\. py:(?:class|exception):: (\w+)", text, re.M))
@@ -47,7 +47,7 @@ def test_every_class_and_constant_is_there(written, name):
     assert all(f"``{c.name}`` = {c.value}\n" in text for c in library.constants)
 
 
-def test_every_page_hangs_in_the_tree(written):
+def test_every_page_is_in_the_tree(written):
     for path in written:
         if path != "index.rst":
             name, _, part = path.removesuffix(".rst").partition("/")
@@ -56,7 +56,7 @@ def test_every_page_hangs_in_the_tree(written):
             assert f"   {entry}\n" in written[parent]
 
 
-def test_what_only_type_checkers_need_is_left_out(written):
+def test_names_for_type_checkers_only_are_omitted(written):
     assert not re.search(r"_NoneOnError|SupportsIndex|_Address|_Options", "".join(written.values()))
 
 
@@ -69,7 +69,7 @@ def test_plain_text_marks_nothing_up(text, written_as):
 
 
 @pytest.mark.parametrize("name", ["driver", "runtime"])
-def test_functions_stand_below_their_theme_with_a_link(written, name):
+def test_functions_are_listed_below_their_theme_with_a_link(written, name):
     text = written[f"{name}/functions.rst"]
     memory = text.partition("\nMemory Management\n---")[2].partition("\n---")[0]
     group = {"driver": "group__CUDA__MEM.html", "runtime": "group__CUDART__MEMORY.html"}[name]
@@ -80,13 +80,13 @@ def test_functions_stand_below_their_theme_with_a_link(written, name):
 
 
 @pytest.mark.parametrize("name", ["driver", "runtime", "nvrtc", "nvvm"])
-def test_few_functions_are_without_a_theme(name):
+def test_few_functions_have_no_theme(name):
     themes = by_theme(LIBRARIES[name].functions, headers.find())
-    others = [function.name for function in themes.get(OTHERS, [])]
-    assert [n for n in others if not n.startswith(("make_cuda", "getLocal"))] == []
+    unthemed = [function.name for function in themes.get(OTHERS, [])]
+    assert [n for n in unthemed if not n.startswith(("make_cuda", "getLocal"))] == []
 
 
-def test_without_headers_all_functions_are_there():
+def test_all_functions_are_listed_without_headers():
     text = pages.pages()["driver/functions.rst"]
     functions = [f for f in LIBRARIES["driver"].functions if f.in_python]
     assert text.count(".. py:function::") == len(functions)

@@ -19,13 +19,17 @@ typedef CUresult (CUDAAPI *PFN_cuSync_v2000)(void);
 
 
 def test_each_release_has_the_types_of_its_variant():
-    found = releases.read([HEADER])
-    assert found["cuTime"][2000] == found["cuTime"][12080] == ("float *", "CUevent", "CUevent")
-    assert found["cuTime"][11000] == ("float *", "CUevent")
-    assert found["cuSync"] == {2000: ("void",)}
+    releases_by_name = releases.read([HEADER])
+    assert (
+        releases_by_name["cuTime"][2000]
+        == releases_by_name["cuTime"][12080]
+        == ("float *", "CUevent", "CUevent")
+    )
+    assert releases_by_name["cuTime"][11000] == ("float *", "CUevent")
+    assert releases_by_name["cuSync"] == {2000: ("void",)}
 
 
-def test_variants_for_per_thread_streams_are_no_releases_of_their_own():
+def test_per_thread_stream_variants_are_no_separate_releases():
     assert 7000 not in releases.read([HEADER])["cuTime"]
 
 
@@ -37,7 +41,7 @@ def test_only_older_variants_of_equal_types_are_equal_and_older():
 
 
 @pytest.mark.parametrize("number", [2000, 3020, 11040, 12080, 13050])
-def test_releases_are_numbers_and_back(number):
+def test_releases_convert_to_numbers_and_back(number):
     assert releases.number(releases.release(number)) == number
 
 
@@ -50,7 +54,7 @@ class Chosen:
     older_variants = frozenset({"cuTime"})
 
 
-def test_the_newest_older_variant_stands_in_where_a_decision_says_so():
+def test_the_newest_older_variant_is_used_if_decided():
     assert older_variant(function("also 2.0", "also 3.2"), Chosen) == 3020
 
 
@@ -59,7 +63,7 @@ def test_a_decision_without_the_fact_is_an_error():
         older_variant(function(), Chosen)
 
 
-def test_without_a_decision_nothing_stands_in():
+def test_without_a_decision_no_variant_is_used():
     nothing = type("Nothing", (), {"older_variants": frozenset()})
     assert older_variant(function("also 2.0"), nothing) == 0
 

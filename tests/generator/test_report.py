@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The committed report, and what a bump changed."""
+"""The committed report, and the changes of a header bump."""
 
 import copy
 
@@ -9,11 +9,11 @@ from generator.libraries import HERE, load_all
 
 
 def test_the_committed_report_is_current():
-    made = report.write(load_all())
-    assert (HERE / "report.md").read_text() == made
+    text = report.write(load_all())
+    assert (HERE / "report.md").read_text() == text
 
 
-def test_the_report_counts_what_the_library_holds(toy):
+def test_the_report_counts_the_declarations_of_the_library(toy):
     text = report.section(toy)
     for row in (
         "| C functions | 10 |",
@@ -31,8 +31,8 @@ def test_the_report_counts_what_the_library_holds(toy):
         assert row in text
 
 
-def test_the_counts_of_the_committed_facts_are_these():
-    """A number that moves is a header bump or an accident: look which."""
+def test_the_counts_of_the_committed_facts():
+    """A changed number is a header bump or an accident: check which."""
     counts = {
         n: (len(lib.functions), len(lib.enums), len(lib.structs), len(lib.constants))
         for n, lib in load_all().items()
@@ -53,7 +53,7 @@ def test_the_counts_of_the_committed_facts_are_these():
     }
 
 
-def test_a_bump_is_told_declaration_by_declaration(toy_folder, toy_facts):
+def test_a_bump_is_reported_declaration_by_declaration(toy_folder, toy_facts):
     old = toy_folder / "golden" / "toy.api.golden"
     new = copy.deepcopy(toy_facts)
     new.functions = [f for f in new.functions if f.name != "toyShow"]
@@ -69,10 +69,10 @@ def test_a_bump_is_told_declaration_by_declaration(toy_folder, toy_facts):
     ]
 
 
-def test_the_same_facts_are_no_change(toy_folder):
+def test_equal_facts_are_no_change(toy_folder):
     path = toy_folder / "golden" / "toy.api.golden"
     assert report.changes(path, api_file.read(path)) == ""
 
 
-def test_a_new_library_has_nothing_to_compare_with(tmp_path, toy_facts):
+def test_a_new_library_has_no_previous_version(tmp_path, toy_facts):
     assert report.changes(tmp_path / "none.api", toy_facts) == ""

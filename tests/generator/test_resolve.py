@@ -23,19 +23,19 @@ def kinds(function):
     return [p.words for p in function.params]
 
 
-def test_roles_and_types_make_kinds(functions):
+def test_roles_and_types_determine_kinds(functions):
     assert kinds(functions["toyOpen"]) == ["out:toyBox", "in:bytes", "in"]
     assert kinds(functions["toyPack"]) == ["in:list:toyBox", "in:list:bytes", "in", "in:voidp"]
     assert kinds(functions["toyGetName"]) == ["out:charbuf:length", "in", "in:handle:toyBox"]
     assert kinds(functions["toyShow"]) == ["in:handle:toyWindow", "in:voidp"]
 
 
-def test_a_dependent_parameter_names_the_one_it_depends_on(functions):
+def test_a_dependent_parameter_names_its_dependency(functions):
     assert [p.aux for p in functions["toyPack"].params] == ["count", "count", "", ""]
     assert [p.aux for p in functions["toyGetProperty"].params] == ["property", "", ""]
 
 
-def test_outputs_leave_the_parameters_and_counts_go_last(functions):
+def test_outputs_are_no_parameters_and_counts_are_last(functions):
     assert functions["toyOpen"].py == ["title", "flags"]
     assert functions["toyList"].py == ["numBoxes=0"]
     assert functions["toyList"].returns == ["boxes", "numBoxes"]
@@ -45,12 +45,12 @@ def test_a_function_that_returns_text_returns_it_after_the_code(functions):
     assert functions["toyErrorText"].returns == ["err"]
 
 
-def test_renames_touch_the_python_name_alone(functions):
+def test_renames_affect_only_the_python_name(functions):
     length = functions["toyGetName"].params[1]
     assert (length.name, length.c_name) == ("length", "len")
 
 
-def test_the_public_name_is_the_one_that_the_macro_hides_the_symbol_behind(functions):
+def test_the_public_name_is_the_macro_that_hides_the_symbol(functions):
     opened = functions["toyOpen"]
     assert (opened.c_name, opened.symbol) == ("toyOpen_v2", "toyOpen")
     assert (opened.since, opened.version) == ("2.3", 2030)
@@ -67,16 +67,16 @@ def test_decisions_become_flags(functions):
 
 def test_functions_are_hot_or_brief_by_a_pattern(toy_facts, toy_decisions):
     decisions = dataclasses.replace(toy_decisions, hot_pattern=r"toyGet\w+", brief="toyQueue")
-    made = resolve.resolve(toy_facts, decisions).functions
-    hot = [f.name for f in made if f.is_hot]
+    functions_ = resolve.resolve(toy_facts, decisions).functions
+    hot = [f.name for f in functions_ if f.is_hot]
     assert "toyGetName" in hot and "toyQueue" in hot and "toyListen" not in hot
-    assert [f.name for f in made if f.is_brief] == ["toyQueue"]
+    assert [f.name for f in functions_ if f.is_brief] == ["toyQueue"]
 
 
-def test_a_callback_that_is_not_wrapped_is_a_handle_and_an_address(toy_facts, toy_decisions):
+def test_an_unwrapped_callback_is_a_handle_and_an_address(toy_facts, toy_decisions):
     decisions = dataclasses.replace(toy_decisions, wrapped_callbacks=set())
-    made = {f.name: f for f in resolve.resolve(toy_facts, decisions).functions}
-    assert kinds(made["toyListen"])[1:3] == ["in:handle:toyListener", "in:voidp"]
+    by_name = {f.name: f for f in resolve.resolve(toy_facts, decisions).functions}
+    assert kinds(by_name["toyListen"])[1:3] == ["in:handle:toyListener", "in:voidp"]
 
 
 def test_an_override_replaces_a_role(functions, toy_facts, toy_decisions):
@@ -98,7 +98,7 @@ def test_an_override_of_an_unknown_parameter_is_refused(toy_facts, toy_decisions
         resolve.resolve(toy_facts, decisions)
 
 
-def test_a_role_that_is_not_understood_is_refused(toy_facts, toy_decisions):
+def test_an_unknown_role_is_refused(toy_facts, toy_decisions):
     override = Override("typing error", roles={"box": "out-list{n}"})
     decisions = dataclasses.replace(toy_decisions, functions={"toyOpen": override})
     with pytest.raises(ValueError, match="toyOpen: unknown role 'out-list{n}'"):
@@ -119,11 +119,11 @@ def test_anonymous_types_are_numbered_per_kind_inner_first(structs):
     assert inner.view_only and not inner.is_union
 
 
-def test_members_of_an_unnamed_member_belong_to_what_holds_it(structs):
+def test_members_of_an_unnamed_member_belong_to_the_parent(structs):
     assert [f.name for f in structs["anon_struct1"].fields] == ["box", "scale", "exact"]
 
 
-def test_fields_get_kinds(structs):
+def test_fields_have_kinds(structs):
     assert {f.name: str(f.kind) for f in structs["toyMap_st"].fields} == {
         "sizes": "ptr[]:toySize",
         "kernelParams": "kparams",
@@ -151,12 +151,12 @@ def test_enums_are_named_by_their_typedef_and_each_typedef_has_a_class(toy):
     }
 
 
-def test_explanations_reach_the_members(toy):
+def test_explanations_are_attached_to_the_members(toy):
     result = next(e for e in toy.enums if e.name == "toyResult")
     assert [m.doc for m in result.members] == ["", "Nothing there.", ""]
 
 
-def test_handles_have_the_shape_of_what_they_store(toy):
+def test_handles_have_the_shape_of_their_value(toy):
     assert {h.name: (h.shape, h.c_type) for h in toy.handles} == {
         "toyBox": ("pointer", "toyBox_st *"),
         "toyId": ("integer", "unsigned long long"),
@@ -175,7 +175,7 @@ def test_capsule_strings_follow_cython(functions):
     assert functions["toyErrorText"].signature == "char const *(toyResult)"
 
 
-def test_the_documentation_says_what_comes_back(functions):
+def test_the_documentation_describes_the_results(functions):
     assert functions["toyOpen"].doc == (
         "Returns (toyResult, box). C function toyOpen_v2 of toy.h, CUDA 2.3 or newer."
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A library that stands on another one, with everything that only such a library has."""
+"""A library that depends on another one, with every feature specific to that case."""
 
 import pytest
 
@@ -117,23 +117,23 @@ def functions(high):
     return {f.name: f for f in high.functions}
 
 
-def test_what_is_skipped_is_no_fact(high, functions):
+def test_a_skipped_declaration_is_no_fact(high, functions):
     assert "highLaunchKernel" not in functions
     assert {s.name for s in high.structs} >= {"grid", "highExtent"}
     assert "vector" not in {s.name for s in high.structs}
 
 
-def test_a_macro_that_names_a_type_is_the_parameters_type(functions, high):
+def test_a_macro_that_names_a_type_is_the_type_of_the_parameter(functions, high):
     assert functions["highSet"].params[1].words == "in:struct*:highAttrValue"
     value = next(s for s in high.structs if s.name == "highAttrValue")
     assert value.base == "highValue"
 
 
-def test_a_type_of_a_macro_is_the_declarations_own_in_a_signature(functions):
+def test_a_signature_keeps_the_type_name_of_a_macro(functions):
     assert "__pyx_t_4cuda_8bindings_6cyhigh_highAttrValue const *" in functions["highSet"].signature
 
 
-def test_types_without_a_typedef_keep_their_word_in_a_signature(functions):
+def test_types_without_a_typedef_keep_their_tag_in_a_signature(functions):
     assert functions["highMeasure"].signature == "struct highExtent (highQueue)"
 
 
@@ -142,7 +142,7 @@ def test_a_pointer_to_an_opaque_struct_is_its_handle(functions):
     assert functions["highRegister"].py == ["id"]
 
 
-def test_a_handle_derives_from_the_class_that_the_decision_names(high):
+def test_a_handle_derives_from_the_decided_class(high):
     assert {h.name: h.base for h in high.handles} == {
         "highQueue": "low.lowQueue",
         "highResource_t": None,
@@ -163,7 +163,7 @@ def test_codes_of_equal_value_have_the_explanation_of_the_other_library(high):
     assert [m.doc for m in result.members] == ["It worked.", "It did not.", "It was odd."]
 
 
-def test_structs_by_value_come_with_success_or_bare(functions):
+def test_structs_are_returned_with_success_or_alone(functions):
     assert functions["highMeasure"].returns == ["object"]
     assert functions["highMeasure"].body == "returned_struct"
     assert functions["make_highExtent"].body == "bare_struct"
@@ -191,7 +191,7 @@ def test_clients_include_the_header_that_includes_the_part(emitted):
     assert "cdef highExtent highMeasure(highQueue queue) except * nogil" in text
 
 
-def test_c_code_spells_the_word_that_a_tag_needs(emitted):
+def test_c_code_has_the_keyword_that_a_tag_needs(emitted):
     text = emitted["build/generated/driver/cyhigh_calls.h"]
     assert "static inline struct highExtent call_highMeasure(highQueue queue)" in text
     assert "call_highRegister(struct highResource** resource, int id)" in text

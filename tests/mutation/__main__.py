@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m tests.mutation``: change the sources in one place at a time; do the tests notice?"""
+"""``python -m tests.mutation``: change one place of the sources at a time; do the tests notice?"""
 
 import argparse
 import json
@@ -31,27 +31,27 @@ def arguments():
 
 
 def main() -> int:
-    """Try a sample; 0 whatever comes of it, since the report is the result."""
-    given = arguments()
-    share, shares = map(int, given.share.split("/"))
-    mutants = sample(ROOT, given.seed, given.sample, tuple(given.paths))
-    mutants = mutants[given.skip :][share - 1 :: shares]
-    if given.list:
+    """Try a sample; return 0 in any case, since the report is the result."""
+    options = arguments()
+    share, shares = map(int, options.share.split("/"))
+    mutants = sample(ROOT, options.seed, options.sample, tuple(options.paths))
+    mutants = mutants[options.skip :][share - 1 :: shares]
+    if options.list:
         for mutant in mutants:
             print(f"{place(mutant)}\n  - {mutant.before.strip()}\n  + {mutant.after.strip()}")
         return 0
-    workspace = Workspace(ROOT, given.folder.resolve(), given.budget)
+    workspace = Workspace(ROOT, options.folder.resolve(), options.budget)
     suites = {tuple(suite_of(mutant.path)["tests"]) for mutant in mutants}
-    workspace.prepare([] if given.unchecked else [list(tests) for tests in sorted(suites)])
+    workspace.prepare([] if options.unchecked else [list(tests) for tests in sorted(suites)])
     outcomes = []
     for mutant in mutants:
         outcome = put_to_trial(workspace, mutant)
         outcomes.append(outcome)
-        print(f"{outcome.what:12} {outcome.seconds:5.0f} s  {place(mutant)}  {outcome.why}")
-        if outcome.what == "survived":
+        print(f"{outcome.verdict:12} {outcome.seconds:5.0f} s  {place(mutant)}  {outcome.why}")
+        if outcome.verdict == "survived":
             print(f"  - {mutant.before.strip()}\n  + {mutant.after.strip()}")
         sys.stdout.flush()
-        write(given, outcomes)
+        write(options, outcomes)
     print(summary(outcomes))
     return 0
 
@@ -60,21 +60,21 @@ def place(mutant) -> str:
     return f"{mutant.path}:{mutant.line} ({mutant.operator})"
 
 
-def write(given, outcomes) -> None:
-    """After each mutant, so that a run that is ended has its report."""
+def write(options, outcomes) -> None:
+    """Write after each mutant, so that an interrupted run has its report."""
     report = {
-        "seed": given.seed,
-        "sample": given.sample,
-        "paths": given.paths,
+        "seed": options.seed,
+        "sample": options.sample,
+        "paths": options.paths,
         "summary": summary(outcomes),
         "mutants": [outcome.record() for outcome in outcomes],
     }
-    (given.folder / "report.json").write_text(json.dumps(report, indent=1) + "\n")
+    (options.folder / "report.json").write_text(json.dumps(report, indent=1) + "\n")
 
 
 def summary(outcomes) -> str:
-    """How many of those that change behavior, as far as that is known, were noticed."""
-    counts = Counter(outcome.what for outcome in outcomes)
+    """Count how many of the mutants that may change behavior were noticed."""
+    counts = Counter(outcome.verdict for outcome in outcomes)
     judged = counts["killed"] + counts["survived"]
     share = f" ({counts['killed'] / judged:.0%} of {judged})" if judged else ""
     seconds = sum(outcome.seconds for outcome in outcomes) / max(len(outcomes), 1)

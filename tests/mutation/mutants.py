@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small changes of one line each, of C++, Cython and Python, such as a slip of the pen makes."""
+"""Small one-line changes of C++, Cython and Python, like typing errors."""
 
 import random
 import re
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SOURCES = ("cpp", "cuda", "generator", "halfwarp")
-LEFT_OUT = ("cpp/tests", "cpp/driver/foreign", "cpp/runtime/headers")  # tests; others' headers
+LEFT_OUT = ("cpp/tests", "cpp/driver/foreign", "cpp/runtime/headers")  # tests and foreign headers
 
-# name, what is found in a line without its strings and comments, what takes its place
+# name, pattern in a line without its strings and comments, replacement
 SHARED = [
     ("boundary", r"(?<= )<(?= )", "<="),
     ("boundary", r"(?<= )<=(?= )", "<"),
@@ -44,7 +44,7 @@ C_LIKE = [
     ("literal", r"\btrue\b", "false"),
     ("literal", r"\bfalse\b", "true"),
     ("condition", r"(?<=\bif )\((.*)\)(?= \{$| return\b| continue;| break;)", r"(!(\1))"),
-    ("result", r"(?<=\breturn )[^;{}]+(?=;)", "{}"),
+    ("match", r"(?<=\breturn )[^;{}]+(?=;)", "{}"),
     ("statement", r"^(\s*)(?!return|delete|throw)[\w:.>-]+\([^{}]*\);$", r"\1;"),
     ("step", r"\+\+(?=\w)", "--"),
 ]
@@ -60,11 +60,11 @@ PYTHON_LIKE = [
     ("literal", r"\bTrue\b", "False"),
     ("literal", r"\bFalse\b", "True"),
     ("condition", r"(?<=\bif )(.+)(?=:$)", r"not (\1)"),
-    ("result", r"(?<=\breturn )\S.*$", "None"),
+    ("match", r"(?<=\breturn )\S.*$", "None"),
     ("statement", r"^(\s+)(?!super)[\w.]+\([^()]*\)$", r"\1pass"),
 ]
 OPERATORS = {".cpp": C_LIKE, ".hpp": C_LIKE, ".py": PYTHON_LIKE, ".pyx": PYTHON_LIKE}
-# What names things, declares them, or is checked by the compiler: no change of behavior.
+# Declarations, and names that the compiler checks: no change of behavior.
 NO_BEHAVIOR = re.compile(
     r"^\s*(#|import\b|from\b.*\bimport\b|cimport\b|template\b|static_assert|using\b|namespace\b|@)"
     r"|\boperator\b"
@@ -78,7 +78,7 @@ STRINGS_PYTHON = (
 
 @dataclass(frozen=True)
 class Mutant:
-    """One line of one file, as it is and as it is changed."""
+    """A line of a file, original and changed."""
 
     path: str
     line: int
@@ -87,7 +87,7 @@ class Mutant:
     after: str
 
     def text(self, source: str) -> str:
-        """The file with the change in it."""
+        """Return the file with the change."""
         lines = source.splitlines(keepends=True)
         assert lines[self.line - 1].rstrip("\n") == self.before
         lines[self.line - 1] = self.after + "\n"
@@ -95,34 +95,34 @@ class Mutant:
 
 
 def without_text(source: str, suffix: str) -> str:
-    """A source of the same shape whose comments and strings are filled with a letter."""
+    """Return a source of the same shape whose comments and strings are filled with a letter."""
     pattern = STRINGS_C if suffix in (".cpp", ".hpp") else STRINGS_PYTHON
     blank = re.compile(r"[^\n]")
-    return re.sub(pattern, lambda found: blank.sub("\0", found.group()), source, flags=re.S)
+    return re.sub(pattern, lambda match: blank.sub("\0", match.group()), source, flags=re.S)
 
 
 def mutants_of(path: str, source: str) -> Iterator[Mutant]:
-    """All mutants of a file, in the order of its lines."""
+    """Return all mutants of a file, in the order of its lines."""
     suffix = Path(path).suffix
     lines = zip(source.splitlines(), without_text(source, suffix).splitlines(), strict=True)
     for number, (line, bare) in enumerate(lines, 1):
         if NO_BEHAVIOR.search(bare):
             continue
         for operator, pattern, replacement in OPERATORS[suffix]:
-            for found in re.finditer(pattern, bare.rstrip()):
-                # the pattern's groups are places, their text is that of the line
-                after = line[: found.start()] + filled(replacement, found, line)
-                after += line[found.end() :]
+            for match in re.finditer(pattern, bare.rstrip()):
+                # the pattern's groups give positions, the text comes from the line
+                after = line[: match.start()] + filled(replacement, match, line)
+                after += line[match.end() :]
                 if after.strip() != line.strip():
                     yield Mutant(path, number, operator, line, after)
 
 
-def filled(replacement: str, found: re.Match, line: str) -> str:
-    return re.sub(r"\\(\d)", lambda group: line[slice(*found.span(int(group[1])))], replacement)
+def filled(replacement: str, match: re.Match, line: str) -> str:
+    return re.sub(r"\\(\d)", lambda group: line[slice(*match.span(int(group[1])))], replacement)
 
 
 def sources(root: Path, only: tuple = ()) -> list[str]:
-    """The hand-written sources that git tracks, or those below some folders."""
+    """Return the hand-written sources that git tracks, or those below some folders."""
     listed = subprocess.run(["git", "ls-files", *SOURCES], cwd=root, capture_output=True, text=True)
     return [
         name
@@ -134,6 +134,6 @@ def sources(root: Path, only: tuple = ()) -> list[str]:
 
 
 def sample(root: Path, seed: int, count: int, only: tuple = ()) -> list[Mutant]:
-    """So many mutants of a tree, chosen by a seed; all of them equally likely."""
+    """Return `count` mutants of a tree, chosen uniformly by a seed."""
     every = [m for name in sources(root, only) for m in mutants_of(name, (root / name).read_text())]
     return random.Random(seed).sample(every, min(count, len(every)))

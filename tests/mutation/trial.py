@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of one mutant: killed, survived, or nothing that a test could see."""
+"""Outcome of one mutant: killed, survived, or equivalent."""
 
 import re
 import time
@@ -16,36 +16,36 @@ FIRST_FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+(?: ?\[.*?\])?)", re.M)
 
 @dataclass(frozen=True)
 class Outcome:
-    """``what`` is killed, survived, uncompilable or equivalent; ``why`` the test, or the reason."""
+    """``verdict``: killed, survived, uncompilable or equivalent; ``why``: the test or reason."""
 
     mutant: Mutant
-    what: str
+    verdict: str
     why: str
     seconds: float
 
     def record(self) -> dict:
-        """It as one level of values, for JSON."""
-        return {**asdict(self.mutant), "outcome": self.what, "why": self.why} | {
+        """Return it as one level of values, for JSON."""
+        return {**asdict(self.mutant), "outcome": self.verdict, "why": self.why} | {
             "seconds": round(self.seconds, 1)
         }
 
 
 def suite_of(path: str) -> dict:
-    """The row of `suites.toml` for a source."""
+    """Return the row of `suites.toml` for a source."""
     prefixes = [prefix for prefix in SUITES if path.startswith(prefix + "/")]
     return SUITES[max(prefixes, key=len)]
 
 
 def put_to_trial(workspace: Workspace, mutant: Mutant) -> Outcome:
-    """Build with the mutant, run the tests that concern it, and put everything back."""
+    """Build with the mutant, run the tests of its source, and restore everything."""
     source = (workspace.root / mutant.path).read_text()
     changed, start = mutant.text(source), time.monotonic()
     try:
         workspace.write(mutant.path, changed)
-        what, why = judge(workspace, mutant, source, changed)
+        verdict, why = judge(workspace, mutant, source, changed)
     finally:
         workspace.restore(mutant.path, source)
-    return Outcome(mutant, what, why, time.monotonic() - start)
+    return Outcome(mutant, verdict, why, time.monotonic() - start)
 
 
 def judge(workspace: Workspace, mutant: Mutant, source: str, changed: str) -> tuple[str, str]:
@@ -60,7 +60,7 @@ def judge(workspace: Workspace, mutant: Mutant, source: str, changed: str) -> tu
         is_generator = mutant.path.startswith("generator/")
         built = workspace.build(suite["parts"])
         if built.returncode != 0:
-            # a generator that stops is noticed by whoever builds
+            # the build notices a generator that stops
             return ("killed" if is_generator else "uncompilable"), complaint(built.stdout)
         if not is_python and workspace.made() == workspace.fingerprint:
             return "equivalent", "the same machine code"
@@ -75,18 +75,18 @@ def judge(workspace: Workspace, mutant: Mutant, source: str, changed: str) -> tu
 
 
 def complaint(output: str) -> str:
-    """The first line in which a compiler says what is wrong."""
+    """Return the first line of a compiler's diagnostics."""
     lines = [line for line in output.splitlines() if "rror:" in line]
     return lines[0].strip() if lines else "the build fails"
 
 
 def code_of(text: str) -> list:
-    """The interpreter's code of a module and of all functions in it, without line numbers."""
-    code, found = [compile(text, "mutant", "exec")], []
+    """Return the bytecode of a module and of all functions in it, without line numbers."""
+    code, result = [compile(text, "mutant", "exec")], []
     while code:
         one = code.pop()
         inner = [each for each in one.co_consts if hasattr(each, "co_code")]
         constants = [repr(each) for each in one.co_consts if not hasattr(each, "co_code")]
-        found.append((one.co_code, constants, one.co_names, one.co_varnames))
+        result.append((one.co_code, constants, one.co_names, one.co_varnames))
         code += inner
-    return found
+    return result

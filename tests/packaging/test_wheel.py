@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the wheel holds, and that it works where nothing else of ours is."""
+"""Contents of the wheel, and that it works without the source tree."""
 
 import collections
 import configparser
@@ -48,35 +48,35 @@ def read(archive, files, name):
     return archive.read(str(path)).decode()
 
 
-def test_all_extensions_are_there(files):
+def test_all_extensions_are_included(files):
     built = {str(path).split(".")[0] for path in files if path.suffix == ".so"}
     assert built == {f"cuda/{name}" for name in EXTENSIONS | EMULATED}
 
 
 def test_type_checkers_and_cython_find_what_they_need(files):
-    wanted = {f"cuda/{name}.pyi" for name in MODULES}
-    wanted |= {f"cuda/{name}.pxd" for name in CIMPORTED}
-    wanted |= {"cuda/bindings/py.typed", "cuda/core/py.typed"}
-    wanted |= {
+    expected = {f"cuda/{name}.pyi" for name in MODULES}
+    expected |= {f"cuda/{name}.pxd" for name in CIMPORTED}
+    expected |= {"cuda/bindings/py.typed", "cuda/core/py.typed"}
+    expected |= {
         "cuda/core/_include/python/objects.hpp",
         "cuda/core/_include/driver/driver_table.hpp",
     }
-    assert wanted <= {str(path) for path in files}
+    assert expected <= {str(path) for path in files}
 
 
-def test_nothing_lies_outside_the_packages_but_the_paths_of_12_x(files):
+def test_no_file_lies_outside_the_packages_but_the_paths_of_12_x(files):
     places = {path.parts[:2] for path in files if not path.parts[0].endswith(".dist-info")}
     own = {place for place in places if place[0] == "halfwarp"}
     assert places - own == {("cuda", name) for name in ("bindings", "core", *OLD.split())}
     assert own
 
 
-def test_it_carries_copies_of_what_others_may_overwrite(archive, files, tmp_path):
+def test_it_contains_copies_of_files_that_others_may_overwrite(archive, files, tmp_path):
     archive.extract("halfwarp/files.tar.xz", tmp_path)
     copies = copies_in(tmp_path)
-    wanted = {str(path) for path in files if path.parts[0] == "cuda" and may_be_overwritten(path)}
-    assert set(copies) == wanted
-    assert {"cuda/core/__init__.py", "cuda/bindings/cydriver.pxd"} <= wanted
+    expected = {str(path) for path in files if path.parts[0] == "cuda" and may_be_overwritten(path)}
+    assert set(copies) == expected
+    assert {"cuda/core/__init__.py", "cuda/bindings/cydriver.pxd"} <= expected
     assert [name for name in copies if copies[name] != archive.read(name)] == []
 
 
@@ -90,13 +90,13 @@ def test_the_namespace_stays_open(files):
     assert PurePath("cuda/__init__.py") not in files
 
 
-def test_no_source_of_an_extension_is_there(files):
+def test_no_source_of_an_extension_is_included(files):
     packaged = [path for path in files if path.parts[0] in ("cuda", "halfwarp")]
     assert [str(path) for path in packaged if path.suffix not in KINDS] == []
     assert [path for path in packaged if "__pycache__" in path.parts] == []
 
 
-def test_no_file_is_there_twice(files):
+def test_no_file_is_included_twice(files):
     content = collections.Counter(info.CRC for info in files.values() if info.file_size > 1000)
     assert content.most_common(1)[0][1] == 1
 
@@ -110,13 +110,13 @@ def test_it_is_small(wheel, files, record_property):
     assert unpacked <= 12
 
 
-def test_the_readme_tells_how_large_it_is(wheel, files, root):
-    """In MB, of any Python: the largest and the smallest differ by 2 %."""
+def test_the_readme_states_its_size(wheel, files, root):
+    """In MB, for any Python: the largest and the smallest differ by 2 %."""
     readme = (root / "README.md").read_text()
-    said = re.search(r"the wheel is ([\d.]+) MB, installed ([\d.]+) MB", readme)
+    stated = re.search(r"the wheel is ([\d.]+) MB, installed ([\d.]+) MB", readme)
     installed = sum(info.file_size for info in files.values())
-    told = [float(each) * 1e6 for each in said.groups()]
-    assert told == pytest.approx([wheel.stat().st_size, installed], rel=0.03)
+    sizes = [float(each) * 1e6 for each in stated.groups()]
+    assert sizes == pytest.approx([wheel.stat().st_size, installed], rel=0.03)
 
 
 def test_the_low_layer_is_small(files, record_property):
@@ -128,16 +128,16 @@ def test_the_low_layer_is_small(files, record_property):
     record_property("low layer in the wheel MiB", round(packed, 2))
     record_property("low layer installed MiB", round(unpacked, 2))
     assert packed <= 2
-    assert unpacked <= 5.5  # the faces of cuda.bindings._v2 among it
+    assert unpacked <= 5.5  # including the faces of cuda.bindings._v2
 
 
-def test_no_debug_data_is_left(files, archive):
+def test_no_debug_data_is_included(files, archive):
     for path in files:
         if path.suffix == ".so":
             assert b".debug_info" not in archive.read(str(path)), path
 
 
-def test_the_metadata_says_what_it_needs(archive, files, root):
+def test_the_metadata_states_the_requirements(archive, files, root):
     metadata = email.message_from_string(read(archive, files, "METADATA"))
     stated = re.search(r'__version__ = "(.*)"', (root / "halfwarp/__init__.py").read_text())[1]
     assert (metadata["Name"], metadata["Version"]) == ("halfwarp", stated)
@@ -149,7 +149,7 @@ def test_the_metadata_says_what_it_needs(archive, files, root):
     assert metadata.get_payload().startswith("# halfwarp")
 
 
-def test_the_entry_points_name_modules_that_are_there(archive, files):
+def test_the_entry_points_name_existing_modules(archive, files):
     parser = configparser.ConfigParser(delimiters="=")
     parser.optionxform = str
     parser.read_string(read(archive, files, "entry_points.txt"))
@@ -159,27 +159,29 @@ def test_the_entry_points_name_modules_that_are_there(archive, files):
     assert {PurePath(module.replace(".", "/") + ".py") for module in modules} <= set(files)
 
 
-def test_it_is_for_this_python_and_machine(archive, files):
+def test_its_tags_name_this_python_and_machine(archive, files):
     tag = re.search(r"^Tag: (.*)$", read(archive, files, "WHEEL"), re.M)[1]
     version = f"cp{sys.version_info.major}{sys.version_info.minor}"
     assert tag.startswith(f"{version}-{version}") and "linux" in tag
 
 
 def test_saxpy_runs_from_an_installation(installed, root):
-    where = installed.run("-c", "import cuda.core, cuda.bindings.driver as d; print(d.__file__)")
-    assert where.startswith(str(installed.packages))
+    module_path = installed.run(
+        "-c", "import cuda.core, cuda.bindings.driver as d; print(d.__file__)"
+    )
+    assert module_path.startswith(str(installed.packages))
     output = installed.run(root / "examples" / "saxpy.py")
     assert "verified" in output
 
 
-def test_the_doctor_finds_the_installation_as_it_was_recorded(installed, files):
+def test_the_doctor_finds_the_installation_unchanged(installed, files):
     report = json.loads(installed.run("-m", "cuda.core", "doctor", "--json"))
     assert report["problems"] == []
-    packages, found = report["facts"]["packages"], report["facts"]["files"]
+    packages, result = report["facts"]["packages"], report["facts"]["files"]
     assert packages["installed_as"] == "wheel"
     assert packages["location"] == str(installed.packages)
-    assert found["recorded"] >= len(files)
-    assert not any(found[key] for key in ("changed", "missing", "not_ours", "sharing"))
+    assert result["recorded"] >= len(files)
+    assert not any(result[key] for key in ("changed", "missing", "not_ours", "sharing"))
 
 
 def test_the_namespace_is_shared_with_pathfinder(installed):
@@ -188,7 +190,7 @@ def test_the_namespace_is_shared_with_pathfinder(installed):
 
 
 def test_source_folder_does_not_hide_the_installation(installed, root):
-    """From the root of the tree, `import cuda` also sees the source folder: it must work too."""
+    """In the root of the tree, `import cuda` also finds the source folder: it must work too."""
     code = "import cuda.core; print(cuda.core.Device().name)"
     done = subprocess.run(
         [installed.python, "-c", code],

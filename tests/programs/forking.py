@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text for programs that fork: ``in_child(work)`` makes a call in a child process, and waits."""
+"""Program text for programs that fork: ``in_child(work)`` makes a call in a child process, and
+waits."""
 
 FORK = """
 import os, sys, traceback

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text for programs that call the driver's C functions raw: they answer the CUresult as an int.
+"""Program text for calls of the driver's C functions: they return the CUresult as an int.
 
-An int goes as 64 bits; ``made`` gives the value that a function puts behind its first argument;
+An int is passed as 64 bits; ``output`` returns the output behind a function's first argument;
 ``start`` makes a context current.
 """
 
@@ -11,12 +11,12 @@ from cuda.bindings import _low
 
 def driver(name, *arguments):
     address = _low.inspect_function_pointer("driver", name)
-    given = [ctypes.c_uint64(a) if isinstance(a, int) else a for a in arguments]
-    return ctypes.CFUNCTYPE(ctypes.c_int)(address)(*given)
+    converted = [ctypes.c_uint64(a) if isinstance(a, int) else a for a in arguments]
+    return ctypes.CFUNCTYPE(ctypes.c_int)(address)(*converted)
 
-def output(name, *rest):
+def output(name, *arguments):
     out = ctypes.c_uint64()
-    code = driver(name, ctypes.byref(out), *rest)
+    code = driver(name, ctypes.byref(out), *arguments)
     assert code == 0, (name, code)
     return out.value
 

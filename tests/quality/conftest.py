@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files that git tracks, or would: what the quality tests look at."""
+"""The tracked files, and those that git would track, for the quality tests."""
 
 import subprocess
 from pathlib import Path
@@ -16,7 +16,7 @@ def root():
 
 @pytest.fixture(scope="session")
 def tracked():
-    """Every file of the tree that is not ignored, as paths relative to the root."""
+    """List every file that is not ignored, relative to the root."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,

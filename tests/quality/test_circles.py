@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No file leads back to itself: not by the imports of Python, not by the includes of C++."""
+"""No file depends on itself through the imports of Python or the includes of C++."""
 
 import ast
 import re
@@ -12,11 +12,11 @@ ALLOWED: dict[tuple[str, str], str] = {}
 
 
 def circles(edges: dict[str, set[str]]) -> list[list[str]]:
-    """Each set of names that reach each other, sorted; by Tarjan's algorithm."""
+    """Return each set of names that reach each other, sorted; by Tarjan's algorithm."""
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
     stack: list[str] = []
-    found = []
+    components = []
 
     def visit(name: str) -> None:
         order[name] = lowest[name] = len(order)
@@ -30,12 +30,12 @@ def circles(edges: dict[str, set[str]]) -> list[list[str]]:
             members = stack[stack.index(name) :]
             del stack[stack.index(name) :]
             if len(members) > 1 or name in edges.get(name, ()):
-                found.append(sorted(members))
+                components.append(sorted(members))
 
     for name in sorted(edges):
         if name not in order:
             visit(name)
-    return found
+    return components
 
 
 def module_of(path: Path) -> str:
@@ -44,7 +44,7 @@ def module_of(path: Path) -> str:
 
 
 def imports(path: Path, tree: ast.AST) -> Iterator[str]:
-    """Dotted names that a module asks for, wherever in it: `from a import b` is `a.b`."""
+    """Return the dotted names that a module imports anywhere in it: `from a import b` is `a.b`."""
     package = path.parent.parts
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -56,17 +56,20 @@ def imports(path: Path, tree: ast.AST) -> Iterator[str]:
 
 
 def python_edges(root: Path, paths: list[Path]) -> dict[str, set[str]]:
-    """Module -> modules of the tree that it imports. A package that holds the importing module is
-    there already, so that naming it closes nothing."""
+    """Map each module to the modules of the tree that it imports.
+
+    A package that contains the importing module is loaded already, so naming it closes no
+    circle.
+    """
     modules = {module_of(path): path for path in paths}
     edges = {}
     for module, path in modules.items():
-        wanted = set()
+        targets = set()
         for name in imports(path, ast.parse((root / path).read_text())):
             target = name if name in modules else name.rpartition(".")[0]
             if target in modules and target != module and not module.startswith(f"{target}."):
-                wanted.add(target)
-        edges[module] = wanted
+                targets.add(target)
+        edges[module] = targets
     return edges
 
 
@@ -89,11 +92,11 @@ def test_a_circle_is_found():
 
 def test_imports_are_read_in_all_their_forms(tmp_path):
     text = "import a.b\nfrom . import x\nfrom ..c import y\ndef f():\n    from p.q import z\n"
-    found = sorted(imports(Path("p/r/s.py"), ast.parse(text)))
-    assert found == ["a.b", "p.c.y", "p.q.z", "p.r.x"]
+    names = sorted(imports(Path("p/r/s.py"), ast.parse(text)))
+    assert names == ["a.b", "p.c.y", "p.q.z", "p.r.x"]
 
 
-def test_no_module_imports_itself_by_way_of_others(root, tracked):
+def test_no_module_imports_itself_indirectly(root, tracked):
     paths = [p for p in tracked if p.suffix == ".py" and p.parts[0] in FOLDERS]
     assert {p.parts[0] for p in paths} == set(FOLDERS)
     edges = python_edges(root, paths)
@@ -103,7 +106,7 @@ def test_no_module_imports_itself_by_way_of_others(root, tracked):
     assert circles(edges) == []
 
 
-def test_no_header_includes_itself_by_way_of_others(root, tracked):
+def test_no_header_includes_itself_indirectly(root, tracked):
     paths = [p for p in tracked if p.parts[0] == "cpp" and p.suffix in (".hpp", ".h", ".cpp")]
     assert len(paths) > 100
     assert circles(include_edges(root, paths)) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Configures, builds and runs the C++ tests: the one place from where pytest does so."""
+"""Configures, builds and runs the C++ tests, which pytest does nowhere else."""
 
 import functools
 import os
@@ -15,7 +15,7 @@ import pytest
 from build_support import headers
 from generator import libraries
 
-FOLDER = Path("build") / "tests"  # kept, so that only what changed is compiled again
+FOLDER = Path("build") / "tests"  # kept, so that only changes are compiled again
 NO_GTEST = "GoogleTest not found"
 
 
@@ -27,7 +27,7 @@ def run(command, **options):
 
 @pytest.fixture(scope="module")
 def tools():
-    """A compiler, CMake and the CUDA headers; one line says which of them is missing."""
+    """Require a compiler, CMake and the CUDA headers; the message names the missing one."""
     compiler = shlex.split(os.environ.get("CXX", "g++"))
     include = headers.find(libraries.load("driver").facts.version)
     missing = [tool for tool in ("cmake", "ctest", compiler[-1]) if not shutil.which(tool)]
@@ -39,61 +39,62 @@ def tools():
 
 @pytest.fixture(scope="module")
 def built(tools, root):
-    """All of them, of the objects that setup.py made where they are current."""
-    made = ";".join(map(str, objects(root)))
-    return build(tools, root, FOLDER, HALFWARP_TEST_FOLDERS="", HALFWARP_OBJECTS=made)
+    """Build all of them, from the objects of setup.py if those are current."""
+    object_paths = ";".join(map(str, objects(root)))
+    return build(tools, root, FOLDER, HALFWARP_TEST_FOLDERS="", HALFWARP_OBJECTS=object_paths)
 
 
-def build(tools, root, folder, **more):
+def build(tools, root, folder, **extra):
     compiler, include = tools
     options = {
         "CMAKE_CXX_COMPILER": shutil.which(compiler[-1]),
         "CMAKE_CXX_COMPILER_LAUNCHER": shutil.which("ccache") or "",
         "HALFWARP_CUDA_INCLUDE": include,
         "HALFWARP_EMULATOR": Path(cuda.bindings.__path__[0]) / "libcuda_emulated.so",
-        **more,
+        **extra,
     }
     configure = ["cmake", "-S", root / "cpp" / "tests", "-B", root / folder]
-    said = run([*configure, *(f"-D{name}={value}" for name, value in options.items())])
-    if NO_GTEST in said:
+    output = run([*configure, *(f"-D{name}={value}" for name, value in options.items())])
+    if NO_GTEST in output:
         pytest.skip("the C++ tests did not run: GoogleTest cannot be had (Debian: libgtest-dev)")
     run(["cmake", "--build", root / folder, f"-j{os.cpu_count()}"])
     return root / folder
 
 
 def objects(root):
-    """What setup.py compiled of the emulators and of cpp/core: most of what the tests link."""
-    made = root / "build" / "objects"
+    """Return the objects of the emulators and of cpp/core from setup.py: most of what the tests
+    link."""
+    compiled = root / "build" / "objects"
     abi = sysconfig.get_config_var("SOABI")
     libraries = ("cuda.bindings.libcuda_emulated", "cuda.bindings.libcudart_emulated")
-    folders = (*(made / "any" / name for name in libraries), made / abi / "cuda.core._core")
+    folders = (*(compiled / "any" / name for name in libraries), compiled / abi / "cuda.core._core")
     return [folder for folder in folders if folder.exists() and is_current(folder, root)]
 
 
 def is_current(folder, root):
-    """Whether no object is older than a source of ours that it was made of."""
+    """Return whether no object is older than one of our sources."""
     changed = functools.cache(lambda name: os.stat(name).st_mtime if os.path.exists(name) else 0)
     for record in folder.rglob("*.d"):
-        made = changed(str(record.with_suffix(".o")))
+        object_time = changed(str(record.with_suffix(".o")))
         sources = record.read_text().partition(":")[2].replace("\\\n", " ").split()
         ours = [name for name in sources if name.startswith(str(root / "cpp"))]
-        if made and any(changed(name) > made for name in ours):
+        if object_time and any(changed(name) > object_time for name in ours):
             return False
     return True
 
 
-@pytest.mark.timeout(1800)  # compiles what they are made of, on a busy machine with one core too
+@pytest.mark.timeout(1800)  # compiles the sources, also on a busy machine with one core
 def test_the_cpp_tests_pass(built):
-    said = run(["ctest", "--test-dir", built, "--output-on-failure", f"-j{os.cpu_count()}"])
-    assert "No tests were found" not in said
+    output = run(["ctest", "--test-dir", built, "--output-on-failure", f"-j{os.cpu_count()}"])
+    assert "No tests were found" not in output
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_threads_that_share_a_pool_have_no_data_race(tools, root):
-    """ThreadSanitizer over cpp/core; the emulator's library below it is not watched."""
+    """Run ThreadSanitizer over cpp/core; the emulator's library below it is not instrumented."""
     options = {"HALFWARP_TEST_FOLDERS": "core_on_driver", "HALFWARP_SANITIZE": "thread"}
     built = build(tools, root, FOLDER.with_name("tests-threads"), **options)
     for _ in range(5):
-        said = run(["ctest", "--test-dir", built, "--output-on-failure"])
-        assert "100% tests passed" in said
+        output = run(["ctest", "--test-dir", built, "--output-on-failure"])
+        assert "100% tests passed" in output

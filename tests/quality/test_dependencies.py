@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls go one way: what each folder may include, cimport and import."""
+"""Dependencies have one direction: the includes, cimports and imports that each folder may have."""
 
 import ast
 import re
@@ -30,7 +30,7 @@ CPP_FOLDERS = (
 
 @dataclass(frozen=True)
 class Rule:
-    """What the files below a folder must not name, as regular expressions."""
+    """Regular expressions that files below a folder must not match."""
 
     folder: str
     includes: tuple = ()  # C++ includes, and headers of `cdef extern from`
@@ -38,7 +38,7 @@ class Rule:
 
 
 def only(*allowed):
-    """The C++ folders that are not allowed."""
+    """Return an expression that rejects all other C++ folders."""
     return tuple(f"^{folder}/" for folder in CPP_FOLDERS if folder not in allowed)
 
 
@@ -56,7 +56,7 @@ RULES = [
         "cpp/emulated_runtime",
         includes=(
             "^Python.h$",
-            r"^emulator/(?!report/refusal_notice\.hpp)",  # std alone, and the same words
+            r"^emulator/(?!report/refusal_notice\.hpp)",  # std alone, with the same expressions
             *only("emulated_runtime", "driver", "emulator"),
         ),
     ),
@@ -64,7 +64,7 @@ RULES = [
         "cpp/emulated_nvml",
         includes=(
             "^Python.h$",
-            # what the emulated driver says of its devices, and how it is opened
+            # descriptions of emulated devices, and how they are opened
             r"^emulator/(?!control/(control\.h|load_emulator\.hpp)$)",
             *only("emulated_nvml", "emulator"),
         ),
@@ -78,14 +78,14 @@ RULES = [
     Rule("cuda/core", includes=only("core", "python", "views", "driver", "interpreter")),
     Rule("generator", modules=(r"^cuda\b", r"^benchmarks\b")),
     Rule("halfwarp", modules=(r"^benchmarks\b", r"^generator\b", r"^tests\b")),
-    # `_v2` is offered, under the provisional name that the reference has for it
+    # `_v2` is public, under the provisional name of the reference
     Rule("examples", modules=(r"\._(?!v2\b)", r"^benchmarks\b", r"^generator\b", r"^tests\b")),
     Rule("benchmarks", modules=(r"^tests\b", r"^generator\b(?!\.headers$)")),
 ]
-# The folders below a folder, lowest first: each may include those of lower ranks, and its own.
+# Subfolders of a folder, lowest first: each may include folders of lower ranks, and itself.
 RANKS = {
     "cpp/emulator": [
-        ("settings", "memory", "ptx", "image", "texture"),  # what needs nothing else
+        ("settings", "memory", "ptx", "image", "texture"),  # folders without dependencies
         ("sharing", "object", "report", "link"),
         ("observation", "exec"),
         ("device",),
@@ -97,8 +97,8 @@ RANKS = {
         ("control",),
     ],
 }
-# The folders of the engine, lowest first: an include goes down, or stays in its folder. Those on
-# one line know nothing of each other.
+# Folders of the engine, lowest first: an include refers to a lower folder or to its own. Folders on
+# one line are independent of each other.
 ENGINE_RANKS = (
     ("records", "threads"),
     ("errors",),
@@ -113,7 +113,7 @@ ENGINE_RANKS = (
     ("handwritten",),
     ("module",),
 )
-# The loader is what makes the driver table, so its side of Python lies below cpp/driver.
+# The loader creates the driver table, so its Python side lies below cpp/driver.
 PYTHON_IN_DRIVER = "cpp/driver/loader/"
 
 
@@ -130,20 +130,20 @@ def included(path, text):
 
 
 def imported(path, text):
-    """Modules that a file imports anywhere in it."""
+    """Return the modules that a file imports anywhere in it."""
     if path.suffix != ".py":
         return named(IMPORT, text) | named(CIMPORT, text)
-    found = set()
+    modules = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            found.add(node.module)
-    return found
+            modules.add(node.module)
+    return modules
 
 
 def imported_at_start(path, text):
-    """Modules that importing the file imports: outside functions."""
+    """Return the modules imported at module level."""
     if path.suffix != ".py":
         return named(IMPORT, text)
     tree = ast.parse(text)
@@ -152,7 +152,7 @@ def imported_at_start(path, text):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.folder)
-def test_a_folder_names_only_what_lies_below_it(rule, root, tracked):
+def test_a_folder_names_only_lower_folders(rule, root, tracked):
     wrong = []
     for path in below(tracked, rule.folder, ".hpp", ".cpp", ".h", ".pyx", ".pxd", ".py"):
         text = (root / path).read_text()
@@ -172,7 +172,7 @@ def test_a_folder_names_only_what_lies_below_it(rule, root, tracked):
 
 
 @pytest.mark.parametrize("folder", RANKS)
-def test_folders_of_one_part_include_only_lower_ones(folder, root, tracked):
+def test_subfolders_include_only_lower_ones(folder, root, tracked):
     rank = {name: place for place, names in enumerate(RANKS[folder]) for name in names}
     prefix = PurePath(folder).name
     wrong = []
@@ -181,13 +181,13 @@ def test_folders_of_one_part_include_only_lower_ones(folder, root, tracked):
         for name in sorted(included(path, (root / path).read_text())):
             target = PurePath(name).parts
             if target[0] != prefix or len(target) < 3 or target[1] == own:
-                continue  # of elsewhere, generated, or of the same folder
+                continue  # another folder, generated, or the same folder
             if rank[target[1]] >= rank[own]:
                 wrong.append(f"{path} includes {name}")
     assert not wrong
 
 
-def test_includes_of_the_engine_go_down(root, tracked):
+def test_includes_of_the_engine_refer_to_lower_folders(root, tracked):
     ranks = {folder: rank for rank, folders in enumerate(ENGINE_RANKS) for folder in folders}
     wrong = []
     for path in below(tracked, "cpp/bindings", ".hpp", ".cpp"):
@@ -199,7 +199,7 @@ def test_includes_of_the_engine_go_down(root, tracked):
     assert not wrong
 
 
-def test_the_driver_folder_needs_no_interpreter(root, tracked):
+def test_the_driver_folder_needs_no_python(root, tracked):
     users = [
         str(path)
         for path in below(tracked, "cpp/driver", ".hpp", ".cpp")
@@ -218,7 +218,7 @@ def test_the_engine_of_the_low_layer_throws_nothing(root, tracked):
 
 
 def code(path):
-    """The text of a C++ file without comments and string literals."""
+    """Return the text of a C++ file without comments and string literals."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(), flags=re.S)
     return re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
 
@@ -227,17 +227,17 @@ def test_the_object_layer_loads_no_low_layer_at_import(root, tracked):
     allowed = {"cuda.bindings", "cuda.bindings._low", "cuda.bindings._internal._forwarding"}
     wrong = []
     for path in below(tracked, "cuda/core", ".py", ".pyx"):
-        found = imported_at_start(path, (root / path).read_text())
+        modules = imported_at_start(path, (root / path).read_text())
         wrong += [
             f"{path} imports {name}"
-            for name in sorted(found)
+            for name in sorted(modules)
             if name.startswith("cuda.bindings") and name not in allowed
         ]
     assert not wrong
 
 
-def test_the_own_package_imports_nothing_of_cuda_until_asked(root, tracked):
-    """Its command works where those packages are damaged, its plugin is in every run of pytest."""
+def test_halfwarp_imports_nothing_of_cuda_until_used(root, tracked):
+    """The command works with damaged packages, and the plugin is in every run of pytest."""
     wrong = [
         f"{path} imports {name}"
         for path in below(tracked, "halfwarp", ".py")
@@ -250,10 +250,10 @@ def test_the_own_package_imports_nothing_of_cuda_until_asked(root, tracked):
 def test_no_library_is_opened_outside_the_loader(root, tracked):
     allowed = (
         "cpp/driver/loader/",
-        "cpp/runtime/source.cpp",  # what the loader asks for the runtime's functions
+        "cpp/runtime/source.cpp",  # functions of the runtime for the loader
         "cuda/bindings/_low.pyx",
         "cuda/core/emulation/library.py",
-        "cpp/preload/preload.cpp",  # the emulated driver, which stands between
+        "cpp/preload/preload.cpp",  # the emulated driver
         "cuda/core/extension/nvtx.py",  # a library that a profiler names
         "cuda/core/system/_system.py",  # the C library, for its locales
     )
@@ -267,8 +267,8 @@ def test_no_library_is_opened_outside_the_loader(root, tracked):
     assert not [path for path in wrong if not path.startswith(("cpp/tests/", "cpp/emulator/"))]
 
 
-def test_nothing_but_the_pathfinder_is_imported_from_outside(root, tracked):
-    """At run time; what users bring along is recognized without importing it."""
+def test_only_the_pathfinder_is_imported_from_outside(root, tracked):
+    """At run time; objects of other packages are recognized without an import."""
     import sys
 
     own = {"cuda", "halfwarp", "generator", "benchmarks"}
@@ -286,7 +286,7 @@ def test_nothing_but_the_pathfinder_is_imported_from_outside(root, tracked):
 
 
 def test_tests_use_public_names_of_other_parts(root, tracked):
-    """A test file may look inside the part that its own folder is named after, only."""
+    """A test file may use private names only of the part that its folder is named after."""
     wrong = []
     for path in below(tracked, "tests", ".py"):
         part = PurePath(*path.parts[1:2]).name

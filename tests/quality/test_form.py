@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shape of the tree: heads, sizes, folders, and what must not be there."""
+"""Form of the tree: file headers, sizes, folders, and forbidden content."""
 
 import ast
 import re
@@ -40,7 +40,7 @@ def test_no_file_is_too_long(root, tracked):
 
 
 def test_no_folder_is_too_full(tracked):
-    """A header and its source, or a .pxd and its .pyx, are one."""
+    """A header and its source, or a .pxd and its .pyx, count as one."""
     stems = {(path.parent, path.stem) for path in with_suffix(tracked, CODE)}
     counts = Counter(folder for folder, _ in stems)
     assert not {str(folder): n for folder, n in counts.items() if n > FOLDER_LIMIT}
@@ -76,7 +76,8 @@ def python_functions(text):
 
 
 def indented_functions(text):
-    """Functions of Cython: a head, and what is indented below it, without the docstring."""
+    """Return the functions of Cython: a head, and the body indented below it, without the
+    docstring."""
     text = re.sub(r'"""(?:.|\n)*?"""', "", text)
     lines = text.splitlines()
     for start, line in enumerate(lines):
@@ -94,21 +95,21 @@ def indented_functions(text):
 
 
 def braced_functions(text):
-    """Functions of C++: each brace that a parameter list comes before, and its body."""
+    """Return the functions of C++: each brace after a parameter list, and its body."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r'"(\\.|[^"\\\n])*"|\'(\\.|[^\'\\\n])*\'', "0", text)
     is_head = re.compile(r"\)\s*(const|noexcept(\([^)]*\))?|override|->[^;{}]*|:[^;{}]*|\s)*$")
     open_braces, start = [], 0
-    for found in re.finditer(r"[{};]", text):
-        head = " ".join(text[start : found.start()].split())
-        start = found.end()
-        if found.group() == "{":
+    for match in re.finditer(r"[{};]", text):
+        head = " ".join(text[start : match.start()].split())
+        start = match.end()
+        if match.group() == "{":
             is_control = re.match(r"(else )?(if|for|while|switch|catch|do)\b", head)
             open_braces.append((head if is_head.search(head) and not is_control else None, start))
-        elif found.group() == "}" and open_braces:
+        elif match.group() == "}" and open_braces:
             head, first = open_braces.pop()
             if head is not None:
-                yield head[:80], text[first : found.start()].splitlines()
+                yield head[:80], text[first : match.start()].splitlines()
 
 
 READERS = {
@@ -150,17 +151,17 @@ def test_nine_of_ten_functions_are_short(root, tracked):
     ],
     ids=["reminders", "swallowed exceptions", "commented-out code", "function-like macros"],
 )
-def test_it_is_not_in_the_tree(root, tracked, pattern, suffixes):
+def test_forbidden_patterns_are_not_in_the_tree(root, tracked, pattern, suffixes):
     wrong = [
-        f"{path}: {found.group().strip()}"
+        f"{path}: {match.group().strip()}"
         for path in with_suffix(tracked, suffixes)
         if path.name != "test_form.py"
-        for found in re.finditer(pattern, (root / path).read_text(), re.M)
+        for match in re.finditer(pattern, (root / path).read_text(), re.M)
     ]
     assert not wrong
 
 
-def test_no_folder_or_file_is_named_after_nothing(tracked):
+def test_no_folder_or_file_has_a_generic_name(tracked):
     banned = {"utils", "helpers", "misc", "common", "base2"}
     public = [path for path in tracked if path.parts[0] in ("cpp", "cuda", "generator")]
     wrong = [str(path) for path in public if {path.stem, *path.parts[:-1]} & banned]
@@ -169,7 +170,7 @@ def test_no_folder_or_file_is_named_after_nothing(tracked):
     assert [path for path in wrong if not path.startswith(theirs)] == []
 
 
-def test_nothing_generated_is_in_the_tree(root, tracked):
+def test_no_generated_file_is_in_the_tree(root, tracked):
     wrong = [
         str(path)
         for path in with_suffix(tracked, CODE | {".pyi"})

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No raw handle without a share: objects hold their handles in a way that only lends them."""
+"""No raw handle without ownership: objects hold handles in a type that only lends them."""
 
 import re
 
-# Streams, events, contexts and pools are closed while others use them; kernels are not.
+# Streams, events, contexts and pools may be closed during use; kernels may not.
 CLOSED_BY_OTHERS = "context|event|stream"
 SHARED_UNDER_THE_LOCK = {
     # Changed and read under the object's lock, and copied out of it; never closed in between.
     ("cuda/core/execution/device.pxd", "native"),
     ("cuda/core/execution/device.pxd", "primary"),
-    ("cuda/core/memory/synchronous_memory_resource.pxd", "context"),  # set once, kept for life
+    # Set once, valid for the lifetime.
+    ("cuda/core/memory/synchronous_memory_resource.pxd", "context"),
 }
 
 
@@ -20,13 +21,13 @@ def sources(root, tracked, *suffixes):
 
 
 def fields_of_classes(text):
-    """Type and name of each field that a cdef class declares."""
+    """Return type and name of each field that a cdef class declares."""
     for body in re.findall(r"^cdef class [^\n]*:\n((?:(?:    [^\n]*)?\n)+)", text, re.M):
         for kind, names in re.findall(r"^    cdef (\w+) (\w+(?:, \w+)*) *(?:#.*)?$", body, re.M):
             yield from ((kind, name) for name in names.split(", "))
 
 
-def test_objects_hold_what_may_be_closed_through_held(root, tracked):
+def test_objects_hold_closable_handles_through_held(root, tracked):
     wrong = [
         f"{path}: {kind} {name}: make it held_{kind.removesuffix('_handle')}"
         for path, text in sources(root, tracked, ".pxd", ".pyx")
@@ -47,8 +48,8 @@ def test_the_exceptions_exist(root, tracked):
     assert known >= SHARED_UNDER_THE_LOCK
 
 
-def test_no_raw_handle_is_kept_for_later(root, tracked):
-    """A variable of the raw type outlives what it was read from, unseen."""
+def test_no_raw_handle_is_stored(root, tracked):
+    """A variable of the raw type outlives its owner, unnoticed."""
     wrong = [
         f"{path}: {line.strip()}"
         for path, text in sources(root, tracked, ".pyx")
@@ -59,7 +60,7 @@ def test_no_raw_handle_is_kept_for_later(root, tracked):
 
 
 def test_only_borrowed_handles_have_a_raw_value(root):
-    """What C++ of the object layer reads of a field: borrow, share, close, and no more."""
+    """The object layer's C++ may borrow, share or close a field, and nothing else."""
     text = (root / "cpp/python/lock/held.hpp").read_text()
     public = text[text.index("class held") :].partition("private:")[0]
     assert not re.search(r"\braw\b", re.sub(r"//.*", "", public))

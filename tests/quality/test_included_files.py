@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file that an extension includes leans on no other one: each name that it uses and others have
-imported, it imports itself, or the head of the extension does, for all files."""
+"""An included file of an extension does not depend on other included files: it, or the head of
+the extension, imports each name that it uses."""
 
 import re
 
@@ -14,7 +14,7 @@ COMMENT = re.compile(r"#.*")
 
 
 def imported(source):
-    """The names that imports and cimports of a file bind."""
+    """Return the names that imports and cimports of a file bind."""
     names = set()
     for several, listed, modules in IMPORT.findall(COMMENT.sub("", source)):
         for item in re.split(r"\s*,\s*", (several or listed or modules).strip(" \t\n,")):
@@ -24,7 +24,7 @@ def imported(source):
 
 
 def code_of(source):
-    """A file without its imports, comments and texts; of the latter, what stands in braces."""
+    """Return a file without imports, comments and strings; fields of f-strings remain."""
 
     def braces(match):
         return " ".join(re.findall(r"\{([^{}]*)\}", match[2])) if match[1] else '""'
@@ -34,12 +34,12 @@ def code_of(source):
 
 
 def uses(code, name):
-    """Whether a name stands there, but for an attribute's or a keyword's of a call."""
+    """Return whether the name is used, except as an attribute or a keyword of a call."""
     return re.search(rf"(?<![\w.]){name}\b(?!\s*=[^=])", code) is not None
 
 
 def borrowed(head, files):
-    """(file, name): what a file uses that another one imports and the head does not."""
+    """Return (file, name) for each name that a file uses and only another file imports."""
     own = {path: imported(source) for path, source in files.items()}
     for path, source in files.items():
         code = code_of(source)
@@ -49,7 +49,7 @@ def borrowed(head, files):
 
 
 def read_extension(folder, main):
-    """What the head of an extension imports, and the files that it includes."""
+    """Return the imports of an extension's head, and its included files."""
     source, declarations = main.read_text(), main.with_suffix(".pxd")
     head, files = imported(source), {}
     places = INCLUDE.findall(source)
@@ -65,7 +65,7 @@ def read_extension(folder, main):
     return head, files
 
 
-def test_a_file_uses_what_it_or_the_head_imports(root, tracked):
+def test_a_file_uses_only_its_own_imports_or_those_of_the_head(root, tracked):
     mains = [p for p in tracked if p.parent.name in ("core", "bindings") and p.suffix == ".pyx"]
     wrong = []
     for main in mains:
@@ -74,7 +74,7 @@ def test_a_file_uses_what_it_or_the_head_imports(root, tracked):
     assert not wrong, "import it there, or for all files in the head"
 
 
-def test_what_is_borrowed_is_found():
+def test_a_borrowed_import_is_found():
     files = {
         "a.pyx": "import os, sys\nfrom libc.string cimport (\n    memcmp, memset)\nos.sep",
         "b.pyx": 'def f(sys=1):\n    """memcmp of os"""\n    g(memset=1)\n    f"{os.sep}"  # sys\n',

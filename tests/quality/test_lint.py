@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lint is a test: ruff, cython-lint, codespell and clang-format say nothing."""
+"""Lint is a test: ruff, cython-lint, codespell and clang-format report nothing."""
 
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-# Hook of .pre-commit-config.yaml -> tool and arguments; the files that it looks at come behind.
+# Hook of .pre-commit-config.yaml -> tool and arguments; the files to check follow.
 CHECKS = {
     "ruff-check": ("ruff", "check", "--quiet", "--output-format=concise"),
     "ruff-format": ("ruff", "format", "--quiet", "--check"),
@@ -19,12 +19,12 @@ CHECKS = {
 
 
 def tool(name):
-    """The path of a tool beside this interpreter, or on the search path."""
+    """Return the path of a tool beside this interpreter, or on the search path."""
     beside = Path(sys.executable).with_name(name)
-    found = str(beside) if beside.exists() else shutil.which(name)
-    if found is None:
+    result = str(beside) if beside.exists() else shutil.which(name)
+    if result is None:
         pytest.skip(f"{name} is not installed (extra `test`)")
-    return found
+    return result
 
 
 def run(root, check, files):
@@ -52,7 +52,7 @@ def test_codespell_finds_nothing(root, tracked):
 
 
 def test_clang_format_would_change_nothing(root, tracked):
-    """With the release that pyproject.toml names: others lay out some things differently."""
+    """Only with the release in pyproject.toml: other releases format differently."""
     command = [tool("clang-format"), "--version"]
     version = subprocess.run(command, capture_output=True, text=True).stdout
     if " 18." not in version:

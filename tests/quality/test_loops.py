@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No compiled loop counts with Python objects: Cython makes `i` of `for i in range(n)` one, at tens
-of nanoseconds a turn, when it cannot show that arithmetic with `i` stays within a C integer."""
+"""No compiled loop counts with Python objects.
+
+If Cython cannot prove that arithmetic with `i` of `for i in range(n)` fits a C integer, `i` is
+an object, which costs tens of nanoseconds per iteration.
+"""
 
 import re
 
@@ -9,7 +12,7 @@ PLACE = re.compile(r'^\s*/\* "(?P<file>[^"]+)":(?P<line>\d+)$')
 
 
 def counted_loops(generated):
-    """The source lines of a module whose loop makes a `range` object."""
+    """Return the source lines of a module whose loop creates a `range` object."""
     place = ""
     for line in generated.splitlines():
         if match := PLACE.match(line):
@@ -18,12 +21,12 @@ def counted_loops(generated):
             yield place
 
 
-def test_loops_over_a_range_count_in_c(root):
+def test_loops_over_a_range_use_c_integers(root):
     generated = [path.with_suffix(".cpp") for path in root.glob("cuda/**/*.pyx")]
     generated = [path for path in generated if path.exists()]
     assert len(generated) > 5, "build the extensions in place first"
-    found = [place for path in generated for place in counted_loops(path.read_text("utf-8"))]
-    assert not found, "declare the loop variable or write the loop another way"
+    lines = [place for path in generated for place in counted_loops(path.read_text("utf-8"))]
+    assert not lines, "declare the loop variable or write the loop another way"
 
 
 def test_a_loop_with_an_object_is_found():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests must not call on a real machine is told from what only reads."""
+"""NVML functions that tests must not call on a real machine are distinguished from queries."""
 
 from types import SimpleNamespace
 
@@ -23,7 +23,7 @@ from .. import machine_settings
         "unit_set_led_state",
     ],
 )
-def test_it_changes_a_machine(name):
+def test_a_setter_changes_a_machine(name):
     assert name in machine_settings.setters(nvml)
 
 
@@ -31,7 +31,7 @@ def test_it_changes_a_machine(name):
     "name",
     [
         "device_get_mig_mode",
-        "device_set_cpu_affinity",  # of the calling thread
+        "device_set_cpu_affinity",  # settings of the calling thread
         "device_register_events",
         "system_event_set_create",
         "event_set_free",
@@ -39,15 +39,15 @@ def test_it_changes_a_machine(name):
         "init_v2",
     ],
 )
-def test_it_changes_nothing_that_stays(name):
+def test_a_query_changes_nothing_persistent(name):
     assert hasattr(nvml, name)
     assert name not in machine_settings.setters(nvml)
 
 
 def test_a_refused_function_is_not_called():
-    called, told = [], []
+    called, refused = [], []
     module = SimpleNamespace(device_set_mig_mode=called.append, device_get_name=called.append)
-    machine_settings.replace_setters(module, told.append)
+    machine_settings.replace_setters(module, refused.append)
     module.device_set_mig_mode(1)
     module.device_get_name(2)
-    assert (called, told) == ([2], ["device_set_mig_mode"])
+    assert (called, refused) == ([2], ["device_set_mig_mode"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants: what they change, and that each source has tests which concern it."""
+"""Mutants: their changes, and that each source has a test suite."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def after(path, text):
     return [mutant.after.strip() for mutant in mutants_of(path, text)]
 
 
-def test_every_source_has_a_suite_whose_tests_are_there(root, tracked):
+def test_every_source_has_a_suite_with_existing_tests(root, tracked):
     names = sources(root)
     assert len(names) > 100
     assert all(suite_of(name)["tests"] for name in names)
@@ -19,7 +19,7 @@ def test_every_source_has_a_suite_whose_tests_are_there(root, tracked):
     assert [path for path in sorted(paths) if not (root / path).exists()] == []
 
 
-def test_a_seed_makes_one_sample(root, tracked):
+def test_a_seed_gives_one_sample(root, tracked):
     first = sample(root, 5, 10, ("cpp/core",))
     assert first == sample(root, 5, 10, ("cpp/core",)) != sample(root, 6, 10, ("cpp/core",))
     for mutant in first:
@@ -27,7 +27,7 @@ def test_a_seed_makes_one_sample(root, tracked):
         assert mutant.text(text) != text
 
 
-def test_comments_and_strings_are_left_alone():
+def test_comments_and_strings_are_not_mutated():
     assert after("x.cpp", '// a == b\nf("a == b");\n') == [";"]
     assert after("x.py", '"""a == b"""\nx = "a == b"  # a == b\n') == []
 
@@ -41,10 +41,10 @@ def test_comments_and_strings_are_left_alone():
         ("x.pyx", "    close(stream)", ["pass"]),
     ],
 )
-def test_one_line_has_these(path, line, expected):
+def test_a_line_has_exactly_these_mutants(path, line, expected):
     assert after(path, line + "\n") == expected
 
 
-def test_code_that_is_the_same_is_told():
+def test_equivalent_code_is_recognized():
     assert code_of("def f(a):\n    return a + 1\n") == code_of("def f(a):\n    return (a + 1)\n")
     assert code_of("def f(a):\n    return a + 1\n") != code_of("def f(a):\n    return a + 2\n")

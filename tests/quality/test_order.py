@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order that a seed makes: all tests, files together, the same each time."""
+"""The seeded test order: all tests, files together, reproducible."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,13 +22,13 @@ def items():
     ]
 
 
-def test_it_has_the_same_tests_in_another_order(items):
+def test_the_order_contains_the_same_tests(items):
     mixed = shuffled(items, 1)
     assert mixed != items
     assert sorted(map(id, mixed)) == sorted(map(id, items))
 
 
-def test_a_seed_makes_one_order(items):
+def test_a_seed_gives_one_order(items):
     assert shuffled(items, 7) == shuffled(items, 7)
     assert shuffled(items, 7) != shuffled(items, 8)
 
@@ -41,7 +41,7 @@ def test_files_and_their_classes_stay_together(items):
 
 
 @pytest.mark.parametrize("key", ["path", "cls", "originalname", "number"])
-def test_each_level_is_mixed(items, key):
-    """What comes first differs with the seed, at every level."""
+def test_each_level_is_shuffled(items, key):
+    """The first entry differs with the seed, at every level."""
     first = {getattr(shuffled(items, seed)[0], key) for seed in range(20)}
     assert len(first) > 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files around the code say what is so: workflows, hooks, recipe, policies, their links."""
+"""The files around the code are correct: workflows, hooks, recipe, policies, their links."""
 
 import ast
 import importlib.util
@@ -16,7 +16,7 @@ from .test_lint import CHECKS
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (extra `test`)")
 
 PAGES = ("README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")
-# Modules that `python -m` may run beside those of the tree, by what brings them.
+# Modules for `python -m` from outside the tree, with the packages that provide them.
 INSTALLED = {"pip", "playwright", "pytest", "sphinx"}
 
 
@@ -27,8 +27,8 @@ def project(root):
 
 @pytest.fixture(scope="session")
 def workflows(root):
-    found = (root / ".github" / "workflows").glob("*.yml")
-    return {path.name: yaml.safe_load(path.read_text()) for path in sorted(found)}
+    paths = (root / ".github" / "workflows").glob("*.yml")
+    return {path.name: yaml.safe_load(path.read_text()) for path in sorted(paths)}
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +42,7 @@ def support(root):
 
 
 def assigned(path, name):
-    """The literal that a module assigns to a name."""
+    """Return the literal that a module assigns to a name."""
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.Assign) and node.targets[0].id == name:
             return ast.literal_eval(node.value)
@@ -61,7 +61,7 @@ def jobs_of(workflows):
 
 
 def commands_of(workflows):
-    """(workflow, words) of each simple command."""
+    """Return (workflow, words) of each simple command."""
     for name, job in jobs_of(workflows):
         for step in job.get("steps", []):
             for line in step.get("run", "").splitlines():
@@ -69,7 +69,7 @@ def commands_of(workflows):
 
 
 def simple_commands(line):
-    """The words of each, without what stands between them."""
+    """Return the words of each simple command of a line."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|")
     lexer.whitespace_split = True
     for is_between, words in itertools.groupby(lexer, lambda word: set(word) <= set(";&|")):
@@ -89,13 +89,13 @@ def test_workflows_have_limits_and_few_rights(workflows):
     assert [name for name, job in jobs if "timeout-minutes" not in job] == []
 
 
-def test_actions_are_of_a_version(workflows):
+def test_actions_have_a_fixed_version(workflows):
     steps = [step for _, job in jobs_of(workflows) for step in job.get("steps", [])]
     uses = [step["uses"] for step in steps if "uses" in step]
     assert uses and [each for each in uses if not re.search(r"@(v\d+|release/v\d+)$", each)] == []
 
 
-def test_commands_of_workflows_are_there(root, workflows):
+def test_commands_of_workflows_exist(root, workflows):
     wrong = []
     for name, words in commands_of(workflows):
         if "-m" in words:
@@ -108,24 +108,26 @@ def test_commands_of_workflows_are_there(root, workflows):
     assert wrong == []
 
 
-def test_extras_of_workflows_are_there(project, workflows):
+def test_extras_of_workflows_exist(project, workflows):
     lines = [" ".join(words) for _, words in commands_of(workflows)]
-    asked = [e for line in lines for m in re.findall(r"\.\[([\w,]+)\]", line) for e in m.split(",")]
-    assert asked and set(asked) <= set(project["project"]["optional-dependencies"])
+    extras = [
+        e for line in lines for m in re.findall(r"\.\[([\w,]+)\]", line) for e in m.split(",")
+    ]
+    assert extras and set(extras) <= set(project["project"]["optional-dependencies"])
 
 
-def test_groups_of_workflows_are_there(project, workflows):
-    asked = [w[w.index("--group") + 1] for _, w in commands_of(workflows) if "--group" in w]
-    assert asked and set(asked) <= set(project["dependency-groups"])
+def test_groups_of_workflows_exist(project, workflows):
+    named = [w[w.index("--group") + 1] for _, w in commands_of(workflows) if "--group" in w]
+    assert named and set(named) <= set(project["dependency-groups"])
 
 
-def test_wheels_are_built_for_each_version_of_python_that_is_stated(project, workflows):
+def test_wheels_are_built_for_each_supported_python(project, workflows):
     pythons = workflows["wheels.yml"]["jobs"]["wheels"]["env"]["PYTHONS"].split()
     stated = [f"cp{version.replace('.', '')}" for version in versions_of_python(project)]
     assert pythons == [*(f"{each}-{each}" for each in stated), "cp314-cp314t"]
 
 
-def test_only_the_job_that_publishes_may_ask_for_a_token(workflows):
+def test_only_the_publishing_job_may_request_a_token(workflows):
     asking = [(n, j["environment"]) for n, j in jobs_of(workflows) if "permissions" in j]
     assert asking == [("release.yml", "pypi")]
     publish = workflows["release.yml"]["jobs"]["publish"]
@@ -134,12 +136,12 @@ def test_only_the_job_that_publishes_may_ask_for_a_token(workflows):
     assert "secrets" not in str(workflows["release.yml"])  # a trusted publisher needs none
 
 
-def test_the_tests_run_on_each_version_of_python_that_is_stated(project, workflows):
+def test_the_tests_run_on_each_supported_python(project, workflows):
     matrix = workflows["test.yml"]["jobs"]["test"]["strategy"]["matrix"]
     assert matrix["python"] == versions_of_python(project)
 
 
-def test_the_hooks_run_what_the_tests_run(root, project):
+def test_the_hooks_run_the_same_tools_as_the_tests(root, project):
     config = yaml.safe_load((root / ".pre-commit-config.yaml").read_text())
     (hooks,) = (each["hooks"] for each in config["repos"])
     entries = {hook["id"]: tuple(hook["entry"].split()) for hook in hooks}
@@ -151,14 +153,14 @@ def test_the_hooks_run_what_the_tests_run(root, project):
     assert needed <= set(project["project"]["optional-dependencies"]["test"])
 
 
-def test_the_recipe_is_of_this_version(root, project, recipe):
+def test_the_recipe_has_this_version(root, project, recipe):
     assert recipe["context"]["version"] == assigned(root / "halfwarp/__init__.py", "__version__")
     host = dict(each.rsplit(" ", 1) for each in recipe["requirements"]["host"] if " " in each)
     run = dict(each.split(" ", 1) for each in recipe["requirements"]["run"])
     assert host["python"] == run.pop("python") == project["project"]["requires-python"]
     assert [f"{name}{bound}" for name, bound in run.items()] == project["project"]["dependencies"]
-    wanted = project["build-system"]["requires"]
-    assert {f"setuptools{host['setuptools']}", f"Cython{host['cython']}"} <= set(wanted)
+    requirements = project["build-system"]["requires"]
+    assert {f"setuptools{host['setuptools']}", f"Cython{host['cython']}"} <= set(requirements)
     of_cuda = {bound for name, bound in host.items() if name.startswith("cuda-")}
     assert of_cuda == {f"{assigned(root / 'setup.py', 'CUDA')}.*"}
     for name in recipe["about"]["license_file"]:
@@ -166,7 +168,9 @@ def test_the_recipe_is_of_this_version(root, project, recipe):
 
 
 def test_the_recipe_has_the_console_scripts(project, recipe):
-    scripts = [f"{name} = {where}" for name, where in project["project"]["scripts"].items()]
+    scripts = [
+        f"{name} = {entry_point}" for name, entry_point in project["project"]["scripts"].items()
+    ]
     assert recipe["build"]["python"]["entry_points"] == scripts
 
 
@@ -181,7 +185,7 @@ def test_the_support_page_states_the_versions(root, project, support):
     assert table == {"halfwarp.__version__": version, **levels, **implementation}
 
 
-def test_the_support_page_states_what_it_runs_on(root, project, support):
+def test_the_support_page_states_the_platforms(root, project, support):
     oldest = re.search(r"oldest_driver = (\d+)", (root / "cpp/driver/loader/fill.hpp").read_text())
     major, minor = divmod(int(oldest[1]), 1000)
     assert f"CUDA driver\n     - {major}.{minor // 10} and newer" in support
@@ -191,18 +195,18 @@ def test_the_support_page_states_what_it_runs_on(root, project, support):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_between_the_pages_lead_somewhere(root, page):
+def test_links_between_the_pages_are_valid(root, page):
     text = (root / page).read_text()
     links = re.findall(r"\]\((?!https?:)([^)#]+)", text) + re.findall(r"`(docs/[\w/.]+)`", text)
     assert [link for link in links if not (root / link).exists()] == []
 
 
-def test_the_changes_begin_with_this_version(root):
+def test_the_changelog_begins_with_this_version(root):
     first = re.search(r"^## (\S+)", (root / "CHANGELOG.md").read_text(), re.M)[1]
     assert first == assigned(root / "halfwarp/__init__.py", "__version__")
 
 
-def test_issue_forms_are_whole(root):
+def test_issue_forms_are_complete(root):
     forms = sorted((root / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
     forms = [yaml.safe_load(path.read_text()) for path in forms if path.name != "config.yml"]
     assert len(forms) >= 3
@@ -222,8 +226,8 @@ def test_the_names_of_options_are_not_booleans(root):
     assert options and all(isinstance(option, str) for option in options)
 
 
-def test_what_it_promises_of_doctor_is_so():
-    """SECURITY.md says which variables the report shows."""
+def test_the_promises_about_doctor_are_true():
+    """SECURITY.md lists the variables that the report shows."""
     from halfwarp.doctor.probes.environment import SHOWN
 
     assert SHOWN.match("CUDA_HOME") and SHOWN.match("LD_LIBRARY_PATH")

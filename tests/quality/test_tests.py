@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A test can fail: what it claims depends on what it tests."""
+"""A test can fail: its assertions depend on the code under test."""
 
 import ast
 
@@ -7,7 +7,7 @@ import pytest
 
 
 def test_functions(root, tracked):
-    """(place, function) of every test."""
+    """Return (place, function) of every test."""
     for path in tracked:
         if path.parts[0] == "tests" and path.name.startswith("test_") and path.suffix == ".py":
             tree = ast.parse((root / path).read_text())
@@ -20,7 +20,7 @@ test_functions.__test__ = False
 
 
 def always_holds(test):
-    """Whether an asserted expression is true whatever is tested."""
+    """Return whether an asserted expression is always true."""
     if isinstance(test, ast.Constant):
         return bool(test.value)
     if isinstance(test, ast.Tuple):
@@ -30,13 +30,13 @@ def always_holds(test):
     if isinstance(test, ast.BoolOp):
         return all(map(always_holds, test.values))
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        # of other things, the comparison may be what is tested
+        # for other expressions, the comparison may be under test
         return all(isinstance(side, ast.Constant) for side in (test.left, test.comparators[0]))
     return False
 
 
 def swallows(handler):
-    """Whether an exception handler goes on as if nothing had been."""
+    """Return whether an exception handler ignores the exception."""
     return all(isinstance(each, (ast.Pass, ast.Continue)) for each in handler.body)
 
 
@@ -56,7 +56,7 @@ def test_no_assertion_always_holds(root, tracked):
 
 
 def test_no_test_swallows_what_it_asserts(root, tracked):
-    """In a `try` whose handler goes on with the next line."""
+    """Check the line after a `try` whose handler ignores the exception."""
     wrong = [
         place
         for place, function in test_functions(root, tracked)
@@ -68,7 +68,7 @@ def test_no_test_swallows_what_it_asserts(root, tracked):
     assert not wrong
 
 
-def test_no_test_is_empty_or_skips_in_any_case(root, tracked):
+def test_no_test_is_empty_or_always_skipped(root, tracked):
     wrong = [
         place
         for place, function in test_functions(root, tracked)
@@ -87,7 +87,7 @@ def skips_always(function):
 
 
 @pytest.mark.parametrize(
-    ("text", "holds"),
+    ("text", "is_tautology"),
     [
         ("True", True),
         ("x or True", True),
@@ -98,5 +98,5 @@ def skips_always(function):
         ("f()", False),
     ],
 )
-def test_what_always_holds_is_told(text, holds):
-    assert always_holds(ast.parse(text, mode="eval").body) is holds
+def test_a_tautology_is_recognized(text, is_tautology):
+    assert always_holds(ast.parse(text, mode="eval").body) is is_tautology

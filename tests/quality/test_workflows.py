@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m tests.workflows`: it can run each workflow here, and runs one as GitHub does."""
+"""`python -m tests.workflows` can run each workflow here, and runs one like GitHub."""
 
 import subprocess
 import sys
@@ -51,7 +51,8 @@ def machine_in(folder, name="0", **instead):
 
 @pytest.mark.parametrize("name", ["docs.yml", "release.yml", "test.yml", "wheels.yml"])
 def test_each_workflow_can_be_run_here(root, name):
-    """All of it is understood, each action has a stand-in, and the shells can read the scripts."""
+    """Each construct is supported, each action has a stand-in, and the shells can parse the
+    scripts."""
     jobs = list(jobs_of(root / ".github" / "workflows" / name, CONTEXT))
     assert jobs and all(job.steps for job in jobs)
     for step in (step for job in jobs for step in job.steps):
@@ -63,15 +64,15 @@ def test_each_workflow_can_be_run_here(root, name):
             assert (done.returncode, done.stderr) == (0, ""), step.title
 
 
-def test_no_expression_stands_in_a_script(root):
-    """What it is replaced by would be run; variables of a step are not."""
+def test_no_expression_is_in_a_script(root):
+    """The shell would execute its value; variables of a step are not."""
     for path in (root / ".github" / "workflows").glob("*.yml"):
         plain, marked = jobs_of(path, CONTEXT), jobs_of(path, dict.fromkeys(CONTEXT, "marked"))
         scripts = [[[s.script for s in job.steps] for job in jobs] for jobs in (plain, marked)]
         assert scripts[0] == scripts[1]
 
 
-def test_jobs_come_behind_those_that_they_need_for_each_value(tmp_path):
+def test_jobs_run_after_their_dependencies_for_each_value(tmp_path):
     jobs = list(jobs_of(write(tmp_path, TOY), CONTEXT))
     assert [(job.title, job.choice.get("python")) for job in jobs] == [
         ("toy.yml: first", "3.11"),
@@ -80,7 +81,7 @@ def test_jobs_come_behind_those_that_they_need_for_each_value(tmp_path):
     ]
 
 
-def test_steps_hand_on_variables_and_files(tmp_path):
+def test_steps_pass_on_variables_and_files(tmp_path):
     first, _, last = jobs_of(write(tmp_path, TOY), CONTEXT)
     machine_in(tmp_path).run(first, CONTEXT, {})
     assert (tmp_path / "artifacts" / "of-3.11" / "one").read_text() == "blue v1.0\n"
@@ -88,7 +89,7 @@ def test_steps_hand_on_variables_and_files(tmp_path):
     assert (tmp_path / "jobs" / "said").read_text() == "red square 7\n"
 
 
-def test_a_step_that_fails_ends_the_job(tmp_path):
+def test_a_failing_step_ends_the_job(tmp_path):
     text = "on: push\njobs: {one: {steps: [{run: 'exit 3'}, {run: touch ../reached}]}}"
     (job,) = jobs_of(write(tmp_path, text), CONTEXT)
     with pytest.raises(subprocess.CalledProcessError, match="exit status 3"):
@@ -96,7 +97,7 @@ def test_a_step_that_fails_ends_the_job(tmp_path):
     assert not (tmp_path / "jobs" / "0" / "reached").exists()
 
 
-def test_a_text_of_a_script_can_be_replaced(tmp_path):
+def test_text_of_a_script_can_be_replaced(tmp_path):
     text = "on: push\njobs: {one: {steps: [{run: unknown ../reached && unknown ../as-well}]}}"
     (job,) = jobs_of(write(tmp_path, text), CONTEXT)
     machine_in(tmp_path, unknown="touch").run(job, CONTEXT, {})
@@ -104,7 +105,7 @@ def test_a_text_of_a_script_can_be_replaced(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "message"),
     [
         ("steps: [{run: 'echo ${{ secrets.TOKEN }}'}]", "the expression secrets.TOKEN"),
         ("steps: [{run: ls, if: always()}]", "ls: if"),
@@ -113,11 +114,11 @@ def test_a_text_of_a_script_can_be_replaced(tmp_path):
         ("steps: [{run: ls, shell: pwsh}]", "the shell pwsh"),
     ],
 )
-def test_what_it_does_not_understand_it_refuses(tmp_path, text, what):
+def test_an_unsupported_construct_is_refused(tmp_path, text, message):
     path = write(tmp_path, f"on: push\njobs: {{one: {text if text[0] == '{' else f'{{{text}}}'}}}")
     with pytest.raises(NotUnderstood) as raised:
         list(jobs_of(path, CONTEXT))
-    assert str(raised.value) == what
+    assert str(raised.value) == message
 
 
 def test_only_these_actions_have_a_stand_in():
@@ -125,7 +126,7 @@ def test_only_these_actions_have_a_stand_in():
         stand_in("someone/something@v1")
 
 
-def test_the_command_takes_one_value_of_a_matrix(root):
+def test_the_command_selects_one_value_of_a_matrix(root):
     command = [sys.executable, "-m", "tests.workflows", "test.yml", "--matrix", "python=2.7"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, "no job has these values\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Type checkers at work on files of the corpus, away from every configuration of the tree."""
+"""Type checkers run on files of the corpus, without any configuration of the tree."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ ERROR = re.compile(r":(\d+): error: .*\[([\w-]+)\]$")
 
 @pytest.fixture(scope="session")
 def mypy(tmp_path_factory):
-    """Run mypy on a file of this folder: {(line, code)}."""
+    """Run mypy on a file of this folder; return {(line, code)}."""
     api = pytest.importorskip("mypy.api", reason="mypy is not installed")
     cache = tmp_path_factory.mktemp("mypy")
 
@@ -30,15 +30,15 @@ def mypy(tmp_path_factory):
         with contextlib.chdir(cache), mock.patch.dict(os.environ, MYPYPATH=str(PACKAGES)):
             output, errors, _ = api.run([*options, f"--cache-dir={cache}", str(path)])
         assert not errors
-        found = [line for line in output.splitlines() if ": note:" not in line]
-        return {(int(line), code) for line, code in (ERROR.search(f).groups() for f in found)}
+        messages = [line for line in output.splitlines() if ": note:" not in line]
+        return {(int(line), code) for line, code in (ERROR.search(f).groups() for f in messages)}
 
     return run
 
 
 @pytest.fixture(scope="session")
 def pyright(tmp_path_factory):
-    """Run pyright's rules on all files of the corpus at once: {file: {line: message}}."""
+    """Run pyright on all files of the corpus at once; return {file: {line: message}}."""
     pytest.importorskip("basedpyright", reason="basedpyright is not installed")
     project = tmp_path_factory.mktemp("pyright")
     configuration = {
@@ -50,9 +50,9 @@ def pyright(tmp_path_factory):
     command = [sys.executable, "-m", "basedpyright", "--outputjson"]
     command += ["--pythonpath", sys.executable, "--project", str(project)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=project, timeout=300)
-    found = {}
+    messages = {}
     for each in json.loads(done.stdout)["generalDiagnostics"]:
         if each["severity"] == "error":
-            lines = found.setdefault(Path(each["file"]), {})
+            lines = messages.setdefault(Path(each["file"]), {})
             lines[each["range"]["start"]["line"] + 1] = each["message"]
-    return found
+    return messages

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Type checkers accept typical code, reject mistakes, and see what the compiled modules are."""
+"""Type checkers accept typical code, reject mistakes, and see the API of the compiled modules."""
 
 import os
 import re
@@ -18,7 +18,7 @@ MARK = re.compile(r"# E: ([\w, -]+)")
 
 
 def marks(path):
-    """(line, code) of each mistake that a file of the corpus makes."""
+    """Return (line, code) of each mistake in a file of the corpus."""
     marked = ((n, MARK.search(line)) for n, line in enumerate(path.read_text().splitlines(), 1))
     return {(number, code) for number, mark in marked if mark for code in mark[1].split(", ")}
 
@@ -29,7 +29,7 @@ def test_mypy_accepts_typical_code(mypy, path):
 
 
 @pytest.mark.parametrize("path", REJECTED, ids=lambda path: path.stem)
-def test_mypy_finds_each_mistake_and_nothing_else(mypy, path):
+def test_mypy_finds_exactly_the_mistakes(mypy, path):
     assert mypy(path) == marks(path)
 
 
@@ -39,7 +39,7 @@ def test_pyright_accepts_typical_code(pyright, path):
 
 
 @pytest.mark.parametrize("path", REJECTED, ids=lambda path: path.stem)
-def test_pyright_finds_each_mistake_and_nothing_else(pyright, path):
+def test_pyright_finds_exactly_the_mistakes(pyright, path):
     assert pyright[path].keys() == {line for line, _ in marks(path)}, pyright[path]
 
 

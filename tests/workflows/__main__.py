@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m tests.workflows test.yml``: the steps of a workflow on this machine, in fresh clones.
+"""``python -m tests.workflows test.yml``: a workflow's steps on this machine, in fresh clones.
 
-Scripts run as GitHub runs them, in the order of the jobs; for actions there are stand-ins, and
-nothing is published. What a container has is said with --provide. What is committed is run.
+Scripts run like on GitHub, in the order of the jobs; stand-ins replace actions, and nothing is
+published. --provide gives the contents of a container. The committed state is run.
 """
 
 import argparse
@@ -38,33 +38,33 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    given = arguments()
+    options = arguments()
     with tempfile.TemporaryDirectory() as temporary:
-        run(given, given.folder.resolve() if given.folder else Path(temporary))
+        run(options, options.folder.resolve() if options.folder else Path(temporary))
 
 
-def run(given: argparse.Namespace, folder: Path) -> None:
-    """Each job on a machine of its own; the first that fails ends it."""
-    context = {"github.ref": given.ref, "github.ref_name": given.ref.split("/", 2)[-1]}
+def run(options: argparse.Namespace, folder: Path) -> None:
+    """Run each job on a machine of its own; the first failing one ends the run."""
+    context = {"github.ref": options.ref, "github.ref_name": options.ref.split("/", 2)[-1]}
     context["github.run_number"] = "1"
-    path = ROOT / ".github" / "workflows" / given.workflow
-    jobs = [j for j in jobs_of(path, context) if is_chosen(j.choice, dict(given.matrix))]
+    path = ROOT / ".github" / "workflows" / options.workflow
+    jobs = [j for j in jobs_of(path, context) if is_chosen(j.choice, dict(options.matrix))]
     if not jobs:
         raise SystemExit("no job has these values")
     for number, job in enumerate(jobs):
         start = time.monotonic()
         place, artifacts = folder / str(number), folder / "artifacts"
-        machine = Machine(ROOT, place, artifacts, dict(given.provide), dict(given.instead))
+        machine = Machine(ROOT, place, artifacts, dict(options.provide), dict(options.instead))
         try:
-            machine.run(job, context, dict(given.env))
+            machine.run(job, context, dict(options.env))
         except (subprocess.CalledProcessError, FileNotFoundError) as error:
             raise SystemExit(f"{job.title} {job.choice or ''}: {error}") from error
         print(f"== {job.title} {job.choice or ''}: passed, {time.monotonic() - start:.0f} s")
 
 
-def is_chosen(choice: dict[str, str], wanted: dict[str, str]) -> bool:
-    """A job without a matrix always is."""
-    return all(choice.get(name, value) == value for name, value in wanted.items())
+def is_chosen(choice: dict[str, str], requested: dict[str, str]) -> bool:
+    """A job without a matrix is always chosen."""
+    return all(choice.get(name, value) == value for name, value in requested.items())
 
 
 if __name__ == "__main__":

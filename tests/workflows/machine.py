@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine of a job: a folder with a clone, variables that steps hand on, and stand-ins.
+"""The machine of a job: a folder with a clone, variables passed between steps, and stand-ins.
 
-A script runs as it is written. An action is replaced by what a test of the scripts needs of it.
+A script runs unchanged. A stand-in replaces an action by the part that a test of the scripts
+needs.
 """
 
 import os
@@ -12,12 +13,12 @@ from pathlib import Path
 
 from .plan import Job, NotUnderstood, Step
 
-# What of this machine's environment a step may see: where packages and compilers come from.
+# Variables of this machine that a step may see: sources of packages and compilers.
 KEPT = ("PIP_", "CCACHE_", "SSL_", "LANG")
 KEPT_NAMES = {"CC", "CXX", "PATH"}
-# Programs of GitHub's machines and containers: they run the rest, or only say what they were told.
+# Programs of GitHub's machines and containers: they run the rest, or only print their arguments.
 PROGRAMS = {"sudo": 'exec "$@"', "dnf": 'echo "not done here: dnf $*"'}
-# In a place of its own, so that nothing on this machine changes.
+# In a separate folder, so that nothing on this machine changes.
 SEEN_AS = """
 for each in "${@:2:$1}"; do
   mountpoint -q "/$(cut -d/ -f2 <<<"$each")" || mount -t tmpfs none "/$(cut -d/ -f2 <<<"$each")"
@@ -30,8 +31,8 @@ shift $(($1 + 1)) && exec "$@"
 class Machine:
     """Runs one job.
 
-    `provided`: what its container has, as path -> path on this machine; `instead`: what is run in
-    the place of which text.
+    `provided`: files of its container, as path -> path on this machine; `instead`: replacements
+    of text in scripts.
     """
 
     def __init__(
@@ -57,12 +58,13 @@ class Machine:
         self.variables["PATH"] += f":{programs}"
 
     def of_this_machine(self) -> dict[str, str]:
-        kept = {n: v for n, v in os.environ.items() if n.startswith(KEPT) or n in KEPT_NAMES}
+        inherited = {n: v for n, v in os.environ.items() if n.startswith(KEPT) or n in KEPT_NAMES}
         cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
-        return kept | {"XDG_CACHE_HOME": cache}
+        return inherited | {"XDG_CACHE_HOME": cache}
 
-    def run(self, job: Job, context: Mapping[str, str], given: Mapping[str, str]) -> None:
-        """All steps; the first that fails ends it. `given` comes before the workflow's `env`."""
+    def run(self, job: Job, context: Mapping[str, str], variables: Mapping[str, str]) -> None:
+        """Run all steps; the first failing one ends the job. `variables` precede the workflow's
+        `env`."""
         of_github = {k.upper().replace(".", "_"): v for k, v in context.items()}
         self.variables |= of_github | {"GITHUB_WORKSPACE": str(self.tree)}
         for step in job.steps:
@@ -70,10 +72,10 @@ class Machine:
             if step.action:
                 stand_in(step.action)(self, step.inputs)
             else:
-                self.script(step, job, given)
+                self.script(step, job, variables)
 
-    def script(self, step: Step, job: Job, given: Mapping[str, str]) -> None:
-        """In a shell as GitHub starts it, and what it hands on to the steps behind it."""
+    def script(self, step: Step, job: Job, variables: Mapping[str, str]) -> None:
+        """Run it in a shell like GitHub, and record what it passes to later steps."""
         files = {name: self.handed / name for name in ("GITHUB_ENV", "GITHUB_PATH")}
         for file in files.values():
             file.write_text("")
@@ -86,7 +88,7 @@ class Machine:
             seen = [f"{name}={path}" for name, path in self.provided.items()]
             inside = ["bash", "-ec", SEEN_AS, "in a container", str(len(seen)), *seen]
             command = ["unshare", "--mount", *inside, *command]
-        env = self.variables | step.variables | given | {n: str(p) for n, p in files.items()}
+        env = self.variables | step.variables | variables | {n: str(p) for n, p in files.items()}
         subprocess.run(command, cwd=self.tree, env=env, check=True, stdin=subprocess.DEVNULL)
         pairs = (line.partition("=") for line in files["GITHUB_ENV"].read_text().splitlines())
         self.variables |= {name: value for name, _, value in pairs}
@@ -94,23 +96,23 @@ class Machine:
             self.variables["PATH"] = f"{line}:{self.variables['PATH']}"
 
     def check_out(self, inputs: Mapping[str, str]) -> None:
-        """What is committed."""
+        """Clone the committed state."""
         subprocess.run(["git", "clone", "-q", "--no-local", self.root, self.tree], check=True)
 
     def set_up_python(self, inputs: Mapping[str, str]) -> None:
-        """An environment of that version: nothing is installed into this machine's."""
-        where = self.home / f"python{inputs['python-version']}"
+        """Create an environment of that version: nothing is installed into this machine's."""
+        folder = self.home / f"python{inputs['python-version']}"
         python = f"python{inputs['python-version']}"
-        subprocess.run([python, "-m", "venv", where], check=True)
-        self.variables["PATH"] = f"{where / 'bin'}:{self.variables['PATH']}"
+        subprocess.run([python, "-m", "venv", folder], check=True)
+        self.variables["PATH"] = f"{folder / 'bin'}:{self.variables['PATH']}"
 
     def upload(self, inputs: Mapping[str, str]) -> None:
-        found = list(self.tree.glob(inputs["path"]))
-        if not found:
+        matches = list(self.tree.glob(inputs["path"]))
+        if not matches:
             raise FileNotFoundError(inputs["path"])
         to = self.artifacts / inputs["name"]
         to.mkdir(exist_ok=True)
-        for path in found:
+        for path in matches:
             copy = shutil.copytree if path.is_dir() else shutil.copy
             copy(path, to / path.name)
 
@@ -121,7 +123,7 @@ class Machine:
             shutil.copy(path, to)
 
     def publish(self, inputs: Mapping[str, str]) -> None:
-        """Never from here."""
+        """Publish nothing from here."""
         print("not published:", *sorted(path.name for path in (self.tree / "dist").iterdir()))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a workflow of ``.github/workflows`` does: its jobs in order, one for each matrix value."""
+"""Contents of a workflow of ``.github/workflows``: its jobs in order, one for each matrix value."""
 
 import itertools
 import re
@@ -10,19 +10,19 @@ from pathlib import Path
 import yaml
 
 EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
-# What may stand in a job and in a step, and is done here; anything else ends the plan.
+# Supported keys of a job and of a step; any other key ends the plan.
 OF_JOB = {"name", "needs", "strategy", "runs-on", "container", "timeout-minutes", "env", "steps"}
 OF_JOB |= {"uses", "environment", "permissions"}
 OF_STEP = {"name", "uses", "with", "run", "env", "shell"}
 
 
 class NotUnderstood(Exception):
-    """A part of a workflow that cannot be run here as GitHub would."""
+    """A part of a workflow that cannot be run here like on GitHub."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """Either a script, or an action with its inputs."""
+    """A script, or an action with its inputs."""
 
     title: str
     script: str = ""
@@ -43,11 +43,12 @@ class Job:
 
 
 def jobs_of(path: Path, context: Mapping[str, str]) -> Iterator[Job]:
-    """Each job after those that it needs. `context` has the values of `github.ref` and the like."""
+    """Return each job after its dependencies. `context` has the values of `github.ref` and
+    similar ones."""
     workflow = yaml.safe_load(path.read_text())
     for name in in_order(workflow["jobs"]):
         job = workflow["jobs"][name]
-        understand(job, OF_JOB, f"{path.name}: {name}")
+        check_supported(job, OF_JOB, f"{path.name}: {name}")
         if called := job.get("uses"):
             yield from jobs_of(path.parents[2] / called, context)
             continue
@@ -59,7 +60,7 @@ def jobs_of(path: Path, context: Mapping[str, str]) -> Iterator[Job]:
 
 
 def in_order(jobs: Mapping[str, Mapping]) -> list[str]:
-    """Names, each behind those that it needs."""
+    """Return the names, each after its dependencies."""
     ordered: list[str] = []
     while len(ordered) < len(jobs):
         ready = [n for n in jobs if n not in ordered and needed(jobs[n]) <= set(ordered)]
@@ -70,12 +71,12 @@ def in_order(jobs: Mapping[str, Mapping]) -> list[str]:
 
 
 def needed(job: Mapping) -> set[str]:
-    given = job.get("needs", [])
-    return {given} if isinstance(given, str) else set(given)
+    needs = job.get("needs", [])
+    return {needs} if isinstance(needs, str) else set(needs)
 
 
 def choices(matrix: Mapping[str, list]) -> list[dict[str, str]]:
-    """Of a matrix of lists all combinations; those of `include` where there is nothing else."""
+    """Return all combinations of a matrix of lists; without lists, the entries of `include`."""
     lists = {key: values for key, values in matrix.items() if key != "include"}
     if lists and "include" in matrix:
         raise NotUnderstood("a matrix of lists with more to include")
@@ -88,7 +89,7 @@ def choices(matrix: Mapping[str, list]) -> list[dict[str, str]]:
 def step_of(step: Mapping, job: Mapping, variables: Mapping, values: Mapping[str, str]) -> Step:
     script, action = step.get("run", ""), step.get("uses", "")
     title = step.get("name") or action or script.splitlines()[0]
-    understand(step, OF_STEP, title)
+    check_supported(step, OF_STEP, title)
     every = {
         key: filled(value, values) for key, value in {**variables, **step.get("env", {})}.items()
     }
@@ -98,7 +99,7 @@ def step_of(step: Mapping, job: Mapping, variables: Mapping, values: Mapping[str
 
 
 def shell_of(name: str | None, is_in_container: bool) -> tuple[str, ...]:
-    """GitHub's command lines: only a shell that is asked for notices what fails in a pipe."""
+    """Return GitHub's command lines: only a requested shell notices failures in a pipe."""
     if name is None:
         return ("sh", "-e") if is_in_container else ("bash", "-e")
     if name == "bash":
@@ -107,7 +108,7 @@ def shell_of(name: str | None, is_in_container: bool) -> tuple[str, ...]:
 
 
 def filled(value: object, values: Mapping[str, str]) -> str:
-    """With the values of its expressions."""
+    """Replace expressions by their values."""
     if isinstance(value, bool):
         return str(value).lower()
 
@@ -119,6 +120,6 @@ def filled(value: object, values: Mapping[str, str]) -> str:
     return EXPRESSION.sub(found, str(value))
 
 
-def understand(part: Mapping, keys: set[str], where: str) -> None:
+def check_supported(part: Mapping, keys: set[str], place: str) -> None:
     if unknown := part.keys() - keys:
-        raise NotUnderstood(f"{where}: {', '.join(sorted(unknown))}")
+        raise NotUnderstood(f"{place}: {', '.join(sorted(unknown))}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The declarations that are written for a library say what its own header says."""
+"""The generated declarations of a library equal its own header."""
 
 import pytest
 
@@ -13,7 +13,7 @@ OWN = [n for n in library_names() if load(n).decisions.declares_itself]
 
 
 def facts_without_roles(facts):
-    """As text: neither who wrote them nor what the heuristics made of comments is declared."""
+    """Convert facts to text without the roles, which are not declared."""
     for function in facts.functions:
         for param in function.params:
             param.kind = "in"
@@ -22,7 +22,7 @@ def facts_without_roles(facts):
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_what_is_written_reads_back_as_the_same_facts(name, tmp_path):
+def test_written_declarations_are_read_back_as_the_same_facts(name, tmp_path):
     pytest.importorskip("clang.cindex", reason="reading headers needs libclang")
     from generator import extract
 
@@ -59,7 +59,7 @@ def test_a_constant_has_the_suffix_of_its_size(value, text):
     assert c_headers.constant(FactConstant("N", value)) == text
 
 
-def test_no_header_of_these_libraries_is_asked_for():
+def test_headers_of_these_libraries_are_never_required():
     from generator.emit import slots_hpp
     from generator.emit.cimport import cy_pyx
 

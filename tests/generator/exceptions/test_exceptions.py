@@ -107,7 +107,7 @@ def test_handles_and_enumerations_are_ints(toy, functions):
     assert toy.handles == []
 
 
-def test_handles_that_are_followed_unseen_are_not_null(tmp_path):
+def test_dereferenced_handles_must_not_be_null(tmp_path):
     refused = '\n[refuses_null]\nstatus = "TOY_ERROR_LOST"\nhandles = ["toyBox"]\n'
     (tmp_path / "toy.api").write_text(API)
     (tmp_path / "toy.toml").write_text(DECISIONS + refused)
@@ -127,38 +127,38 @@ def test_a_text_of_fixed_size_needs_no_length(functions):
     assert (name.py, name.returns) == (["box"], ["name"])
 
 
-def test_options_and_buffers_know_their_sizes(functions):
+def test_options_and_buffers_have_sizes(functions):
     run = functions["toyRun"]
     assert kinds(run) == ["in", "in:options", "in:buffer", "in"]
     assert [p.aux for p in run.params] == ["", "n", "size", ""]
     assert run.py == ["n", "options", "data", "size"]
 
 
-def test_the_size_of_a_buffer_is_asked_of_the_function_that_tells_it(functions):
+def test_the_size_of_a_buffer_is_queried_from_its_size_function(functions):
     assert functions["toyBoxGetLog"].size_function == "toyBoxGetLogSize"
     assert functions["toyBoxName"].size_function == ""
 
 
-def test_what_is_no_code_is_a_result(functions):
+def test_a_return_value_that_is_no_code_is_a_result(functions):
     assert functions["toyErrorText"].returns == ["result"]
     assert functions["toyStop"].returns == []
 
 
-def test_a_role_that_is_not_understood_names_the_function(tmp_path):
+def test_an_unknown_role_names_the_function(tmp_path):
     (tmp_path / "toy.api").write_text(API.replace("out buffer", "sideways"))
     (tmp_path / "toy.toml").write_text(DECISIONS)
     with pytest.raises(ValueError, match="toyBoxGetLog: unknown role 'sideways'"):
         resolve.resolve(api_file.read(tmp_path / "toy.api"), decisions.read(tmp_path / "toy.toml"))
 
 
-def test_guards_survive_the_file(tmp_path):
+def test_guards_survive_the_round_trip(tmp_path):
     (tmp_path / "toy.api").write_text(API)
     facts = api_file.read(tmp_path / "toy.api")
     assert facts.guards == {"toy.h": "TOY_H"}
     assert "guard toy.h = TOY_H\n" in api_file.write(facts)
 
 
-def test_declarations_are_c_as_a_header_has_it(toy):
+def test_declarations_are_c_as_in_a_header(toy):
     text = c_headers.verbatim(toy)
     assert text.startswith("#ifndef TOY_H\n#define TOY_H\n")
     for line in (

@@ -22,7 +22,7 @@ MODES = FactEnum("Mode", [("TOY_MODE_FAST", 0), ("TOY_MODE_SLOW", 1), ("TOY_MODE
         ("LLVMVersion", "llvm_version"),
     ],
 )
-def test_words_are_found_by_their_capitals(c_name, name):
+def test_words_are_split_at_capitals(c_name, name):
     assert snake_case(c_name) == name
 
 
@@ -30,13 +30,13 @@ def values(members):
     return {m.name: m.value for m in members}
 
 
-def test_members_lose_the_prefix_that_they_share():
+def test_members_lose_their_common_prefix():
     members = enum_members(MODES, EnumNames(), {"TOY_MODE_SLOW": "Takes its time."})
     assert values(members) == {"FAST": 0, "SLOW": 1, "SLOWER": 1}
     assert [(m.c_name, m.doc) for m in members][1] == ("TOY_MODE_SLOW", "Takes its time.")
 
 
-def test_a_prefix_may_be_decided():
+def test_a_prefix_may_be_set_by_a_decision():
     assert values(enum_members(MODES, EnumNames(prefix="TOY_"), {})).keys() == {
         "MODE_FAST",
         "MODE_SLOW",
@@ -51,7 +51,7 @@ def test_names_with_a_longer_prefix_are_aliases():
     assert members[3].c_name == "TOY_MODE_FAST"
 
 
-def test_members_are_renamed_and_given_further_names():
+def test_members_are_renamed_and_get_aliases():
     names = EnumNames(renames={"TOY_MODE_FAST": "QUICK"}, aliases={"SWIFT": "QUICK"})
     assert values(enum_members(MODES, names, {})) == {
         "QUICK": 0,
@@ -66,7 +66,7 @@ def test_a_member_that_is_the_prefix_of_another_keeps_its_last_word():
     assert values(enum_members(item, EnumNames(), {})) == {"TWO": 1, "TWO_MORE": 2}
 
 
-def test_a_single_member_shares_nothing():
+def test_a_single_member_has_no_common_prefix():
     assert values(enum_members(FactEnum("One", [("TOY_ONE", 1)]), EnumNames(), {})) == {
         "TOY_ONE": 1
     }

@@ -16,7 +16,7 @@ def compiled(source: bytes) -> bytes:
     error, size = nvrtc.nvrtcGetPTXSize(program)
     text = bytearray(size)
     nvrtc.nvrtcGetPTX(program, text)
-    error, log = nvrtc.nvrtcGetProgramLog(program, size)  # as cuda-python 0.x has it
+    error, log = nvrtc.nvrtcGetProgramLog(program, size)  # the form of cuda-python 0.x
     assert log.rstrip(b"\0") == b""
     error, major, minor = nvrtc.nvrtcVersion()
     error, architectures = nvrtc.nvrtcGetSupportedArchs()

@@ -159,7 +159,7 @@ def memory(device: Device, stream: Stream) -> bytes:
 
 
 class Recorder(MemoryResource):
-    """A resource of the user's own."""
+    """A user-defined resource."""
 
     def __init__(self) -> None:
         self.sizes: list[int] = []

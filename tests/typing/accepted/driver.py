@@ -12,7 +12,7 @@ SUCCESS = CUresult.CUDA_SUCCESS
 
 
 def check(result: tuple[Any, ...]) -> Any:
-    """What nearly every program has: raise, or hand on the outputs."""
+    """The helper of nearly every program: raise, or return the outputs."""
     if result[0] != CUresult.CUDA_SUCCESS:
         error, name = driver.cuGetErrorName(result[0])
         raise RuntimeError(name.decode() if error == SUCCESS else "unknown")

@@ -8,25 +8,25 @@ def gpus() -> list[str]:
     nvml.init_v2()
     try:
         driver: str = nvml.system_get_driver_version()
-        found = [driver]
+        result = [driver]
         for index in range(nvml.device_get_count_v2()):
             device = nvml.device_get_handle_by_index_v2(index)
             memory = nvml.device_get_memory_info_v2(device)
             used: int = memory.used
             load = nvml.device_get_utilization_rates(device)
             name: str = nvml.device_get_name(device)
-            found.append(f"{name} {used / memory.total:.0%} {load.gpu}%")
+            result.append(f"{name} {used / memory.total:.0%} {load.gpu}%")
             clock: int = nvml.device_get_clock_info(device, nvml.ClockType.GRAPHICS)
-            found.append(f"{clock} MHz {nvml.device_get_pci_info_v3(device).bus_id}")
+            result.append(f"{clock} MHz {nvml.device_get_pci_info_v3(device).bus_id}")
     except nvml.NotSupportedError as error:
-        found = [f"{error} ({error.status})"]
+        result = [f"{error} ({error.status})"]
     except nvml.NvmlError as error:
         if error.status == nvml.Return.ERROR_NOT_FOUND:
             return []
         raise
     finally:
         nvml.shutdown()
-    return found
+    return result
 
 
 def processes(device: int) -> int:

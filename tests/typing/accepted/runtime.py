@@ -18,14 +18,14 @@ def check(result: tuple[Any, ...]) -> Any:
 
 def properties() -> str:
     error, count = runtime.cudaGetDeviceCount()
-    error, found = runtime.cudaGetDeviceProperties(0)
+    error, result = runtime.cudaGetDeviceProperties(0)
     if error != cudaError_t.cudaSuccess:
         raise RuntimeError(error.name)
-    threads: int = found.maxThreadsPerBlock
-    name: bytes = found.name
+    threads: int = result.maxThreadsPerBlock
+    name: bytes = result.name
     (error,) = runtime.cudaSetDevice(count - 1)
     error, version = runtime.cudaRuntimeGetVersion()
-    return f"{name.decode()} {found.major}.{found.minor} {threads} {version // 1000}"
+    return f"{name.decode()} {result.major}.{result.minor} {threads} {version // 1000}"
 
 
 def memory(host: "np.ndarray[Any, np.dtype[np.float32]]") -> bytearray:
@@ -69,5 +69,5 @@ def arrays() -> runtime.cudaArray_t:
     resource.res.array.array = array
     error, texture = runtime.cudaCreateTextureObject(resource, runtime.cudaTextureDesc(), None)
     print(int(texture), width)
-    made: runtime.cudaArray_t = check(runtime.cudaMallocArray(channels, 8, 8, 0))
-    return made
+    result: runtime.cudaArray_t = check(runtime.cudaMallocArray(channels, 8, 8, 0))
+    return result

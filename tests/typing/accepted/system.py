@@ -42,4 +42,4 @@ pids = [process.pid for process in device.compute_running_processes]
 status = system.get_p2p_status(device, other, "read")
 heat: int = emulation.sensors()["temperature"]
 emulation.set_sensors(temperature=80)
-told: int = emulation.post_event("clock")
+output: int = emulation.post_event("clock")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes that a type checker must find: each line says, after E:, which error it is."""
+"""Mistakes that a type checker must find: each line names the error after E:."""
 
 from cuda.core import (
     Buffer,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes over the driver API that a type checker must find; E: says which error it is."""
+"""Mistakes over the driver API that a type checker must find; E: names the error."""
 
 from cuda.bindings import driver
 from cuda.bindings.driver import cuMemAlocate  # E: attr-defined
@@ -18,7 +18,7 @@ def mistakes(
     driver.cuInit("0")  # E: arg-type
     driver.cuInit(0, 0)  # E: call-arg
     driver.cuInit(flags=0)  # E: call-arg
-    error, count, more = driver.cuDeviceGetCount()  # E: misc
+    error, count, extra = driver.cuDeviceGetCount()  # E: misc
     driver.cuDeviceGet("cuda:0")  # E: arg-type
     driver.cuDeviceGet(0)[2]  # E: misc
     driver.cuDeviceGetName(128, "0")  # E: arg-type
@@ -59,15 +59,15 @@ def mistakes(
     driver.CUmemPoolProps(maxSize="1")  # E: arg-type
 
 
-def structs(config: driver.CUlaunchConfig, where: driver.CUmemLocation) -> None:
+def structs(config: driver.CUlaunchConfig, location: driver.CUmemLocation) -> None:
     config.gridDimX = "8"  # E: assignment
     config.gridDimX = 1.5  # E: assignment
     config.gridDim = 8  # E: attr-defined
     config.hStream = 1.5  # E: assignment
     config.attrs = driver.CUlaunchAttribute()  # E: assignment
     config.attrs[0].value.coop = 1  # E: attr-defined
-    where.type = "device"  # E: assignment
-    where.identifier  # E: attr-defined
+    location.type = "device"  # E: assignment
+    location.identifier  # E: attr-defined
     driver.CUmemPoolProps().location = 3  # E: assignment
     driver.CUuuid().bytes = b""  # E: misc
     driver.CUDA_MEMCPY2D().srcHost = 1.5  # E: assignment

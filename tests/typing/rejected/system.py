@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes with cuda.core.system: each line that is marked, and no other."""
+"""Mistakes with cuda.core.system: exactly the marked lines."""
 
 from cuda.core import system
 
