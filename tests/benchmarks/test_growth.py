@@ -86,7 +86,7 @@ def test_a_point_without_a_number_is_omitted_from_the_picture():
     assert [len(p.split()) for p in re.findall(r'points="([^"]*)"', drawn)] == [1, 2]
 
 
-def test_the_command_writes_what_it_prints(tmp_path, monkeypatch, capsys):
+def test_the_command_writes_its_output(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         growth,
         "measure",

@@ -120,10 +120,10 @@ class TestMajorVersion:
         monkeypatch.setattr(utils._version_check, "_major_version_compatibility_checked", False)
         monkeypatch.delenv("CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING", raising=False)
 
-        def answer(version, result=driver.CUresult.CUDA_SUCCESS):
+        def set_version(version, result=driver.CUresult.CUDA_SUCCESS):
             monkeypatch.setattr(driver, "cuDriverGetVersion", lambda: (result, version))
 
-        return answer
+        return set_version
 
     def test_an_older_driver_is_warned_about_once(self, driver_of):
         driver_of(12090)

@@ -169,13 +169,13 @@ class TestLowLayer:
             return tuple(
                 self.holder(value) for value in (values[0], values[1], values[1], values[2])
             ), (None,) * 4
-        self.kept = [
+        self.refs = [
             np.array([3], dtype=np.float32),
             np.array([address], dtype=np.uint64),
             np.array([address], dtype=np.uint64),
             np.array([16], dtype=np.uint64),
         ]
-        return np.array([arg.ctypes.data for arg in self.kept], dtype=np.uint64)
+        return np.array([arg.ctypes.data for arg in self.refs], dtype=np.uint64)
 
     def holder(self, value):
         """Return an object whose getPtr returns its address."""

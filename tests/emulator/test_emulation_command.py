@@ -54,7 +54,7 @@ class TestRun:
         assert done.stdout.strip() == "['a', '--b']"
         assert "seed 9" in done.stderr
 
-    def test_leaks_make_it_fail(self, command, script):
+    def test_leaks_fail_the_run(self, command, script):
         done = command("run", script('output("cuStreamCreate", 0)'))
         assert done.returncode == 1
         assert "leak: stream" in done.stderr

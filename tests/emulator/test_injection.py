@@ -98,7 +98,7 @@ class TestLaunches:
 
 
 class TestDelays:
-    def test_a_delay_holds_back_the_operations_of_a_stream(self, driver, stream, emulated):
+    def test_a_delay_postpones_the_operations_of_a_stream(self, driver, stream, emulated):
         if emulated.options()["mode"] == "eager":
             pytest.skip("in eager mode the call itself is held back")
         memory = driver.output("cuMemAlloc", 16)

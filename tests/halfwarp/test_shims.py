@@ -26,13 +26,13 @@ NAMES = [
 ]
 
 
-def given(folder=None, here=False):
+def arguments(folder=None, here=False):
     return Namespace(folder=folder, here=here)
 
 
 @pytest.fixture
 def folder(tmp_path, capsys):
-    assert shims.main(given(str(tmp_path / "made here"))) == 0
+    assert shims.main(arguments(str(tmp_path / "made here"))) == 0
     capsys.readouterr()
     return tmp_path / "made here"
 
@@ -83,13 +83,13 @@ def test_the_levels_equal_those_of_the_packages():
 
 def test_the_wheels_are_reproducible(folder, tmp_path, capsys):
     second = tmp_path / "again"
-    shims.main(given(str(second)))
+    shims.main(arguments(str(second)))
     assert [(second / n).read_bytes() for n in NAMES] == [(folder / n).read_bytes() for n in NAMES]
 
 
 def test_the_command_for_pip_is_printed(tmp_path, capsys):
     folder = tmp_path / "with space"
-    shims.main(given(str(folder)))
+    shims.main(arguments(str(folder)))
     line = capsys.readouterr().out.strip()
     assert line.startswith("pip install ")
     assert all(f"'{folder / name}'" in line for name in NAMES)
@@ -97,7 +97,7 @@ def test_the_command_for_pip_is_printed(tmp_path, capsys):
 
 def test_an_unwritable_folder_is_reported(tmp_path, capsys):
     (tmp_path / "file").write_text("")
-    assert shims.main(given(str(tmp_path / "file" / "folder"))) == 1
+    assert shims.main(arguments(str(tmp_path / "file" / "folder"))) == 1
     assert "file" in capsys.readouterr().err
 
 

@@ -62,7 +62,7 @@ def judge(workspace: Workspace, mutant: Mutant, source: str, changed: str) -> tu
         if built.returncode != 0:
             # the build notices a generator that stops
             return ("killed" if is_generator else "uncompilable"), complaint(built.stdout)
-        if not is_python and workspace.made() == workspace.fingerprint:
+        if not is_python and workspace.digests() == workspace.fingerprint:
             return "equivalent", "the same machine code"
     tested = workspace.test(suite["tests"])
     if tested.returncode == TIME_IS_OVER:

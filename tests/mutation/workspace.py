@@ -25,7 +25,7 @@ class Workspace:
     def __init__(self, tree: Path, folder: Path, budget: float) -> None:
         self.budget = budget
         self.root = folder / "tree"
-        self.kept = folder / "kept"
+        self.backup = folder / "backup"
         self.environment = {
             **os.environ,
             "PYTHONPATH": str(self.root),
@@ -50,12 +50,12 @@ class Workspace:
         done = self.build([])
         if done.returncode != 0:
             raise SystemExit(f"the tree does not build:\n{done.stdout[-4000:]}")
-        shutil.rmtree(self.kept, ignore_errors=True)
+        shutil.rmtree(self.backup, ignore_errors=True)
         for path in self.root.glob("cuda/**/*.so"):
-            target = self.kept / path.relative_to(self.root)
+            target = self.backup / path.relative_to(self.root)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
-        self.fingerprint = self.made()
+        self.fingerprint = self.digests()
         for tests in suites:
             done = self.test(tests)
             if done.returncode not in PASSED:
@@ -110,14 +110,14 @@ class Workspace:
     def restore(self, name: str, text: str) -> None:
         """Restore a source and the libraries; objects are rebuilt on demand."""
         self.write(name, text)
-        for path in self.kept.rglob("*.so"):
-            target = self.root / path.relative_to(self.kept)
+        for path in self.backup.rglob("*.so"):
+            target = self.root / path.relative_to(self.backup)
             if not target.exists() or digest(target) != digest(path):
                 fresh = target.with_suffix(".new")
                 shutil.copy(path, fresh)
                 fresh.replace(target)
 
-    def made(self) -> dict[Path, str]:
+    def digests(self) -> dict[Path, str]:
         """Map the path of each built file to its digest; a mutant that changes none is
         equivalent."""
         paths = {path for pattern in MADE for path in self.root.glob(pattern) if path.is_file()}

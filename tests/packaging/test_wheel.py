@@ -53,7 +53,7 @@ def test_all_extensions_are_included(files):
     assert built == {f"cuda/{name}" for name in EXTENSIONS | EMULATED}
 
 
-def test_type_checkers_and_cython_find_what_they_need(files):
+def test_type_checkers_and_cython_find_their_files(files):
     expected = {f"cuda/{name}.pyi" for name in MODULES}
     expected |= {f"cuda/{name}.pxd" for name in CIMPORTED}
     expected |= {"cuda/bindings/py.typed", "cuda/core/py.typed"}

@@ -55,7 +55,7 @@ def test_no_assertion_always_holds(root, tracked):
     assert not wrong
 
 
-def test_no_test_swallows_what_it_asserts(root, tracked):
+def test_no_test_swallows_its_assertions(root, tracked):
     """Check the line after a `try` whose handler ignores the exception."""
     wrong = [
         place

@@ -127,7 +127,7 @@ def test_dir_lists_everything():
     assert {"nvrtcVersion", "nvrtcResult", "nvrtcProgram", "sizeof"} <= set(out)
 
 
-def test_star_import_takes_all_public_names():
+def test_star_import_imports_all_public_names():
     out = child(
         "from cuda.bindings.driver import *; import cuda.bindings.driver as d;"
         "print(cuInit is d.cuInit, CUresult is d.CUresult, CUDA_VERSION, '_fill' in d.__all__)"

@@ -143,7 +143,7 @@ def test_structs_are_passed_as_objects_or_addresses(put, record):
 def processes(n, code=7):
     """Return a C function that reports `n` processes."""
 
-    def answer(device, count, infos):
+    def fill(device, count, infos):
         if not infos:
             count[0] = n
             return code if n else 0
@@ -151,11 +151,11 @@ def processes(n, code=7):
         assert room >= n
         write(infos, nvml.ProcessInfo(n, pid=range(100, 100 + n)))
 
-    return answer
+    return fill
 
 
 @pytest.mark.parametrize("n", [0, 1, 20])
-def test_an_array_is_as_long_as_the_library_says(put, n):
+def test_an_array_has_the_reported_length(put, n):
     put("nvmlDeviceGetComputeRunningProcesses_v3", processes(n), HANDLE, COUNT, POINTER)
     result = nvml.device_get_compute_running_processes_v3(1)
     assert (type(result), len(result)) == (nvml.ProcessInfo, n)
@@ -165,14 +165,14 @@ def test_an_array_is_as_long_as_the_library_says(put, n):
 def test_elements_added_between_the_calls_are_queried_again(put):
     lengths, calls = iter([2, 3, 3]), []
 
-    def answer(device, count, pids):
+    def fill(device, count, pids):
         calls.append(count[0])
         count[0], room = next(lengths, 3), count[0]
         if not pids or room < count[0]:
             return 7
         write(pids, b"".join(i.to_bytes(4, "little") for i in range(3)))
 
-    put("nvmlDeviceGetAccountingPids", answer, HANDLE, COUNT, POINTER)
+    put("nvmlDeviceGetAccountingPids", fill, HANDLE, COUNT, POINTER)
     assert nvml.device_get_accounting_pids(1).tolist() == [0, 1, 2]
     assert calls == [0, 2, 0, 3]
 
@@ -180,25 +180,25 @@ def test_elements_added_between_the_calls_are_queried_again(put):
 def test_a_length_that_keeps_growing_is_an_error(put):
     calls = []
 
-    def answer(device, count, pids):
+    def fill(device, count, pids):
         calls.append(count[0])
         count[0] += 1
         return 7
 
-    put("nvmlDeviceGetAccountingPids", answer, HANDLE, COUNT, POINTER)
+    put("nvmlDeviceGetAccountingPids", fill, HANDLE, COUNT, POINTER)
     with pytest.raises(nvml.InsufficientSizeError):
         nvml.device_get_accounting_pids(1)
     assert len(calls) == 10
 
 
 def test_a_length_unchanged_by_the_second_call_is_valid(put):
-    def answer(cpu, count, devices):
+    def fill(cpu, count, devices):
         if not devices:
             count[0] = 1
             return 0
         write(devices, (77).to_bytes(8, "little"))
 
-    put("nvmlSystemGetTopologyGpuSet", answer, NUMBER, COUNT, POINTER)
+    put("nvmlSystemGetTopologyGpuSet", fill, NUMBER, COUNT, POINTER)
     assert nvml.system_get_topology_gpu_set(0).tolist() == [77]
 
 
@@ -206,12 +206,12 @@ def test_a_length_unchanged_by_the_second_call_is_valid(put):
 def test_an_empty_list_is_queried_once_unless_the_size_is_insufficient(put, first, calls):
     addresses = []
 
-    def answer(device, count, pids):
+    def fill(device, count, pids):
         addresses.append(pids)
         count[0] = 0
         return 0 if pids else first
 
-    put("nvmlDeviceGetAccountingPids", answer, HANDLE, COUNT, POINTER)
+    put("nvmlDeviceGetAccountingPids", fill, HANDLE, COUNT, POINTER)
     assert nvml.device_get_accounting_pids(1).tolist() == []
     assert len(addresses) == calls and addresses[0] is None and all(addresses[1:])
 
@@ -219,12 +219,12 @@ def test_an_empty_list_is_queried_once_unless_the_size_is_insufficient(put, firs
 def test_instances_are_listed_by_one_call_with_maximal_size(put):
     calls = []
 
-    def answer(device, profile, instances, count):
+    def fill(device, profile, instances, count):
         calls.append(count[0])
         write(instances, b"".join(i.to_bytes(8, "little") for i in (5, 6)))
         count[0] = 2
 
-    put("nvmlDeviceGetGpuInstances", answer, HANDLE, NUMBER, POINTER, COUNT)
+    put("nvmlDeviceGetGpuInstances", fill, HANDLE, NUMBER, POINTER, COUNT)
     assert nvml.device_get_gpu_instances(1, 0).tolist() == [5, 6]
     assert calls == [64]
 
@@ -232,13 +232,13 @@ def test_instances_are_listed_by_one_call_with_maximal_size(put):
 def test_a_struct_with_a_variable_tail_has_memory_for_it(put):
     tail = bytes(range(256)) * 2
 
-    def answer(instance, metadata, size):
+    def fill(instance, metadata, size):
         capacity, size[0] = size[0], len(tail)
         if capacity < len(tail):
             return 7
         write(metadata, tail)
 
-    put("nvmlVgpuInstanceGetMetadata", answer, NUMBER, POINTER, COUNT)
+    put("nvmlVgpuInstanceGetMetadata", fill, NUMBER, POINTER, COUNT)
     result = nvml.vgpu_instance_get_metadata(1)
     assert bytes(result) == tail[: len(bytes(result))]
     assert ctypes.string_at(result.ptr, len(tail)) == tail
@@ -323,12 +323,12 @@ def test_topology_accepts_the_old_and_the_new_keyword(put):
 def field_values(put):
     """Return each field's number, doubled."""
 
-    def answer(device, n, p):
+    def fill(device, n, p):
         fields = nvml.FieldValue.from_ptr(p, n, owner=p)
         for field in fields:
             field.value[0].ui_val = 2 * field.field_id + field.scope_id
 
-    put("nvmlDeviceGetFieldValues", answer, HANDLE, ctypes.c_int, POINTER)
+    put("nvmlDeviceGetFieldValues", fill, HANDLE, ctypes.c_int, POINTER)
 
 
 def test_fields_are_queried_by_number_with_a_scope_or_as_an_array(field_values):

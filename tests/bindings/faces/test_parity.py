@@ -94,7 +94,7 @@ def test_every_signature_has_the_same_names_types_and_result(reference, library,
     assert different == {}
 
 
-def test_every_function_takes_its_parameters_by_name_and_position(reference, library, module):
+def test_every_function_accepts_its_parameters_by_name_and_position(reference, library, module):
     different = {}
     for name, text in reference["functions"].items():
         inner = re.search(r"\((.*?)\)", text)[1]

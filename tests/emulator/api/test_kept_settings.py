@@ -38,7 +38,7 @@ def stream():
 
 class TestContext:
     @pytest.mark.parametrize("name", ["STACK_SIZE", "PRINTF_FIFO_SIZE", "MALLOC_HEAP_SIZE"])
-    def test_a_limit_is_at_least_what_was_set(self, name):
+    def test_a_limit_is_at_least_the_set_value(self, name):
         limit = getattr(cu.CUlimit, f"CU_LIMIT_{name}")
         before = ok(cu.cuCtxGetLimit(limit))
         ok(cu.cuCtxSetLimit(limit, before * 2))

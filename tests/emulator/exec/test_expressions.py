@@ -177,11 +177,11 @@ def compare(seed, folder):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_kernel_computes_what_the_host_does(seed, tmp_path):
+def test_kernel_and_host_compute_equal_results(seed, tmp_path):
     compare(seed, tmp_path)
 
 
 @pytest.mark.slow
-def test_many_kernels_compute_what_the_host_does(tmp_path):
+def test_many_kernels_and_the_host_compute_equal_results(tmp_path):
     for seed in range(1000, 1300):
         compare(seed, tmp_path)

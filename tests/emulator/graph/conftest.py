@@ -118,7 +118,7 @@ class Kernels:
         for size in ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ"):
             setattr(params, size, 1)
         params.kernelParams = ctypes.addressof(pointers)
-        self.kept = values, pointers
+        self.refs = values, pointers
         return params
 
     def add(self, graph, name, first, second, *after):

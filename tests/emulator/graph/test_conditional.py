@@ -195,7 +195,7 @@ def test_graphs_with_conditions_are_neither_cloned_nor_embedded(graph):
     check(*driver.cuGraphExecDestroy(executable))
 
 
-def test_a_graph_of_a_condition_takes_event_nodes(graph, events):
+def test_a_graph_of_a_condition_accepts_event_nodes(graph, events):
     _, (body,) = add(graph, condition(graph), IF, 1)
     check(*driver.cuGraphAddEventRecordNode(body, [], 0, events[0]))
     check(*driver.cuGraphAddEventWaitNode(body, [], 0, events[0]))

@@ -24,7 +24,7 @@ def test_branches_run_in_the_order_of_their_edges(graph, streams, memory):
 def test_a_kernel_node_keeps_its_arguments(graph, kernels, streams, memory):
     parameters = kernels.parameters("store", memory, 77)
     node = check(*driver.cuGraphAddKernelNode(graph, [], 0, parameters))
-    kernels.kept[0][1].value = 5
+    kernels.refs[0][1].value = 5
     launch(graph, streams[0])
     assert read(memory, 4) == (77).to_bytes(4, "little")
     known = check(*driver.cuGraphKernelNodeGetParams(node))

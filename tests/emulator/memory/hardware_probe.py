@@ -141,7 +141,7 @@ USES = {
 }
 
 
-def asked(use, kind):
+def question(use, kind):
     def ask():
         result = USES[use](KINDS[kind]())
         return f"{name(result)} {name(driver.cuCtxSynchronize())}"
@@ -149,7 +149,7 @@ def asked(use, kind):
     return ask
 
 
-QUESTIONS = {f"{use} {kind}": asked(use, kind) for kind in KINDS for use in USES}
+QUESTIONS = {f"{use} {kind}": question(use, kind) for kind in KINDS for use in USES}
 # Recorded on an H100 (driver of CUDA 13.0). An H200 agrees; mapped memory was not tried there.
 ANSWERS = Path(__file__).with_name("answers.txt").read_text()
 EXPECTED = dict(line.split(" -> ") for line in ANSWERS.splitlines())

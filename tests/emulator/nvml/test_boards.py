@@ -131,7 +131,7 @@ class TestClocks:
         absent = nvml.Return.ERROR_NOT_SUPPORTED
         assert refused(absent, nvml.device_get_min_max_clock_of_p_state, board, kind, 5)
 
-    def test_engines_are_as_busy_as_the_sensors_say(self, board):
+    def test_the_utilization_equals_the_sensors(self, board):
         emulation.set_sensors(gpu_utilization=70, memory_utilization=20)
         pstates = nvml.device_get_dynamic_pstates_info(board)
         busy = [each.percentage for each in pstates.utilization[:3]]

@@ -154,7 +154,7 @@ class TestPlaces:
         monkeypatch.setattr(places, "MAPS", tmp_path / "maps")
         assert places.mapped_file(8) is None
 
-    def test_the_folders_of_a_message_are_kept(self, monkeypatch):
+    def test_folders_in_a_message_are_preserved(self, monkeypatch):
         monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/lib")
         error = RuntimeError('no x\n  listdir("/a/lib"):\n    y.so\n  listdir("/b"):\n')
         *folders, system = places.searched(error)

@@ -54,7 +54,7 @@ def recorded(device, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_calls_are_made(recorded, kind, capsys, tmp_path):
+def test_the_recorded_calls_are_replayed(recorded, kind, capsys, tmp_path):
     out = tmp_path / "out.json"
     assert main(["replay", str(recorded), "--resource", kind, "--json", str(out)]) == 0
     output = capsys.readouterr().out
@@ -231,7 +231,7 @@ class TestAdvice:
             allocate_ns=[100] * 10, samples=[(0, 10, 10)], peak_in_use=10, peak_reserved=10
         )
 
-    def test_nothing_stands_out(self, outcome):
+    def test_an_ordinary_log_gives_no_advice(self, outcome):
         assert advice.advise("pool", outcome) == []
 
     def test_growth(self, outcome):
