@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions: calls that stay, recursion, pointers, virtual functions, structures.
+// Functions: calls that are not inlined, recursion, pointers, virtual functions, structures.
 
 struct pair {
   double first;

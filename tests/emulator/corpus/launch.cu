@@ -33,7 +33,7 @@ extern "C" __global__ void parts_of_a_warp(int* data) {
   if (threadIdx.x % 8 == 0) data[threadIdx.x / 8] = v;
 }
 
-// What cooperative groups do for a barrier over all blocks.
+// The barrier over all blocks of cooperative groups.
 extern "C" __global__ void whole_grid(int* data) {
   unsigned high, low;
   asm("mov.u32 %0, %%envreg1;" : "=r"(high));

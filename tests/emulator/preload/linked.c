@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that is linked with the driver and with NVRTC: no function is looked up by name. */
+/* A program linked with the driver and with NVRTC, without look-ups by name. */
 #include <stdio.h>
 #include <stdlib.h>
 

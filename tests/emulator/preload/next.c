@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library that stands before a function of the system, which it finds as the next of that name. */
+/* A library that interposes a system function and finds it by RTLD_NEXT. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/types.h>
@@ -7,7 +7,7 @@
 static int depth;
 
 pid_t getppid(void) {
-  if (depth++) return -1; /* found itself */
+  if (depth++) return -1; /* RTLD_NEXT returned this function */
   pid_t (*const next)(void) = (pid_t(*)(void))dlsym(RTLD_NEXT, "getppid");
   return next ? next() : -2;
 }
