@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the tests that a package brings along, on our bindings and our cuda.core alone.
+"""Run the tests inside a package, on our bindings and our cuda.core only.
 
     run_tests.py PACKAGE REPORT [MODULE...]    of all its test modules or these, in this process
 

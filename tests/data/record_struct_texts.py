@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes down what the struct classes of an installed cuda-bindings list and print.
+"""Records the lists and texts of the struct classes of an installed cuda-bindings.
 
     python tests/data/record_struct_texts.py > tests/data/struct_texts_13.5.json
 

@@ -62,7 +62,7 @@ def emulated():
 class Driver:
     """The driver's functions by name, called raw.
 
-    They return the CUresult as an int. An int goes as 64 bits, bytes as text, None as null.
+    They return the CUresult as an int. An int is passed as 64 bits, bytes as text, None as null.
     """
 
     def __init__(self):

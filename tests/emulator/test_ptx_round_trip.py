@@ -28,7 +28,7 @@ def library(name):
 
 
 class Compiler:
-    """NVRTC through ctypes, so that nothing of ours lies between the source and the PTX."""
+    """NVRTC through ctypes, without our bindings between the source and the PTX."""
 
     def __init__(self):
         path = library("nvrtc")

@@ -130,7 +130,7 @@ def test_pytest_starts_with_only_theirs_left(mixed, tmp_path):
 
 
 def test_theirs_over_the_stand_ins_is_reported(wheel, nvidias_wheels, tmp_path):
-    """pip installs theirs by name although ours is present, with its stand-ins."""
+    """pip installs NVIDIA's package by name over ours and its stand-ins."""
     environment = make_environment(tmp_path)
     environment.install(wheel)
     environment.borrow("numpy", "cuda/pathfinder")

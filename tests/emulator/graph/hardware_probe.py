@@ -307,7 +307,7 @@ def dependency_twice():
 
 
 def nodes_of_an_update():
-    """Check whether nodes of the updating graph stand for nodes of the executable."""
+    """Check whether nodes of the updating graph identify nodes of the executable."""
     first, second = graph(), graph()
     address = int(ok(driver.cuMemAlloc(64)))
     parameters = driver.CUDA_MEMSET_NODE_PARAMS()

@@ -111,7 +111,7 @@ def test_an_update_replaces_all_parameters(graph, other, kernels, streams, memor
     assert info.result == Result.CU_GRAPH_EXEC_UPDATE_SUCCESS
     run(ready, streams[0])
     assert (word(memory), word(memory + 16), read(memory + 32, 1)) == (2, 2, b"\2")
-    # Nodes of its source graph stand for its own nodes, and no others do.
+    # Only nodes of its source graph identify its own nodes.
     assert driver.cuGraphNodeSetEnabled(ready, siblings[2], 0)[0] == INVALID
     check(*driver.cuGraphNodeSetEnabled(ready, nodes[2], 0))
     check(*driver.cuMemsetD8(memory, 0, 64))

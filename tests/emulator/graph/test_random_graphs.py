@@ -70,7 +70,7 @@ class Executable:
     def __init__(self, handle, built):
         self.handle = handle
         self.disabled = set()
-        # Nodes of its source graph stand for its own. After an update from another graph, the
+        # Nodes of its source graph identify its own. After an update from another graph, the
         # driver decides which nodes correspond.
         self.knows_nodes = True
         self.follow(built)
