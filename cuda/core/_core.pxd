@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # The cimport interface of cuda.core for other extensions.
 
+cimport cython
+
 include "driver/driver.pxd"
 include "driver/handles/handle_cpp.pxd"
 include "driver/handles/graph_handle_cpp.pxd"
 include "driver/errors.pxd"
 include "extension/exit_gate.pxd"
+include "extension/new_instance.pxd"
 include "arguments/options.pxd"
 include "extension/descriptors.pxd"
 include "arguments/bindings_objects.pxd"

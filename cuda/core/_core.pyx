@@ -16,6 +16,7 @@ from importlib import import_module
 include "extension/start.pyx"
 include "driver/errors.pyx"
 include "driver/driver_log.pyx"
+include "extension/new_instance.pyx"
 include "arguments/options.pyx"
 include "arguments/bindings_objects.pyx"
 include "execution/context.pyx"

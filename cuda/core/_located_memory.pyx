@@ -7,13 +7,14 @@ It also has prefetches, copies with location hints, and peer access.
 cimport cython
 
 import os
+import weakref
 
 from collections.abc import Sequence
 from importlib import import_module
 
-from cpython.exc cimport PyErr_SetFromErrno
+from cpython.exc cimport PyErr_SetFromErrno, PyErr_WarnEx
 from libc.stdint cimport SIZE_MAX, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcmp, memset
 from libcpp.vector cimport vector
 
 cimport cuda.bindings.cydriver as cydriver
@@ -78,14 +79,17 @@ from cuda.core._core cimport (
     Device,
     Stream,
     Stream_is_legacy_default_token,
+    _CopyAttributes,
     accept_stream,
     allocate_pool_buffer,
     as_options,
     check_open,
+    buffer_fields,
     initialize_driver,
     is_managed,
     set_access_of_pool,
     has_pool_access,
+    open_memory_of,
     open_pool,
     public_object,
     raise_driver_error,

@@ -10,11 +10,17 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from importlib import import_module
 
 from cuda.core._core cimport (
+    Device,
     accept_stream,
+    allocate_from,
     check_open,
+    copy_memory,
     current_ordinal,
     is_copied,
     is_subbyte_padded,
+    new_instance,
+    open_memory_of,
+    raise_used_instance,
     read_only,
     supported_version,
 )

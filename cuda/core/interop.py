@@ -7,7 +7,7 @@ its resource.
 
 from importlib import import_module
 
-from cuda.core._core import Buffer, Device, MemoryResource, Stream
+from cuda.core._core import Buffer, Device, MemoryResource, Stream, _allocate_from
 from cuda.core._core import __file__ as _core_path
 from cuda.core.memory.adaptors.adaptor import is_memory_resource
 
@@ -20,10 +20,19 @@ class _Memory:
     def __init__(self) -> None:
         self._buffers: dict[int, tuple[Buffer, object]] = {}
 
-    def allocate(self, mr: MemoryResource, size: int, stream: int, owner: object = None) -> int:
+    def allocate(
+        self,
+        mr: MemoryResource,
+        size: int,
+        stream: int,
+        owner: object = None,
+        device: int | None = None,
+    ) -> int:
         """Allocate memory in stream order and return its address; retain `owner` with it."""
-        buffer = mr.allocate(size, stream=Stream.from_handle(stream))
+        buffer = _allocate_from(mr, size, Stream.from_handle(stream), device)
         address = int(buffer.handle)
+        if address in self._buffers:
+            raise RuntimeError(f"{mr!r} returned memory at {address:#x} that is in use")
         if address:  # an empty buffer has no address and is never released
             self._buffers[address] = buffer, owner
         return address
@@ -82,7 +91,7 @@ def cupy_allocator(mr):
             )
         _make_current(device_id)
         stream = import_module("cupy").cuda.get_current_stream()
-        return memory.allocate(mr, size, stream.ptr, owner=stream)
+        return memory.allocate(mr, size, stream.ptr, owner=stream, device=device_id)
 
     def free(ptr, device_id):
         memory.release(ptr)
@@ -131,7 +140,7 @@ def _allocate_for_torch(size, device, stream):
             "torch_allocator() for it"
         )
     _make_current(device)
-    return _torch_memory.allocate(mr, size, stream)
+    return _torch_memory.allocate(mr, size, stream, device=device)
 
 
 def _free_for_torch(address):

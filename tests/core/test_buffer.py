@@ -283,7 +283,15 @@ class TestDescription:
         assert a != c and a != 0x10
         a.close()
         c.close()
-        assert a == c
+        assert a != b and a != c and a == a
+
+    def test_a_closed_buffer_keeps_its_hash_and_equals_only_itself(self, pinned):
+        buffer = pinned.allocate(24)
+        table = {buffer: "value"}
+        buffer.close()
+        assert table[buffer] == "value"
+        with Buffer.from_handle(0, 0) as empty:
+            assert buffer != empty and empty not in table
 
     def test_weak_references_work(self):
         buffer = Buffer.from_handle(0x10, 8)

@@ -64,3 +64,37 @@ def test_only_borrowed_handles_have_a_raw_value(root):
     text = (root / "cpp/python/lock/held.hpp").read_text()
     public = text[text.index("class held") :].partition("private:")[0]
     assert not re.search(r"\braw\b", re.sub(r"//.*", "", public))
+
+
+# Calls that can run user code, each with the only files that may make it.
+GUARDED_CALLS = {
+    # allocate_from() checks the Buffer that a resource returns.
+    r"(?<!native)(?<!memory)\.allocate\([^)\n]": {"cuda/core/memory/memory_resource.pyx"},
+    # new_instance() checks the class; the graph nodes and NVML devices have no subclasses of users.
+    r"\bcls\.__new__\(cls\)": {
+        "cuda/core/extension/new_instance.pyx",
+        "cuda/core/graph/executable_nodes.pyx",
+        "cuda/core/graph/nodes/conditional_node.pyx",
+        "cuda/core/graph/nodes/event_node.pyx",
+        "cuda/core/system/_device.py",
+    },
+    # Conversions of options come before the addresses of a copy.
+    r"cuMem(?:Batch)?Copy\w*Async\(|cydriver\.cuMemcpy\w+\(": {
+        "cuda/core/memory/buffers/attributed_copies.pyx"
+    },
+}
+
+
+def test_calls_of_user_code_go_through_one_function(root, tracked):
+    texts = dict(sources(root, tracked, ".pyx", ".py"))
+    for pattern, allowed in GUARDED_CALLS.items():
+        callers = {path for path, text in texts.items() if re.search(pattern, text)}
+        assert callers == allowed, pattern
+
+
+def test_copies_get_converted_options(root):
+    """The functions below the conversion have no argument for the options object."""
+    for name in ("buffer_copies", "attributed_copies"):
+        text = (root / f"cuda/core/memory/buffers/{name}.pyx").read_text()
+        for head in re.findall(r"^cdef int (?:copy|submit)\w+\(.*?\)", text, re.M | re.S):
+            assert "object options" not in head, head

@@ -314,7 +314,7 @@ CUDAError
         resource = self.memory_resource
         if type(resource) is DeviceMemoryResource and is_captured(stream):
             resource = graph_module().GraphMemoryResource(self)
-        return resource.allocate(size, stream=stream)
+        return allocate_from(resource, size, stream, ordinal_to_check(self, resource))
 
     def create_graph_builder(self):
         """Create a builder that captures work submitted to a new stream into a graph.
@@ -597,13 +597,20 @@ cdef object default_memory_resource(Device device):
     return _SynchronousMemoryResource(device)
 
 
+cdef int ordinal_to_check(Device device, object resource) noexcept:
+    """Return the device on which a resource of a Python class must allocate."""
+    return device.ordinal if is_heap_type(resource) else ANY_DEVICE
+
+
 cdef object allocate_on_default_stream(Device device, object size):
     """Allocate with the primary context current, then restore the current context."""
     cdef context_handle previous_context = current_context()
     device.set_current()
     try:
         # No return here: the buffer would leak if restoring the context fails.
-        buffer = device.memory_resource.allocate(size, stream=default_stream_object())
+        resource = device.memory_resource
+        buffer = allocate_from(resource, size, default_stream_object(),
+                               ordinal_to_check(device, resource))
     finally:
         if previous_context.is_open():
             call(driver.cuCtxSetCurrent, previous_context.raw())

@@ -88,6 +88,8 @@ cdef int release_memory(Buffer self, Stream stream) except -1:
 
 cdef int detach_memory(Buffer self) except -1:
     """Close the Buffer without freeing its memory."""
+    if self.block is not NULL:
+        (<PoolMemoryResource>self.resource).native.disown(self.block[0])
     self.pool.reset()
     self.order = free_order()
     return mark_closed(self)
@@ -160,7 +162,7 @@ cdef int free_now(CUdeviceptr pointer, memory_kind kind, object stream,
 cdef int deallocate(object resource, buffer_fields memory, free_order& order, object recorded,
                     object stream) except -1:
     """Call the Python deallocator in the context that was current at the allocation."""
-    if type(resource) in _SYNCHRONOUS:
+    if is_synchronous(resource):
         if stream is None:
             return check_free(order.free(memory.pointer, memory_kind_of(resource)))
         if order.needs_no_free():
@@ -168,7 +170,7 @@ cdef int deallocate(object resource, buffer_fields memory, free_order& order, ob
     if isinstance(resource, _MemPool) and (<_MemPool>resource).is_import:
         return check_free(release_imported(memory.pointer, order if stream is None else
                                            record_free_order(stream)))
-    if order.is_recorded() or isinstance(resource, _SYNCHRONOUS):
+    if order.is_recorded() or is_kind_of_synchronous(resource):
         if not order.is_of_this_process():
             return 0
     if stream is None:
@@ -192,7 +194,9 @@ cdef object share_allocation(Buffer self):
     with cython.critical_section(self):
         if self.shared is None:
             holder = Buffer.__new__(Buffer)
-            holder.fields, holder.pool, holder.order = self.fields, self.pool, self.order
+            check_open(self.fields.is_open, "Buffer")
+            holder.pool, holder.order = self.pool, self.order
+            open_new_buffer(holder, self.fields.pointer, self.fields.size)
             holder.block = self.block
             self.block = NULL
             holder.resource, holder.stream = self.resource, self.stream

@@ -85,3 +85,60 @@ cdef int require_memory_resource(object value) except -1:
             or getattr(value, "__cuda_core_memory_resource__", False)):
         raise TypeError(f"Expected type MemoryResource, got {qualified_name(value)}")
     return 0
+
+
+cdef extern from *:
+    """
+    static thread_local int halfwarp_allocation_depth = 0;
+    """
+    int allocation_depth "halfwarp_allocation_depth"
+
+cdef enum:
+    MAX_ALLOCATION_DEPTH = 200  # nested `allocate` calls: deeper ones could overflow the C stack
+
+
+cdef Buffer allocate_from(object resource, object size, object stream, int device=ANY_DEVICE):
+    global allocation_depth
+    cdef size_t size_requested = size_from(size, "allocate(): size")
+    if allocation_depth >= MAX_ALLOCATION_DEPTH:
+        raise RecursionError(f"allocate() of {qualified_name(resource)}: memory resources are "
+                             f"nested more than {MAX_ALLOCATION_DEPTH} deep")
+    allocation_depth += 1
+    try:
+        memory = resource.allocate(size_requested if type(size) is not int else size,
+                                   stream=stream)
+    finally:
+        allocation_depth -= 1
+    if not isinstance(memory, Buffer):
+        raise TypeError(f"{qualified_name(resource)}.allocate() must return a Buffer, got "
+                        f"{qualified_name(memory)}")
+    check_allocation(resource, <Buffer>memory, size_requested, device)
+    return <Buffer>memory
+
+
+cdef int check_allocation(object resource, Buffer memory, size_t size, int device) except -1:
+    """Reject a Buffer that a caller of `allocate` could not use."""
+    cdef buffer_fields fields = memory.fields
+    cdef pointer_facts facts
+    if not fields.is_open:
+        raise ValueError(f"{qualified_name(resource)}.allocate() returned a closed Buffer")
+    if fields.size < size:
+        raise ValueError(f"{qualified_name(resource)}.allocate() must return a Buffer of at least "
+                         f"{size} bytes, got {fields.size} bytes")
+    if device == ANY_DEVICE or fields.size == 0:
+        return 0
+    facts = classify_pointer(fields.pointer)
+    if facts.is_device_accessible and not facts.is_host_accessible and facts.device != device:
+        raise ValueError(f"{qualified_name(resource)}.allocate() must return memory of device "
+                         f"{device}, got memory of device {facts.device}")
+    return 0
+
+
+def _wrap_memory(cls, ptr, size, mr, stream):
+    """`Buffer.from_handle` for a class, without its overrides. Host only."""
+    return wrap_memory(cls, ptr, size, mr, None, stream)
+
+
+def _allocate_from(resource, size, stream, device=None):
+    """Allocate from any resource and check the Buffer. Host only."""
+    return allocate_from(resource, size, stream, ANY_DEVICE if device is None else device)

@@ -65,10 +65,10 @@ cdef Buffer wrap_resource_memory(MemoryResource resource, CUdeviceptr pointer, s
                                  const context_handle& context):
     """Return an open buffer whose memory `resource.deallocate` frees."""
     cdef Buffer buffer = Buffer.__new__(Buffer)
-    buffer.fields = buffer_fields(pointer, size, True)
+    open_new_buffer(buffer, pointer, size)
     buffer.resource = resource
     buffer.order = free_order.without_stream(context_instance(context))
-    if type(resource) not in _SYNCHRONOUS:
+    if not is_synchronous(resource):
         guard_cycles(buffer)
     return buffer
 
@@ -84,5 +84,15 @@ cdef memory_kind memory_kind_of(object resource) noexcept:
     return memory_kind.device
 
 
-# Their `deallocate` blocks until the device has finished, so a buffer need not record a stream.
-cdef tuple _SYNCHRONOUS = (LegacyPinnedMemoryResource, _SynchronousMemoryResource)
+# The `deallocate` of both classes blocks until the device has finished, so a buffer need not record
+# a stream.
+
+cdef bint is_synchronous(object resource) noexcept:
+    """Return whether a resource is an instance of one of these classes, and of no subclass."""
+    return (type(resource) is LegacyPinnedMemoryResource
+            or type(resource) is _SynchronousMemoryResource)
+
+
+cdef bint is_kind_of_synchronous(object resource) noexcept:
+    """Return whether a resource is an instance of one of these classes or of a subclass."""
+    return isinstance(resource, (LegacyPinnedMemoryResource, _SynchronousMemoryResource))

@@ -7,14 +7,15 @@ cdef object exports = WeakValueDictionary()  # payload -> exported Buffer of thi
 def descriptor_of(Buffer buffer not None):
     """Return the `Buffer.ipc_descriptor`, the same object while it is alive. Host only."""
     cdef CUmemPoolPtrExportData raw
-    cdef buffer_fields memory = buffer.fields
+    cdef buffer_fields memory
     cdef Buffer whole
-    check_open(memory.is_open, "Buffer")
+    check_open(buffer.fields.is_open, "Buffer")
     resource = buffer.memory_resource
     if not isinstance(resource, _MemPool):
         raise RuntimeError("Memory resource is not IPC-enabled")
     if not (<_MemPool>resource).is_import:  # imported memory needs no export
         require_sharing(<_MemPool>resource)
+    memory = open_memory_of(buffer)
     if memory.size == 0:
         raise ValueError("an empty buffer has no memory that another process could import")
     whole = buffer.shared
@@ -24,6 +25,7 @@ def descriptor_of(Buffer buffer not None):
     if is_imported(memory.pointer, &raw):
         return describe_buffer(payload_from(raw), memory.size)
     allocation_handle(<_MemPool>resource)  # drivers export the pool before its memory
+    memory = open_memory_of(buffer)
     payload = payload_from(export_memory(memory.pointer))
     exports[payload] = buffer
     return describe_buffer(payload, memory.size)
@@ -52,10 +54,10 @@ def import_buffer(cls, resource, descriptor, stream):
     if own is not None:
         return own
     memcpy(&raw, PyBytes_AS_STRING(payload), sizeof(raw))
-    buffer = cls.__new__(cls)
     order = record_free_order(accept_stream(stream))
+    buffer = new_buffer(cls)
     pointer = import_memory(share(resource, (<_MemPool>resource).pool), raw)
-    buffer.fields = buffer_fields(pointer, (<IPCBufferDescriptor>descriptor).bytes_described, True)
+    open_buffer(buffer, pointer, (<IPCBufferDescriptor>descriptor).bytes_described)
     buffer.resource = resource
     buffer.order.swap(order)
     try:
@@ -71,12 +73,12 @@ cdef Buffer own_buffer(object cls, object resource, bytes payload, size_t size):
     cdef Buffer whole = exports.get(payload)
     if whole is None or not whole.fields.is_open or whole.memory_resource is not resource:
         return None
-    cdef Buffer buffer = cls.__new__(cls)
+    cdef Buffer buffer = new_buffer(cls)
     cdef Buffer memory = share_allocation(whole)
     require_extent(size, memory.fields.size)
+    open_buffer(buffer, memory.fields.pointer, size)
     buffer.resource, buffer.shared = memory.resource, memory
     buffer.memory_owner = memory.memory_owner
-    buffer.fields = buffer_fields(memory.fields.pointer, size, True)
     return buffer
 
 

@@ -50,13 +50,15 @@ def from_allocation_handle(cls, int device, handle):
 
 
 cdef _MemPool import_resource(object cls, int device, object handle, object identity):
-    cdef _MemPool resource = cls.__new__(cls)
     cdef pool_handle pool
     cdef IPCAllocationHandle duplicate_handle
     if isinstance(handle, IPCAllocationHandle):
         duplicate_handle = duplicate(<IPCAllocationHandle>handle)
     else:
         duplicate_handle = own_duplicate(descriptor_from(handle), None)
+    cdef _MemPool resource = new_instance(cls, _MemPool)
+    if resource.pool.is_open() or resource.is_import:
+        raise_used_instance(cls)
     pool = import_pool(duplicate_handle.descriptor, device)
     resource.pool.swap(pool)
     resource.device = device

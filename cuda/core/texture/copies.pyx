@@ -15,12 +15,12 @@ cdef int require_size(OpaqueArray array, object size, bint is_buffer) except -1:
 
 cdef int copy_array(OpaqueArray array, object other, Stream stream, bint is_filled) except -1:
     cdef bint is_buffer = isinstance(other, Buffer)
-    cdef buffer_fields memory
     array.native.check_open(array)
-    owner = memory_for_copy(other, not is_filled, stream, &memory)
-    require_size(array, memory.size, is_buffer)
-    # Converting the argument may have run user code that closed the array.
+    owner = memory_for_copy(other, not is_filled, stream)
+    require_size(array, range_for_copy(owner).size, is_buffer)
+    # Converting the argument may have run user code that closed the array or the Buffer.
     cdef borrowed_array native = array.native.borrow_open(array)
+    cdef buffer_fields memory = range_for_copy(owner)
     cdef CUDA_MEMCPY3D copy
     memset(&copy, 0, sizeof(copy))
     cdef size_t row = array.extents[0] * array.element_bytes

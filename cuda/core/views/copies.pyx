@@ -77,22 +77,21 @@ cdef int copy_views(StridedMemoryView target, object source_arg, object stream, 
     if is_host_only(target) and is_host_only(source):
         if order is not None:
             order.sync()
-            check_copy(target, source)  # another thread may have closed a Buffer
-        copy_on_host(plan, target.fields.pointer, plan.to, source.fields.pointer, plan.from_)
+            check_copy(target, source)
+        copy_on_host(plan, host_address(target), plan.to, host_address(source), plan.from_)
         return 0
     if order is None:
         raise TypeError("stream is required to copy from or to device memory")
     if plan.size == 0:
         return 0
     if plan.is_block():
-        copy_block(target.fields.pointer, source.fields.pointer, plan.size, order)
+        copy_block(memory_of_view(target, plan), memory_of_view(source, plan), order)
     elif is_host_only(target):
         copy_to_host(plan, target, source, order, allocator)
     elif is_host_only(source):
         copy_from_host(plan, target, source, order, allocator)
     else:
-        copy_on_device(plan, target.fields.pointer, plan.to, source.fields.pointer, plan.from_,
-                       order)
+        copy_on_device(plan, target, plan.to, source, plan.from_, order)
     if blocking is None:
         blocking = ((target.device_kind == device_type.cuda)
                     != (source.device_kind == device_type.cuda))
@@ -113,22 +112,57 @@ cdef int copy_on_host(const copy_plan& plan, uintptr_t target, const plan_number
     return 0
 
 
-cdef int copy_block(uintptr_t to, uintptr_t source, int64_t size, Stream order) except -1:
-    target = Buffer.from_handle(to, size)
-    target.copy_from(Buffer.from_handle(source, size), stream=order)
-    return 0
+# An address is read by a C call alone, after all Python code: the functions below get views and
+# Buffers, and `launch` reads the addresses of its arguments itself.
+
+cdef uintptr_t host_address(StridedMemoryView view) except? 0:
+    check_memory(view)
+    return view.fields.pointer
 
 
-cdef int copy_on_device(copy_plan plan, uintptr_t target, plan_numbers target_strides,
-                        uintptr_t source, plan_numbers source_strides, Stream order) except -1:
-    """Copy with a kernel, in the largest unit that addresses and strides allow."""
+cdef buffer_fields memory_of_view(StridedMemoryView view, const copy_plan& plan) except *:
+    """Return the bytes of a view whose plan is one block."""
+    check_memory(view)
+    return buffer_fields(view.fields.pointer, plan.size, True)
+
+
+cdef buffer_fields memory_of_staging(Buffer staging, const copy_plan& plan) except *:
+    """Return the first bytes of staging memory."""
+    cdef buffer_fields memory = open_memory_of(staging)
+    memory.size = plan.size
+    return memory
+
+
+cdef buffer_fields memory_of_block(bytearray block) noexcept:
+    return buffer_fields(<uintptr_t><char*>block, len(block), True)
+
+
+cdef int copy_block(buffer_fields target, buffer_fields source, Stream order) except -1:
+    return copy_memory(&target, &source, order)
+
+
+cdef uint64_t address_of(object operand) except *:
+    """Return an address for its alignment: of a view, or of staging memory."""
+    if isinstance(operand, StridedMemoryView):
+        return (<StridedMemoryView>operand).fields.pointer
+    return (<Buffer?>operand).fields.pointer
+
+
+cdef int copy_on_device(const copy_plan& plan, object target, plan_numbers target_strides,
+                        object source, plan_numbers source_strides, Stream order) except -1:
+    """Copy with a kernel, in the largest unit that addresses and strides allow.
+
+    Each of `target` and `source` is a view, or the Buffer of staging memory.
+    """
     cdef int axis, size = 8
-    cdef uint64_t divisors = target | source | <uint64_t>plan.itemsize
+    cdef uint64_t divisors = (address_of(target) | address_of(source)
+                              | <uint64_t>plan.itemsize)
     for axis in range(plan.ndim):
         divisors |= <uint64_t>target_strides[axis] | <uint64_t>source_strides[axis]
     while divisors % <uint64_t>size:
         size //= 2
-    axes = [(plan.extents[i], target_strides[i], source_strides[i]) for i in range(plan.ndim)]
+    axes = [((<copy_plan*>&plan).extents[i], target_strides[i], source_strides[i])
+            for i in range(plan.ndim)]
     if plan.itemsize != size:
         axes.append((plan.itemsize // size, size, size))
     count = plan.size // size
@@ -142,11 +176,18 @@ cdef int copy_on_device(copy_plan plan, uintptr_t target, plan_numbers target_st
     return 0
 
 
-cdef object allocate_staging(Stream order, object allocator, int64_t size):
+cdef Buffer allocate_staging(Stream order, object allocator, int64_t size):
     """Allocate stream-ordered staging memory for packed elements."""
+    cdef Device device = order.device
+    if device is None:
+        raise TypeError(f"Stream.device of {type_name(order)} must return a Device, got None")
     if allocator is None:
-        allocator = order.device.memory_resource
-    return allocator.allocate(size, stream=order)
+        allocator = device.memory_resource
+    cdef Buffer staging = allocate_from(allocator, size, order, device.ordinal)
+    if not staging.is_device_accessible:
+        raise ValueError(f"{type_name(allocator)}.allocate() must return device-accessible memory "
+                         "for a copy of strided views")
+    return staging
 
 
 cdef int copy_to_host(const copy_plan& plan, StridedMemoryView target, StridedMemoryView source,
@@ -154,17 +195,15 @@ cdef int copy_to_host(const copy_plan& plan, StridedMemoryView target, StridedMe
     """Copy from a device to host-only memory: pack, copy, unpack."""
     cdef plan_numbers packed = (<copy_plan*>&plan).packed()
     cdef bytearray block = bytearray(plan.size)
-    cdef uintptr_t host = <uintptr_t><char*>block
     if packed == plan.from_:
-        copy_block(host, source.fields.pointer, plan.size, order)
+        copy_block(memory_of_block(block), memory_of_view(source, plan), order)
     else:
-        with allocate_staging(order, allocator, plan.size) as memory:
-            copy_on_device(plan, int(memory.handle), packed, source.fields.pointer, plan.from_,
-                           order)
-            copy_block(host, int(memory.handle), plan.size, order)
+        with allocate_staging(order, allocator, plan.size) as staging:
+            copy_on_device(plan, staging, packed, source, plan.from_, order)
+            copy_block(memory_of_block(block), memory_of_staging(staging, plan), order)
     order.sync()
     check_copy(target, source)
-    return copy_on_host(plan, target.fields.pointer, plan.to, host, packed)
+    return copy_on_host(plan, host_address(target), plan.to, memory_of_block(block).pointer, packed)
 
 
 cdef int copy_from_host(const copy_plan& plan, StridedMemoryView target, StridedMemoryView source,
@@ -172,11 +211,10 @@ cdef int copy_from_host(const copy_plan& plan, StridedMemoryView target, Strided
     """Copy from host-only memory to a device: pack, copy, unpack."""
     cdef plan_numbers packed = (<copy_plan*>&plan).packed()
     cdef bytearray block = bytearray(plan.size)
-    cdef uintptr_t host = <uintptr_t><char*>block
-    copy_on_host(plan, host, packed, source.fields.pointer, plan.from_)
+    copy_on_host(plan, memory_of_block(block).pointer, packed, host_address(source), plan.from_)
     if packed == plan.to:
-        return copy_block(target.fields.pointer, host, plan.size, order)
-    with allocate_staging(order, allocator, plan.size) as memory:
-        copy_block(int(memory.handle), host, plan.size, order)
-        copy_on_device(plan, target.fields.pointer, plan.to, int(memory.handle), packed, order)
+        return copy_block(memory_of_view(target, plan), memory_of_block(block), order)
+    with allocate_staging(order, allocator, plan.size) as staging:
+        copy_block(memory_of_staging(staging, plan), memory_of_block(block), order)
+        copy_on_device(plan, target, plan.to, staging, packed, order)
     return 0

@@ -11,7 +11,9 @@ _exchange_capsule = PyCapsule_New(&exchange_functions, TABLE_CAPSULE, NULL)
 
 
 # no_gc_clear: `fields.source` points into `source`. The collector breaks cycles at the source.
+# trashcan: a chain of views of views may be thousands long.
 @cython.no_gc_clear
+@cython.trashcan(True)
 @cython.freelist(64)
 cdef class StridedMemoryView:
     """Address, layout and element type of an array of any library.
@@ -547,10 +549,9 @@ def _address_for_kernel(StridedMemoryView view):
 cdef StridedMemoryView new_view(object cls):
     if cls is StridedMemoryView:
         return StridedMemoryView.__new__(StridedMemoryView)
-    view = cls.__new__(cls)
-    if not isinstance(view, StridedMemoryView):
-        raise TypeError(f"{cls.__name__}.__new__() must return a StridedMemoryView, got "
-                        f"{type_name(view)}")
+    view = new_instance(cls, StridedMemoryView)
+    if (<StridedMemoryView>view).flags & VIEW_IS_SET:
+        raise_used_instance(cls)
     return <StridedMemoryView>view
 
 

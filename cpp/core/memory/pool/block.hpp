@@ -52,6 +52,7 @@ struct block {
   block* next = nullptr;          // in a list
   block** place = nullptr;        // pointer to this block, in a list of free_blocks
   bool is_free = false;           // whether it is in the free_blocks of its home
+  bool has_no_owner = false;      // whether it is live and only its address can free it
   // Set for a live block; other threads read them for reports.
   std::atomic<std::size_t> requested{0};  // 0: not live
   std::atomic<CUstream> stream{nullptr};  // its allocation stream

@@ -211,6 +211,7 @@ void segment_pool::remove_blocks(segment& target) noexcept {
   for (block* each = target.first; each != nullptr;) {
     block* const next = each->following;
     if (each->is_free) each->home->bins.remove(*each);
+    each->has_no_owner = false;
     each->next = spare_;
     spare_ = each;
     ++spares_;
@@ -299,15 +300,31 @@ std::vector<live_block> segment_pool::live_blocks() {
   return result;
 }
 
-block* segment_pool::find(CUdeviceptr address) noexcept {
+void segment_pool::disown(block& live) noexcept {
   const spin_guard guard{lock_};
+  live.has_no_owner = true;
+}
+
+block* segment_pool::claim(CUdeviceptr address, bool& is_owned) noexcept {
+  const spin_guard guard{lock_};
+  is_owned = false;
   for (const segment* part = segments_; part != nullptr; part = part->next) {
     if (address - part->address >= part->size) continue;
     for (block* each = part->first; each != nullptr; each = each->following) {
-      if (each->address == address && each->requested.load() != 0) return each;
+      if (each->address != address || each->requested.load() == 0) continue;
+      is_owned = !std::exchange(each->has_no_owner, false);
+      return is_owned ? nullptr : each;
     }
   }
   return nullptr;
+}
+
+bool segment_pool::overlaps(CUdeviceptr address, std::size_t size) noexcept {
+  const spin_guard guard{lock_};
+  for (const segment* part = segments_; part != nullptr; part = part->next) {
+    if (address < part->address + part->size && part->address < address + size) return true;
+  }
+  return false;
 }
 
 }  // namespace halfwarp::core

@@ -76,8 +76,8 @@ class segment_pool {
                                                segment_use use);
 
   // Adds memory that may be used on the stream from now on, and allocates a block of it unless
-  // `requested` is 0. Address and size must be multiples of block_unit. The size must have been
-  // reserved. Removing the segment returns `owner`.
+  // `requested` is 0. The size must be a multiple of block_unit and have been reserved. Blocks are
+  // aligned to block_unit relative to the address. Removing the segment returns `owner`.
   block* add_segment(CUdeviceptr address, std::size_t size, void* owner, const stream_ref& stream,
                      std::size_t requested);
   // Counts memory to be added; returns false if the total would exceed `limit` bytes.
@@ -117,8 +117,13 @@ class segment_pool {
   // Returns the figures of this pool alone; the totals are exact at that moment.
   [[nodiscard]] pool_figures figures() noexcept;
   [[nodiscard]] std::vector<live_block> live_blocks();
-  // Returns the live block at an address, or null.
-  [[nodiscard]] block* find(CUdeviceptr address) noexcept;
+  // Records that the owner of a live block was detached: only its address can free it now.
+  void disown(block& live) noexcept;
+  // Moves the live block at an address to the caller, which frees it. Null if there is none, or if
+  // it has an owner, which `is_owned` reports.
+  [[nodiscard]] block* claim(CUdeviceptr address, bool& is_owned) noexcept;
+  // Returns whether a segment contains a byte of the range.
+  [[nodiscard]] bool overlaps(CUdeviceptr address, std::size_t size) noexcept;
 
   // Detaches a destroyed stream. Its blocks are retained until its work has completed.
   static void detach(stream_blocks* first) noexcept;

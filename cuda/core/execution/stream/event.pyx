@@ -265,7 +265,9 @@ cdef Event wrap_event(object cls, event_handle& native):
     if cls is Event:
         event = Event.__new__(Event)
     else:
-        event = cls.__new__(cls)
+        event = new_instance(cls, Event)
+        if event.native.is_open(event) or event.identity:
+            raise_used_instance(cls)
     event.identity = <uintptr_t>native.raw()
     event.native.hold(event, native.take())
     return event

@@ -562,7 +562,10 @@ cdef int init_stream(Stream self, const context_ref& context, object options) ex
 cdef inline Stream empty_stream(object cls):
     if cls is Stream:
         return Stream.__new__(Stream)
-    return cls.__new__(cls)
+    instance = new_instance(cls, Stream)
+    if (<Stream>instance).native.is_open(instance) or (<Stream>instance).identity:
+        raise_used_instance(cls)
+    return <Stream>instance
 
 
 cdef Stream create_stream_in(object cls, const context_ref& context, object options):

@@ -6,9 +6,10 @@ from operator import index
 from cuda.core._core import (
     LEGACY_DEFAULT_STREAM,
     PER_THREAD_DEFAULT_STREAM,
-    Buffer,
     MemoryResource,
     Stream_accept,
+    _allocate_from,
+    _wrap_memory,
 )
 from cuda.core._located_memory import _Ledger
 from cuda.core.memory.adaptors.figures import combined, figures_of
@@ -136,12 +137,7 @@ class MemoryResourceAdaptor(MemoryResource):
 
     def _allocate_upstream(self, size, stream):
         """Allocate from the upstream resource and return an `Allocation`."""
-        buffer = self._upstream.allocate(size, stream=stream)
-        if not isinstance(buffer, Buffer):
-            raise TypeError(
-                f"{type(self._upstream).__name__}.allocate() must return a Buffer, got "
-                f"{type(buffer).__name__}"
-            )
+        buffer = _allocate_from(self._upstream, size, stream)
         return Allocation(buffer.handle, buffer.size, size, stream, buffer)
 
     def _free_upstream(self, allocation, stream):
@@ -156,7 +152,7 @@ class MemoryResourceAdaptor(MemoryResource):
         try:
             stream = stream_to_record(allocation.stream, self)
             cls = type(allocation.buffer)
-            return cls._init(allocation.address, allocation.size, mr=self, stream=stream)
+            return _wrap_memory(cls, allocation.address, allocation.size, self, stream)
         except BaseException:
             self.deallocate(allocation.address, allocation.size, stream=allocation.stream)
             raise

@@ -75,35 +75,48 @@ cdef int require_copy_stream(Stream stream, str call) except -1:
     return 0
 
 
-cdef int require_stream_order(object options, str call) except -1:
+cdef int require_stream_order(const CUmemcpyAttributes& attributes, str call) except -1:
     """Reject the one option that an older driver, which has no attributes, must not ignore."""
-    if options.src_access_order == MemcpySrcAccessOrder.DURING_API_CALL:
+    if attributes.srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL:
         raise RuntimeError(f"{call}: src_access_order='during_api_call' needs a newer driver, "
                            f"this is CUDA {driver_version() // 1000}."
                            f"{driver_version() % 1000 // 10}")
     return 0
 
 
-def _check_copy_options(options, Stream stream, str call):
-    """Reject options and streams that a copy of one buffer does not support. Host only."""
+@cython.final
+cdef class _DriverCopyAttributes(_CopyAttributes):
+    """The options of a copy in the form of the driver, which has no user code."""
+
+    cdef CUmemcpyAttributes attributes
+    cdef int version  # of the driver
+
+    cdef int copy(self, CUdeviceptr target, CUdeviceptr source, size_t size,
+                  Stream stream) except -1:
+        cdef size_t first = 0
+        cdef copy_call copy = copy_call(&target, &source, &size, 1, &self.attributes, &first, 1)
+        if self.version >= 13020:
+            return run_on_stream(stream, submit_copy, &copy, "cuMemcpyWithAttributesAsync")
+        if self.version >= 13000:
+            return run_on_stream(stream, submit_copies, &copy, "cuMemcpyBatchAsync")
+        require_stream_order(self.attributes, "copy")
+        return run_on_stream(stream, submit_plain_copy, &copy, "cuMemcpyAsync")
+
+
+cdef _DriverCopyAttributes converted_options(object options):
+    cdef _DriverCopyAttributes converted = _DriverCopyAttributes.__new__(_DriverCopyAttributes)
+    converted.attributes = attributes_of(options)
+    converted.version = driver_version()
+    return converted
+
+
+def _convert_copy_options(options, Stream stream, str call):
+    """Convert the options of a copy of one buffer, and check the stream. Host only."""
     if not isinstance(options, CopyOptions):
         raise TypeError(f"{call}: options must be CopyOptions, got {type(options).__name__}")
-    attributes_of(options)
+    converted = converted_options(options)
     require_copy_stream(stream, call)
-
-
-def _copy(CUdeviceptr target, CUdeviceptr source, size_t size, Stream stream, options):
-    """Copy bytes with options that were checked. Stream-ordered."""
-    cdef CUmemcpyAttributes attributes = attributes_of(options)
-    cdef size_t first = 0
-    cdef copy_call copy = copy_call(&target, &source, &size, 1, &attributes, &first, 1)
-    if driver_version() >= 13020:
-        run_on_stream(stream, submit_copy, &copy, "cuMemcpyWithAttributesAsync")
-    elif driver_version() >= 13000:
-        run_on_stream(stream, submit_copies, &copy, "cuMemcpyBatchAsync")
-    else:
-        require_stream_order(options, "copy")
-        run_on_stream(stream, submit_plain_copy, &copy, "cuMemcpyAsync")
+    return converted
 
 
 cdef list copied_buffers(object value):
@@ -122,15 +135,16 @@ cdef list copied_buffers(object value):
 
 
 cdef list options_of(object value, size_t count):
+    """Return the converted options of each copy; equal neighbors may be one object."""
     if value is None:
         value = CopyOptions()
     if isinstance(value, CopyOptions):
-        return [value] * count
+        return [converted_options(value)] * count
     if isinstance(value, (list, tuple)):
         if len(value) != count:
             raise ValueError(f"copy_batch: {count} copies but {len(value)} options")
         if all(isinstance(each, CopyOptions) for each in value):
-            return list(value)
+            return [converted_options(each) for each in value]
         value = next(each for each in value if not isinstance(each, CopyOptions))
     raise TypeError("copy_batch: options must be CopyOptions or a sequence of CopyOptions, got "
                     f"{type(value).__name__}")
@@ -176,27 +190,31 @@ def copy_batch(stream, srcs, dsts, *, options=None):
     submit_copy_batch(order, sources, targets, copy_options)
 
 
+cdef bint is_same(const CUmemcpyAttributes& first, const CUmemcpyAttributes& second) noexcept:
+    return memcmp(&first, &second, sizeof(first)) == 0
+
+
 cdef int submit_copy_batch(Stream stream, list sources, list targets,
                            list options_list) except -1:
+    """Submit copies of Buffers with converted options; runs no user code."""
     cdef vector[CUdeviceptr] target_addresses, source_addresses
     cdef vector[size_t] sizes, first
     cdef vector[CUmemcpyAttributes] attributes
     cdef copy_call copies
     cdef size_t i
     cdef Buffer source, target
-    previous = None
-    for i, options in enumerate(options_list):
-        source, target = sources[i], targets[i]
+    cdef _DriverCopyAttributes options
+    for i in range(<size_t>len(options_list)):
+        source, target, options = sources[i], targets[i], options_list[i]
         check_open(source.fields.is_open and target.fields.is_open, "Buffer")
         if source.fields.size != target.fields.size:
             raise ValueError(f"copy_batch: buffer size mismatch at index {i} "
                              f"(src={source.fields.size}, dst={target.fields.size})")
         if source.fields.size == 0:
             continue
-        if previous is None or previous != options:
-            attributes.push_back(attributes_of(options))
+        if attributes.empty() or not is_same(attributes.back(), options.attributes):
+            attributes.push_back(options.attributes)
             first.push_back(sizes.size())
-            previous = options
         target_addresses.push_back(target.fields.pointer)
         source_addresses.push_back(source.fields.pointer)
         sizes.push_back(source.fields.size)
@@ -206,8 +224,8 @@ cdef int submit_copy_batch(Stream stream, list sources, list targets,
                        attributes.data(), first.data(), attributes.size())
     if driver_version() >= 13000:
         return run_on_stream(stream, submit_copies, &copies, "cuMemcpyBatchAsync")
-    for options in options_list:
-        require_stream_order(options, "copy_batch")
+    for i in range(attributes.size()):
+        require_stream_order(attributes[i], "copy_batch")
     for i in range(target_addresses.size()):
         copies.targets, copies.sources = &target_addresses[i], &source_addresses[i]
         copies.sizes = &sizes[i]

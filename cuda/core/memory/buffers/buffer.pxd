@@ -11,6 +11,8 @@ cdef struct pointer_facts:
 
 # The deallocator is one of: `pool` (a driver pool), `block` (of the PoolMemoryResource `resource`),
 # `resource` alone (its deallocate), none.
+# trashcan: a subclass in another extension inherits it only from here.
+@cython.trashcan(True)
 cdef class Buffer:
     cdef buffer_fields fields   # fields that C++ reads
     cdef free_order order       # recorded at the allocation; empty if none is needed
@@ -25,7 +27,26 @@ cdef class Buffer:
     cdef Py_ssize_t shape       # shape and stride of these views
     cdef Py_ssize_t stride
     cdef object guard           # _CycleGuard if the resource is a user-defined class, or None
+    cdef bint was_opened        # Each Buffer is opened once, which fixes its identity:
+    cdef CUdeviceptr identity   # the address,
+    cdef size_t identity_size   # and the size
     cdef object __weakref__
+
+# Options of a copy. They are converted before any address is read, because the conversion can run
+# user code that closes a Buffer.
+cdef class _CopyAttributes:
+    # Copies bytes in the order of a stream, without running user code.
+    cdef int copy(self, CUdeviceptr target, CUdeviceptr source, size_t size,
+                  Stream stream) except -1
+
+# Returns a new instance of `cls`, whose `__new__` may be user code.
+cdef Buffer new_buffer(object cls)
+
+# Opens a new Buffer over memory. Raises RuntimeError if the Buffer was opened before.
+cdef int open_buffer(Buffer buffer, CUdeviceptr pointer, size_t size) except -1
+
+# Returns the memory of an open Buffer. Call this after all user code, before the use.
+cdef buffer_fields open_memory_of(Buffer buffer) except *
 
 # Frees the memory on `stream`, or on the recorded stream for None. Closes the buffer in any case,
 # and raises a failure.
@@ -53,13 +74,19 @@ cdef bint is_managed(Buffer self) except -1
 # Returns the properties of an address. Initializes the driver if needed.
 cdef pointer_facts classify_pointer(CUdeviceptr pointer) except *
 
+# Copies memory of one size in the order of a stream.
+cdef int copy_memory(const buffer_fields* target, const buffer_fields* source,
+                     Stream stream) except -1
+
 # Return the byte of a fill with an int, and the width and bits of a pattern of 1, 2 or 4 bytes.
 cdef unsigned byte_of(object value) except? 256
 cdef size_t pattern_of(object value, unsigned* pattern) except 0
 
 # Returns the owner of the contiguous memory of a Buffer or buffer-protocol object, for a copy.
-# `retain_after_copy` keeps it alive once the copy was submitted or captured.
-cdef object memory_for_copy(object value, bint is_written, Stream stream, buffer_fields* into)
+# `range_for_copy` returns its memory after all user code. `retain_after_copy` keeps it alive once
+# the copy was submitted or captured.
+cdef object memory_for_copy(object value, bint is_written, Stream stream)
+cdef buffer_fields range_for_copy(object memory) except *
 cdef int retain_after_copy(object memory, Stream stream) except -1
 
 # Retains an object until an event has completed.

@@ -22,6 +22,8 @@ cdef class Buffer:
     `Buffer.from_handle` name the owner. `close`, leaving a ``with`` block, and garbage collection
     free the memory in stream order: on the stream passed to `close`, or else on the stream of the
     allocation.
+
+    Open buffers of the same bytes are equal. A closed buffer keeps its hash and equals only itself.
     """
 
     def __init__(self, *args, **kwargs):
@@ -319,19 +321,17 @@ cdef class Buffer:
         """
         check_open(self.fields.is_open, "Buffer")
         cdef Stream order = stream_or_default(stream, "Buffer.copy_to()")
-        if options is not None:
-            check_copy_options(options, order, "copy_to")
+        cdef _CopyAttributes attributes = copy_attributes(options, order, "copy_to")
         if dst is None:
             resource = resource_of(self)
             if resource is None:
                 raise ValueError("Buffer.copy_to() needs a destination buffer: this buffer has no "
                                  "memory resource to allocate one from")
-            dst = resource.allocate(self.fields.size, stream=order)
+            dst = allocate_from(resource, self.fields.size, order)
         if isinstance(dst, Buffer):
-            check_open((<Buffer>dst).fields.is_open, "Buffer")
-            copy_buffer(<Buffer>dst, self, order, options)
+            copy_buffer(<Buffer>dst, self, order, attributes)
         else:
-            copy_to_object(dst, self, order, options)
+            copy_to_object(dst, self, order, attributes)
         return dst
 
     @cython.binding(True)
@@ -363,13 +363,11 @@ cdef class Buffer:
         """
         check_open(self.fields.is_open, "Buffer")
         cdef Stream order = stream_or_default(stream, "Buffer.copy_from()")
-        if options is not None:
-            check_copy_options(options, order, "copy_from")
+        cdef _CopyAttributes attributes = copy_attributes(options, order, "copy_from")
         if isinstance(src, Buffer):
-            check_open((<Buffer>src).fields.is_open, "Buffer")
-            copy_buffer(self, <Buffer>src, order, options)
+            copy_buffer(self, <Buffer>src, order, attributes)
         else:
-            copy_from_object(self, src, order, options)
+            copy_from_object(self, src, order, attributes)
 
     @cython.binding(True)
     def fill(self, value, stream=NOT_GIVEN):
@@ -441,8 +439,9 @@ cdef class Buffer:
         """The CUDA Array Interface of device-accessible memory: one-dimensional int8. Host only."""
         if not self.fields.is_open or not is_device_accessible(self):
             raise AttributeError("__cuda_array_interface__: the buffer is not device-accessible")
-        return {"shape": (self.fields.size,), "typestr": "|i1", "version": 3, "strides": None,
-                "data": (self.fields.pointer, False), "stream": None}
+        cdef buffer_fields memory = open_memory_of(self)
+        return {"shape": (memory.size,), "typestr": "|i1", "version": 3, "strides": None,
+                "data": (memory.pointer, False), "stream": None}
 
     def __getbuffer__(self, Py_buffer* view, int flags):
         check_open(self.fields.is_open, "Buffer")
@@ -474,16 +473,50 @@ cdef class Buffer:
     def __eq__(self, other):
         if not isinstance(other, Buffer):
             return NotImplemented
-        cdef Buffer buffer = <Buffer>other
-        return (self.fields.pointer == buffer.fields.pointer
-                and self.fields.size == buffer.fields.size)
+        return self is other or is_same_memory(self, <Buffer>other)
 
     def __hash__(self):
-        return hash((self.fields.pointer, self.fields.size))
+        return hash((self.identity, self.identity_size))
 
     def __repr__(self):
         mapped = " is_mapped=True" if self.is_mapped else ""
         return f"<Buffer ptr={self.fields.pointer:#x} size={self.fields.size}{mapped}>"
+
+
+cdef bint is_same_memory(Buffer first, Buffer second) noexcept:
+    """Return whether two open Buffers, which have the same hash then, cover the same bytes."""
+    return (first.fields.is_open and second.fields.is_open
+            and first.identity == second.identity and first.identity_size == second.identity_size
+            and first.fields.pointer == second.fields.pointer
+            and first.fields.size == second.fields.size)
+
+
+cdef Buffer new_buffer(object cls):
+    if cls is Buffer:
+        return Buffer.__new__(Buffer)
+    instance = new_instance(cls, Buffer)
+    if (<Buffer>instance).was_opened:
+        raise_used_instance(cls)
+    return <Buffer>instance
+
+
+cdef int open_buffer(Buffer buffer, CUdeviceptr pointer, size_t size) except -1:
+    if buffer.was_opened:
+        raise RuntimeError("a Buffer cannot be opened a second time")
+    open_new_buffer(buffer, pointer, size)
+    return 0
+
+
+cdef inline void open_new_buffer(Buffer buffer, CUdeviceptr pointer, size_t size) noexcept:
+    """Open a Buffer that no user code has seen."""
+    buffer.fields = buffer_fields(pointer, size, True)
+    buffer.identity, buffer.identity_size, buffer.was_opened = pointer, size, True
+
+
+cdef buffer_fields open_memory_of(Buffer buffer) except *:
+    with cython.critical_section(buffer):
+        check_open(buffer.fields.is_open, "Buffer")
+        return buffer.fields
 
 
 cdef int register_buffer() except -1:
@@ -508,8 +541,9 @@ cdef Buffer create_part(Buffer whole, size_t offset, size_t size):
                          f"{whole.fields.size} bytes")
     cdef Buffer part = Buffer.__new__(Buffer)
     cdef Buffer memory = share_allocation(whole)
+    cdef CUdeviceptr start = whole.fields.pointer
     part.resource, part.memory_owner, part.shared = memory.resource, memory.memory_owner, memory
-    part.fields = buffer_fields(whole.fields.pointer + offset, size, True)
+    open_new_buffer(part, start + offset, size)
     return part
 
 
@@ -521,15 +555,17 @@ cdef Buffer wrap_memory(object cls, object ptr, object size, object mr, object o
         raise ValueError("stream requires a memory resource (mr)")
     if mr is not None:
         require_memory_resource(mr)
-    cdef Buffer buffer = cls.__new__(cls)
     cdef CUdeviceptr pointer = address_from(ptr)
     cdef size_t byte_count = size_from(size, "from_handle(): size")
+    cdef Stream recorded = None
+    cdef free_order order
     if mr is not None and (stream is not None or mr.is_device_accessible):
-        buffer.stream = default_stream_object() if stream is None else accept_stream(stream)
-        buffer.order = record_free_order(buffer.stream)
-    buffer.fields = buffer_fields(pointer, byte_count, True)
-    buffer.resource = mr
-    buffer.memory_owner = owner
+        recorded = default_stream_object() if stream is None else accept_stream(stream)
+        order = record_free_order(recorded)
+    cdef Buffer buffer = new_buffer(cls)
+    open_buffer(buffer, pointer, byte_count)
+    buffer.order.swap(order)
+    buffer.stream, buffer.resource, buffer.memory_owner = recorded, mr, owner
     if mr is not None:
         guard_cycles(buffer)
     return buffer
@@ -537,7 +573,7 @@ cdef Buffer wrap_memory(object cls, object ptr, object size, object mr, object o
 
 cdef int open_pool_buffer(Buffer buffer, MemoryResource resource, pool_handle& pool,
                           CUdeviceptr pointer, size_t size, stream_handle& stream) except -1:
-    buffer.fields = buffer_fields(pointer, size, True)
+    open_new_buffer(buffer, pointer, size)
     buffer.pool.swap(pool)
     buffer.resource = resource
     buffer.order.record(stream.take())

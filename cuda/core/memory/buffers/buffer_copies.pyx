@@ -11,18 +11,23 @@ from libc.string cimport memcpy
 cdef object arrays_in_use = deque()
 
 
-cdef object attributed_copies():
-    return import_module("cuda.core._located_memory")
+cdef class _CopyAttributes:
+
+    cdef int copy(self, CUdeviceptr target, CUdeviceptr source, size_t size,
+                  Stream stream) except -1:
+        raise NotImplementedError("_CopyAttributes.copy")
 
 
-cdef int check_copy_options(object options, Stream stream, str call) except -1:
-    attributed_copies()._check_copy_options(options, stream, call)
-    return 0
+cdef inline _CopyAttributes copy_attributes(object options, Stream stream, str call):
+    """Convert the options of a copy; None for none. Runs user code."""
+    if options is None:
+        return None
+    return import_module("cuda.core._located_memory")._convert_copy_options(options, stream, call)
 
 
 cdef int copy_bytes(const buffer_fields* target, const buffer_fields* source, Stream stream,
-                    object options) except -1:
-    # User code that converted one argument may have closed the other.
+                    _CopyAttributes attributes) except -1:
+    """Check and copy. Both ranges are read here, after the conversions of all arguments."""
     check_open(target.is_open and source.is_open, "Buffer")
     if target.size != source.size:
         raise ValueError(f"buffer sizes mismatch between src and dst (sizes are: "
@@ -32,9 +37,9 @@ cdef int copy_bytes(const buffer_fields* target, const buffer_fields* source, St
     cdef CUdeviceptr target_address = target.pointer, source_address = source.pointer
     cdef size_t size = source.size
     cdef CUresult code
-    if options is not None:
+    if attributes is not None:
         try:
-            attributed_copies()._copy(target_address, source_address, size, stream, options)
+            attributes.copy(target_address, source_address, size, stream)
         except CUDAError as error:
             note_access_of_devices(error, target_address, source_address, stream)
             raise
@@ -45,6 +50,11 @@ cdef int copy_bytes(const buffer_fields* target, const buffer_fields* source, St
     if code != CUDA_SUCCESS:
         raise_copy_error(code, b"cuMemcpyAsync", target_address, source_address, stream)
     return 0
+
+
+cdef int copy_memory(const buffer_fields* target, const buffer_fields* source,
+                     Stream stream) except -1:
+    return copy_bytes(target, source, stream, None)
 
 
 cdef int raise_copy_error(CUresult code, const char* function, CUdeviceptr first,
@@ -77,22 +87,25 @@ cdef int note_access_of_devices(object error, CUdeviceptr first, CUdeviceptr sec
     return 0
 
 
-cdef int copy_buffer(Buffer target, Buffer source, Stream stream, object options) except -1:
-    copy_bytes(&target.fields, &source.fields, stream, options)
+cdef int copy_buffer(Buffer target, Buffer source, Stream stream,
+                     _CopyAttributes attributes) except -1:
+    copy_bytes(&target.fields, &source.fields, stream, attributes)
     return retain_captured_operands(stream, (target, source)) if captures_under_way() else 0
 
 
-cdef int copy_to_object(object value, Buffer source, Stream stream, object options) except -1:
+cdef int copy_to_object(object value, Buffer source, Stream stream,
+                        _CopyAttributes attributes) except -1:
     cdef _ForeignMemory memory = foreign_memory(value, True, stream)
-    copy_bytes(&memory.fields, &source.fields, stream, options)
+    copy_bytes(&memory.fields, &source.fields, stream, attributes)
     if captures_under_way():
         retain_captured_operands(stream, (source,))
     return retain_for_copy(memory, stream)
 
 
-cdef int copy_from_object(Buffer target, object source, Stream stream, object options) except -1:
+cdef int copy_from_object(Buffer target, object source, Stream stream,
+                          _CopyAttributes attributes) except -1:
     cdef _ForeignMemory memory = foreign_memory(source, False, stream)
-    copy_bytes(&target.fields, &memory.fields, stream, options)
+    copy_bytes(&target.fields, &memory.fields, stream, attributes)
     if captures_under_way():
         retain_captured_operands(stream, (target,))
     return retain_for_copy(memory, stream)
@@ -107,22 +120,24 @@ cdef int retain_for_copy(_ForeignMemory memory, Stream stream) except -1:
     return retain_until_copied(memory, stream)
 
 
-cdef object memory_for_copy(object value, bint is_written, Stream stream, buffer_fields* fields):
-    cdef Buffer buffer
+cdef object memory_for_copy(object value, bint is_written, Stream stream):
     cdef _ForeignMemory memory
     if isinstance(value, Buffer):
-        buffer = <Buffer>value
-        check_open(buffer.fields.is_open, "Buffer")
-        fields[0] = buffer.fields
-        return buffer
+        check_open((<Buffer>value).fields.is_open, "Buffer")
+        return value
     if not PyObject_CheckBuffer(value):
         raise TypeError(f"a Buffer or a bytes-like object is required, not "
                         f"{qualified_name(value)!r}")
     memory = foreign_memory(value, is_written, stream)
     if memory.has_view and not PyBuffer_IsContiguous(&memory.view, b"C"):
         reject_strided(value)
-    fields[0] = memory.fields
     return memory
+
+
+cdef buffer_fields range_for_copy(object memory) except *:
+    if isinstance(memory, Buffer):
+        return open_memory_of(<Buffer>memory)
+    return (<_ForeignMemory?>memory).fields
 
 
 cdef int retain_after_copy(object memory, Stream stream) except -1:

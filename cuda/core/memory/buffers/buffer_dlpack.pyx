@@ -85,9 +85,10 @@ cdef object export_dlpack(Buffer self, object stream, object max_version, object
     check_dlpack_request(stream, dl_device, copy, device)
     check_exportable(self.fields.size)
     order_consumer(self, stream)
-    cdef int64_t size = self.fields.size, stride = 1
+    cdef buffer_fields memory = open_memory_of(self)
+    cdef int64_t size = memory.size, stride = 1
     cdef dlpack_tensor content
-    content.data = <void*><uintptr_t>self.fields.pointer
+    content.data = <void*><uintptr_t>memory.pointer
     content.location = device
     content.ndim = 1
     content.dtype.code, content.dtype.bits, content.dtype.lanes = signed_integer, 8, 1

@@ -47,7 +47,7 @@ cdef list buffers_of(object value, str call):
         if not isinstance(each, Buffer):
             raise TypeError(f"{call}: expected Buffer, got {type(each).__name__}")
     for each in buffers:
-        require_managed(each, call)
+        managed_memory_of(each, call)
     return buffers
 
 
@@ -70,12 +70,15 @@ cdef int run_batch(Stream stream, list buffers, list location_args, stream_work 
     cdef vector[size_t] sizes, first
     cdef vector[CUmemLocation] locations
     cdef batch_call batch
+    cdef CUmemLocation location
     cdef size_t i
     for i, location_arg in enumerate(location_args):
-        if i == 0 or location_arg != location_args[i - 1]:
-            locations.push_back(location_of(location_arg))
+        location = location_of(location_arg)
+        if (i == 0 or location.type != locations.back().type
+                or location.id != locations.back().id):
+            locations.push_back(location)
             first.push_back(i)
-    for buffer in buffers:
+    for buffer in buffers:  # runs no user code
         check_open((<Buffer>buffer).fields.is_open, "Buffer")
         pointers.push_back((<Buffer>buffer).fields.pointer)
         sizes.push_back((<Buffer>buffer).fields.size)

@@ -8,30 +8,27 @@ cdef struct range_call:
     CUmemLocation location
 
 
-cdef int require_managed(Buffer buffer, str call) except -1:
+cdef buffer_fields managed_memory_of(Buffer buffer, str call) except *:
+    """Return the memory of an open Buffer of managed memory, after all user code."""
     check_open(buffer.fields.is_open, "Buffer")
     if not is_managed(buffer):
         raise ValueError(f"{call} requires a managed-memory allocation")
-    return 0
+    return open_memory_of(buffer)
 
 
 cdef int advise(Buffer buffer, CUmem_advise advice, CUmemLocation location, str call) except -1:
-    require_managed(buffer, call)
-    cdef CUdeviceptr pointer = buffer.fields.pointer
-    cdef size_t size = buffer.fields.size
+    cdef buffer_fields memory = managed_memory_of(buffer, call)
     with nogil:
-        checked(cydriver.cuMemAdvise(pointer, size, advice, location), "cuMemAdvise")
+        checked(cydriver.cuMemAdvise(memory.pointer, memory.size, advice, location), "cuMemAdvise")
     return 0
 
 
 cdef int range_attribute(Buffer buffer, CUmem_range_attribute attribute, void* out, size_t bytes,
                          str call) except -1:
-    require_managed(buffer, call)
-    cdef CUdeviceptr pointer = buffer.fields.pointer
-    cdef size_t size = buffer.fields.size
+    cdef buffer_fields memory = managed_memory_of(buffer, call)
     with nogil:
-        checked(cydriver.cuMemRangeGetAttribute(out, bytes, attribute, pointer, size),
-                "cuMemRangeGetAttribute")
+        checked(cydriver.cuMemRangeGetAttribute(out, bytes, attribute, memory.pointer,
+                                                memory.size), "cuMemRangeGetAttribute")
     return 0
 
 
@@ -154,7 +151,7 @@ cdef class ManagedBuffer(Buffer):
 
     @accessed_by.setter
     def accessed_by(self, locations):
-        require_managed(self, "accessed_by")
+        managed_memory_of(self, "accessed_by")
         self.accessed_by._replace(locations)
 
     def prefetch(self, location, *, stream):
@@ -182,8 +179,8 @@ cdef class ManagedBuffer(Buffer):
         cdef Stream order = accept_stream(stream)
         cdef range_call call
         call.location = required_location(location, "prefetch")
-        require_managed(self, "prefetch")
-        call.pointer, call.size = self.fields.pointer, self.fields.size
+        cdef buffer_fields memory = managed_memory_of(self, "prefetch")
+        call.pointer, call.size = memory.pointer, memory.size
         run_on_stream(order, submit_prefetch, &call, "cuMemPrefetchAsync")
 
     def discard(self, *, stream):
@@ -207,7 +204,7 @@ cdef class ManagedBuffer(Buffer):
         """
         check_open(self.fields.is_open, "Buffer")
         cdef Stream order = accept_stream(stream)
-        require_managed(self, "discard")
+        managed_memory_of(self, "discard")
         discard_ranges(order, [self], "discard")
 
     def discard_prefetch(self, location, *, stream):
@@ -234,7 +231,7 @@ cdef class ManagedBuffer(Buffer):
         check_open(self.fields.is_open, "Buffer")
         cdef Stream order = accept_stream(stream)
         required_location(location, "discard_prefetch")
-        require_managed(self, "discard_prefetch")
+        managed_memory_of(self, "discard_prefetch")
         discard_and_prefetch_ranges(order, [self], [location], "discard_prefetch")
 
 

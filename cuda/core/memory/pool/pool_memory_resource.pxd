@@ -9,7 +9,7 @@ cdef class PoolMemoryResource(MemoryResource):
     cdef bint is_for_device
     cdef bint is_for_host
     cdef bint is_migrating     # managed memory
-    cdef size_t padding        # extra bytes per segment if upstream aligns to less than a block
+    cdef size_t padding        # extra bytes per segment if upstream aligns to less than 256 bytes
     cdef size_t limit          # maximum reserved bytes; SIZE_MAX: none
     cdef object threshold
     cdef readonly str capture

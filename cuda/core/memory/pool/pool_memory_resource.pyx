@@ -23,12 +23,15 @@ cdef extern from *:
 
 
 cdef size_t BLOCK_UNIT = 512           # granularity of block addresses and sizes
+cdef size_t DEVICE_ALIGNMENT = 256     # alignment that CUDA guarantees for an allocation
 cdef size_t SEGMENT_UNIT = 2 << 20     # granularity of segment sizes
 cdef size_t MAX_GROWTH = 64 << 20      # largest segment, unless an allocation needs more
 
 
 # no_gc_clear: deallocation needs the fields that the collector would clear first.
+# trashcan: a chain of pools that are upstream of each other may be thousands long.
 @cython.no_gc_clear
+@cython.trashcan(True)
 cdef class PoolMemoryResource(MemoryResource):
     """PoolMemoryResource(device, *, initial_size=0, max_size=None, release_threshold=None, \
 upstream=None, capture="refuse", track_allocations=False)\n--\n
@@ -36,7 +39,8 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
 
     A block that was freed on a stream is reused on it immediately, without a driver call. Another
     stream reuses it once its free has completed, or after waiting for it. The host blocks only if
-    memory has run out. Blocks are aligned to 512 bytes. Buffers of the pool keep it alive.
+    memory has run out. Blocks are aligned to 512 bytes, or to 256 bytes if the memory of `upstream`
+    is. Buffers of the pool keep it alive.
 
     Parameters
     ----------
@@ -137,7 +141,7 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
 
     @cython.binding(True)
     def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
-        """Free memory that no open Buffer owns; closing a Buffer frees its memory.
+        """Free memory that no Buffer owns; closing a Buffer frees its memory.
 
         Stream-ordered. Looks the address up, which is slower than closing a Buffer.
 
@@ -154,17 +158,28 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
         ------
         ValueError
             If no allocation of the pool begins at `ptr`.
+
+        Warns
+        -----
+        RuntimeWarning
+            If a Buffer owns the allocation; then the call has no effect.
         """
         cdef CUdeviceptr address = address_from(ptr)
         cdef Stream order = stream_or_default(stream, "deallocate()")
         if address == 0 or self.native is NULL or not self.native.is_of_this_process():
             return
         cdef pool_block* block
+        cdef cbool is_owned = False
         cdef PoolMemoryResource pool
         for pool in pools_of(self):
-            block = pool.native.find(address)
+            block = pool.native.claim(address, is_owned)
             if block is not NULL:
                 free_block(pool, block, free_order(), order)
+                return
+            if is_owned:
+                PyErr_WarnEx(RuntimeWarning, f"PoolMemoryResource.deallocate() has no effect: a "
+                             f"Buffer owns the allocation at {address:#x} and frees it when it is "
+                             "closed; call Buffer.close() instead".encode(), 1)
                 return
         raise ValueError(f"no allocation of this pool begins at {address:#x}")
 
@@ -353,10 +368,10 @@ cdef Buffer allocate_block(PoolMemoryResource self, object size, Stream stream):
             block = find_memory(self, size_requested, stream)
         if self.stacks is not None:
             self.stacks[block.address] = import_module("cuda.core.memory.stacks").stack_here()
-        buffer.fields = buffer_fields(block.address, size_requested, True)
+        open_new_buffer(buffer, block.address, size_requested)
         buffer.block = block
     else:
-        buffer.fields = buffer_fields(0, 0, True)
+        open_new_buffer(buffer, 0, 0)
     buffer.resource = self
     return buffer
 
@@ -470,13 +485,12 @@ cdef pool_block* add_segment(PoolMemoryResource self, size_t size, size_t block_
     cdef Buffer memory
     try:
         memory = allocate_upstream(self, size, stream)
-        if memory.fields.pointer % BLOCK_UNIT:
-            offset = BLOCK_UNIT - memory.fields.pointer % BLOCK_UNIT
-            if self.padding == 0:  # upstream aligns to less than a block
-                self.padding = BLOCK_UNIT
-                memory.close()
-                memory = allocate_upstream(self, size, stream)
-                offset = -memory.fields.pointer % BLOCK_UNIT
+        if memory.fields.pointer % DEVICE_ALIGNMENT and self.padding == 0:
+            self.padding = BLOCK_UNIT
+            memory = allocate_upstream(self, size, stream)
+        if self.padding:
+            offset = -memory.fields.pointer % BLOCK_UNIT
+        check_apart(self, memory)
         order = stream.native.borrow_open(stream)
         block = self.native.add_segment(memory.fields.pointer + offset, size, <void*>memory,
                                         order, block_size)
@@ -489,23 +503,30 @@ cdef pool_block* add_segment(PoolMemoryResource self, size_t size, size_t block_
 
 
 cdef Buffer allocate_upstream(PoolMemoryResource self, size_t size, Stream stream):
+    """Return a part of new upstream memory, which others that have the Buffer cannot free."""
     cdef borrowed_stream order
     cdef Stream upstream_stream = upstream_stream_of(self)
     if upstream_stream is None and self.parent is not None:
         upstream_stream = create_upstream_stream(self, stream)
-    memory = self.upstream.allocate(size + self.padding,
-                                    stream=stream if self.parent is None else upstream_stream)
-    if not isinstance(memory, Buffer) or (<Buffer>memory).fields.size < size:
-        raise TypeError(f"{qualified_name(self.upstream)}.allocate() must return a Buffer of at "
-                        f"least {size} bytes, got {memory!r}")
+    cdef Buffer memory = allocate_from(self.upstream, size + self.padding,
+                                       stream if self.parent is None else upstream_stream,
+                                       self.device if self.is_for_device else ANY_DEVICE)
     if upstream_stream is None:
         upstream_stream = create_upstream_stream(self, stream)
-    set_free_stream(<Buffer>memory, upstream_stream)
+    cdef Buffer segment = create_part(memory, 0, memory.fields.size)
+    set_free_stream(segment.shared, upstream_stream)
     if self.parent is not None:  # a graph does not wait for uncaptured work
         order = upstream_stream.native.borrow_open(upstream_stream)
         with nogil:
             synchronize_stream(order)
-    return memory
+    return segment
+
+
+cdef int check_apart(PoolMemoryResource self, Buffer memory) except -1:
+    if self.native.overlaps(memory.fields.pointer, memory.fields.size):
+        raise ValueError(f"{qualified_name(self.upstream)}.allocate() returned memory at "
+                         f"{memory.fields.pointer:#x} that it has already returned to this pool")
+    return 0
 
 
 cdef Stream create_upstream_stream(PoolMemoryResource self, Stream stream):

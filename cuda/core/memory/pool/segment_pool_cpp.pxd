@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Declarations of cpp/core/memory/pool, which cuts upstream segments into blocks.
 
+from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
 
@@ -80,4 +81,6 @@ cdef extern from "core/memory/pool/segment_pool.hpp" namespace "halfwarp::core" 
         bint is_closed() noexcept
         block_figures figures() noexcept
         vector[live_block] live_blocks() except +translate_exception
-        pool_block* find(CUdeviceptr) noexcept
+        void disown(pool_block&) noexcept
+        pool_block* claim(CUdeviceptr, cbool& is_owned) noexcept
+        bint overlaps(CUdeviceptr, size_t) noexcept
