@@ -34,16 +34,30 @@ cdef dict OPERATIONS = {
 cdef tuple SCOPES = ("system", "device")  # CUstreamMemoryBarrier_flags
 
 
-cdef object value_address(object target):
-    """Return the address of an open Buffer, or of an int."""
+cdef object value_target(object target):
+    """Return an open Buffer as it is, or convert an address to an int."""
     if isinstance(target, Buffer):
-        return Buffer_as_cu(<Buffer>target)
+        check_open((<Buffer>target).fields.is_open, "Buffer")
+        return target
     if isinstance(target, int) or hasattr(target, "__index__"):
         address = operator.index(target)
         if 0 < address < 2**64:
             return address
         raise ValueError(f"target must be an address from 1 to 2**64 - 1, got {address}")
     raise TypeError(f"target must be a Buffer or an address, got {qualified_name(target)}")
+
+
+cdef int set_address(CUstreamBatchMemOpParams* params, object target) except -1:
+    """Set the address after all arguments of all operations were converted."""
+    cdef CUdeviceptr address = 0
+    if target is None:
+        return 0
+    address = Buffer_as_cu(<Buffer>target) if isinstance(target, Buffer) else target
+    if params.operation == CU_STREAM_MEM_OP_ATOMIC_REDUCTION:
+        params.atomicReduction.address = address
+    else:
+        params.waitValue.address = address
+    return 0
 
 
 cdef object value_word(object value, object bits):
@@ -62,9 +76,9 @@ cdef object check_choice(str name, object word, object words):
     return word
 
 
-cdef CUstreamBatchMemOpParams value_operation(bint waits, object target, object value,
-                                              object bits, unsigned flags) except *:
-    """Build a write or a wait, which share one layout."""
+cdef CUstreamBatchMemOpParams value_operation(bint waits, object value, object bits,
+                                              unsigned flags) except *:
+    """Build a write or a wait, which share one layout, without its address."""
     cdef CUstreamBatchMemOpParams params
     memset(&params, 0, sizeof(params))
     number = value_word(value, bits)
@@ -76,17 +90,15 @@ cdef CUstreamBatchMemOpParams value_operation(bint waits, object target, object 
                                       else CU_STREAM_MEM_OP_WRITE_VALUE_64)
     params.waitValue.value64 = number
     params.waitValue.flags = flags
-    params.waitValue.address = value_address(target)
     return params
 
 
-cdef CUstreamBatchMemOpParams build_wait(object target, object value, object condition,
-                                         object bits) except *:
+cdef CUstreamBatchMemOpParams build_wait(object value, object condition, object bits) except *:
     flags = CONDITIONS.index(check_choice("condition", condition, CONDITIONS))
-    return value_operation(True, target, value, bits, flags)
+    return value_operation(True, value, bits, flags)
 
 
-cdef CUstreamBatchMemOpParams build_reduction(object operation, object target, object value,
+cdef CUstreamBatchMemOpParams build_reduction(object operation, object value,
                                               object bits) except *:
     cdef CUstreamBatchMemOpParams params
     memset(&params, 0, sizeof(params))
@@ -97,7 +109,6 @@ cdef CUstreamBatchMemOpParams build_reduction(object operation, object target, o
     params.atomicReduction.dataType = (CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_32 if bits == 32
                                        else CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_64)
     params.atomicReduction.value = number
-    params.atomicReduction.address = value_address(target)
     return params
 
 
@@ -109,8 +120,11 @@ cdef CUstreamBatchMemOpParams build_barrier(object scope) except *:
     return params
 
 
-cdef CUstreamBatchMemOpParams build_operation(object row) except *:
-    """Convert one row of a batch: the operation's name and the arguments of its method."""
+cdef CUstreamBatchMemOpParams build_operation(object row, list targets) except *:
+    """Convert one row of a batch: the operation's name and the arguments of its method.
+
+    Appends the target to `targets`; None for a barrier.
+    """
     if not isinstance(row, tuple) or not row:
         raise TypeError("an operation is a tuple that begins with 'write', 'wait', 'reduce' or "
                         f"'barrier', got {row!r}")
@@ -121,13 +135,15 @@ cdef CUstreamBatchMemOpParams build_operation(object row) except *:
         raise TypeError(f"a {name!r} operation has {required} to {required + len(defaults)} "
                         f"arguments, got {len(args)}")
     args += defaults[len(args) - required:]
+    if name == "barrier":
+        targets.append(None)
+        return build_barrier(args[0])
+    targets.append(value_target(args[1 if name == "reduce" else 0]))
     if name == "write":
-        return value_operation(False, args[0], args[1], args[2], 0)
+        return value_operation(False, args[1], args[2], 0)
     if name == "wait":
-        return build_wait(args[0], args[1], args[2], args[3])
-    if name == "reduce":
-        return build_reduction(args[0], args[1], args[2], args[3])
-    return build_barrier(args[0])
+        return build_wait(args[1], args[2], args[3])
+    return build_reduction(args[0], args[2], args[3])
 
 
 cdef int raise_refused_values(CUresult code) except -1:
@@ -146,8 +162,12 @@ cdef int submit_values(Stream self, list rows) except -1:
     cdef CUresult code
     if not rows:
         return 0
+    cdef list targets = []
+    cdef size_t i
     for row in rows:
-        operations.push_back(build_operation(row))
+        operations.push_back(build_operation(row, targets))
+    for i in range(operations.size()):
+        set_address(&operations[i], targets[i])
     cdef borrowed_stream stream = self.native.borrow_open(self)
     with nogil:
         code = try_call(driver.cuStreamBatchMemOp, stream.raw(), <unsigned>operations.size(),
