@@ -49,9 +49,14 @@ cdef class _Extents:
     cdef list reservations  # (address, size), adjacent
     cdef list mappings      # (address, size), adjacent
     cdef object process     # id of the process that owns it; a child process does not
+    cdef object buffer      # weak reference to the Buffer that `allocate` returned, or None
 
     def __cinit__(self):
         self.reservations, self.mappings, self.process = [], [], os.getpid()
+
+    cdef bint has_open_buffer(self) except -1:
+        cdef Buffer buffer = None if self.buffer is None else self.buffer()
+        return buffer is not None and buffer.fields.is_open
 
     cdef CUdeviceptr reserve(self, size_t size, size_t alignment, CUdeviceptr hint) except? 0:
         cdef CUdeviceptr address = 0

@@ -108,6 +108,7 @@ cdef class VirtualMemoryResource(MemoryResource):
         except BaseException:
             release_or_defer(self, extents)
             raise
+        extents.buffer = weakref.ref(buffer)
         self.allocations[address] = extents
         return buffer
 
@@ -125,14 +126,26 @@ cdef class VirtualMemoryResource(MemoryResource):
         stream : Stream, optional
             The stream that may still use the memory.
 
+        Warns
+        -----
+        RuntimeWarning
+            If an open Buffer owns the allocation; then the call has no effect.
+
         See Also
         --------
         cuMemUnmap, cuMemAddressFree : the driver functions.
         """
-        cdef _Extents extents = self.allocations.pop(ptr, None)
+        cdef _Extents extents = self.allocations.get(ptr)
         if extents is None:
             _unmap(ptr, size)
             _free_addresses(ptr, size)
+            return
+        if extents.has_open_buffer():
+            PyErr_WarnEx(RuntimeWarning, "VirtualMemoryResource.deallocate() has no effect: a "
+                         f"Buffer owns the allocation at {int(ptr):#x} and frees it when it is "
+                         "closed; call Buffer.close() instead".encode(), 1)
+            return
+        if self.allocations.pop(ptr, None) is not extents:  # another thread frees it
             return
         if extents.process != os.getpid():
             return
@@ -191,18 +204,24 @@ cdef class VirtualMemoryResource(MemoryResource):
             raise TypeError(f"buf must be a Buffer, got {type(buf).__name__}")
         cdef Buffer buffer = <Buffer>buf
         cdef size_t requested_size = size_from(new_size, "modify_allocation(): new_size")
+        before = self.options
+        after = before if config is None else options_from_config(config)
         check_open(buffer.fields.is_open, "Buffer")
         if buffer.resource is not self or buffer.fields.pointer not in self.allocations:
             raise ValueError("modify_allocation: the buffer was not allocated by this resource")
-        release_deferred(self)
-        before = self.options
-        if config is not None:
-            self.options = options_from_config(config)
+        with cython.critical_section(buffer):
+            check_open(buffer.fields.is_open, "Buffer")
+            buffer.exports += 1  # attributes of options may be user code, which must not close it
         try:
+            release_deferred(self)
+            self.options = after
             change_allocation(self, buffer, requested_size)
         except BaseException:
             self.options = before
             raise
+        finally:
+            with cython.critical_section(buffer):
+                buffer.exports -= 1
         return buf
 
     @property
@@ -356,9 +375,7 @@ cdef int move_to_larger_range(VirtualMemoryResource self, Buffer buffer, _Extent
     cdef CUdeviceptr new_address, mapped_address
     cdef size_t size
     cdef _Extents larger = _Extents()
-    if buffer.exports or buffer.shared is not None:
-        raise BufferError("modify_allocation: the memory must move, but other objects refer to it: "
-                          "release memoryviews, parts and prepared launches first")
+    check_movable(buffer)
     wait_for_context()
     try:
         new_address = larger.reserve(new_size, self.options.addr_align or 0, 0)
@@ -366,13 +383,22 @@ cdef int move_to_larger_range(VirtualMemoryResource self, Buffer buffer, _Extent
             larger.map_alias(new_address + mapped_address - old_address, mapped_address, size)
         larger.map_new(new_address + old_size, new_size - old_size, properties)
         set_virtual_access(new_address, new_size, self.options, &properties.location)
+        check_movable(buffer)
     except BaseException:
         release_or_defer(self, larger)
         raise
+    larger.buffer = extents.buffer
     self.allocations[new_address] = larger
     del self.allocations[old_address]
     resize(buffer, new_address, new_size)
     return release_or_defer(self, extents)
+
+
+cdef int check_movable(Buffer buffer) except -1:
+    if buffer.exports > 1 or buffer.shared is not None:  # one is that of modify_allocation
+        raise BufferError("modify_allocation: the memory must move, but other objects refer to it: "
+                          "release memoryviews, parts and prepared launches first")
+    return 0
 
 
 cdef int wait_for_context() except -1:
