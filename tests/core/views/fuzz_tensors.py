@@ -12,6 +12,7 @@ import collections
 import random
 import sys
 
+import numpy as np
 from cuda.core import CUDAError, Device
 from cuda.core._kernel_arg_handler import ParamHolder
 from cuda.core.utils import StridedMemoryView
@@ -53,6 +54,10 @@ def random_producer(random):
         version=random.choice(VERSIONS) if random.random() < 0.3 else (1, 1),
         **changes,
     )
+    # A byte offset must remain within the memory, which no importer can check.
+    producer.memory = np.zeros(4096, np.uint8)
+    if "data" not in changes:
+        producer.managed.content.data = producer.memory.ctypes.data
     if random.random() < 0.15:
         producer.device = random.choice(PAIRS)
     elif random.random() < 0.15:
