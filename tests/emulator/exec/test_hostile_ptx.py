@@ -14,6 +14,20 @@ REFUSED = {
     "before the parameters": ("ld.param.u32 a, [x-4];", "outside the parameters"),
     "partly past the parameters": ("ld.param.u64 wide, [x];", "outside the parameters"),
     "vector past the parameters": ("ld.param.v2.u32 {a, b}, [x];", "outside the parameters"),
+    "largest offset": ("ld.param.u32 a, [x+9223372036854775807];", "outside the parameters"),
+    "offset whose end wraps": (
+        "ld.param.u32 a, [x+18446744073709551612];",
+        "outside the parameters",
+    ),
+    "smallest offset": ("ld.param.u32 a, [x-9223372036854775808];", "outside the parameters"),
+    "vector at the largest offset": (
+        "ld.param.v2.u64 {wide, base}, [x+9223372036854775792];",
+        "outside the parameters",
+    ),
+    "argument at the largest offset": (
+        ".param .b32 slot; st.param.b32 [slot+9223372036854775804], a;",
+        "outside the parameters",
+    ),
     "absolute address of a parameter": ("ld.param.u32 a, [4];", "absolute address"),
     "wide sum": ("add.s32.wide.s32 a, b, c;", ".wide with this instruction"),
     "two types": ("add.s32.s32 a, b, c;", "number of types"),

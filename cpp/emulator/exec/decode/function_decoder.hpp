@@ -89,10 +89,13 @@ class function_decoder {
     operand_slot base = 0;   // 64 bits wide; 32 when is_narrow
     bool is_narrow = false;  // shared memory, 32-bit register
     bool is_frame_relative = false;
-    std::int64_t displacement = 0;
+    std::uint64_t displacement = 0;  // modulo 2^64, like the addresses of a device
     // Bounds of displacements within a named parameter.
-    std::int64_t first = 0, last = std::numeric_limits<std::int64_t>::max();
-    bool is_bounded() const { return last != std::numeric_limits<std::int64_t>::max(); }
+    std::uint64_t first = 0, last = std::numeric_limits<std::uint64_t>::max();
+    bool is_bounded() const { return last != std::numeric_limits<std::uint64_t>::max(); }
+    bool contains(std::uint64_t bytes) const {
+      return displacement >= first && displacement <= last && last - displacement >= bytes;
+    }
   };
   address address_of(const ptx::operand& o, ptx::state_space space);
   // Return a .local or .param variable, a parameter or a result, and its offset in the frame.

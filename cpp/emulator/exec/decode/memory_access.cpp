@@ -31,12 +31,12 @@ std::string space_name(const function_decoder& d, const address& at) {
 // Sets the address operand for `count` elements of `bits` bits. 0 bits: nothing is accessed.
 void set_address(function_decoder& d, instruction& instr, const address& at, std::uint32_t count,
                  int bits) {
-  std::int64_t bytes = std::int64_t{count} * bits / 8;
-  if (at.is_bounded() && (at.displacement < at.first || at.displacement + bytes > at.last)) {
+  const std::uint64_t bytes = std::uint64_t{count} * static_cast<std::uint64_t>(bits) / 8;
+  if (at.is_bounded() && !at.contains(bytes)) {
     throw unsupported{"the access is outside the parameters"};
   }
   instr.operand[4] = at.base;
-  instr.immediate = at.displacement;
+  instr.immediate = static_cast<std::int64_t>(at.displacement);
   instr.flags = static_cast<std::uint16_t>(count);
   if (at.is_frame_relative) instr.flags |= access_flag::frame_relative;
   bool is_named = at.space == state_space::global || at.space == state_space::const_;
@@ -89,7 +89,7 @@ void decode_ld(function_decoder& d) {
     instruction& instr = d.emit(name);
     instr.operand = slots;
     set_address(d, instr, at, static_cast<std::uint32_t>(part.size()), bits);
-    at.displacement += static_cast<std::int64_t>(part.size()) * bits / 8;
+    at.displacement += part.size() * static_cast<std::uint64_t>(bits) / 8;
   }
   if (m.has(qualifier::acquire)) d.emit("fence");
 }
@@ -112,7 +112,7 @@ void decode_st(function_decoder& d) {
     instruction& instr = d.emit(name);
     instr.operand = slots;
     set_address(d, instr, at, static_cast<std::uint32_t>(part.size()), bits);
-    at.displacement += static_cast<std::int64_t>(part.size()) * bits / 8;
+    at.displacement += part.size() * static_cast<std::uint64_t>(bits) / 8;
   }
 }
 

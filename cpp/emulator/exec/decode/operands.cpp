@@ -196,13 +196,12 @@ operand_slot function_decoder::symbol_value(const ptx::operand& o, int bits) {
     return constant(owner_.function_address(o.index) + addend, bits);
   }
   address at = address_of(o, state_space::generic);
-  std::uint64_t displacement = static_cast<std::uint64_t>(at.displacement);
   if (at.is_frame_relative && !is_entry()) {
     operand_slot slot = temporary(64);
-    emit("local_address.b64", {slot}).immediate = at.displacement;
+    emit("local_address.b64", {slot}).immediate = static_cast<std::int64_t>(at.displacement);
     return convert_width(slot, 64, bits);
   }
-  return constant(displacement, bits);
+  return constant(at.displacement, bits);
 }
 
 // The displacement is the full address of a symbol, whose base is a constant zero.
@@ -212,7 +211,7 @@ function_decoder::address function_decoder::address_of(const ptx::operand& o, st
   }
   address at;
   at.space = ptx::without_sub_space(space);
-  at.displacement = o.value;
+  at.displacement = static_cast<std::uint64_t>(o.value);
   bool is_symbol = o.kind == operand_kind::symbol || o.base == ptx::address_base::symbol;
   if (!is_symbol) return register_address(o, at);
   at.base = constant(0, 64);
@@ -251,13 +250,13 @@ function_decoder::address function_decoder::parameter_address(const ptx::operand
     at.first = frame_offset(o.symbol, o.index);
     block = out_.parameter_block;
   } else {
-    at.first = static_cast<std::int64_t>(v.offset);
+    at.first = v.offset;
   }
   at.displacement += at.first;
-  at.last = at.first + static_cast<std::int64_t>(v.size);
+  at.last = at.first + v.size;
   if (is_entry()) {
-    at.first = static_cast<std::int64_t>(block);
-    at.last = static_cast<std::int64_t>(block + source_.parameter_bytes);
+    at.first = block;
+    at.last = block + source_.parameter_bytes;
   }
   return at;
 }
@@ -275,17 +274,17 @@ function_decoder::address function_decoder::variable_address(const ptx::operand&
       break;
     case state_space::local:
     case state_space::param: {
-      std::int64_t offset = frame_offset(o.symbol, o.index);
+      std::uint64_t offset = frame_offset(o.symbol, o.index);
       at.is_frame_relative = true;
       at.displacement += offset;
       if (at.space == state_space::local) break;
       at.first = offset;
-      at.last = offset + static_cast<std::int64_t>(v->size);
+      at.last = offset + v->size;
       break;
     }
     case state_space::global:
     case state_space::const_:
-      at.displacement += static_cast<std::int64_t>(owner_.address_of(*v));
+      at.displacement += owner_.address_of(*v);
       break;
     default:
       throw unsupported{"a variable of this state space"};
