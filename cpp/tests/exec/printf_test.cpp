@@ -64,8 +64,32 @@ TEST(printf, strings_are_read_from_device_memory) {
   EXPECT_EQ(printed("%s", "st.local.b64 [a], 0;"), "(null)|1");
 }
 
-TEST(printf, width_and_precision_are_no_arguments) {
-  EXPECT_EQ(printed("%*d|%.*f", ""), "%*d|%.*f|0");
+// As on an H100 with driver 580.
+TEST(printf, an_argument_can_be_the_width_but_not_the_precision) {
+  EXPECT_EQ(printed("<%*d|%-*u>",
+                    "st.local.b32 [a], 4; st.local.b32 [a+4], 31; st.local.b32 [a+8], 3; "
+                    "st.local.b32 [a+12], 8;"),
+            "<  31|8  >|4");
+  EXPECT_EQ(printed("<%*c>", "st.local.b32 [a], -3; st.local.b32 [a+4], 81;"), "<Q  >|2");
+  EXPECT_EQ(printed("%.*f|%*.*f", ""), "%.*f|%*.*f|0");
+  EXPECT_EQ(printed("%6*d", ""), "%6*d|0");
+}
+
+TEST(printf, pointers_have_the_form_of_the_host) {
+  EXPECT_EQ(printed("<%p|%12p>", "st.local.b64 [a], 48879; st.local.b64 [a+8], 0;"),
+            "<0xbeef|       (nil)>|2");
+}
+
+TEST(printf, widths_and_precisions_are_limited) {
+  const std::size_t most = 70000;
+  EXPECT_LT(printed("%2000000000d", "st.local.b32 [a], 1;").size(), most);
+  EXPECT_LT(printed("%.2000000000d", "st.local.b32 [a], 1;").size(), most);
+  EXPECT_LT(printed("%.1999999999f", "st.local.b64 [a], 0d3FF0000000000000;").size(), most);
+  EXPECT_LT(printed("%*s", "st.local.b32 [a], 2147483647; mov.u64 t, word; st.local.b64 [a+8], t;")
+                .size(),
+            most);
+  EXPECT_LT(printed("%*d", "st.local.b32 [a], -2147483648; st.local.b32 [a+4], 1;").size(), most);
+  EXPECT_EQ(printed("%6000d", "st.local.b32 [a], 5;").size(), 6002u);
 }
 
 TEST(printf, percent_signs_and_unknown_conversions_are_kept) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/builtin/builtin.hpp"
@@ -12,7 +14,8 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-constexpr std::size_t max_characters = 4096;  // of one converted value
+// Limit of a width and a precision: a kernel must not fill the host's memory or disk.
+constexpr std::uint32_t max_width = 1 << 16;
 
 // Reads the arguments, which the compiler stored consecutively, each aligned to its size.
 class argument_reader {
@@ -38,20 +41,34 @@ class argument_reader {
   std::uint32_t count_ = 0;
 };
 
-// A conversion specification. "%-8.3lld" has start "%-8.3", 64 bits and letter 'd'.
+// A conversion specification. "%-8.3lld" has the flag '-', width 8, precision 3, 64 bits and
+// letter 'd'.
 struct conversion {
-  std::string start = "%";
+  std::string text;  // as it is in the format
+  std::string flags;
+  std::optional<std::uint32_t> width, precision;
+  bool has_width_argument = false;  // '*'
   bool is_64_bit = false;
   int short_levels = 0;  // h: 1, hh: 2
   char letter = 0;
+
+  // Returns the specification for snprintf without its letter.
+  std::string start() const {
+    std::string result = "%" + flags;
+    if (width) result += std::to_string(*width);
+    if (precision) result += "." + std::to_string(*precision);
+    return result;
+  }
 };
 
 template <class... Values>
 std::string formatted(const std::string& format, Values... values) {
-  char buffer[max_characters];
-  int length = std::snprintf(buffer, sizeof(buffer), format.c_str(), values...);
+  const int length = std::snprintf(nullptr, 0, format.c_str(), values...);
   if (length < 0) return {};
-  return {buffer, std::min<std::size_t>(static_cast<std::size_t>(length), sizeof(buffer) - 1)};
+  std::string text(static_cast<std::size_t>(length) + 1, '\0');
+  std::snprintf(text.data(), text.size(), format.c_str(), values...);
+  text.pop_back();
+  return text;
 }
 
 class formatter {
@@ -66,7 +83,8 @@ class formatter {
       text.append(format_, at_, percent - at_);
       if (percent == std::string::npos) break;
       at_ = percent + 1;
-      text += convert(read_conversion());
+      conversion c = read_conversion(percent);
+      text += convert(c);
     }
     return text;
   }
@@ -75,18 +93,30 @@ class formatter {
  private:
   char peek() const { return at_ < format_.size() ? format_[at_] : '\0'; }
 
-  // Devices do not support '*' and print such a conversion unchanged.
-  void read_number(conversion& c) {
-    while (std::isdigit(static_cast<unsigned char>(peek()))) c.start += format_[at_++];
+  bool is_at_digit() const { return std::isdigit(static_cast<unsigned char>(peek())) != 0; }
+
+  // Reads digits; a larger number than the limit is the limit.
+  std::uint32_t read_number() {
+    std::uint32_t number = 0;
+    for (; is_at_digit(); ++at_) {
+      number = std::min(number * 10 + static_cast<std::uint32_t>(peek() - '0'), max_width);
+    }
+    return number;
   }
 
-  conversion read_conversion() {
+  // Devices accept '*' as a width, but not as a precision.
+  conversion read_conversion(std::size_t percent) {
     conversion c;
-    while (peek() && std::strchr("-+ #0", peek())) c.start += format_[at_++];
-    read_number(c);
+    while (peek() && std::strchr("-+ #0", peek())) c.flags += format_[at_++];
+    if (peek() == '*') {
+      c.has_width_argument = true;
+      ++at_;
+    } else if (is_at_digit()) {
+      c.width = read_number();
+    }
     if (peek() == '.') {
-      c.start += format_[at_++];
-      read_number(c);
+      ++at_;
+      c.precision = read_number();
     }
     for (; peek() && std::strchr("hlLjzt", peek()); ++at_) {
       if (peek() == 'h')
@@ -95,11 +125,21 @@ class formatter {
         c.is_64_bit = true;
     }
     c.letter = peek();
-    ++at_;
+    at_ = std::min(at_ + 1, format_.size());
+    c.text = format_.substr(percent, at_ - percent);
     return c;
   }
 
-  std::string convert(const conversion& c) {
+  // A negative width aligns to the left.
+  void read_width_argument(conversion& c) {
+    const std::int64_t width = arguments_.next<std::int32_t>();
+    if (width < 0) c.flags += '-';
+    c.width = static_cast<std::uint32_t>(std::min<std::int64_t>(std::abs(width), max_width));
+  }
+
+  std::string convert(conversion& c) {
+    const bool is_known = c.letter && std::strchr("diuoxXfFeEgGaAcsp", c.letter);
+    if (is_known && c.has_width_argument) read_width_argument(c);
     switch (c.letter) {
       case 'd':
       case 'i':
@@ -117,42 +157,40 @@ class formatter {
       case 'G':
       case 'a':
       case 'A':
-        return formatted(c.start + c.letter, arguments_.next<double>());
+        return formatted(c.start() + c.letter, arguments_.next<double>());
       case 'c':
-        return formatted(c.start + 'c', arguments_.next<std::int32_t>());
+        return formatted(c.start() + 'c', arguments_.next<std::int32_t>());
       case 's':
         return convert_text(c);
       case 'p':
-        return formatted("0x%016llx", arguments_.next<unsigned long long>());
+        return formatted(c.start() + 'p', arguments_.next<const void*>());
       case '%':
         return "%";
-      case '\0':
-        return c.start;  // end of the text
       default:
-        return c.start + c.letter;  // unknown: printed unchanged
+        return c.text;  // unknown, or at the end of the format: printed unchanged
     }
   }
 
   std::string convert_signed(const conversion& c) {
-    if (c.is_64_bit) return formatted(c.start + "ll" + c.letter, arguments_.next<long long>());
+    if (c.is_64_bit) return formatted(c.start() + "ll" + c.letter, arguments_.next<long long>());
     std::int32_t value = arguments_.next<std::int32_t>();
     if (c.short_levels == 1) value = static_cast<std::int16_t>(value);
     if (c.short_levels == 2) value = static_cast<std::int8_t>(value);
-    return formatted(c.start + c.letter, value);
+    return formatted(c.start() + c.letter, value);
   }
   std::string convert_unsigned(const conversion& c) {
     if (c.is_64_bit) {
-      return formatted(c.start + "ll" + c.letter, arguments_.next<unsigned long long>());
+      return formatted(c.start() + "ll" + c.letter, arguments_.next<unsigned long long>());
     }
     std::uint32_t value = arguments_.next<std::uint32_t>();
     if (c.short_levels == 1) value = static_cast<std::uint16_t>(value);
     if (c.short_levels == 2) value = static_cast<std::uint8_t>(value);
-    return formatted(c.start + c.letter, value);
+    return formatted(c.start() + c.letter, value);
   }
   std::string convert_text(const conversion& c) {
     std::uint64_t address = arguments_.next<std::uint64_t>();
     std::string text = address ? read_text(w_, lane_, address) : "(null)";
-    return formatted(c.start + 's', text.c_str());
+    return formatted(c.start() + 's', text.c_str());
   }
 
   warp& w_;
