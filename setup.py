@@ -26,14 +26,14 @@ from halfwarp.progress import progress  # noqa: E402
 
 GENERATED = ROOT / "build" / "generated"
 CUDA = "13.5"  # the level of generator/api
-# Libraries instead of modules: with the C names of the driver, the runtime and NVML, and one to be
-# preloaded.
+# Shared libraries that are not extension modules. They export the C names of the driver, the
+# runtime and NVML; LD_PRELOAD loads the last library.
 EMULATOR, RUNTIME = "cuda.bindings.libcuda_emulated", "cuda.bindings.libcudart_emulated"
 MANAGEMENT = "cuda.bindings.libnvml_emulated"
 PRELOAD = "cuda.bindings.libcuda_preload"  # for programs that bring their own NVRTC
 LIBRARIES = (EMULATOR, RUNTIME, MANAGEMENT, PRELOAD)
 CC, CXX = (shlex.split(os.environ.get(v, c)) for v, c in (("CC", "gcc"), ("CXX", "g++")))
-# Flags of the environment follow our general flags and precede those of single parts.
+# Flags of the environment follow the general flags and precede the flags of single parts.
 FLAGS = ("CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS")
 ENV_FLAGS = {name: shlex.split(os.environ.get(name, "")) for name in FLAGS}
 DEBUG = os.environ.get("DEBUG") == "1"

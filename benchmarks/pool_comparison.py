@@ -2,9 +2,9 @@
 """python -m benchmarks.pool_comparison [--backend null|gpu] [--wheels DIR] [--threads N ...]
     [--no-reference] [--json FILE]
 
-Times allocation and deallocation of 1 KB in our pool and in those of other installed packages, each
-in its own process and in several rounds, then with more threads, each on its own stream. Reports
-packages that are not installed as skipped.
+Times allocation and deallocation of 1 KB in the pools of halfwarp and of other installed packages.
+Each pool runs in its own process and in several rounds, then with more threads, each on its own
+stream. Reports packages that are not installed as skipped.
 """
 
 import argparse

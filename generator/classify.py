@@ -222,7 +222,7 @@ class Classifier:
 
 
 def type_kinds(facts: Facts, decisions: Decisions) -> dict[str, str]:
-    """Type name -> void, char, scalar, handle, enum, struct, callback or function."""
+    """Map type names to void, char, scalar, handle, enum, struct, callback or function."""
     words = {"opaque": "handle", "number": "scalar"}
     kinds = {"void": "void", **dict.fromkeys(SCALARS, "scalar")}
     for item in facts.types:
@@ -238,7 +238,10 @@ def type_kinds(facts: Facts, decisions: Decisions) -> dict[str, str]:
 
 
 def opaque_handles(facts: Facts) -> dict[tuple[str, int], tuple[str, int]]:
-    """`struct cudaGraphicsResource **` is a `cudaGraphicsResource_t *`, which has a class."""
+    """Map (struct name, stars) to (handle name, stars).
+
+    `struct cudaGraphicsResource **` is a `cudaGraphicsResource_t *`, which has a class.
+    """
     handles: dict[tuple[str, int], tuple[str, int]] = {}
     for item in facts.types:
         if isinstance(item, FactTypedef) and item.word == "opaque" and "void" not in item.target:
@@ -248,14 +251,14 @@ def opaque_handles(facts: Facts) -> dict[tuple[str, int], tuple[str, int]]:
 
 
 def split_type(spelling: str) -> tuple[str, int]:
-    """`const CUgraphNode *const *` -> (`CUgraphNode`, 2)."""
+    """Split a type into base name and stars: `const CUgraphNode *const *` is (`CUgraphNode`, 2)."""
     bare = re.sub(r"\b(const|struct|enum|union)\b", "", spelling)
     stars = bare.count("*") + bare.count("[")
     return " ".join(re.sub(r"\[\d*\]|\*", " ", bare).split()), stars
 
 
 def describe(comment: str) -> dict[str, tuple[str, str]]:
-    """Parameter -> (direction, text) of a doxygen comment."""
+    """Map the parameters in a doxygen comment to (direction, text)."""
     text = re.sub(r"(?m)^\s*/?\*+/? ?", "", comment)
     params = {}
     for match in PARAM.finditer(text):
@@ -265,7 +268,7 @@ def describe(comment: str) -> dict[str, tuple[str, str]]:
 
 
 def capacity_index(views: list[View]) -> int | None:
-    """The index of a `size_t *numX` with output arrays: capacity as input, count as output."""
+    """Return the index of a `size_t *numX` for output arrays: input capacity and output count."""
     indices = [
         i
         for i, v in enumerate(views)
@@ -279,7 +282,7 @@ def capacity_index(views: list[View]) -> int | None:
 
 
 def count_groups(views: list[View]) -> dict[int, int]:
-    """Array parameter -> its count: each count belongs to the run of arrays before or after it."""
+    """Map array parameters to their count, which follows or precedes a run of arrays."""
     groups: dict[int, int] = {}
     for count, view in enumerate(views):
         if not view.is_counter or any(v.name.endswith("ArrayDesc") for v in views[:count]):

@@ -270,7 +270,7 @@ def by_type(annotation: str):
 
 
 def assembled_structs(table: dict) -> dict[str, list[AssembledStruct]]:
-    """Function -> structs; a single struct needs no list in the file."""
+    """Map functions to their structs. A single struct needs no list in the file."""
     lists = {k: v if isinstance(v, list) else [v] for k, v in texts(table).items()}
     return {name: [AssembledStruct(**one) for one in many] for name, many in lists.items()}
 

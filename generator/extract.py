@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headers -> facts: reads the C headers of one library with libclang."""
+"""Extracts facts: reads the C headers of one library with libclang."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class HeaderReader:
         return unit
 
     def header_of(self, cursor: Cursor) -> str:
-        """The name of the library's header with a declaration, or "" for other headers."""
+        """Return the name of the library's header that contains a declaration, or ""."""
         file = cursor.location.file
         name = Path(file.name).name if file else ""
         known = (*self.decisions.headers, *(Path(h).name for h in self.decisions.before))
@@ -113,7 +113,7 @@ class HeaderReader:
         return f"{value // 1000}.{value % 1000 // 10}" if value else ""
 
     def read_guards(self) -> dict[str, str]:
-        """Header -> the macro that keeps it from being included twice."""
+        """Map headers to the macro of their include guard, or ""."""
         guards = {}
         for folder, header in ((f, h) for h in self.decisions.headers for f in self.folders):
             if (folder / header).exists():
@@ -220,7 +220,7 @@ class HeaderReader:
         self.facts.constants.sort(key=lambda c: c.name)
 
     def read_macros(self, unit: TranslationUnit) -> dict[str, Cursor]:
-        """Macros of the library's own headers that have a value."""
+        """Return the macros of the library's own headers that have a value."""
         return {
             c.spelling: c
             for c in unit.cursor.get_children()
@@ -256,10 +256,12 @@ class HeaderReader:
     # --- functions -----------------------------------------------------------------------------
 
     def read_aliases(self) -> dict[str, tuple[str, tuple[str, ...]]]:
-        """Public name -> C name and flags: `#define X X_v2`, `#define X __CUDA_API_PTSZ(X_v2)`.
+        """Map public names to C names and flags.
 
-        Read from the text of the header: a plain parse lacks macros that only the per-thread stream
-        build defines."""
+        Forms: `#define X X_v2`, `#define X __CUDA_API_PTSZ(X_v2)`.
+
+        The names come from the text of the header, because a parse lacks macros that only a build
+        for per-thread default streams defines."""
         aliases = {}
         if self.decisions.convention == "exceptions":  # names keep their suffix
             return aliases
@@ -276,7 +278,7 @@ class HeaderReader:
         return aliases
 
     def hidden(self) -> dict[str, Cursor]:
-        """Declarations that need a macro which no program defines, but that existing code uses."""
+        """Return declarations that programs use but that need a macro of the driver's build."""
         if not self.decisions.hidden:
             return {}
         unit = self.parse(extra=[f"-D{self.decisions.hidden_macro}"])
@@ -317,7 +319,7 @@ class HeaderReader:
         self.facts.functions.sort(key=lambda f: f.name)
 
     def parameters(self, function: Cursor) -> list[FactParam]:
-        """The parameters with their types in the header, including macros that name types."""
+        """Return the parameters with the types of the header, including macros that name types."""
         arguments = list(function.get_arguments())
         words = " ".join(t.spelling for t in function.get_tokens()) if self.type_macros else ""
         written = words.partition("(")[2].split(",")
@@ -330,7 +332,7 @@ class HeaderReader:
         return params
 
     def read_versions(self, declared: dict[str, Cursor]) -> dict[str, str]:
-        """C name -> CUDA release, from the `PFN_<name>_v<number>` typedefs.
+        """Map C names to CUDA releases, by the `PFN_<name>_v<number>` typedefs.
 
         A typedef has no variant number. Variants and releases both ascend, and the newest variant
         belongs to the newest release."""
@@ -354,21 +356,21 @@ class HeaderReader:
         return releases.read(p.read_text("utf-8", "replace") for p in paths if p.exists())
 
     def older_variants(self, c_name: str, since: str) -> tuple[str, ...]:
-        """Flags with earlier releases that had a variant with the same C types: "also 2.0"."""
+        """Return a flag for each older release with a variant of the same C types: "also 2.0"."""
         variants = self.releases.get(base_name(c_name), {})
         numbers = releases.equal_and_older(variants, releases.number(since))
         return tuple(f"also {releases.release(n)}" for n in numbers)
 
 
 def declaration_of(c_type: Type) -> Cursor:
-    """The declaration of a type, or of the elements of an array."""
+    """Return the declaration of a type, or of the elements of an array."""
     while c_type.kind == TypeKind.CONSTANTARRAY:
         c_type = c_type.element_type
     return c_type.get_declaration()
 
 
 def is_named(cursor: Cursor) -> bool:
-    """Whether a struct, union or enum has a tag; libclang invents a spelling if there is none."""
+    """Return whether a struct, union or enum has a tag. libclang invents spellings without one."""
     if not cursor.spelling or "(" in cursor.spelling or cursor.is_anonymous():
         return False
     words = [t.spelling for t, _ in zip(cursor.get_tokens(), range(2), strict=False)]
@@ -376,7 +378,7 @@ def is_named(cursor: Cursor) -> bool:
 
 
 def cast_of(macro: Cursor) -> str:
-    """`#define CU_STREAM_LEGACY ((CUstream)0x1)` -> `CUstream`."""
+    """Return the cast in a macro: `CUstream` of `#define CU_STREAM_LEGACY ((CUstream)0x1)`."""
     text = "".join(t.spelling for t in list(macro.get_tokens())[1:])
     match = re.match(r"\(\((\w+)(\**)\)", text)
     return f"{match[1]} {match[2]}".rstrip() if match else ""
@@ -405,7 +407,7 @@ def word_for(target: Type) -> str:
 
 
 def plain(c_type: Type) -> str:
-    """The C spelling without the redundant words `struct`, `union`, `enum`."""
+    """Return the C spelling without the redundant words `struct`, `union` and `enum`."""
     return re.sub(r"\b(struct|union|enum) ", "", c_type.spelling).replace("_Bool", "bool")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands that run other programs, like ``python -m`` does."""
+"""Commands that run a module as the main program, as ``python -m`` does."""
 
 import runpy
 import sys
@@ -8,12 +8,12 @@ from halfwarp import installation
 
 
 def emulate(arguments):
-    """``python -m cuda.core.emulation``."""
+    """Run ``python -m cuda.core.emulation``."""
     return run("cuda.core.emulation", arguments)
 
 
 def bench(arguments):
-    """``python -m benchmarks``, which is not part of a wheel."""
+    """Run ``python -m benchmarks``. A wheel does not contain the benchmarks."""
     root = installation.package_root()
     if not (root / "benchmarks" / "budget.toml").exists():
         print(
@@ -27,7 +27,7 @@ def bench(arguments):
 
 
 def cache(arguments):
-    """Show or shrink a program cache."""
+    """List, prune or clear a program cache."""
     from cuda.core.compile.cache.command import main
 
     return main(arguments.folder, arguments.prune, arguments.clear)

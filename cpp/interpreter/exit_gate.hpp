@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A gate that Python's exit closes. Calls that must not run during exit pass it.
+// A gate that the exit of Python closes. A call that must not run during the exit passes it first.
 #pragma once
 
 #include <cstdint>

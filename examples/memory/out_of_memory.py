@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finding out why memory ran out: live allocations, and the log after the program has ended.
+"""Find the cause of an OutOfMemoryError in the live allocations and in the allocation log.
 
-A cache that never removes entries fills a limit of 6 MiB. Prints the contents of the error, the
-line of code with most of the memory, and the peak in the log.
+A cache never removes entries and exceeds a limit of 6 MiB. The program prints the sizes in the
+error, the source line that allocated the most memory, and the peak in the log.
 """
 
 import sys
@@ -23,7 +23,7 @@ MIB = 1 << 20
 
 
 class Cache:
-    """Retains every result, which is the mistake."""
+    """Retains every result. This is the mistake."""
 
     def __init__(self, resource, stream):
         self.resource, self.stream = resource, stream

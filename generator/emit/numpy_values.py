@@ -21,7 +21,7 @@ LETTERS = {
 
 
 def assembled_fields(library: Library, function: Function) -> dict[str, NumpyField]:
-    """Argument -> field of an assembled struct that it sets."""
+    """Map arguments to the fields of an assembled struct that they set."""
     types = {t.name: t for t in library.numpy_structs}
     return {
         name: types[p.assembly.numpy_struct].fields[field]

@@ -66,7 +66,7 @@ class Index:
 
 
 def number_assemblies(functions: list[Function]) -> dict[int, int]:
-    """Assembly id -> index. An assembly for older drivers follows the one that it replaces."""
+    """Map assembly ids to indices. An assembly for older drivers follows the newer assembly."""
     places, count = {}, 0
     for assembly in (p.assembly for f in functions for p in f.params if p.assembly):
         places[id(assembly)] = count

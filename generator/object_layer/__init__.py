@@ -9,7 +9,7 @@ from . import cimport_aliases, native_headers, old_modules, stubs
 
 
 def emit(root: Path, generated: dict[str, str]) -> dict[str, str]:
-    """Path below the root -> text. `generated` has the files of the low layer."""
+    """Map paths below the root to texts. `generated` contains the files of the low layer."""
     return {
         **stubs.emit(root),
         **cimport_aliases.emit(root),

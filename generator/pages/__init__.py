@@ -19,7 +19,7 @@ PARTS = {"functions": functions_page, "types": types_page, "enumerations": enums
 
 
 def pages(headers: Path | None = None) -> dict[str, str]:
-    """Path below the folder of reference pages -> text.
+    """Map paths below the folder of reference pages to texts.
 
     `headers` is the folder of the CUDA headers, which define the themes of the functions.
     """

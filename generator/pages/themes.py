@@ -60,7 +60,7 @@ def by_theme(
 
 
 def groups_in(header: Path | None) -> dict[str, tuple[str, str]]:
-    """C function -> its group, by the position of its declaration in a header."""
+    """Map C functions to their groups, by the position of the declaration in a header."""
     if header is None or not header.is_file():
         return {}
     text = header.read_text("utf-8", "replace")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Facts and decisions -> the model: kinds of parameters, numbers of tagless types, signatures."""
+"""Builds the model from facts and decisions: kinds, numbers of tagless types, signatures."""

@@ -131,7 +131,7 @@ def is_size_function(sizes: Function, function: Function) -> bool:
 
 
 def classes(enums: list[Enum], decisions: Decisions) -> dict[str, str]:
-    """Exception class of a single code -> C name of the code."""
+    """Map each exception class for a single code to the C name of the code."""
     chosen = decisions.exceptions
     if not decisions.exception_per_code:
         return chosen

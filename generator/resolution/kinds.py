@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Role and C type -> kind, for functions that return a tuple."""
+"""Maps role and C type to a kind, for functions that return a tuple."""
 
 from __future__ import annotations
 

@@ -13,8 +13,11 @@ from ..model import Enum, Library
 def attribute_tables(
     decisions: Decisions, enums: list[Enum], uses: dict[str, Library]
 ) -> dict[str, dict[str, Kind]]:
-    """Enum -> member -> kind of its value. `like` copies the table of another library's enum whose
-    members have the same values, and `types` maps its types to types of this library."""
+    """Map enums to members to the kinds of their values.
+
+    `like` copies the table of another library's enum whose members have the same values. `types`
+    maps its types to types of this library.
+    """
     values = {e.name: {m.value: m.name for m in e.members} for e in enums}
     tables = {}
     for enum, rows in decisions.attributes.items():

@@ -21,7 +21,7 @@ def mapped_file(address):
 
 
 def searched(error):
-    """Return the folders named in a library's error message, plus those of the system."""
+    """Return the folders in a library's error message and the folders of the system."""
     folders = re.findall(r'listdir\("([^"]+)"\)', str(error))
     path = os.environ.get("LD_LIBRARY_PATH")
     system = f"LD_LIBRARY_PATH ({path or 'not set'}), the cache of ldconfig, /lib and /usr/lib"

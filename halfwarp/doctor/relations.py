@@ -59,10 +59,10 @@ def judge_backend(findings, driver, backend):
 def judge_driver(findings, driver):
     version = driver["version"]
     if numbers(version) < OLDEST_DRIVER:
-        findings.problem(f"the driver is of CUDA {version}, which is too old", INSTALL_DRIVER)
+        findings.problem(f"the driver supports only CUDA {version}: too old", INSTALL_DRIVER)
     elif numbers(version)[0] < numbers(driver["api_version"])[0]:
         findings.warning(
-            f"the driver is of CUDA {version}, our API of CUDA {driver['api_version']}: "
+            f"the driver supports CUDA {version}, but the API is CUDA {driver['api_version']}: "
             f"{len(driver['missing_functions'])} of {driver['functions']} functions are missing, "
             "and functions of cuda.bindings.runtime may return cudaErrorInsufficientDriver",
             "update the driver if one of them is needed",
@@ -80,8 +80,8 @@ def judge_compiler(findings, driver, nvrtc):
     compiler, supported = nvrtc.get("version"), driver["version"]
     if compiler and numbers(compiler) > numbers(supported):
         findings.warning(
-            f"NVRTC is of CUDA {compiler}, the driver of CUDA {supported}: the driver may refuse "
-            "its PTX (CUDA_ERROR_UNSUPPORTED_PTX_VERSION)",
+            f"NVRTC {compiler} is newer than the driver, which supports CUDA {supported}: the "
+            "driver may reject its PTX (CUDA_ERROR_UNSUPPORTED_PTX_VERSION)",
             "compile to cubin, update the driver, or "
             f"pip install 'nvidia-cuda-nvrtc=={supported}.*'",
         )
@@ -91,8 +91,7 @@ def judge_linker(findings, nvrtc, linker):
     compiler, linker_version = nvrtc.get("version"), linker.get("version")
     if compiler and linker_version and numbers(compiler) > numbers(linker_version):
         findings.warning(
-            f"NVRTC is of CUDA {compiler}, nvJitLink of CUDA {linker_version}: it cannot link the "
-            "output of a newer NVRTC",
+            f"nvJitLink {linker_version} is older than NVRTC {compiler} and cannot link its output",
             f"pip install 'nvidia-nvjitlink=={compiler}.*'",
         )
 

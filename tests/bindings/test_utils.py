@@ -127,7 +127,7 @@ class TestMajorVersion:
 
     def test_an_older_driver_is_warned_about_once(self, driver_of):
         driver_of(12090)
-        with pytest.warns(UserWarning, match="CUDA 13.*driver of CUDA 12") as caught:
+        with pytest.warns(UserWarning, match="CUDA 13.*driver supports CUDA 12") as caught:
             utils.warn_if_cuda_major_version_mismatch()
             utils.warn_if_cuda_major_version_mismatch()
         assert len(caught) == 1

@@ -43,7 +43,7 @@ def masked(text):
 
 
 def sections(page):
-    """Map titles to lines."""
+    """Map the titles of the sections to their lines."""
     parts = (part.split("\n") for part in page.split("\n\n"))
     return {title: [line.removeprefix("  ") for line in lines] for title, *lines in parts}
 

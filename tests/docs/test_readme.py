@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README's statements about the package are true."""
+"""The README agrees with the package."""
 
 import json
 import re
@@ -66,7 +66,7 @@ def test_the_guide_lists_the_options():
 
 
 def rows_of_the_readme():
-    """Map each row to its figures on the null driver and on the GPU: NVIDIA's, ours."""
+    """Map rows to NVIDIA's and halfwarp's figures on the null driver and on the GPU."""
     cells = re.findall(r"^\| `(.*?)` \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", README, re.M)
     return {row: tuple(map(int, numbers)) for row, *numbers in cells}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Facts -> text -> facts."""
+"""Writing facts to an `.api` file and reading them again."""
 
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Model -> generated files: goldens, determinism, unchanged files."""
+"""Generated files of a model: goldens, determinism, files that do not change."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headers -> facts."""
+"""Extraction of facts from headers."""
 
 import dataclasses
 

@@ -118,8 +118,7 @@ class Workspace:
                 fresh.replace(target)
 
     def digests(self) -> dict[Path, str]:
-        """Map the path of each built file to its digest; a mutant that changes none is
-        equivalent."""
+        """Map build outputs to digests. A mutant that changes none of them is equivalent."""
         paths = {path for pattern in MADE for path in self.root.glob(pattern) if path.is_file()}
         return {path: digest(path) for path in sorted(paths)}
 

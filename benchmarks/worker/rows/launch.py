@@ -5,7 +5,7 @@ from rows import row
 
 
 def addresses(count):
-    """Return ints like those of `data_ptr()`, which CPython stores in two digits."""
+    """Return addresses as `data_ptr()` does: ints that CPython stores in two digits."""
     return [0x7F1200000000 + 512 * i for i in range(count)]
 
 

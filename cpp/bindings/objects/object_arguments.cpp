@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts handle and struct objects to C words: None, subclasses, integers, and error messages.
+// Converts Python arguments for handles and structs to C words.
 #include "bindings/objects/object_arguments.hpp"
 
 #include "bindings/errors/errors.hpp"
@@ -7,9 +7,9 @@
 namespace halfwarp::bindings {
 namespace {
 
-bool raise_expected_class(const class_record& record, const char* also, PyObject* got) {
-  return raise_error(PyExc_TypeError, "expected %s%s, got %s", short_name(record.name), also,
-                     Py_TYPE(got)->tp_name);
+bool raise_expected_class(const class_record& record, const char* alternatives, PyObject* object) {
+  return raise_error(PyExc_TypeError, "expected %s%s, got %s", short_name(record.name),
+                     alternatives, Py_TYPE(object)->tp_name);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels: part of a library, which they retain.
+// Kernels. Each kernel retains the library that contains it.
 #include "core/module/kernel.hpp"
 
 #include "core/lifetime/interpreter.hpp"
@@ -7,8 +7,8 @@
 namespace halfwarp::core {
 namespace {
 
-// Returns the existing handle of a kernel of `library`. If the handle names a kernel of another
-// library, the program unloaded that library and the driver reused the value.
+// Returns the registered handle of a kernel of `library`, or null. A registered handle with another
+// library is stale: the program unloaded that library, and the driver reused the handle value.
 kernel_handle find_match(CUkernel raw, CUlibrary library) noexcept {
   for (;;) {
     kernel_handle match = kernel_handle::find(raw);
@@ -17,8 +17,8 @@ kernel_handle find_match(CUkernel raw, CUlibrary library) noexcept {
   }
 }
 
-// Returns the library that the driver reports for a registered kernel, or the registered library if
-// it reports none.
+// Returns the library of a registered kernel, or null for other kernels. The driver's result
+// overrides the registered library.
 CUlibrary library_of(CUkernel raw) noexcept {
   const kernel_handle known = kernel_handle::find(raw);
   if (!known) return nullptr;

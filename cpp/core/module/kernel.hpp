@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels: part of a library, which they retain.
+// Kernels. Each kernel retains the library that contains it.
 #pragma once
 
 #include <memory>
@@ -27,11 +27,12 @@ struct kernel_traits {
 using kernel_ref = handle_ref<kernel_traits>;
 using kernel_handle = handle<kernel_traits>;
 
-// Returns the kernel of a symbol. Throws driver_error, CUDA_ERROR_NOT_FOUND if there is none.
+// Returns the kernel with this symbol. Throws driver_error: CUDA_ERROR_NOT_FOUND if the library has
+// no such kernel.
 [[nodiscard]] kernel_handle find_kernel(const library_handle& library, const std::string& symbol);
 
-// Wraps an existing kernel: shared if we own it, else borrowed. The borrowed kernel retains
-// `library`, which may be null.
+// Returns the registered handle of a kernel, or creates a borrowed handle that retains `library`.
+// `library` may be null.
 [[nodiscard]] kernel_handle kernel_of(CUkernel raw, const library_handle& library);
 
 }  // namespace halfwarp::core

@@ -15,10 +15,11 @@ namespace halfwarp::core {
 
 struct library_facts {
   kernel_signatures signatures;  // empty without PTX that declares them
-  // Set once the program obtained a raw handle of this library or of one of its kernels. The
-  // program may then outlive our objects or unload the library itself, so we never do.
+  // Set when the program obtains the raw handle of the library or of a kernel in it. Such a
+  // library is never unloaded here: the program may use it later, or unload it itself.
   bool stays_loaded = false;
-  // Set once the program unloaded it: the driver reused its handle, or a kernel's, for a later one.
+  // Set when the driver reuses the handle of the library or of a kernel in it. Then the program
+  // has unloaded the library.
   bool is_unloaded = false;
 };
 
@@ -40,16 +41,16 @@ using library_handle = handle<library_traits>;
 // the host synchronizes anyway, or before another one is loaded if there are too many.
 inline constexpr std::size_t most_unused_libraries = 32;
 void unload_unused_libraries() noexcept;
-// For a child process: the libraries belong to the parent.
+// Call in a child process, where the libraries of the parent process do not exist.
 void discard_unused_libraries() noexcept;
 
-// Call when the program gets the raw handle of a library or of one of its kernels. A null or
-// borrowed library needs no mark, because it is never unloaded here.
+// Call when the program obtains the raw handle of a library or of a kernel in it. `library` may
+// be null.
 inline void keep_loaded(const library_handle& library) noexcept {
   if (library) __atomic_store_n(&library.facts().stays_loaded, true, __ATOMIC_RELAXED);
 }
 
-// Call when the driver returns the handle of this library or of one of its kernels for another one.
+// Call when the driver reuses the handle of the library or of a kernel in it.
 inline void mark_unloaded(const library_handle& library) noexcept {
   __atomic_store_n(&library.facts().is_unloaded, true, __ATOMIC_RELAXED);
 }

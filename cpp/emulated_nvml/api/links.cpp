@@ -6,8 +6,9 @@ namespace halfwarp::emulated_nvml::api {
 namespace {
 
 constexpr unsigned generation = 5, width = 16;
-constexpr unsigned device_id = 0xE001'10DE, board_id = 0x0001'10DE;  // vendor in the lower half
-constexpr unsigned megabytes_per_second = 32000;                     // per lane of PCIe 5.0
+constexpr unsigned device_id = 0xE001'10DE,
+                   board_id = 0x0001'10DE;        // vendor id in the lower 16 bits
+constexpr unsigned megabytes_per_second = 32000;  // per lane of PCIe 5.0
 
 bool has_link(nvmlDevice_t device, unsigned link) noexcept {
   return link < device->sensors.get(sensor::nvlinks);
@@ -22,7 +23,7 @@ nvmlReturn_t check_link(nvmlDevice_t device, unsigned link) noexcept {
 
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* info) noexcept {
   nvmlPciInfo_t result{};
-  strcpy(result.busIdLegacy, device->bus_id + 4);  // the legacy form has a domain of four digits
+  strcpy(result.busIdLegacy, device->bus_id + 4);  // the legacy form has a four-digit domain
   strcpy(result.busId, device->bus_id);
   result.domain = device->facts.pci_domain;
   result.bus = device->facts.pci_bus;
@@ -98,7 +99,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkVersion(nvmlDevice_t device, unsigned link,
   return code == NVML_SUCCESS ? write_sensor(version, device, sensor::nvlink_version) : code;
 }
 
-// All devices are attached to one processor, each in its own slot.
+// All devices share one host bridge, and no two devices share a board.
 nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t first, nvmlDevice_t second,
                                                  nvmlGpuTopologyLevel_t* level) noexcept {
   if (!is_device(second)) return NVML_ERROR_INVALID_ARGUMENT;

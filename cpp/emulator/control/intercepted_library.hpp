@@ -11,28 +11,29 @@
 
 namespace halfwarp::emulator::control {
 
-// The parts of an exported name: __nvJitLinkCreate_13_0 is nvJitLinkCreate of one release.
+// Parts of an exported symbol: release 13.0 exports nvJitLinkCreate as __nvJitLinkCreate_13_0.
 struct exported_name {
   std::string_view prefix, name, suffix;
 };
 
 exported_name parse_exported_name(std::string_view exported) noexcept;
 
-// Returns whether this library defines the function, which then needs no replacement.
+// Returns whether the emulator itself defines the function. Such a function is not intercepted.
 bool is_ours(const void* function) noexcept;
 
-// Guards the records of programs and links. A fork waits for it, so the child process can use it.
+// Guards the records of programs and links. A fork acquires the mutex first, so a child process
+// starts with consistent records and an unlocked mutex.
 std::mutex& interception_lock();
 
-// Returns the replacement of a function for one of the open releases.
+// Returns the replacement of one function for the open release with index `release`.
 using replacement_for = void*(std::size_t release) noexcept;
 
 struct intercepted_function {
   const char* name;
-  replacement_for* replacement;  // null for a function that is only called from here
+  replacement_for* replacement;  // null if the function is called but not intercepted
 };
 
-// The real functions of each open release; several may be open at once.
+// Holds the original functions of each open release. A process may open several releases.
 class intercepted_library {
  public:
   static constexpr std::size_t most_releases = 4, most_functions = 7;
@@ -40,13 +41,15 @@ class intercepted_library {
   explicit constexpr intercepted_library(std::span<const intercepted_function> functions)
       : functions_{functions} {}
 
-  // Returns a struct of pointers to functions, in the order of the list.
+  // Returns the original functions of a release. `Functions` is a struct of function pointers in
+  // the order of `functions_`.
   template <class Functions>
   const Functions& release(std::size_t index) const noexcept {
     return reinterpret_cast<const Functions&>(releases_[index]);
   }
 
-  // Returns the replacement of `real` for its release, or `real` if the release lacks a function.
+  // Returns the replacement of the exported function `real`. Returns `real` if the function is not
+  // intercepted, if its release lacks a function, or if too many releases are open.
   void* replacement_of(std::string_view exported, void* real);
 
  private:
@@ -58,7 +61,7 @@ class intercepted_library {
   std::size_t used_ = 0;
 };
 
-// Instantiates a body once for each release, with the parameters of the C function.
+// Instantiates `Body` once for each release. Each instance has the signature of the C function.
 template <auto& Library, auto Body>
 struct for_releases;
 

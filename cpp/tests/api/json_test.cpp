@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON writer.
+// Tests the JSON writer: separators and escapes.
 #include "emulator/observation/json.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of a layout: size, range of memory, overlap of elements.
+// Properties of a layout: size, range of offsets, overlap of elements.
 #include "views/layout/facts.hpp"
 
 #include <stdexcept>
@@ -56,7 +56,7 @@ void check_reach(const layout& input, std::uint64_t address) {
   const std::int64_t after = multiply(add(range.last, 1), input.itemsize());
   std::uint64_t end;
   const bool is_too_low = before < 0 && magnitude(before) > address;
-  // The layout may start below the address; only an end above it can leave the address space.
+  // If `after` is not positive, the layout ends at or below `address` and cannot overflow.
   const bool is_too_high =
       after > 0 && __builtin_add_overflow(address, static_cast<std::uint64_t>(after), &end);
   if (is_too_low || is_too_high) throw std::overflow_error("the layout leaves the address space");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of a layout: size, range of memory, overlap of elements.
+// Properties of a layout: size, range of offsets, overlap of elements.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ struct offset_range {
 [[nodiscard]] std::int64_t volume(const layout& input);
 [[nodiscard]] offset_range offset_bounds(const layout& input);
 [[nodiscard]] std::int64_t offset_in_bytes(const layout& input);
-// Returns the size from the first byte of the memory; throws if elements precede it.
+// Returns the size of the memory from offset 0 to the last element. Throws if an element has a
+// negative offset.
 [[nodiscard]] std::int64_t required_size_in_bytes(const layout& input);
 
 // Throws std::overflow_error if elements lie outside of the 64-bit address space.
@@ -27,7 +28,8 @@ void check_reach(const layout& input, std::uint64_t address);
 [[nodiscard]] bool is_contiguous_f(const layout& input) noexcept;
 [[nodiscard]] bool is_contiguous_any(const layout& input) noexcept;
 [[nodiscard]] bool is_dense(const layout& input) noexcept;
-// Returns true only if no two elements overlap; exact for slices and permutations of dense layouts.
+// Returns whether no two elements overlap. The result is exact for slices and permutations of dense
+// layouts. For other layouts it may be false although no elements overlap.
 [[nodiscard]] bool is_unique(const layout& input) noexcept;
 
 }  // namespace halfwarp::views

@@ -32,8 +32,8 @@ def warn_if_cuda_major_version_mismatch() -> None:
     ours, theirs = driver.CUDA_VERSION // 1000, version // 1000
     if ours > theirs:
         warnings.warn(
-            f"the bindings are of CUDA {ours}, the installed driver of CUDA {theirs}: newer "
-            "functions will be missing. Update the driver, or silence this with "
+            f"the bindings are for CUDA {ours}, but the driver supports CUDA {theirs}: newer "
+            "functions are missing. Update the driver, or silence this with "
             "CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING=1",
             UserWarning,
             stacklevel=2,

@@ -19,7 +19,8 @@ cdef int require_driver(int version, str call) except -1:
     cdef int driver = driver_version()
     if driver < version:
         raise RuntimeError(f"{call} requires CUDA {version // 1000}.{version % 1000 // 10} or "
-                           f"later; the driver is of CUDA {driver // 1000}.{driver % 1000 // 10}")
+                           "later; the driver supports CUDA "
+                           f"{driver // 1000}.{driver % 1000 // 10}")
     return 0
 
 

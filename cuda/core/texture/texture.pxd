@@ -3,7 +3,7 @@
 
 cdef class OpaqueArray:
     cdef held_array native
-    cdef uintptr_t identity      # the handle value, kept after close
+    cdef uintptr_t identity      # the handle value, also after close
     cdef int ordinal
     cdef tuple extents
     cdef object kind             # ArrayFormatType

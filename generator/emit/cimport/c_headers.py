@@ -92,7 +92,7 @@ class Declarations:
 
 
 def tag_words(declarations: list) -> dict[str, str]:
-    """Name that is a tag only -> `struct NAME`, which C requires."""
+    """Map each name that is only a tag to `struct NAME`, which C requires."""
     typedefs = {i.name for i in declarations if isinstance(i, FactTypedef)}
     typedefs |= {i.tag for i in declarations if getattr(i, "word", "").startswith("typedef ")}
     words = {}

@@ -132,7 +132,7 @@ cdef extern from "driver/{self.prefix}_calls.h" nogil:
 
 
 def tag_words(library: Library) -> dict[str, str]:
-    """Tag -> struct, union or enum, of the types that have no typedef of the same name."""
+    """Map each tag without a typedef of the same name to struct, union or enum."""
     words = {}
     for item in library.facts.types:
         if isinstance(item, FactTypedef):

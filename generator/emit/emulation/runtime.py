@@ -36,7 +36,7 @@ def is_of_the_library(library: Library, function: Function) -> bool:
 
 
 def forwards(functions: list[Function]) -> dict[str, str]:
-    """Runtime function -> driver function with the same parameters."""
+    """Map runtime functions to driver functions with the same parameters."""
     table = tomllib.loads(FORWARDS.read_text("utf-8"))
     same = {name: "cu" + name.removeprefix("cuda") for name in table["same_name"]["functions"]}
     chosen = same | table["other_name"]

@@ -76,7 +76,7 @@ def objection_to(name, value):
 
 
 def emulator_objection(name, value):
-    """Return the emulator's objection to one of its options, without starting it."""
+    """Return the emulator's objection to an option's value, or None. Starts no emulator."""
     from cuda.core.emulation import library as emulator_library
 
     try:

@@ -19,13 +19,13 @@ template <int N> __global__ void k(float* x) { x[threadIdx.x] = N; }
 
 
 def cells(html):
-    """Return name -> text of a table."""
+    """Return the names and texts of a table as a dict."""
     rows = xml.fromstring(html).iter("tr")
     return {row.find("th").text: row.find("td").text for row in rows}
 
 
 def bars(html):
-    """Return name -> fraction that the bar of a row shows."""
+    """Return a dict of the fractions that the bars of the rows show."""
     fractions = {}
     for row in xml.fromstring(html).iter("tr"):
         rectangles = list(row.iter("rect"))

@@ -36,7 +36,7 @@ class Program:
         self.watch = Watch(library)
 
     def operations(self):
-        """Return name -> operation of the main thread that must not wait for another thread."""
+        """Return a dict of the main thread's operations that must not wait for another thread."""
         stream, device, occupancy = self.stream, self.device, self.kernel.occupancy
         attributes = self.kernel.attributes
         synchronous, pinned = (resource.allocate(64, stream=stream) for resource in self.resources)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PTX that parses but that no device runs is refused at the launch, with its line."""
+"""A launch rejects PTX that parses but that no device runs, and reports its line."""
 
 import ctypes
 
@@ -7,7 +7,7 @@ import pytest
 
 NOT_SUPPORTED = 801
 DECLARED = ".reg .b32 a, b, c; .reg .b64 wide, base; .reg .pred p;"
-# (statement, part of the refusal); x is the one parameter, of four bytes
+# (statement, part of the message); x is the only parameter and has four bytes
 REFUSED = {
     "past the parameters": ("ld.param.u32 a, [x+4];", "outside the parameters"),
     "far past the parameters": ("ld.param.u64 wide, [x+1048576];", "outside the parameters"),
@@ -54,14 +54,14 @@ def text_of(statement):
 class TestRefusal:
     @pytest.mark.parametrize("name", REFUSED)
     def test_invalid_ptx_is_refused_at_the_launch(self, driver, emulated, name):
-        statement, why = REFUSED[name]
+        statement, reason = REFUSED[name]
         kernel = driver.kernel(text_of(statement), entry="k")
         with emulated.expect_fault("not-supported") as caught:
             assert driver.launch(kernel, ctypes.c_uint32(1)) == NOT_SUPPORTED
-        assert why in caught.fault.text
+        assert reason in caught.fault.text
         assert driver.cuCtxSynchronize() == 0
 
-    def test_unreachable_code_is_no_obstacle(self, driver, emulated):
+    def test_an_invalid_kernel_does_not_affect_another_kernel(self, driver, emulated):
         other = ".visible .entry other() { .reg .b32 a; mov.u32 a, %something_of_tomorrow; ret; }"
         kernel = driver.kernel(other + ".visible .entry k() { ret; }", entry="k")
         assert driver.launch(kernel) == 0
@@ -70,7 +70,7 @@ class TestRefusal:
         text = """
             .func f(.param .align 1 .b8 x[2147483648]) { ret; }
             .visible .entry k() {
-                .param .align 1 .b8 given[2147483648]; call f, (given); ret; }"""
+                .param .align 1 .b8 argument[2147483648]; call f, (argument); ret; }"""
         with emulated.expect_fault("not-supported") as caught:
             assert driver.launch(driver.kernel(text, entry="k")) == NOT_SUPPORTED
         assert "bytes" in caught.fault.text

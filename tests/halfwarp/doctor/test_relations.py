@@ -51,7 +51,7 @@ def test_an_empty_examination_is_no_failure(findings):
 @pytest.mark.parametrize("version", ["11.8", "9.2"])
 def test_a_driver_before_12_is_a_problem(compared, version):
     (message,) = messages(compared(driver={"version": version}).problems)
-    assert message == f"the driver is of CUDA {version}, which is too old"
+    assert message == f"the driver supports only CUDA {version}: too old"
 
 
 def test_a_driver_of_12_is_reported(compared):
@@ -82,8 +82,8 @@ def test_a_compiler_newer_than_the_driver_is_reported(compared, nvrtc, driver, i
     assert (
         messages(findings.warnings)
         == [
-            f"NVRTC is of CUDA {nvrtc}, the driver of CUDA {driver}: the driver may refuse its PTX "
-            "(CUDA_ERROR_UNSUPPORTED_PTX_VERSION)"
+            f"NVRTC {nvrtc} is newer than the driver, which supports CUDA {driver}: the driver may "
+            "reject its PTX (CUDA_ERROR_UNSUPPORTED_PTX_VERSION)"
         ]
         * is_told
     )

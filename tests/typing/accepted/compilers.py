@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Typical code over the compilers and linkers that type checkers accept; checked, never run."""
+"""Typical code for the compilers and linkers that type checkers accept; checked, never run."""
 
 from cuda.bindings import nvfatbin, nvjitlink, nvrtc, nvvm
 

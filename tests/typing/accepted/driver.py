@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Typical code over the driver API that type checkers accept; it is checked, never run."""
+"""Typical code for the driver API that type checkers accept; it is checked, never run."""
 
 import ctypes
 from typing import Any, assert_type

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Typical code over the management library that type checkers accept; checked, never run."""
+"""Typical code for the management library that type checkers accept; checked, never run."""
 
 from cuda.bindings import nvml
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Typical code over the runtime API that type checkers accept; it is checked, never run."""
+"""Typical code for the runtime API that type checkers accept; it is checked, never run."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Typical code over cuda.core.system."""
+"""Typical code for cuda.core.system."""
 
 from collections.abc import Iterator
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes over the compilers and linkers that a type checker must find."""
+"""Mistakes in the use of the compilers and linkers that a type checker must find."""
 
 from cuda.bindings import nvfatbin, nvjitlink, nvrtc, nvvm
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes that a type checker must find: each line names the error after E:."""
+"""Mistakes that a type checker must find. In each line `E:` names the error."""
 
 from cuda.core import (
     Buffer,

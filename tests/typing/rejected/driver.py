@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes over the driver API that a type checker must find; E: names the error."""
+"""Mistakes in the use of the driver API that a type checker must find; `E:` names the error."""
 
 from cuda.bindings import driver
 from cuda.bindings.driver import cuMemAlocate  # E: attr-defined

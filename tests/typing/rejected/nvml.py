@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes over the management library that a type checker must find."""
+"""Mistakes in the use of the management library that a type checker must find."""
 
 from cuda.bindings import nvml
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes over the runtime API that a type checker must find; E: names the error."""
+"""Mistakes in the use of the runtime API that a type checker must find; `E:` names the error."""
 
 from cuda.bindings import driver, runtime
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes with cuda.core.system: exactly the marked lines."""
+"""Mistakes in the use of cuda.core.system: a type checker reports exactly the marked lines."""
 
 from cuda.core import system
 

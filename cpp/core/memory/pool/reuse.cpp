@@ -247,7 +247,7 @@ segment* segment_pool::remove_free_segments(std::size_t min_bytes, const stream_
     removed = each;
   }
   lock_.unlock();
-  home_iterator unused{*this};  // visiting the lists deletes those of destroyed streams
+  home_iterator unused{*this};  // deletes the lists of destroyed streams
   while (unused.next() != nullptr) {
   }
   return removed;

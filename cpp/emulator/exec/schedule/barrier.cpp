@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads arrive at barriers, barriers open, and barrier reductions deliver results.
+// Arrival at barriers, release of the waiting threads, and results of barrier reductions.
 //
-// The aligned form needs whole warps: the first lanes wait until the other lanes of their warp have
-// reached the same instruction, then all arrive together.
+// The aligned form needs whole warps. The first lanes wait until the other lanes of their warp
+// reach the same instruction. Then all lanes arrive together.
 #include "emulator/exec/schedule/barrier.hpp"
 
 #include "emulator/exec/access.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds launches in which threads wait for each other's locks.
 //
-// Suppose that registers, local and shared memory of all threads equal those of an earlier round,
-// and that no thread has changed memory since. Then every thread loops without end in any order,
-// unless work outside the launch writes to its memory. The watch observes such rounds, and derives
-// from the words that threads read which thread waits for which. It therefore compares neither
-// global memory nor scheduler state, and accepts any form of loop. All depends on executed
+// Suppose that registers, local and shared memory of all threads have the values of an earlier
+// round, and that no thread has changed memory since. Then every thread loops without end in any
+// order, unless work outside the launch writes to its memory. The watch observes such rounds, and
+// derives from the words that threads read which thread waits for which. It therefore compares
+// neither global memory nor scheduler state, and accepts any form of loop. All depends on executed
 // instructions, not time.
 //
 // The threads could also wait for the host. Therefore the next thread of the cycle must have made

@@ -144,7 +144,7 @@ cdef int require_driver_support(str label, str name, int driver_version) except 
     required = LAUNCH_ATTRIBUTES[name][2]
     if driver_version < required:
         raise RuntimeError(f"{label} needs a driver of CUDA {readable_version(required)} or newer; "
-                           f"this driver is of CUDA {readable_version(driver_version)}")
+                           f"this driver supports CUDA {readable_version(driver_version)}")
     return 0
 
 

@@ -23,7 +23,7 @@ cdef int require_driver(tuple needed, str feature) except -1:
         return 0
     version = import_module("cuda.core._utils.version").driver_version()
     raise RuntimeError(f"{feature} needs a driver of CUDA {needed[0]}.{needed[1]} or newer; this "
-                       f"driver is of CUDA {version[0]}.{version[1]}")
+                       f"driver supports CUDA {version[0]}.{version[1]}")
 
 
 cdef int read_resource(int device, Context context, CUdevResource* target,

@@ -11,7 +11,7 @@ cdef class GraphNode(_NodeFactory):
     """A node of a graph: an operation that runs after the nodes that it depends on.
 
     The methods of `GraphDefinition` and of other nodes create nodes. While the object of a node is
-    alive, all methods and properties return that object. A node keeps its graph alive.
+    alive, all methods and properties return this same object. A node retains its graph.
     """
 
     def __init__(self, *args, **kwargs):
@@ -114,13 +114,13 @@ cdef class GraphNode(_NodeFactory):
     def destroy(self):
         """Remove the node and its edges from the graph, and release the objects that it retains.
 
-        Host only. Does not change executable graphs that exist already. Does nothing if the node is
-        destroyed already.
+        Host only. Does not change existing executable graphs. Does nothing if the node has been
+        destroyed.
 
         Raises
         ------
         CUDAError
-            If the driver refuses, as for allocation nodes; the node is unchanged then.
+            If the driver rejects the call, as for allocation nodes. The node stays unchanged.
 
         See Also
         --------
@@ -155,7 +155,7 @@ cdef class GraphNode(_NodeFactory):
         return ""
 
     def _local_number(self):
-        """Return the sort key for pictures: the local id, or the handle with an older driver."""
+        """Return the sort key in pictures: the local id, or the handle if the driver has no ids."""
         cdef unsigned number = 0
         if try_call(driver.cuGraphNodeGetLocalId, self.raw, &number) == CUDA_SUCCESS:
             return number
@@ -226,7 +226,7 @@ cdef GraphNode node_of(_GraphState graph, CUgraphNode raw):
 
 
 cdef GraphNode inspect_node(_GraphState graph, CUgraphNode raw, _NodeState state):
-    """Create a wrapper of the class for the node type, filled from the driver."""
+    """Create the wrapper for the type of a node, and fill it with values of the driver."""
     cdef CUgraphNodeType kind
     call(driver.cuGraphNodeGetType, raw, &kind)
     if kind == CU_GRAPH_NODE_TYPE_KERNEL:

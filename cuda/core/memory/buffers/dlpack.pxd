@@ -92,6 +92,6 @@ cdef pointer_facts interface_memory(uintptr_t address) except *
 # Returns the element size of a typestr, and sets the DLPack element type if there is one.
 cdef int read_typestr(object typestr, data_type* element) except 0
 
-# Rejects memory of Python references, and memory of which an array with references is the base.
-# `is_field`: the elements may be one field of records, beside references in other fields.
+# Rejects an array of references to Python objects, and an array whose base is such an array.
+# `is_field`: the array may be a field of records that have references in other fields.
 cdef int reject_references(object owner, str call, bint is_field) except -1

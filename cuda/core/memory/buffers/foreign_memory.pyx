@@ -107,7 +107,7 @@ cdef int reject_references(object owner, str call, bint is_field) except -1:
 
 
 cdef bint dtype_has_references(object array, bint is_field) except -1:
-    """Return whether elements have references. `is_field`: those of a record do not count."""
+    """Return whether elements contain references. False for records if `is_field` is set."""
     dtype = getattr(array, "dtype", None)
     if dtype is None or not getattr(dtype, "hasobject", False):
         return False
@@ -115,9 +115,9 @@ cdef bint dtype_has_references(object array, bint is_field) except -1:
 
 
 cdef int reject_base_references(object owner, str call, bint is_field) except -1:
-    """Reject memory of an array of references, which an array of another type views.
+    """Reject an array whose base is an array of references.
 
-    `is_field`: the elements may be one field of records, beside references in other fields.
+    `is_field`: the array may be a field of records that have references in other fields.
     """
     cdef int depth
     base = owner

@@ -327,10 +327,10 @@ launch(stream, config, kernel)
 stream.sync()
 """
     printed = run_python(code, "-W", "ignore")
-    needs = "LaunchConfig.shared_memory_mode needs a driver of CUDA 13.2 or newer; this driver is"
-    assert printed.splitlines() == [f"{needs} of CUDA 12.4"] * 3 + [
+    needs = "LaunchConfig.shared_memory_mode needs a driver of CUDA 13.2 or newer; this driver"
+    assert printed.splitlines() == [f"{needs} supports CUDA 12.4"] * 3 + [
         "attribute 'nvlink_util_centric_scheduling' needs a driver of CUDA 13.0 or newer; this "
-        "driver is of CUDA 12.4"
+        "driver supports CUDA 12.4"
     ]
 
 
