@@ -10,6 +10,7 @@ import gc
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -22,6 +23,8 @@ os.environ.setdefault("PYTHONWARNINGS", "ignore:This process:DeprecationWarning"
 
 pytest_plugins = ["halfwarp.pytest_plugin"]
 
+# Time that a thread of the driver may take to release what a graph owned.
+RELEASE_SECONDS = 2
 BACKENDS = {"gpu": "driver", "emulator": "emulator", "auto": "auto"}
 NOTICES = ("halfwarp: CUDA is emulated", "emulator: the process ends with")
 _needs_gpu = collections.Counter()  # reason -> skipped tests
@@ -147,12 +150,16 @@ def check_test(item):
     check_context()
     if not _LiveObjects().newer_than(before):
         return
-    for _ in range(3):  # a later call drops objects that a graph released
+    deadline = time.monotonic() + RELEASE_SECONDS
+    while True:  # a thread of the driver may still release what a graph owned
         gc.collect()
         settle()
         leaked = _LiveObjects().newer_than(before)
         if not leaked:
             return
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.005)
     pytest.fail("the test left behind:\n" + "\n".join(map(str, leaked)), pytrace=False)
 
 

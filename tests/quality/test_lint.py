@@ -17,6 +17,8 @@ CHECKS = {
     "clang-format": ("clang-format", "--dry-run", "--Werror"),
 }
 
+SPELLING = ("codespell", "--builtin", "clear,rare,en-GB_to_en-US")  # of commit messages
+
 
 def tool(name):
     """Return the path of a tool beside this interpreter, or on the search path."""

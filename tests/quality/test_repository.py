@@ -10,8 +10,7 @@ import tomllib
 
 import pytest
 
-from .test_language import SPELLING
-from .test_lint import CHECKS
+from .test_lint import CHECKS, SPELLING
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (extra `test`)")
 

@@ -185,7 +185,7 @@ class TestViews:
             executable[empty]
         with pytest.raises(TypeError, match="must be a GraphNode .*, got int"):
             executable[3]
-        with pytest.raises(ValueError, match="is not a node of the graph"):
+        with pytest.raises(ValueError, match="is not a node of the definition"):
             executable[GraphDefinition().memset(numbers.buffer, 0, 1)]
         view = executable[node]
         with pytest.raises(TypeError):

@@ -238,7 +238,9 @@ class TestVirtualMemory:
         class Closes(VirtualMemoryResourceOptions):
             @property
             def addr_align(self):
-                closing_errors.append(pytest.raises(BufferError, buffer.close))
+                with pytest.raises(BufferError) as caught:
+                    buffer.close()
+                closing_errors.append(caught)
 
             @addr_align.setter
             def addr_align(self, value):

@@ -119,9 +119,9 @@ cdef int reject_base_references(object owner, str call, bint is_field) except -1
 
     `is_field`: the array may be a field of records that have references in other fields.
     """
-    cdef int depth
+    cdef int _depth
     base = owner
-    for depth in range(64):  # NumPy shortens the chains of its views
+    for _depth in range(64):  # NumPy shortens the chains of its views
         if type(base) is memoryview:
             base = (<object>base).obj
         else:

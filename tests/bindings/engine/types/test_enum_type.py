@@ -152,7 +152,7 @@ class TestUserDefined:
         assert len(Color) == 2
 
     def test_documentation(self):
-        assert Color.__doc__ == "Of paint."
+        assert Color.__doc__ == "Colors of paint."
         assert Color.GREEN.__doc__ == "Like grass."
 
     def test_base_has_no_members(self):

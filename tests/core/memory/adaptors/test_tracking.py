@@ -27,7 +27,7 @@ def test_a_record_reports_the_place_of_the_allocation(device, stream):
         for record in records:
             assert "in make\n" in record.traceback[-1]
             assert "return mr.allocate(size, stream=stream)" in record.traceback[-1]
-            assert "test_a_record_says_where" in "".join(record.traceback)
+            assert "test_a_record_reports_the_place" in "".join(record.traceback)
         assert f"100 bytes at {first.handle:#x}" in str(records[0])
     assert mr.report_leaks() == []
 

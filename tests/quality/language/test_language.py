@@ -1,33 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """The language of the tree: names, comments, pages, spelling and commit messages."""
 
+import re
 import subprocess
 
 import pytest
 
 from build_support.commit_message import SUBJECT_LIMIT, problems_of
 
-from . import language
-from .test_lint import tool
+from ..test_lint import SPELLING, tool
+from . import measures as language
 
 SOURCES = ("cpp", "cuda", "generator", "halfwarp", "build_support", "benchmarks", "setup.py")
 TESTS = ("tests", "cpp/tests", "examples")
 PAGES = ("*.rst", "*.md")
 # Places that a measure counts today. A limit may only fall.
 LIMITS = {
-    ("names", SOURCES): 99999,
-    ("names", TESTS): 99999,
-    ("subjects", SOURCES): 99999,
-    ("subjects", TESTS): 99999,
-    ("verbs", SOURCES): 99999,
-    ("verbs", TESTS): 99999,
-    ("verbs", PAGES): 99999,
-    ("long", PAGES): 99999,
+    ("names", SOURCES): 9,
+    ("names", TESTS): 2,
+    ("subjects", SOURCES): 0,
+    ("subjects", TESTS): 4,
+    ("verbs", SOURCES): 7,
+    ("verbs", TESTS): 6,
+    ("verbs", PAGES): 0,
+    ("long", PAGES): 35,
     ("spelling", (*SOURCES, *TESTS, *PAGES)): 0,
 }
-SPELLING = ("codespell", "--builtin", "clear,rare,en-GB_to_en-US")
 # Commits after this one follow the rules of vocabulary.md.
 FIRST_RULED_COMMIT = "3594182f"
+QUOTED_SPELLINGS = {"neighbours"}  # a message names a renamed file
 
 
 @pytest.mark.parametrize(("measure", "paths"), LIMITS, ids=lambda value: str(value)[:30])
@@ -118,4 +119,5 @@ def test_commits_are_spelled_well(root, tmp_path):
     messages.write_text("\n\n".join(commit_messages(root)))
     command = [tool(SPELLING[0]), *SPELLING[1:], messages]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
+    found = re.findall(r"(\w+) ==>", done.stdout)
+    assert not set(found) - QUOTED_SPELLINGS, done.stdout
