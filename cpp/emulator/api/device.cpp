@@ -84,10 +84,12 @@ CUresult cuDeviceGetByPCIBusId(CUdevice* dev, const char* pciBusId) noexcept {
     require_outputs(dev, pciBusId);
     unsigned domain = 0, bus = 0, slot = 0;
     const bool is_read = std::sscanf(pciBusId, "%x:%x:%x", &domain, &bus, &slot) == 3;
+    const auto match = std::ranges::find(c.d.devices, static_cast<int>(bus),
+                                         [](const auto& each) { return each->number(); });
     require(is_read && domain == static_cast<unsigned>(pci_domain) && slot == 0 &&
-                bus < c.d.devices.size(),
+                match != c.d.devices.end(),
             CUDA_ERROR_INVALID_DEVICE, "no emulated device has this PCI bus id");
-    *dev = static_cast<CUdevice>(bus);
+    *dev = (*match)->ordinal();
   });
 }
 

@@ -88,7 +88,7 @@ void describe(const device& source, halfwarp_emulated_device& result) {
   std::strcpy(result.name, device_name);
   std::memcpy(result.uuid, uuid.bytes, sizeof result.uuid);
   result.pci_domain = pci_domain;
-  result.pci_bus = static_cast<unsigned>(source.ordinal());
+  result.pci_bus = static_cast<unsigned>(source.number());
   result.major = source.kind().major;
   result.minor = source.kind().minor;
   result.multiprocessors = source.attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT];
@@ -105,7 +105,7 @@ bool describe(int ordinal, halfwarp_emulated_device& result) {
   }
   const auto [major, minor] = chosen.capability_of(ordinal);
   const auto& kind = *find_architecture(major, minor);
-  describe(device{ordinal, kind, chosen.memory, chosen.multiprocessors}, result);
+  describe(device{ordinal, ordinal, kind, chosen.memory, chosen.multiprocessors}, result);
   return true;
 }
 
@@ -230,13 +230,16 @@ int halfwarp_emulator_device(int ordinal, halfwarp_emulated_device* device) {
   return describe(ordinal, *device);
 }
 
-halfwarp_emulated_use halfwarp_emulator_use(int ordinal) {
+halfwarp_emulated_use halfwarp_emulator_use(int number) {
   if (!is_running()) return {};
   driver& d = the_driver();
   const std::lock_guard guard{d.lock};
-  const auto used = d.memory.device_usage(ordinal).used;
-  const device& target = *d.devices[static_cast<std::size_t>(ordinal)];
-  return {used, target.primary_retains > 0 || used > 0};
+  for (const auto& each : d.devices) {
+    if (each->number() != number) continue;
+    const auto used = d.memory.device_usage(each->ordinal()).used;
+    return {used, each->primary_retains > 0 || used > 0};
+  }
+  return {};  // not visible to this process
 }
 
 void halfwarp_emulator_own(const void* handle) {

@@ -88,7 +88,7 @@ struct halfwarp_emulated_use {
   int is_used;
 };
 
-struct halfwarp_emulated_use halfwarp_emulator_use(int ordinal);
+struct halfwarp_emulated_use halfwarp_emulator_use(int number);
 
 /* Registers a buffer of `bytes` bytes or an image of a graphics library under `name`; with all
    values 0 removes it. `format` is a CUarray_format. */

@@ -18,15 +18,19 @@ class memory_pool;
 
 inline constexpr const char* device_name = "Emulated CUDA device (CPU)";
 
+CUuuid device_uuid(const architecture& kind, int number) noexcept;
+
 // Guarded by the driver's lock, except for its constant members.
 class device {
  public:
-  device(int ordinal, const architecture& kind, std::uint64_t memory_bytes,
+  // `number` identifies the device in the machine; `ordinal` counts the visible devices.
+  device(int ordinal, int number, const architecture& kind, std::uint64_t memory_bytes,
          int multiprocessors = default_multiprocessors);
   device(const device&) = delete;  // contexts refer to it
   device& operator=(const device&) = delete;
 
   int ordinal() const noexcept { return ordinal_; }
+  int number() const noexcept { return number_; }  // also of the PCI bus
   const architecture& kind() const noexcept { return kind_; }
   const attribute_values& attributes() const noexcept { return attributes_; }
   std::uint64_t memory_bytes() const noexcept { return memory_bytes_; }
@@ -50,6 +54,7 @@ class device {
   const architecture& kind_;
   attribute_values attributes_;
   std::uint64_t memory_bytes_;
+  int number_;
 };
 
 }  // namespace halfwarp::emulator

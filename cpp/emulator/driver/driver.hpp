@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,7 +43,7 @@ struct opened_handle {
 // Created by lifecycle::initialize from the options. Never freed: worker threads may use it until
 // the process ends.
 struct driver {
-  explicit driver(const options& chosen);
+  driver(const options& chosen, std::span<const int> visible);  // numbers of devices
 
   const options settings;
   std::string problem;  // of the options, during initialization

@@ -14,6 +14,7 @@
 #include "emulator/driver/leaks.hpp"
 #include "emulator/driver/misuse.hpp"
 #include "emulator/driver/thread.hpp"
+#include "emulator/driver/visible_devices.hpp"
 
 namespace halfwarp::emulator {
 namespace {
@@ -79,13 +80,26 @@ void run_helper() {
   if (child > 0) ::waitpid(child, nullptr, 0);
 }
 
-std::string make_driver() {
+struct creation {
+  CUresult code = CUDA_SUCCESS;
+  std::string problem;
+};
+
+creation make_driver() {
   const auto& [chosen, problem] = read_once();
-  if (!problem.empty()) return problem;
+  if (!problem.empty()) return {CUDA_ERROR_INVALID_VALUE, problem};
+  const char* const variable = std::getenv("CUDA_VISIBLE_DEVICES");
+  const auto visible = visible_devices(chosen, variable);
+  if (visible.empty()) {
+    return {CUDA_ERROR_NO_DEVICE, "CUDA_VISIBLE_DEVICES='" + std::string{variable} +
+                                      "' selects none of the " + std::to_string(chosen.devices) +
+                                      " emulated devices; unset it to select all"};
+  }
   if (chosen.fork_in_init) run_helper();
-  auto created = std::make_unique<driver>(chosen);
-  if (created->rules.arm(chosen.fail, created->problem); !created->problem.empty())
-    return created->problem;
+  auto created = std::make_unique<driver>(chosen, visible);
+  if (created->rules.arm(chosen.fail, created->problem); !created->problem.empty()) {
+    return {CUDA_ERROR_INVALID_VALUE, created->problem};
+  }
   instance = created.release();
   pthread_atfork(nullptr, nullptr, after_fork_in_child);
   std::atexit(at_exit);
@@ -94,16 +108,18 @@ std::string make_driver() {
 
 }  // namespace
 
-driver::driver(const options& chosen)
+driver::driver(const options& chosen, std::span<const int> visible)
     : settings{chosen},
-      memory{{chosen.devices, chosen.memory, chosen.seed}},
+      memory{{static_cast<int>(visible.size()), chosen.memory, chosen.seed}},
       report{chosen.report},
       faults{report},
       streams{chosen.mode, chosen.seed, lock, faults, rules} {
-  for (int i = 0; i < chosen.devices; ++i) {
-    const auto [major, minor] = chosen.capability_of(i);
+  for (const int number : visible) {
+    const auto [major, minor] = chosen.capability_of(number);
     const auto* kind = find_architecture(major, minor);
-    devices.push_back(std::make_unique<device>(i, *kind, chosen.memory, chosen.multiprocessors));
+    const int ordinal = static_cast<int>(devices.size());
+    devices.push_back(
+        std::make_unique<device>(ordinal, number, *kind, chosen.memory, chosen.multiprocessors));
   }
   objects.on_conflict = [this](const object& destroyed, const std::string& by,
                                const std::string& user) {
@@ -146,9 +162,9 @@ CUresult initialize() noexcept {
   const std::lock_guard lock{once};
   if (instance) return CUDA_SUCCESS;
   try {
-    const std::string problem = make_driver();
-    this_thread().note(CUDA_ERROR_INVALID_VALUE, problem);
-    if (!problem.empty()) return CUDA_ERROR_INVALID_VALUE;
+    const auto [code, problem] = make_driver();
+    this_thread().note(code, problem);
+    if (code != CUDA_SUCCESS) return code;
   } catch (const std::exception& e) {
     this_thread().note(CUDA_ERROR_OPERATING_SYSTEM,
                        std::string{"the emulator cannot start: "} + e.what());
