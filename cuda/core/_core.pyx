@@ -3,7 +3,7 @@
 
 cimport cython
 from cpython.buffer cimport PyBuffer_IsContiguous, PyObject_CheckBuffer
-from cpython.exc cimport PyErr_Occurred, PyErr_WarnEx
+from cpython.exc cimport PyErr_CheckSignals, PyErr_Occurred, PyErr_WarnEx
 from cpython.number cimport PyIndex_Check
 from libc.string cimport memset
 

@@ -10,8 +10,6 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-constexpr std::uint32_t multiprocessors = 4;  // equals the device attribute
-
 std::uint32_t axis(const extent& size, int index) {
   return index == 0 ? size.x : index == 1 ? size.y : size.z;
 }
@@ -67,9 +65,9 @@ std::uint64_t uniform_special(const warp& w, uniform_value name) noexcept {
     case v::nwarpid:
       return launch.warps_per_block;
     case v::smid:
-      return block.number % multiprocessors;
+      return block.number % launch.options.multiprocessors;
     case v::nsmid:
-      return multiprocessors;
+      return launch.options.multiprocessors;
     case v::gridid:
       return request.grid_id;
     case v::clock64:

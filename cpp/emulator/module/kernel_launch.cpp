@@ -7,6 +7,7 @@
 #include "emulator/driver/driver.hpp"
 #include "emulator/stream/conditional.hpp"
 #include "emulator/stream/context.hpp"
+#include "emulator/stream/interruption.hpp"
 
 namespace halfwarp::emulator {
 namespace {
@@ -35,6 +36,8 @@ exec::run_options options_for(driver& d, stream& target) {
     return set_conditional(d, owner, handle, value);
   };
   options.textures = &d.textures;
+  options.multiprocessors = static_cast<std::uint32_t>(owner.multiprocessors());
+  options.interruptions = &interruptions;
   options.canceled = &owner.canceled();
   options.on_long_run = [&d, &target] {
     const std::lock_guard guard{d.lock};

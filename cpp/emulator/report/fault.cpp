@@ -43,6 +43,7 @@ constexpr fault_entry faults[] = {
     {fault_kind::double_free, "double-free", CUDA_ERROR_INVALID_VALUE, false},
     {fault_kind::freed_memory, "freed-memory", CUDA_ERROR_INVALID_VALUE, false},
     {fault_kind::not_supported, "not-supported", CUDA_ERROR_NOT_SUPPORTED, false},
+    {fault_kind::interrupted, "interrupted", CUDA_ERROR_LAUNCH_TIMEOUT, true},
 };
 
 constexpr bool is_in_order() {
@@ -74,7 +75,9 @@ bool has_near_allocation(const fault& f) {
 
 // Returns whether no thread caused the fault: a lifetime error of the host or a blocked stream.
 bool has_no_thread(const fault& f) {
-  return is_of_lifetime(f.kind) || (f.kind == fault_kind::deadlock && f.kernel.empty());
+  return is_of_lifetime(f.kind) ||
+         ((f.kind == fault_kind::deadlock || f.kind == fault_kind::interrupted) &&
+          f.kernel.empty());
 }
 
 std::string access_text(const fault& f) {

@@ -38,6 +38,7 @@ enum class fault_kind : std::uint8_t {
   double_free,
   freed_memory,   // a call received the address of freed memory
   not_supported,  // an instruction that is not emulated; detected by the launch
+  interrupted,    // SIGINT while the program waited for the kernel
 };
 
 std::string_view name(fault_kind kind) noexcept;  // "out-of-bounds", ...

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "emulator/stream/context.hpp"
+#include "emulator/stream/interruption.hpp"
 
 namespace halfwarp::emulator {
 namespace {
@@ -195,6 +196,8 @@ bool scheduler::may_start_another() const noexcept {
 }
 
 void scheduler::run_ready(driver_guard& guard) {
+  if (ready_.empty()) return;
+  const interruptible_wait scope;
   while (!ready_.empty()) run_head(guard, ready_.begin()->second);
 }
 
@@ -207,6 +210,8 @@ bool scheduler::can_help(const stream& target) const noexcept {
 
 void scheduler::wait(driver_guard& guard, const stream_point& until) {
   ++calls_;
+  if (until.is_reached()) return;
+  const interruptible_wait scope;
   if (mode_ == run_mode::adversarial && !until.is_reached()) {
     demand_releases(until.stream->owner());
     demand(until);

@@ -11,6 +11,7 @@
 #include "emulator/driver/driver.hpp"
 #include "emulator/driver/lifecycle.hpp"
 #include "emulator/stream/context.hpp"
+#include "emulator/stream/interruption.hpp"
 #include "emulator/work/memory_operations.hpp"
 
 namespace halfwarp::emulator {
@@ -147,17 +148,29 @@ failure value_operations::wait_for(const CUstreamBatchMemOpParams& each, stream&
     const std::lock_guard guard{d.lock};
     d.streams.may_wait(target);
   }
+  const std::uint64_t before = interruptions.load(std::memory_order_relaxed);
   const std::uint64_t polls = d.settings.step_limit / steps_per_poll + 1;
   for (std::uint64_t i = 0; i < polls; ++i) {
     std::this_thread::sleep_for(poll_interval);
     if (target.owner().canceled() || lifecycle::is_ending()) return {};
     if (auto failed = check(each, target)) return failed;
     if (is_satisfied(each)) return {};
+    if (interruptions.load(std::memory_order_relaxed) != before) {
+      return unmet(each, target, report::fault_kind::interrupted,
+                   "SIGINT (Ctrl-C) ended the wait");
+    }
   }
+  return unmet(each, target, report::fault_kind::deadlock,
+               "no operation writes the value: submit the write earlier or in another stream; "
+               "option step_limit limits the wait");
+}
+
+failure value_operations::unmet(const CUstreamBatchMemOpParams& each, const stream& target,
+                                report::fault_kind kind, std::string hint) const {
   const auto& wait = each.waitValue;
   const auto expected = bytes_of(each) == 8 ? wait.value64 : wait.value;
   report::fault f;
-  f.kind = report::fault_kind::deadlock;
+  f.kind = kind;
   f.address = wait.address;
   f.bytes = bytes_of(each);
   f.device = device_;
@@ -165,10 +178,8 @@ failure value_operations::wait_for(const CUstreamBatchMemOpParams& each, stream&
   f.detail = "the stream waits for " + condition(wait.flags) + std::to_string(expected) + " at " +
              report::hexadecimal(wait.address) + ", where " +
              std::to_string(load(wait.address, bytes_of(each))) + " stays";
-  f.hint =
-      "no operation writes the value: submit the write earlier or in another stream; option "
-      "step_limit limits the wait";
-  f.seed = d.settings.seed;
+  f.hint = std::move(hint);
+  f.seed = the_driver().settings.seed;
   return {report::code(f.kind), true, std::move(f)};
 }
 

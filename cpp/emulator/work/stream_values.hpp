@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,8 @@ class value_operations final : public operation {
  private:
   failure execute_one(const CUstreamBatchMemOpParams& params, stream& target);
   failure wait_for(const CUstreamBatchMemOpParams& params, stream& target);
+  failure unmet(const CUstreamBatchMemOpParams& params, const stream& target,
+                report::fault_kind kind, std::string hint) const;
   failure check(const CUstreamBatchMemOpParams& params, stream& target) const;
 
   std::vector<CUstreamBatchMemOpParams> operations_;

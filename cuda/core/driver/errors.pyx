@@ -147,6 +147,8 @@ def make_driver_error(int code, bytes function=None):
 cdef int raise_driver_error(CUresult code, const char* function) except -1:
     if PyErr_Occurred() is not NULL:
         return -1
+    if code == CUDA_ERROR_LAUNCH_TIMEOUT:
+        PyErr_CheckSignals()  # raises KeyboardInterrupt if Ctrl-C ended an emulated kernel
     raise driver_error(code, function)
 
 

@@ -153,7 +153,7 @@ class worker {
     if (resident.position > launch_.last_block) return block_progress::finished;
     try {
       block_progress progress = run_round(resident.block);
-      count_steps(resident.block);
+      check_limits(resident.block);
       return progress;
     } catch (const kernel_fault& fault) {
       record_fault(fault.record, resident.position);
@@ -175,19 +175,35 @@ class worker {
     return launch_.executed.fetch_add(steps, std::memory_order_relaxed) + steps;
   }
 
-  void count_steps(block_state& block) {
-    if (count(block) <= launch_.options.step_limit) return;
+  bool is_interrupted() const {
+    const auto* interruptions = launch_.options.interruptions;
+    return interruptions && interruptions->load(std::memory_order_relaxed) != launch_.interruptions;
+  }
+
+  // Throws a fault if the launch reached its step limit, or the user interrupted it.
+  void check_limits(block_state& block) {
+    const bool is_over_limit = count(block) > launch_.options.step_limit;
+    if (!is_over_limit && !is_interrupted()) return;
     for (warp_state& w : block.warps) {
       for (const warp_split& f : w.splits) {
         activate(w.view, *f.top_frame);
         const instruction& instr = f.top_frame->function->code[f.next];
         report::fault fault = describe_fault(w.view, instr, __builtin_ctz(f.lanes));
-        fault.kind = report::fault_kind::step_limit;
-        fault.detail = "more than " + std::to_string(launch_.options.step_limit) +
-                       " instructions were executed by all threads";
-        fault.hint = "look for a loop that does not end, or raise step_limit";
+        describe_limit(fault, is_over_limit);
         throw kernel_fault{fault};
       }
+    }
+  }
+
+  void describe_limit(report::fault& fault, bool is_over_limit) const {
+    if (is_over_limit) {
+      fault.kind = report::fault_kind::step_limit;
+      fault.detail = "more than " + std::to_string(launch_.options.step_limit) +
+                     " instructions were executed by all threads";
+      fault.hint = "look for a loop that does not end, or raise step_limit";
+    } else {
+      fault.kind = report::fault_kind::interrupted;
+      fault.detail = "SIGINT (Ctrl-C) ended the kernel";
     }
   }
 
@@ -272,6 +288,7 @@ outcome run(memory::address_space& space, const launch_request& request,
     launch.shared_bytes = launch.reserved_shared + reserved_shared_bytes;
   }
   launch.stack_bytes = stack_bytes(code, options);
+  if (options.interruptions) launch.interruptions = options.interruptions->load();
   launch.warps_per_block =
       static_cast<std::uint32_t>((request.block.count() + warp_size - 1) / warp_size);
 

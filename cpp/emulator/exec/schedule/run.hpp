@@ -55,6 +55,9 @@ struct run_options {
   // other work writes. Depends on executed instructions, not on time.
   std::function<void()> on_long_run;
   const std::atomic<bool>* canceled = nullptr;  // true ends the run soon, with an invalid result
+  // A change of the number ends the run with a fault. If null, nothing interrupts the run.
+  const std::atomic<std::uint64_t>* interruptions = nullptr;
+  std::uint32_t multiprocessors = 4;  // of the device or green context
 };
 
 struct outcome {

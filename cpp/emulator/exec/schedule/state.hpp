@@ -94,6 +94,7 @@ struct launch_state {
   std::mutex mutex;  // guards fault, faulting_block and calls of options.print
   std::optional<report::fault> fault;
   std::uint64_t faulting_block = ~0ull;
+  std::uint64_t interruptions = 0;  // before the launch
 };
 
 }  // namespace halfwarp::emulator::exec
