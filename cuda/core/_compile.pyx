@@ -11,7 +11,9 @@ from cuda.core._core cimport (
     ObjectCode,
     as_options,
     check_open,
+    damage_of,
     declarations_of,
+    driver_error,
     enter_gate,
     extend_error,
     known_declarations,
@@ -32,6 +34,7 @@ from time import monotonic
 
 from cuda.bindings import _low
 from cuda.core._core import CUDAError, _complete_classes
+from cuda.core.compile import fatal_options
 
 include "compile/library_calls.pyx"
 include "compile/nvrtc_program.pyx"

@@ -24,6 +24,7 @@ const char* copy_option(PyObject* item, scratch& memory) {
   bool is_bytes = PyBytes_Check(item);
   if (!is_bytes && !PyUnicode_Check(item)) return raise_expected("str or bytes", item);
   const char* text = is_bytes ? PyBytes_AS_STRING(item) : utf8_of(item);
+  if (is_bytes && !check_no_inner_nul(text, std::size_t(PyBytes_GET_SIZE(item)))) return nullptr;
   std::size_t size = text ? std::strlen(text) + 1 : 0;
   void* copy = text ? memory.allocate(size) : nullptr;
   return copy ? static_cast<const char*>(std::memcpy(copy, text, size)) : nullptr;

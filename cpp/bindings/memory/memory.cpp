@@ -3,6 +3,7 @@
 #include "bindings/memory/memory.hpp"
 
 #include <cstring>
+#include <string_view>
 
 #include "bindings/errors/errors.hpp"
 #include "bindings/threads/shared_objects.hpp"
@@ -153,12 +154,22 @@ PyObject* list_item(PyObject* list, Py_ssize_t index) {
   return raise_error(PyExc_RuntimeError, "the list changed its length during the call");
 }
 
+bool check_no_inner_nul(const char* text, std::size_t size) {
+  const std::size_t length = std::strlen(text);
+  if (length == size) [[likely]]
+    return true;
+  const std::string_view remaining{text + length, size - length};
+  if (remaining.find_first_not_of('\0') == remaining.npos) return true;
+  return raise_error(PyExc_ValueError, "the text has a NUL at byte %zu, where C would truncate it",
+                     length);
+}
+
 bool text_slow(PyObject* object, scratch& memory, word& out) {
   if (!PyByteArray_Check(object)) return raise_expected("bytes", object);
   const Py_buffer* view = memory.view(object);  // an exported bytearray cannot be resized
   if (!view) return false;
   out = reinterpret_cast<word>(PyByteArray_AS_STRING(object));
-  return true;
+  return check_no_inner_nul(PyByteArray_AS_STRING(object), std::size_t(view->len));
 }
 
 bool text_output_argument(PyObject* object, scratch& memory, word& out, word& size) {

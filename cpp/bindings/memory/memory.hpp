@@ -95,10 +95,14 @@ inline bool raw_pointer_argument(PyObject* object, word& out) {
   return (PyLong_Check(object) && digit_value(object, out)) || raw_pointer_slow(object, out);
 }
 
+// Checks that C reads the whole text of `size` bytes: only NULs may follow the first NUL.
+bool check_no_inner_nul(const char* text, std::size_t size);
+
 inline bool text_argument(PyObject* object, scratch& memory, word& out) {
   if (PyBytes_Check(object)) [[likely]] {
-    out = reinterpret_cast<word>(PyBytes_AS_STRING(object));
-    return true;
+    const char* text = PyBytes_AS_STRING(object);
+    out = reinterpret_cast<word>(text);
+    return check_no_inner_nul(text, std::size_t(PyBytes_GET_SIZE(object)));
   }
   return text_slow(object, memory, out);
 }

@@ -101,7 +101,7 @@ std::string fetch_cubin(const functions& real, handle link) {
 // Adds the PTX that a cubin with line information carries: nvJitLink writes a section for each
 // source, also for LTO-IR.
 void add_carried(std::vector<link::ptx_input>& texts, const std::string& cubin) {
-  for (const image::bytes section : image::find_sections(bytes_of(cubin), image::ptx_section)) {
+  for (const auto& [name, section] : image::find_sections(bytes_of(cubin), image::ptx_section)) {
     std::string text{image::as_text(section)};
     std::ranges::replace(text, '\0', '\n');
     texts.push_back({"LTO-IR", std::move(text)});

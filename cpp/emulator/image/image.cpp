@@ -12,6 +12,7 @@
 #include "emulator/image/elf/elf.hpp"
 #include "emulator/image/fat_binary.hpp"
 #include "emulator/image/lz4.hpp"
+#include "emulator/image/readable.hpp"
 
 namespace halfwarp::emulator::image {
 namespace {
@@ -135,6 +136,10 @@ image_result from_fat_binary(bytes data, std::uint32_t architecture, cubin_regis
 }
 
 image_result read_image(bytes data, std::uint32_t architecture, cubin_registry& registry) {
+  if (is_elf(data) && is_truncated(data)) {
+    return failed(failure::invalid_image,
+                  "the cubin is truncated or damaged: its headers refer to more bytes than it has");
+  }
   if (is_cubin(data)) return from_cubin(data, registry);
   if (is_elf(data)) {
     return failed(failure::invalid_image, "the image is an ELF file, but not of a CUDA device");
@@ -151,27 +156,42 @@ image_result read_image(bytes data, std::uint32_t architecture, cubin_registry& 
   return failed(failure::invalid_image, "the image is neither PTX text, a cubin nor a fat binary");
 }
 
-std::uint64_t elf_size(const std::byte* data) noexcept {
-  const bytes header{data, elf_header_bytes};
+// Returns the file as long as its headers say, but no further than the memory.
+bytes measure_elf(const std::byte* start) noexcept {
+  const bytes header = readable_part(start, elf_header_bytes);
+  if (header.size() < elf_header_bytes) return header;
   const section_table table = find_section_table(header);
-  return end_of_file(header, {data + table.offset, table.bytes});
+  const bytes file = readable_part(start, end_of_file(header, {}));
+  const auto sections = part(file, table.offset, table.bytes);
+  return sections ? readable_part(start, end_of_file(header, *sections)) : file;
+}
+
+bytes measure_fat_binary(const std::byte* start) noexcept {
+  const bytes header = readable_part(start, fat_binary_header_bytes);
+  return is_fat_binary(header) ? readable_part(start, fat_binary_bytes(header)) : header;
+}
+
+// Returns the fat binary that a wrapper refers to.
+bytes follow_wrapper(const std::byte* wrapper) noexcept {
+  const bytes header = readable_part(wrapper, wrapped_pointer_at + sizeof(std::uint64_t));
+  const auto address = number_at<std::uint64_t>(header, wrapped_pointer_at);
+  const bytes fat_binary = measure_fat_binary(reinterpret_cast<const std::byte*>(address));
+  return is_fat_binary(fat_binary) ? fat_binary : bytes{};
 }
 
 }  // namespace
 
 bytes view_of(const void* data) noexcept {
-  const auto* start = static_cast<const std::byte*>(data);
+  const auto* const start = static_cast<const std::byte*>(data);
   const auto* const text = static_cast<const char*>(data);
   constexpr std::size_t magic_bytes = 4;
   // Do not read past a short text to look for a magic number.
   if (strnlen(text, magic_bytes) < magic_bytes) return {start, std::strlen(text)};
-  if (number_at<std::uint32_t>({start, magic_bytes}, 0) == wrapper_magic) {
-    std::memcpy(&start, start + wrapped_pointer_at, sizeof(start));
-  }
-  if (is_elf({start, magic_bytes})) return {start, elf_size(start)};
-  const bytes header{start, fat_binary_header_bytes};
-  if (is_fat_binary(header)) return {start, fat_binary_bytes(header)};
-  return {start, std::strlen(reinterpret_cast<const char*>(start))};
+  const bytes magic{start, magic_bytes};
+  if (number_at<std::uint32_t>(magic, 0) == wrapper_magic) return follow_wrapper(start);
+  if (is_elf(magic)) return measure_elf(start);
+  const bytes fat_binary = measure_fat_binary(start);
+  return is_fat_binary(fat_binary) ? fat_binary : bytes{start, std::strlen(text)};
 }
 
 image_result find_ptx(bytes data, std::uint32_t architecture, cubin_registry& registry) noexcept {

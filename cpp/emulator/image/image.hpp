@@ -45,8 +45,8 @@ struct image_result {
 };
 
 // Returns the bytes of an image at a bare pointer. The size comes from the image's headers; text
-// ends before its NUL. Follows the wrapper that nvcc generates for an embedded fat binary. The
-// memory that the headers refer to must be readable.
+// ends before its NUL. Follows the wrapper that nvcc generates for an embedded fat binary. The view
+// ends where the memory ends, even if the headers refer to more.
 bytes view_of(const void* data) noexcept;
 
 // Finds the PTX of an image. `architecture` is the device's, 90 for 9.0. From a fat binary, selects

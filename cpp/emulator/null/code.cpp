@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "emulator/image/file.hpp"
+#include "emulator/image/image.hpp"
 #include "emulator/null/image.hpp"
 #include "emulator/null/outputs.hpp"
 #include "emulator/null_driver.hpp"
@@ -75,16 +77,21 @@ const kernel_layout* layout_of(Handle kernel) noexcept {
 }
 
 template <class Handle>
-CUresult load(Handle* out, const void* image) noexcept {
-  if (!out || !image) return CUDA_ERROR_INVALID_VALUE;
+CUresult load_bytes(Handle* out, image::bytes image) noexcept {
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
   store(out, the_registry().add(read_kernels(image)));
   return CUDA_SUCCESS;
 }
 
 template <class Handle>
+CUresult load(Handle* out, const void* image) noexcept {
+  return image ? load_bytes(out, image::view_of(image)) : CUDA_ERROR_INVALID_VALUE;
+}
+
+template <class Handle>
 CUresult load_file(Handle* out, const char* path) noexcept {
   const auto image = emulator::image::read_file(path ? path : "");
-  return image ? load(out, image->c_str()) : CUDA_ERROR_FILE_NOT_FOUND;
+  return image ? load_bytes(out, std::as_bytes(std::span{*image})) : CUDA_ERROR_FILE_NOT_FOUND;
 }
 
 template <class Owner>

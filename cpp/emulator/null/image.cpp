@@ -2,11 +2,10 @@
 // Reads the parameter layouts of the kernels in a code image.
 #include "emulator/null/image.hpp"
 
-#include <elf.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "emulator/image/elf/elf.hpp"
 #include "emulator/ptx/parser.hpp"
 
 namespace halfwarp::emulator::null_driver {
@@ -54,26 +53,18 @@ kernel_layout read_info(std::string_view name, const char* position, const char*
   return kernel;
 }
 
-std::vector<kernel_layout> read_cubin(const char* image) {
-  const auto header = load<Elf64_Ehdr>(image);
-  std::vector<Elf64_Shdr> sections(header.e_shnum);
-  if (!sections.empty()) {
-    std::memcpy(sections.data(), image + header.e_shoff, sections.size() * sizeof(Elf64_Shdr));
-  }
-  if (header.e_shstrndx >= sections.size()) return {};
-  const char* const names = image + sections[header.e_shstrndx].sh_offset;
+std::vector<kernel_layout> read_cubin(image::bytes cubin) {
   constexpr std::string_view prefix = ".nv.info.";
   std::vector<kernel_layout> kernels;
-  for (const auto& section : sections) {
-    const std::string_view name = names + section.sh_name;
-    if (!name.starts_with(prefix)) continue;
-    const char* const begin = image + section.sh_offset;
-    kernels.push_back(read_info(name.substr(prefix.size()), begin, begin + section.sh_size));
+  for (const auto& [name, content] : image::find_sections(cubin, prefix)) {
+    const std::string_view info = image::as_text(content);
+    kernels.push_back(
+        read_info(name.substr(prefix.size()), info.data(), info.data() + info.size()));
   }
   return kernels;
 }
 
-std::vector<kernel_layout> read_ptx(const char* text) {
+std::vector<kernel_layout> read_ptx(std::string_view text) {
   const auto parsed = ptx::parse(text);
   std::vector<kernel_layout> kernels;
   if (!parsed) return kernels;
@@ -91,10 +82,10 @@ std::vector<kernel_layout> read_ptx(const char* text) {
 
 }  // namespace
 
-std::vector<kernel_layout> read_kernels(const void* image) {
-  const auto* const bytes = static_cast<const char*>(image);
-  if (std::memcmp(bytes, ELFMAG, SELFMAG) == 0) return read_cubin(bytes);
-  return read_ptx(bytes);
+std::vector<kernel_layout> read_kernels(image::bytes image) {
+  if (image::is_elf(image)) return read_cubin(image);
+  const std::string_view text = image::as_text(image);
+  return read_ptx(text.substr(0, text.find('\0')));
 }
 
 }  // namespace halfwarp::emulator::null_driver

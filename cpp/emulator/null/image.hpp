@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/image/bytes.hpp"
+
 namespace halfwarp::emulator::null_driver {
 
 struct parameter {
@@ -20,6 +22,6 @@ struct kernel_layout {
 };
 
 // Reads PTX text or the .nv.info sections of a cubin. Returns an empty list for another image.
-std::vector<kernel_layout> read_kernels(const void* image);
+std::vector<kernel_layout> read_kernels(image::bytes image);
 
 }  // namespace halfwarp::emulator::null_driver

@@ -156,8 +156,7 @@ failure value_operations::wait_for(const CUstreamBatchMemOpParams& each, stream&
     if (auto failed = check(each, target)) return failed;
     if (is_satisfied(each)) return {};
     if (interruptions.load(std::memory_order_relaxed) != before) {
-      return unmet(each, target, report::fault_kind::interrupted,
-                   "SIGINT (Ctrl-C) ended the wait");
+      return unmet(each, target, report::fault_kind::interrupted, "SIGINT (Ctrl-C) ended the wait");
     }
   }
   return unmet(each, target, report::fault_kind::deadlock,

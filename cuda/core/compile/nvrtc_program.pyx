@@ -51,6 +51,9 @@ cdef class NvrtcProgram:
         cdef OptionList native_options = OptionList.of(options)
         cdef int count = native_options.count()
         cdef nvrtcResult status
+        problem = fatal_options.problem_of(options)
+        if problem:
+            raise nvrtc_error(NVRTC_ERROR_INVALID_OPTION, "nvrtcCompileProgram", problem)
         cdef uint64_t entry = enter_gate()
         with nogil:
             try:

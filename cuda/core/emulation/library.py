@@ -98,12 +98,19 @@ def sensor_names():
     return names
 
 
+def _c_text(text, label):
+    """Return a str as a C string; reject a NUL inside, which would truncate it."""
+    if "\0" in text:
+        raise ValueError(f"{label} cannot contain a NUL, got {text!r}")
+    return text.encode()
+
+
 def read_sensor(device, name):
     import ctypes as c
 
     value = c.c_longlong()
     is_read = 0 <= device < 1 << 31 and load_management().halfwarp_nvml_read(
-        device, name.encode(), c.byref(value)
+        device, _c_text(name, "the name of a sensor"), c.byref(value)
     )
     if not is_read:
         raise ValueError(f"there is no emulated device {device}")
@@ -117,7 +124,8 @@ def set_sensor(device, name, value):
     bounds = c.byref(minimum), c.byref(maximum)
     fits = -(1 << 63) <= value < 1 << 63
     passed = value if fits else (1 << 63) - 1
-    if load_management().halfwarp_nvml_set(device, name.encode(), passed, *bounds) != 1:
+    sensor = _c_text(name, "the name of a sensor")
+    if load_management().halfwarp_nvml_set(device, sensor, passed, *bounds) != 1:
         raise ValueError(f"{name} must be {minimum.value} to {maximum.value}, got {value}")
 
 
@@ -187,8 +195,9 @@ def option_text(value):
 
 def check_option(name, value):
     """Return the canonical spelling of an option's value; raise ValueError if invalid."""
-    output, value_text = _buffer(4096), option_text(value).encode()
-    is_valid = load().halfwarp_emulator_check_option(name.encode(), value_text, output, len(output))
+    output, value_text = _buffer(4096), _c_text(option_text(value), f"option {name!r}")
+    option = _c_text(name, "the name of an option")
+    is_valid = load().halfwarp_emulator_check_option(option, value_text, output, len(output))
     result = output.value.decode()
     if not is_valid:
         raise ValueError(result)
@@ -216,7 +225,7 @@ def device_table():
 def arm(rules):
     """Add fault rules and return the last rule's id; raise ValueError for invalid syntax."""
     text = _buffer(4096)
-    rule = load().halfwarp_emulator_arm(rules.encode(), text, len(text))
+    rule = load().halfwarp_emulator_arm(_c_text(rules, "a fault rule"), text, len(text))
     if not rule:
         raise ValueError(text.value.decode())
     return rule

@@ -301,6 +301,7 @@ cdef int print_dot(_GraphState graph, object path, object options) except -1:
                         f"keywords, got {qualified_name(options)}")
     cdef unsigned flags = 0 if options is None else options._to_flags()
     cdef bytes name = os.fsencode(path)
+    reject_nul(os.fsdecode(name), "the path of the file")
     cdef const char* file = name
     cdef graph_handle _owner = graph.owner  # keeps the graph alive during the call
     with nogil:

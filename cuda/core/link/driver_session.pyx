@@ -7,6 +7,7 @@ from cuda.bindings.cydriver cimport (
     CU_JIT_INPUT_LIBRARY,
     CU_JIT_INPUT_OBJECT,
     CU_JIT_INPUT_PTX,
+    CUDA_ERROR_INVALID_IMAGE,
 )
 
 cdef dict DRIVER_KINDS = {
@@ -38,6 +39,11 @@ cdef class DriverSession(LinkSession):
         kind = DRIVER_KINDS[code.format]
         name = input_name(code)
         c_text(name, "the name of the code")
+        damage = damage_of(input_bytes(code))
+        if damage:
+            error = driver_error(CUDA_ERROR_INVALID_IMAGE, "cuLinkAddData")
+            extend_error(error, f"\n{code.label}: {damage}")
+            raise error
         try:
             if isinstance(code.image, str):
                 path = os.fsencode(code.image)

@@ -39,6 +39,17 @@ cdef class LinkSession:
         raise NotImplementedError(f"{type(self).__name__}.close()")
 
 
+cdef bytes input_bytes(ObjectCode code):
+    """Return the image, or the content of its file; empty bytes if the file is not readable."""
+    if isinstance(code.image, bytes):
+        return code.image
+    try:
+        with open(code.image, "rb") as file:
+            return file.read()
+    except OSError:  # the library also reads the file and reports the error
+        return b""
+
+
 cdef bytes input_name(ObjectCode code):
     """Return the name of an input in the library's messages."""
     return code.label.encode()

@@ -191,6 +191,7 @@ cdef int begin_link(Linker self, list codes, object options) except -1:
     """Create the native linker and add the inputs; destroy it on failure."""
     cdef LinkSession session
     cdef list native
+    c_text(str(options.name).encode(), "the name of the options")
     if _decide_nvjitlink_or_driver():
         check_formats(codes, DriverSession, "the driver")
         native = link_rows.for_driver(options, current_arch)

@@ -4,7 +4,9 @@
 cimport cuda.bindings.cynvjitlink as cynvjitlink
 from cuda.bindings.cynvjitlink cimport (
     _NVJITLINKRESULT_INTERNAL_LOADING_ERROR,
+    NVJITLINK_ERROR_INVALID_INPUT,
     NVJITLINK_ERROR_UNRECOGNIZED_ARCH,
+    NVJITLINK_ERROR_UNRECOGNIZED_OPTION,
     NVJITLINK_INPUT_CUBIN,
     NVJITLINK_INPUT_FATBIN,
     NVJITLINK_INPUT_LIBRARY,
@@ -125,7 +127,7 @@ cdef class NvJitLinkSession(LinkSession):
         cdef NvJitLinkSession session = NvJitLinkSession.__new__(NvJitLinkSession)
         cdef OptionList native_options = OptionList.of(options)
         cdef link_call call
-        reject_fatal_arch(options)
+        reject_fatal_options(options)
         call.count = native_options.count()
         call.options = native_options.texts
         try:
@@ -157,6 +159,10 @@ cdef class NvJitLinkSession(LinkSession):
     cdef int add(self, ObjectCode code) except -1:
         cdef bytes content, name = input_name(code)
         cdef link_call call
+        damage = damage_of(input_bytes(code))
+        if damage:
+            raise library_error("nvjitlink", NVJITLINK_ERROR_INVALID_INPUT, "nvJitLinkAddData",
+                                f"{code.label}: {damage}")
         call.kind = <nvJitLinkInputType><int>NVJITLINK_KINDS[code.format]
         call.name = c_text(name, "the name of the code")
         if isinstance(code.image, str):
@@ -253,10 +259,14 @@ cdef class NvJitLinkSession(LinkSession):
         return 0
 
 
-cdef int reject_fatal_arch(list options) except -1:
-    """Reject an architecture of one digit, for which nvJitLink 13.5 crashes the process."""
+cdef int reject_fatal_options(list options) except -1:
+    """Reject values for which nvJitLink 13.5 crashes the process."""
     import re
 
+    problem = fatal_options.problem_of(options)
+    if problem:
+        raise library_error("nvjitlink", NVJITLINK_ERROR_UNRECOGNIZED_OPTION, "nvJitLinkCreate",
+                            problem)
     for option in options:
         if re.fullmatch(rb"-arch=sm_0*[1-9]", option):
             raise library_error("nvjitlink", NVJITLINK_ERROR_UNRECOGNIZED_ARCH, "nvJitLinkCreate",

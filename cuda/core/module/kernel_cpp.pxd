@@ -56,6 +56,10 @@ cdef extern from "core/module/library.hpp" namespace "halfwarp::core" nogil:
     symbol_list kernel_symbols(const library_handle&) except +translate_exception
 
 
+cdef extern from "core/module/image_check.hpp" namespace "halfwarp::core" nogil:
+    native_text image_problem(native_view image) except +translate_exception
+
+
 cdef extern from "core/module/kernel.hpp" namespace "halfwarp::core" nogil:
     cppclass kernel_parameter "halfwarp::core::parameter":
         unsigned size

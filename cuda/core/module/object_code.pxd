@@ -19,5 +19,11 @@ cdef ObjectCode make_object_code(object image, str code_type, str name, object s
 # Returns the declarations of PTX, with which launches check the parameters of its image.
 cdef bytes declarations_of(bytes ptx)
 
+# Raises ValueError for a path or a name with a NUL.
+cdef int reject_nul(str text, str label) except -1
+
+# Returns why the headers of an image are damaged, or an empty str.
+cdef str damage_of(bytes image)
+
 # Returns PTX that declares the kernels' parameters: the code, or its stored declarations.
 cdef bytes known_declarations(ObjectCode self)

@@ -274,17 +274,26 @@ cdef ObjectCode make_object_code(object image, str code_type, str name, object s
         code.image = bytes(image)
     elif isinstance(image, (str, os.PathLike)):
         code.image = os.fsdecode(image)
+        reject_nul(code.image, "the path of the code")
     else:
         raise TypeError(f"Expected type str or bytes or bytearray or os.PathLike for the code, got "
                         f"{qualified_name(image)}")
     if name is None:
         raise TypeError("name must be str, got None")
+    reject_nul(name, "the name of the code")
     code.format = code_type
     code.label = name
     code.mapping = dict(symbol_mapping) if symbol_mapping else {}
     code.declarations = declarations
     code.loading = allocate_lock()
     return code
+
+
+cdef int reject_nul(str text, str label) except -1:
+    """Reject a NUL, at which C would truncate a path or a name."""
+    if "\0" in text:
+        raise ValueError(f"{label} has a NUL character at byte {text.index(chr(0))}")
+    return 0
 
 
 cdef bytes declarations_of(bytes ptx):
@@ -351,12 +360,29 @@ cdef int load(ObjectCode self) except -1:
             with nogil:
                 loaded = load_library_file(data, declared, report)
         else:
+            check_headers(self)
             with nogil:
                 loaded = load_library(data, is_ptx, declared, report)
         if not loaded.is_open():
             raise load_error(self, report)
         with cython.critical_section(self):
             self.native = loaded
+    return 0
+
+
+cdef str damage_of(bytes image):
+    cdef native_text problem = image_problem(native_view(image, len(image)))
+    return f"the image is damaged: {text_of(problem)}" if problem.size() else ""
+
+
+cdef int check_headers(ObjectCode self) except -1:
+    """Raise the driver's error for a damaged image, which a driver would read beyond its end."""
+    damage = damage_of(self.image)
+    if damage:
+        error = driver_error(CUDA_ERROR_INVALID_IMAGE, "cuLibraryLoadData")
+        explain_tile_ir(error, self)
+        extend_error(error, f"\n{damage}")
+        raise error
     return 0
 
 

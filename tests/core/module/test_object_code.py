@@ -4,6 +4,7 @@
 import copy
 import gc
 import pickle
+import struct
 import weakref
 from pathlib import Path
 
@@ -318,3 +319,60 @@ class TestGlobals:
 def code_of(block, size):
     """Return the first bytes of a block as a separate buffer."""
     return Buffer.from_handle(block.handle, size, owner=block)
+
+
+def elf_file(sections=0, at=64, kind=1, offset=0, size=0, links=0):
+    """Return the header of a cubin with one kind of section header repeated."""
+    header = struct.pack(
+        "<4s5B7xHHIQQQIHHHHHH",
+        *(b"\x7fELF", 2, 1, 1, 51, 8, 2, 190, 1, 0, 0, at, 0x5A00, 64, 56, 0, 64, sections, 0),
+    )
+    return header + struct.pack("<IIQQQQIIQQ", 0, kind, 0, 0, offset, size, links, 0, 1, 0)
+
+
+DAMAGED = {
+    "a header only": b"\x7fELF\2",
+    "ELF of 32 bits": b"\x7fELF\1".ljust(80, b"\0"),
+    "table beyond the end": elf_file(sections=2, at=1 << 50),
+    "offset that wraps": elf_file(sections=4, at=(1 << 64) - 128),
+    "too many sections": elf_file(sections=9000),
+    "section beyond the end": elf_file(sections=1, offset=1 << 40, size=8),
+    "section of any size": elf_file(sections=1, offset=64, size=1 << 62),
+    "link to no section": elf_file(sections=1, links=77),
+    "fat binary header": struct.pack("<IHH", 0xBA55ED50, 1, 16),
+    "fat binary content": struct.pack("<IHHQ", 0xBA55ED50, 1, 16, 1 << 33) + bytes(64),
+    "fat binary entry": struct.pack("<IHHQHHIQ", 0xBA55ED50, 1, 16, 64, 1, 0, 64, 1 << 44).ljust(
+        80, b"\0"
+    ),
+    "fat binary entry header": struct.pack(
+        "<IHHQHHIQ", 0xBA55ED50, 1, 16, 64, 1, 0, 1 << 31, 0
+    ).ljust(80, b"\0"),
+    "wrapper": struct.pack("<IIQQ", 0x466243B1, 1, 4096, 0),
+    "wrapper of four bytes": struct.pack("<I", 0x466243B1),
+}
+
+
+class TestDamage:
+    """Headers are compared with the length of the image before a driver reads it."""
+
+    @pytest.mark.parametrize("name", DAMAGED)
+    @pytest.mark.parametrize("create", [ObjectCode.from_cubin, ObjectCode.from_fatbin])
+    def test_a_damaged_image_is_an_error(self, device, name, create):
+        code = create(DAMAGED[name])
+        with pytest.raises(CUDAError, match="the image is damaged: ") as caught:
+            code.get_kernel("first")
+        assert caught.value.name == "CUDA_ERROR_INVALID_IMAGE"
+        assert caught.value.where == "cuLibraryLoadData"
+
+
+class TestNul:
+    @pytest.mark.parametrize("create", CONSTRUCTORS.values(), ids=CONSTRUCTORS)
+    def test_a_nul_does_not_truncate_a_path(self, create, tmp_path):
+        for path in (f"{tmp_path}/code\0.bak", Path(f"{tmp_path}/code\0.bak")):
+            with pytest.raises(ValueError, match="the path of the code has a NUL"):
+                create(path)
+
+    @pytest.mark.parametrize("create", CONSTRUCTORS.values(), ids=CONSTRUCTORS)
+    def test_a_name_has_no_nul(self, create):
+        with pytest.raises(ValueError, match="the name of the code has a NUL"):
+            create(b"x", name="my\0code")

@@ -217,6 +217,8 @@ bool texts_argument(frame& c, int i, PyObject* object) {
     if (!PyBytes_Check(item))
       return raise_expected("bytes", item) || add_context("element %zd: ", k);
     texts[k] = PyBytes_AS_STRING(item);
+    if (!check_no_inner_nul(texts[k], std::size_t(PyBytes_GET_SIZE(item))))
+      return add_context("element %zd: ", k);
   }
   c.cell[i] = word(n);
   c.w[i] = n ? reinterpret_cast<word>(texts) : 0;

@@ -118,9 +118,7 @@ std::shared_ptr<const ptx::module> open_image_file(const char* path, jit_options
   const auto content = image::read_file(path);
   if (!content)
     refuse(CUDA_ERROR_FILE_NOT_FOUND, "the file '" + std::string{path} + "' cannot be read");
-  auto data = std::as_bytes(std::span{*content});
-  const bool is_text = content->ends_with('\0') && !image::is_elf(data);
-  return open_bytes(is_text ? data.first(data.size() - 1) : data, options);
+  return open_bytes(std::as_bytes(std::span{*content}), options);
 }
 
 }  // namespace halfwarp::emulator::api

@@ -16,12 +16,14 @@ struct section {
   std::uint64_t offset = 0, size = 0;
   std::uint32_t name = 0;
   bool has_bytes = true;
+  bool is_standard = true;  // of a type that all processors have
 };
 
 section read_section(bytes header) noexcept {
   return {number_at<std::uint64_t>(header, offset_at), number_at<std::uint64_t>(header, size_at),
           number_at<std::uint32_t>(header, name_at),
-          number_at<std::uint32_t>(header, type_at) != type_nobits};
+          number_at<std::uint32_t>(header, type_at) != type_nobits,
+          number_at<std::uint32_t>(header, type_at) < first_processor_type};
 }
 
 // Calls `visit(name, content)` for each section that lies within the file.
@@ -65,20 +67,41 @@ section_table find_section_table(bytes header) noexcept {
   return {number_at<std::uint64_t>(header, sections_at), count * header_bytes};
 }
 
-std::uint64_t end_of_file(bytes header, bytes sections) noexcept {
-  const auto end_of = [](std::uint64_t offset, std::uint64_t size) {
-    return size <= ~std::uint64_t{0} - offset ? offset + size : 0;
-  };
+namespace {
+
+// Returns the largest number if the sum exceeds it.
+std::uint64_t end_of(std::uint64_t offset, std::uint64_t size) noexcept {
+  return offset + std::min(size, ~std::uint64_t{0} - offset);
+}
+
+std::uint64_t end_of_tables(bytes header) noexcept {
   const std::uint64_t segments = std::uint64_t{number_at<std::uint16_t>(header, segment_size_at)} *
                                  number_at<std::uint16_t>(header, segment_count_at);
   const section_table table = find_section_table(header);
-  std::uint64_t end = std::max({std::uint64_t{elf_header_bytes}, end_of(table.offset, table.bytes),
-                                end_of(number_at<std::uint64_t>(header, segments_at), segments)});
+  return std::max({std::uint64_t{elf_header_bytes}, end_of(table.offset, table.bytes),
+                   end_of(number_at<std::uint64_t>(header, segments_at), segments)});
+}
+
+}  // namespace
+
+std::uint64_t end_of_file(bytes header, bytes sections) noexcept {
+  std::uint64_t end = end_of_tables(header);
   for (std::size_t at = 0; at + header_bytes <= sections.size(); at += header_bytes) {
     const section s = read_section(sections.subspan(at, header_bytes));
     if (s.has_bytes) end = std::max(end, end_of(s.offset, s.size));
   }
   return end;
+}
+
+bool is_truncated(bytes file) noexcept {
+  if (file.size() < elf_header_bytes || end_of_tables(file) > file.size()) return true;
+  const section_table location = find_section_table(file);
+  const bytes table = file.subspan(location.offset, location.bytes);
+  for (std::size_t at = 0; at + header_bytes <= table.size(); at += header_bytes) {
+    const section s = read_section(table.subspan(at, header_bytes));
+    if (s.has_bytes && s.is_standard && end_of(s.offset, s.size) > file.size()) return true;
+  }
+  return false;
 }
 
 bytes without_padding(bytes file) noexcept {
@@ -90,10 +113,10 @@ bytes without_padding(bytes file) noexcept {
   return end < file.size() ? file.first(end) : file;
 }
 
-std::vector<bytes> find_sections(bytes cubin, std::string_view prefix) {
-  std::vector<bytes> result;
+std::vector<named_section> find_sections(bytes cubin, std::string_view prefix) {
+  std::vector<named_section> result;
   for_each_section(cubin, [&](std::string_view name, bytes content) {
-    if (name.starts_with(prefix)) result.push_back(content);
+    if (name.starts_with(prefix)) result.push_back({name, content});
   });
   return result;
 }

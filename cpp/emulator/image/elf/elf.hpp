@@ -24,14 +24,23 @@ struct section_table {
 section_table find_section_table(bytes header) noexcept;
 std::uint64_t end_of_file(bytes header, bytes sections) noexcept;
 
+// Checks whether the headers refer to bytes beyond the end of the file. Ignores sections of types
+// that only CUDA defines, since some occupy no bytes.
+bool is_truncated(bytes file) noexcept;
+
 // Removes bytes after the last byte that the headers refer to. Returns a damaged file unchanged.
 bytes without_padding(bytes file) noexcept;
 
 // Returns the content of a section; nullopt if it is missing or outside the file.
 std::optional<bytes> find_section(bytes cubin, std::string_view name) noexcept;
 
+struct named_section {
+  std::string_view name;
+  bytes content;
+};
+
 // Returns the sections whose names start with `prefix`, in file order.
-std::vector<bytes> find_sections(bytes cubin, std::string_view prefix);
+std::vector<named_section> find_sections(bytes cubin, std::string_view prefix);
 
 // Returns 90 for a cubin of sm_90, or 0 if unknown.
 std::uint32_t cubin_architecture(bytes cubin) noexcept;

@@ -17,6 +17,7 @@ inline constexpr std::uint16_t machine_cuda = 190;
 // Offsets within a section header.
 inline constexpr std::size_t header_bytes = 64, name_at = 0, type_at = 4, offset_at = 24,
                              size_at = 32, alignment_at = 48;
-inline constexpr std::uint32_t type_progbits = 1, type_strings = 3, type_nobits = 8;
+inline constexpr std::uint32_t type_progbits = 1, type_strings = 3, type_nobits = 8,
+                               first_processor_type = 0x70000000;
 
 }  // namespace halfwarp::emulator::image::elf_layout

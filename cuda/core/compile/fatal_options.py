@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of options for which NVRTC and nvJitLink 13.5 crash the process."""
+
+import os
+
+MAX_THREADS = 1024  # of an optimizer; the libraries crash if the system refuses a thread
+
+
+def problem_of(options: list[bytes]) -> str:
+    """Return the first option that would crash the process, with the reason, or an empty str."""
+    for option in options:
+        flag, _, value = option.partition(b"=")
+        check = CHECKS.get(flag)
+        if check is not None and (reason := check(value)):
+            return f"{os.fsdecode(option)!r}: {reason}"
+    return ""
+
+
+def _blank(value):
+    return "" if value.strip() else "the value is blank"
+
+
+def _threads(value):
+    try:
+        number = int(value)
+    except ValueError:  # the library reports it
+        return ""
+    return "" if number <= MAX_THREADS else f"at most {MAX_THREADS} threads are supported"
+
+
+def _trace_file(value):
+    """Open the file that NVRTC writes; it terminates the process if that fails."""
+    path = os.fsdecode(value) + ".json"
+    existed = os.path.exists(path)
+    try:
+        with open(path, "ab"):
+            pass
+        if not existed:
+            os.unlink(path)
+    except OSError as error:
+        return f"the trace file {path!r} cannot be written: {error.strerror}"
+    return ""
+
+
+CHECKS = {
+    b"--ptxas-options": _blank,
+    b"--Ofast-compile": _blank,
+    b"--split-compile": _threads,
+    b"--fdevice-time-trace": _trace_file,
+    b"-Xptxas": _blank,
+    b"-split-compile": _threads,
+    b"-split-compile-extended": _threads,
+}
