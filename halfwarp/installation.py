@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import re
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -13,6 +14,10 @@ OUR_NAME = "halfwarp"
 FOLDERS = ("cuda/bindings/", "cuda/core/")  # NVIDIA's wheels install files here too
 
 NAMED = 5  # number of files that a message names
+
+
+class OutsideError(OSError):
+    """Raised for a file that a distribution names outside its environment."""
 
 
 def package_root():
@@ -38,6 +43,45 @@ def record(distribution):
     """Map each recorded file of a distribution to its hash; empty without a RECORD."""
     rows = csv.reader((distribution.read_text("RECORD") or "").splitlines())
     return {row[0]: row[1] for row in rows if len(row) > 1}
+
+
+def environment_roots():
+    """Return the resolved folders in which an installer of this environment writes files."""
+    return [package_root().resolve(), Path(sys.prefix).resolve()]
+
+
+def contained_path(name, base, roots):
+    """Return the absolute path of a recorded file, with its folders resolved.
+
+    The file itself is not resolved, so that a link is replaced or removed instead of its target.
+
+    Parameters
+    ----------
+    name : str
+        The path in the RECORD, relative to `base`.
+    base : Path
+    roots : list of Path
+        Resolved folders, one of which must contain the file.
+
+    Raises
+    ------
+    OutsideError
+        If the path is absolute, or if ``..`` or a link leads out of all roots.
+    """
+    path = Path(base, name)
+    if not Path(name).is_absolute() and path.name not in ("", ".."):
+        resolved = resolved_folder(path.parent) / path.name
+        if any(resolved.is_relative_to(root) and resolved != root for root in roots):
+            return resolved
+    folders = " and ".join(map(str, roots))
+    raise OutsideError(f"{name} is outside {folders}")
+
+
+def resolved_folder(path):
+    try:
+        return path.resolve()
+    except (RuntimeError, ValueError) as error:  # a loop of links, or a null character
+        raise OutsideError(f"{str(path)!r} is not a folder: {error}") from None
 
 
 def is_beside_us(distribution):

@@ -4,7 +4,8 @@
 Restores from `archive`, without pip and network. Uninstalls NVIDIA's packages that share our
 folders by their RECORD, because their remaining files would be imported in place of ours
 (``cuda/core/_stream*.so``). Stand-ins replace them, so that the requirements of other packages
-remain satisfied. Everything is read before anything is written.
+remain satisfied. Everything is read before anything is written. Changes only files of the
+environment: each recorded path is resolved first (`installation.contained_path`).
 """
 
 import sys
@@ -25,6 +26,8 @@ class Plan:
     sharing: dict  # name -> distribution that shares our folders
     restored: dict  # path -> bytes
     lost: list  # paths without a copy in the archive
+    removed: dict  # name -> resolved paths of the distribution's own files, its RECORD last
+    outside: list  # recorded names outside the environment, which remain
 
     @property
     def stand_ins(self):
@@ -73,8 +76,52 @@ def create_plan(ours, distributions):
         # a repaired wheel's libraries may differ from the archived ones
         if path in copies and installation.hash_of(copies[path]) == recorded[path]
     }
+    restored, blocked = split_restored(root, restored)
+    lost = sorted(differing.difference(restored).difference(blocked))
     sharing = installation.sharing_distributions(distributions)
-    return Plan(ours, sharing, restored, sorted(differing.difference(restored)))
+    used = files_in_use(distributions, sharing)
+    removed, outside = {}, blocked
+    for name, distribution in sharing.items():
+        removed[name], others = split_recorded(distribution, used)
+        outside = [*outside, *others]
+    return Plan(ours, sharing, restored, lost, removed, outside)
+
+
+def split_restored(root, copies):
+    """Return the copies that are inside the environment, and the names that are not."""
+    restored, outside = {}, []
+    for name, data in copies.items():
+        try:
+            installation.contained_path(name, root, [root.resolve()])
+        except installation.OutsideError:
+            outside.append(name)
+        else:
+            restored[name] = data
+    return restored, outside
+
+
+def files_in_use(distributions, sharing):
+    """Return the resolved paths of files that remaining distributions record, ours included."""
+    used = set()
+    for name, distribution in distributions.items():
+        if name not in sharing and installation.is_beside_us(distribution):
+            used.update(split_recorded(distribution, ())[0])
+    return used
+
+
+def split_recorded(distribution, used):
+    """Return the resolved paths in a RECORD without `used` ones, and the names outside."""
+    inside, outside = [], []
+    base, roots = Path(distribution.locate_file("")), installation.environment_roots()
+    names = installation.record(distribution)
+    for name in sorted(names, key=lambda path: path.endswith("/RECORD")):
+        try:
+            path = installation.contained_path(name, base, roots)
+        except installation.OutsideError:
+            outside.append(name)
+        else:
+            inside += [path] if path not in used else []
+    return inside, outside
 
 
 def carry_out(plan, is_dry_run):
@@ -89,35 +136,40 @@ def carry_out(plan, is_dry_run):
     if plan.lost:
         shown = installation.shortened(plan.lost)
         print(f"no copy of {len(plan.lost)} files: {shown}; run: {REINSTALL}", file=sys.stderr)
-    return 1 if plan.lost or (is_dry_run and (plan.restored or plan.sharing)) else 0
+    if plan.outside:
+        shown = installation.shortened(plan.outside)
+        print(
+            f"{len(plan.outside)} recorded files are outside the environment and remain: {shown}; "
+            "remove them yourself if they are not needed",
+            file=sys.stderr,
+        )
+    return 1 if plan.lost or plan.outside or (is_dry_run and (plan.restored or plan.sharing)) else 0
 
 
 def apply(plan):
     """Restore our files first, so that they work even if a later step fails."""
     root = installation.package_root()
-    for path, data in plan.restored.items():
-        shims.replace(root / path, data)
-    for distribution in plan.sharing.values():
-        uninstall(distribution, protected=installation.record(plan.ours))
+    for name, data in plan.restored.items():
+        shims.replace(installation.contained_path(name, root, [root.resolve()]), data)
+    for paths in plan.removed.values():
+        uninstall(paths)
     shims.install(plan.stand_ins, plan.ours)
 
 
-def uninstall(distribution, protected):
-    """Remove the recorded files of a distribution except ours, its RECORD last."""
-    paths = sorted(installation.record(distribution), key=lambda path: path.endswith("/RECORD"))
-    folders = set()
-    for name in paths:
-        path = Path(distribution.locate_file(name))
-        if name not in protected:
+def uninstall(paths):
+    """Remove files of a distribution, and the folders that become empty."""
+    for path in paths:
+        if path.is_symlink() or not path.is_dir():  # a RECORD has files only
             path.unlink(missing_ok=True)
-            folders.add(path.parent)
+    folders = {path.parent for path in paths}
     for folder in sorted(folders, key=lambda each: len(each.parts), reverse=True):
         remove_empty(folder)
 
 
 def remove_empty(folder):
     """Remove a folder and its parents as long as they are empty."""
+    roots = installation.environment_roots()
     with suppress(OSError):  # raised for a folder that is not empty
-        while folder != installation.package_root():
+        while folder not in roots:
             folder.rmdir()
             folder = folder.parent

@@ -130,13 +130,16 @@ def install(stand_ins, ours):
     Their rows have no hashes, because pip may replace a stand-in without damage to our files.
     """
     files = {name: text for each in stand_ins for name, text in each.files().items()}
-    for name, text in files.items():
-        replace(Path(ours.locate_file(name)), text.encode())
+    base = Path(ours.locate_file(""))
+    paths = {name: installation.contained_path(name, base, [base.resolve()]) for name in files}
     recorded = installation.record(ours)
     (own_record,) = (path for path in recorded if re.fullmatch(r"halfwarp-[^/]*/RECORD", path))
+    record_path = installation.contained_path(own_record, base, [base.resolve()])
+    for name, text in files.items():
+        replace(paths[name], text.encode())
     rows = [f"{name},,\n" for name in files if name not in recorded]
     text = ours.read_text("RECORD").rstrip("\n") + "\n" + "".join(rows)
-    replace(Path(ours.locate_file(own_record)), text.encode())
+    replace(record_path, text.encode())
 
 
 def record_row(name, text):
@@ -145,8 +148,10 @@ def record_row(name, text):
 
 
 def replace(path, data):
-    """Write a file atomically."""
+    """Write a file atomically; a link at its path is replaced, and its target is unchanged."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.write_bytes(data)
+    fresh.unlink(missing_ok=True)
+    with open(fresh, "xb") as file:  # does not follow a link
+        file.write(data)
     fresh.replace(path)

@@ -46,6 +46,11 @@ class Site:
 
 
 @pytest.fixture
+def make_site():
+    return Site
+
+
+@pytest.fixture
 def site(tmp_path, monkeypatch):
     """A site with halfwarp installed from a wheel, visible in place of the real one."""
     site = Site(tmp_path)

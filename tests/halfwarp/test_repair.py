@@ -98,3 +98,85 @@ def test_a_source_tree_is_refused(site, capsys, names):
     output = capsys.readouterr().out
     assert "are of a source tree" in output
     assert ("pip uninstall -y cuda-bindings cuda-core" in output) is bool(names)
+
+
+class TestPathsOutside:
+    """A RECORD is data of another package, and may name files of the user."""
+
+    @pytest.fixture
+    def home(self, tmp_path, monkeypatch):
+        """A folder beside the environment, with a file of the user."""
+        environment, home = tmp_path / "env", tmp_path / "home"
+        home.mkdir()
+        (home / "diary").write_text("mine")
+        environment.mkdir()
+        monkeypatch.setattr("sys.prefix", str(environment))
+        return home
+
+    @pytest.fixture
+    def inner(self, home, make_site, monkeypatch):
+        site = make_site(home.parent / "env/lib/site-packages")
+        files = ("halfwarp/__init__.py", "cuda/core/__init__.py")
+        site.install("halfwarp", "0.1.0", files)
+        monkeypatch.setattr("sys.path", [str(site.folder)])
+        monkeypatch.setattr(installation, "package_root", lambda: site.folder)
+        archive.pack(site.folder)
+        return site
+
+    def record_also(self, site, *names):
+        site.install("cuda-core", "1.2.2", ["cuda/core/_stream.so"])
+        record = site.folder / "cuda_core-1.2.2.dist-info/RECORD"
+        record.write_text("".join(f"{name},,\n" for name in names) + record.read_text())
+
+    @pytest.mark.parametrize("form", ["absolute", "above", "link", "target of a link"])
+    def test_a_file_of_the_user_remains_and_is_reported(self, home, inner, capsys, form):
+        name = {
+            "absolute": str(home / "diary"),
+            "above": "cuda/../../../../home/diary",
+            "link": "cuda/core/linked/diary",
+            "target of a link": "cuda/core/alias",
+        }[form]
+        (inner.folder / "cuda/core/linked").symlink_to(home)
+        (inner.folder / "cuda/core/alias").symlink_to(home / "diary")
+        self.record_also(inner, name)
+        assert repair.main(DO) == (0 if form == "target of a link" else 1)
+        assert (home / "diary").read_text() == "mine"
+        assert not (inner.folder / "cuda/core/_stream.so").exists()
+        output = capsys.readouterr().err
+        assert ("outside the environment and remain: " + name in output) is bool(output)
+
+    def test_a_script_of_the_environment_is_removed(self, home, inner):
+        script = home.parent / "env/bin/tool"
+        script.parent.mkdir()
+        script.write_text("#!")
+        self.record_also(inner, "../../bin/tool")
+        assert repair.main(DO) == 0
+        assert not script.parent.exists() and script.parents[1].exists()
+
+    @pytest.mark.parametrize("name", ["./halfwarp/__init__.py", "x/../halfwarp/__init__.py"])
+    def test_another_spelling_of_our_file_is_protected(self, inner, name):
+        self.record_also(inner, name)
+        repair.main(DO)
+        assert (inner.folder / "halfwarp/__init__.py").exists()
+
+    def test_a_file_of_a_remaining_distribution_is_protected(self, inner):
+        inner.install("numbers", "1.0", ["numbers/__init__.py"])
+        self.record_also(inner, "numbers/__init__.py")
+        assert repair.main(DO) == 0
+        assert (inner.folder / "numbers/__init__.py").exists()
+
+    def test_nothing_is_restored_through_a_link_out_of_the_environment(self, home, inner, capsys):
+        package = inner.folder / "cuda/core"
+        package.rename(home / "core")
+        package.symlink_to(home / "core")
+        (home / "core/__init__.py").write_text("# theirs")
+        assert repair.main(DO) == 1
+        assert (home / "core/__init__.py").read_text() == "# theirs"
+        assert "cuda/core/__init__.py" in capsys.readouterr().err
+
+    def test_no_stand_in_is_written_through_a_link(self, home, inner, capsys):
+        (inner.folder / "cuda_core-1.2.2+halfwarp.dist-info").symlink_to(home)
+        self.record_also(inner)
+        assert repair.main(DO) == 1
+        assert [path.name for path in home.iterdir()] == ["diary"]
+        assert "halfwarp repair: cuda_core-1.2.2+halfwarp.dist-info" in capsys.readouterr().err
