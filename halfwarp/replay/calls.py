@@ -79,7 +79,7 @@ class Replay:
         start = perf_counter_ns()
         try:
             buffer = resource.allocate(call.size, stream=stream)
-        except CUDAError as error:
+        except (CUDAError, OverflowError) as error:  # a size that cannot be rounded up
             if call.action == "allocate":
                 self.outcome.failures.append((call, str(error)))
             return

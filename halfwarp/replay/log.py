@@ -8,6 +8,11 @@ from pathlib import Path
 
 HEADER = "time_ns,thread,action,address,size,stream"
 ACTIONS = ("allocate", "free", "fail")
+MAX_BYTES = 256 << 20  # of the text; each call occupies several times its line in memory
+MAX_THREADS = 1000  # a replay starts a thread for each
+MAX_STREAMS = 10_000  # a replay creates a stream for each
+MAX_NUMBER = (1 << 64) - 1
+SHOWN = 40  # number of characters of a field that a message shows
 
 
 class LogError(ValueError):
@@ -46,10 +51,13 @@ def read(path):
         )
     live = {}
     calls = []
+    threads, streams = set(), set()
     for number, line in enumerate(lines[1:-1], 2):
         try:
             call = parse(number, line)
             follow(live, call)
+            count("threads", threads, call.thread, MAX_THREADS)
+            count("streams", streams, call.stream, MAX_STREAMS)
         except ValueError as error:
             raise LogError(f"{path}:{number}: {error}") from None
         calls.append(call)
@@ -59,12 +67,23 @@ def read(path):
 
 
 def text_of(path):
-    data = path.read_bytes()
+    """Return the text of a log; reject one above `MAX_BYTES`, also if it is compressed."""
     try:
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
+        with open(path, "rb") as file:
+            is_compressed = file.read(2) == b"\x1f\x8b"
+        with (gzip.open if is_compressed else open)(path, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise LogError(f"{path}: not a log: {error}") from None
+    if len(data) > MAX_BYTES:
+        content = "decompressed content" if is_compressed else "file"
+        raise LogError(
+            f"{path}: the {content} is larger than {MAX_BYTES >> 20} MiB, the most that a replay "
+            "reads: replay a part of the log"
+        )
+    try:
         return data.decode("ascii")
-    except (EOFError, OSError, zlib.error, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise LogError(f"{path}: not a log: {error}") from None
 
 
@@ -72,10 +91,10 @@ def parse(number, line):
     """Return the call of a line; raise ValueError if it is malformed."""
     fields = line.split(",")
     if len(fields) != 6:
-        raise ValueError(f"{len(fields)} fields instead of 6: {line!r}")
+        raise ValueError(f"{len(fields)} fields instead of 6: {line[:SHOWN]!r}")
     time_ns, thread, action, address, size, stream = fields
     if action not in ACTIONS:
-        raise ValueError(f"unknown action {action!r}: it may be {', '.join(ACTIONS)}")
+        raise ValueError(f"unknown action {action[:SHOWN]!r}: it may be {', '.join(ACTIONS)}")
     numbers = [
         number_of(name, text, base)
         for name, text, base in (
@@ -89,14 +108,27 @@ def parse(number, line):
     return Call(number, *numbers[:2], action, *numbers[2:])
 
 
+def count(kind, seen, number, limit):
+    """Add the number of a thread or stream; raise ValueError above the limit of a replay."""
+    seen.add(number)
+    if len(seen) > limit:
+        raise ValueError(
+            f"the log has more than {limit} {kind}, the most that a replay creates: replay a part "
+            "of the log"
+        )
+
+
 def number_of(name, text, base):
+    shown = repr(text if len(text) <= SHOWN else text[:SHOWN] + "...")
     try:
         value = int(text, base)
     except ValueError:
         kind = "a hexadecimal number" if base == 16 else "a number"
-        raise ValueError(f"{name} must be {kind}, got {text!r}") from None
+        raise ValueError(f"{name} must be {kind}, got {shown}") from None
     if value < 0:
-        raise ValueError(f"{name} must not be negative, got {text!r}")
+        raise ValueError(f"{name} must not be negative, got {shown}")
+    if value > MAX_NUMBER:
+        raise ValueError(f"{name} must fit in 64 bits, got {shown}")
     return value
 
 

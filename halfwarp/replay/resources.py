@@ -4,6 +4,7 @@
 import re
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+DIGITS = 20  # of the largest number of 64 bits
 WORDS = {"true": True, "false": False, "none": None}
 
 
@@ -13,7 +14,10 @@ def setting(text):
     if not equals or not name.isidentifier():
         raise ValueError(f"--option needs NAME=VALUE, got {text!r}")
     if number := re.fullmatch(r"(\d+)([KMGT]?)", value):
-        return name, int(number[1]) * UNITS[number[2]]
+        size = int(number[1]) * UNITS[number[2]] if len(number[1]) <= DIGITS else 1 << 64
+        if size >> 64:
+            raise ValueError(f"--option {name} must fit in 64 bits, got {value[:DIGITS]!r}...")
+        return name, size
     return name, WORDS.get(value.lower(), value)
 
 
@@ -102,5 +106,5 @@ def create(kind, options, device):
     """
     try:
         return RESOURCES[kind](device, options)
-    except TypeError as error:
+    except (TypeError, OverflowError) as error:
         raise ValueError(f"the resource {kind} does not accept {options}: {error}") from None

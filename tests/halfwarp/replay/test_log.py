@@ -40,6 +40,12 @@ def test_a_compressed_log(tmp_path):
         ([HEADER, "five,1,allocate,0x10,8,0x1"], 2, "time_ns must be a number, got 'five'"),
         ([HEADER, "5,1,allocate,0xzz,8,0x1"], 2, "address must be a hexadecimal number"),
         ([HEADER, "5,1,allocate,0x10,-8,0x1"], 2, "size must not be negative, got '-8'"),
+        ([HEADER, f"5,1,allocate,0x10,{10**24},0x1"], 2, "size must fit in 64 bits, got '1000"),
+        ([HEADER, f"{1 << 64},1,allocate,0x10,8,0x1"], 2, "time_ns must fit in 64 bits"),
+        ([HEADER, f"5,{1 << 70},allocate,0x10,8,0x1"], 2, "thread must fit in 64 bits"),
+        ([HEADER, f"5,1,allocate,{1 << 64:#x},8,0x1"], 2, "address must fit in 64 bits"),
+        ([HEADER, f"5,1,allocate,0x10,8,{1 << 64:#x}"], 2, "stream must fit in 64 bits"),
+        ([HEADER, f"5,1,allocate,0x10,{'9' * 9999},0x1"], 2, "size must be a number, got '9"),
         ([HEADER, GOOD[0], GOOD[0]], 3, "0x10 is in use since line 2"),
         ([HEADER, GOOD[2]], 2, "0x10 is freed but was not in use"),
         ([HEADER, *GOOD, GOOD[2]], 5, "0x10 is freed but was not in use"),
@@ -83,3 +89,32 @@ def test_empty_buffers_have_one_address(tmp_path):
     empty = "5,1,allocate,0x0,0,0x1"
     path = written(tmp_path / "log.csv", [HEADER, empty, empty, "6,1,free,0x0,0,0x1"])
     assert len(log.read(path)) == 3
+
+
+def test_a_long_field_is_shortened(tmp_path):
+    path = written(tmp_path / "log.csv", [HEADER, f"5,1,allocate,0x10,{'x' * 9999},0x1"])
+    with pytest.raises(log.LogError) as caught:
+        log.read(path)
+    assert len(str(caught.value)) < len(str(path)) + 150
+
+
+@pytest.mark.parametrize(("kind", "limit"), [("threads", 1000), ("streams", 10_000)])
+def test_the_number_of_threads_and_streams_is_limited(tmp_path, kind, limit):
+    row = "1,{},allocate,0x0,0,0x1" if kind == "threads" else "1,1,allocate,0x0,0,{:#x}"
+    rows = [row.format(number) for number in range(limit + 1)]
+    assert len(log.read(written(tmp_path / "log.csv", [HEADER, *rows[:-1]]))) == limit
+    with pytest.raises(log.LogError, match=f":{limit + 2}: the log has more than {limit} {kind}"):
+        log.read(written(tmp_path / "log.csv", [HEADER, *rows]))
+
+
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("is_compressed", [True, False])
+def test_a_huge_log_is_refused_without_reading_it_all(
+    tmp_path, monkeypatch, members, is_compressed
+):
+    monkeypatch.setattr(log, "MAX_BYTES", 1 << 20)
+    part = b"x" * ((1 << 20) // members + 1)
+    path = tmp_path / "log.csv.gz"
+    path.write_bytes((gzip.compress(part) if is_compressed else part) * members)
+    with pytest.raises(log.LogError, match="is larger than 1 MiB.*replay a part of the log"):
+        log.read(path)

@@ -148,6 +148,8 @@ def test_a_failing_allocation_is_reported_and_the_rest_continues(recorded, capsy
     ("arguments", "message"),
     [
         (["--option", "max_size"], "--option needs NAME=VALUE, got 'max_size'"),
+        (["--option", "max_size=" + "9" * 23], "--option max_size must fit in 64 bits"),
+        (["--option", "max_size=99999999T"], "--option max_size must fit in 64 bits"),
         (["--option", "nonsense=1"], "the resource driver does not accept {'nonsense': 1}"),
         (["--json", "/nowhere/file"], "No such file"),
     ],
