@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,24 @@ print(ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version)), ver
     )
     assert done.stdout.split()[0] == "0", done.stderr
     assert int(done.stdout.split()[1]) >= 13000
+
+
+@pytest.mark.parametrize("kind", ["folder", "archive"])
+def test_a_folder_or_archive_without_a_main_module_is_a_plain_error(command, tmp_path, kind):
+    path = tmp_path / "program"
+    if kind == "folder":
+        path.mkdir()
+    else:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("other.py", "")
+    done = command("run", str(path))
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert f"is a {'folder' if kind == 'folder' else 'zip archive'} without __main__" in done.stderr
+
+
+def test_a_folder_with_a_main_module_runs(command, tmp_path):
+    (tmp_path / "__main__.py").write_text("print('the main module')")
+    assert command("run", str(tmp_path)).stdout == "the main module\n"
 
 
 def test_a_missing_script_is_a_plain_error(command, tmp_path):

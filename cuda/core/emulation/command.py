@@ -14,6 +14,9 @@ usage: python -m cuda.core.emulation          print the device table
        python -m cuda.core.emulation path     print a folder for LD_LIBRARY_PATH"""
 
 
+MAIN_FILES = ("__main__.py", "__main__.pyc")  # Python runs them for a folder or archive
+
+
 def main(arguments):
     """Run a command and return its exit status."""
     commands = {"run": run_script, "exec": run_program, "path": print_path}
@@ -48,8 +51,8 @@ def run_script(arguments):
     if not script:
         print(USAGE, file=sys.stderr)
         return 2
-    if not Path(script[0]).exists():
-        print(f"python -m cuda.core.emulation: there is no script {script[0]!r}", file=sys.stderr)
+    if problem := problem_of(script[0]):
+        print(f"python -m cuda.core.emulation: {problem}", file=sys.stderr)
         return 2
     try:
         control.enable(**options)
@@ -60,6 +63,25 @@ def run_script(arguments):
     sys.path[0] = str(Path(script[0]).resolve().parent)
     status = run_guarded(runpy.run_path, script[0])
     return status or (1 if was_anything_reported() else 0)
+
+
+def problem_of(script):
+    """Return why Python cannot run a script, folder or zip archive; None if it can."""
+    import zipfile
+
+    path = Path(script)
+    if not path.exists():
+        return f"there is no script {script!r}"
+    if not os.access(path, os.R_OK):
+        return f"no permission to read {script!r}"
+    if path.is_dir():
+        if not any((path / name).is_file() for name in MAIN_FILES):
+            return f"{script!r} is a folder without __main__.py: pass the script to run"
+    elif path.is_file() and zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            if not set(MAIN_FILES) & set(archive.namelist()):
+                return f"{script!r} is a zip archive without __main__.py: pass the script to run"
+    return None
 
 
 def run_guarded(run_path, script):
