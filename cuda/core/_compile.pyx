@@ -5,7 +5,7 @@ cimport cython
 
 from libc.stdint cimport uint32_t, uint64_t, uintptr_t
 
-from cuda.bindings.cynvrtc cimport NVRTC_SUCCESS
+from cuda.bindings.cynvrtc cimport NVRTC_ERROR_INVALID_OPTION, NVRTC_SUCCESS
 from cuda.core._core cimport (
     LinkState,
     ObjectCode,

@@ -29,7 +29,7 @@ FAULTS = {
         "setp.lt.u32 %p1, %r1, 7; @%p1 bra low; bar.sync 0; bra end; low: bar.sync 0; end:",
         LAUNCH_FAILED, 32),
 }  # fmt: skip
-# The same kernels without the mistake.
+# Corrected kernels give no report.
 CORRECT = {
     "out-of-bounds": ("st.global.u32 [%rd1+60], %r1;", 1),
     "use-after-free": ("ld.global.u32 %r2, [%rd1]; st.global.u32 [%rd1], %r2;", 1),

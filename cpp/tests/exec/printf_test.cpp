@@ -64,7 +64,7 @@ TEST(printf, strings_are_read_from_device_memory) {
   EXPECT_EQ(printed("%s", "st.local.b64 [a], 0;"), "(null)|1");
 }
 
-// As on an H100 with driver 580.
+// Recorded on an H100 with driver 580.
 TEST(printf, an_argument_can_be_the_width_but_not_the_precision) {
   EXPECT_EQ(printed("<%*d|%-*u>",
                     "st.local.b32 [a], 4; st.local.b32 [a+4], 31; st.local.b32 [a+8], 3; "

@@ -2,7 +2,6 @@
 # The compiler of C++ by NVRTC; each compilation needs its own native program.
 
 from cuda.bindings.cynvrtc cimport (
-    NVRTC_ERROR_INVALID_OPTION,
     NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED,
     NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED,
 )

@@ -38,7 +38,7 @@ def unload(handle):
 
 
 def fat_binary(ptx, padding):
-    """Return a fat binary with one PTX entry, which ends in NUL bytes, like those of nvcc."""
+    """Return a fat binary with one PTX entry, which ends in NUL bytes as nvcc's output does."""
     payload = ptx + bytes(padding)
     entry = struct.pack("<HHIQIIIIIIQQQ", 1, 0, 64, len(payload), 0, 0, 0, 75, 0, 0, 0, 0, 0)
     content = entry + payload

@@ -52,7 +52,7 @@ def write_corpus(folder):
 
 
 class Mutator:
-    """One damaged image of a seed and a number."""
+    """Return the damaged image of a seed and a number."""
 
     def __init__(self, corpus, seed, number):
         self.random = random.Random(f"{seed}:{number}")

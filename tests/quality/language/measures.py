@@ -47,7 +47,8 @@ HOUSEHOLD_VERB = re.compile(
 )
 BRITISH = re.compile(
     r"\b\w*?((?:initial|special|normal|synchron|recogn|optim|general|serial|util|visual|vector|"
-    r"summa(?:r)|organ|character|final|minim|maxim|random|tokeni|emphas|catego(?:r)|capital|memo(?:r)|real)"
+    r"summa(?:r)|organ|character|final|minim|maxim|random|tokeni|emphas|catego(?:r)|capital|"
+    r"memo(?:r)|real)"
     r"is(?:e[drs]?|es|ing|ations?|er)|colou?r(?<=our)\w*|(?:behavi|neighb|fav|hon)ou(?:r)\w*|"
     r"centre[sd]?|grey\w*|licence\w*|(?:cance|labe|mode)ll(?:ed|ing)|"
     r"travell\w+|fulfils?|catalogue\w*|defence|artefact\w*)(?![a-z])",

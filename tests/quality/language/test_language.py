@@ -19,7 +19,7 @@ LIMITS = {
     ("names", SOURCES): 9,
     ("names", TESTS): 2,
     ("subjects", SOURCES): 0,
-    ("subjects", TESTS): 4,
+    ("subjects", TESTS): 2,
     ("verbs", SOURCES): 7,
     ("verbs", TESTS): 6,
     ("verbs", PAGES): 0,

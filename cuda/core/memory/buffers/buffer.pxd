@@ -9,6 +9,7 @@ cdef struct pointer_facts:
     bint is_managed
     int device
 
+
 # The deallocator is one of: `pool` (a driver pool), `block` (of the PoolMemoryResource `resource`),
 # `resource` alone (its deallocate), none.
 # trashcan: a subclass in another extension inherits it only from here.
