@@ -14,7 +14,7 @@
 #include "emulator/driver/leaks.hpp"
 #include "emulator/driver/misuse.hpp"
 #include "emulator/driver/thread.hpp"
-#include "emulator/driver/visible_devices.hpp"
+#include "emulator/settings/visible_devices.hpp"
 
 namespace halfwarp::emulator {
 namespace {

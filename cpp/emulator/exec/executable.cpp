@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "emulator/exec/decode/kernel_decoder.hpp"
-#include "emulator/exec/decode/kernel_layout.hpp"
+#include "emulator/exec/kernel_layout.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/ptx/analysis.hpp"
 

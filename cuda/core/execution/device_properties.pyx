@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# DeviceProperties: the attributes of one device, generated from one table.
+# DeviceProperties: the attributes of one device, built from one table.
 
 # Properties that the repr shows, to distinguish devices; as_dict() returns all.
 cdef tuple SHOWN_PROPERTIES = (

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls every function of a library in all call forms, on the null driver, and prints failures.
 
-Arguments are generated from the generator's model. Positional calls of hot functions use the
+Arguments are built from the generator's model. Positional calls of hot functions use the
 specialized form, calls by keyword use the table-driven form. Both must behave the same, with
 good and bad arguments.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments generated from the generator's model of a parameter: valid and invalid."""
+"""Arguments built from the generator's model of a parameter: valid and invalid."""
 
 import ctypes
 import mmap

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of the differential run: generated from the kinds of the generator's model, by tables."""
+"""Calls of the differential run: built from the kinds of the generator's model, by tables."""
 
 import re
 import tomllib

@@ -6,7 +6,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/decode/function_decoder.hpp"
-#include "emulator/exec/decode/kernel_layout.hpp"
+#include "emulator/exec/kernel_layout.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
