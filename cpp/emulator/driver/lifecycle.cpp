@@ -10,11 +10,11 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "emulator/device/visible_devices.hpp"
 #include "emulator/driver/driver.hpp"
 #include "emulator/driver/leaks.hpp"
 #include "emulator/driver/misuse.hpp"
 #include "emulator/driver/thread.hpp"
+#include "emulator/driver/visible_devices.hpp"
 
 namespace halfwarp::emulator {
 namespace {

@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cuda.core.compile import option_rows
+from cuda.core.arguments import option_rows
 
 Text = str | os.PathLike
 Texts = Text | list[Text] | tuple[Text, ...]

@@ -4,7 +4,7 @@
 import warnings
 
 from cuda.core._core import _options_as_bytes
-from cuda.core.compile.option_rows import Row, table
+from cuda.core.arguments.option_rows import Row, table
 
 
 def _level(flag, value):

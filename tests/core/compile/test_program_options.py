@@ -8,7 +8,7 @@ import pickle
 
 import pytest
 from cuda.core import CUDAError, ProgramOptions
-from cuda.core.compile import option_rows
+from cuda.core.arguments import option_rows
 from cuda.core.typing import CompilerBackendType
 
 # field, value, NVRTC options, NVVM options (None: refused)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses CUDA_VISIBLE_DEVICES.
-#include "emulator/device/visible_devices.hpp"
+#include "emulator/driver/visible_devices.hpp"
 
 #include <algorithm>
 #include <charconv>
