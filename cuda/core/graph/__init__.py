@@ -21,7 +21,11 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 
 # Deprecated names: importable, but not in __all__.
 _OLD_NAMES = {"Condition": "GraphCondition", "GraphDef": "GraphDefinition"}
-_SILENT = {"GraphAllocOptions": "cuda.core.graph.options"}
+# Importable, but not in __all__: the reference has no such public name.
+_SILENT = {
+    "GraphAllocOptions": "cuda.core.graph.options",
+    "GraphUpdateError": "cuda.core._graph",
+}
 
 __all__ = sorted(_HOME_OF)
 

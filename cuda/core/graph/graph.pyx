@@ -11,17 +11,15 @@ from cuda.bindings.cydriver cimport (
     CUDA_GRAPH_INSTANTIATE_SUCCESS,
 )
 
-cdef object update_error_class = None
+
+class GraphUpdateError(CUDAError, RuntimeError):
+    """An executable graph cannot be updated from another graph.
+
+    Programs for 0.x catch RuntimeError.
+    """
 
 
-cdef object update_error():
-    """Return the exception class of failed updates; programs for 0.x catch RuntimeError."""
-    global update_error_class
-    if update_error_class is None:
-        update_error_class = type("GraphUpdateError", (CUDAError, RuntimeError), {
-            "__module__": "cuda.core.graph",
-            "__doc__": "An executable graph cannot be updated from another graph."})
-    return update_error_class
+GraphUpdateError.__module__ = "cuda.core.graph"  # its public module, which pickling uses too
 
 
 # no_gc: the driver holds references too, so the collector could never find this object in a dead
@@ -280,5 +278,5 @@ cdef object failed_update(CUresult code, int result, _GraphState source, CUgraph
     name = member.name if member is not None else str(result)
     reason = f": {member.__doc__}" if member is not None and member.__doc__ else ""
     node = f" at {node_of(source, error_node)!r}" if error_node is not NULL else ""
-    return update_error()(f"Graph update failed: {name}{node}{reason} ({error})", code=error.code,
-                          name=error.name, where=error.where)
+    return GraphUpdateError(f"Graph update failed: {name}{node}{reason} ({error})", code=error.code,
+                            name=error.name, where=error.where)

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """CUDAError and its subclasses: attributes and text."""
 
+import importlib
 import pickle
 import re
 
 import cuda.core
 import pytest
-from cuda.bindings import driver, nvrtc
+from cuda.bindings import driver, nvjitlink, nvrtc
 from cuda.core import CUDAError, NVRTCError, ObjectCode, OutOfMemoryError, emulation
 from cuda.core._core import make_driver_error, make_nvrtc_error
 from cuda.core._utils import cuda_utils
+from cuda.core.graph import GraphUpdateError
 
 
 def test_the_classes_are_public_and_private():
@@ -108,6 +110,45 @@ def test_errors_survive_pickling(error):
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is type(error)
     assert (str(copy), vars(copy)) == (str(error), vars(error))
+
+
+def exception_classes():
+    """List the exception classes of all public modules."""
+    modules = [cuda.core, cuda.core.graph, cuda.core.system, cuda.core.utils, cuda.core.checkpoint]
+    names = ("driver", "runtime", "nvrtc", "nvjitlink", "nvvm", "nvfatbin", "nvml", "cufile")
+    modules += [importlib.import_module(f"cuda.bindings.{name}") for name in (*names, "cudla")]
+    public = [getattr(module, name, None) for module in modules for name in dir(module)]
+    classes = [each for each in public if isinstance(each, type)]
+    return {each for each in classes if issubclass(each, BaseException)} | derived(Exception)
+
+
+def derived(base):
+    """Return the classes of this project that derive from a class, directly or not."""
+    classes = {each for child in type.__subclasses__(base) for each in {child, *derived(child)}}
+    return {each for each in classes if each.__module__.split(".")[0] in ("cuda", "halfwarp")}
+
+
+def an_instance(cls):
+    try:
+        return cls(3)  # the errors of the libraries take a status
+    except TypeError:
+        return cls("text")
+
+
+def test_every_exception_class_is_importable_by_its_name():
+    classes = exception_classes()
+    assert {CUDAError, GraphUpdateError, nvjitlink.nvJitLinkError} < classes and len(classes) > 20
+    for cls in classes:
+        assert getattr(importlib.import_module(cls.__module__), cls.__qualname__) is cls
+
+
+def test_every_exception_survives_pickling():
+    for cls in exception_classes():
+        error = an_instance(cls)
+        error.add_note("advice")
+        copy = pickle.loads(pickle.dumps(error))
+        assert type(copy) is cls
+        assert (str(copy), copy.args, vars(copy)) == (str(error), error.args, vars(error))
 
 
 def test_out_of_memory_has_no_numbers_by_default():
