@@ -58,7 +58,8 @@ struct dimensions {
 // them: a launch holds a reference to their object instead of copying under a lock.
 struct further_attributes {
   unsigned count;
-  int driver_version;  // first CUDA version that supports all of them
+  int driver_version;         // first CUDA version that supports all of them
+  bool needs_priority_check;  // no context was current when the priority was set
   CUlaunchAttribute values[16];
 };
 

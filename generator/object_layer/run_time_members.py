@@ -16,6 +16,7 @@ LAUNCH_KINDS = {
     "_Extents": ("tuple[int, int, int]", "_Extent"),
     "_Flag": ("bool", "bool"),
     "_Number": ("int", "SupportsIndex"),
+    "_Priority": ("int", "SupportsIndex"),
     "_Record": ("Event | tuple[Event, bool]", "Event | tuple[Event, bool]"),
     "_Window": ("AccessPolicyWindow", "AccessPolicyWindow | dict[str, Any]"),
 }

@@ -35,7 +35,7 @@ int packed_launch::prepare(PyObject* config, PyObject* kernel, PyObject* argumen
   }
   config_.native.attrs = config_.attributes;
   further_ = reference::borrow(config_.further);
-  if (check_driver_version(config_.further) < 0) return -1;
+  if (check_further(config_.further) < 0) return -1;
   kernel_ = handle.raw();
   core::launch_plan& plan = *handle.facts().plan;
   const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(arguments));

@@ -89,7 +89,7 @@ class all_attributes {
     further_ = reference::borrow(config.further);
     native.numAttrs = gather_attributes(config, further_.get(), values_);
     native.attrs = values_;
-    return check_driver_version(further_.get()) == 0;
+    return check_further(further_.get()) == 0;
   }
   [[nodiscard]] PyObject* owner() const noexcept { return further_.get(); }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <limits>
+#include <span>
 
 #include "driver/call.hpp"
 #include "python/arguments/pack.hpp"
@@ -313,6 +314,15 @@ int driver_version() noexcept {
   return version;
 }
 
+int check_priority_of(const further_attributes& further) noexcept {
+  for (const CUlaunchAttribute& each : std::span{further.values, further.count}) {
+    if (each.id == CU_LAUNCH_ATTRIBUTE_PRIORITY) {
+      return check_priority("LaunchConfig.priority", each.value.priority);
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 int configure(config_fields& config, PyObject* const* values) noexcept {
@@ -388,11 +398,26 @@ unsigned gather_attributes(const config_fields& config, PyObject* further,
   return count + extra.count;
 }
 
-int check_driver_version(PyObject* further) noexcept {
+int check_priority(const char* label, int priority) noexcept {
+  CUdevice device = 0;
+  int least = 0, greatest = 0;  // a lower number is a greater priority
+  if (!current_device(device) || driver::try_call(driver::table->cuCtxGetStreamPriorityRange,
+                                                  &least, &greatest) != CUDA_SUCCESS) {
+    return 1;
+  }
+  if (greatest <= priority && priority <= least) return 0;
+  PyErr_Format(PyExc_ValueError,
+               "%s must be from %d to %d on device %d, got %d: a lower number is more urgent",
+               label, greatest, least, device, priority);
+  return -1;
+}
+
+int check_further(PyObject* further) noexcept {
   if (further == nullptr) return 0;
-  const int needed = fields_of<further_attributes>(further).driver_version;
+  const auto& fields = fields_of<further_attributes>(further);
+  if (fields.needs_priority_check && check_priority_of(fields) < 0) return -1;
   const int version = driver_version();
-  if (version == 0 || version >= needed) return 0;
+  if (version == 0 || version >= fields.driver_version) return 0;
   run_python([=] { installed_hooks.raise_too_old(further, version); });
   return -1;
 }

@@ -52,8 +52,13 @@ int install_config_constructor(PyObject* type, const config_hooks& new_hooks) no
 unsigned gather_attributes(const config_fields& config, PyObject* further,
                            CUlaunchAttribute* all) noexcept;
 
-// Raises RuntimeError if the driver is older than one of the attributes. Returns 0, or -1.
-int check_driver_version(PyObject* further) noexcept;
+// Raises ValueError for a priority outside the range of the current context; `label` names it.
+// Returns 0, 1 if no context is current, or -1.
+int check_priority(const char* label, int priority) noexcept;
+
+// Raises RuntimeError if the driver is older than one of the attributes, and ValueError for an
+// unchecked priority outside the range. Returns 0, or -1.
+int check_further(PyObject* further) noexcept;
 
 // Raises CUDAError if a device lacks a feature that the configuration needs. Returns 0, or -1.
 int check_device_supports(const config_fields& config, CUdevice device) noexcept;

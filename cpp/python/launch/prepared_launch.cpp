@@ -21,7 +21,7 @@ int prepared_launch::prepare(const core::kernel_handle& kernel, const config_fie
   }
   PyObject* const* const items = &PyTuple_GET_ITEM(values, 0);
   if (pack_all(items, &plan, rule.parameters, rule.step, arguments_) < 0) return -1;
-  if (check_driver_version(config.further) < 0) return -1;
+  if (check_further(config.further) < 0) return -1;
   kernel_ = kernel;
   config_ = config;
   config_.native.attrs = config_.attributes;

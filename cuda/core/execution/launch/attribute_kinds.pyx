@@ -33,7 +33,6 @@ cdef class _Flag(_Kind):
         return value.priority != 0
 
 
-@cython.final
 cdef class _Number(_Kind):
     cdef int minimum
     cdef int maximum
@@ -50,6 +49,16 @@ cdef class _Number(_Kind):
 
     cdef object read(self, const CUlaunchAttributeValue* value):
         return value.priority
+
+
+@cython.final
+cdef class _Priority(_Number):
+    """A number in the range of the current context; a launch checks it if no context is current."""
+
+    cdef object fill(self, str name, object value, CUlaunchAttributeValue* out):
+        _Number.fill(self, name, value, out)
+        check_priority(name.encode(), out.priority)
+        return out.priority
 
 
 @cython.final

@@ -58,7 +58,7 @@ cdef dict LAUNCH_ATTRIBUTES = {
         "`Event` that is recorded once every block has triggered it or has completed; with the "
         "pair ``(event, True)`` each block triggers it at its start."),
     "priority": (
-        CU_LAUNCH_ATTRIBUTE_PRIORITY, _Number(-0x80000000, 0x7FFFFFFF), 11080,
+        CU_LAUNCH_ATTRIBUTE_PRIORITY, _Priority(-0x80000000, 0x7FFFFFFF), 11080,
         OF_LAUNCHES | OF_NODES | OF_STREAMS,
         "Priority of the work, lower is more urgent; the default is the stream's priority."),
     "mem_sync_domain_map": (
@@ -128,6 +128,9 @@ cdef _FurtherAttributes create_further(dict values):
         further.values[name] = (<_Kind>row[1]).fill(f"LaunchConfig.{name}", value, &out.value)
         further.fields.count += 1
         further.fields.driver_version = max(further.fields.driver_version, <int>row[2])
+    if "priority" in further.values:
+        further.fields.needs_priority_check = check_priority(
+            b"LaunchConfig.priority", further.values["priority"]) == 1
     return further if further.values else None
 
 

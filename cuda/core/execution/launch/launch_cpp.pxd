@@ -20,6 +20,7 @@ cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:
     struct further_attributes:
         unsigned count
         int driver_version
+        bint needs_priority_check
         CUlaunchAttribute[16] values
     struct config_fields:
         CUlaunchConfig native
@@ -65,6 +66,7 @@ cdef extern from "python/launch/launch_config.hpp" namespace "halfwarp::python":
         int (*set_further)(object, object) except -1
         void (*raise_too_old)(object, int) except *
     int install_config_constructor(object config_class, const config_hooks&) except -1
+    int check_priority(const char* label, int priority) except -1
     unsigned gather_attributes(const config_fields&, PyObject*, CUlaunchAttribute*) noexcept nogil
 
 

@@ -105,7 +105,7 @@ def test_every_attribute_of_the_driver_is_covered():
 
 
 def test_the_native_order_is_fields_then_table():
-    config = LaunchConfig(1, None, 1, 0, True, True, shared_memory_mode=1, priority=2)
+    config = LaunchConfig(1, None, 1, 0, True, True, shared_memory_mode=1, priority=-2)
     assert list(native(config)) == [2, 6, 8, 18]
 
 
@@ -132,6 +132,8 @@ def test_equality_hash_copies_and_pickles_include_them(name):
     [
         ("priority", "high", TypeError),
         ("priority", 2**31, ValueError),
+        ("priority", 1, ValueError),  # positive numbers are below the least priority
+        ("priority", -6, ValueError),
         ("priority", 1.5, TypeError),
         ("mem_sync_domain", "far", ValueError),
         ("mem_sync_domain", 2, ValueError),
@@ -154,12 +156,36 @@ def test_equality_hash_copies_and_pickles_include_them(name):
     ],
 )
 def test_invalid_values_are_refused_by_name_and_change_nothing(name, value, error):
-    config = LaunchConfig(1, None, 1, priority=1)
+    config = LaunchConfig(1, None, 1, priority=-1)
     with pytest.raises(error, match=name if name != "access_policy_window" else "(?i)policy"):
         setattr(config, name, value)
-    assert config == LaunchConfig(1, None, 1, priority=1)
+    assert config == LaunchConfig(1, None, 1, priority=-1)
     with pytest.raises(error):
         LaunchConfig(1, None, 1, **{name: value})
+
+
+def test_the_range_of_priorities_is_the_range_of_the_device(device, stream):
+    greatest = driver.cuCtxGetStreamPriorityRange()[2]
+    text = f"must be from {greatest} to 0 on device {device.device_id}, got {greatest - 1}: a lower"
+    with pytest.raises(ValueError, match=f"LaunchConfig.priority {text}"):
+        LaunchConfig(1, None, 1, priority=greatest - 1)
+    with pytest.raises(ValueError, match=f"Stream attribute 'priority' {text}"):
+        stream.set_attributes(priority=greatest - 1)
+    assert LaunchConfig(1, None, 1, priority=greatest).priority == greatest
+
+
+def test_a_launch_checks_a_priority_that_was_set_without_a_context(device, kernel, stream):
+    context = driver.cuCtxPopCurrent()[1]
+    try:
+        config = LaunchConfig(1, None, 1, priority=-100)
+        valid = LaunchConfig(1, None, 1, priority=-1)
+    finally:
+        driver.cuCtxPushCurrent(context)
+    for act in (launch, lambda stream, config, kernel: kernel.prepare(config)(stream)):
+        with pytest.raises(ValueError, match="LaunchConfig.priority must be from"):
+            act(stream, config, kernel)
+        act(stream, valid, kernel)
+    stream.sync()
 
 
 def test_names_of_other_attributes_are_refused():
