@@ -34,6 +34,11 @@ class TestHandleReturn:
         assert "compilation log" not in str(caught.value)
         nvrtc.nvrtcDestroyProgram(program)
 
+    @pytest.mark.parametrize("name", ["CUresult", "cudaError_t", "nvrtcResult"])
+    def test_a_status_is_not_recognized_by_the_name_of_its_class(self, name):
+        with pytest.raises(RuntimeError, match="Unknown error type"):
+            cuda_utils.handle_return((type(name, (int,), {})(0), 1))
+
     @pytest.mark.parametrize("status", [0, None, "CUDA_SUCCESS"])
     def test_an_unknown_status_type_is_refused(self, status):
         with pytest.raises(RuntimeError, match="Unknown error type"):

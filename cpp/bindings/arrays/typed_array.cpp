@@ -89,7 +89,7 @@ PyObject* as_numpy(PyObject* asarray, PyObject* self) {
 // Converts to a NumPy array if NumPy is loaded: NumPy then selects and compares, except for single
 // elements. Returns nullptr with an error set, or without one if NumPy is not loaded.
 PyObject* numpy_array(PyObject* self) {
-  const reference asarray{loaded_numpy_function("asarray")};
+  const reference asarray{loaded_numpy_attribute("asarray")};
   return asarray ? as_numpy(asarray, self) : nullptr;
 }
 
@@ -351,14 +351,6 @@ PyObject* new_typed_view(kind element, char* data, const extent& e, PyObject* ow
 PyObject* from_numpy(const char* name) {
   const reference numpy{PyImport_ImportModule("numpy")};
   return numpy ? PyObject_GetAttrString(numpy, name) : nullptr;
-}
-
-PyObject* loaded_numpy_function(const char* name) {
-  PyObject* modules = PyImport_GetModuleDict();  // borrowed
-  const reference numpy{modules ? PyMapping_GetItemString(modules, "numpy") : nullptr};
-  PyObject* result = numpy ? PyObject_GetAttrString(numpy, name) : nullptr;
-  if (!result) PyErr_Clear();  // not loaded, or partially loaded
-  return result;
 }
 
 PyObject* numpy_type_of(const char* format) {

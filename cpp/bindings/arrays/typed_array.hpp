@@ -45,10 +45,6 @@ PyTypeObject* typed_array_type();
 // set.
 PyObject* from_numpy(const char* name);
 
-// Returns a function of NumPy if NumPy is loaded: a new reference. Returns nullptr without an error
-// otherwise.
-PyObject* loaded_numpy_function(const char* name);
-
 // Returns the NumPy dtype of a format letter: a new reference, nullptr with an error set.
 PyObject* numpy_type_of(const char* format);
 

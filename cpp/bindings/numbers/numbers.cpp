@@ -49,8 +49,9 @@ bool check_range(PyObject* number, kind k, word& out) {
 
 // Whether an object is a NumPy bool, which has `__int__` and `__float__` but no `__index__`.
 bool is_numpy_bool(PyObject* object) {
-  const char* name = Py_TYPE(object)->tp_name;
-  return std::strcmp(name, "numpy.bool") == 0 || std::strcmp(name, "numpy.bool_") == 0;
+  if (PyFloat_Check(object)) return false;  // the common case
+  const reference type{loaded_numpy_attribute("bool_")};
+  return type.get() == reinterpret_cast<PyObject*>(Py_TYPE(object));
 }
 
 PyObject* as_int(PyObject* object) {
@@ -60,6 +61,14 @@ PyObject* as_int(PyObject* object) {
 }
 
 }  // namespace
+
+PyObject* loaded_numpy_attribute(const char* name) {
+  PyObject* modules = PyImport_GetModuleDict();  // borrowed
+  const reference numpy{modules ? PyMapping_GetItemString(modules, "numpy") : nullptr};
+  PyObject* result = numpy ? PyObject_GetAttrString(numpy, name) : nullptr;
+  if (!result) PyErr_Clear();  // not loaded, or partially loaded
+  return result;
+}
 
 bool converts_to_integer(PyObject* object) {
   PyNumberMethods* number = Py_TYPE(object)->tp_as_number;

@@ -136,6 +136,10 @@ PyObject* number_at(const void* data) {
   }
 }
 
+// Returns a function or class of NumPy if NumPy is loaded: a new reference. Returns nullptr without
+// an error otherwise.
+PyObject* loaded_numpy_attribute(const char* name);
+
 // Reads a number of a kind.
 PyObject* read_number(kind k, const void* data);
 int write_number_slow(kind k, void* data, PyObject* value);

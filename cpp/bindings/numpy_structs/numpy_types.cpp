@@ -3,6 +3,7 @@
 
 #include "bindings/arrays/typed_array.hpp"
 #include "bindings/errors/errors.hpp"
+#include "bindings/numbers/numbers.hpp"
 #include "bindings/numpy_structs/numpy_struct_object.hpp"
 #include "bindings/objects/keep_alive.hpp"
 #include "bindings/threads/shared_objects.hpp"
@@ -83,7 +84,7 @@ PyObject* numpy_type_named(const library& lib, PyObject* name) {
 }
 
 bool make_numpy_types(const library& lib) {
-  const reference loaded{loaded_numpy_function("dtype")};
+  const reference loaded{loaded_numpy_attribute("dtype")};
   for (std::size_t i = 0; loaded && i < lib.classes.size(); ++i) {
     const numpy_record* record = lib.classes[i].numpy;
     if (!record || !record->dtype) continue;

@@ -148,11 +148,22 @@ bool derives_from_ctypes(PyTypeObject* type) noexcept {
   return derives_from(type, attribute_of_loaded<"_ctypes", Name>().get());
 }
 
-// Returns the class of cuda.bindings that `type` is or derives from. Skips heap types, which may
-// have any name; the classes of cuda.bindings are static types with fixed names.
+template <literal Module>
+bool is_attribute_of(PyObject* type, PyObject* name) noexcept {
+  return attribute_of_loaded(interned<Module>(), name).get() == type;
+}
+
+// Returns the class of cuda.bindings that `type` is or derives from, else null. Its classes are
+// static types and attributes of their modules. The attribute must be the class itself, since any
+// class may have the same name.
 PyTypeObject* bindings_base(PyTypeObject* type) noexcept {
   while (type != nullptr && type->tp_flags & Py_TPFLAGS_HEAPTYPE) type = type->tp_base;
-  const bool is_known = type && std::string_view{type->tp_name}.starts_with("cuda.bindings.");
+  auto* const object = reinterpret_cast<PyObject*>(type);
+  const reference name = type != nullptr ? attribute<"__name__">(object) : reference{};
+  if (!name) PyErr_Clear();
+  const bool is_known = name && (is_attribute_of<"cuda.bindings.driver">(object, name.get()) ||
+                                 is_attribute_of<"cuda.bindings.runtime">(object, name.get()) ||
+                                 is_attribute_of<"cuda.bindings.nvrtc">(object, name.get()));
   return is_known ? type : nullptr;
 }
 

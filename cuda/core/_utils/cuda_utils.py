@@ -2,6 +2,7 @@
 """Status checks for `cuda.bindings` and small helpers, at a path that existing code imports."""
 
 import functools
+import sys
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -67,11 +68,17 @@ def handle_return(result, handle=None):
         If the first element is not a status.
     """
     status, *values = result
-    check = _CHECKS.get(type(status).__name__)
-    if check is None:
-        raise RuntimeError(f"Unknown error type: {status!r}")
-    check(status, handle)
+    _check_of(status)(status, handle)
     return (None if not values else values[0]) if len(values) < 2 else tuple(values)
+
+
+def _check_of(status):
+    """Return the check for a status by its class; an unloaded module has no instances."""
+    for module, name, check in _CHECKS:
+        cls = getattr(sys.modules.get(module), name, None)
+        if cls is not None and isinstance(status, cls):
+            return check
+    raise RuntimeError(f"Unknown error type: {status!r}")
 
 
 def _check_driver_error(error, handle=None):
@@ -108,11 +115,11 @@ def _program_log(program):
     return bytes(log).rstrip(b"\0").decode("utf-8", "backslashreplace")
 
 
-_CHECKS = {
-    "CUresult": _check_driver_error,
-    "cudaError_t": _check_runtime_error,
-    "nvrtcResult": _check_nvrtc_error,
-}
+_CHECKS = (
+    ("cuda.bindings.driver", "CUresult", _check_driver_error),
+    ("cuda.bindings.runtime", "cudaError_t", _check_runtime_error),
+    ("cuda.bindings.nvrtc", "nvrtcResult", _check_nvrtc_error),
+)
 
 
 def cast_to_3_tuple(label, cfg):

@@ -23,6 +23,16 @@ cdef object as_bindings(str class_name, const void* raw):
     return cls(<uintptr_t>raw)
 
 
+cdef object bindings_class_of(object value, tuple class_names):
+    # Without the module there is no instance, so nothing is imported.
+    low = sys.modules.get("cuda.bindings.driver")
+    for name in class_names if low is not None else ():
+        cls = getattr(low, name)
+        if isinstance(value, cls):
+            return cls
+    return None
+
+
 cdef uintptr_t address_from(object value) except? 0:
     if PyIndex_Check(value):
         return PyNumber_Index(value)

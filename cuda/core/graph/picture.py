@@ -10,6 +10,8 @@ import subprocess
 from html import escape
 from itertools import count
 
+from cuda.core._graph import ChildGraphNode, IfElseNode, IfNode, WhileNode
+
 LINE, GAP, MARGIN, LETTER = 16, 28, 12, 7  # in pixels
 
 
@@ -52,12 +54,16 @@ def _subgraphs(node):
 
 
 def _subgraph_name(node, index):
-    kind = type(node).__name__
-    if kind == "IfElseNode":
-        return ("then", "else")[index]
-    return {"ChildGraphNode": "graph", "IfNode": "then", "WhileNode": "body"}.get(
-        kind, f"branch {index}"
-    )
+    labels = _SUBGRAPH_NAMES.get(type(node))
+    return labels[index] if labels else f"branch {index}"
+
+
+_SUBGRAPH_NAMES = {
+    ChildGraphNode: ("graph",),
+    IfNode: ("then",),
+    IfElseNode: ("then", "else"),
+    WhileNode: ("body",),
+}
 
 
 def _layers(definition):

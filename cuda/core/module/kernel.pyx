@@ -23,8 +23,8 @@ cdef class Kernel:
 
         Parameters
         ----------
-        handle : int
-            Address of a ``CUkernel``, or an object that converts to it.
+        handle : int, driver.CUkernel, driver.CUfunction or runtime.cudaKernel_t
+            The kernel, or its address.
         mod : ObjectCode, optional
             The code that contains the kernel; the wrapper retains it.
 
@@ -37,8 +37,7 @@ cdef class Kernel:
         TypeError
             If `handle` is not an integer, or `mod` not an ObjectCode.
         """
-        if not isinstance(handle, int) and not PyIndex_Check(handle) \
-                and not hasattr(type(handle), "getPtr"):
+        if not PyIndex_Check(handle) and not is_kernel_handle(handle):
             raise TypeError(f"handle must be an integer, got {type(handle).__name__}")
         if mod is not None and not isinstance(mod, ObjectCode):
             raise TypeError(f"mod must be an ObjectCode, got {qualified_name(mod)}")
@@ -152,6 +151,13 @@ cdef class Kernel:
         if not self.native.is_open():
             return "<Kernel handle=0x0>"
         return f"<Kernel handle=0x{<uintptr_t>self.native.raw():x} name={kernel_name(self)!r}>"
+
+
+cdef bint is_kernel_handle(object value) except -1:
+    if bindings_class_of(value, ("CUkernel", "CUfunction")) is not None:
+        return True
+    runtime = sys.modules.get("cuda.bindings.runtime")
+    return runtime is not None and isinstance(value, runtime.cudaKernel_t)
 
 
 cdef Kernel wrap_kernel(const kernel_handle& native):

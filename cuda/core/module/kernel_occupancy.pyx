@@ -4,15 +4,16 @@
 from cuda.core.module.records import MaxPotentialBlockSizeOccupancyResult
 
 
-cdef uintptr_t function_address(holder) except? 0:
-    """Return the C function of a ``CUoccupancyB2DSize`` object.
+cdef uintptr_t function_address(holder, cls) except? 0:
+    """Return the C function of an instance of ``CUoccupancyB2DSize``, the class `cls`.
 
     ``CUoccupancyB2DSize(address)`` stores the function, and ``getPtr()`` points into the object.
-    For ``CUoccupancyB2DSize(_ptr=address)``, ``getPtr()`` returns the function.
+    For ``CUoccupancyB2DSize(_ptr=address)``, ``getPtr()`` returns the function. Methods of a
+    derived class are not called, since their result would be called as a function.
     """
-    cdef uintptr_t address = holder.getPtr(), start = <uintptr_t><void*>holder
-    if start < address < start + <uintptr_t>type(holder).__basicsize__:
-        return int(holder)
+    cdef uintptr_t address = cls.getPtr(holder), start = <uintptr_t><void*>holder
+    if start < address < start + <uintptr_t>cls.__basicsize__:
+        return cls.__int__(holder)
     return address
 
 
@@ -113,8 +114,8 @@ cdef class KernelOccupancy:
         cdef size_t size = 0
         needed = dynamic_shared_memory_needed
         # The handle is checked first, since it also converts to an integer.
-        if type(needed).__name__ == "CUoccupancyB2DSize":
-            callback = <void*>function_address(needed)
+        if (cls := bindings_class_of(needed, ("CUoccupancyB2DSize",))) is not None:
+            callback = <void*>function_address(needed, cls)
         elif PyIndex_Check(needed):
             size = needed
         elif callable(needed):

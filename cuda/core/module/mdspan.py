@@ -7,6 +7,7 @@ eight bytes. Stateless accessors need no storage.
 """
 
 import struct
+import sys
 
 LAYOUTS = ("right", "left", "stride")
 _FORMATS = dict(
@@ -83,11 +84,20 @@ def make_mdspan(view, layout, index_type, extents, address_of):
 
 
 def _format_of(index_type):
-    name = index_type if isinstance(index_type, str) else getattr(index_type, "name", None)
-    name = name if isinstance(name, str) else getattr(index_type, "__name__", None)
+    name = index_type if isinstance(index_type, str) else _dtype_name(index_type)
     if name not in _FORMATS:
         raise ValueError(f"index_type must be one of {', '.join(_FORMATS)}, got {index_type!r}")
     return _FORMATS[name]
+
+
+def _dtype_name(index_type):
+    """Return the name of a NumPy dtype or scalar type, else None."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return None
+    if isinstance(index_type, type) and issubclass(index_type, numpy.generic):
+        index_type = numpy.dtype(index_type)
+    return index_type.name if isinstance(index_type, numpy.dtype) else None
 
 
 def _strides(view):

@@ -4,6 +4,7 @@
 import gc
 
 import pytest
+from cuda.bindings import driver
 from cuda.core import CUDAError, launch
 from cuda.core.graph import (
     GraphCondition,
@@ -45,6 +46,18 @@ DECLARATION = """
 def count_down(load_kernel):
     parameters = ".param .u64 out, .param .u64 condition"
     return load_kernel(parameters, COUNT_DOWN, name="count_down", module=DECLARATION)
+
+
+@pytest.mark.parametrize("base", [object, int])
+def test_a_condition_is_not_recognized_by_the_name_of_its_class(graph, base):
+    liar = type("CUgraphConditionalHandle", (base,), {"__int__": lambda self: 5})
+    with pytest.raises(TypeError, match="expected GraphCondition, got "):
+        graph.if_then(liar())
+
+
+def test_a_handle_of_the_driver_is_a_condition(graph):
+    handle = driver.CUgraphConditionalHandle(graph.create_condition(1).handle)
+    assert int(graph.if_then(handle).condition) == int(handle)
 
 
 def run(source, stream):

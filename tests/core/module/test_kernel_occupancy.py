@@ -68,6 +68,26 @@ class TestSharedMemoryOfTheBlockSize:
             callback, 0
         ) == kernel.occupancy.max_potential_block_size(lambda size: 16 * size, 0)
 
+    def test_a_class_is_not_recognized_by_its_name(self, kernel):
+        liar = type("CUoccupancyB2DSize", (), {"getPtr": lambda self: 0x12345})
+        liar.__module__ = "cuda.bindings.driver"
+        with pytest.raises(TypeError, match="dynamic_shared_memory_needed must be"):
+            kernel.occupancy.max_potential_block_size(liar(), 0)
+
+    def test_methods_of_a_derived_class_do_not_choose_the_function(self, kernel):
+        class Lying(driver.CUoccupancyB2DSize):
+            def getPtr(self):
+                return 0x12345
+
+            def __int__(self):
+                return 0x12345
+
+        function = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(lambda size: 16 * size)
+        address = ctypes.cast(function, ctypes.c_void_p).value
+        assert kernel.occupancy.max_potential_block_size(
+            Lying(address), 0
+        ) == kernel.occupancy.max_potential_block_size(lambda size: 16 * size, 0)
+
     def test_its_exception_propagates(self, kernel):
         def broken(block_size):
             raise LookupError(block_size)

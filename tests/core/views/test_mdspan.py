@@ -206,7 +206,9 @@ class TestRefusals:
         with pytest.raises(ValueError, match="layout must be one of right, left, stride"):
             self.view(pinned).as_mdspan(layout)
 
-    @pytest.mark.parametrize("index_type", ["float32", "int", None, 4, float])
+    @pytest.mark.parametrize(
+        "index_type", ["float32", "int", None, 4, float, type("int32", (), {"name": "int32"})]
+    )
     def test_other_index_types(self, pinned, index_type):
         with pytest.raises(ValueError, match="index_type must be one of int8"):
             self.view(pinned).as_mdspan("stride", index_type=index_type)

@@ -25,10 +25,14 @@ def pack(image, names, declarations):
     declarations : bytes
         PTX that declares the kernels' parameters; may be empty.
     """
-    rows = [[type(key).__name__, _text(key), _text(name)] for key, name in names.items()]
+    rows = [[_kind(key), _text(key), _text(name)] for key, name in names.items()]
     table = json.dumps(rows).encode() if rows else b""
     sizes = (len(image), _checksum(image), len(table), len(declarations))
     return b"%s %d %d %d %d\n%s%s" % (MAGIC, *sizes, table, declarations)
+
+
+def _kind(name):
+    return "str" if isinstance(name, str) else "bytes"
 
 
 def read(content, image, has_names):

@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # Streams of other libraries: the protocol `__cuda_stream__`, and known types without it.
 
-# Address attribute of stream classes without the protocol: package -> attribute.
-cdef dict STREAM_ATTRIBUTES = {"cupy": "ptr", "cupy_backends": "ptr", "torch": "cuda_stream"}
+# Stream classes without the protocol: module, class, attribute with the address.
+cdef tuple STREAM_CLASSES = (
+    ("torch", "Stream", "cuda_stream"),
+    ("torch.cuda", "Stream", "cuda_stream"),
+    ("cupy.cuda", "Stream", "ptr"),
+    ("cupy.cuda", "ExternalStream", "ptr"),
+)
 
 
 cdef object known_stream_address(object foreign):
-    """Return the address attribute of a stream of a known library, else None."""
-    for cls in type(foreign).__mro__:
-        attribute = STREAM_ATTRIBUTES.get(cls.__module__.partition(".")[0])
-        if attribute is not None and "Stream" in cls.__name__:
+    """Return the address attribute of a stream of a known library, else None.
+
+    Only the class that a loaded library defines is known, not a class with the same name.
+    """
+    for module, name, attribute in STREAM_CLASSES:
+        cls = getattr(sys.modules.get(module), name, None)
+        if isinstance(cls, type) and isinstance(foreign, cls):
             return getattr(foreign, attribute, None)
     return None
 

@@ -180,6 +180,12 @@ class TestNameExpressions:
         assert b"add<float>" in second.symbol_mapping and second.code == first.code
         assert second.get_kernel("add<int>").num_arguments == 2
 
+    def test_a_name_of_a_class_derived_from_str_stays_text(self, cache, options):
+        name = type("Name", (str,), {})("add<int>")
+        for _ in range(2):
+            code = Program(SOURCE, "c++", options).compile("cubin", (name,), cache=cache)
+            assert code.symbol_mapping == {"add<int>": b"_Z3addIiEvPT_S0_"}
+
     def test_other_expressions_are_a_separate_entry(self, cache, options):
         program = Program(SOURCE, "c++", options)
         codes = {

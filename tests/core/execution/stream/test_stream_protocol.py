@@ -60,11 +60,38 @@ def test_streams_satisfy_the_typing_protocol(stream):
     assert not isinstance(object(), IsStreamType)
 
 
-@pytest.mark.parametrize(("library", "attribute"), [("cupy", "ptr"), ("torch", "cuda_stream")])
-def test_known_types_without_the_protocol_are_wrapped(device, library, attribute):
-    cls = type("Stream", (), {"__module__": f"{library}.cuda", attribute: 0x30})
-    with device.create_stream(cls()) as stream:
-        assert int(stream.handle) == 0x30
+KNOWN = [
+    ("cupy.cuda", "Stream", "ptr"),
+    ("cupy.cuda", "ExternalStream", "ptr"),
+    ("torch.cuda", "Stream", "cuda_stream"),
+    ("torch", "Stream", "cuda_stream"),
+]
+
+
+@pytest.mark.parametrize(("library", "name", "attribute"), KNOWN)
+def test_known_types_without_the_protocol_are_wrapped(
+    device, library, name, attribute, monkeypatch
+):
+    cls = type(name, (), {attribute: 0x30})
+    derived = type("Mine", (cls,), {})
+    monkeypatch.setitem(sys.modules, library, types.SimpleNamespace(**{name: cls}))
+    for stream_class in (cls, derived):
+        with device.create_stream(stream_class()) as stream:
+            assert int(stream.handle) == 0x30
+
+
+@pytest.mark.parametrize(("library", "name", "attribute"), KNOWN)
+def test_a_class_with_the_name_of_a_known_type_is_refused(
+    device, library, name, attribute, monkeypatch
+):
+    """The driver would use any attribute of that name as a stream."""
+    liar = type(name, (), {"__module__": library, attribute: 0x30})
+    with pytest.raises(TypeError, match="does not have a '__cuda_stream__' attribute"):
+        device.create_stream(liar())
+    known = types.SimpleNamespace(**{name: type(name, (), {})})
+    monkeypatch.setitem(sys.modules, library, known)
+    with pytest.raises(TypeError, match="does not have a '__cuda_stream__' attribute"):
+        device.create_stream(liar())
 
 
 def test_no_library_is_imported_to_recognize_its_types(device):
