@@ -168,7 +168,12 @@ ROWS = {
     ("out", "counted_text"): Row("out:counted_text", "out_counted_text", stub="str", is_late=True),
     ("out", "assembled"): Row("out:assembled", "out_assembled"),
     # for further faces
-    ("in", "optional bytes"): Row("in:bytes|None", "optional_text", stub="builtins.bytes | None"),
+    ("in", "optional bytes"): Row(
+        "in:bytes|None",
+        "optional_text",
+        stub="builtins.bytes | bytearray | None",
+        role="optional bytes",
+    ),
     ("in", "handles"): Row(
         "in:handles[{aux}]",
         "sequence_u64",

@@ -33,8 +33,9 @@ cdef class ObjectCode:
 
         Parameters
         ----------
-        module : bytes, bytearray, str or PathLike
-            Image, or path of a file.
+        module : bytes-like, str or PathLike
+            Image, which is copied, or path of a file. A bytes-like image is contiguous, for example
+            ``memoryview(data)[64:]``.
         name : str, optional
             Value of `ObjectCode.name`.
         symbol_mapping : dict, optional
@@ -275,6 +276,8 @@ cdef ObjectCode make_object_code(object image, str code_type, str name, object s
     elif isinstance(image, (str, os.PathLike)):
         code.image = os.fsdecode(image)
         reject_nul(code.image, "the path of the code")
+    elif PyObject_CheckBuffer(image):
+        code.image = copy_of_buffer(image)
     else:
         raise TypeError(f"Expected type str or bytes or bytearray or os.PathLike for the code, got "
                         f"{qualified_name(image)}")
@@ -287,6 +290,21 @@ cdef ObjectCode make_object_code(object image, str code_type, str name, object s
     code.declarations = declarations
     code.loading = allocate_lock()
     return code
+
+
+cdef bytes copy_of_buffer(object image):
+    """Copy an image, so that later changes or a release of its memory have no effect."""
+    cdef Py_buffer view
+    try:
+        PyObject_GetBuffer(image, &view, PyBUF_SIMPLE)
+    except (BufferError, ValueError) as error:
+        raise BufferError(f"the code must be contiguous memory of the host, and the "
+                          f"{qualified_name(image)} object does not export such memory: {error}; "
+                          "pass a copy, for example bytes(code)") from error
+    try:
+        return (<const char*>view.buf)[:view.len]
+    finally:
+        PyBuffer_Release(&view)
 
 
 cdef int reject_nul(str text, str label) except -1:

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """ObjectCode: construction without a driver, lazy loading, lookups, failures, pickling."""
 
+import array
 import copy
+import ctypes
 import gc
 import pickle
 import struct
 import weakref
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cuda.bindings import driver
 from cuda.core import (
@@ -77,7 +80,51 @@ class TestConstruction:
     def test_text_with_a_line_break_is_ptx(self):
         assert ObjectCode.from_ptx(PTX).code == PTX.encode()
 
-    @pytest.mark.parametrize("image", [None, 3, ["a"], memoryview(b"abc")], ids=repr)
+    @pytest.mark.parametrize("kind", CONSTRUCTORS)
+    @pytest.mark.parametrize(
+        "image",
+        [
+            memoryview(b"abc"),
+            memoryview(b"xabcx")[1:4],
+            array.array("B", b"abc"),
+            np.frombuffer(b"abc", np.uint8),
+            (ctypes.c_char * 3)(*b"abc"),
+        ],
+        ids=lambda image: type(image).__name__,
+    )
+    def test_other_bytes_like_objects_are_copied(self, kind, image):
+        code = CONSTRUCTORS[kind](image).code
+        assert code == b"abc" and type(code) is bytes
+
+    def test_the_memory_may_change_once_the_code_exists(self):
+        image = bytearray(b"abc")
+        view = memoryview(image)
+        code = ObjectCode.from_cubin(view)
+        view.release()
+        image.clear()  # fails while the memory is exported
+        assert code.code == b"abc"
+
+    @pytest.mark.parametrize(
+        "image",
+        [memoryview(b"abcdef")[::2], np.frombuffer(b"abcdef", np.uint8)[::2]],
+        ids=lambda image: type(image).__name__,
+    )
+    def test_strided_memory_is_refused(self, image):
+        with pytest.raises(BufferError, match="the code must be contiguous.*pass a copy"):
+            ObjectCode.from_cubin(image)
+
+    def test_memory_that_was_released_is_refused(self):
+        view = memoryview(b"abc")
+        view.release()
+        with pytest.raises(BufferError, match="released"):
+            ObjectCode.from_ptx(view)
+
+    def test_device_memory_is_refused(self, device):
+        with device.allocate(8, stream=device.default_stream) as buffer:
+            with pytest.raises(BufferError, match=r"cuda\.core.*Buffer object does not export"):
+                ObjectCode.from_cubin(buffer)
+
+    @pytest.mark.parametrize("image", [None, 3, ["a"]], ids=repr)
     def test_another_type_is_refused(self, image):
         with pytest.raises(TypeError, match="Expected type str or bytes or bytearray"):
             ObjectCode.from_cubin(image)

@@ -5,6 +5,7 @@ from cuda.bindings import nvfatbin, nvjitlink, nvrtc, nvvm
 
 
 def compiled(source: bytes) -> bytes:
+    error, program = nvrtc.nvrtcCreateProgram(source, None, 0, [], [])
     error, program = nvrtc.nvrtcCreateProgram(source, b"x.cu", 0, [], [])
     options = [b"--gpu-architecture=sm_90"]
     (error,) = nvrtc.nvrtcCompileProgram(program, len(options), options)

@@ -113,6 +113,7 @@ def compile_kernel(source: str, device: Device) -> Kernel:
     assert_type(size.max_block_size, int)
     assert_type([info.offset for info in kernel.arguments_info], list[int])
     ObjectCode.from_ptx(b"...", name="text")
+    ObjectCode.from_cubin(memoryview(b"..."))
     ObjectCode.from_cubin("file.cubin", symbol_mapping={"f": "_Z1fv"}).get_global("table").close()
     return kernel
 

@@ -139,3 +139,14 @@ def test_an_iterator_is_advanced_in_place_and_returned(put):
     assert result == driver.CUresult.CUDA_SUCCESS
     assert returned is iterator
     assert int(iterator) == 17
+
+
+@pytest.mark.parametrize("name", [None, b"x.cu", bytearray(b"x.cu")], ids=repr)
+def test_the_name_of_a_program_may_be_omitted(calls, name):
+    pointers = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int]
+    seen = calls("nvrtcCreateProgram", *pointers, ctypes.c_void_p, ctypes.c_void_p)
+    nvrtc.nvrtcCreateProgram(b"source", name, 0, None, None)
+    assert seen[0][1:4] == (b"source", None if name is None else b"x.cu", 0)
+    for arguments in ((None, b"x.cu"), (b"source", "x.cu")):
+        with pytest.raises(TypeError, match="expected bytes"):
+            nvrtc.nvrtcCreateProgram(*arguments, 0, None, None)
