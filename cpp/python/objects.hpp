@@ -103,6 +103,22 @@ template <class Fields>
          (object_class<Fields>::type && PyObject_TypeCheck(object, object_class<Fields>::type));
 }
 
+// Returns the fields of the Buffer whose memory a kernel argument denotes: the argument itself or
+// the source of a view. Returns null for other objects.
+[[nodiscard]] inline const buffer_fields* memory_of_argument(PyObject* value) noexcept {
+  if (is_instance<buffer_fields>(value)) return &fields_of<buffer_fields>(value);
+  return is_instance<view_fields>(value) ? fields_of<view_fields>(value).source : nullptr;
+}
+
+// Returns that Buffer, borrowed, or null.
+[[nodiscard]] inline PyObject* buffer_of_argument(PyObject* value) noexcept {
+  const buffer_fields* const fields = memory_of_argument(value);
+  if (fields == nullptr) return nullptr;
+  const auto address = reinterpret_cast<std::uintptr_t>(fields);
+  return reinterpret_cast<PyObject*>(address -
+                                     static_cast<std::size_t>(object_class<buffer_fields>::offset));
+}
+
 // Registers the class of `sample`, a new instance made with __new__, whose fields are at `fields`.
 // Returns 0, or -1 with SystemError set if the object's layout is not as C++ expects.
 template <class Fields>

@@ -246,7 +246,7 @@ constexpr char documentation[] =
     "ValueError\n"
     "    If a cooperative grid or the dynamic shared memory exceeds the limit of the device.\n"
     "RuntimeError\n"
-    "    If the stream or a Buffer is closed.\n"
+    "    If the stream or a Buffer is closed, or a GraphBuilder is not capturing.\n"
     "CUDAError\n"
     "    If the driver rejects the launch. Errors during execution are raised by a later call, or "
     "by this one with ``HALFWARP_SYNC_LAUNCH=1``.\n\n"
@@ -292,8 +292,8 @@ int find_packing_rule(core::launch_plan& plan, PyObject* stream, std::size_t cou
 
 int check_buffers_open(PyObject* const* arguments, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
-    if (is_instance<buffer_fields>(arguments[i]) &&
-        !fields_of<buffer_fields>(arguments[i]).is_open) {
+    const buffer_fields* const memory = memory_of_argument(arguments[i]);
+    if (memory != nullptr && !memory->is_open) {
       PyErr_SetString(PyExc_RuntimeError, "Buffer has been closed");
       return -1;
     }

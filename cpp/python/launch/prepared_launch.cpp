@@ -15,17 +15,32 @@ int prepared_launch::prepare(const core::kernel_handle& kernel, const config_fie
   core::launch_plan& plan = *kernel.facts().plan;
   const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(values));
   if (find_packing_rule(plan, nullptr, count, rule) < 0) return -1;
-  if (!arguments_.prepare(count)) {
-    PyErr_NoMemory();
-    return -1;
-  }
+  if (reserve(count) < 0) return -1;
   PyObject* const* const items = &PyTuple_GET_ITEM(values, 0);
   if (pack_all(items, &plan, rule.parameters, rule.step, arguments_) < 0) return -1;
+  for (std::size_t i = 0; i < count; ++i) watch(i, items[i]);
   if (check_further(config.further) < 0) return -1;
   kernel_ = kernel;
   config_ = config;
   config_.native.attrs = config_.attributes;
   return config.further != nullptr ? gather_all_attributes() : 0;
+}
+
+int prepared_launch::reserve(std::size_t count) noexcept {
+  try {
+    watched_.reserve(count);
+    if (arguments_.prepare(count)) return 0;
+  } catch (const std::bad_alloc&) {
+    // reported like the memory of the arguments
+  }
+  PyErr_NoMemory();
+  return -1;
+}
+
+void prepared_launch::watch(std::size_t index, PyObject* value) noexcept {
+  std::erase_if(watched_, [=](const watched_memory& each) { return each.index == index; });
+  const buffer_fields* const memory = memory_of_argument(value);
+  if (memory != nullptr) watched_.push_back({memory, index});
 }
 
 int prepared_launch::gather_all_attributes() noexcept {
@@ -44,13 +59,35 @@ int prepared_launch::replace(std::size_t index, PyObject* value) noexcept {
   core::launch_plan& plan = *kernel_.facts().plan;
   if (find_packing_rule(plan, nullptr, count(), rule) < 0) return -1;
   const target to{rule.parameters[index * rule.step], arguments_, index, &plan, true};
-  return pack_general(value, to);
+  if (pack_general(value, to) < 0) return -1;
+  watch(index, value);
+  return 0;
+}
+
+PyObject* prepared_launch::refuse_closed_memory() noexcept {
+  packing_rule rule;
+  core::launch_plan& plan = *kernel_.facts().plan;
+  if (find_packing_rule(plan, nullptr, count(), rule) < 0) return nullptr;
+  for (const watched_memory& each : watched_) {
+    if (each.memory->is_open) continue;
+    const target to{rule.parameters[each.index * rule.step], arguments_, each.index, &plan, true};
+    char text[120];
+    PyOS_snprintf(text, sizeof(text),
+                  "Buffer has been closed since the launch was prepared; assign an open one: "
+                  "prepared[%zu] = buffer",
+                  each.index);
+    to.fail(PyExc_RuntimeError, text);
+    return nullptr;
+  }
+  return nullptr;
 }
 
 PyObject* prepared_launch::launch(PyObject* stream_object, const prepared_fields& object) noexcept {
   const borrowed_stream stream = fields_of<held_stream>(stream_object).borrow(stream_object);
   if (!stream.is_open()) [[unlikely]]
     return refuse_closed_stream();
+  if (!is_memory_open()) [[unlikely]]
+    return refuse_closed_memory();
   CUlaunchConfig native = config_.native;
   native.hStream = stream.raw();
   if (config_.needs_device_check &&

@@ -6,6 +6,7 @@
 #include <cuda.h>
 
 #include <memory>
+#include <vector>
 
 #include "core/module/kernel.hpp"
 #include "python/arguments/argument_block.hpp"
@@ -26,7 +27,8 @@ class prepared_launch {
   int prepare(const core::kernel_handle& kernel, const config_fields& config,
               PyObject* values) noexcept;
 
-  // Packs a new value of one parameter. Returns 0, or -1 with an exception set and the old value.
+  // Packs a new value of one parameter. The caller then retains it in place of the old value,
+  // before any user code runs. Returns 0, or -1 with an exception set and the old value.
   int replace(std::size_t index, PyObject* value) noexcept;
 
   // Launches on a Stream object; `object` is for error messages and captures. Returns None, or null
@@ -43,8 +45,23 @@ class prepared_launch {
   PyObject* finish_launch(CUresult code, const core::stream_ref& stream,
                           const prepared_fields& object) noexcept;
 
+  // Allocates the memory for all arguments. Returns 0, or -1 with MemoryError set.
+  int reserve(std::size_t count) noexcept;
+
   // Needed with further attributes. Returns 0, or -1 with MemoryError set.
   int gather_all_attributes() noexcept;
+
+  // Makes launches check that the memory of one argument is open. Does not allocate.
+  void watch(std::size_t index, PyObject* value) noexcept;
+  [[nodiscard]] bool is_memory_open() const noexcept {
+    for (const watched_memory& each : watched_) {
+      if (!each.memory->is_open) [[unlikely]]
+        return false;
+    }
+    return true;
+  }
+  // Raises RuntimeError that names the argument with closed memory; returns null.
+  [[gnu::cold]] PyObject* refuse_closed_memory() noexcept;
 
   core::kernel_handle kernel_;
   config_fields config_{};  // the containing object owns `further`
@@ -52,6 +69,11 @@ class prepared_launch {
     CUlaunchAttribute values[most_attributes];
   };
   std::unique_ptr<attribute_list> all_;  // null without further attributes
+  struct watched_memory {
+    const buffer_fields* memory;  // of a Buffer that the object's `values` retain
+    std::size_t index;            // of the argument
+  };
+  std::vector<watched_memory> watched_;  // has the capacity for all arguments
   owned_arguments arguments_;
 };
 

@@ -20,6 +20,10 @@ cdef class Device:
     cdef Context find_wrapper(self, CUcontext raw)
     cdef Context context_wrapper(self)
 
+# Begin and end a block `with device:` on the calling thread.
+cdef int enter_device(Device device) except -1
+cdef int leave_device(Device device) except -1
+
 # Returns this thread's Device of an ordinal; ValueError if the ordinal is out of range.
 cdef Device device_of_ordinal(int ordinal)
 

@@ -12,7 +12,8 @@ One GPU, as used by the calling thread.
 ``Device(n)`` always returns the same object on one thread, and equal objects on other threads.
 ``Device()`` is the device of the thread's current context, or device 0. The constructor neither
 creates a context nor makes one current. `set_current` does both and must precede the methods that
-create objects.
+create objects. ``with Device(1):`` does both for a block and then restores the context before it,
+on the calling thread. Blocks may be nested.
 
 Parameters
 ----------
@@ -213,6 +214,15 @@ CUDAError
                 self.native = self.primary
                 self.current_wrapper = None
         return None
+
+    def __enter__(self):
+        """Make the primary context of the device current, as `set_current` does. Host only."""
+        enter_device(self)
+        return self
+
+    def __exit__(self, *exc_info):
+        """Make the context current that was current before the block. Host only."""
+        leave_device(self)
 
     cdef object exchange_current(self, object ctx):
         if not isinstance(ctx, Context):

@@ -527,6 +527,25 @@ cdef Stream stream_of_open_builder(object builder):
     return (<GraphBuilder>builder).captured_stream
 
 
+cdef Stream stream_of_capturing_builder(object builder):
+    """Return the stream for a launch, which would run at once unless it is captured."""
+    cdef GraphBuilder self = <GraphBuilder>builder
+    cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
+    cdef borrowed_stream stream
+    check_builder_open(self)
+    if self.stage == CAPTURING:
+        stream = self.native.borrow_open(self)
+        call(driver.cuStreamIsCapturing, stream.raw(), &status)
+        if status != CU_STREAM_CAPTURE_STATUS_NONE:
+            return self.captured_stream
+    if self.stage == NOT_STARTED:
+        state, remedy = "has not begun", "call begin_building() first"
+    else:
+        state, remedy = "has ended", "launch the graph that complete() returns"
+    raise RuntimeError(f"launch on a GraphBuilder whose capture {state}: the kernel would run at "
+                       f"once, outside of the graph; {remedy}, or pass builder.stream to run it")
+
+
 cdef GraphBuilder make_builder(Stream stream, bint owns_stream):
     cdef GraphBuilder builder = GraphBuilder.__new__(GraphBuilder)
     builder.native.hold(builder, stream.native.share_open(stream))
@@ -775,4 +794,4 @@ def _create_graph_builder(Stream stream not None, bint owns_stream):
     return make_builder(stream, owns_stream)
 
 
-register_graph_builder(GraphBuilder, stream_of_open_builder)
+register_graph_builder(GraphBuilder, stream_of_open_builder, stream_of_capturing_builder)

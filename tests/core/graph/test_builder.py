@@ -295,6 +295,57 @@ class TestBuilderAsStream:
         stream.sync()
         assert numbers[0] == 3
 
+    def test_a_launch_outside_of_the_capture_is_refused(self, builder, add, numbers, stream):
+        prepared = add.prepare(ONE, numbers.buffer, 3)
+        calls = [lambda: launch(builder, ONE, add, numbers.buffer, 3), lambda: prepared(builder)]
+        for call in calls:
+            message = r"whose capture has not begun.*call begin_building\(\) first"
+            with pytest.raises(RuntimeError, match=message):
+                call()
+        builder.begin_building()
+        fork = builder.split(2)[1]
+        launch(GraphBuilder.join(builder, fork), ONE, add, numbers.buffer, 4)
+        builder.end_building()
+        for call in calls:
+            with pytest.raises(RuntimeError, match=r"capture has ended.*complete\(\) returns"):
+                call()
+        for call in (lambda: launch(fork, ONE, add, numbers.buffer, 3), lambda: prepared(fork)):
+            with pytest.raises(RuntimeError, match="GraphBuilder has been closed"):
+                call()
+        builder.stream.sync()
+        assert numbers[0] == 0
+        launch(builder.stream, ONE, add, numbers.buffer, 3)
+        builder.stream.sync()
+        assert numbers[0] == 3
+
+    def test_a_launch_on_a_fork_after_the_end_is_refused(self, stream, add, numbers):
+        builder = stream.create_graph_builder().begin_building()
+        fork = builder.split(2)[1]
+        builder.close()
+        with pytest.raises(RuntimeError, match="capture has ended"):
+            launch(fork, ONE, add, numbers.buffer, 3)
+        fork.close()
+
+    def test_a_launch_on_a_body_outside_of_its_capture_is_refused(self, builder, add, numbers):
+        builder.begin_building()
+        body = builder.if_then(builder.create_condition(1))
+        with pytest.raises(RuntimeError, match="has not begun"):
+            launch(body, ONE, add, numbers.buffer, 3)
+        launch(body.begin_building(), ONE, add, numbers.buffer, 3)
+        body.end_building()
+        with pytest.raises(RuntimeError, match="has ended"):
+            launch(body, ONE, add, numbers.buffer, 3)
+        builder.end_building()
+
+    def test_a_launch_into_an_invalidated_capture_is_the_error_of_the_driver(
+        self, builder, add, numbers
+    ):
+        builder.begin_building()
+        with pytest.raises(CUDAError):
+            builder.stream.sync()
+        with pytest.raises(CUDAError, match="CAPTURE_INVALIDATED"):
+            launch(builder, ONE, add, numbers.buffer, 3)
+
     def test_another_stream_waits_for_it(self, builder, device, numbers, add):
         builder.begin_building()
         other = device.create_stream()

@@ -6,9 +6,11 @@ import gc
 import threading
 import weakref
 
+import numpy as np
 import pytest
 from cuda.core import CUDAError, LegacyPinnedMemoryResource, MemoryResource, launch
 from cuda.core.graph import GraphDefinition
+from cuda.core.utils import StridedMemoryView
 
 from .conftest import ONE
 
@@ -60,16 +62,18 @@ def number_of(buffer):
 
 def build(kind, device, add, buffer):
     """Return a definition or builder that adds 1 to a number, and its executable."""
-    if kind == "definition":
+    if "view" in kind:
+        buffer = StridedMemoryView.from_buffer(buffer, (4,), dtype=np.uint8)
+    if "definition" in kind:
         definition = GraphDefinition()
         definition.launch(ONE, add, buffer, 1)
         return definition, definition.instantiate()
     builder = device.create_graph_builder().begin_building()
-    if kind == "builder":
+    if kind in ("builder", "view"):
         launch(builder, ONE, add, buffer, 1)
     elif kind == "stream of a builder":
         launch(builder.stream, ONE, add, buffer, 1)
-    elif kind == "prepared launch":
+    elif "prepared launch" in kind:
         add.prepare(ONE, buffer, 1)(builder)
     else:
         buffer.fill(b"\x01\x00\x00\x00", stream=builder)
@@ -77,6 +81,7 @@ def build(kind, device, add, buffer):
 
 
 KINDS = ["definition", "builder", "stream of a builder", "prepared launch", "fill"]
+KINDS += ["view", "definition with a view", "prepared launch with a view"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,8 +7,9 @@ cdef class PreparedLaunch:
     """A launch whose arguments are checked and packed once, by `Kernel.prepare`.
 
     ``prepared(stream)`` launches, ``prepared[i] = value`` replaces one argument. The object keeps
-    its arguments alive, and the memory of Buffers even after they are closed, until the argument
-    is replaced. Several threads may launch concurrently; replacing requires the caller's lock.
+    its arguments alive until they are replaced. A launch with a closed Buffer is a RuntimeError;
+    its memory is freed once the argument is replaced. Several threads may launch concurrently;
+    replacing requires the caller's lock.
     """
 
     def __cinit__(self):
@@ -29,13 +30,14 @@ cdef class PreparedLaunch:
 
         Parameters
         ----------
-        stream : Stream
+        stream : Stream or GraphBuilder
             The stream that orders the launch.
 
         Raises
         ------
         RuntimeError
-            If the stream is closed.
+            If the stream is closed, a Buffer among the arguments was closed, or a builder is not
+            capturing.
         CUDAError
             If the driver refuses the launch.
 
@@ -80,9 +82,10 @@ cdef class PreparedLaunch:
 
 
 cdef object owner_of_argument(object value):
-    """Return the owner of a Buffer's memory; None for other values."""
-    if isinstance(value, Buffer) and (<Buffer>value).fields.is_open:
-        return share_allocation(<Buffer>value)
+    """Return the owner of the memory of a Buffer, or of a view of it; None for other values."""
+    cdef PyObject* buffer = buffer_of_argument(value)
+    if buffer is not NULL and (<Buffer>buffer).fields.is_open:
+        return share_allocation(<Buffer>buffer)
     return None
 
 

@@ -34,8 +34,9 @@ cdef Event share_event(Event event):
 
 
 cdef object share_operand(object operand):
-    if isinstance(operand, Buffer):
-        return owner_for_graph(<Buffer>operand)
+    cdef PyObject* buffer = buffer_of_argument(operand)
+    if buffer is not NULL:
+        return owner_for_graph(<Buffer>buffer)
     if isinstance(operand, Event):
         return share_event(<Event>operand)
     return operand

@@ -54,14 +54,16 @@ cdef Stream wrap_foreign_stream(object cls, object foreign):
     return wrap_raw_stream(cls, <CUstream>foreign_stream_address(foreign), foreign)
 
 
-# The class GraphBuilder and the function that returns its stream, once cuda.core.graph is loaded.
+# The class GraphBuilder and the functions that return its stream, once cuda.core.graph is loaded.
 cdef object graph_builder = None
 cdef stream_of_builder_function stream_of_builder = NULL
+cdef stream_of_builder_function stream_of_capturing_builder = NULL
 
 
-cdef int register_graph_builder(object cls, stream_of_builder_function function) except -1:
-    global graph_builder, stream_of_builder
-    graph_builder, stream_of_builder = cls, function
+cdef int register_graph_builder(object cls, stream_of_builder_function open,
+                                stream_of_builder_function capturing) except -1:
+    global graph_builder, stream_of_builder, stream_of_capturing_builder
+    graph_builder, stream_of_builder, stream_of_capturing_builder = cls, open, capturing
     return 0
 
 
@@ -96,8 +98,10 @@ cdef int run_on_stream(Stream stream, stream_work work, void* arguments,
 
 
 cdef Stream accept_launch_stream(object stream_arg):
+    if is_graph_builder(stream_arg):
+        return stream_of_capturing_builder(stream_arg)
     if (not isinstance(stream_arg, Stream) and stream_arg is not None
-            and not is_graph_builder(stream_arg) and offers_stream(stream_arg)):
+            and offers_stream(stream_arg)):
         PyErr_WarnEx(DeprecationWarning,
                      b"Passing foreign stream objects to this function via the stream protocol is "
                      b"deprecated. Convert the object explicitly using Stream(obj) instead. "

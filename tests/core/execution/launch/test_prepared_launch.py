@@ -17,10 +17,12 @@ from cuda.core import (
     Device,
     DeviceMemoryResource,
     LaunchConfig,
+    PoolMemoryResource,
     PreparedLaunch,
     Stream,
     launch,
 )
+from cuda.core.utils import StridedMemoryView
 
 from ....threads import run_together
 
@@ -205,19 +207,77 @@ def test_arguments_are_retained_until_they_are_replaced(store):
     assert alive() is None
 
 
-def test_memory_of_a_closed_buffer_is_retained_until_it_is_replaced(
-    device, stream, store, pinned_block
-):
-    resource = DeviceMemoryResource(device)
-    buffer = resource.allocate(64, stream=stream)
-    prepared = store.prepare(ONE, buffer, 1)
-    buffer.close()
+def as_buffer(buffer):
+    return buffer
+
+
+def as_view(buffer):
+    return StridedMemoryView.from_buffer(buffer, (buffer.size,), dtype=np.uint8)
+
+
+def as_view_of_a_view(buffer):
+    return as_view(buffer).view(dtype=np.int8)
+
+
+FORMS = [as_buffer, as_view, as_view_of_a_view]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_closed_buffer_is_refused_until_it_is_replaced(device, stream, store, form, pinned_block):
+    buffer = DeviceMemoryResource(device).allocate(64, stream=stream)
+    prepared = store.prepare(ONE, form(buffer), 1)
     prepared(stream)
-    stream.sync()  # a fault of the kernel would be reported here
+    buffer.close()
+    for _ in range(2):
+        message = r"store\(\) argument 1 of 2 .*Buffer has been closed.*prepared\[0\] = buffer"
+        with pytest.raises(RuntimeError, match=message):
+            prepared(stream)
     prepared[0] = pinned_block
     prepared(stream)
     stream.sync()
     assert number_at(pinned_block) == 1
+
+
+def test_a_replacement_is_checked_in_its_turn(device, stream, store):
+    resource = DeviceMemoryResource(device)
+    buffers = [resource.allocate(64, stream=stream) for _ in range(3)]
+    prepared = store.prepare(ONE, None, 1)
+    for buffer in buffers:
+        prepared[0] = buffer
+    buffers[0].close()
+    prepared(stream)
+    with pytest.raises(TypeError):
+        prepared[0] = "text"
+    buffers[2].close()
+    with pytest.raises(RuntimeError, match="argument 1 of 2"):
+        prepared(stream)
+    prepared[0] = 0x4000
+    buffers[1].close()
+    stream.sync()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_memory_of_a_closed_buffer_is_retained_for_launches_from_c(device, stream, store, form):
+    resource = PoolMemoryResource(device)
+    buffer = resource.allocate(64, stream=stream)
+    prepared = store.prepare(ONE, form(buffer), 1)
+    buffer.close()
+    assert resource.statistics()["allocation_count.current"] == 1
+    prepared[0] = None
+    assert resource.statistics()["allocation_count.current"] == 0
+
+
+def test_an_argument_that_closes_another_one_is_noticed(device, stream, load_kernel):
+    class Closing:
+        def __cuda_kernel_arg__(self):
+            buffer.close()
+            return 1
+
+    kernel = load_kernel(".param .u64 a, .param .u64 b", "ret;")
+    buffer = DeviceMemoryResource(device).allocate(64, stream=stream)
+    prepared = kernel.prepare(ONE, buffer, Closing())
+    with pytest.raises(RuntimeError, match="argument 1 of 2"):
+        prepared(stream)
 
 
 def test_the_kernel_stays_loaded(stream, load_store, pinned_block):
