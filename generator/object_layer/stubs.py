@@ -32,7 +32,7 @@ ORIGIN = f"# {origin_of('the sources of cuda.core')}\n"
 HEAD = '''\
 """{purpose}"""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSet, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, MutableSet, Sequence
 from os import PathLike
 from typing import Any, Never, Protocol, Self, SupportsIndex, SupportsInt, TypeAlias, TypeVar
 from typing import final, overload, type_check_only

@@ -9,6 +9,9 @@ SHARED_UNDER_THE_LOCK = {
     # Changed and read under the object's lock, and copied out of it; never closed in between.
     ("cuda/core/execution/device.pxd", "native"),
     ("cuda/core/execution/device.pxd", "primary"),
+    # Only the thread of the block accesses the object; never closed in between.
+    ("cuda/core/execution/device_scope.pyx", "previous"),
+    ("cuda/core/execution/device_scope.pyx", "of_device"),
     # Set once, valid for the lifetime.
     ("cuda/core/memory/synchronous_memory_resource.pxd", "context"),
 }

@@ -47,8 +47,8 @@ cdef _DeviceScope close_scope(Device device):
     while position >= 0 and (<_DeviceScope>scopes[position]).device is not device:
         position -= 1
     if position < 0:
-        raise RuntimeError(f"a block `with Device({device.ordinal})` ends on a thread on which none "
-                           "began: leave the block on the thread that entered it")
+        raise RuntimeError(f"a block `with Device({device.ordinal})` ends on a thread on which "
+                           "none began: leave the block on the thread that entered it")
     scope = <_DeviceScope>scopes.pop(position)
     if position == len(scopes):
         return scope

@@ -118,6 +118,13 @@ def compile_kernel(source: str, device: Device) -> Kernel:
     return kernel
 
 
+async def tasks(stream: Stream, event: Event) -> None:
+    await stream
+    await event
+    with Device(1) as device:
+        assert_type(device, Device)
+
+
 def launches(stream: Stream, kernel: Kernel, buffers: Sequence[Buffer]) -> None:
     config = LaunchConfig(grid=(4, 2), block=256, shmem_size=1024)
     LaunchConfig(grid=4, cluster=2, block=[32, 4, 1], is_cooperative=True)

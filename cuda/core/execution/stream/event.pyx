@@ -121,6 +121,25 @@ cdef class Event:
             call(driver.cuEventSynchronize, event.raw())
         release_completed_work()
 
+    def __await__(self):
+        """Wait in asyncio until all work before the event has completed: ``await event``.
+
+        Host only. The loop continues; a thread of the package waits. The thread spins unless
+        the event was created with ``blocking_sync=True``.
+
+        Raises
+        ------
+        CUDAError
+            If earlier work failed.
+        RuntimeError
+            If the event is closed, or no asyncio loop is running.
+
+        See Also
+        --------
+        cuEventSynchronize : the driver function.
+        """
+        return await_event(self)
+
     @property
     def context(self):
         """The `Context` of the event; None for an event of another process. Host only."""

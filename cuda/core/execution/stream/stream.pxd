@@ -27,6 +27,10 @@ cdef Stream wrap_foreign_stream(object cls, object foreign)
 # Returns the qualified name of an object's class, for messages.
 cdef str qualified_name(object value)
 
+# Return iterators of `__await__`.
+cdef object await_stream(Stream self)
+cdef object await_event(Event self)
+
 # A function of another extension that calls the driver with a borrowed stream handle.
 ctypedef CUresult (*stream_work)(CUstream stream, void* arguments) \
     except? CUDA_ERROR_NOT_FOUND nogil

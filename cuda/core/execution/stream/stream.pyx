@@ -196,6 +196,24 @@ cdef class Stream:
             call(driver.cuStreamSynchronize, stream.raw())
         release_completed_work()
 
+    def __await__(self):
+        """Wait in asyncio until all work submitted so far has completed: ``await stream``.
+
+        Host only. The loop continues; a thread of the package waits.
+
+        Raises
+        ------
+        CUDAError
+            If earlier work failed.
+        RuntimeError
+            If the stream is closed or being captured, or no asyncio loop is running.
+
+        See Also
+        --------
+        cuEventSynchronize : the driver function.
+        """
+        return await_stream(self)
+
     def record(self, event=None, options=None):
         """Record an event on the stream.
 

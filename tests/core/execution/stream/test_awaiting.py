@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`await stream` and `await event`: the loop continues, and a thread of the package waits."""
+
+import asyncio
+import gc
+import threading
+import weakref
+
+import pytest
+from cuda.core import CUDAError, EventOptions, LaunchConfig, launch
+
+NAME = "cuda.core waiter"
+
+
+def waiters():
+    return [each for each in threading.enumerate() if each.name == NAME]
+
+
+@pytest.fixture
+def gate():
+    """An event that host functions on a stream wait for."""
+    gate = threading.Event()
+    yield gate
+    gate.set()
+
+
+@pytest.fixture(params=["asyncio", "uvloop"])
+def run(request):
+    if request.param == "asyncio":
+        return asyncio.run
+    return pytest.importorskip("uvloop").run
+
+
+def close_after(gate, stream):
+    """Make the stream wait until the gate is set."""
+    stream.launch_host(lambda: gate.wait(30))
+
+
+@pytest.mark.parametrize("is_event", [False, True], ids=["stream", "event"])
+def test_other_tasks_run_until_the_work_has_completed(run, stream, gate, is_event):
+    order = []
+
+    async def observe():
+        target = stream.record() if is_event else stream
+        assert await target is None
+        order.append("awaited")
+
+    async def main():
+        close_after(gate, stream)
+        task = asyncio.create_task(observe())
+        for _ in range(3):
+            await asyncio.sleep(0.01)
+            order.append("other")
+        assert not task.done()
+        gate.set()
+        await task
+
+    run(main())
+    assert order == ["other"] * 3 + ["awaited"]
+
+
+def test_completed_work_needs_no_thread(run, stream):
+    async def main():
+        event = stream.record()
+        stream.sync()
+        before = len(waiters())
+        await event
+        await stream
+        await stream.record(options=EventOptions(timing_enabled=True))
+        return len(waiters()) - before
+
+    assert run(main()) <= 1  # the last event may be pending
+
+
+def test_work_submitted_later_is_not_awaited(run, stream, gate):
+    async def main():
+        task = asyncio.create_task(await_stream())
+        await asyncio.sleep(0)
+        close_after(gate, stream)
+        await asyncio.wait_for(task, 10)
+
+    async def await_stream():
+        await stream
+
+    run(main())
+
+
+def test_the_stream_that_completes_first_is_noticed_first(run, device, gate):
+    first, second = device.create_stream(), device.create_stream()
+    late = threading.Event()
+
+    async def main():
+        close_after(late, first)
+        close_after(gate, second)
+        waits = {
+            asyncio.ensure_future(asyncio.wait_for(each, 20)): each for each in (first, second)
+        }
+        await asyncio.sleep(0.05)
+        gate.set()
+        done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        assert [waits[each] for each in done] == [second]
+        late.set()
+        await asyncio.gather(*waits)
+
+    try:
+        run(main())
+    finally:
+        late.set()
+
+
+def test_many_waits_of_one_stream_share_a_thread(run, stream, gate):
+    async def main():
+        close_after(gate, stream)
+
+        async def one(_):
+            await stream
+
+        tasks = [asyncio.create_task(one(i)) for i in range(100)]
+        await asyncio.sleep(0.05)
+        count = len(waiters())
+        gate.set()
+        await asyncio.gather(*tasks)
+        return count
+
+    before = len(waiters())
+    assert run(main()) <= before + 1
+
+
+def test_idle_threads_end(run, device, gate):
+    streams = [device.create_stream() for _ in range(12)]
+
+    async def main():
+        for each in streams:
+            close_after(gate, each)
+        tasks = [asyncio.ensure_future(asyncio.wait_for(each, 20)) for each in streams]
+        await asyncio.sleep(0.05)
+        gate.set()
+        await asyncio.gather(*tasks)
+        for _ in range(500):
+            if len(waiters()) <= 4:
+                return
+            await asyncio.sleep(0.01)
+
+    run(main())
+    assert len(waiters()) <= 4
+    for each in streams:
+        each.close()
+
+
+def test_a_canceled_wait_leaves_the_others(run, stream, gate):
+    async def main():
+        close_after(gate, stream)
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(stream, 0.02)
+        task = asyncio.ensure_future(asyncio.wait_for(stream, 20))
+        await asyncio.sleep(0.02)
+        gate.set()
+        await task
+        await stream
+
+    run(main())
+
+
+def test_a_closed_loop_is_ignored(stream, gate, capfd):
+    loop = asyncio.new_event_loop()
+
+    async def begin():
+        close_after(gate, stream)
+        task = asyncio.ensure_future(asyncio.wait_for(stream, 20))
+        await asyncio.sleep(0.02)
+        task.cancel()
+
+    loop.run_until_complete(begin())
+    loop.close()
+    gate.set()
+    stream.sync()
+
+    async def later():
+        await stream
+
+    asyncio.run(later())
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_closing_the_object_meanwhile_has_no_effect(run, device, gate):
+    async def main():
+        stream, other = device.create_stream(), device.create_stream()
+        close_after(gate, stream)
+        close_after(gate, other)
+        event = other.record()
+        tasks = [asyncio.ensure_future(asyncio.wait_for(each, 20)) for each in (stream, event)]
+        await asyncio.sleep(0.02)
+        event.close()
+        stream.close()
+        gate.set()
+        await asyncio.gather(*tasks)
+        with pytest.raises(RuntimeError, match="Stream has been closed"):
+            await stream
+        with pytest.raises(RuntimeError, match="Event has been closed"):
+            await event
+        other.close()
+
+    run(main())
+
+
+def test_a_wait_needs_a_running_loop(stream, gate):
+    close_after(gate, stream)
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        stream.__await__()
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        stream.record().__await__()
+    gate.set()
+
+
+def test_a_captured_stream_is_refused(run, stream):
+    async def main():
+        builder = stream.create_graph_builder().begin_building()
+        with pytest.raises(RuntimeError, match="does not run; end the capture"):
+            await stream
+        builder.end_building().close()
+        await stream
+
+    run(main())
+
+
+def test_an_error_of_the_work_is_raised_in_the_task(run, device, stream, load_kernel, emulation):
+    kernel = load_kernel(name="failing")
+
+    async def main():
+        with emulation.inject("launch@failing", error="CUDA_ERROR_LAUNCH_FAILED"):
+            started, gate = threading.Event(), threading.Event()
+            stream.launch_host(lambda: (started.set(), gate.wait(30)))
+            launch(stream, LaunchConfig(1, None, 1), kernel)
+            task = asyncio.ensure_future(asyncio.wait_for(stream, 20))
+            await asyncio.sleep(0.02)
+            gate.set()
+            with pytest.raises(CUDAError, match="CUDA_ERROR_LAUNCH_FAILED"):
+                await task
+
+    run(main())
+
+
+def test_errors_are_not_retained():
+    from cuda.core.execution.stream import waiter_threads
+
+    class Failure(Exception):
+        pass
+
+    seen = []
+
+    def fail():
+        error = Failure()
+        seen.append(weakref.ref(error))
+        raise error
+
+    async def main():
+        with pytest.raises(Failure):
+            await waiter_threads.wait(object(), fail)
+
+    asyncio.run(main())
+    pause = threading.Event()
+    for _ in range(100):  # until the thread has returned from the call
+        gc.collect()
+        if seen[0]() is None:
+            break
+        pause.wait(0.01)
+    assert seen[0]() is None
+
+
+def test_loops_of_several_threads(device, gate, in_new_thread):
+    async def main():
+        device.set_current()
+        with device.create_stream() as stream:
+            close_after(gate, stream)
+            await stream
+
+    threads = [threading.Thread(target=asyncio.run, args=(main(),)) for _ in range(4)]
+    for each in threads:
+        each.start()
+    gate.set()
+    for each in threads:
+        each.join(30)
+        assert not each.is_alive()
+
+
+def test_a_thread_that_cannot_start_is_an_error_of_the_task(run, stream, gate, monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    async def main():
+        from cuda.core.execution.stream import waiter_threads
+
+        monkeypatch.setattr(waiter_threads, "_threads", waiter_threads._Threads())
+        monkeypatch.setattr(threading.Thread, "start", refuse)
+        close_after(gate, stream)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            await stream
+        monkeypatch.undo()
+        gate.set()
+        await stream
+
+    run(main())
+
+
+START = """
+import asyncio, os, threading
+from cuda.core import Device
+device = Device(0)
+device.set_current()
+stream = device.create_stream()
+gate = threading.Event()
+stream.launch_host(lambda: gate.wait(5))
+"""
+PROGRAMS = {
+    "a process exits while a task waits": """
+async def main():
+    task = asyncio.ensure_future(asyncio.wait_for(stream, 20))
+    await asyncio.sleep(0.02)
+    os.environ["done"] = "1"
+    task.cancel()
+asyncio.run(main())
+threading.Timer(0.2, gate.set).start()
+""",
+    "a loop that is never closed is abandoned": """
+loop = asyncio.new_event_loop()
+async def wait():
+    await stream
+task = loop.create_task(wait())
+loop.run_until_complete(asyncio.sleep(0.02))
+task.cancel()
+loop.run_until_complete(asyncio.sleep(0.02))
+threading.Timer(0.2, gate.set).start()
+""",
+    "a child process has its own threads": """
+async def wait(target):
+    await target
+async def main():
+    task = asyncio.ensure_future(wait(stream))
+    await asyncio.sleep(0.02)
+    pid = os.fork()
+    if pid == 0:
+        from cuda.core.execution.stream import waiter_threads
+        async def child():
+            return await waiter_threads.wait("key", lambda: 7)
+        asyncio.events._set_running_loop(None)
+        code = 1
+        try:
+            loop = asyncio.new_event_loop()
+            code = 0 if loop.run_until_complete(asyncio.wait_for(child(), 10)) == 7 else 2
+        finally:
+            os._exit(code)
+    assert os.waitpid(pid, 0)[1] == 0
+    gate.set()
+    await task
+asyncio.run(main())
+""",
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_programs(run_python, program):
+    run_python(START + PROGRAMS[program])
