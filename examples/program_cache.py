@@ -2,7 +2,7 @@
 """A disk cache of compiled programs: the second run finds what the first one compiled.
 
 The two runs could be two processes, in sequence or at the same time. One program is a kernel
-template, whose symbols are stored beside its code. Prints the numbers of compilations and cache
+template, whose symbols are stored with its code. Prints the numbers of compilations and cache
 hits. Runs on a GPU, or on the CPU emulation of the driver (`HALFWARP_BACKEND=emulator`).
 """
 

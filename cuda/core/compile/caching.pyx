@@ -29,7 +29,7 @@ cdef object compile_through(Program self, object cache, str target, object name_
         compiler.warn_of(target)
         return cached
     code = compile_now(self, target, names, logs)
-    store_in_cache(cache, key, code, bool(names))
+    store_in_cache(cache, key, code)
     return code
 
 
@@ -40,31 +40,30 @@ cdef tuple expressions_of(Compiler compiler, object value):
 
 cdef ObjectCode load_from_cache(Compiler compiler, object cache, bytes key, str target,
                                 tuple names):
-    """Return the object code of a key; None if the image or its side file is missing."""
-    image = cache.get(key)
-    if image is None:
+    """Return the object code of a key, or None if a part of it is missing."""
+    entry = program_method(cache, "_load_program")(cache, key, bool(names))
+    if entry is None:
         return None
+    image, mapping, declarations = entry
     if isinstance(image, ObjectCode):
+        mapping, declarations = (<ObjectCode>image).mapping, (<ObjectCode>image).declarations
         image = (<ObjectCode>image).image
-    if isinstance(image, (bytearray, memoryview)):
+    elif isinstance(image, memoryview):
         image = bytes(image)
-    if not isinstance(image, bytes):  # a path
-        return None if names else make_object_code(image, target, compiler.name, {})
-    side_file = side_file_hook(cache, "_side_file")(cache, key, image, bool(names))
-    if side_file is None or (<dict>side_file[0]).keys() != set(names):
+    if (mapping or {}).keys() != set(names):
         return None
-    return make_object_code(image, target, compiler.name, side_file[0], side_file[1])
+    if isinstance(image, (bytes, bytearray)) and not image.strip(b"\0"):
+        return None
+    return make_object_code(image, target, compiler.name, mapping, declarations or b"")
 
 
-cdef object side_file_hook(object cache, str name):
+cdef object program_method(object cache, str name):
     """Return a method of the cache; use the base class for a registered virtual subclass."""
     method = getattr(type(cache), name, None)
     return method or getattr(cache_function("resource", "ProgramCacheResource"), name)
 
 
-cdef int store_in_cache(object cache, bytes key, ObjectCode code, bint has_names) except -1:
-    """Store the side file, then the image, so a reader of the image finds both."""
-    content = cache_function("side_file", "pack")(code.image, code.mapping, code.declarations)
-    side_file_hook(cache, "_store_side_file")(cache, key, content, has_names)
-    cache[key] = code
+cdef int store_in_cache(object cache, bytes key, ObjectCode code) except -1:
+    program_method(cache, "_store_program")(cache, key, code, dict(code.mapping),
+                                            code.declarations)
     return 0

@@ -151,7 +151,7 @@ cdef class Program:
             Receives the compiler's log unless it is empty.
         cache : ProgramCacheResource, optional
             Cache that is searched before compiling and updated after. A hit skips the compilation,
-            so `logs` receives nothing. Errors of the cache are raised.
+            so `logs` receives nothing. Errors of a user's cache are raised.
 
         Returns
         -------
@@ -172,7 +172,8 @@ cdef class Program:
         Warns
         -----
         RuntimeWarning
-            If the driver is too old for the compiler's PTX.
+            If the driver is too old for the compiler's PTX. If a `FileStreamProgramCache` cannot
+            store the result, which is returned.
 
         See Also
         --------

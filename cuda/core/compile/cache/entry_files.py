@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files of a cache folder: written atomically, and read only if their owner is trusted.
 
-``entries/<2 hex>/<62 hex>`` are images, named by the SHA-256 of their keys. ``symbols/`` has their
-side files under the same names, and ``tmp/`` the files being written. Processes use a folder
-concurrently, and any of them may terminate at any point.
+``entries/<2 hex>/<62 hex>`` are entries, named by the SHA-256 of their keys. ``tmp/`` has the files
+being written. Processes use a folder concurrently, and any of them may terminate at any point.
 """
 
 import errno
@@ -28,6 +27,7 @@ _READING = (
     | getattr(os, "O_NONBLOCK", 0)
 )
 _BY_NUMBER = os.utime in os.supports_fd
+_HAS_OWNERS = hasattr(os, "geteuid")
 
 # Errors for files of another user or in a read-only folder, which are not removed.
 _NOT_OURS = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -82,9 +82,10 @@ class EntryFiles:
         self.folder = os.path.join(root, name)
         self.temporary = os.path.join(root, "tmp")
         self._uses = uses
+        self._prefix = os.path.join(self.folder, "")
 
     def path(self, digest):
-        return os.path.join(self.folder, digest[:2], digest[2:])
+        return f"{self._prefix}{digest[:2]}{os.sep}{digest[2:]}"
 
     def create(self):
         """Create missing folders; accept a read-only root for reading."""
@@ -95,10 +96,10 @@ class EntryFiles:
             if error.errno not in _NOT_OURS:
                 raise
 
-    def read(self, digest, is_use=True):
+    def read(self, digest):
         """Return the content, or None for a missing or untrusted file.
 
-        A use updates the time by which unused files are evicted.
+        A read updates the time by which unused files are evicted.
         """
         path = self.path(digest)
         try:
@@ -114,13 +115,13 @@ class EntryFiles:
             if not stat.S_ISREG(status.st_mode) or not self._is_trusted(status):
                 return None
             content = _read_all(number, status.st_size)
-            if is_use:
+            if not self._uses.is_latest(status.st_atime_ns):
                 self._mark_used(number, path, status)
         finally:
             os.close(number)
         return content
 
-    def write(self, digest, content, is_durable=True):
+    def write(self, digest, content):
         """Create or replace a file; return the sizes of the new and the previous content.
 
         A failure preserves the previous file and leaves no temporary file.
@@ -128,7 +129,7 @@ class EntryFiles:
         path = self.path(digest)
         for attempt in range(ATTEMPTS):
             try:
-                return self._write_once(path, content, is_durable)
+                return self._write_once(path, content)
             except FileNotFoundError:
                 if attempt == ATTEMPTS - 1:
                     raise
@@ -155,7 +156,10 @@ class EntryFiles:
     def count(self):
         return sum(1 for _ in self.scan())
 
-    def remove_empty_groups(self):
+    def remove_all(self):
+        """Remove the files that exist at the time of the call, and empty groups."""
+        for entry in list(self.scan()):
+            entry.remove()
         for group in _entries_of(self.folder):
             if _GROUP.fullmatch(group.name):
                 try:
@@ -177,9 +181,10 @@ class EntryFiles:
 
     def _is_trusted(self, status):
         """Return whether this user, root or the folder's owner owns the file."""
-        if not hasattr(os, "geteuid"):
+        owner = status.st_uid
+        if not _HAS_OWNERS or owner == os.geteuid() or owner == 0:
             return True
-        return status.st_uid in (os.geteuid(), 0) or status.st_uid == os.stat(self.root).st_uid
+        return owner == os.stat(self.root).st_uid
 
     def _mark_used(self, number, path, status):
         """Set the access time, which many file systems do not update; ignore failures."""
@@ -192,15 +197,14 @@ class EntryFiles:
         except OSError:  # a file of another user, or a read-only file system
             return
 
-    def _write_once(self, path, content, is_durable):
+    def _write_once(self, path, content):
         _make_folder(self.temporary, 0o700)
         number, temporary = tempfile.mkstemp(prefix="entry-", dir=self.temporary)
         try:
             with open(number, "wb") as file:
                 file.write(content)
                 file.flush()
-                if is_durable:
-                    os.fsync(number)
+                os.fsync(number)
                 status = os.fstat(number)
             os.utime(temporary, ns=(self._uses.next(), status.st_mtime_ns))
             _make_folder(os.path.dirname(path))
@@ -224,6 +228,13 @@ class UseClock:
         self._last = max(time.time_ns(), self._last + 1, min(known, _latest()) + 1)
         return self._last
 
+    def is_latest(self, used):
+        """Return whether a file was the last one used here, less than a second ago.
+
+        Another time would not change the order of this process's uses.
+        """
+        return used == self._last and time.time_ns() - used < 10**9
+
 
 def is_stale(file):
     """Return whether the writer of a file must have finished or terminated."""
@@ -246,11 +257,15 @@ def _make_folder(path, mode=0o777):
         raise  # the caller restarts the write
 
 
-def _read_all(number, expected):
-    parts = []
-    while part := os.read(number, max(expected, 4096)):
+def _read_all(number, size):
+    """Return the content of a file that no process changes, since a new one replaces it."""
+    content = os.read(number, size + 1)
+    if len(content) == size:
+        return content
+    parts = [content]  # a large file, or one that another program changes
+    while part := os.read(number, size + 1):
         parts.append(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    return b"".join(parts)
 
 
 def _replace(temporary, path):

@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from typing import TYPE_CHECKING
 
-from cuda.core.compile.cache.entry_files import EntryFiles, UseClock, is_stale
+from cuda.core.compile.cache.earlier_layout import EarlierPrograms
+from cuda.core.compile.cache.entry import plain_content, program_content, split
+from cuda.core.compile.cache.entry_files import EntryFiles, UseClock
 from cuda.core.compile.cache.folders import program_cache_folder
 from cuda.core.compile.cache.resource import (
     ProgramCacheResource,
+    access_methods,
     check_limit,
     image_bytes,
     key_bytes,
 )
-from cuda.core.compile.cache.side_file import read
 from cuda.core.compile.cache.statistics import Counted
 
 if TYPE_CHECKING:
@@ -25,10 +28,14 @@ if TYPE_CHECKING:
 class FileStreamProgramCache(ProgramCacheResource):
     """A program cache in a folder, for any number of threads and processes.
 
-    Host only. Each image is a separate file below ``entries`` with the compiler's exact output, so
-    ``cuobjdump`` and ``nvdisasm`` can read it. Writes are atomic: a reader gets the old or the new
-    image, even if the writer was killed. Only its owner may read an image. The cache reads no
-    links, and only files whose owner is this user, root or the folder's owner.
+    Host only. Each entry is one file below ``entries``. It begins with the compiler's exact output,
+    so ``cuobjdump`` and ``nvdisasm`` can read it. A program of ``compile`` has its symbols, its
+    parameters and a checksum behind the image. Writes are atomic: a reader gets the old or the new
+    entry, even if the writer was killed. Only its owner may read a file. The cache reads no links,
+    and only files whose owner is this user, root or the folder's owner.
+
+    ``compile`` ignores a damaged file and a file that another package wrote. It warns with
+    RuntimeWarning if the file of its result cannot be written.
 
     Parameters
     ----------
@@ -36,8 +43,8 @@ class FileStreamProgramCache(ProgramCacheResource):
         The folder, which is created if missing. None selects ``cuda-python/program-cache`` below
         ``$XDG_CACHE_HOME``, or below ``~/.cache`` if the variable is not set.
     max_size_bytes : int, optional
-        Limit of the images' total size; None means no limit. A write above the limit evicts the
-        least recently used images, by their access times. Concurrent writes of several processes
+        Limit of the files' total size; None means no limit. A write above the limit evicts the
+        least recently used entries, by their access times. Concurrent writes of several processes
         can exceed the limit temporarily.
 
     Raises
@@ -57,51 +64,48 @@ class FileStreamProgramCache(ProgramCacheResource):
         root = program_cache_folder() if path is None else os.fspath(path)
         self._root = os.path.abspath(root)
         uses = UseClock()
-        self._images = EntryFiles(self._root, "entries", uses)
-        self._symbols = EntryFiles(self._root, "symbols", uses)
+        self._files = EntryFiles(self._root, "entries", uses)
+        self._earlier = EarlierPrograms(self._root)
         self._counted = Counted()
         os.makedirs(self._root, exist_ok=True)
-        self._images.create()
-        self._images.sweep()
+        self._files.create()
+        self._files.sweep()
         self._tracked_size_bytes = 0 if max_size_bytes is None else self._measure()
 
     def __repr__(self):
         return f"<FileStreamProgramCache {self._root!r}>"
 
     def __getitem__(self, key: Key) -> bytes:
-        image = self._images.read(_digest(key))
+        digest = _digest(key)
+        content = self._files.read(digest)
+        image = None if content is None else split(digest, content)[0]
         self._counted.count("misses" if image is None else "hits")
         if image is None:
             raise KeyError(key)
         return image
 
     def __setitem__(self, key: Key, value: Value) -> None:
-        new, previous = self._images.write(_digest(key), image_bytes(value))
-        self._counted.count("writes")
-        self._grow(new - previous)
-        self._enforce()
+        self._put(_digest(key), plain_content(image_bytes(value)))
 
     def __delitem__(self, key: Key) -> None:
         digest = _digest(key)
-        size = self._images.remove(digest)
+        size = self._files.remove(digest)
         if size is None:
             raise KeyError(key)
-        self._symbols.remove(digest)
+        self._earlier.remove(digest)
         self._grow(-size)
 
     def __len__(self) -> int:
-        return self._images.count()
+        return self._files.count()
 
     def clear(self) -> None:
         """Remove all images.
 
         Host only. Images that other processes write during the call remain.
         """
-        self._images.sweep()
-        for files in (self._images, self._symbols):
-            for entry in list(files.scan()):
-                entry.remove()
-            files.remove_empty_groups()
+        self._files.sweep()
+        self._files.remove_all()
+        self._earlier.remove_all()
         with self._counted.lock:
             self._tracked_size_bytes = self._measure()
 
@@ -122,10 +126,8 @@ class FileStreamProgramCache(ProgramCacheResource):
         """
         if max_size_bytes < 0:
             raise ValueError(f"max_size_bytes must not be negative, got {max_size_bytes}")
-        self._images.sweep()
-        removed = self._evict(max_size_bytes)
-        self._remove_lone_symbols()
-        return removed
+        self._files.sweep()
+        return self._evict(max_size_bytes)
 
     def stats(self) -> dict[str, int]:
         """Return statistics of this object and the size of the folder.
@@ -138,12 +140,12 @@ class FileStreamProgramCache(ProgramCacheResource):
             ``hits``, ``misses``, ``writes``, ``evictions`` of this object; ``entries`` and
             ``bytes`` of the folder, including other processes' images.
         """
-        sizes = [entry.size for entry in self._images.scan()]
+        sizes = [entry.size for entry in self._files.scan()]
         with self._counted.lock:
             return {**self._counted.counts, "entries": len(sizes), "bytes": sum(sizes)}
 
     def _measure(self):
-        files = [*self._images.scan(), *self._images.temporary_files()]
+        files = [*self._files.scan(), *self._files.temporary_files()]
         return sum(entry.size for entry in files)
 
     def _grow(self, size):
@@ -154,20 +156,19 @@ class FileStreamProgramCache(ProgramCacheResource):
         """Evict images if this process's running total exceeds the limit."""
         if self._max_size_bytes is None or self._tracked_size_bytes <= self._max_size_bytes:
             return
-        self._images.sweep()
+        self._files.sweep()
         self._evict(self._max_size_bytes)
-        self._remove_lone_symbols()
 
     def _evict(self, limit):
-        entries = sorted(self._images.scan(), key=lambda e: (e.used, e.modified, e.path))
+        entries = sorted(self._files.scan(), key=lambda e: (e.used, e.modified, e.path))
         total = sum(entry.size for entry in entries)
-        total += sum(entry.size for entry in self._images.temporary_files())
+        total += sum(entry.size for entry in self._files.temporary_files())
         removed = 0
         for entry in entries:
             if total <= limit:
                 break
             if entry.remove():
-                self._symbols.remove("".join(entry.path.split(os.sep)[-2:]))
+                self._earlier.remove("".join(entry.path.split(os.sep)[-2:]))
                 total -= entry.size
                 removed += 1
         with self._counted.lock:
@@ -175,22 +176,63 @@ class FileStreamProgramCache(ProgramCacheResource):
         self._counted.count("evictions", removed)
         return removed
 
-    def _remove_lone_symbols(self):
-        """Remove old side files without an image; a new one may precede its image."""
-        for entry in self._symbols.scan():
-            image = os.path.join(self._images.folder, *entry.path.split(os.sep)[-2:])
-            if is_stale(entry) and not os.path.lexists(image):
-                entry.remove()
+    def _put(self, digest, content):
+        new, previous = self._files.write(digest, content)
+        self._counted.count("writes")
+        self._grow(new - previous)
+        self._enforce()
 
-    def _store_side_file(self, key, content, has_names):
-        self._symbols.write(_digest(key), content, is_durable=False)
+    def _load_program(self, key, has_names):
+        try:
+            if access_methods(type(self), self.__dict__) != _ACCESS:
+                return super()._load_program(key, has_names)
+            entry = self._read_program(_digest(key))
+        except OSError:  # an unreadable file or folder, which `_store_program` reports
+            entry = None
+        self._counted.count("misses" if entry is None else "hits")
+        return entry
 
-    def _side_file(self, key, image, has_names):
-        return read(self._symbols.read(_digest(key), is_use=False), image, has_names)
+    def _read_program(self, digest):
+        """Return the image, names and declarations of a compiled program, or None."""
+        content = self._files.read(digest)
+        if content is None:
+            return None
+        image, program = split(digest, content)
+        if program is None and image is not None:
+            program = self._earlier.read(digest, image)
+            if program is not None:
+                self._migrate(digest, image, program)
+        return None if program is None else (image, *program)
+
+    def _migrate(self, digest, image, program):
+        """Replace the two files of an earlier version; a read-only folder keeps them."""
+        try:
+            new, previous = self._files.write(digest, program_content(digest, image, *program))
+            self._earlier.remove(digest)
+        except OSError:
+            return
+        self._grow(new - previous)
+
+    def _store_program(self, key, code, names, declarations):
+        try:
+            if access_methods(type(self), self.__dict__) != _ACCESS:
+                super()._store_program(key, code, names, declarations)
+            else:
+                digest = _digest(key)
+                content = program_content(digest, image_bytes(code), names, declarations)
+                self._put(digest, content)
+        except OSError as error:
+            warnings.warn(
+                f"Program.compile() returns its result, but {self!r} could not store it: {error}; "
+                "the next compilation repeats the work. Free disk space, or check the folder",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
 
 def _digest(key):
     return hashlib.sha256(key_bytes(key)).hexdigest()
 
 
+_ACCESS = access_methods(FileStreamProgramCache)
 FileStreamProgramCache.__module__ = "cuda.core.utils"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from cuda.core.compile.cache.resource import (
     ProgramCacheResource,
+    access_methods,
     check_limit,
     image_bytes,
     key_bytes,
 )
-from cuda.core.compile.cache.side_file import read
 from cuda.core.compile.cache.statistics import Counted
 
 if TYPE_CHECKING:
@@ -37,37 +37,24 @@ class InMemoryProgramCache(ProgramCacheResource):
 
     def __init__(self, *, max_size_bytes: int | None = None) -> None:
         self._max_size_bytes = check_limit(max_size_bytes)
-        self._entries = {}  # key: image, in the order of last use
-        self._side_files = {}  # key: content, parsed image or None, parsed result
+        self._entries = {}  # key: image, names, declarations, in the order of last use
         self._total_bytes = 0
         self._counted = Counted()
 
     def __getitem__(self, key: Key) -> bytes:
-        name = key if type(key) is bytes else key_bytes(key)
-        counted = self._counted
-        with counted.lock:
-            image = self._entries.pop(name, None)
-            if image is not None:
-                self._entries[name] = image
-                counted.counts["hits"] += 1
-                return image
-            counted.counts["misses"] += 1
-        raise KeyError(key)
+        entry = self._use(key if type(key) is bytes else key_bytes(key))
+        if entry is None:
+            raise KeyError(key)
+        return entry[0]
 
     def __setitem__(self, key: Key, value: Value) -> None:
-        name, image = key_bytes(key), image_bytes(value)
-        with self._counted.lock:
-            self._total_bytes += len(image) - len(self._entries.pop(name, b""))
-            self._entries[name] = image
-            self._counted.count("writes")
-            self._evict()
+        self._put(key_bytes(key), (image_bytes(value), None, None))
 
     def __delitem__(self, key: Key) -> None:
         name = key_bytes(key)
         with self._counted.lock:
-            if name not in self._entries:
+            if not self._remove(name):
                 raise KeyError(key)
-            self._remove(name)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -76,7 +63,6 @@ class InMemoryProgramCache(ProgramCacheResource):
         """Remove all images. Host only."""
         with self._counted.lock:
             self._entries.clear()
-            self._side_files.clear()
             self._total_bytes = 0
 
     def stats(self) -> dict[str, int]:
@@ -94,27 +80,44 @@ class InMemoryProgramCache(ProgramCacheResource):
             sizes = {"entries": len(self._entries), "bytes": self._total_bytes}
             return {**self._counted.counts, **sizes}
 
-    def _evict(self):
-        while self._max_size_bytes is not None and self._total_bytes > self._max_size_bytes:
-            self._remove(next(iter(self._entries)))
-            self._counted.count("evictions")
+    def _use(self, name):
+        """Return an entry, which becomes the last used one, or None."""
+        counted = self._counted
+        with counted.lock:
+            entry = self._entries.pop(name, None)
+            if entry is None:
+                counted.counts["misses"] += 1
+            else:
+                self._entries[name] = entry
+                counted.counts["hits"] += 1
+        return entry
+
+    def _put(self, name, entry):
+        with self._counted.lock:
+            self._remove(name)
+            self._entries[name] = entry
+            self._total_bytes += len(entry[0])
+            self._counted.count("writes")
+            while self._max_size_bytes is not None and self._total_bytes > self._max_size_bytes:
+                self._remove(next(iter(self._entries)))
+                self._counted.count("evictions")
 
     def _remove(self, name):
-        self._total_bytes -= len(self._entries.pop(name))
-        self._side_files.pop(name, None)
+        entry = self._entries.pop(name, None)
+        if entry is not None:
+            self._total_bytes -= len(entry[0])
+        return entry is not None
 
-    def _store_side_file(self, key, content, has_names):
-        self._side_files[key_bytes(key)] = content, None, None
+    def _load_program(self, key, has_names):
+        if access_methods(type(self), self.__dict__) != _ACCESS:
+            return super()._load_program(key, has_names)
+        return self._use(key)
 
-    def _side_file(self, key, image, has_names):
-        content, parsed_image, result = self._side_files.get(key, (None, None, None))
-        if parsed_image is image:  # images are immutable, so the content is parsed once
-            return result
-        result = read(content, image, has_names)
-        with self._counted.lock:
-            if key in self._side_files:
-                self._side_files[key] = content, image, result
-        return result
+    def _store_program(self, key, code, names, declarations):
+        if access_methods(type(self), self.__dict__) != _ACCESS:
+            return super()._store_program(key, code, names, declarations)
+        return self._put(key, (image_bytes(code), names, declarations))
 
 
+_ACCESS = access_methods(InMemoryProgramCache)
 InMemoryProgramCache.__module__ = "cuda.core.utils"

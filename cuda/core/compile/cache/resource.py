@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from cuda.core.compile.cache.side_file import read
+from cuda.core.compile.cache.program_data import pack, read
 
 if TYPE_CHECKING:
     from typing import Self, TypeAlias
@@ -91,19 +91,37 @@ class ProgramCacheResource(ABC):
             "any time; use get(key), which returns None for a missing entry"
         )
 
-    # Program.compile stores a side file (`side_file.py`) before the image and reads it after. The
-    # base class stores names as a separate entry.
-    def _store_side_file(self, key, content, has_names):
-        if has_names:
-            self[_key_of_side_file(key)] = content
+    # Program.compile uses these two methods. A user's cache returns only images, so names are a
+    # separate entry there, which is written first.
+    def _load_program(self, key, has_names):
+        """Return an image, its names and declarations, or None. Unknown ones are None."""
+        image = self.get(key)
+        if image is None:
+            return None
+        if not has_names:
+            return image, None, None
+        data = self.get(_key_of_program_data(key))
+        if isinstance(image, bytearray | memoryview):
+            image = bytes(image)
+        program = read(bytes(data), image) if data and isinstance(image, bytes) else None
+        return (image, None, None) if program is None else (image, *program)
 
-    def _side_file(self, key, image, has_names):
-        content = self.get(_key_of_side_file(key)) if has_names else None
-        return read(content, image, has_names)
+    def _store_program(self, key, code, names, declarations):
+        if names:
+            self[_key_of_program_data(key)] = pack(image_bytes(code), names, declarations)
+        self[key] = code
 
 
-def _key_of_side_file(key):
+def _key_of_program_data(key):
     return hashlib.sha256(b"side file of " + key).digest()
+
+
+def access_methods(kind, own=None):
+    """Return the methods of a class by which users access entries, to detect overridden ones.
+
+    `compile` calls overridden methods. It accesses the entries of other caches directly.
+    """
+    return kind.__getitem__, kind.__setitem__, (own or {}).get("get", kind.get)
 
 
 def key_bytes(key):

@@ -194,15 +194,6 @@ class TestNameExpressions:
         }
         assert [len(names) for names in codes.values()] == [0, 1, 1, 2]
 
-    def test_lost_symbols_are_recreated(self, options, tmp_path):
-        cache = FileStreamProgramCache(tmp_path)
-        for _ in range(2):
-            code = Program(SOURCE, "c++", options).compile("cubin", ("add<int>",), cache=cache)
-            assert code.symbol_mapping == {"add<int>": b"_Z3addIiEvPT_S0_"}
-            for path in (tmp_path / "symbols").glob("*/*"):
-                path.unlink()
-        assert cache.stats()["writes"] == 2
-
     @pytest.mark.parametrize("expressions", ["add<int>", b"add<int>", [5]])
     def test_an_invalid_sequence_of_expressions_is_refused(self, cache, options, expressions):
         with pytest.raises(TypeError, match="name.expression"):
@@ -254,49 +245,6 @@ class TestLaunchOfAHit:
             check=True,
         )
         assert done.stdout.split() == ["1", "2"]
-
-
-class TestDamage:
-    @pytest.mark.parametrize(
-        "damage",
-        [
-            lambda image: image[:-100],
-            lambda image: image[: len(image) // 2],
-            lambda image: b"",
-            lambda image: bytes(len(image)),
-            lambda image: image[:200] + bytes(100) + image[300:],
-            lambda image: image + b"more",
-        ],
-        ids=["cut off", "half", "empty", "zeros", "a hole", "longer"],
-    )
-    @pytest.mark.parametrize("target", ["ptx", "cubin"])
-    def test_a_truncated_image_is_recompiled(self, options, tmp_path, damage, target):
-        cache = FileStreamProgramCache(tmp_path)
-        good = Program(SOURCE, "c++", options).compile(target, cache=cache)
-        (path,) = (tmp_path / "entries").glob("*/*")
-        path.write_bytes(damage(good.code))
-        recompiled = Program(SOURCE, "c++", options).compile(target, cache=cache)
-        assert recompiled.code == good.code == path.read_bytes()
-
-    @pytest.mark.parametrize(
-        "content", [b"", b"halfwarp symbols 1 1", b"{}", b"\xff" * 50, b"halfwarp symbols 1 a b\n"]
-    )
-    def test_a_damaged_side_file_causes_recompilation(self, options, tmp_path, content):
-        cache = FileStreamProgramCache(tmp_path)
-        expressions = ("add<int>",)
-        good = Program(SOURCE, "c++", options).compile("cubin", expressions, cache=cache)
-        (path,) = (tmp_path / "symbols").glob("*/*")
-        path.write_bytes(content)
-        recompiled = Program(SOURCE, "c++", options).compile("cubin", expressions, cache=cache)
-        assert recompiled.symbol_mapping == good.symbol_mapping and cache.stats()["writes"] == 2
-
-    def test_an_image_stored_by_another_library_is_accepted(self, options, tmp_path):
-        cache = FileStreamProgramCache(tmp_path)
-        key = make_program_cache_key(
-            code=SOURCE, code_type="c++", options=options, target_type="ptx"
-        )
-        cache[key] = b"theirs"
-        assert Program(SOURCE, "c++", options).compile("ptx", cache=cache).code == b"theirs"
 
 
 class TestRefusals:

@@ -328,7 +328,7 @@ class TestForeignFiles:
 
     def test_an_entry_that_was_replaced_concurrently_is_not_evicted(self, cache, root):
         cache[KEY] = b"old"
-        record = next(cache._images.scan())
+        record = next(cache._files.scan())
         cache[KEY] = b"new"
         assert record.remove() is False and cache[KEY] == b"new"
 

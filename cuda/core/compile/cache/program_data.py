@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The side file of a cached image: its symbols, and a checksum of the image.
+"""The program data of a cached image: its symbols, its declarations and a checksum of the image.
 
-The image is stored unchanged, so that other tools can read it. The side file has the mangled names
-of name expressions, and the declarations with which launches check their arguments.
+The symbols are the mangled names of name expressions. Launches check their arguments with the
+declarations. The data follows the image in its file (`entry.py`). A cache of a user has the data as
+a separate entry, and folders of earlier versions have it as a separate file.
 """
 
 import json
@@ -13,7 +14,7 @@ CHECKED = 128 << 10  # maximum number of bytes of an image in its checksum
 
 
 def pack(image, names, declarations):
-    """Return the content of a side file.
+    """Return the program data of an image.
 
     It has a line with sizes and the checksum, the names as JSON if any, and the declarations.
 
@@ -35,18 +36,8 @@ def _kind(name):
     return "str" if isinstance(name, str) else "bytes"
 
 
-def read(content, image, has_names):
-    """Return the names and the declarations of an image.
-
-    Without content (None), return empty ones unless names are required (`has_names`). Return None
-    if the content belongs to another image, or if the image was never written and is all zeros.
-    """
-    if content is not None:
-        return _unpack(content, image)
-    return None if has_names or not image.strip(b"\0") else ({}, b"")
-
-
-def _unpack(content, image):
+def read(content, image):
+    """Return the names and the declarations of an image; None if they belong to another image."""
     line, _, body = content.partition(b"\n")
     try:
         size, checksum, table, declarations = map(int, line.removeprefix(MAGIC).split(b" ")[1:])
