@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +21,10 @@ template <class T> __global__ void add(T* x, T a) { *x += a; }
 extern "C" __global__ void scale(float* x, float a) { *x *= a; }
 """
 EXPRESSIONS = ("add<float>", b"add<int>")
+
+IMAGE = b"\x7fELF " + bytes(range(256))
+NAMES = {"add<int>": b"_Z3add", b"\xff": b"\xfe"}
+DIGEST = "ab" * 32
 
 
 @pytest.fixture
@@ -37,13 +42,11 @@ def compile_cubin(cache, options, expressions=EXPRESSIONS):
 
 
 def file_of(cache):
-    (path,) = (path for path in _entries(cache).glob("*/*"))
+    (path,) = _entries(cache).glob("*/*")
     return path
 
 
 def _entries(cache):
-    from pathlib import Path
-
     return Path(cache._root) / "entries"
 
 
@@ -62,30 +65,26 @@ def scaled(device, code, argument=3):
 
 
 class TestContent:
-    IMAGE = b"\x7fELF " + bytes(range(256))
-    NAMES = {"add<int>": b"_Z3add", b"\xff": b"\xfe"}
-    DIGEST = "ab" * 32
-
     def content(self, image=IMAGE):
-        return program_content(self.DIGEST, image, self.NAMES, b".entry scale")
+        return program_content(DIGEST, image, NAMES, b".entry scale")
 
     def test_a_program_begins_with_its_image(self):
-        assert self.content().startswith(self.IMAGE)
-        assert split(self.DIGEST, self.content()) == (self.IMAGE, (self.NAMES, b".entry scale"))
+        assert self.content().startswith(IMAGE)
+        assert split(DIGEST, self.content()) == (IMAGE, (NAMES, b".entry scale"))
 
     @pytest.mark.parametrize("image", [IMAGE, b"", MAGIC, b"text" + PLAIN, bytes(300_000)])
     def test_no_truncated_content_is_a_program(self, image):
         content = self.content(image)
         lengths = range(len(content)) if len(content) < 5000 else range(0, len(content), 997)
-        assert all(split(self.DIGEST, content[:length])[1] is None for length in lengths)
+        assert all(split(DIGEST, content[:length])[1] is None for length in lengths)
 
     def test_no_damaged_byte_is_accepted(self):
         content = self.content()
-        expected = split(self.DIGEST, content)
+        expected = split(DIGEST, content)
         for index in range(len(content)):
             damaged = bytearray(content)
             damaged[index] ^= 1
-            assert split(self.DIGEST, bytes(damaged))[1] is None, index
+            assert split(DIGEST, bytes(damaged))[1] is None, index
         assert expected[1] is not None
 
     def test_the_program_of_another_key_is_rejected(self):
@@ -94,7 +93,7 @@ class TestContent:
     def test_doubled_and_extended_contents_are_rejected(self):
         content = self.content()
         for damaged in (content + content, content + b"x", b"x" + content, content[5:]):
-            assert split(self.DIGEST, damaged)[1] is None
+            assert split(DIGEST, damaged)[1] is None
 
     @pytest.mark.parametrize("ending", [MAGIC, PLAIN, MAGIC + PLAIN, PLAIN + PLAIN])
     def test_a_stored_image_may_end_like_an_entry(self, cache, ending):
