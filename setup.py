@@ -144,9 +144,9 @@ PARTS = [
         libraries="pthread dl",
         flags=FLOATS,
         variants=WIDER,
-        small="api builtin control decode device driver graph image link module object "
-        "observation ptx report settings sharing stream work cycle_report.cpp executable.cpp "
-        "exports.cpp wait_graph.cpp" + BASELINE_HANDLERS,
+        small="api async builtin control decode device driver graph image link module object "
+        "observation ptx report scalar settings sharing stream work cycle_report.cpp "
+        "executable.cpp exports.cpp wait_graph.cpp" + BASELINE_HANDLERS,
     ),
     Part(RUNTIME, "cpp/emulated_runtime emulated_runtime", small="emulated_runtime"),
     Part(MANAGEMENT, "cpp/emulated_nvml emulated_nvml", True, "dl pthread"),

@@ -7,9 +7,18 @@ their output, the tables of codes from the exceptions' texts, and figures from t
 
 from pathlib import Path
 
-from . import codes, core_reference, design_notes, gallery, measured, release_notes
+from . import (
+    codes,
+    core_reference,
+    design_notes,
+    gallery,
+    instructions,
+    measured,
+    release_notes,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
+INSTRUCTIONS = "cpp/emulator/ptx/instruction_table.cpp"
 
 
 def results(name):
@@ -24,6 +33,7 @@ def pages():
         **{f"examples/{name}": text for name, text in gallery.pages(ROOT / "examples").items()},
         **{f"design/{n}": text for n, text in design_notes.pages(ROOT / "docs/design").items()},
         "codes.rst": codes.page(),
+        "instructions.rst": instructions.page((ROOT / INSTRUCTIONS).read_text()),
         "measured.rst": measured.measured((ROOT / "README.md").read_text()),
         "budget.rst": measured.budget((ROOT / "benchmarks" / "budget.toml").read_text()),
         "rows.rst": "\n".join(measured.rows(text) for text in results("rows")),

@@ -21,6 +21,7 @@ from docs.pages import (
     core_reference,
     design_notes,
     gallery,
+    instructions,
     measured,
     nvml_errors,
     release_notes,
@@ -337,3 +338,28 @@ def test_every_page_of_the_guide_is_in_a_toctree():
     listed = re.findall(r"^   guide/(\w+)$", index, re.M)
     names = [path.stem for path in (ROOT / "docs" / "guide").glob("*.rst")]
     assert sorted(listed) == sorted(names)
+
+
+class TestInstructions:
+    """The page of PTX instructions has a row for every opcode of the vocabulary."""
+
+    def rows(self):
+        return instructions.rows((ROOT / "cpp/emulator/ptx/instruction_table.cpp").read_text())
+
+    def test_every_opcode_has_a_row(self):
+        vocabulary = (ROOT / "cpp/emulator/ptx/vocabulary/opcode.hpp").read_text()
+        opcodes = re.findall(r"^  (\w+),", vocabulary, re.M)
+        assert {name.rstrip("_") for name in opcodes} - {"unknown"} == {r[0] for r in self.rows()}
+
+    @pytest.mark.parametrize(
+        "row",
+        [
+            ("dp4a", "", 50, 61, "exact"),
+            ("mbarrier", "try_wait", 78, 90, "exact"),
+            ("mma", "sp", 71, 80, "refused"),
+            ("mma", "", 64, 70, "documented"),
+            ("abs", "", 10, 0, "exact"),
+        ],
+    )
+    def test_a_row_has_its_facts(self, row):
+        assert row in self.rows()

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emulator/exec/instruction.hpp"
+#include "emulator/exec/matrix/matrix_site.hpp"
 #include "emulator/exec/texture/texture_site.hpp"
 #include "emulator/ptx/ast.hpp"
 #include "emulator/report/fault.hpp"
@@ -63,6 +64,7 @@ struct function_code {
   std::vector<std::uint32_t> parameter_offsets, result_offsets;  // in the frame
   std::vector<call_site> calls;
   std::vector<texture_site> textures;
+  std::vector<matrix_site> matrices;
   bool reads_reserved_shared = false;  // reads the address of the driver's shared memory
 };
 

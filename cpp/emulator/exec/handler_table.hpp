@@ -20,7 +20,7 @@ struct handler_entry {
 };
 
 using handler_family = std::span<const handler_entry>;
-using family_list = std::array<const handler_family*, 13>;
+using family_list = std::array<const handler_family*, 14>;
 
 constexpr bool is_sorted_by_name(handler_family entries) {
   for (std::size_t i = 1; i < entries.size(); ++i) {

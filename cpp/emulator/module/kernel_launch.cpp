@@ -31,6 +31,7 @@ exec::run_options options_for(driver& d, stream& target) {
   options.step_limit = d.settings.step_limit;
   options.check_memory = d.settings.checks_for(check::memory);
   options.check_sync = d.settings.checks_for(check::sync);
+  options.copies_are_late = d.settings.mode == run_mode::adversarial;
   options.print = [&owner](std::string_view record) { owner.print(record); };
   options.set_conditional = [&d, &owner](std::uint64_t handle, std::uint32_t value) {
     return set_conditional(d, owner, handle, value);

@@ -9,6 +9,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "emulator/ptx/instruction_table.hpp"
+
 namespace halfwarp::emulator::ptx {
 namespace {
 
@@ -47,11 +49,26 @@ widths rule_of(const mnemonic& word) noexcept {
   return widths::any;
 }
 
+// Returns what a mnemonic needs beyond the version and target of the module; empty: nothing.
+std::string missing_of(const module& m, const mnemonic& word) {
+  const since first = first_of(word);
+  const std::uint32_t version = 10 * m.version_major + m.version_minor;
+  const std::uint32_t target = m.target_architecture();
+  if (target && target < first.target) {
+    return ".target sm_" + std::to_string(first.target) + " or later, the module has " +
+           std::string{m.target};
+  }
+  if (version >= first.version) return {};
+  return ".version " + std::to_string(first.version / 10) + "." +
+         std::to_string(first.version % 10) + " or later, the module has " +
+         std::to_string(m.version_major) + "." + std::to_string(m.version_minor);
+}
+
 class function_verifier {
  public:
-  function_verifier(const module& m, const function& f, std::vector<parse_error>& findings,
-                    std::size_t limit)
-      : module_{m}, f_{f}, findings_{findings}, limit_{limit} {}
+  function_verifier(const module& m, const function& f, const std::vector<std::string>& missing,
+                    std::vector<parse_error>& findings, std::size_t limit)
+      : module_{m}, f_{f}, missing_{missing}, findings_{findings}, limit_{limit} {}
 
   void run() {
     if (f_.is_entry && !f_.return_parameters.empty()) {
@@ -94,6 +111,9 @@ class function_verifier {
     const std::size_t before = findings_.size();
     for (const operand& o : f_.operands_of(i)) check_names(i, o);
     if (findings_.size() != before || word.has_unknown_word) return;
+    if (const std::string& missing = missing_[i.mnemonic]; !missing.empty()) {
+      return report(i, "'" + std::string{word.text} + "' needs " + missing);
+    }
     switch (word.opcode) {
       case opcode::bra:
         return check_branch(i);
@@ -215,13 +235,16 @@ class function_verifier {
 
   const module& module_;
   const function& f_;
+  const std::vector<std::string>& missing_;  // by mnemonic
   std::vector<parse_error>& findings_;
   std::size_t limit_;
 };
 
 class module_verifier {
  public:
-  module_verifier(const module& m, std::size_t limit) : module_{m}, limit_{limit} {}
+  module_verifier(const module& m, std::size_t limit) : module_{m}, limit_{limit} {
+    for (const mnemonic& word : m.mnemonics) missing_.push_back(missing_of(m, word));
+  }
 
   std::vector<parse_error> run() {
     for (const module_item& item : module_.items) {
@@ -254,7 +277,7 @@ class module_verifier {
       report(f.line, "function " + quoted(f.name) + " is defined twice");
     }
     for (const variable& v : f.variables) check_relocations(v);
-    function_verifier{module_, f, findings_, limit_}.run();
+    function_verifier{module_, f, missing_, findings_, limit_}.run();
   }
 
   void check_relocations(const variable& v) {
@@ -268,6 +291,7 @@ class module_verifier {
 
   const module& module_;
   std::size_t limit_;
+  std::vector<std::string> missing_;  // by mnemonic
   std::vector<parse_error> findings_;
   std::unordered_set<std::string_view> defined_;
 };

@@ -192,6 +192,22 @@ void decode_lop3(function_decoder& d) {
   d.emit("mov.b32", {d.result(to, 32), computed});
 }
 
+// dp4a.TYPE.TYPE d, a, b, c; dp2a.{lo,hi}.TYPE.TYPE d, a, b, c
+void decode_dot_product(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  const bool is_halves = m.opcode == opcode::dp2a;
+  for (scalar_type type : m.types()) {
+    if (type != scalar_type::s32 && type != scalar_type::u32) throw unsupported{"this type"};
+  }
+  if (is_halves && m.has(qualifier::lo) == m.has(qualifier::hi)) {
+    throw unsupported{"dp2a without one of .lo and .hi"};
+  }
+  std::string name{ptx::spelling(m.opcode)};
+  for (scalar_type type : m.types()) name.append(".").append(ptx::spelling(type));
+  set_operands(d, name, "TTTT", scalar_type::b32);
+  d.last().immediate = m.has(qualifier::hi) ? 16 : 0;
+}
+
 void decode_prmt(function_decoder& d) {
   std::string name = "prmt.b32";
   for (qualifier q : d.spelling().qualifiers()) name.append(".").append(ptx::spelling(q));

@@ -107,6 +107,10 @@ class function_decoder {
     out_.textures.push_back(site);
     return static_cast<std::uint32_t>(out_.textures.size() - 1);
   }
+  std::uint32_t add_matrix(const matrix_site& site) {
+    out_.matrices.push_back(site);
+    return static_cast<std::uint32_t>(out_.matrices.size() - 1);
+  }
   call_site& new_call() { return out_.calls.emplace_back(); }
   std::uint32_t call_count() const { return static_cast<std::uint32_t>(out_.calls.size()); }
 

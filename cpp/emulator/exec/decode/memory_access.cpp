@@ -116,6 +116,55 @@ void decode_st(function_decoder& d) {
   }
 }
 
+namespace {
+
+qualifier atomic_operation_of(const ptx::mnemonic& m) {
+  constexpr qualifier operations[] = {
+      qualifier::add, qualifier::and_, qualifier::cas, qualifier::dec, qualifier::exch,
+      qualifier::inc, qualifier::max,  qualifier::min, qualifier::or_, qualifier::xor_};
+  auto operation = std::find_if(std::begin(operations), std::end(operations),
+                                [&](qualifier q) { return m.has(q); });
+  if (operation == std::end(operations)) throw unsupported{"this form of atomic operation"};
+  return *operation;
+}
+
+std::string atomic_name(qualifier operation, scalar_type type, state_space space) {
+  bool is_arithmetic =
+      operation == qualifier::add || operation == qualifier::min || operation == qualifier::max;
+  bool is_wrapping = operation == qualifier::add && !ptx::is_floating(type);
+  std::string type_part =
+      is_arithmetic && !is_wrapping ? std::string(ptx::spelling(type)) : bits_name(bits_of(type));
+  const char* space_part = space == state_space::shared ? "shared." : "global.";
+  return std::string("atom.") + space_part + std::string(ptx::spelling(operation)) + "." +
+         type_part;
+}
+
+// Each element of a vector is atomic. The address is aligned to the whole vector.
+void decode_vector_atom(function_decoder& d, qualifier operation, address at, std::size_t first) {
+  const ptx::mnemonic& m = d.spelling();
+  const scalar_type type = m.type(0);
+  const int bits = bits_of(type);
+  const std::uint32_t width = m.vector_width, bytes = width * static_cast<std::uint32_t>(bits) / 8;
+  if (at.space != state_space::global || m.has(qualifier::cas) || bytes > 16 ||
+      !ptx::is_floating(type)) {
+    throw unsupported{"a vector with this atomic operation"};
+  }
+  const std::string name = atomic_name(operation, type, at.space);
+  const auto sources = registers_of(d, d.operand(first + 1));
+  instruction& check = d.emit("check.global");
+  set_address(d, check, at, 1, 0);
+  check.target = bytes;
+  for (std::uint32_t i = 0; i < width; ++i) {
+    const operand_slot b = d.value(sources[i], bits, type);
+    const operand_slot to =
+        first ? d.result(registers_of(d, d.operand(0))[i], bits) : d.temporary(bits);
+    set_address(d, d.emit(name, {to, b, b}), at, 1, bits);
+    at.displacement += static_cast<std::uint64_t>(bits) / 8;
+  }
+}
+
+}  // namespace
+
 // atom.SPACE.OP.TYPE d, [a], b, c and red.SPACE.OP.TYPE [a], b
 void decode_atom(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
@@ -124,40 +173,29 @@ void decode_atom(function_decoder& d) {
   int bits = bits_of(type);
   bool has_result = m.opcode == ptx::opcode::atom;
   std::size_t first = has_result ? 1 : 0;
-  constexpr qualifier operations[] = {
-      qualifier::add, qualifier::and_, qualifier::cas, qualifier::dec, qualifier::exch,
-      qualifier::inc, qualifier::max,  qualifier::min, qualifier::or_, qualifier::xor_};
-  auto operation = std::find_if(std::begin(operations), std::end(operations),
-                                [&](qualifier q) { return m.has(q); });
-  if (operation == std::end(operations) || m.vector_width > 1) {
-    throw unsupported{"this form of atomic operation"};
-  }
+  const qualifier operation = atomic_operation_of(m);
   address at = d.address_of(d.operand(first), m.space(0));
+  if (m.vector_width > 1) return decode_vector_atom(d, operation, at, first);
   if (at.space == state_space::shared && at.is_narrow) {
     operand_slot wide = d.temporary(64);
     d.emit("extend.u32.b64", {wide, at.base});
     at.base = wide;
     at.is_narrow = false;
   }
-  bool is_arithmetic =
-      *operation == qualifier::add || *operation == qualifier::min || *operation == qualifier::max;
-  bool is_wrapping = *operation == qualifier::add && !ptx::is_floating(type);
-  std::string type_part =
-      is_arithmetic && !is_wrapping ? std::string(ptx::spelling(type)) : bits_name(bits);
   operand_slot b = d.value(d.operand(first + 1), bits, type);
-  operand_slot c = *operation == qualifier::cas ? d.value(d.operand(first + 2), bits, type) : b;
+  operand_slot c = operation == qualifier::cas ? d.value(d.operand(first + 2), bits, type) : b;
   operand_slot result = has_result ? d.result(d.operand(0), bits) : d.temporary(bits);
   bool is_in_frame = at.space == state_space::local || at.space == state_space::param;
   if (is_in_frame) throw unsupported{"atomic operation on memory of one thread"};
-  const char* space = at.space == state_space::shared ? "shared." : "global.";
-  instruction& instr = d.emit(
-      std::string("atom.") + space + std::string(ptx::spelling(*operation)) + "." + type_part,
-      {result, b, c});
+  instruction& instr = d.emit(atomic_name(operation, type, at.space), {result, b, c});
   set_address(d, instr, at, 1, bits);
 }
 
+// Proxies share one memory, so a fence between them orders what any fence orders.
 void decode_fence(function_decoder& d) {
-  if (d.spelling().has(qualifier::proxy)) throw unsupported{"fence.proxy"};
+  const bool has_address =
+      d.spelling().has(qualifier::tensormap_generic) && d.spelling().has(qualifier::acquire);
+  if (d.operands().size() != (has_address ? 2u : 0u)) throw unsupported{"number of operands"};
   d.emit("fence");
 }
 

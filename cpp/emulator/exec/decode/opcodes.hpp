@@ -56,6 +56,20 @@ void decode_txq(function_decoder& d);  // and suq
 void decode_suld(function_decoder& d);
 void decode_sust(function_decoder& d);
 void decode_sured(function_decoder& d);
+void decode_dot_product(function_decoder& d);  // dp4a dp2a
+void decode_griddepcontrol(function_decoder& d);
+void decode_createpolicy(function_decoder& d);
+void decode_cp_async(function_decoder& d);
+void decode_mbarrier(function_decoder& d);
+void decode_ldmatrix(function_decoder& d);
+void decode_stmatrix(function_decoder& d);
+void decode_movmatrix(function_decoder& d);
+void decode_mma(function_decoder& d);
+// Decodes a conversion from or to tf32 or a format of at most 8 bits. Returns false for others.
+bool decode_small_float(function_decoder& d);
+
+// Returns the slot of an offset in shared memory, 64 bits wide. The space may be generic.
+operand_slot emit_shared_offset(function_decoder& d, const ptx::operand& o, ptx::state_space space);
 
 // Emits a comparison (eq, ltu, lo ...) of two values of `type` with a predicate result.
 void emit_comparison(function_decoder& d, ptx::qualifier comparison, ptx::scalar_type type,

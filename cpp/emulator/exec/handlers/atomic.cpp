@@ -154,6 +154,11 @@ void compare_and_swap(warp& w, const instruction& instr) {
 
 void fence(warp&, const instruction&) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
+// Checks the address of a vector. The target is the size of the vector in bytes.
+void check_vector(warp& w, const instruction& instr) {
+  global_location::find(w, instr, {report::access_kind::atomic, instr.target});
+}
+
 using in_global = global_location;
 using in_shared = shared_location<uint64_t>;
 
@@ -216,6 +221,7 @@ constexpr handler_entry entries[] = {
     {"atom.shared.or.b64", &update<disjunction, u64, in_shared>},
     {"atom.shared.xor.b32", &update<exclusive_or, u32, in_shared>},
     {"atom.shared.xor.b64", &update<exclusive_or, u64, in_shared>},
+    {"check.global", &check_vector},
     {"fence", &fence},
 };
 static_assert(is_sorted_by_name(entries));

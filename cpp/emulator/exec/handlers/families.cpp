@@ -6,12 +6,12 @@ namespace halfwarp::emulator::exec::HALFWARP_ISA {
 
 extern const handler_family atomic_handlers, bits_handlers, carry_handlers, compare_handlers,
     convert_handlers, float_handlers, function_handlers, half_handlers, integer_handlers,
-    memory_handlers, move_handlers, special_handlers, warp_wide_handlers;
+    matrix_handlers, memory_handlers, move_handlers, special_handlers, warp_wide_handlers;
 
 extern const family_list families;
 const family_list families{
-    &atomic_handlers, &bits_handlers,     &carry_handlers,    &compare_handlers, &convert_handlers,
-    &float_handlers,  &function_handlers, &half_handlers,     &integer_handlers, &memory_handlers,
-    &move_handlers,   &special_handlers,  &warp_wide_handlers};
+    &atomic_handlers, &bits_handlers,     &carry_handlers,   &compare_handlers,  &convert_handlers,
+    &float_handlers,  &function_handlers, &half_handlers,    &integer_handlers,  &matrix_handlers,
+    &memory_handlers, &move_handlers,     &special_handlers, &warp_wide_handlers};
 
 }  // namespace halfwarp::emulator::exec::HALFWARP_ISA

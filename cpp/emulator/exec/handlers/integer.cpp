@@ -152,6 +152,36 @@ struct absolute_difference {
   }
 };
 
+// Adds c and the products of the parts of a and b. Each source is signed or unsigned.
+template <class A, class B>
+void dot_of_bytes(warp& w, const instruction& instr) {
+  u32* d = w.at<u32>(instr.operand[0]);
+  const u32 *a = w.at<u32>(instr.operand[1]), *b = w.at<u32>(instr.operand[2]);
+  const u32* c = w.at<u32>(instr.operand[3]);
+  assign(w, d, [=](int l) {
+    u32 sum = c[l];
+    for (int i = 0; i < 32; i += 8) {
+      i32 product = static_cast<A>(a[l] >> i) * static_cast<B>(b[l] >> i);
+      sum += static_cast<u32>(product);
+    }
+    return sum;
+  });
+}
+// The immediate is the first bit of b: 0 for .lo, 16 for .hi.
+template <class A, class B>
+void dot_of_halves(warp& w, const instruction& instr) {
+  u32* d = w.at<u32>(instr.operand[0]);
+  const u32 *a = w.at<u32>(instr.operand[1]), *b = w.at<u32>(instr.operand[2]);
+  const u32* c = w.at<u32>(instr.operand[3]);
+  const u32 first = static_cast<u32>(instr.immediate);
+  assign(w, d, [=](int l) {
+    u32 bytes = b[l] >> first;
+    i32 low = static_cast<A>(a[l]) * static_cast<B>(bytes);
+    i32 high = static_cast<A>(a[l] >> 16) * static_cast<B>(bytes >> 8);
+    return c[l] + static_cast<u32>(low) + static_cast<u32>(high);
+  });
+}
+
 template <class Operation, class T>
 void packed_binary(warp& w, const instruction& instr) {
   T* d = w.at<T>(instr.operand[0]);
@@ -175,6 +205,14 @@ constexpr handler_entry entries[] = {
     {"div.u16", &binary<quotient, u16>},
     {"div.u32", &binary<quotient, u32>},
     {"div.u64", &binary<quotient, u64>},
+    {"dp2a.s32.s32", &dot_of_halves<i16, i8>},
+    {"dp2a.s32.u32", &dot_of_halves<i16, u8>},
+    {"dp2a.u32.s32", &dot_of_halves<u16, i8>},
+    {"dp2a.u32.u32", &dot_of_halves<u16, u8>},
+    {"dp4a.s32.s32", &dot_of_bytes<i8, i8>},
+    {"dp4a.s32.u32", &dot_of_bytes<i8, u8>},
+    {"dp4a.u32.s32", &dot_of_bytes<u8, i8>},
+    {"dp4a.u32.u32", &dot_of_bytes<u8, u8>},
     {"mad.hi.s16", &ternary<product_high, i16>},
     {"mad.hi.s32", &ternary<product_high, i32>},
     {"mad.hi.s64", &ternary<product_high, i64>},

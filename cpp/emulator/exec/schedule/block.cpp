@@ -154,6 +154,7 @@ void begin(block_state& block, std::uint64_t number) {
                  static_cast<std::uint32_t>(number / grid.x % grid.y),
                  static_cast<std::uint32_t>(number / grid.x / grid.y)};
   block.barriers.fill({});
+  block.copies.clear();
   block.live_threads = static_cast<std::uint32_t>(launch.request.block.count());
   fill_pattern(block.shared, seed, 2 * number);
   fill_pattern(block.local, seed, 2 * number + 1);

@@ -43,6 +43,7 @@ struct run_options {
   std::uint64_t step_limit = 1ull << 36;  // thread-instructions
   std::uint32_t stack_bytes = 1024;       // per thread, for recursive kernels
   bool check_memory = true, check_sync = true;
+  bool copies_are_late = false;  // asynchronous copies complete at the wait
   // Receives the text of each device printf call. Called by one host thread at a time. If null, the
   // text is discarded.
   std::function<void(std::string_view)> print;

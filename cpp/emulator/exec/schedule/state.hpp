@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "emulator/exec/async/async.hpp"
 #include "emulator/exec/code.hpp"
 #include "emulator/exec/schedule/run.hpp"
 #include "emulator/exec/schedule/warp_splits.hpp"
@@ -65,6 +66,7 @@ struct block_state {
   std::vector<warp_state> warps;
   lane_storage shared, local;
   std::array<barrier_state, barrier_count> barriers;
+  std::vector<thread_copies> copies;  // by thread; empty before the first late copy
   std::uint32_t live_threads = 0;
   std::vector<std::uint32_t> order;  // of the warps
 };

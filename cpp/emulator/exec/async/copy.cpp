@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// cp.async: copies from global to shared memory that a thread waits for.
+//
+// A copy may complete at any time until the wait. It completes at once, or with the option
+// copies_are_late at the wait, so that a read before the wait returns the old bytes.
+#include <bit>
+#include <cstring>
+
+#include "emulator/exec/access.hpp"
+#include "emulator/exec/async/async.hpp"
+#include "emulator/exec/schedule/state.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+template <class Visit>
+void for_each_lane(lane_mask lanes, Visit&& visit) {
+  for (; lanes; lanes &= lanes - 1) visit(std::countr_zero(lanes));
+}
+
+std::uint64_t offset_of(warp& w, const instruction& instr, int lane) {
+  return w.at<std::uint64_t>(instr.operand[0])[lane];
+}
+
+void require_shared(warp& w, const instruction& instr, std::uint32_t bytes) {
+  bool is_wrong = false;
+  for_each_lane(w.active, [&](int l) {
+    const std::uint64_t at = offset_of(w, instr, l);
+    is_wrong |= at > w.shared_bytes || w.shared_bytes - at < bytes || at % bytes != 0;
+  });
+  if (is_wrong) raise_shared_fault(w, instr, {report::access_kind::store, bytes}, &offset_of);
+}
+
+[[noreturn]] void raise_size(const warp& w, const instruction& instr, int lane, std::uint32_t size,
+                             std::uint32_t bytes) {
+  report::fault f = describe_fault(w, instr, lane);
+  f.kind = report::fault_kind::out_of_bounds;
+  f.detail = "the source size " + std::to_string(size) + " is greater than the " +
+             std::to_string(bytes) + " bytes of the copy";
+  f.hint = "pass a source size of at most the size of the copy";
+  throw kernel_fault{f};
+}
+
+// Returns the bytes that each lane reads; the rest of a copy is zeros.
+std::array<std::uint8_t, warp_size> sizes_of(warp& w, const instruction& instr,
+                                             std::uint32_t bytes) {
+  std::array<std::uint8_t, warp_size> sizes;
+  sizes.fill(static_cast<std::uint8_t>(bytes));
+  if (instr.flags & copy_flag::has_predicate) {
+    for_each_lane(w.predicates[instr.operand[1]], [&](int l) { sizes[l] = 0; });
+  }
+  if (!(instr.flags & copy_flag::has_size)) return sizes;
+  const auto* size = w.at<std::uint32_t>(instr.operand[1]);
+  for_each_lane(w.active, [&](int l) {
+    if (size[l] > bytes) raise_size(w, instr, l, size[l], bytes);
+    sizes[l] = static_cast<std::uint8_t>(size[l]);
+  });
+  return sizes;
+}
+
+using host_addresses = std::array<std::uint64_t, warp_size>;
+
+// Finds the sources of the active lanes, each with `bytes` bytes.
+void find_sources(warp& w, const instruction& instr, lane_mask lanes, std::uint32_t bytes,
+                  host_addresses& from) {
+  if (!lanes) return;
+  const lane_mask active = w.active;
+  w.active = lanes;
+  const lane_view view = find_lanes(w, instr, w.at<std::uint64_t>(instr.operand[4]),
+                                    {report::access_kind::load, bytes});
+  for_each_lane(lanes, [&](int l) { from[l] = view.address[l] + view.offset; });
+  w.active = active;
+}
+
+// A lane that reads a part of its copy needs an aligned address and the bytes of this part.
+void check_part(warp& w, const instruction& instr, int lane, std::uint32_t bytes,
+                std::uint32_t size) {
+  const auto at =
+      w.at<std::uint64_t>(instr.operand[4])[lane] + static_cast<std::uint64_t>(instr.immediate);
+  host_addresses ignored;
+  if (at % bytes) return find_sources(w, instr, 1u << lane, bytes, ignored);
+  instruction last = instr;
+  last.immediate += size - 1;
+  find_sources(w, last, 1u << lane, 1, ignored);
+}
+
+void complete(warp& w, const pending_copy& copy) {
+  std::byte* to = w.shared + copy.to;
+  std::memcpy(to, reinterpret_cast<const void*>(copy.from), copy.read);
+  std::memset(to + copy.read, 0, copy.bytes - copy.read);
+}
+
+thread_copies& copies_of(warp& w, int lane) {
+  auto& all = w.block->copies;
+  if (all.empty()) all.resize(w.block->warps.size() * warp_size);
+  return all[w.index * warp_size + static_cast<std::uint32_t>(lane)];
+}
+
+// Completes the copies of the groups before `end`.
+void complete_before(warp& w, thread_copies& copies, std::uint32_t end) {
+  std::size_t completed = 0;
+  while (completed < copies.pending.size() && copies.pending[completed].group < end) {
+    complete(w, copies.pending[completed++]);
+  }
+  copies.pending.erase(copies.pending.begin(),
+                       copies.pending.begin() + static_cast<std::ptrdiff_t>(completed));
+}
+
+}  // namespace
+
+void run_copy(warp& w, const instruction& instr) {
+  const std::uint32_t bytes = instr.flags & copy_flag::bytes;
+  require_shared(w, instr, bytes);
+  const auto sizes = sizes_of(w, instr, bytes);
+  lane_mask whole = 0, partial = 0;
+  for_each_lane(w.active, [&](int l) {
+    if (sizes[l] == bytes) whole |= 1u << l;
+    if (sizes[l] && sizes[l] < bytes) partial |= 1u << l;
+  });
+  host_addresses from{};
+  instruction source = instr;
+  source.flags = access_flag::global_only;
+  find_sources(w, source, whole, bytes, from);
+  for_each_lane(partial, [&](int l) { check_part(w, source, l, bytes, sizes[l]); });
+  find_sources(w, source, partial, 1, from);
+  const bool is_late = w.block->launch->options.copies_are_late;
+  for_each_lane(w.active, [&](int l) {
+    pending_copy copy{0, static_cast<std::uint8_t>(bytes), sizes[l], offset_of(w, instr, l),
+                      from[l]};
+    if (!is_late) return complete(w, copy);
+    thread_copies& copies = copies_of(w, l);
+    copy.group = copies.group;
+    copies.pending.push_back(copy);
+  });
+}
+
+void run_commit_copies(warp& w, const instruction&) {
+  if (!w.block->launch->options.copies_are_late) return;
+  for_each_lane(w.active, [&](int l) { ++copies_of(w, l).group; });
+}
+
+void run_wait_copies(warp& w, const instruction& instr) {
+  if (!w.block->launch->options.copies_are_late) return;
+  for_each_lane(w.active, [&](int l) {
+    thread_copies& copies = copies_of(w, l);
+    if (instr.immediate < 0) return complete_before(w, copies, copies.group + 1);
+    const auto allowed = static_cast<std::uint64_t>(instr.immediate);
+    if (allowed < copies.group) {
+      complete_before(w, copies, copies.group - static_cast<std::uint32_t>(allowed));
+    }
+  });
+}
+
+}  // namespace halfwarp::emulator::exec

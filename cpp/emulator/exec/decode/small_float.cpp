@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decodes cvt from and to tf32, fp8, fp6, fp4 and ue8m0, and cvt.pack.
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "emulator/exec/decode/opcodes.hpp"
+#include "emulator/exec/scalar/scalar.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+using ptx::qualifier;
+using ptx::scalar_type;
+
+std::optional<small_format> small_format_of(scalar_type type) {
+  constexpr std::pair<scalar_type, small_format> formats[] = {
+      {scalar_type::e4m3x2, small_format::e4m3}, {scalar_type::e5m2x2, small_format::e5m2},
+      {scalar_type::e2m3x2, small_format::e2m3}, {scalar_type::e3m2x2, small_format::e3m2},
+      {scalar_type::e2m1x2, small_format::e2m1}, {scalar_type::ue8m0x2, small_format::ue8m0},
+  };
+  for (auto [name, format] : formats) {
+    if (name == type) return format;
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void refuse() { throw unsupported{"this form of cvt"}; }
+
+// Requires exactly these words, and .relu if it is allowed.
+void require_words(const ptx::mnemonic& m, std::initializer_list<qualifier> words, bool may_relu) {
+  const std::size_t extra = may_relu && m.has(qualifier::relu) ? 1 : 0;
+  bool has_all = m.qualifiers().size() == words.size() + extra;
+  for (qualifier word : words) has_all &= m.has(word);
+  if (!has_all) refuse();
+}
+
+void require_operands(const function_decoder& d, std::size_t count) {
+  if (d.operands().size() != count) throw unsupported{"number of operands"};
+}
+
+void decode_to_small(function_decoder& d, small_format format, scalar_type from) {
+  const ptx::mnemonic& m = d.spelling();
+  const bool is_exponent = format == small_format::ue8m0;
+  const bool is_fp8 = format == small_format::e4m3 || format == small_format::e5m2;
+  if (is_exponent) {
+    require_words(m, {m.has(qualifier::rp) ? qualifier::rp : qualifier::rz, qualifier::satfinite},
+                  false);
+  } else {
+    require_words(m, {qualifier::rn, qualifier::satfinite}, true);
+  }
+  const int bits = bits_of(m.type(0));
+  instruction* instr = nullptr;
+  if (from == scalar_type::f32) {
+    require_operands(d, 3);
+    const operand_slot high = d.value(d.operand(1), 32, scalar_type::f32);
+    const operand_slot low = d.value(d.operand(2), 32, scalar_type::f32);
+    const operand_slot to = d.result(d.operand(0), bits);
+    instr = &d.emit(&run_small_from_floats, flow::next);
+    instr->operand = {to, high, low, 0, 0};
+  } else if (from == scalar_type::f16x2 && is_fp8) {
+    require_operands(d, 2);
+    const operand_slot pair = d.value(d.operand(1), 32);
+    const operand_slot to = d.result(d.operand(0), bits);
+    instr = &d.emit(&run_small_from_halves, flow::next);
+    instr->operand = {to, pair, 0, 0, 0};
+  } else {
+    refuse();
+  }
+  instr->immediate = static_cast<std::int64_t>(format);
+  instr->flags = float_flags(m);
+}
+
+void decode_from_small(function_decoder& d, small_format format, scalar_type to) {
+  const ptx::mnemonic& m = d.spelling();
+  const bool is_exponent = format == small_format::ue8m0;
+  if (to != (is_exponent ? scalar_type::bf16x2 : scalar_type::f16x2)) refuse();
+  require_words(m, {qualifier::rn}, !is_exponent);
+  require_operands(d, 2);
+  const operand_slot pair = d.value(d.operand(1), bits_of(m.type(1)));
+  const operand_slot result = d.result(d.operand(0), 32);
+  instruction& instr = d.emit(&run_halves_from_small, flow::next);
+  instr.operand = {result, pair, 0, 0, 0};
+  instr.immediate = static_cast<std::int64_t>(format);
+  instr.flags = float_flags(m);
+}
+
+void decode_to_tf32(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  const bool is_away = m.has(qualifier::rna), is_zero = m.has(qualifier::rz);
+  if (m.type(1) != scalar_type::f32) refuse();
+  require_words(m, {is_away ? qualifier::rna : is_zero ? qualifier::rz : qualifier::rn}, !is_away);
+  require_operands(d, 2);
+  const operand_slot from = d.value(d.operand(1), 32, scalar_type::f32);
+  const operand_slot to = d.result(d.operand(0), 32);
+  instruction& instr = d.emit(&run_tf32, flow::next);
+  instr.operand = {to, from, 0, 0, 0};
+  instr.immediate = static_cast<std::int64_t>(is_away   ? tf32_rounding::to_nearest_away
+                                              : is_zero ? tf32_rounding::to_zero
+                                                        : tf32_rounding::to_nearest_even);
+  instr.flags = float_flags(m);
+}
+
+// cvt.pack.sat.{u16,s16}.s32 d, a, b; cvt.pack.sat.{u8,s8,u4,s4}.s32.b32 d, a, b, c
+void decode_pack(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  constexpr scalar_type results[] = {scalar_type::u4, scalar_type::s4,  scalar_type::u8,
+                                     scalar_type::s8, scalar_type::u16, scalar_type::s16};
+  const int width = bits_of(m.type(0));
+  const bool is_known = std::ranges::find(results, m.type(0)) != std::end(results);
+  const bool has_upper = width < 16;
+  if (!is_known || m.type(1) != scalar_type::s32 || m.type_count != (has_upper ? 3 : 2)) refuse();
+  if (has_upper && m.type(2) != scalar_type::b32) refuse();
+  require_words(m, {qualifier::pack, qualifier::sat}, false);
+  require_operands(d, has_upper ? 4 : 3);
+  const operand_slot a = d.value(d.operand(1), 32), b = d.value(d.operand(2), 32);
+  const operand_slot c = has_upper ? d.value(d.operand(3), 32) : b;
+  const operand_slot to = d.result(d.operand(0), 32);
+  instruction& instr = d.emit(&run_pack, flow::next);
+  instr.operand = {to, a, b, c, 0};
+  instr.immediate = width;
+  instr.flags = ptx::is_signed(m.type(0));
+}
+
+}  // namespace
+
+bool decode_small_float(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  const scalar_type to = m.type(0), from = m.type(1);
+  if (m.has(qualifier::pack)) {
+    decode_pack(d);
+  } else if (to == scalar_type::tf32) {
+    decode_to_tf32(d);
+  } else if (const auto format = small_format_of(to)) {
+    decode_to_small(d, *format, from);
+  } else if (const auto source = small_format_of(from)) {
+    decode_from_small(d, *source, to);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace halfwarp::emulator::exec

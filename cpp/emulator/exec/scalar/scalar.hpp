@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handlers of rare instructions on one value of each lane. They are compiled once, for any host.
+#pragma once
+
+#include <cstdint>
+
+#include "emulator/exec/instruction.hpp"
+
+namespace halfwarp::emulator::exec {
+
+// A format of at most 8 bits. ue8m0 has only an exponent.
+enum class small_format : std::int64_t { e4m3, e5m2, e2m3, e3m2, e2m1, ue8m0 };
+
+// The immediate is a small_format. Operands: d, high, low, as f32.
+void run_small_from_floats(warp& w, const instruction& instr);
+// Operands: d, a pair of f16.
+void run_small_from_halves(warp& w, const instruction& instr);
+// Operands: a pair of f16 or, from ue8m0, of bf16; a pair of small numbers.
+void run_halves_from_small(warp& w, const instruction& instr);
+
+enum class tf32_rounding : std::int64_t { to_nearest_away, to_nearest_even, to_zero };
+// The immediate is a tf32_rounding. Operands: d, an f32.
+void run_tf32(warp& w, const instruction& instr);
+
+// cvt.pack: d, a, b, c. The immediate is the width of the result; the flags say if it is signed.
+void run_pack(warp& w, const instruction& instr);
+
+}  // namespace halfwarp::emulator::exec

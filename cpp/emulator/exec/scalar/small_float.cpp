@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversions between floats and the formats tf32, fp8, fp6, fp4 and ue8m0.
+#include <bit>
+#include <cmath>
+
+#include "emulator/exec/lanes/half.hpp"
+#include "emulator/exec/scalar/scalar.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+// `highest` is the code of the largest finite number. Only e5m2 has an infinity.
+struct format {
+  int fraction_bits, bias, bits;
+  std::uint32_t highest, nan;
+};
+constexpr format formats[] = {
+    {3, 7, 8, 0x7e, 0x7f}, {2, 15, 8, 0x7b, 0x7f}, {3, 1, 6, 0x1f, 0x1f},
+    {2, 3, 6, 0x1f, 0x1f}, {1, 1, 4, 0x07, 0x07},  {0, 127, 8, 0xfe, 0xff},
+};
+
+const format& format_of(small_format name) { return formats[static_cast<std::int64_t>(name)]; }
+
+template <class Visit>
+void for_each_lane(lane_mask lanes, Visit&& visit) {
+  for (; lanes; lanes &= lanes - 1) visit(std::countr_zero(lanes));
+}
+
+bool has_sign(const format& f) { return f.fraction_bits > 0; }
+
+// Returns the exponent of the magnitude, rounded up or toward zero.
+std::uint32_t exponent_code(float value, bool is_up) {
+  const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & 0x7fff'ffff;
+  if (magnitude > 0x7f80'0000) return 0xff;
+  const std::uint32_t field = magnitude >> 23, fraction = magnitude & 0x7f'ffff;
+  constexpr std::uint32_t lowest = 0x40'0000;  // 2^-127, a subnormal float
+  const bool rounds_up = is_up && (field ? fraction != 0 : fraction > lowest);
+  return std::min(field + rounds_up, std::uint32_t{0xfe});
+}
+
+// Rounds to nearest even. A number beyond the largest finite one becomes the largest.
+std::uint32_t small_of(const format& f, float value, bool is_relu) {
+  if (std::isnan(value)) return f.nan;
+  const bool is_negative = std::signbit(value);
+  if (is_negative && is_relu) return 0;
+  const std::uint32_t sign = is_negative ? 1u << (f.bits - 1) : 0;
+  const double magnitude = std::fabs(double{value});
+  if (magnitude == 0) return sign;
+  if (std::isinf(magnitude)) return sign | f.highest;
+  const int exponent = std::max(std::ilogb(magnitude), 1 - f.bias);
+  // The host rounds to nearest even. The hidden bit adds one to the exponent below.
+  const double scaled = std::nearbyint(std::ldexp(magnitude, f.fraction_bits - exponent));
+  const double code = std::ldexp(exponent + f.bias - 1, f.fraction_bits) + scaled;
+  return sign | (code > f.highest ? f.highest : static_cast<std::uint32_t>(code));
+}
+
+// Returns an f16. Every number of the formats is exact, and a NaN becomes the canonical one.
+std::uint16_t half_of(const format& f, std::uint32_t code, bool is_relu) {
+  const std::uint32_t magnitude = code & ((1u << (f.bits - 1)) - 1);
+  const bool has_nan = f.bits == 8;
+  if (has_nan && magnitude > f.highest && (f.bias == 7 || magnitude > 0x7c)) return 0x7fff;
+  const bool is_negative = code >> (f.bits - 1) & 1;
+  if (is_negative && is_relu) return 0;
+  const std::uint16_t sign = is_negative ? 0x8000 : 0;
+  if (has_nan && magnitude > f.highest) return sign | 0x7c00;
+  const int field = static_cast<int>(magnitude >> f.fraction_bits);
+  const std::uint32_t fraction = magnitude & ((1u << f.fraction_bits) - 1);
+  const std::uint32_t significand = field ? fraction | 1u << f.fraction_bits : fraction;
+  const double value = std::ldexp(significand, (field ? field : 1) - f.bias - f.fraction_bits);
+  return sign | baseline::rounded_to<baseline::half>(value, baseline::to_nearest);
+}
+
+std::uint16_t bfloat_of_exponent(std::uint32_t code) {
+  if (code == 0xff) return 0x7fff;
+  return static_cast<std::uint16_t>(code ? code << 7 : 0x40);  // 2^-127 is subnormal
+}
+
+// Stores two numbers, each in a byte, or both in one byte if they have 4 bits.
+void store_pair(warp& w, const instruction& instr, const format& f, int lane, std::uint32_t high,
+                std::uint32_t low) {
+  if (f.bits == 4) {
+    w.at<std::uint8_t>(instr.operand[0])[lane] = static_cast<std::uint8_t>(high << 4 | low);
+  } else {
+    w.at<std::uint16_t>(instr.operand[0])[lane] = static_cast<std::uint16_t>(high << 8 | low);
+  }
+}
+
+}  // namespace
+
+void run_small_from_floats(warp& w, const instruction& instr) {
+  const format& f = format_of(small_format{instr.immediate});
+  const bool is_relu = instr.flags & float_flag::relu;
+  const bool is_up = (instr.flags & float_flag::rounding) == 3;
+  const auto convert = [&](float value) {
+    return has_sign(f) ? small_of(f, value, is_relu) : exponent_code(value, is_up);
+  };
+  const auto *high = w.at<float>(instr.operand[1]), *low = w.at<float>(instr.operand[2]);
+  for_each_lane(w.active,
+                [&](int l) { store_pair(w, instr, f, l, convert(high[l]), convert(low[l])); });
+}
+
+void run_small_from_halves(warp& w, const instruction& instr) {
+  const format& f = format_of(small_format{instr.immediate});
+  const bool is_relu = instr.flags & float_flag::relu;
+  const auto convert = [&](std::uint32_t value) {
+    return small_of(f, baseline::half::to_float(static_cast<std::uint16_t>(value)), is_relu);
+  };
+  const auto* pair = w.at<std::uint32_t>(instr.operand[1]);
+  for_each_lane(w.active, [&](int l) {
+    store_pair(w, instr, f, l, convert(pair[l] >> 16), convert(pair[l]));
+  });
+}
+
+void run_halves_from_small(warp& w, const instruction& instr) {
+  const format& f = format_of(small_format{instr.immediate});
+  const bool is_relu = instr.flags & float_flag::relu;
+  const auto convert = [&](std::uint32_t code) -> std::uint32_t {
+    return has_sign(f) ? half_of(f, code, is_relu) : bfloat_of_exponent(code);
+  };
+  auto* to = w.at<std::uint32_t>(instr.operand[0]);
+  for_each_lane(w.active, [&](int l) {
+    const bool is_packed = f.bits == 4;
+    const std::uint32_t pair = is_packed ? w.at<std::uint8_t>(instr.operand[1])[l]
+                                         : w.at<std::uint16_t>(instr.operand[1])[l];
+    const int step = is_packed ? 4 : 8;
+    const std::uint32_t mask = (1u << f.bits) - 1;
+    to[l] = convert(pair >> step & mask) << 16 | convert(pair & mask);
+  });
+}
+
+void run_tf32(warp& w, const instruction& instr) {
+  constexpr std::uint32_t dropped = 0x1fff, nan = 0x7fff'e000;
+  const bool is_relu = instr.flags & float_flag::relu;
+  const auto rounding = tf32_rounding{instr.immediate};
+  const auto convert = [&](std::uint32_t bits) -> std::uint32_t {
+    const bool is_nan = (bits & 0x7fff'ffff) > 0x7f80'0000;
+    if (is_nan) {
+      const std::uint32_t truncated = bits & ~dropped;
+      const bool keeps_payload =
+          rounding == tf32_rounding::to_nearest_away && (truncated & 0x7f'ffff);
+      return keeps_payload ? truncated : nan;
+    }
+    if (is_relu && bits >> 31) return 0;
+    if (rounding == tf32_rounding::to_nearest_away && (bits & 0x7fff'ffff) != 0x7f80'0000)
+      bits += 0x1000;
+    if (rounding == tf32_rounding::to_nearest_even) bits += 0xfff + (bits >> 13 & 1);
+    return bits & ~dropped;
+  };
+  auto* to = w.at<std::uint32_t>(instr.operand[0]);
+  const auto* from = w.at<std::uint32_t>(instr.operand[1]);
+  for_each_lane(w.active, [&](int l) { to[l] = convert(from[l]); });
+}
+
+}  // namespace halfwarp::emulator::exec

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of PTX instructions: the rows of the emulator's table."""
+
+import re
+
+from .tables import list_table, underlined
+
+INTRODUCTION = """
+This page lists the forms of PTX instructions that the emulator knows. A launch fails with
+``CUDA_ERROR_NOT_SUPPORTED`` if its kernel can reach a refused form. The error names the
+instruction and its line. A module fails to load if an instruction is newer than its ``.version``
+or its ``.target``.
+
+- *exact*: the results equal those of a GPU in every bit.
+- *documented*: the results are within the limits of the PTX manual. ``mma`` equals an H100 in
+  every bit; other GPUs round some of its sums differently.
+- *refused*: the emulator does not support the form.
+"""
+ROW = re.compile(r"\{opcode::(\w+),(?:[^{};]|\{[^{}]*\})*\}")
+SINCE = re.compile(r"since\{(\d+), (\d+)\}")
+
+
+def rows(table):
+    """Return (name, words, version, target, exactness) of each row of the C++ source."""
+    text = " ".join(table.partition("table[] = {")[2].partition("\n};")[0].split())
+    return [row(match[0], match[1].rstrip("_")) for match in ROW.finditer(text)]
+
+
+def row(text, name):
+    """Read one row. A row names a form by a word, or applies to all other forms."""
+    since = SINCE.search(text)
+    version, target = map(int, since.groups()) if since else (10, 0)
+    form = re.search(r"since\{[^{}]*\}, q::(\w+)", text)
+    exactness = next((e for e in ("refused", "documented") if f"{e}}}" in text), "exact")
+    return name, form[1].rstrip("_") if form else "", version, target, exactness
+
+
+def page(table):
+    """Return the page of a C++ source."""
+    cells = [
+        [
+            f"``{name}{'.' + form.replace('sp_ordered', 'sp::ordered') if form else ''}``",
+            f"{version // 10}.{version % 10}",
+            f"sm_{target}" if target else "any",
+            exactness,
+        ]
+        for name, form, version, target, exactness in rows(table)
+    ]
+    head = underlined("PTX instructions of the emulator", "=")
+    columns = ["instruction", "since PTX", "since target", "results"]
+    return "\n".join([head, INTRODUCTION, list_table(columns, cells)])
