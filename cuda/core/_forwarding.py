@@ -54,7 +54,7 @@ MODULES = {
         "_SynchronousMemoryResource"
     ),
     "_memory._buffer": "Buffer DevicePointerT DevicePointerType MemoryResource",
-    "_memory._ipc": "IPCAllocationHandle IPCBufferDescriptor",
+    "_memory._ipc": "IPCAllocationHandle IPCBufferDescriptor VirtualMemoryIPCBufferDescriptor",
     "_memory._copy_enums": "CopyOptions MemcpyOverlapMode MemcpySrcAccessOrder",
     "_memory._copy_ops": "copy_batch",
     "_memory._device_memory_resource": "DeviceMemoryResource DeviceMemoryResourceOptions",
@@ -109,7 +109,10 @@ PRIVATE = {
         "DeviceProperties KernelAttributes KernelOccupancy ParamHolder Stream_accept _MemPool "
         "_MemPoolAttributes _SynchronousMemoryResource _tls _to_native_launch_config default_stream"
     ),
-    "_sharing": "IPCAllocationHandle IPCBufferDescriptor IPCEventDescriptor",
+    "_sharing": (
+        "IPCAllocationHandle IPCBufferDescriptor IPCEventDescriptor "
+        "VirtualMemoryIPCBufferDescriptor"
+    ),
     "_views": (
         "StridedMemoryView _StridedLayout _StridedMemoryViewProxy args_viewable_as_strided_memory "
         "view_as_array_interface view_as_cai"

@@ -6,14 +6,18 @@ It also has prefetches, copies with location hints, and peer access.
 
 cimport cython
 
+import dataclasses
 import os
+import sys
 import weakref
 
 from collections.abc import Sequence
 from importlib import import_module
+from threading import RLock
+from uuid import uuid4
 
 from cpython.exc cimport PyErr_SetFromErrno, PyErr_WarnEx
-from libc.stdint cimport SIZE_MAX, uint64_t
+from libc.stdint cimport SIZE_MAX, intptr_t, uint64_t
 from libc.string cimport memcmp, memset
 from libcpp.vector cimport vector
 
@@ -87,6 +91,8 @@ from cuda.core._core cimport (
     buffer_fields,
     initialize_driver,
     is_managed,
+    new_instance,
+    raise_used_instance,
     set_access_of_pool,
     has_pool_access,
     open_memory_of,
@@ -114,6 +120,7 @@ include "memory/managed/batch.pyx"
 include "memory/buffers/attributed_copies.pyx"
 include "memory/virtual/mappings.pyx"
 include "memory/virtual/virtual_memory_resource.pyx"
+include "memory/virtual/sharing.pyx"
 include "memory/adaptors/ledger.pyx"
 
 _complete_classes(globals(), __name__)

@@ -19,6 +19,7 @@ include "sharing/allocation_handle.pyx"
 include "sharing/descriptors.pyx"
 include "sharing/registry.pyx"
 include "sharing/pools.pyx"
+include "sharing/virtual_memory.pyx"
 include "sharing/buffers.pyx"
 include "sharing/events.pyx"
 

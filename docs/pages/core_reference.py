@@ -63,7 +63,11 @@ RETURNED = {
         "KernelAttributes KernelOccupancy MaxPotentialBlockSizeOccupancyResult ParamInfo "
         "LaunchRecord",
     ),
-    "memory": ("_sharing", "IPCAllocationHandle IPCBufferDescriptor IPCEventDescriptor"),
+    "memory": (
+        "_sharing",
+        "IPCAllocationHandle IPCBufferDescriptor IPCEventDescriptor "
+        "VirtualMemoryIPCBufferDescriptor",
+    ),
     "graph": ("_graph", "GraphMemoryResourceAttributes AdjacencySetProxy"),
 }
 

@@ -63,6 +63,26 @@ CUdeviceptr import_once(const pool_ref& pool, const CUmemPoolPtrExportData& data
   return address;
 }
 
+// A reference to physical memory. Its release is repeated once, because a failure leaks the memory.
+class physical_reference {
+ public:
+  explicit physical_reference(CUdeviceptr address) {
+    driver::call(driver::table->cuMemRetainAllocationHandle, &handle_,
+                 reinterpret_cast<void*>(address));
+  }
+  physical_reference(const physical_reference&) = delete;  // owns the reference
+  physical_reference& operator=(const physical_reference&) = delete;
+  ~physical_reference() {
+    if (driver::try_call(driver::table->cuMemRelease, handle_) != CUDA_SUCCESS) {
+      driver::try_call(driver::table->cuMemRelease, handle_);
+    }
+  }
+  CUmemGenericAllocationHandle raw() const noexcept { return handle_; }
+
+ private:
+  CUmemGenericAllocationHandle handle_{};
+};
+
 }  // namespace
 
 CUresult destroy_shared_pool(CUmemoryPool raw) noexcept {
@@ -150,6 +170,16 @@ free_result release_imported(CUdeviceptr pointer, const free_order& order) noexc
   }
   const free_result freed = order.free(pointer);
   return freed.code != CUDA_SUCCESS ? freed : waited;
+}
+
+int export_mapping(CUdeviceptr address) {
+  const gil_release_if_held released;
+  const relaxed_capture_scope relaxed;
+  const physical_reference memory{address};
+  int descriptor = -1;
+  driver::call(driver::table->cuMemExportToShareableHandle, &descriptor, memory.raw(), descriptors,
+               0ull);
+  return descriptor;
 }
 
 // RANGE_SIZE is only a fallback: for a host pool it is the size of the reserved address range.

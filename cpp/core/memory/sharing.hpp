@@ -25,6 +25,10 @@ namespace halfwarp::core {
 // Releases one user of imported memory in the order `order`. Frees memory that was not imported.
 [[nodiscard]] free_result release_imported(CUdeviceptr pointer, const free_order& order) noexcept;
 
+// Returns a file descriptor of the physical memory that is mapped at an address of cuMemMap. The
+// caller owns it.
+[[nodiscard]] int export_mapping(CUdeviceptr address);
+
 // Returns the number of bytes from an address to the end of its allocation.
 [[nodiscard]] std::size_t extent_of(CUdeviceptr pointer);
 

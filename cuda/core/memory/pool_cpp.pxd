@@ -126,6 +126,7 @@ cdef extern from "core/memory/sharing.hpp" namespace "halfwarp::core":
         except +translate_exception
     bint is_imported(CUdeviceptr, CUmemPoolPtrExportData*) noexcept
     free_result release_imported(CUdeviceptr, const free_order&) noexcept
+    int export_mapping(CUdeviceptr) except +translate_exception
     size_t extent_of(CUdeviceptr) except +translate_exception
     CUipcEventHandle export_event(const event_ref&) except +translate_exception
     event_handle import_event(const CUipcEventHandle&, unsigned) except +translate_exception

@@ -4,10 +4,10 @@
 
 @cython.final
 cdef class IPCAllocationHandle:
-    """A file descriptor by which another process imports a memory pool.
+    """A file descriptor by which another process imports a memory pool or a physical allocation.
 
-    The `allocation_handle` of `DeviceMemoryResource` and `PinnedMemoryResource` returns it. It owns
-    the descriptor. `multiprocessing` can send it as an argument of a Process and through queues and
+    The `allocation_handle` of `DeviceMemoryResource` and `PinnedMemoryResource` returns it, and the
+    `ipc_descriptor` of a buffer of `VirtualMemoryResource` has several. It owns the descriptor. `multiprocessing` can send it as an argument of a Process and through queues and
     pipes. ``int(handle)`` is the descriptor, for sending it over a socket.
     """
 

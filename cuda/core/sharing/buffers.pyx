@@ -12,6 +12,8 @@ def descriptor_of(Buffer buffer not None):
     check_open(buffer.fields.is_open, "Buffer")
     resource = buffer.memory_resource
     if not isinstance(resource, _MemPool):
+        if is_virtual(resource):
+            return describe_virtual(buffer, resource)
         raise RuntimeError("Memory resource is not IPC-enabled")
     if not (<_MemPool>resource).is_import:  # imported memory needs no export
         require_sharing(<_MemPool>resource)
@@ -20,8 +22,7 @@ def descriptor_of(Buffer buffer not None):
         raise ValueError("an empty buffer has no memory that another process could import")
     whole = buffer.shared
     if whole is not None and whole.fields.pointer != memory.pointer:
-        raise ValueError("the buffer begins inside an allocation: share the whole buffer and call "
-                         "resize_view() in the other process")
+        raise_inner_part()
     if is_imported(memory.pointer, &raw):
         return describe_buffer(payload_from(raw), memory.size)
     allocation_handle(<_MemPool>resource)  # drivers export the pool before its memory
@@ -29,6 +30,11 @@ def descriptor_of(Buffer buffer not None):
     payload = payload_from(export_memory(memory.pointer))
     exports[payload] = buffer
     return describe_buffer(payload, memory.size)
+
+
+cdef int raise_inner_part() except -1:
+    raise ValueError("the buffer begins inside an allocation: share the whole buffer and call "
+                     "resize_view() in the other process")
 
 
 cdef bytes payload_from(const CUmemPoolPtrExportData& raw):
@@ -42,6 +48,8 @@ def import_buffer(cls, resource, descriptor, stream):
     cdef Buffer buffer
     cdef free_order order
     if not isinstance(resource, _MemPool):
+        if is_virtual(resource):
+            return import_virtual(cls, resource, descriptor, accept_stream(stream))
         raise TypeError(f"Cannot convert {type(resource).__name__} to a memory resource over a "
                         "pool: a DeviceMemoryResource or PinnedMemoryResource is expected")
     if not isinstance(descriptor, IPCBufferDescriptor):

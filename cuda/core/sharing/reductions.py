@@ -7,12 +7,16 @@ from cuda.core import Device, Event
 from cuda.core._core import _MemPool
 from cuda.core._sharing import (
     IPCAllocationHandle,
+    VirtualMemoryIPCBufferDescriptor,
     check_still_open,
+    duplicate_handles,
     event_descriptor_of,
     from_allocation_handle,
     import_event_by,
+    restore_mappings,
 )
 from cuda.core._utils.fork_warning import check_multiprocessing_start_method
+from cuda.core.sharing import descriptor_transfer
 
 
 def register(cls):
@@ -21,6 +25,8 @@ def register(cls):
         reduction.register(cls, _reduce_resource)
     elif issubclass(cls, Event):
         reduction.register(cls, _reduce_event)
+    elif cls is VirtualMemoryIPCBufferDescriptor:
+        reduction.register(cls, _reduce_descriptor)
     else:
         reduction.register(cls, _reduce_handle)
 
@@ -55,3 +61,13 @@ def _rebuild_resource(cls, device, descriptor, uuid):
 def _reduce_event(event):
     check_multiprocessing_start_method()
     return import_event_by, (type(event), event_descriptor_of(event))
+
+
+def _reduce_descriptor(descriptor):
+    check_multiprocessing_start_method()
+    descriptors = descriptor_transfer.pack(duplicate_handles(descriptor))
+    return _rebuild_descriptor, (descriptors, descriptor.sizes, descriptor.size)
+
+
+def _rebuild_descriptor(descriptors, sizes, size):
+    return restore_mappings(descriptors.detach(), sizes, size)

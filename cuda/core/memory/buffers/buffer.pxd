@@ -28,6 +28,7 @@ cdef class Buffer:
     cdef Py_ssize_t shape       # shape and stride of these views
     cdef Py_ssize_t stride
     cdef object guard           # _CycleGuard if the resource is a user-defined class, or None
+    cdef bint is_import         # memory of another process that is mapped at its own address
     cdef bint was_opened        # Each Buffer is opened once, which fixes its identity:
     cdef CUdeviceptr identity   # the address,
     cdef size_t identity_size   # and the size

@@ -71,14 +71,16 @@ cdef class Buffer:
     def from_ipc_descriptor(cls, mr, ipc_descriptor, stream=NOT_GIVEN):
         """Import a buffer of another process.
 
-        Host only. The process that allocated the memory must not free it until all imported buffers
-        are closed.
+        Host only. The process that allocated the memory of a pool must not free it until all
+        imported buffers are closed. Memory of a `VirtualMemoryResource` stays allocated until the
+        last process unmaps it.
 
         Parameters
         ----------
-        mr : DeviceMemoryResource or PinnedMemoryResource
-            The imported resource of the pool of the buffer.
-        ipc_descriptor : IPCBufferDescriptor
+        mr : DeviceMemoryResource, PinnedMemoryResource or VirtualMemoryResource
+            The imported resource of the pool of the buffer; or any VirtualMemoryResource of its
+            device, whose options apply to the new mapping.
+        ipc_descriptor : IPCBufferDescriptor or VirtualMemoryIPCBufferDescriptor
             The `ipc_descriptor` of the buffer.
         stream : Stream
             The stream that orders the deallocation.
@@ -86,21 +88,23 @@ cdef class Buffer:
         Returns
         -------
         Buffer
-            Each import of the same memory has the same address within a process. The process that
-            allocated the memory gets a second buffer over it.
+            Each import of the same memory of a pool has the same address within a process. The
+            process that allocated the memory gets a second buffer over it. Each import of memory
+            of a `VirtualMemoryResource` has its own address.
 
         Raises
         ------
         RuntimeError
             If the resource is not IPC-enabled, or closed.
         ValueError
-            If the size in the descriptor exceeds the memory.
+            If the size in the descriptor exceeds the memory, or the memory is at another location
+            than the resource.
         CUDAError
-            If the memory belongs to another pool.
+            If the memory belongs to another pool, or the driver cannot map the memory.
 
         See Also
         --------
-        cuMemPoolImportPointer : the driver function.
+        cuMemPoolImportPointer, cuMemImportFromShareableHandle : the driver functions.
         """
         order = stream_or_default(stream, "Buffer.from_ipc_descriptor()")
         return sharing_module().import_buffer(cls, mr, ipc_descriptor, order)
@@ -257,6 +261,8 @@ cdef class Buffer:
     @property
     def is_mapped(self):
         """Whether the memory was imported from another process. Host only."""
+        if self.is_import:
+            return self.fields.is_open
         resource = resource_of(self)
         return (isinstance(resource, _MemPool) and (<_MemPool>resource).is_import
                 and is_imported(self.fields.pointer, NULL))
@@ -265,6 +271,9 @@ cdef class Buffer:
     def ipc_descriptor(self):
         """The `IPCBufferDescriptor` by which another process imports the memory. Host only.
 
+        For a buffer of `VirtualMemoryResource`, a new `VirtualMemoryIPCBufferDescriptor`, which
+        owns file descriptors.
+
         Raises
         ------
         RuntimeError
@@ -272,7 +281,7 @@ cdef class Buffer:
 
         See Also
         --------
-        cuMemPoolExportPointer : the driver function.
+        cuMemPoolExportPointer, cuMemExportToShareableHandle : the driver functions.
         """
         return sharing_module().descriptor_of(self)
 
@@ -543,6 +552,7 @@ cdef Buffer create_part(Buffer whole, size_t offset, size_t size):
     cdef Buffer memory = share_allocation(whole)
     cdef CUdeviceptr start = whole.fields.pointer
     part.resource, part.memory_owner, part.shared = memory.resource, memory.memory_owner, memory
+    part.is_import = whole.is_import
     open_new_buffer(part, start + offset, size)
     return part
 

@@ -49,6 +49,7 @@ cdef class _Extents:
     cdef list reservations  # (address, size), adjacent
     cdef list mappings      # (address, size), adjacent
     cdef object process     # id of the process that owns it; a child process does not
+    cdef bint is_import     # whether another process allocated the memory
     cdef object buffer      # weak reference to the Buffer that `allocate` returned, or None
 
     def __cinit__(self):
@@ -57,6 +58,9 @@ cdef class _Extents:
     cdef bint has_open_buffer(self) except -1:
         cdef Buffer buffer = None if self.buffer is None else self.buffer()
         return buffer is not None and buffer.fields.is_open
+
+    cdef size_t mapped_size(self) except? 0:
+        return sum([size for _, size in self.mappings])
 
     cdef CUdeviceptr reserve(self, size_t size, size_t alignment, CUdeviceptr hint) except? 0:
         cdef CUdeviceptr address = 0
@@ -80,6 +84,22 @@ cdef class _Extents:
         with nogil:
             checked(cydriver.cuMemRetainAllocationHandle(&memory, <void*>mapped_address),
                     "cuMemRetainAllocationHandle")
+        return self.map_handle(memory, address, size)
+
+    cdef int map_import(self, CUdeviceptr address, int descriptor, size_t size,
+                        const CUmemLocation* location) except -1:
+        """Map memory of another process, which must be at the location."""
+        cdef CUmemGenericAllocationHandle memory = 0
+        with nogil:
+            checked(cydriver.cuMemImportFromShareableHandle(
+                &memory, <void*><intptr_t>descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+                "cuMemImportFromShareableHandle")
+        try:
+            require_location(memory, location)
+        except BaseException:
+            with nogil:
+                cydriver.cuMemRelease(memory)
+            raise
         return self.map_handle(memory, address, size)
 
     cdef int map_handle(self, CUmemGenericAllocationHandle memory, CUdeviceptr address,
@@ -145,6 +165,26 @@ cdef size_t rounded_up(size_t size, object options,
     if granularity == 0 or size > SIZE_MAX - granularity:
         raise OverflowError(f"{size} bytes cannot be rounded up to a multiple of {granularity}")
     return (size + granularity - 1) // granularity * granularity
+
+
+cdef int require_location(CUmemGenericAllocationHandle memory,
+                          const CUmemLocation* location) except -1:
+    """Reject imported memory that a resource does not describe."""
+    cdef CUmemAllocationProp properties
+    with nogil:
+        checked(cydriver.cuMemGetAllocationPropertiesFromHandle(&properties, memory),
+                "cuMemGetAllocationPropertiesFromHandle")
+    cdef bint is_on_device = location.type == CU_MEM_LOCATION_TYPE_DEVICE
+    if is_on_device != (properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE):
+        kinds = ("device", "host") if is_on_device else ("host", "device")
+        raise ValueError("Buffer.from_ipc_descriptor(): the resource maps {} memory, but the "
+                         "descriptor refers to {} memory: pass a VirtualMemoryResource with the "
+                         "location_type of the exporting resource".format(*kinds))
+    if is_on_device and properties.location.id != location.id:
+        raise ValueError("Buffer.from_ipc_descriptor(): the resource maps memory of device "
+                         f"{location.id}, but the descriptor refers to memory of device "
+                         f"{properties.location.id}: pass a VirtualMemoryResource of that device")
+    return 0
 
 
 def _free_addresses(CUdeviceptr address, size_t size):

@@ -49,20 +49,7 @@ cdef class VirtualMemoryResource(MemoryResource):
     """
 
     def __init__(self, device_id, config=None):
-        options = options_from_config(config)
-        cdef Device device = Device(device_id)
-        self.is_on_device = options.location_type == "device"
-        self.device_ordinal = device.ordinal
-        has = device.properties
-        if not has.virtual_memory_management_supported:
-            raise RuntimeError("VirtualMemoryResource requires CUDA VMM API support, which device "
-                               f"{device.ordinal} lacks")
-        if options.gpu_direct_rdma and not has.gpu_direct_rdma_with_cuda_vmm_supported:
-            raise RuntimeError("GPU Direct RDMA is not supported on this device: create the "
-                               "resource with gpu_direct_rdma=False")
-        self.options = options
-        self.allocations = {}
-        self.unreleased = []
+        set_up_resource(self, Device(device_id), options_from_config(config))
 
     def allocate(self, size, *, stream=None):
         """Map new memory at new addresses; any stream can use it immediately.
@@ -225,6 +212,15 @@ cdef class VirtualMemoryResource(MemoryResource):
         return buf
 
     @property
+    def is_ipc_enabled(self):
+        """Whether the options let other processes import new buffers. Host only.
+
+        True on Linux if the option `handle_type` is ``"posix_fd"``, its default, and
+        `location_type` is not ``"host"``.
+        """
+        return is_shareable(self)
+
+    @property
     def device(self):
         """The Device that owns the memory; None for host memory. Host only."""
         return Device(self.device_ordinal) if self.is_on_device else None
@@ -249,8 +245,29 @@ cdef class VirtualMemoryResource(MemoryResource):
         """Whether the memory is host memory. Host only."""
         return not self.is_on_device
 
+    def __reduce__(self):
+        return reduce_virtual_resource(self)
+
     def __repr__(self):
         return f"<{type(self).__name__} device={self.device!r}>"
+
+
+cdef int set_up_resource(VirtualMemoryResource self, Device device, object options) except -1:
+    self.is_on_device = options.location_type == "device"
+    self.device_ordinal = device.ordinal
+    has = device.properties
+    if not has.virtual_memory_management_supported:
+        raise RuntimeError("VirtualMemoryResource requires CUDA VMM API support, which device "
+                           f"{device.ordinal} lacks")
+    if options.gpu_direct_rdma and not has.gpu_direct_rdma_with_cuda_vmm_supported:
+        raise RuntimeError("GPU Direct RDMA is not supported on this device: create the "
+                           "resource with gpu_direct_rdma=False")
+    self.options = options
+    self.allocations = {}
+    self.unreleased = []
+    if is_shareable(self):
+        sharing_module().enable_virtual_transfer()
+    return 0
 
 
 cdef object options_from_config(object config):
@@ -297,10 +314,12 @@ cdef int change_allocation(VirtualMemoryResource self, Buffer buffer,
                            size_t requested_size) except -1:
     cdef CUmemAllocationProp properties = virtual_properties(self)
     cdef CUdeviceptr address = buffer.fields.pointer
-    cdef size_t old_size = buffer.fields.size
     cdef _Extents extents = self.allocations[address]
-    if requested_size <= old_size:
-        return set_virtual_access(address, old_size, self.options, &properties.location)
+    if requested_size <= buffer.fields.size:
+        return set_virtual_access(address, extents.mapped_size(), self.options, &properties.location)
+    if extents.is_import:
+        raise ValueError("modify_allocation: the buffer was imported from another process, and "
+                         "only that process can grow it: grow it there and import it again")
     cdef size_t new_size = rounded_up(requested_size, self.options, &properties)
     if grow_in_place(self, buffer, extents, new_size, &properties):
         return 0
