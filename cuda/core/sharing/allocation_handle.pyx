@@ -6,9 +6,10 @@
 cdef class IPCAllocationHandle:
     """A file descriptor by which another process imports a memory pool or a physical allocation.
 
-    The `allocation_handle` of `DeviceMemoryResource` and `PinnedMemoryResource` returns it, and the
-    `ipc_descriptor` of a buffer of `VirtualMemoryResource` has several. It owns the descriptor. `multiprocessing` can send it as an argument of a Process and through queues and
-    pipes. ``int(handle)`` is the descriptor, for sending it over a socket.
+    The `allocation_handle` of `DeviceMemoryResource` and `PinnedMemoryResource` returns it. The
+    `ipc_descriptor` of a buffer of `VirtualMemoryResource` has one for each physical allocation. It
+    owns the descriptor. `multiprocessing` can send it as an argument of a Process and through
+    queues and pipes. ``int(handle)`` is the descriptor, for sending it over a socket.
     """
 
     cdef int descriptor  # -1 once closed

@@ -316,7 +316,8 @@ cdef int change_allocation(VirtualMemoryResource self, Buffer buffer,
     cdef CUdeviceptr address = buffer.fields.pointer
     cdef _Extents extents = self.allocations[address]
     if requested_size <= buffer.fields.size:
-        return set_virtual_access(address, extents.mapped_size(), self.options, &properties.location)
+        return set_virtual_access(address, extents.mapped_size(), self.options,
+                                  &properties.location)
     if extents.is_import:
         raise ValueError("modify_allocation: the buffer was imported from another process, and "
                          "only that process can grow it: grow it there and import it again")
