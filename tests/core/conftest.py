@@ -85,7 +85,9 @@ def argument_in_kernel(device, stream, pinned_block):
     config = LaunchConfig(grid=1, block=1)
 
     def run(value, size, declaration=None):
-        declaration = declaration or f".align 16 .b8 value[{size}]"
+        # Numbers are refused for a structure, so parameters of their sizes have no declared kind.
+        untyped = f".b{8 * size} value" if size in (1, 2, 4, 8) else None
+        declaration = declaration or untyped or f".align 16 .b8 value[{size}]"
         kernel = ObjectCode.from_ptx(writer_ptx(declaration, size)).get_kernel("store")
         launch(stream, config, kernel, pinned_block, value)
         stream.sync()

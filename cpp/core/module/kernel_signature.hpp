@@ -12,15 +12,30 @@ namespace halfwarp::core {
 
 enum class parameter_kind : std::uint8_t {
   unknown,
-  integer,
+  integer,  // of unknown sign: PTX compilers write int and unsigned as .u32
+  signed_integer,
+  unsigned_integer,
+  boolean,
   integer_or_pointer,  // PTX writes both as .u64
   pointer,
+  aggregate,
+  class_or_enum,  // a symbol does not distinguish them; only in descriptions of symbols
+  // Floating-point numbers, see is_floating(). PTX writes all below float32 as aggregates.
+  float4_e2m1,
+  float6_e2m3,
+  float6_e3m2,
+  float8_e4m3,
+  float8_e5m2,
+  float8_e8m0,
   half,
   bfloat16,
   float32,
   float64,
-  aggregate,
 };
+
+[[nodiscard]] constexpr bool is_floating(parameter_kind kind) noexcept {
+  return kind >= parameter_kind::float4_e2m1;
+}
 
 struct parameter_description {
   parameter_kind kind = parameter_kind::unknown;

@@ -15,16 +15,18 @@ namespace {
 constexpr int first_version_with_parameter_info = 12040;
 constexpr unsigned shared_memory_of_every_device = 48 * 1024;
 
-bool is_floating(parameter_kind kind) {
-  return kind == parameter_kind::half || kind == parameter_kind::bfloat16 ||
-         kind == parameter_kind::float32 || kind == parameter_kind::float64;
+bool may_hold_integer(parameter_kind kind) {
+  return !is_floating(kind) && kind != parameter_kind::aggregate && kind != parameter_kind::boolean;
 }
 
-bool may_hold_address(parameter_kind kind) { return !is_floating(kind); }
+bool may_hold_negative(parameter_kind kind) {
+  return may_hold_integer(kind) && kind != parameter_kind::unsigned_integer &&
+         kind != parameter_kind::pointer;
+}
 
-// Returns whether the parameter may hold raw bytes of a floating type, as far as its kind is known.
+// Returns whether a float may be packed in a floating type, as far as the kind is known.
 bool may_hold(parameter_kind kind, parameter_kind floating) {
-  return kind == floating || kind == parameter_kind::unknown || kind == parameter_kind::aggregate;
+  return kind == floating || kind == parameter_kind::unknown;
 }
 
 // Descriptions are valid only if their sizes agree with those that the driver reports.
@@ -32,6 +34,16 @@ bool agree(const parameter_descriptions& described, const std::vector<parameter>
   return described.size() == parameters.size() &&
          std::equal(described.begin(), described.end(), parameters.begin(),
                     [](const auto& s, const auto& p) { return s.size == 0 || s.size == p.size; });
+}
+
+// Joins the kinds of a parameter in PTX and in a symbol, which knows more if it names a known type.
+// Without PTX, a name of 4 bytes is most likely an enumeration, and another one a structure.
+parameter_kind joined_kind(parameter_kind from_ptx, parameter_kind from_symbol,
+                           std::uint32_t size) {
+  if (from_symbol == parameter_kind::unknown) return from_ptx;
+  if (from_symbol != parameter_kind::class_or_enum) return from_symbol;
+  if (from_ptx != parameter_kind::unknown) return from_ptx;
+  return size == 4 ? parameter_kind::integer : parameter_kind::aggregate;
 }
 
 int kernel_attribute(CUfunction_attribute attribute, CUkernel kernel, CUdevice device) {
@@ -45,10 +57,13 @@ int kernel_attribute(CUfunction_attribute attribute, CUkernel kernel, CUdevice d
 parameter make_parameter(std::uint32_t size, parameter_kind kind) noexcept {
   parameter result{size, kind, 0};
   const bool is_8 = size == 0 || size == 8, is_4 = size == 0 || size == 4;
-  if ((is_8 || is_4) && !is_floating(kind)) result.accepts |= accepts_integer;
+  if ((is_8 || is_4) && may_hold_negative(kind)) result.accepts |= accepts_integer;
+  if ((is_8 || is_4) && may_hold_integer(kind)) result.accepts |= accepts_natural;
+  if (is_8 && may_hold_integer(kind)) result.accepts |= accepts_wide;
+  if (is_8 && kind != parameter_kind::signed_integer) result.accepts |= accepts_high;
   if (is_8 && may_hold(kind, parameter_kind::float64)) result.accepts |= accepts_double;
   if (size == 4 && may_hold(kind, parameter_kind::float32)) result.accepts |= accepts_single;
-  if (is_8 && may_hold_address(kind)) result.accepts |= accepts_address;
+  if (is_8 && !is_floating(kind)) result.accepts |= accepts_address;
   if (is_8) result.accepts |= accepts_8_bytes;
   if (is_4) result.accepts |= accepts_4_bytes;
   return result;
@@ -115,9 +130,8 @@ void launch_plan::add_descriptions(parameter_layout& layout) const {
   if (agree(from_symbol, layout.parameters)) {
     for (std::size_t i = 0; i < count; ++i) {
       layout.descriptions[i].type = from_symbol[i].type;
-      if (from_symbol[i].kind != parameter_kind::unknown) {
-        layout.descriptions[i].kind = from_symbol[i].kind;
-      }
+      layout.descriptions[i].kind =
+          joined_kind(layout.descriptions[i].kind, from_symbol[i].kind, layout.parameters[i].size);
     }
   }
   for (std::size_t i = 0; i < count; ++i) {

@@ -16,20 +16,23 @@
 namespace halfwarp::core {
 
 // Kinds of value that a single store can pack for a parameter. The launch path tests them as bits.
-enum accepts : std::uint8_t {
+enum accepts : std::uint16_t {
   accepts_integer = 1,  // a Python int that fits 31 bits, as 4 or 8 bytes
-  accepts_double = 2,
-  accepts_single = 4,
-  accepts_address = 8,
-  accepts_8_bytes = 16,
-  accepts_4_bytes = 32,
+  accepts_natural = 2,  // the same, unless it is negative
+  accepts_wide = 4,     // a Python int as 8 bytes: negative with accepts_integer only,
+  accepts_high = 8,     // and from 2^63 with this only
+  accepts_double = 16,
+  accepts_single = 32,
+  accepts_address = 64,  // of a Buffer; numbers are not addresses of a structure
+  accepts_8_bytes = 128,
+  accepts_4_bytes = 256,
 };
 
 struct parameter {
   std::uint32_t size = 0;  // in bytes; 0: unknown
   parameter_kind kind = parameter_kind::unknown;
-  std::uint8_t accepts =
-      accepts_integer | accepts_double | accepts_address | accepts_8_bytes | accepts_4_bytes;
+  std::uint16_t accepts = accepts_integer | accepts_natural | accepts_wide | accepts_high |
+                          accepts_double | accepts_address | accepts_8_bytes | accepts_4_bytes;
 };
 
 inline constexpr parameter unknown_parameter{};

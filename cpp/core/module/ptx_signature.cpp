@@ -17,12 +17,12 @@ struct ptx_type {
 
 constexpr std::array ptx_types{
     ptx_type{".u8", parameter_kind::integer, 1},
-    ptx_type{".s8", parameter_kind::integer, 1},
+    ptx_type{".s8", parameter_kind::signed_integer, 1},
     ptx_type{".u16", parameter_kind::integer, 2},
-    ptx_type{".s16", parameter_kind::integer, 2},
+    ptx_type{".s16", parameter_kind::signed_integer, 2},
     ptx_type{".u32", parameter_kind::integer, 4},
-    ptx_type{".s32", parameter_kind::integer, 4},
-    ptx_type{".s64", parameter_kind::integer, 8},
+    ptx_type{".s32", parameter_kind::signed_integer, 4},
+    ptx_type{".s64", parameter_kind::signed_integer, 8},
     ptx_type{".u64", parameter_kind::integer_or_pointer, 8},
     ptx_type{".f16", parameter_kind::half, 2},
     ptx_type{".bf16", parameter_kind::bfloat16, 2},

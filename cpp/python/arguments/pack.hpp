@@ -35,6 +35,24 @@ template <class Value>
   return value;
 }
 
+// Packs an int that is not one of the most common kinds, see pack_common().
+[[nodiscard]] inline bool pack_other_integer(const integer_digits& number, unsigned accepts,
+                                             argument_cell& to) noexcept {
+  const bool is_negative = number.is_negative();
+  if (number.count() <= 1 && !is_negative && accepts & core::accepts_natural) {
+    to.store(number.short_value());
+    return true;
+  }
+  std::uint64_t bits;
+  if (!(accepts & core::accepts_wide) || !number.read(bits)) return false;
+  if (is_negative ? !(accepts & core::accepts_integer)
+                  : bits >> 63 != 0 && !(accepts & core::accepts_high)) {
+    return false;
+  }
+  to.store(bits);
+  return true;
+}
+
 // Packs the common types, each with one pointer compare. Returns false, with nothing stored, for
 // other types and values. The driver reads only the parameter's size, so a small integer stored as
 // eight bytes also serves a parameter of four (all supported machines are little-endian).
@@ -44,8 +62,7 @@ template <class Value>
   const unsigned accepts = parameter.accepts;
   if (type == &PyLong_Type) {
     const integer_digits number{value};
-    // A parameter that accepts an address also accepts any other 8-byte integer.
-    if (number.is_two_digits() && accepts & core::accepts_address) {
+    if (number.is_two_digits() && accepts & core::accepts_wide) {
       to.store(number.two_digit_value());
       return true;
     }
@@ -53,10 +70,7 @@ template <class Value>
       to.store(number.short_value());
       return true;
     }
-    std::uint64_t bits;
-    if (!(accepts & core::accepts_address) || !number.read(bits)) return false;
-    to.store(bits);
-    return true;
+    return pack_other_integer(number, accepts, to);
   }
   if (type == object_class<buffer_fields>::type) {
     const buffer_fields& buffer = fields_of<buffer_fields>(value);

@@ -2,22 +2,17 @@
 // Packs Python numbers in the width and kind of a parameter.
 #include "python/arguments/pack_number.hpp"
 
-#include <bit>
-#include <cmath>
 #include <cstdint>
 
+#include "python/arguments/floating_format.hpp"
 #include "python/arguments/integer_digits.hpp"
 #include "python/reference.hpp"
 
 namespace halfwarp::python {
 namespace {
 
+using core::is_floating;
 using core::parameter_kind;
-
-bool is_floating(parameter_kind kind) noexcept {
-  return kind == parameter_kind::half || kind == parameter_kind::bfloat16 ||
-         kind == parameter_kind::float32 || kind == parameter_kind::float64;
-}
 
 bool is_integer_width(std::size_t size) noexcept {
   return size == 1 || size == 2 || size == 4 || size == 8;
@@ -27,87 +22,86 @@ bool is_integer_width(std::size_t size) noexcept {
 struct wide_integer {
   std::uint64_t bits;
   bool is_negative;
+};
 
-  // Returns whether `size` bytes can hold the value, as a signed or unsigned integer.
-  [[nodiscard]] bool fits(std::size_t size) const noexcept {
-    if (size == 8) return true;
-    const unsigned width = static_cast<unsigned>(8 * size);
-    return is_negative ? static_cast<std::int64_t>(bits) >= -(std::int64_t{1} << (width - 1))
-                       : bits >> width == 0;
+// The values that an integer parameter holds: from -2^negative_bits to 2^positive_bits - 1.
+struct integer_range {
+  unsigned negative_bits = 0;  // 0: no negative value
+  unsigned positive_bits = 0;
+
+  [[nodiscard]] bool contains(const wide_integer& number) const noexcept {
+    if (!number.is_negative) return positive_bits == 64 || number.bits >> positive_bits == 0;
+    return negative_bits != 0 && -number.bits <= std::uint64_t{1} << negative_bits;
   }
 };
 
-// Reads an int or an instance of a derived class. Returns false with OverflowError set if it needs
-// more than 64 bits; `size` is for the message.
-bool read_integer(PyObject* value, const target& to, std::size_t size,
-                  wide_integer& number) noexcept {
-  const integer_digits digits{value};
-  number.is_negative = digits.is_negative();
-  if (digits.read(number.bits)) return true;
-  to.out_of_range(value, size);
-  return false;
-}
-
-// Rounds a double to a float that can be rounded again to a shorter format: the last bit records a
-// remainder, because otherwise a value next to a tie would become the tie.
-std::uint32_t single_rounded_to_odd(double number) noexcept {
-  const auto nearest = static_cast<float>(number);
-  auto bits = std::bit_cast<std::uint32_t>(nearest);
-  if (static_cast<double>(nearest) == number || std::isnan(number)) return bits;
-  if (std::fabs(static_cast<double>(nearest)) > std::fabs(number)) --bits;  // towards zero
-  return bits | 1;
-}
-
-// Encodes a double in the format of a floating parameter. Returns the size, or 0 if out of range.
-std::size_t encode_floating(double number, parameter_kind kind, char* bytes) noexcept {
-  constexpr int little_endian = 1;
+// A kind of unknown sign holds the values of both.
+integer_range range_of(parameter_kind kind, std::size_t size) noexcept {
+  const auto width = static_cast<unsigned>(8 * size);
   switch (kind) {
-    case parameter_kind::half:
-      return PyFloat_Pack2(number, bytes, little_endian) == 0 ? 2 : 0;
-    case parameter_kind::bfloat16: {
-      if (PyFloat_Pack4(number, bytes, little_endian) != 0) return 0;  // out of range for float
-      std::uint32_t bits = single_rounded_to_odd(number);
-      // Rounds to nearest, ties to even; NaN remains NaN.
-      bits = std::isnan(number) ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
-      const auto upper = static_cast<std::uint16_t>(bits >> 16);
-      std::memcpy(bytes, &upper, sizeof(upper));
-      return std::isinf(number) || (upper & 0x7fff) != 0x7f80 ? 2 : 0;
-    }
-    case parameter_kind::float32:
-      return PyFloat_Pack4(number, bytes, little_endian) == 0 ? 4 : 0;
+    case parameter_kind::boolean:
+      return {0, 1};
+    case parameter_kind::signed_integer:
+      return {width - 1, width - 1};
+    case parameter_kind::unsigned_integer:
+    case parameter_kind::pointer:
+      return {0, width};
     default:
-      std::memcpy(bytes, &number, sizeof(number));
-      return sizeof(number);
+      return {width - 1, width};
   }
 }
 
-double decode_floating(const char* bytes, parameter_kind kind) noexcept {
-  constexpr int little_endian = 1;
-  switch (kind) {
-    case parameter_kind::half:
-      return PyFloat_Unpack2(bytes, little_endian);
-    case parameter_kind::bfloat16: {
-      std::uint16_t upper;
-      std::memcpy(&upper, bytes, sizeof(upper));
-      return std::bit_cast<float>(static_cast<std::uint32_t>(upper) << 16);
-    }
-    case parameter_kind::float32:
-      return PyFloat_Unpack4(bytes, little_endian);
-    default:
-      return PyFloat_Unpack8(bytes, little_endian);
-  }
+// Raises OverflowError with the range of the parameter.
+int out_of_range(PyObject* value, const target& to, const integer_range& range,
+                 std::size_t size) noexcept {
+  const std::uint64_t lowest = std::uint64_t{0} - (std::uint64_t{1} << range.negative_bits);
+  const std::uint64_t highest =
+      range.positive_bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << range.positive_bits) - 1;
+  return to.out_of_range(value, size, range.negative_bits != 0 ? static_cast<long long>(lowest) : 0,
+                         highest);
+}
+
+// Packs an integer that the parameter's type can hold; a null number needs more than 64 bits.
+int pack_in_range(PyObject* value, const wide_integer* number, std::size_t size,
+                  const target& to) noexcept {
+  const integer_range range = range_of(to.parameter.kind, size);
+  if (number == nullptr || !range.contains(*number)) return out_of_range(value, to, range, size);
+  return to.copy(value, &number->bits, size);
 }
 
 int floating_overflow(const target& to, PyObject* value) noexcept {
-  PyErr_Clear();
-  return to.fail(PyExc_OverflowError, "the value is beyond the range of the parameter", value);
+  return to.fail(PyExc_OverflowError,
+                 to.parameter.kind == parameter_kind::float8_e8m0
+                     ? "the parameter holds only the powers of two from 2**-127 to 2**127"
+                     : "the value is beyond the range of the parameter",
+                 value);
+}
+
+// A number for a structure would be its bits. In C++, the short floating-point types are
+// structures, and an extern "C" kernel does not record which one.
+int refuse_number(const target& to, PyObject* value) noexcept {
+  if (to.parameter.size > 2) {
+    return to.fail(
+        PyExc_TypeError,
+        "the parameter is a structure: pass a ctypes structure, a NumPy scalar such as a "
+        "record, or an object with __cuda_kernel_arg__() that returns bytes",
+        value);
+  }
+  return to.fail(
+      PyExc_TypeError,
+      "the parameter is a structure, for instance a __half, which an extern \"C\" kernel "
+      "does not record: pass numpy.float16(x), a scalar of ml_dtypes, or a structure",
+      value);
 }
 
 // Packs an integer for a floating parameter, if it is exactly representable.
 int pack_integer_as_floating(PyObject* value, const target& to) noexcept {
   const parameter_kind kind = to.parameter.kind;
   const double number = PyLong_AsDouble(value);
-  if (number == -1.0 && PyErr_Occurred()) return floating_overflow(to, value);
+  if (number == -1.0 && PyErr_Occurred()) {
+    PyErr_Clear();
+    return floating_overflow(to, value);
+  }
   char bytes[8];
   const std::size_t size = encode_floating(number, kind, bytes);
   if (size == 0) return floating_overflow(to, value);
@@ -122,38 +116,38 @@ int pack_integer_as_floating(PyObject* value, const target& to) noexcept {
 }
 
 // Determines the format in which a float is packed for a parameter; returns false if there is none.
-bool floating_format(const core::parameter& parameter, parameter_kind& format) noexcept {
+bool floating_format_of(const core::parameter& parameter, parameter_kind& format) noexcept {
   if (is_floating(parameter.kind)) {
     format = parameter.kind;
     return true;
   }
-  const bool may_be_floating =
-      parameter.kind == parameter_kind::unknown || parameter.kind == parameter_kind::aggregate;
   format = parameter.size == 4 ? parameter_kind::float32 : parameter_kind::float64;
-  return may_be_floating && (parameter.size == 0 || parameter.size == 4 || parameter.size == 8);
+  return parameter.kind == parameter_kind::unknown &&
+         (parameter.size == 0 || parameter.size == 4 || parameter.size == 8);
 }
 
 }  // namespace
 
 int pack_integer(PyObject* value, const target& to) noexcept {
   if (is_floating(to.parameter.kind)) return pack_integer_as_floating(value, to);
+  if (to.parameter.kind == parameter_kind::aggregate) return refuse_number(to, value);
   const std::size_t size = to.parameter.size != 0 ? to.parameter.size : 8;
   if (!is_integer_width(size)) return to.wrong_size(value, 8);
-  wide_integer number;
-  if (!read_integer(value, to, size, number)) return -1;
-  if (!number.fits(size)) return to.out_of_range(value, size);
-  return to.copy(value, &number.bits, size);
+  const integer_digits digits{value};
+  wide_integer number{0, digits.is_negative()};
+  return pack_in_range(value, digits.read(number.bits) ? &number : nullptr, size, to);
 }
 
 int pack_boolean(PyObject* value, const target& to) noexcept {
-  if (to.parameter.size > 1) return pack_integer(value, to);
+  if (to.parameter.size != 0) return pack_integer(value, to);
   const bool truth = value == Py_True;
   return to.copy(value, &truth, sizeof(truth));
 }
 
 int pack_real(PyObject* value, const target& to) noexcept {
   parameter_kind format;
-  if (!floating_format(to.parameter, format)) {
+  if (to.parameter.kind == parameter_kind::aggregate) return refuse_number(to, value);
+  if (!floating_format_of(to.parameter, format)) {
     if (is_integer_width(to.parameter.size) && to.parameter.kind != parameter_kind::unknown) {
       return to.fail(PyExc_TypeError, "the parameter is an integer or a pointer", value);
     }
@@ -167,9 +161,11 @@ int pack_real(PyObject* value, const target& to) noexcept {
 
 int pack_complex(PyObject* value, const target& to) noexcept {
   const double parts[] = {PyComplex_RealAsDouble(value), PyComplex_ImagAsDouble(value)};
-  if (to.parameter.size != 8 || is_floating(to.parameter.kind)) {
-    return to.copy(value, parts, sizeof(parts));
+  if (to.parameter.kind != parameter_kind::unknown &&
+      to.parameter.kind != parameter_kind::aggregate) {
+    return to.fail(PyExc_TypeError, "the parameter is no complex number", value);
   }
+  if (to.parameter.size != 8) return to.copy(value, parts, sizeof(parts));
   char bytes[8];
   for (int i = 0; i < 2; ++i) {
     if (encode_floating(parts[i], parameter_kind::float32, bytes + 4 * i) == 0) {
@@ -181,10 +177,13 @@ int pack_complex(PyObject* value, const target& to) noexcept {
 
 int pack_fixed_integer(PyObject* value, const void* bytes, std::size_t size, integer_kind kind,
                        const target& to) noexcept {
-  const std::size_t expected = to.parameter.size;
-  const bool narrows = expected != 0 && expected < size && is_integer_width(expected) &&
-                       !is_floating(to.parameter.kind);
-  if (!narrows) return to.copy(value, bytes, size);
+  const core::parameter& parameter = to.parameter;
+  const bool is_narrower = parameter.size != 0 && parameter.size < size;
+  const bool holds_integers = is_integer_width(parameter.size) && !is_floating(parameter.kind) &&
+                              parameter.kind != parameter_kind::aggregate;
+  // A bool of another value than 0 and 1 is undefined in C++.
+  const bool is_checked = is_narrower || parameter.kind == parameter_kind::boolean;
+  if (!is_checked || !holds_integers || parameter.size > size) return to.copy(value, bytes, size);
   wide_integer number{0, false};
   std::memcpy(&number.bits, bytes, size);
   if (kind == integer_kind::signed_integer) {
@@ -192,8 +191,7 @@ int pack_fixed_integer(PyObject* value, const void* bytes, std::size_t size, int
     const auto extended = static_cast<std::int64_t>(number.bits << unused) >> unused;
     number = {static_cast<std::uint64_t>(extended), extended < 0};
   }
-  if (!number.fits(expected)) return to.out_of_range(value, expected);
-  return to.copy(value, &number.bits, expected);
+  return pack_in_range(value, &number, parameter.size, to);
 }
 
 }  // namespace halfwarp::python

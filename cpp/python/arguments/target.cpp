@@ -91,12 +91,14 @@ int target::fail(PyObject* exception, const char* text) const noexcept {
   return raise(exception, *this, reference{PyUnicode_FromString(text)});
 }
 
-int target::out_of_range(PyObject* value, std::size_t size) const noexcept {
+int target::out_of_range(PyObject* value, std::size_t size, long long lowest,
+                         unsigned long long highest) const noexcept {
   const reference name = qualified_name(value);
   if (!name) return -1;
   return raise(PyExc_OverflowError, *this,
-               reference{PyUnicode_FromFormat("the value of this %U does not fit %zu bytes",
-                                              name.get(), size)});
+               reference{PyUnicode_FromFormat(
+                   "the value of this %U does not fit %zu bytes: it must be from %lld to %llu",
+                   name.get(), size, lowest, highest)});
 }
 
 }  // namespace halfwarp::python

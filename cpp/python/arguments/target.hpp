@@ -29,8 +29,9 @@ struct target {
   int fail(PyObject* exception, const char* text, PyObject* value) const noexcept;
   // Raises `text` unchanged.
   int fail(PyObject* exception, const char* text) const noexcept;
-  // Raises OverflowError: the integer does not fit `size` bytes.
-  int out_of_range(PyObject* value, std::size_t size) const noexcept;
+  // Raises OverflowError: the integer is outside the range of the parameter of `size` bytes.
+  int out_of_range(PyObject* value, std::size_t size, long long lowest,
+                   unsigned long long highest) const noexcept;
 };
 
 // Returns "saxpy() argument 2 of 4 (float const*)": a new reference, null with an exception set.

@@ -30,7 +30,7 @@ TEST(ptx_signature, reads_kinds_sizes_and_names) {
   EXPECT_EQ(signatures[3].kind, parameter_kind::aggregate);
   EXPECT_EQ(signatures[3].size, 24u);
   EXPECT_EQ(signatures[3].name, "block");
-  EXPECT_EQ(signatures[4].kind, parameter_kind::integer);
+  EXPECT_EQ(signatures[4].kind, parameter_kind::signed_integer);
   EXPECT_EQ(signatures[5].kind, parameter_kind::unknown);
   EXPECT_EQ(signatures[5].size, 2u);
 }
@@ -79,7 +79,7 @@ TEST(symbol_signature, reads_types_of_parameters) {
   EXPECT_EQ(signatures[0].kind, parameter_kind::float32);
   EXPECT_EQ(signatures[1].type, "float const*");
   EXPECT_EQ(signatures[1].kind, parameter_kind::pointer);
-  EXPECT_EQ(signatures[3].kind, parameter_kind::integer);
+  EXPECT_EQ(signatures[3].kind, parameter_kind::unsigned_integer);
   EXPECT_EQ(signatures[3].size, 8u);
   EXPECT_EQ(signatures[4].kind, parameter_kind::half);
   EXPECT_EQ(signatures[5].kind, parameter_kind::bfloat16);
@@ -100,8 +100,18 @@ TEST(symbol_signature, splits_at_the_commas_of_the_list_only) {
   const auto signatures = signature_of_symbol("_Z1fI4pairIifEEvT_PFiicEi");
   ASSERT_EQ(signatures.size(), 3u);
   EXPECT_EQ(signatures[0].type, "pair<int, float>");
-  EXPECT_EQ(signatures[0].kind, parameter_kind::unknown);
+  EXPECT_EQ(signatures[0].kind, parameter_kind::aggregate);
   EXPECT_EQ(signatures[2].type, "int");
+}
+
+TEST(symbol_signature, distinguishes_structures_from_names_that_may_be_enumerations) {
+  const auto signatures = signature_of_symbol("_Z1f4Mode6float27__half24dim3PFviE13__nv_fp8_e4m3");
+  const std::vector<parameter_kind> kinds = {
+      parameter_kind::class_or_enum, parameter_kind::aggregate, parameter_kind::aggregate,
+      parameter_kind::aggregate,     parameter_kind::pointer,   parameter_kind::float8_e4m3};
+  ASSERT_EQ(signatures.size(), kinds.size());
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    EXPECT_EQ(signatures[i].kind, kinds[i]) << signatures[i].type;
 }
 
 TEST(symbol_signature, is_empty_without_parameters_and_for_c_names) {

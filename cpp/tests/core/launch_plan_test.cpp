@@ -104,7 +104,7 @@ TEST_F(launch_plan_test, queries_the_name_of_a_foreign_kernel) {
   EXPECT_EQ(plan.readable_name(), "kernel");
   plan.load_layout();
   EXPECT_EQ(plan.readable_name(), "copy");
-  EXPECT_EQ(plan.layout()->parameters[2].kind, parameter_kind::integer);
+  EXPECT_EQ(plan.layout()->parameters[2].kind, parameter_kind::signed_integer);
 }
 
 TEST_F(launch_plan_test, ignores_descriptions_that_differ_from_the_driver) {

@@ -522,13 +522,17 @@ def test_packing_leaks_no_memory():
     assert grown < 10_000  # less than one object per round
 
 
-# Contents of a parameter of each PTX type for a Python number: bytes of an integer, NumPy type of a
-# float; None: no number.
+# Contents of a parameter of each PTX type for a Python number: bytes of an integer, negative for a
+# signed one (compilers write unsigned and signed ones as unsigned); NumPy type of a float; None: no
+# number.
 NUMBER_PARAMETERS = {
     ".u8": (1, None),
-    ".s16": (2, None),
+    ".u16": (2, None),
+    ".s8": (-1, None),
+    ".s16": (-2, None),
+    ".s32": (-4, None),
     ".u32": (4, None),
-    ".s64": (8, None),
+    ".s64": (-8, None),
     ".u64": (8, None),
     ".b32": (4, "f4"),
     ".b64": (8, "f8"),
@@ -550,9 +554,10 @@ def expected_integer(value, parameter):
         if not np.isfinite(converted):
             return OverflowError
         return converted.tobytes() if int(converted) == value else TypeError
-    if not -(2 ** (8 * size - 1)) <= value < 2 ** (8 * size):
+    bits = 8 * abs(size)
+    if not -(2 ** (bits - 1)) <= value < 2 ** (bits - (size < 0)):
         return OverflowError
-    return value.to_bytes(size, "little", signed=value < 0)
+    return value.to_bytes(abs(size), "little", signed=value < 0)
 
 
 def expected_float(value, parameter):
@@ -661,3 +666,119 @@ def test_a_float_above_the_largest_bfloat16_overflows(load_kernel, stream, pinne
     for value in (float.fromhex("0x1.FFp127"), 1e39, float.fromhex("-0x1.FFp127")):
         with pytest.raises(OverflowError, match="beyond the range"):
             launch(stream, LaunchConfig(grid=1, block=1), kernel, pinned_block, value)
+
+
+# Mangled type of a parameter, its PTX size, and the smallest and largest value that it holds.
+INTEGER_TYPES = {
+    "bool": ("b", 1, 0, 1),
+    "signed char": ("a", 1, -128, 127),
+    "unsigned char": ("h", 1, 0, 255),
+    "short": ("s", 2, -(2**15), 2**15 - 1),
+    "unsigned short": ("t", 2, 0, 2**16 - 1),
+    "int": ("i", 4, -(2**31), 2**31 - 1),
+    "unsigned": ("j", 4, 0, 2**32 - 1),
+    "long": ("l", 8, -(2**63), 2**63 - 1),
+    "unsigned long": ("m", 8, 0, 2**64 - 1),
+    "long long": ("x", 8, -(2**63), 2**63 - 1),
+    "unsigned long long": ("y", 8, 0, 2**64 - 1),
+    "pointer": ("Pf", 8, 0, 2**64 - 1),
+}
+
+
+@pytest.fixture
+def stored(load_kernel, stream, pinned_block):
+    """Launch a kernel with a mangled type and return the bytes of its parameter."""
+
+    def run(mangled, size, value, declaration=None):
+        declaration = declaration or f".u{8 * size} value"
+        kernel = load_kernel(
+            f".param .u64 out, .param {declaration}",
+            f".reg .u64 %rd<3>; ld.param.u64 %rd1, [out]; ld.param.u{8 * size} %rd2, [value]; "
+            f"st.global.u{8 * size} [%rd1], %rd2;",
+            name=f"_Z5storePv{mangled}",
+        )
+        launch(stream, LaunchConfig(grid=1, block=1), kernel, pinned_block, value)
+        stream.sync()
+        return ctypes.string_at(pinned_block.handle, size)
+
+    return run
+
+
+@pytest.mark.parametrize("name", INTEGER_TYPES)
+def test_an_int_that_does_not_fit_its_c_type_overflows(name, stored):
+    mangled, size, lowest, highest = INTEGER_TYPES[name]
+    for value in {lowest, highest, 0, 1, max(lowest, -1), highest // 2, highest // 3 + 1}:
+        expected = value.to_bytes(size, "little", signed=value < 0)
+        assert stored(mangled, size, value) == expected
+    for value in (lowest - 1, highest + 1, 2**64, -(2**63) - 1, 10**30):
+        with pytest.raises(OverflowError, match=f"must be from {lowest} to {highest}"):
+            stored(mangled, size, value)
+
+
+@pytest.mark.parametrize("name", INTEGER_TYPES)
+def test_a_wider_numpy_integer_is_narrowed_into_the_range_only(name, stored):
+    mangled, size, lowest, highest = INTEGER_TYPES[name]
+    if size == 8:
+        pytest.skip("no NumPy integer is wider")
+    assert stored(mangled, size, np.int64(highest)) == highest.to_bytes(size, "little")
+    for value in (lowest - 1, highest + 1):
+        with pytest.raises(OverflowError, match=f"must be from {lowest} to {highest}"):
+            stored(mangled, size, np.int64(value))
+
+
+def test_a_bool_holds_only_0_and_1(stored):
+    with pytest.raises(OverflowError, match="must be from 0 to 1"):
+        stored("b", 1, np.uint8(2))
+    assert stored("b", 1, True) == stored("b", 1, np.uint8(1)) == b"\1"
+
+
+SHORT_FLOATS = {
+    "6__half": np.float16,
+    "13__nv_bfloat16": ml_dtypes.bfloat16,
+    "13__nv_fp8_e4m3": ml_dtypes.float8_e4m3fn,
+    "13__nv_fp8_e5m2": ml_dtypes.float8_e5m2,
+    "13__nv_fp8_e8m0": ml_dtypes.float8_e8m0fnu,
+    "13__nv_fp6_e2m3": ml_dtypes.float6_e2m3fn,
+    "13__nv_fp6_e3m2": ml_dtypes.float6_e3m2fn,
+    "13__nv_fp4_e2m1": ml_dtypes.float4_e2m1fn,
+}
+NUMBERS = [0.0, 1, 2, 4, True, 1.0, 0.5, 1.3, -1.7, 3.1, 6, 1e-3, -0.0, 2.0**-20, -4.0, 0.07]
+
+
+@pytest.mark.parametrize("mangled", SHORT_FLOATS)
+def test_a_number_is_converted_to_a_short_float(mangled, stored):
+    scalar = SHORT_FLOATS[mangled]
+    size = np.dtype(scalar).itemsize
+    for value in NUMBERS:
+        if "e8m0" in mangled and value not in (1, 2, 4, 0.5, 2.0**-20):
+            with pytest.raises(OverflowError, match="powers of two"):
+                stored(mangled, size, value, f".align {size} .b8 value[{size}]")
+            continue
+        content = stored(mangled, size, value, f".align {size} .b8 value[{size}]")
+        assert content == scalar(value).tobytes(), value
+
+
+@pytest.mark.parametrize("mangled", SHORT_FLOATS)
+@pytest.mark.parametrize("value", [2**200, -1e300, 1e39])
+def test_a_number_beyond_a_short_float_overflows(mangled, value, stored):
+    size = np.dtype(SHORT_FLOATS[mangled]).itemsize
+    with pytest.raises(OverflowError):
+        stored(mangled, size, value, f".align {size} .b8 value[{size}]")
+
+
+@pytest.mark.parametrize("mangled", ["4Pair", "6float2", "7__half2", "1WIiE"])
+@pytest.mark.parametrize("value", [0, 5, 1 << 40, -1, 2.5, True, 10**30], ids=repr)
+def test_a_number_is_refused_for_a_structure(mangled, value, stored):
+    """The bits of a number are not the members of a structure."""
+    for size in (1, 2, 4, 8):
+        with pytest.raises(TypeError, match="the parameter is a structure"):
+            stored(mangled, size, value, f".align {size} .b8 value[{size}]")
+
+
+def test_a_structure_is_passed_by_its_bytes(stored):
+    declaration, expected = ".align 8 .b8 value[8]", bytes_of("Q", 0x7000)
+    record = np.array([(0x7000,)], dtype=[("p", "u8")])[0]
+    structure = type("P", (ctypes.Structure,), {"_fields_": [("p", ctypes.c_void_p)]})(0x7000)
+    values = (record, structure, np.void(expected), np.uint64(0x7000), Own(expected))
+    for value in (*values, Buffer.from_handle(0x7000, 16), driver.CUdeviceptr(0x7000)):
+        assert stored("4Pair", 8, value, declaration) == expected

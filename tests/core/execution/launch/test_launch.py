@@ -208,7 +208,7 @@ class TestIntegers:
 
     @pytest.mark.parametrize("size", [3, 12, 16])
     def test_an_int_requires_a_parameter_of_integer_size(self, argument_in_kernel, size):
-        with pytest.raises(TypeError, match=rf"expected {size} bytes, got int"):
+        with pytest.raises(TypeError, match=r"the parameter is a structure: .*, got int"):
             argument_in_kernel(1, size)
 
     @pytest.mark.parametrize("source", [np.uint64, np.int64, ctypes.c_int64, ctypes.c_uint64])

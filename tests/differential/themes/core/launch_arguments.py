@@ -17,6 +17,8 @@ block = LegacyPinnedMemoryResource().allocate(64)
 
 
 def store(size):
+    # A structure takes no numbers, so the short parameters have no declared kind.
+    value = f".b{8 * size} value" if size <= 8 else f".align 16 .b8 value[{size}]"
     copies = "\n".join(
         f"ld.param.u8 %rs1, [value+{i}]; st.global.u8 [%rd1+{i}], %rs1;" for i in range(size)
     )
@@ -24,7 +26,7 @@ def store(size):
 .version 8.0
 .target sm_75
 .address_size 64
-.visible .entry store(.param .u64 out, .param .align 16 .b8 value[{size}])
+.visible .entry store(.param .u64 out, .param {value})
 {{
     .reg .u64 %rd<2>;
     .reg .u16 %rs<2>;
