@@ -32,8 +32,6 @@ bool convert_bool(PyObject*, PyObject*, void*);
 template <kind K>
 bool convert_checked(PyObject*, PyObject*, void*);
 template <int Bytes>
-bool convert_wrapped(PyObject*, PyObject*, void*);
-template <int Bytes>
 bool convert_by_ctypes(PyObject*, PyObject*, void*);
 
 // c_longlong, c_ulonglong and c_size_t are aliases of c_long and c_ulong where those have 64 bits.
@@ -42,24 +40,25 @@ constexpr ctype ctypes[] = {
     {"c_void_p", convert_pointer},
     {"c_int", convert_checked<kind::i32>},
     {"c_float", convert_float},
-    {"c_size_t", convert_wrapped<8>},
-    {"c_uint", convert_wrapped<4>},
+    {"c_size_t", convert_checked<kind::u64>},
+    {"c_uint", convert_checked<kind::u32>},
     {"c_double", convert_double},
     {"c_longlong", convert_checked<kind::i64>},
-    {"c_ulonglong", convert_wrapped<8>},
+    {"c_ulonglong", convert_checked<kind::u64>},
     {"c_long", convert_checked<sizeof(long) == 8 ? kind::i64 : kind::i32>},
-    {"c_ulong", convert_wrapped<int(sizeof(long))>},
+    {"c_ulong", convert_checked<sizeof(long) == 8 ? kind::u64 : kind::u32>},
     {"c_bool", convert_bool},
     {"c_byte", convert_checked<kind::i8>},
-    {"c_ubyte", convert_wrapped<1>},
-    {"c_short", convert_wrapped<2>},
-    {"c_ushort", convert_wrapped<2>},
+    {"c_ubyte", convert_checked<kind::u8>},
+    {"c_short", convert_checked<kind::i16>},
+    {"c_ushort", convert_checked<kind::u16>},
     {"c_char", convert_by_ctypes<1>},
     {"c_wchar", convert_by_ctypes<int(sizeof(wchar_t))>},
 };
 constexpr int count = std::size(ctypes);
 PyObject* types[count];    // type objects of the module ctypes; loaded on first use
 PyObject* structure_type;  // ctypes.Structure
+PyObject* union_type;      // ctypes.Union
 bool are_loaded;
 
 bool load_ctype(PyObject* module, const char* name, PyObject** slot) {
@@ -71,7 +70,8 @@ bool load_ctype(PyObject* module, const char* name, PyObject** slot) {
 bool load_ctypes() {
   const reference module{PyImport_ImportModule("ctypes")};
   if (!module) return false;
-  bool ok = load_ctype(module, "Structure", &structure_type);
+  bool ok =
+      load_ctype(module, "Structure", &structure_type) && load_ctype(module, "Union", &union_type);
   for (int i = 0; ok && i < count; ++i) ok = load_ctype(module, ctypes[i].name, &types[i]);
   ok = ok && load_ctype(module, ctypes[0].name, &pointer_ctype);
   __atomic_store_n(&are_loaded, ok, __ATOMIC_RELEASE);
@@ -166,7 +166,11 @@ bool convert_bool(PyObject* value, PyObject* type, void* cell) {
   return true;
 }
 
-constexpr int bytes_of(kind k) { return k == kind::i8 ? 1 : k == kind::i32 ? 4 : 8; }
+constexpr int bytes_of(kind k) {
+  if (k <= kind::u8) return 1;
+  if (k <= kind::u16) return 2;
+  return k <= kind::u32 ? 4 : 8;
+}
 
 template <kind K>
 bool convert_checked(PyObject* value, PyObject* type, void* cell) {
@@ -182,33 +186,6 @@ bool convert_checked(PyObject* value, PyObject* type, void* cell) {
   return raise_value(value, reinterpret_cast<PyTypeObject*>(type)->tp_name);
 }
 
-bool wrapped(PyObject* value, word& converted) {
-  const reference number{PyNumber_Index(value)};
-  if (!number) return false;
-  converted = PyLong_AsUnsignedLongLongMask(number);
-  return converted != word(-1) || !PyErr_Occurred();
-}
-
-// Converts with wraparound, like ctypes.
-template <int Bytes>
-bool convert_wrapped(PyObject* value, PyObject* type, void* cell) {
-  Py_ssize_t compact;
-  word converted;
-  if (PyLong_Check(value) && compact_value(value, compact)) {
-    converted = word(compact);
-  } else if (PyLong_Check(value) && two_digit_value(value, converted)) {
-    // converted by the condition
-  } else if (is_instance_of(value, type)) {
-    return copy_bytes(value, cell, Bytes);
-  } else if (!PyIndex_Check(value)) {
-    return raise_value(value, reinterpret_cast<PyTypeObject*>(type)->tp_name);
-  } else if (!wrapped(value, converted)) {
-    return false;
-  }
-  store(cell, converted, Bytes);
-  return true;
-}
-
 template <int Bytes>
 bool convert_by_ctypes(PyObject* value, PyObject* type, void* cell) {
   PyObject* instance =
@@ -216,6 +193,15 @@ bool convert_by_ctypes(PyObject* value, PyObject* type, void* cell) {
   bool ok = instance && copy_bytes(instance, cell, Bytes);
   Py_XDECREF(instance);
   return ok;
+}
+
+// Whether the memory of a ctypes object is a parameter by value: a scalar of a type in the table, a
+// structure or a union. Byte-swapped scalars have other types.
+bool is_ctypes_value(PyObject* value) {
+  if (is_instance_of(value, structure_type) || is_instance_of(value, union_type)) return true;
+  for (PyObject* type : types)
+    if (is_instance_of(value, type)) return true;
+  return false;
 }
 
 // Packs a value without a type: its own memory is the parameter.
@@ -227,7 +213,7 @@ bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
     store(cell, number, 4);
     return true;
   }
-  if (is_instance_of(value, structure_type)) {
+  if (is_ctypes_value(value)) {
     Py_buffer view;
     if (PyObject_GetBuffer(value, &view, PyBUF_SIMPLE) < 0) return false;
     pointer = view.buf;  // fixed for the lifetime of the ctypes object, which the caller holds
@@ -239,7 +225,8 @@ bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
   if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
   PyErr_Clear();
   return raise_error(PyExc_TypeError,
-                     "%s needs a ctypes type in `types` (None is for handles, structs and enums)",
+                     "%s needs a ctypes type in `types` (None is for handles, structs, enums and "
+                     "objects of ctypes)",
                      Py_TYPE(value)->tp_name);
 }
 
