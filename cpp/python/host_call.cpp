@@ -2,36 +2,19 @@
 // Host functions that the driver calls on one of its threads: Python callables and C pointers.
 #include "python/host_call.hpp"
 
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <utility>
 
+#include "interpreter/deferred_releases.hpp"
 #include "interpreter/exit_gate.hpp"
 #include "python/calls.hpp"
 
 namespace halfwarp::python {
 namespace {
 
-// Completed calls, whose references must be released on a Python thread.
-constinit std::atomic<host_call*> finished{nullptr};
-
-int drop_finished(void*) noexcept {
-  drop_finished_calls();
-  return 0;
-}
-
-void release(host_call* call) noexcept {
-  host_call* first = finished.load(std::memory_order_relaxed);
-  do {
-    call->next = first;
-  } while (!finished.compare_exchange_weak(first, call, std::memory_order_release,
-                                           std::memory_order_relaxed));
-  // For a non-empty list a pending call is already queued. If CPython's queue is full, the next
-  // call drops both.
-  if (first == nullptr) Py_AddPendingCall(drop_finished, nullptr);
-}
+// Completed calls.
+constinit interpreter::deferred_releases<host_call, discard> finished;
 
 void call_python(PyObject* function) noexcept {
   const gil_acquire lock;
@@ -81,7 +64,7 @@ void run_host_call(void* data) noexcept {
   if (!pass.is_open()) return;  // the process is exiting, which frees the call
   auto* const call = static_cast<host_call*>(data);
   execute(*call);
-  release(call);
+  finished.add(call);
 }
 
 void run_graph_call(void* data) noexcept {
@@ -91,12 +74,9 @@ void run_graph_call(void* data) noexcept {
 
 void release_host_call(void* call) noexcept {
   const interpreter::gate_pass pass{interpreter::gate->enter()};
-  if (pass.is_open()) release(static_cast<host_call*>(call));
+  if (pass.is_open()) finished.add(static_cast<host_call*>(call));
 }
 
-void drop_finished_calls() noexcept {
-  host_call* call = finished.exchange(nullptr, std::memory_order_acquire);
-  while (call != nullptr) discard(std::exchange(call, call->next));
-}
+void drop_finished_calls() noexcept { finished.drain(); }
 
 }  // namespace halfwarp::python

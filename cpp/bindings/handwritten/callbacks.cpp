@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callbacks of the driver into user functions: trampolines that acquire the GIL.
+#include "bindings/calls/engine.hpp"
 #include "bindings/converters/frame.hpp"
 #include "bindings/handwritten/handwritten.hpp"
+#include "bindings/handwritten/python_callbacks.hpp"
 #include "bindings/objects/class_type.hpp"
 #include "bindings/threads/shared_objects.hpp"
 #include "driver/driver_table.hpp"
 #include "driver/runtime_table.hpp"
+#include "interpreter/deferred_releases.hpp"
 #include "interpreter/exit_gate.hpp"
 #include "interpreter/thread_state.hpp"
 
@@ -20,15 +23,29 @@ enum class life {
 };
 
 struct callback {
-  void* function;
+  void* function;  // null: `owner.callable` is called
   void* data;
   life freed_by;
   word key;  // registered: the driver's handle
   callback* next;
+  callback_owner owner;
 };
 
-// Frees a record without the GIL: the driver calls this from its own threads.
-void release(void* record) { PyMem_RawFree(record); }
+void destroy(callback* record) {
+  Py_XDECREF(record->owner.callable);
+  Py_XDECREF(record->owner.argument);
+  PyMem_RawFree(record);
+}
+constinit interpreter::deferred_releases<callback, destroy> finished;
+
+// Frees a record, without the GIL unless it owns objects: the driver calls this from its own
+// threads.
+void release(void* pointer) {
+  auto* record = static_cast<callback*>(pointer);
+  if (!record->owner.callable) return PyMem_RawFree(record);
+  const interpreter::gate_pass pass{interpreter::gate->enter()};
+  if (pass.is_open()) finished.add(record);  // else the process exits
+}
 
 callback* make_callback(word function, word data, life freed_by) {
   auto* record = static_cast<callback*>(PyMem_RawCalloc(1, sizeof(callback)));
@@ -39,7 +56,20 @@ callback* make_callback(word function, word data, life freed_by) {
   record->function = reinterpret_cast<void*>(function);
   record->data = reinterpret_cast<void*>(data);
   record->freed_by = freed_by;
+  const callback_owner* owner = current_callback_owner;
+  if (!owner || freed_by == life::registered) return record;
+  record->owner = {Py_NewRef(owner->callable), Py_XNewRef(owner->argument), owner->lib,
+                   owner->stream_type};
+  if (owner->argument) record->function = nullptr;
   return record;
+}
+
+// Calls the C function, or the Python callable with the arguments' objects.
+template <class... A>
+void call_user(const callback& record, A... arguments) {
+  if (record.function) return reinterpret_cast<void (*)(A...)>(record.function)(arguments...);
+  if constexpr (requires { call_python(record.owner, arguments...); })
+    call_python(record.owner, arguments...);
 }
 
 // Runs the user function with the GIL. While the interpreter exits, it is not called.
@@ -48,7 +78,7 @@ void run(callback* record, A... arguments) {
   if (const interpreter::gate_pass pass{interpreter::gate->enter()}; pass.is_open()) {
     interpreter::retain_thread_state();
     const PyGILState_STATE state = PyGILState_Ensure();
-    reinterpret_cast<void (*)(A...)>(record->function)(arguments...);
+    call_user(*record, arguments...);
     PyGILState_Release(state);
   }
   if (record->freed_by == life::one_shot) release(record);
@@ -176,11 +206,19 @@ bool before_host_function(frame& c) {
   return true;
 }
 
+// A rejected record that owns objects is destroyed at once: this thread may run any code.
 template <int At, auto Trampoline>
 bool release_rejected(frame& c, int code) {
   callback* record = code ? wrapped<At>(c, Trampoline) : nullptr;
-  if (record && record->freed_by == life::one_shot) release(record);
+  if (record && record->freed_by == life::one_shot) destroy(record);
   return true;
+}
+
+// Destroys completed records, then calls with a function or a Python callable.
+PyObject* enter_callback(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
+                         PyObject* names) {
+  finished.drain();
+  return call_with_callable(lib, f, args, n, names);
 }
 
 template <int At, auto Trampoline, life FreedBy>
@@ -223,10 +261,12 @@ namespace {
 
 template <class Api>
 constexpr handwritten_steps host_function = {.before = before_host_function<Api>,
-                                             .after = release_rejected<1, host_trampoline>};
+                                             .after = release_rejected<1, host_trampoline>,
+                                             .entry = enter_callback};
 template <auto Trampoline>
 constexpr handwritten_steps one_call = {.before = before_call<1, Trampoline, life::one_shot>,
-                                        .after = release_rejected<1, Trampoline>};
+                                        .after = release_rejected<1, Trampoline>,
+                                        .entry = enter_callback};
 template <auto Trampoline>
 constexpr handwritten_steps registration = {.before = before_call<1, Trampoline, life::registered>,
                                             .after = after_registration<1, Trampoline>};

@@ -17,7 +17,7 @@ HEAD = """\
 {imports}
 """
 IMPORTS = {  # module -> names that the text may use
-    "collections.abc": ["Iterator", "Sequence"],
+    "collections.abc": ["Callable", "Iterator", "Sequence"],
     "enum": ["IntEnum"],
     "typing": [
         *("Any", "Generic", "Literal", "Protocol", "Self", "SupportsIndex", "TypeAlias", "TypeVar"),

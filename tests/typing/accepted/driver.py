@@ -168,3 +168,10 @@ def options(ptx: bytes) -> bytes:
         return bytes(log)
     check(driver.cuModuleUnload(module))
     return b""
+
+
+def python_callbacks(stream: driver.CUstream, seen: list[object]) -> None:
+    (error,) = driver.cuLaunchHostFunc(stream, seen.append, {"any": "object"})
+    (error,) = driver.cuLaunchHostFunc(stream, 0x1000, None)
+    (error,) = driver.cuStreamAddCallback(stream, lambda s, code, data: seen.append(code), "x", 0)
+    assert error == driver.CUresult.CUDA_SUCCESS
