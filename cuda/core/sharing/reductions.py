@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reducers of multiprocessing for shared pools, their handles, and events."""
 
-from multiprocessing import reduction
+import os
+import weakref
+from multiprocessing import context, reduction
 
 from cuda.core import Device, Event
 from cuda.core._core import _MemPool
@@ -17,6 +19,9 @@ from cuda.core._sharing import (
 )
 from cuda.core._utils.fork_warning import check_multiprocessing_start_method
 from cuda.core.sharing import descriptor_transfer
+
+# Process being started -> the descriptors that its arguments contain.
+_descriptors_of_process = weakref.WeakKeyDictionary()
 
 
 def register(cls):
@@ -34,7 +39,22 @@ def register(cls):
 def _reduce_handle(handle: IPCAllocationHandle):
     check_multiprocessing_start_method()
     check_still_open(handle)
-    return _rebuild_handle, (reduction.DupFd(handle.handle), handle.uuid)
+    return _rebuild_handle, (_descriptor_for_child(handle.handle), handle.uuid)
+
+
+def _descriptor_for_child(descriptor):
+    """Return what `multiprocessing` sends for a descriptor.
+
+    The child process owns each descriptor that it receives, and "spawn" accepts each only once.
+    """
+    process = context.get_spawning_popen()
+    if process is not None:
+        descriptors = _descriptors_of_process.setdefault(process, set())
+        if descriptor in descriptors:
+            descriptor = os.dup(descriptor)
+            weakref.finalize(process, os.close, descriptor)
+        descriptors.add(descriptor)
+    return reduction.DupFd(descriptor)
 
 
 def _rebuild_handle(descriptor, uuid):
@@ -43,19 +63,13 @@ def _rebuild_handle(descriptor, uuid):
 
 def _reduce_resource(resource):
     check_multiprocessing_start_method()
-    handle = resource.allocation_handle
-    # Not the handle object: pickle would merge it with the same handle in the same message.
-    descriptor = reduction.DupFd(handle.handle)
-    return _rebuild_resource, (type(resource), resource.device_id, descriptor, handle.uuid)
+    # pickle merges the handle with the same handle in the same message.
+    return _rebuild_resource, (type(resource), resource.device_id, resource.allocation_handle)
 
 
-def _rebuild_resource(cls, device, descriptor, uuid):
+def _rebuild_resource(cls, device, handle):
     Device(max(0, device))  # initializes the driver
-    handle = _rebuild_handle(descriptor, uuid)
-    try:
-        return from_allocation_handle(cls, device, handle)
-    finally:
-        handle.close()
+    return from_allocation_handle(cls, device, handle)
 
 
 def _reduce_event(event):

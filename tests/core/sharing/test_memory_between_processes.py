@@ -7,6 +7,7 @@ import os
 import pickle
 import socket
 import uuid
+from multiprocessing import reduction
 
 import pytest
 from cuda.core import Buffer, CUDAError, DeviceMemoryResource, PinnedMemoryResource
@@ -223,6 +224,75 @@ def read_both(first, second):
         second.close(stream)
         stream.sync()
     return result
+
+
+class Nested:
+    """An argument that pickles its content by itself, so that pickle cannot merge the content."""
+
+    def __init__(self, content):
+        self.content = content
+
+    def __reduce__(self):
+        return pickle.loads, (bytes(reduction.ForkingPickler.dumps(self.content)),)
+
+
+def import_all(pipe, arguments):
+    from cuda.core import Device
+
+    device = Device(0)
+    device.set_current()
+    handles = [each for each in arguments if isinstance(each, IPCAllocationHandle)]
+    kind = type(next(each for each in arguments if hasattr(each, "is_ipc_enabled")))
+    for handle in handles:
+        place = (handle,) if kind is PinnedMemoryResource else (device, handle)
+        kind.from_allocation_handle(*place)
+        handle.close()
+    pipe.send([each.is_closed for each in arguments])
+
+
+COMBINATIONS = {
+    "a handle and its resource": lambda pool, buffer: (pool.allocation_handle, pool),
+    "a resource and its handle": lambda pool, buffer: (pool, pool.allocation_handle),
+    "a handle, its resource and a buffer": lambda pool, buffer: (
+        pool.allocation_handle,
+        pool,
+        buffer,
+    ),
+    "separate pickles": lambda pool, buffer: (
+        Nested(pool.allocation_handle),
+        pool,
+        Nested(pool),
+        Nested(buffer),
+        pool.allocation_handle,
+    ),
+}
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+@pytest.mark.parametrize("combination", COMBINATIONS)
+def test_a_new_process_receives_a_handle_and_its_resource(method, combination, resource, buffer):
+    context = multiprocessing.get_context(method)
+    arguments = COMBINATIONS[combination](resource, buffer)
+    path = os.readlink(f"/proc/self/fd/{int(resource.allocation_handle)}")
+    count = open_files().count(path)
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=import_all, args=(sender, arguments))
+    process.start()
+    sender.close()
+    is_closed = receiver.recv()
+    process.join()
+    receiver.close()
+    assert process.exitcode == 0
+    assert is_closed == [
+        isinstance(each, IPCAllocationHandle) for each in map(content_or, arguments)
+    ]
+    del process
+    gc.collect()
+    assert open_files().count(path) == count
+
+
+def content_or(argument):
+    return argument.content if isinstance(argument, Nested) else argument
 
 
 def test_no_descriptor_is_left_open(peer, device, stream):
