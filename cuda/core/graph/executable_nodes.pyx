@@ -97,8 +97,8 @@ cdef class ExecutableKernelNode(_SwitchableNode):
                 "is not supported in an executable graph: change the definition and use "
                 "Graph.update()")
         params = packed.parameters()
-        refs = [kernel_object]
-        add_operands(refs, values)
+        refs = []
+        add_launch_operands(refs, kernel_object, values)
         set_in_executable(self, &params, refs)
 
 

@@ -27,7 +27,8 @@ cdef class _NodeState:
     cdef _RetainedObjects retained   # holds the node's operands; None: the node has none
     cdef Py_ssize_t first            # index of the node's first object in `retained`
     cdef Py_ssize_t count
-    # Conditional nodes: (class, GraphCondition, bodies); memcpy nodes: the owners of both sides.
+    # Conditional nodes: (class, GraphCondition, bodies); memcpy nodes: the owners of both sides;
+    # child nodes: the child's _GraphState, or its `origins` while no wrapper exists.
     cdef object creation
 
 cdef class _GraphState:
@@ -39,6 +40,9 @@ cdef class _GraphState:
     cdef bint is_valid             # False once the owner was destroyed
     cdef list added                # _NodeStates of new nodes that are not in `nodes` yet
     cdef dict nodes                # node address: _NodeState; read through nodes_by_address
+    # Child graphs, which are copies: local id: _NodeState of a node without a wrapper. None: no
+    # copied node retains anything.
+    cdef dict origins
     cdef dict subgraphs            # address of a child graph or body: its _GraphState
     cdef _RetainedObjects open_list  # accepts more objects; None: the next node creates a list
     cdef LaunchConfig shape        # of the last kernel node; immutable, shared by equal nodes

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # State shared by all wrappers of one graph: handle, lock, nodes and retained objects.
 
+from cpython.exc cimport PyErr_Clear
+
 # Limit of objects in one list: destroying a node copies the list.
-cdef Py_ssize_t LIST_CAPACITY = 64
+cdef Py_ssize_t LIST_CAPACITY = 96
 
 
 # no_gc: the driver holds references too, so the collector could never find these in a dead cycle.
@@ -64,6 +66,7 @@ cdef int invalidate_graph(_GraphState graph) except -1:
     graph.owner.reset()
     graph.added.clear()
     graph.nodes.clear()
+    graph.origins = None
     graph.open_list = None
     return invalidate_subgraphs(graph)
 
@@ -121,8 +124,7 @@ cdef _RetainedObjects retain_launch_operands(_GraphState graph, object kernel, t
     cdef _RetainedObjects retained = acquire_retained_list(graph)
     cdef list objects = retained.objects
     try:
-        objects.append(kernel)
-        add_operands(objects, operands)
+        add_launch_operands(objects, kernel, operands)
     except BaseException:
         return_retained_list(graph, retained)
         raise
@@ -132,6 +134,16 @@ cdef _RetainedObjects retain_launch_operands(_GraphState graph, object kernel, t
         retained = new_retained_list(graph, objects)
         retained.users = 1
     return retained
+
+
+cdef int add_launch_operands(list refs, object kernel, object operands) except -1:
+    """Add a kernel and its arguments: the memory of a Buffer, and also the Buffer itself."""
+    refs.append(kernel)
+    add_operands(refs, operands)
+    for operand in operands:
+        if isinstance(operand, Buffer):
+            refs.append(operand)
+    return 0
 
 
 cdef int return_retained_list(_GraphState graph, _RetainedObjects retained) except -1:
@@ -237,7 +249,67 @@ cdef _NodeState state_of_node(_GraphState graph, CUgraphNode raw):
     cdef dict nodes = nodes_by_address(graph)
     cdef _NodeState state = nodes.get(<uintptr_t>raw)
     if state is None:
-        state = _NodeState.__new__(_NodeState)
+        state = state_from_origin(graph, raw)
         state.raw = raw
         nodes[<uintptr_t>raw] = state
     return state
+
+
+cdef _NodeState state_from_origin(_GraphState graph, CUgraphNode raw):
+    """Return the state of a node without one, with the references of the node that it copies."""
+    cdef unsigned number = 0
+    cdef _NodeState state = None
+    if graph.origins and read_local_id(raw, &number):
+        state = graph.origins.pop(number, None)
+    return _NodeState.__new__(_NodeState) if state is None else state
+
+
+cdef bint read_local_id(CUgraphNode raw, unsigned* number) except -1:
+    """Query the id that a node shares with its copies; return False if the driver has no ids."""
+    cdef CUresult code = try_call(driver.cuGraphNodeGetLocalId, raw, number)
+    if code != CUDA_SUCCESS:
+        PyErr_Clear()  # an older driver lacks the function
+    return code == CUDA_SUCCESS
+
+
+cdef dict node_origins(_GraphState graph):
+    """Return the states of a copy of the graph by local id, for nodes that retain anything.
+
+    A copy shares the user objects of the graph, with references of its own. Its nodes release them
+    one by one. Without ids, the copy releases all of them when it is destroyed.
+    """
+    cdef dict origins = {}
+    cdef dict lists = {}
+    cdef unsigned number = 0
+    cdef _NodeState state
+    for state in list(nodes_by_address(graph).values()):
+        if state.retained is None and not isinstance(state.creation, (_GraphState, dict)):
+            continue
+        if not read_local_id(state.raw, &number):
+            return None
+        origins[number] = copy_node_state(state, lists)
+    if graph.origins:
+        for number, state in graph.origins.items():
+            origins[number] = copy_node_state(state, lists)
+    return origins or None
+
+
+cdef _NodeState copy_node_state(_NodeState state, dict lists):
+    """Return the state of a copied node; `lists` maps the id of a list to the copy's list."""
+    cdef _NodeState copy = _NodeState.__new__(_NodeState)
+    cdef _RetainedObjects shared
+    if state.retained is not None:
+        shared = lists.get(id(state.retained))
+        if shared is None:
+            shared = lists[id(state.retained)] = _RetainedObjects.__new__(_RetainedObjects)
+            shared.objects, shared.native = state.retained.objects, state.retained.native
+        shared.users += 1
+        copy.retained, copy.first, copy.count = shared, state.first, state.count
+    if isinstance(state.creation, _GraphState):
+        copy.creation = node_origins(<_GraphState>state.creation)
+    elif isinstance(state.creation, dict):
+        copy.creation = {number: copy_node_state(nested, lists)
+                         for number, nested in state.creation.items()}
+    elif isinstance(state.creation, tuple) and len(state.creation) == 2:  # a memcpy node
+        copy.creation = state.creation
+    return copy

@@ -122,7 +122,8 @@ cdef class _NodeFactory:
         pitch : int, optional
             Distance from one row to the next in bytes; used for several rows.
         dst_owner : object, optional
-            Owner of the memory at an address; the graph retains it with the node.
+            Owner of the memory at an address; the graph retains it with the node. A Buffer may
+            be closed: the graph retains its memory.
 
         Returns
         -------
@@ -151,7 +152,8 @@ cdef class _NodeFactory:
         size : int
             Number of bytes.
         dst_owner, src_owner : object, optional
-            Owner of the memory at an address; the graph retains it with the node.
+            Owner of the memory at an address; the graph retains it with the node. A Buffer may
+            be closed: the graph retains its memory.
 
         Returns
         -------

@@ -279,7 +279,7 @@ class TestMemoryNodes:
         node.update(width=4)
         run(graph, stream)
         assert (numbers[0], numbers[1]) == (0x03030303, 0)
-        with pytest.raises(ValueError, match="dst_owner needs an integer dst"):
+        with pytest.raises(ValueError, match="dst_owner requires dst"):
             node.update(dst_owner=3)
 
     def test_memcpy(self, graph, numbers, stream):

@@ -104,14 +104,14 @@ def test_the_allocation_outlives_the_buffer(kind, device, add, memory, stream, s
     assert settled(memory)
 
 
-def test_the_buffer_object_itself_is_not_retained(device, add, memory, settled):
+def test_the_buffer_object_itself_is_retained(device, add, memory, settled):
     buffer = memory.allocate(4)
     graph = GraphDefinition()
     graph.launch(ONE, add, buffer, 1)
     reference = weakref.ref(buffer)
     del buffer
     gc.collect()
-    assert reference() is None and memory.live
+    assert reference() is not None and memory.live
     del graph
     assert settled(memory)
 
@@ -554,3 +554,117 @@ def test_a_captured_array_is_retained(device, stream, is_collected):
     del graph, builder
     assert is_collected(reference)
     target.close()
+
+
+OWNED = {
+    "memset": lambda graph, address, owner: graph.memset(address, 1, 4, dst_owner=owner),
+    "memcpy to": lambda graph, address, owner: graph.memcpy(
+        address, ctypes.addressof(SOURCE), 4, dst_owner=owner
+    ),
+    "memcpy from": lambda graph, address, owner: graph.memcpy(
+        ctypes.addressof(SOURCE), address, 4, src_owner=owner
+    ),
+}
+SOURCE = (ctypes.c_uint8 * 4)(1, 1, 1, 1)
+
+
+@pytest.mark.parametrize("operation", OWNED)
+@pytest.mark.parametrize("drop", ["graph", "node"])
+def test_the_memory_of_an_owner_outlives_the_buffer(drop, operation, memory, stream, settled):
+    buffer = memory.allocate(4)
+    address, number = int(buffer.handle), number_of(buffer)
+    number.value = 0x01010101 if operation == "memcpy from" else 0
+    graph = GraphDefinition()
+    node = OWNED[operation](graph, address, buffer)
+    buffer.close()
+    assert address in memory.live
+    graph.instantiate().launch(stream)
+    stream.sync()
+    assert number.value == 0x01010101
+    if drop == "node":
+        node.destroy()
+    else:
+        del graph, node
+    assert settled(memory)
+
+
+@pytest.mark.parametrize("operation", OWNED)
+def test_a_closed_buffer_is_not_an_owner(operation, memory):
+    buffer, graph = memory.allocate(4), GraphDefinition()
+    address = int(buffer.handle)
+    buffer.close()
+    with pytest.raises(RuntimeError, match="^Buffer has been closed"):
+        OWNED[operation](graph, address, buffer)
+    assert graph.nodes() == set()
+
+
+class Owner:
+    """An object that is not a Buffer."""
+
+
+def copy_with_owners(count, memory, depth=1):
+    """Return the owners of nodes, and a graph that contains a copy of these nodes."""
+    owners, graph = [Owner() for _ in range(count)], GraphDefinition()
+    address = int(memory.handle)
+    for owner in owners:
+        graph.memset(address, 0, 4, dst_owner=owner)
+    for _ in range(depth):
+        outer = GraphDefinition()
+        outer.embed(graph)
+        graph = outer
+    references = [weakref.ref(owner) for owner in owners]
+    return references, graph
+
+
+def innermost(graph):
+    nodes = sorted(graph.nodes(), key=lambda node: node.id)
+    return innermost(nodes[0].child_graph) if hasattr(nodes[0], "child_graph") else nodes
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("change", ["destroy", "update"])
+def test_the_nodes_of_a_copy_release_their_objects(change, depth, numbers, is_collected):
+    references, graph = copy_with_owners(3, numbers.buffer, depth)
+    nodes = innermost(graph)
+    for number in (1, 0, 2):
+        if change == "destroy":
+            nodes[number].destroy()
+        else:
+            nodes[number].update(dst=int(numbers.buffer.handle))
+        assert is_collected(references[number])
+        references[number] = None
+        assert all(each is None or each() is not None for each in references)
+
+
+def test_a_copy_of_a_copy_releases_objects_after_its_source(numbers, is_collected):
+    references, graph = copy_with_owners(2, numbers.buffer)
+    outer = GraphDefinition()
+    outer.embed(graph)
+    innermost(graph)[0].destroy()
+    gc.collect()
+    assert references[0]() is not None
+    del graph
+    innermost(outer)[0].destroy()
+    assert is_collected(references[0])
+    assert references[1]() is not None
+    del outer
+    assert is_collected(references[1])
+
+
+def test_an_update_of_one_side_of_a_copied_memcpy_retains_the_other(
+    memory, numbers, is_collected, settled
+):
+    buffer, graph, outer = memory.allocate(4), GraphDefinition(), GraphDefinition()
+    owner = Owner()
+    reference = weakref.ref(owner)
+    address = int(numbers.buffer.handle)
+    graph.memcpy(address, int(buffer.handle), 4, dst_owner=owner, src_owner=buffer)
+    outer.embed(graph)
+    buffer.close()
+    del graph, owner
+    [node] = innermost(outer)
+    node.update(dst=address + 4)
+    assert is_collected(reference)
+    assert memory.live
+    node.destroy()
+    assert settled(memory)

@@ -64,10 +64,17 @@ cdef ChildGraphNode add_child_node(_NodeFactory factory, object child_arg):
     factory.check_usable()
     child = require_definition(child_arg)
     close_retained_list(child)
+    origins = node_origins(child)
     params = child_parameters(child)
     add_node(node, factory, &params, None)
-    node.child = child_of(factory.state, node.raw)
+    set_child(node, child_of(factory.state, node.raw), origins)
     return node
+
+
+cdef int set_child(ChildGraphNode node, _GraphState child, dict origins) except -1:
+    child.origins = origins
+    node.child = node.node_state.creation = child
+    return 0
 
 
 cdef int update_child_node(ChildGraphNode node, object child_arg) except -1:
@@ -75,14 +82,18 @@ cdef int update_child_node(ChildGraphNode node, object child_arg) except -1:
     node.check_usable()
     child = require_definition(child_arg)
     close_retained_list(child)
+    origins = node_origins(child)
     params = child_parameters(child)
     call_alone(node.state.lock, driver.cuGraphNodeSetParams, node.raw, &params)
     invalidate_subgraph(node.state, node.child.raw)
-    node.child = child_of(node.state, node.raw)
+    set_child(node, child_of(node.state, node.raw), origins)
     return 0
 
 
-cdef GraphNode inspect_child_node(_GraphState graph, CUgraphNode raw):
+cdef GraphNode inspect_child_node(_GraphState graph, CUgraphNode raw, _NodeState state):
     cdef ChildGraphNode node = ChildGraphNode.__new__(ChildGraphNode)
     node.child = child_of(graph, raw)
+    if isinstance(state.creation, dict):
+        node.child.origins = state.creation
+    state.creation = node.child
     return node

@@ -198,8 +198,8 @@ cdef int update_kernel_node(KernelNode node, object config, object kernel, objec
     check_attributes_of_nodes(shape)
     packed.prepare(shape, kernel_object, values)
     node.check_usable()
-    refs = [kernel_object]
-    add_operands(refs, values)
+    refs = []
+    add_launch_operands(refs, kernel_object, values)
     params = packed.parameters()
     set_node(node, &params, refs)
     node.kernel_object = kernel_object

@@ -55,9 +55,8 @@ cdef class MemcpyNode(GraphNode):
         cuGraphNodeSetParams : the driver function.
         """
         self.check_usable()
-        for name, operand, owner in (("dst", dst, dst_owner), ("src", src, src_owner)):
-            if owner is not None and (operand is None or isinstance(operand, Buffer)):
-                raise ValueError(f"{name}_owner needs an integer {name}")
+        check_updated_owner("dst", dst, dst_owner)
+        check_updated_owner("src", src, src_owner)
         if dst is None and src is None and size is None:
             return
         update_memcpy_node(self, dst, src, size, dst_owner, src_owner)

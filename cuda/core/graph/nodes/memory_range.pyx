@@ -13,12 +13,13 @@ cdef memory_range range_of_operand(object operand, object owner, str name) excep
     cdef memory_range memory
     if isinstance(operand, Buffer):
         if owner is not None:
-            raise ValueError(f"{name}_owner cannot be used when {name} is a Buffer: the graph "
-                             "retains its memory")
+            raise_owner_of_buffer(name)
         check_open((<Buffer>operand).fields.is_open, "Buffer")
         memory.pointer = (<Buffer>operand).fields.pointer
         memory.size, memory.is_buffer = (<Buffer>operand).fields.size, True
         return memory
+    if isinstance(owner, Buffer):
+        check_open((<Buffer>owner).fields.is_open, "Buffer")
     if not PyIndex_Check(operand):
         raise TypeError(f"{name} must be a Buffer or an integer is required, the address; got "
                         f"{qualified_name(operand)}")
@@ -27,12 +28,33 @@ cdef memory_range range_of_operand(object operand, object owner, str name) excep
 
 
 cdef object owner_of_operand(object operand, object owner):
-    """Return the owner of an operand's memory; None for an address without an owner."""
+    """Return the owner of an operand's memory; None for an address without an owner.
+
+    For a Buffer this is the owner of its memory: closing the Buffer does not free it.
+    """
     if isinstance(operand, Buffer):
-        # Converting a later argument may have closed the Buffer.
-        check_open((<Buffer>operand).fields.is_open, "Buffer")
-        return owner_for_graph(<Buffer>operand)
-    return owner
+        owner = operand
+    if not isinstance(owner, Buffer):
+        return owner
+    # Converting a later argument may have closed the Buffer.
+    check_open((<Buffer>owner).fields.is_open, "Buffer")
+    return owner_for_graph(<Buffer>owner)
+
+
+cdef int check_updated_owner(str name, object operand, object owner) except -1:
+    """Raise ValueError unless an update passes an owner with the address that it owns."""
+    if owner is None:
+        return 0
+    if operand is None:
+        raise ValueError(f"{name}_owner requires {name}: pass the address that it owns")
+    if isinstance(operand, Buffer):
+        raise_owner_of_buffer(name)
+    return 0
+
+
+cdef int raise_owner_of_buffer(str name) except -1:
+    raise ValueError(f"{name}_owner cannot be used when {name} is a Buffer: the graph retains its "
+                     "memory")
 
 
 cdef list present_owners(object first, object second):

@@ -56,8 +56,7 @@ cdef class MemsetNode(GraphNode):
         cuGraphNodeSetParams : the driver function.
         """
         self.check_usable()
-        if dst_owner is not None and (dst is None or isinstance(dst, Buffer)):
-            raise ValueError("dst_owner needs an integer dst")
+        check_updated_owner("dst", dst, dst_owner)
         if dst is None and value is None and width is None and height is None and pitch is None:
             return
         update_memset_node(self, dst, value, width, height, pitch, dst_owner)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # GraphNode: a node of a graph. Each node has at most one live wrapper.
 
-from cpython.exc cimport PyErr_Clear
 from cpython.ref cimport Py_DECREF
 
 
@@ -157,10 +156,7 @@ cdef class GraphNode(_NodeFactory):
     def _local_number(self):
         """Return the sort key in pictures: the local id, or the handle if the driver has no ids."""
         cdef unsigned number = 0
-        if try_call(driver.cuGraphNodeGetLocalId, self.raw, &number) == CUDA_SUCCESS:
-            return number
-        PyErr_Clear()  # an older driver lacks the function
-        return self.identity
+        return number if read_local_id(self.raw, &number) else self.identity
 
     def _label(self):
         """Return the label of the node in pictures of the graph. Host only."""
@@ -182,6 +178,7 @@ cdef int destroy_node(GraphNode node) except -1:
         del nodes[node.identity]
     for i in range(subgraphs.size()):
         invalidate_subgraph(graph, subgraphs[i])
+    node.node_state.creation = None
     return release_node_objects(graph, node.node_state)
 
 
@@ -238,7 +235,7 @@ cdef GraphNode inspect_node(_GraphState graph, CUgraphNode raw, _NodeState state
     if kind == CU_GRAPH_NODE_TYPE_HOST:
         return inspect_host_node(raw)
     if kind == CU_GRAPH_NODE_TYPE_GRAPH:
-        return inspect_child_node(graph, raw)
+        return inspect_child_node(graph, raw, state)
     if kind == CU_GRAPH_NODE_TYPE_EMPTY:
         return EmptyNode.__new__(EmptyNode)
     if kind == CU_GRAPH_NODE_TYPE_EVENT_RECORD or kind == CU_GRAPH_NODE_TYPE_WAIT_EVENT:
