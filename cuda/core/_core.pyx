@@ -2,7 +2,13 @@
 """The extension behind `cuda.core`, with a folder for each topic and a file for each concept."""
 
 cimport cython
-from cpython.buffer cimport PyBuffer_IsContiguous, PyObject_CheckBuffer
+from cpython.buffer cimport (
+    PyBUF_SIMPLE,
+    PyBuffer_IsContiguous,
+    PyBuffer_Release,
+    PyObject_CheckBuffer,
+    PyObject_GetBuffer,
+)
 from cpython.exc cimport PyErr_CheckSignals, PyErr_Occurred, PyErr_WarnEx
 from cpython.number cimport PyIndex_Check
 from libc.string cimport memset

@@ -190,10 +190,10 @@ def run_prepared(device, stream):
     kernel = ObjectCode.from_ptx(PTX).get_kernel("store")
     buffer = device.allocate(64, stream=stream)
     prepared = kernel.prepare(ONE, buffer, 1)
-    buffer.close()
     prepared(stream)
     prepared[1] = 2
     prepared(stream)
+    buffer.close()
 
 
 def wrap_a_foreign_stream(device, stream):

@@ -212,9 +212,10 @@ TEST(parameters, accept_values_of_their_kind_and_size) {
   };
   EXPECT_EQ(bits(0, parameter_kind::unknown), unsigned{unknown_parameter.accepts});
   EXPECT_EQ(bits(4, parameter_kind::float32), accepts_single | accepts_4_bytes);
-  EXPECT_EQ(bits(8, parameter_kind::float64), accepts_double | accepts_8_bytes);
-  EXPECT_EQ(bits(4, parameter_kind::integer), accepts_integer | accepts_4_bytes);
-  EXPECT_EQ(bits(8, parameter_kind::pointer), accepts_integer | accepts_address | accepts_8_bytes);
+  EXPECT_EQ(bits(8, parameter_kind::float64), accepts_high | accepts_double | accepts_8_bytes);
+  EXPECT_EQ(bits(4, parameter_kind::integer), accepts_integer | accepts_natural | accepts_4_bytes);
+  EXPECT_EQ(bits(8, parameter_kind::pointer),
+            accepts_natural | accepts_wide | accepts_high | accepts_address | accepts_8_bytes);
   EXPECT_EQ(bits(2, parameter_kind::half), 0u);
   EXPECT_EQ(bits(16, parameter_kind::aggregate), 0u);
 }
