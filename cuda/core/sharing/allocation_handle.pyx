@@ -115,9 +115,9 @@ cdef IPCAllocationHandle duplicate(IPCAllocationHandle handle):
     return own_descriptor(copy, handle.identity)
 
 
-def check_still_open(IPCAllocationHandle handle not None):
-    """Raise RuntimeError if the handle is closed. Host only."""
-    check_open(handle.descriptor >= 0, "IPCAllocationHandle")
+def duplicate_handle(IPCAllocationHandle handle not None):
+    """Return a handle of an own duplicate of the descriptor. Host only."""
+    return duplicate(handle)
 
 
 cdef int require_uuid(object value) except -1:

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reducers of multiprocessing for shared pools, their handles, and events."""
 
-import os
-import weakref
-from multiprocessing import context, reduction
+from multiprocessing import reduction
 
 from cuda.core import Device, Event
 from cuda.core._core import _MemPool
 from cuda.core._sharing import (
     IPCAllocationHandle,
     VirtualMemoryIPCBufferDescriptor,
-    check_still_open,
+    duplicate_handle,
     duplicate_handles,
     event_descriptor_of,
     from_allocation_handle,
@@ -19,9 +17,6 @@ from cuda.core._sharing import (
 )
 from cuda.core._utils.fork_warning import check_multiprocessing_start_method
 from cuda.core.sharing import descriptor_transfer
-
-# Process being started -> the descriptors that its arguments contain.
-_descriptors_of_process = weakref.WeakKeyDictionary()
 
 
 def register(cls):
@@ -38,27 +33,13 @@ def register(cls):
 
 def _reduce_handle(handle: IPCAllocationHandle):
     check_multiprocessing_start_method()
-    check_still_open(handle)
-    return _rebuild_handle, (_descriptor_for_child(handle.handle), handle.uuid)
+    # A duplicate for each message, because "spawn" accepts each descriptor only once.
+    return _rebuild_handle, (descriptor_transfer.pack([duplicate_handle(handle)]), handle.uuid)
 
 
-def _descriptor_for_child(descriptor):
-    """Return what `multiprocessing` sends for a descriptor.
-
-    The child process owns each descriptor that it receives, and "spawn" accepts each only once.
-    """
-    process = context.get_spawning_popen()
-    if process is not None:
-        descriptors = _descriptors_of_process.setdefault(process, set())
-        if descriptor in descriptors:
-            descriptor = os.dup(descriptor)
-            weakref.finalize(process, os.close, descriptor)
-        descriptors.add(descriptor)
-    return reduction.DupFd(descriptor)
-
-
-def _rebuild_handle(descriptor, uuid):
-    return IPCAllocationHandle._init(descriptor.detach(), uuid)
+def _rebuild_handle(descriptors, uuid):
+    (descriptor,) = descriptors.detach()
+    return IPCAllocationHandle._init(descriptor, uuid)
 
 
 def _reduce_resource(resource):
