@@ -23,12 +23,16 @@ cdef object as_bindings(str class_name, const void* raw):
     return cls(<uintptr_t>raw)
 
 
+cdef object loaded_class(str module, str name):
+    cls = getattr(sys.modules.get(module), name, None)
+    return cls if isinstance(cls, type) else None
+
+
 cdef object bindings_class_of(object value, tuple class_names):
-    # Without the module there is no instance, so nothing is imported.
-    low = sys.modules.get("cuda.bindings.driver")
-    for name in class_names if low is not None else ():
-        cls = getattr(low, name)
-        if isinstance(value, cls):
+    for path in class_names:
+        module, _, name = path.partition(".")
+        cls = loaded_class(f"cuda.bindings.{module}", name)
+        if cls is not None and isinstance(value, cls):
             return cls
     return None
 

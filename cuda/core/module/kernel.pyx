@@ -37,7 +37,7 @@ cdef class Kernel:
         TypeError
             If `handle` is not an integer, or `mod` not an ObjectCode.
         """
-        if not PyIndex_Check(handle) and not is_kernel_handle(handle):
+        if not PyIndex_Check(handle) and bindings_class_of(handle, KERNEL_CLASSES) is None:
             raise TypeError(f"handle must be an integer, got {type(handle).__name__}")
         if mod is not None and not isinstance(mod, ObjectCode):
             raise TypeError(f"mod must be an ObjectCode, got {qualified_name(mod)}")
@@ -153,11 +153,7 @@ cdef class Kernel:
         return f"<Kernel handle=0x{<uintptr_t>self.native.raw():x} name={kernel_name(self)!r}>"
 
 
-cdef bint is_kernel_handle(object value) except -1:
-    if bindings_class_of(value, ("CUkernel", "CUfunction")) is not None:
-        return True
-    runtime = sys.modules.get("cuda.bindings.runtime")
-    return runtime is not None and isinstance(value, runtime.cudaKernel_t)
+cdef tuple KERNEL_CLASSES = ("driver.CUkernel", "driver.CUfunction", "runtime.cudaKernel_t")
 
 
 cdef Kernel wrap_kernel(const kernel_handle& native):

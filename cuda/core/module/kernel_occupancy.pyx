@@ -114,7 +114,7 @@ cdef class KernelOccupancy:
         cdef size_t size = 0
         needed = dynamic_shared_memory_needed
         # The handle is checked first, since it also converts to an integer.
-        if (cls := bindings_class_of(needed, ("CUoccupancyB2DSize",))) is not None:
+        if (cls := bindings_class_of(needed, ("driver.CUoccupancyB2DSize",))) is not None:
             callback = <void*>function_address(needed, cls)
         elif PyIndex_Check(needed):
             size = needed

@@ -59,7 +59,7 @@ cdef GraphCondition condition_from(object value):
     """Convert an argument to a condition; older programs pass the driver handle."""
     if isinstance(value, GraphCondition):
         return <GraphCondition>value
-    if (cls := bindings_class_of(value, ("CUgraphConditionalHandle",))) is not None:
+    if (cls := bindings_class_of(value, ("driver.CUgraphConditionalHandle",))) is not None:
         return wrap_condition(cls.__int__(value))
     raise TypeError(f"Argument 'condition' has incorrect type (expected GraphCondition, got "
                     f"{qualified_name(value)}): create it with GraphBuilder.create_condition() "
