@@ -135,19 +135,21 @@ struct step_sources {
   int rows, depth;
 };
 
+// Returns the significand with its sign. An infinity has the significand one.
+i32 signed_significand(const term& x) {
+  const i32 magnitude = x.is_infinite ? 1 : x.sig;
+  return x.is_negative ? -magnitude : magnitude;
+}
 void set_a(step_sources& s, int row, int k, const term& x) {
-  s.a_sig[row][k] = x.is_negative ? -x.sig : x.sig;
+  s.a_sig[row][k] = signed_significand(x);
   s.a_top[row][k] = x.top;
-  // The sign of an infinity is the sign of a one.
-  if (x.is_infinite) s.a_sig[row][k] = x.is_negative ? -1 : 1;
   s.a_is_infinite[row][k] = x.is_infinite;
   s.a_is_nan[row][k] = x.is_nan;
   s.is_special |= x.is_infinite || x.is_nan;
 }
 void set_b(step_sources& s, int k, int column, const term& x) {
-  s.b_sig[k][column] = x.is_negative ? -x.sig : x.sig;
+  s.b_sig[k][column] = signed_significand(x);
   s.b_top[k][column] = x.top;
-  if (x.is_infinite) s.b_sig[k][column] = x.is_negative ? -1 : 1;
   s.b_is_infinite[k][column] = x.is_infinite;
   s.b_is_nan[k][column] = x.is_nan;
   s.is_special |= x.is_infinite || x.is_nan;
