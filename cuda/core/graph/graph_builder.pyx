@@ -530,14 +530,9 @@ cdef Stream stream_of_open_builder(object builder):
 cdef Stream stream_of_capturing_builder(object builder):
     """Return the stream for a launch, which would run at once unless it is captured."""
     cdef GraphBuilder self = <GraphBuilder>builder
-    cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
-    cdef borrowed_stream stream
     check_builder_open(self)
-    if self.stage == CAPTURING:
-        stream = self.native.borrow_open(self)
-        call(driver.cuStreamIsCapturing, stream.raw(), &status)
-        if status != CU_STREAM_CAPTURE_STATUS_NONE:
-            return self.captured_stream
+    if self.stage == CAPTURING and is_being_captured(self.native.borrow_open(self)):
+        return self.captured_stream
     if self.stage == NOT_STARTED:
         state, remedy = "has not begun", "call begin_building() first"
     else:

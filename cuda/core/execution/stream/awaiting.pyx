@@ -16,10 +16,7 @@ cdef object key_of_stream(Stream self):
 
 
 cdef int check_not_captured(Stream self) except -1:
-    cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
-    cdef borrowed_stream stream = self.native.borrow_open(self)
-    call(driver.cuStreamIsCapturing, stream.raw(), &status)
-    if status != CU_STREAM_CAPTURE_STATUS_NONE:
+    if is_being_captured(self.native.borrow_open(self)):
         raise RuntimeError("await of a stream that is being captured: its work becomes a graph and "
                            "does not run; end the capture, and await the stream of the graph's "
                            "launch")

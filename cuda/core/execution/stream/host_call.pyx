@@ -53,13 +53,11 @@ cdef host_call* prepare_host_call(object fn, object user_data) except NULL:
 
 
 cdef int submit_host_call(Stream stream, object fn, object user_data) except -1:
-    cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
     cdef borrowed_stream native_stream
     host = prepare_host_call(fn, user_data)
     try:
         native_stream = stream.native.borrow_open(stream)
-        call(driver.cuStreamIsCapturing, native_stream.raw(), &status)
-        if status != CU_STREAM_CAPTURE_STATUS_NONE:
+        if is_being_captured(native_stream):
             # A graph may repeat the call after the first run released its references.
             raise RuntimeError("launch_host cannot be captured into a graph")
         with nogil:

@@ -16,8 +16,8 @@ cdef object known_stream_address(object foreign):
     Only the class that a loaded library defines is known, not a class with the same name.
     """
     for module, name, attribute in STREAM_CLASSES:
-        cls = getattr(sys.modules.get(module), name, None)
-        if isinstance(cls, type) and isinstance(foreign, cls):
+        cls = loaded_class(module, name)
+        if cls is not None and isinstance(foreign, cls):
             return getattr(foreign, attribute, None)
     return None
 
@@ -95,6 +95,12 @@ cdef int run_on_stream(Stream stream, stream_work work, void* arguments,
     with nogil:
         code = run_in_order(native_stream, work, arguments)
     return check(code, function)
+
+
+cdef bint is_being_captured(const borrowed_stream& stream) except -1:
+    cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
+    call(driver.cuStreamIsCapturing, stream.raw(), &status)
+    return status != CU_STREAM_CAPTURE_STATUS_NONE
 
 
 cdef Stream accept_launch_stream(object stream_arg):
