@@ -3,8 +3,11 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <type_traits>
 
 #include "core/lifetime/interpreter.hpp"
@@ -13,21 +16,26 @@
 
 namespace halfwarp::core {
 
-// Waits with the GIL released, since the holder may need it. In a child process the holder may not
-// exist, and the fork may have interrupted a driver call on the graph; every call is refused there.
+// A recursive lock: an operation holds it over several calls, which may run finalizers that use the
+// same graph. Waits with the GIL released, since the holder may need it. In a child process the
+// holder may not exist, and the fork may have interrupted a driver call on the graph; every call is
+// refused there.
 class graph_lock {
  public:
   void lock() noexcept {
     if (is_of_parent()) return;
-    if (!mutex_.try_lock()) {
-      const gil_release_if_held released;
-      mutex_.lock();
+    if (owner_.load(std::memory_order_relaxed) != std::this_thread::get_id()) {
+      if (!mutex_.try_lock()) {
+        const gil_release_if_held released;
+        mutex_.lock();
+      }
+      owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     }
-    is_locked_.store(true, std::memory_order_relaxed);
+    ++depth_;
   }
   void unlock() noexcept {
-    if (is_of_parent()) return;
-    is_locked_.store(false, std::memory_order_relaxed);
+    if (is_of_parent() || --depth_ != 0) return;
+    owner_.store({}, std::memory_order_relaxed);
     mutex_.unlock();
   }
   // Returns CUDA_ERROR_NOT_INITIALIZED in a child process: the call must not reach the driver.
@@ -37,7 +45,7 @@ class graph_lock {
   // Waits for a call in progress. Call before checking an argument that another thread's call may
   // destroy. Until this thread releases the GIL, no other thread can acquire the lock.
   void wait() noexcept {
-    if (!is_locked_.load(std::memory_order_relaxed)) return;
+    if (owner_.load(std::memory_order_relaxed) == std::thread::id{}) return;
     lock();
     unlock();
   }
@@ -48,7 +56,8 @@ class graph_lock {
   }
 
   std::mutex mutex_;
-  std::atomic<bool> is_locked_{false};
+  std::atomic<std::thread::id> owner_{};  // the thread that holds the lock
+  std::size_t depth_ = 0;                 // only the holder uses it
   std::uint32_t generation_ = fork_generation.load(std::memory_order_relaxed);
 };
 
@@ -56,6 +65,38 @@ class graph_lock {
 using shared_graph_lock = std::shared_ptr<graph_lock>;
 
 [[nodiscard]] inline shared_graph_lock make_graph_lock() { return std::make_shared<graph_lock>(); }
+
+// Holds a graph's lock to the end of a scope, over checks, driver calls and changes of the index
+// that must agree. Acquire it after user code has run, since a lock held then could wait for that
+// code.
+class graph_hold {
+ public:
+  graph_hold() noexcept = default;
+  graph_hold(const graph_hold&) = delete;
+  graph_hold& operator=(const graph_hold&) = delete;
+  ~graph_hold() {
+    if (second_ != nullptr) second_->unlock();
+    if (first_ != nullptr) first_->unlock();
+  }
+
+  void acquire(const shared_graph_lock& lock) noexcept {
+    lock->lock();
+    first_ = lock;
+  }
+  // Acquires the locks of two graphs. Threads that name them in different orders do not deadlock,
+  // unless a thread holds one of them already.
+  void acquire(const shared_graph_lock& one, const shared_graph_lock& other) noexcept {
+    const bool is_ordered = std::less<>{}(one.get(), other.get());
+    acquire(is_ordered ? one : other);
+    if (one == other) return;
+    second_ = is_ordered ? other : one;
+    second_->lock();
+  }
+
+ private:
+  shared_graph_lock first_;
+  shared_graph_lock second_;
+};
 
 // Throws the refusal of a call, if any.
 inline void require_usable(const graph_lock& lock, const void* function) {

@@ -34,8 +34,10 @@ cdef class _SwitchableNode(ExecutableGraphNode):
         cuGraphNodeGetEnabled : the driver function.
         """
         cdef unsigned enabled = 0
-        check_view(self)
-        call(driver.cuGraphNodeGetEnabled, self.native.raw(), self.node.raw, &enabled)
+        cdef graph_hold hold, source_hold
+        hold_view(self, hold, source_hold)
+        call_alone(self.graph.lock, driver.cuGraphNodeGetEnabled, self.native.raw(), self.node.raw,
+                   &enabled)
         return enabled != 0
 
     def enable(self):
@@ -58,7 +60,8 @@ cdef class _SwitchableNode(ExecutableGraphNode):
 
 
 cdef int switch_node(ExecutableGraphNode view, unsigned is_enabled) except -1:
-    check_view(view)
+    cdef graph_hold hold, source_hold
+    hold_view(view, hold, source_hold)
     call_alone(view.graph.lock, driver.cuGraphNodeSetEnabled, view.native.raw(), view.node.raw,
                is_enabled)
     return 0
@@ -290,7 +293,15 @@ cdef bint contains_subgraph(_GraphState whole, _GraphState subgraph) except -1:
 cdef int check_view(ExecutableGraphNode view) except -1:
     if view.node is None:
         raise RuntimeError(f"{type(view).__name__} was not initialized")
-    view.graph.lock.wait()
+    view.graph.lock.get().wait()
+    return view.node.check_usable()
+
+
+cdef int hold_view(ExecutableGraphNode view, graph_hold& hold, graph_hold& source) except -1:
+    """Hold the executable graph and then the definition: the driver reads the node's handle."""
+    check_view(view)
+    hold.acquire(view.graph.lock)
+    source.acquire(view.node.state.lock)
     return view.node.check_usable()
 
 
@@ -301,7 +312,8 @@ cdef int set_in_executable(ExecutableGraphNode view, CUgraphNodeParams* params,
     The previous operands are released once the last launch that may use them has completed.
     """
     cdef Graph graph = view.graph
-    check_view(view)
+    cdef graph_hold hold, source_hold
+    hold_view(view, hold, source_hold)
     previous = graph.updated_operands.get(view.node.identity) if graph.updated_operands else None
     call_alone(graph.lock, driver.cuGraphExecNodeSetParams, view.native.raw(), view.node.raw,
                params)

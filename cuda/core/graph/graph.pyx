@@ -35,12 +35,15 @@ cdef class Graph:
     """
 
     cdef held_graph_exec native
-    cdef graph_lock lock        # serializes launches and updates
+    cdef shared_graph_lock lock  # serializes launches and updates
     cdef uintptr_t identity
     cdef object source          # weak reference to the _GraphState that it was created from
     cdef dict updated_operands  # node address: operands set through an ExecutableGraphNode
     cdef Event last_launch      # recorded after the last launch that used updated_operands, or None
     cdef object __weakref__
+
+    def __cinit__(self):
+        self.lock = make_graph_lock()
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError("directly constructing a Graph instance is not supported: use "
@@ -195,6 +198,7 @@ cdef Graph instantiate_graph(_GraphState source, object options):
     cdef graph_handle _owner
     cdef Stream upload = None
     cdef borrowed_stream native_stream
+    cdef graph_hold hold
     memset(&params, 0, sizeof(params))
     if options is not None:
         options = as_options(options, import_module("cuda.core.graph.options").GraphCompleteOptions,
@@ -210,10 +214,9 @@ cdef Graph instantiate_graph(_GraphState source, object options):
             native_stream = upload.native.borrow_open(upload)
             params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
             params.hUploadStream = native_stream.raw()
+    hold.acquire(source.lock)
     close_retained_list(source)
-    source.lock.get().wait()
-    if not source.is_valid:  # reading the options may run user code
-        raise RuntimeError("GraphDefinition is no longer valid")
+    check_valid(source)  # reading the options may run user code
     _owner = source.owner  # keeps the graph alive during the call
     try:
         native = instantiate(source.lock.get()[0], source.raw, params)
@@ -256,14 +259,15 @@ cdef int update_graph(Graph self, _GraphState source) except -1:
     cdef CUresult code
     cdef borrowed_graph_exec native = self.native.borrow_open(self)
     cdef graph_handle _owner
+    cdef graph_hold hold, source_hold
     memset(&info, 0, sizeof(info))
+    hold.acquire(self.lock)
+    source_hold.acquire(source.lock)
     close_retained_list(source)
-    self.lock.wait()
-    source.lock.get().wait()
-    if not source.is_valid:
-        raise RuntimeError("GraphDefinition is no longer valid")
+    check_valid(source)
     _owner = source.owner  # keeps the graph alive during the call
-    code = update_executable(self.lock, source.lock.get()[0], native.raw(), source.raw, info)
+    code = update_executable(self.lock.get()[0], source.lock.get()[0], native.raw(), source.raw,
+                             info)
     if code != CUDA_SUCCESS:
         if <int>info.result == 0:
             check(code, "cuGraphExecUpdate")

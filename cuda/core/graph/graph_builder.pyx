@@ -356,7 +356,7 @@ cdef class GraphBuilder:
         cdef capture_info capture
         if not find_active_capture(self, &capture):
             raise RuntimeError("Cannot create a condition when graph is not being built")
-        return create_condition_in(capture.graph, default_value)
+        return create_condition_in(root_of(self).graph, capture.graph, default_value)
 
     def create_conditional_handle(self, default_value=None):
         """Deprecated: use `create_condition`. Return the driver handle of a condition."""

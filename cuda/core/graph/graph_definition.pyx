@@ -22,9 +22,7 @@ cdef class GraphDefinition(_NodeFactory):
         if self.state is None:
             raise RuntimeError("GraphDefinition was not initialized")
         self.state.lock.get().wait()
-        if not self.state.is_valid:
-            raise RuntimeError("GraphDefinition is no longer valid")
-        return 0
+        return check_valid(self.state)
 
     def empty(self):
         """Add a node that does nothing and depends on nothing.
@@ -80,7 +78,7 @@ cdef class GraphDefinition(_NodeFactory):
         cuGraphConditionalHandleCreate : the driver function.
         """
         self.check_usable()
-        return create_condition_in(self.state.raw, default_value)
+        return create_condition_in(self.state, self.state.raw, default_value)
 
     def instantiate(self, options=None):
         """Create an executable graph from the current nodes and edges.
@@ -203,8 +201,11 @@ cdef class GraphDefinition(_NodeFactory):
         cuGraphGetId : the driver function.
         """
         cdef unsigned number = 0
+        cdef graph_hold hold
         self.check_usable()
-        call(driver.cuGraphGetId, self.state.raw, &number)
+        hold.acquire(self.state.lock)
+        check_valid(self.state)
+        call_alone(self.state.lock, driver.cuGraphGetId, self.state.raw, &number)
         return number
 
     @property
@@ -254,6 +255,9 @@ cdef GraphDefinition wrap_graph(_GraphState state):
 cdef list nodes_of(_GraphState graph):
     cdef vector[CUgraphNode] nodes
     cdef size_t count = 0
+    cdef graph_hold hold  # another thread may destroy a node before its object exists
+    hold.acquire(graph.lock)
+    check_valid(graph)
     call_alone(graph.lock, driver.cuGraphGetNodes, graph.raw, NULL, &count)
     nodes.resize(count)
     if count:
@@ -266,6 +270,9 @@ cdef list edges_of(_GraphState graph):
     cdef vector[CUgraphNode] sources, targets
     cdef vector[CUgraphEdgeData] data
     cdef size_t count = 0
+    cdef graph_hold hold
+    hold.acquire(graph.lock)
+    check_valid(graph)
     call_alone(graph.lock, driver.cuGraphGetEdges, graph.raw, NULL, NULL, NULL, &count)
     sources.resize(count)
     targets.resize(count)
@@ -281,6 +288,8 @@ cdef list edges_of(_GraphState graph):
 cdef int add_edge(_GraphState graph, object first, object second, unsigned char from_port,
                   unsigned char to_port, unsigned char kind) except -1:
     cdef CUgraphEdgeData data
+    cdef graph_hold hold
+    hold.acquire(graph.lock)
     cdef GraphNode source = require_node(graph, first)
     cdef GraphNode target = require_node(graph, second)
     if source.raw is NULL or target.raw is NULL:
@@ -303,7 +312,11 @@ cdef int print_dot(_GraphState graph, object path, object options) except -1:
     cdef bytes name = os.fsencode(path)
     reject_nul(os.fsdecode(name), "the path of the file")
     cdef const char* file = name
-    cdef graph_handle _owner = graph.owner  # keeps the graph alive during the call
+    cdef graph_handle _owner  # keeps the graph alive during the call
+    cdef graph_hold hold
+    hold.acquire(graph.lock)
+    check_valid(graph)
+    _owner = graph.owner
     with nogil:
         call_alone(graph.lock, driver.cuGraphDebugDotPrint, graph.raw, file, flags)
     return 0

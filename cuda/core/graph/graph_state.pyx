@@ -42,14 +42,14 @@ cdef _GraphState new_graph_state():
 
 cdef _GraphState subgraph_of(_GraphState graph, CUgraph raw):
     """Return the state of a child graph or conditional body; each call returns the same object."""
-    cdef _GraphState subgraph
-    with cython.critical_section(graph):
-        subgraph = graph.subgraphs.get(<uintptr_t>raw)
-        if subgraph is None:
-            subgraph = _GraphState.__new__(_GraphState)
-            subgraph.owner, subgraph.raw, subgraph.is_valid = graph.owner, raw, graph.is_valid
-            subgraph.lock = graph.lock
-            graph.subgraphs[<uintptr_t>raw] = subgraph
+    cdef graph_hold hold
+    hold.acquire(graph.lock)
+    cdef _GraphState subgraph = graph.subgraphs.get(<uintptr_t>raw)
+    if subgraph is None:
+        subgraph = _GraphState.__new__(_GraphState)
+        subgraph.owner, subgraph.raw, subgraph.is_valid = graph.owner, raw, graph.is_valid
+        subgraph.lock = graph.lock
+        graph.subgraphs[<uintptr_t>raw] = subgraph
     return subgraph
 
 
@@ -74,6 +74,12 @@ cdef int invalidate_graph(_GraphState graph) except -1:
 cdef int invalidate_subgraph(_GraphState graph, CUgraph raw) except -1:
     subgraph = graph.subgraphs.pop(<uintptr_t>raw, None)
     return 0 if subgraph is None else invalidate_graph(<_GraphState>subgraph)
+
+
+cdef int check_valid(_GraphState graph) except -1:
+    if not graph.is_valid:
+        raise RuntimeError("GraphDefinition is no longer valid")
+    return 0
 
 
 cdef int set_graph_owner(_GraphState graph, const graph_handle& owner) except -1:
@@ -109,9 +115,10 @@ cdef _RetainedObjects acquire_retained_list(_GraphState graph):
     The list belongs to the caller until it is released, so no other thread appends to it. Acquire
     it before creating the node, since this call may fail.
     """
-    cdef _RetainedObjects retained
-    with cython.critical_section(graph):
-        retained, graph.open_list = graph.open_list, None
+    cdef graph_hold hold
+    hold.acquire(graph.lock)
+    cdef _RetainedObjects retained = graph.open_list
+    graph.open_list = None
     if retained is None:
         retained = new_retained_list(graph, [])
     retained.first = len(retained.objects)
@@ -164,30 +171,29 @@ cdef int assign_retained(_GraphState graph, _NodeState state, _RetainedObjects r
 cdef int release_node_objects(_GraphState graph, _NodeState state) except -1:
     """Release the objects of a node; executable graphs instantiated earlier still retain them."""
     cdef _RetainedObjects retained = state.retained
-    cdef CUuserObject previous, replacement
-    cdef list remaining
+    cdef CUuserObject previous, replacement = NULL
+    cdef list remaining = None
+    cdef graph_hold hold
     if retained is None or not graph.is_valid:
         return 0
-    with cython.critical_section(graph):
+    hold.acquire(graph.lock)
+    previous = retained.native
+    while retained.users > 1:
+        # Clones share the list itself, so the other nodes get a copy of it.
+        previous = retained.native
+        remaining = list(retained.objects)
+        remaining[state.first:state.first + state.count] = [None] * state.count
+        replacement = retain_list(graph, remaining)
+        if previous == retained.native and len(remaining) == len(retained.objects):
+            break
+        release_user_object(graph, replacement)  # a collection ran user code that changed it
         previous = retained.native
         replacement = NULL
         remaining = None
-        while retained.users > 1:
-            # Clones share the list itself, so the other nodes get a copy of it.
-            previous = retained.native
-            remaining = list(retained.objects)
-            remaining[state.first:state.first + state.count] = [None] * state.count
-            replacement = retain_list(graph, remaining)
-            if previous == retained.native and len(remaining) == len(retained.objects):
-                break
-            release_user_object(graph, replacement)  # a collection ran user code that changed it
-            previous = retained.native
-            replacement = NULL
-            remaining = None
-        state.retained, retained.native, retained.objects = None, replacement, remaining
-        retained.users -= 1
-        if graph.open_list is retained and retained.users == 0:
-            graph.open_list = None
+    state.retained, retained.native, retained.objects = None, replacement, remaining
+    retained.users -= 1
+    if graph.open_list is retained and retained.users == 0:
+        graph.open_list = None
     return release_user_object(graph, previous)
 
 
@@ -201,13 +207,16 @@ cdef int set_node(GraphNode node, CUgraphNodeParams* params, list refs) except -
     cdef _GraphState graph = node.state
     cdef _NodeState state = node.node_state
     cdef _RetainedObjects retained = None
-    cdef bint is_retained = retains_same(state, refs)
+    cdef bint is_retained
+    cdef graph_hold hold
+    hold.acquire(graph.lock)
+    is_retained = retains_same(state, refs)
     if refs and not is_retained:
         # A separate list, so that the next change of the node need not copy other nodes' objects.
         retained = new_retained_list(graph, refs)
         retained.users = 1
-        node.check_usable()
     try:
+        node.check_usable()
         call_alone(graph.lock, driver.cuGraphNodeSetParams, node.raw, params)
     except BaseException:
         if retained is not None:
@@ -236,12 +245,13 @@ cdef bint retains_same(_NodeState state, list refs) except -1:
 cdef dict nodes_by_address(_GraphState graph):
     """Return the index of the graph's nodes, updated with the nodes added since the last call."""
     cdef _NodeState state
-    with cython.critical_section(graph):
-        if graph.added:
-            for each in graph.added:
-                state = <_NodeState>each
-                graph.nodes[<uintptr_t>state.raw] = state
-            graph.added.clear()
+    cdef graph_hold hold
+    hold.acquire(graph.lock)
+    if graph.added:
+        for each in graph.added:
+            state = <_NodeState>each
+            graph.nodes[<uintptr_t>state.raw] = state
+        graph.added.clear()
     return graph.nodes
 
 
@@ -259,14 +269,15 @@ cdef _NodeState state_from_origin(_GraphState graph, CUgraphNode raw):
     """Return the state of a node without one, with the references of the node that it copies."""
     cdef unsigned number = 0
     cdef _NodeState state = None
-    if graph.origins and read_local_id(raw, &number):
+    if graph.origins and read_local_id(graph, raw, &number):
         state = graph.origins.pop(number, None)
     return _NodeState.__new__(_NodeState) if state is None else state
 
 
-cdef bint read_local_id(CUgraphNode raw, unsigned* number) except -1:
+cdef bint read_local_id(_GraphState graph, CUgraphNode raw, unsigned* number) except -1:
     """Query the id that a node shares with its copies; return False if the driver has no ids."""
-    cdef CUresult code = try_call(driver.cuGraphNodeGetLocalId, raw, number)
+    cdef CUresult code = try_call_alone(graph.lock.get()[0], driver.cuGraphNodeGetLocalId, raw,
+                                        number)
     if code != CUDA_SUCCESS:
         PyErr_Clear()  # an older driver lacks the function
     return code == CUDA_SUCCESS
@@ -285,7 +296,7 @@ cdef dict node_origins(_GraphState graph):
     for state in list(nodes_by_address(graph).values()):
         if state.retained is None and not isinstance(state.creation, (_GraphState, dict)):
             continue
-        if not read_local_id(state.raw, &number):
+        if not read_local_id(graph, state.raw, &number):
             return None
         origins[number] = copy_node_state(state, lists)
     if graph.origins:

@@ -17,6 +17,8 @@ cdef _NodeState add_node_with(GraphNode node, _NodeFactory factory, CUgraphNodeP
                               _RetainedObjects retained):
     cdef _GraphState graph = factory.state
     cdef _NodeState state = new_state_for(node)
+    cdef graph_hold hold
+    hold.acquire(graph.lock)
     try:
         factory.check_usable()  # a collection may have run user code
         call_alone(graph.lock, driver.cuGraphAddNode, &state.raw, graph.raw, &factory.raw, NULL,
@@ -47,9 +49,10 @@ cdef inline int set_wrapper(GraphNode node, _NodeState state) except -1:
 
 cdef int register_node(GraphNode node, _GraphState graph, _NodeState state) except -1:
     """Set the handle of the wrapper of a new node and add the node to its graph."""
+    cdef graph_hold hold
+    hold.acquire(graph.lock)
     node.state, node.raw, node.identity = graph, state.raw, <uintptr_t>state.raw
-    with cython.critical_section(graph):  # nodes_by_address reads the list under the same lock
-        graph.added.append(state)
+    graph.added.append(state)
     return 0
 
 
@@ -485,7 +488,9 @@ cdef object join_nodes(_NodeFactory factory, tuple nodes):
     cdef CUgraphNodeParams params
     cdef _NodeState state
     cdef GraphNode node
+    cdef graph_hold hold
     factory.check_usable()
+    hold.acquire(factory.state.lock)
     if factory.raw is not NULL:
         dependencies.push_back(factory.raw)
     for each in nodes:

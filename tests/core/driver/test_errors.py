@@ -4,6 +4,7 @@
 import importlib
 import pickle
 import re
+import re
 
 import cuda.core
 import pytest
@@ -123,9 +124,13 @@ def exception_classes():
 
 
 def derived(base):
-    """Return the classes of this project that derive from a class, directly or not."""
+    """Return the classes of this project that derive from a class, directly or not.
+
+    Other packages add modules to the namespace `cuda`, as `cuda.pathfinder` does.
+    """
     classes = {each for child in type.__subclasses__(base) for each in {child, *derived(child)}}
-    return {each for each in classes if each.__module__.split(".")[0] in ("cuda", "halfwarp")}
+    ours = re.compile(r"(cuda\.(core|bindings)|halfwarp)(\.|$)")
+    return {each for each in classes if ours.match(each.__module__)}
 
 
 def an_instance(cls):

@@ -4,6 +4,7 @@
 import contextlib
 import ctypes
 import gc
+import time
 
 import pytest
 from cuda.bindings import driver
@@ -103,3 +104,29 @@ class _Wait:
 
 
 WAIT = _Wait()
+
+
+class _Cycle:
+    """Garbage whose finalizer lets other threads run, and leaves new garbage."""
+
+    is_wanted = True
+
+    def __init__(self):
+        self.me = self
+
+    def __del__(self):
+        time.sleep(0)
+        if _Cycle.is_wanted:
+            _Cycle()
+
+
+@pytest.fixture
+def switching_collector():
+    """Make each allocation of the interpreter a point where other threads may run."""
+    threshold = gc.get_threshold()
+    _Cycle.is_wanted = True
+    gc.set_threshold(1)
+    _Cycle()
+    yield
+    _Cycle.is_wanted = False
+    gc.set_threshold(*threshold)

@@ -13,7 +13,7 @@ import pytest
 from cuda.core import CUDAError, launch
 from cuda.core.graph import GraphDefinition
 
-from ...threads import has_lock, run_together
+from ...threads import run_together
 from .conftest import ONE
 
 PRELUDE = """
@@ -163,28 +163,55 @@ class TestOtherThreads:
 
     def test_threads_build_one_definition_and_instantiate_it(self, graph, add, numbers, device):
         count = 40
-        # On a free-threaded build, threads that destroy nodes and threads that list nodes take
-        # turns.
-        turn = contextlib.nullcontext() if has_lock else threading.Lock()
 
         def build():
             device.set_current()
             for _ in range(count):
                 node = graph.launch(ONE, add, numbers.buffer, 1)
                 node.update(args=(numbers.buffer, 2))
-                spare = graph.launch(ONE, add, numbers.buffer, 1)
-                with turn:
-                    spare.destroy()
+                graph.launch(ONE, add, numbers.buffer, 1).destroy()
 
         def instantiate():
             device.set_current()
             for _ in range(count):
                 graph.instantiate().close()
-                with turn:
-                    assert len(graph.edges()) == 0 and len(graph.nodes()) <= 3 * count + 3
+                assert len(graph.edges()) == 0 and len(graph.nodes()) <= 3 * count + 3
 
         run_together(build, build, build, instantiate, instantiate)
         assert len(graph.nodes()) == 3 * count
+
+    def test_nodes_are_destroyed_while_other_threads_query_them(
+        self, graph, add, numbers, device, switching_collector
+    ):
+        center = graph.empty()
+        for _ in range(20):  # their objects are dropped, so each query describes them anew
+            center.launch(ONE, add, numbers.buffer, 1)
+        is_done = threading.Event()
+
+        def change():
+            device.set_current()
+            try:
+                for _ in range(4000):
+                    graph.memset(numbers.buffer, 0, 4).succ = {center}
+                    (node,) = center.pred
+                    node.destroy()
+            finally:
+                is_done.set()
+
+        def until_done(query):
+            device.set_current()
+            while not is_done.is_set():
+                query()
+
+        run_together(
+            change,
+            lambda: until_done(lambda: [repr(node) for node in graph.nodes()]),
+            lambda: until_done(lambda: [first.type for first, _ in graph.edges()]),
+            lambda: until_done(lambda: list(center.pred)),
+            lambda: until_done(lambda: GraphDefinition().embed(graph)),
+            lambda: until_done(lambda: graph.instantiate().close()),
+        )
+        assert len(graph.nodes()) == 21
 
     def test_a_node_is_destroyed_while_another_thread_waits_to_change_it(
         self, graph, add, numbers, device

@@ -28,6 +28,10 @@ cdef extern from "core/graph/graph_lock.hpp" namespace "halfwarp::core" nogil:
         shared_graph_lock() noexcept
         graph_lock* get() noexcept
     shared_graph_lock make_graph_lock() except +
+    cppclass graph_hold:
+        graph_hold() noexcept
+        void acquire(const shared_graph_lock&) noexcept
+        void acquire(const shared_graph_lock&, const shared_graph_lock&) noexcept
     # call_alone(lock, driver.cuX, ...) and try_call_alone hold a lock during call and try_call.
     void call_alone(...) except +translate_exception
     CUresult try_call_alone(...) noexcept

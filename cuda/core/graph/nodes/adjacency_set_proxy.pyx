@@ -13,6 +13,10 @@ cdef object make_adjacent(GraphNode node, bint successors):
 cdef list adjacent(GraphNode node, bint successors):
     """Query the current neighbors of a node; a destroyed node has none."""
     cdef neighbors links
+    cdef graph_hold hold
+    if node.state is None:
+        return []
+    hold.acquire(node.state.lock)
     if not is_live(node):
         return []
     if node.raw is NULL:
@@ -43,11 +47,15 @@ cdef list checked_nodes(GraphNode node, object values):
 cdef int change_edges(GraphNode node, bint successors, list neighbor_nodes, bint adds) except -1:
     """Add or remove the edges to all nodes in one driver call; do nothing without nodes."""
     cdef vector[CUgraphNode] sources, targets
+    cdef graph_hold hold
     if not neighbor_nodes:
         return 0
     if node.raw is NULL:
         raise ValueError("The virtual graph entry node cannot be used in an edge")
+    hold.acquire(node.state.lock)
+    node.check_usable()
     for each in neighbor_nodes:
+        (<GraphNode>each).check_usable()
         sources.push_back(node.raw if successors else (<GraphNode>each).raw)
         targets.push_back((<GraphNode>each).raw if successors else node.raw)
     if adds:
@@ -60,8 +68,10 @@ cdef int change_edges(GraphNode node, bint successors, list neighbor_nodes, bint
 
 
 cdef int assign_adjacent(GraphNode node, bint successors, object values) except -1:
+    cdef graph_hold hold
     node.check_usable()
     nodes = checked_nodes(node, values)
+    hold.acquire(node.state.lock)
     current = set(adjacent(node, successors))
     added = [each for each in nodes if each not in current]
     removed = list(current.difference(nodes))
@@ -181,9 +191,12 @@ AdjacencySetProxy.__module__ = "cuda.core.graph"
 cdef object edge_data_of(GraphNode node, bint successors, object other):
     cdef neighbors links
     cdef size_t i
+    cdef graph_hold hold
     node.check_usable()
     if node.raw is NULL or not isinstance(other, GraphNode):
         return None
+    hold.acquire(node.state.lock)
+    node.check_usable()
     links = neighbors_of(node.state.lock.get()[0], node.raw, successors)
     for i in range(links.nodes.size()):
         if links.nodes[i] == (<GraphNode>other).raw:

@@ -73,6 +73,7 @@ cdef AllocNode add_alloc_node(_NodeFactory factory, object size, object device, 
     cdef vector[CUmemAccessDesc] access
     cdef _NodeState state
     cdef AllocNode node = AllocNode.__new__(AllocNode)
+    cdef graph_hold hold
     if memory_type not in MEMORY_TYPES:
         raise ValueError(f"{memory_type!r} is not a valid GraphMemoryType. Must be 'device', "
                          "'host' or 'managed'")
@@ -97,6 +98,8 @@ cdef AllocNode add_alloc_node(_NodeFactory factory, object size, object device, 
         access[i].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE
     params.accessDescs, params.accessDescCount = access.data(), access.size()
     state = new_state_for(node)
+    factory.check_usable()
+    hold.acquire(factory.state.lock)
     factory.check_usable()
     with nogil:
         call_alone(factory.state.lock, driver.cuGraphAddMemAllocNode, &state.raw,

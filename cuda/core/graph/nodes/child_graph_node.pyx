@@ -54,15 +54,18 @@ cdef CUgraphNodeParams child_parameters(_GraphState child) except *:
 
 cdef _GraphState child_of(_GraphState graph, CUgraphNode raw):
     cdef CUgraph child = NULL
-    call(driver.cuGraphChildGraphNodeGetGraph, raw, &child)
+    call_alone(graph.lock, driver.cuGraphChildGraphNodeGetGraph, raw, &child)
     return subgraph_of(graph, child)
 
 
 cdef ChildGraphNode add_child_node(_NodeFactory factory, object child_arg):
     cdef CUgraphNodeParams params
     cdef ChildGraphNode node = ChildGraphNode.__new__(ChildGraphNode)
+    cdef graph_hold hold
     factory.check_usable()
     child = require_definition(child_arg)
+    hold.acquire(factory.state.lock, child.lock)
+    check_valid(child)
     close_retained_list(child)
     origins = node_origins(child)
     params = child_parameters(child)
@@ -79,8 +82,12 @@ cdef int set_child(ChildGraphNode node, _GraphState child, dict origins) except 
 
 cdef int update_child_node(ChildGraphNode node, object child_arg) except -1:
     cdef CUgraphNodeParams params
+    cdef graph_hold hold
     node.check_usable()
     child = require_definition(child_arg)
+    hold.acquire(node.state.lock, child.lock)
+    node.check_usable()
+    check_valid(child)
     close_retained_list(child)
     origins = node_origins(child)
     params = child_parameters(child)

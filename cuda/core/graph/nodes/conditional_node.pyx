@@ -99,8 +99,10 @@ cdef ConditionalNode add_conditional_node(_NodeFactory factory, object cls, obje
     cdef CUgraphNodeParams params
     cdef ConditionalNode node = cls.__new__(cls)
     cdef size_t i
+    cdef graph_hold hold
     node.tested_condition = condition_from(condition_arg)
     factory.check_usable()
+    hold.acquire(factory.state.lock)
     params = conditional_parameters(cls, node.tested_condition, count)
     state = add_node(node, factory, &params, None)
     node.bodies = tuple([subgraph_of(factory.state, params.conditional.phGraph_out[i])

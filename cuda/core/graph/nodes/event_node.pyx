@@ -94,7 +94,9 @@ cdef int update_event_node(_EventNode node, object event) except -1:
     cdef CUgraphNodeParams params
     node.check_usable()
     cdef Event shared = share_graph_event(event)
+    cdef graph_hold hold
     params = event_parameters(kind_of_event_node(node), shared)
+    hold.acquire(node.state.lock)
     set_node(node, &params, [shared])
     node.shared_event = shared
     return 0

@@ -23,10 +23,13 @@ cdef class FreeNode(GraphNode):
 cdef FreeNode add_free_node(_NodeFactory factory, object dptr):
     cdef _NodeState state
     cdef FreeNode node = FreeNode.__new__(FreeNode)
+    cdef graph_hold hold
     if not PyIndex_Check(dptr):
         raise TypeError(f"dptr must be an int, AllocNode.dptr, got {qualified_name(dptr)}")
     node.address = address_from(dptr)
     state = new_state_for(node)
+    factory.check_usable()
+    hold.acquire(factory.state.lock)
     factory.check_usable()
     call_alone(factory.state.lock, driver.cuGraphAddMemFreeNode, &state.raw, factory.state.raw,
                &factory.raw, <size_t>(factory.raw is not NULL), node.address)

@@ -46,12 +46,16 @@ cdef GraphCondition wrap_condition(CUgraphConditionalHandle native):
     return condition
 
 
-cdef GraphCondition create_condition_in(CUgraph graph, object default_value):
+cdef GraphCondition create_condition_in(_GraphState graph, CUgraph raw, object default_value):
     cdef CUgraphConditionalHandle handle = 0
     cdef unsigned value = 0, flags = 0
+    cdef graph_hold hold
     if default_value is not None:
         value, flags = default_value, 1  # CU_GRAPH_COND_ASSIGN_DEFAULT
-    call(driver.cuGraphConditionalHandleCreate, &handle, graph, raw_current_context(), value, flags)
+    hold.acquire(graph.lock)
+    check_valid(graph)  # converting the value may run user code
+    call_alone(graph.lock, driver.cuGraphConditionalHandleCreate, &handle, raw,
+               raw_current_context(), value, flags)
     return wrap_condition(handle)
 
 

@@ -48,6 +48,9 @@ cdef class KernelNode(GraphNode):
         --------
         cuGraphKernelNodeGetAttribute : the driver function.
         """
+        cdef graph_hold hold
+        self.check_usable()
+        hold.acquire(self.state.lock)
         self.check_usable()
         return read_attributes(OF_NODES, self.raw, True)
 
@@ -135,6 +138,7 @@ cdef KernelNode add_kernel_node(_NodeFactory factory, object config, object kern
     cdef Kernel kernel_object = as_kernel(kernel)
     cdef KernelNode node
     cdef CUresult code
+    cdef graph_hold hold
     factory.check_usable()
     packed.prepare(shape, kernel_object, args)
     factory.check_usable()  # converting an argument may run user code
@@ -142,8 +146,9 @@ cdef KernelNode add_kernel_node(_NodeFactory factory, object config, object kern
     params = packed.parameters()
     node = KernelNode.__new__(KernelNode)
     node.kernel_object, node.shape = kernel_object, shared_config(factory.state, shape)
-    add_node_with(node, factory, &params,
-                  retain_launch_operands(factory.state, kernel_object, args))
+    retained = retain_launch_operands(factory.state, kernel_object, args)
+    hold.acquire(factory.state.lock)
+    add_node_with(node, factory, &params, retained)
     if packed.has_attributes():
         code = apply_attributes(node, packed.config())
         if code != CUDA_SUCCESS:
@@ -191,16 +196,17 @@ cdef int update_kernel_node(KernelNode node, object config, object kernel, objec
     cdef CUgraphNodeParams params
     cdef LaunchConfig shape = node.shape if config is None else accept_config(config)
     cdef Kernel kernel_object = node.kernel_object if kernel is None else as_kernel(kernel)
+    cdef graph_hold hold
     node.check_usable()
     if args is None:
         return update_kernel_shape(node, shape)
     values = tuple(args)
     check_attributes_of_nodes(shape)
     packed.prepare(shape, kernel_object, values)
-    node.check_usable()
     refs = []
     add_launch_operands(refs, kernel_object, values)
     params = packed.parameters()
+    hold.acquire(node.state.lock)
     set_node(node, &params, refs)
     node.kernel_object = kernel_object
     reset_attributes(node, shape)
@@ -213,8 +219,11 @@ cdef int update_kernel_shape(KernelNode node, LaunchConfig shape) except -1:
     """Set the configuration only; the driver returns the current kernel and arguments."""
     cdef CUDA_KERNEL_NODE_PARAMS params
     cdef CUlaunchConfig* native = &shape.fields.native
+    cdef graph_hold hold
     check_attributes_of_nodes(shape)
-    call(driver.cuGraphKernelNodeGetParams, node.raw, &params)
+    hold.acquire(node.state.lock)
+    node.check_usable()
+    call_alone(node.state.lock, driver.cuGraphKernelNodeGetParams, node.raw, &params)
     params.gridDimX, params.gridDimY = native.gridDimX, native.gridDimY
     params.gridDimZ, params.sharedMemBytes = native.gridDimZ, native.sharedMemBytes
     params.blockDimX, params.blockDimY = native.blockDimX, native.blockDimY

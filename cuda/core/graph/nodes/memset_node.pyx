@@ -115,6 +115,7 @@ cdef int update_memset_node(MemsetNode node, object dst, object value, object wi
     cdef CUgraphNodeParams params
     cdef CUDA_MEMSET_NODE_PARAMS fill
     cdef memory_range to
+    cdef graph_hold hold
     if dst is None:
         to.pointer, to.size, to.is_buffer = node.fill.dst, SIZE_MAX, False
     else:
@@ -124,10 +125,12 @@ cdef int update_memset_node(MemsetNode node, object dst, object value, object wi
     fill = build_fill(to, value, node.fill.width if width is None else width,
                       node.fill.height if height is None else height,
                       node.fill.pitch if pitch is None else pitch)
-    node.check_usable()
+    owners = None if dst is None else present_owners(owner_of_operand(dst, owner), None)
     params = memset_parameters(fill)
-    if dst is not None:
-        set_node(node, &params, present_owners(owner_of_operand(dst, owner), None))
+    hold.acquire(node.state.lock)
+    node.check_usable()
+    if owners is not None:
+        set_node(node, &params, owners)
     else:
         call_alone(node.state.lock, driver.cuGraphNodeSetParams, node.raw, &params)
     node.fill = fill

@@ -35,9 +35,13 @@ cdef class GraphNode(_NodeFactory):
     def type(self):
         """Type of the node as `cuda.bindings.driver.CUgraphNodeType`; None once destroyed."""
         cdef CUgraphNodeType kind
-        if not is_live(self) or self.raw is NULL:
+        cdef graph_hold hold
+        if self.state is None or self.raw is NULL:
             return None
-        call(driver.cuGraphNodeGetType, self.raw, &kind)
+        hold.acquire(self.state.lock)
+        if not is_live(self):
+            return None
+        call_alone(self.state.lock, driver.cuGraphNodeGetType, self.raw, &kind)
         return enum_member("cuda.bindings.driver", "CUgraphNodeType", <int>kind)
 
     @property
@@ -68,8 +72,11 @@ cdef class GraphNode(_NodeFactory):
         cuGraphNodeGetLocalId : the driver function.
         """
         cdef unsigned number = 0
+        cdef graph_hold hold
         self.check_usable()
-        call(driver.cuGraphNodeGetLocalId, self.raw, &number)
+        hold.acquire(self.state.lock)
+        self.check_usable()
+        call_alone(self.state.lock, driver.cuGraphNodeGetLocalId, self.raw, &number)
         return number
 
     @property
@@ -125,9 +132,7 @@ cdef class GraphNode(_NodeFactory):
         --------
         cuGraphDestroyNode : the driver function.
         """
-        if self.state is not None:
-            self.state.lock.get().wait()
-        if is_live(self) and self.raw is not NULL:
+        if self.state is not None and self.raw is not NULL:
             destroy_node(self)
 
     def __eq__(self, other):
@@ -156,7 +161,11 @@ cdef class GraphNode(_NodeFactory):
     def _local_number(self):
         """Return the sort key in pictures: the local id, or the handle if the driver has no ids."""
         cdef unsigned number = 0
-        return number if read_local_id(self.raw, &number) else self.identity
+        cdef graph_hold hold
+        self.check_usable()
+        hold.acquire(self.state.lock)
+        self.check_usable()
+        return number if read_local_id(self.state, self.raw, &number) else self.identity
 
     def _label(self):
         """Return the label of the node in pictures of the graph. Host only."""
@@ -169,8 +178,13 @@ cdef inline bint is_live(GraphNode node) noexcept:
 
 cdef int destroy_node(GraphNode node) except -1:
     cdef _GraphState graph = node.state
-    cdef vector[CUgraph] subgraphs = subgraphs_of_node(node)
+    cdef vector[CUgraph] subgraphs
+    cdef graph_hold hold
     cdef size_t i
+    hold.acquire(graph.lock)
+    if not is_live(node):
+        return 0
+    subgraphs = subgraphs_of_node(node)
     call_alone(graph.lock, driver.cuGraphDestroyNode, node.raw)
     node.is_destroyed = True
     nodes = nodes_by_address(graph)
@@ -209,16 +223,17 @@ cdef GraphNode node_of(_GraphState graph, CUgraphNode raw):
     cdef _NodeState state
     cdef GraphNode node
     cdef PyObject* wrapper
-    with cython.critical_section(graph):
-        state = state_of_node(graph, raw)
-        wrapper = state.wrapper.get()
-        if wrapper is not NULL:
-            node = <GraphNode>wrapper
-            Py_DECREF(node)
-        else:
-            node = inspect_node(graph, raw, state)
-            node.state, node.raw, node.identity = graph, raw, <uintptr_t>raw
-            set_wrapper(node, state)
+    cdef graph_hold hold
+    hold.acquire(graph.lock)
+    state = state_of_node(graph, raw)
+    wrapper = state.wrapper.get()
+    if wrapper is not NULL:
+        node = <GraphNode>wrapper
+        Py_DECREF(node)
+    else:
+        node = inspect_node(graph, raw, state)
+        node.state, node.raw, node.identity = graph, raw, <uintptr_t>raw
+        set_wrapper(node, state)
     return node
 
 
