@@ -4,7 +4,6 @@
 import importlib
 import pickle
 import re
-import re
 
 import cuda.core
 import pytest

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hostile uses of graphs: closed during calls, forked, still running at exit."""
 
-import contextlib
 import functools
 import os
 import subprocess

@@ -105,6 +105,8 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
                 return_segments(self, 0)  # in stream order, which needs the driver
             finally:
                 close_segments(self.native.remove_all_segments())
+                if self.parent is not None and self.parent.is_closed:
+                    return_segments(self.parent, 0)  # nothing else releases its stream now
         except Exception as error:
             report_line(f"Warning: a PoolMemoryResource could not free its memory: {error}")
         self.native.release()

@@ -20,6 +20,8 @@ from cuda.core import (
     host_launch,
 )
 
+from ....threads import comes_true
+
 MIB = 1 << 20
 MODEL = Path(__file__).parent / "programs/model.py"
 # Driver calls that a pool may make for one allocation and one free on each of two streams.
@@ -255,6 +257,18 @@ class TestPrivateCaptures:
         del builder, scratch
         device.sync()
         assert counted("total") == (0, 6001)
+
+    def test_a_pool_closed_before_its_graph_releases_its_stream(self, private, stream, emulation):
+        private.allocate(1000, stream=stream).close()
+        builder = stream.create_graph_builder().begin_building()
+        private.allocate(1000, stream=builder).close()
+        graph = builder.end_building().complete()
+        builder.close()
+        private.close()
+        streams = emulation.stats()["live"]["stream"]["count"]
+        graph.close()
+        # The graph's memory has a stream, and the pool has one.
+        assert comes_true(lambda: emulation.stats()["live"]["stream"]["count"] == streams - 2)
 
     def test_a_graph_retains_its_memory(self, private, stream, device):
         builder = stream.create_graph_builder().begin_building()
