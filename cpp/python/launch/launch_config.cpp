@@ -48,7 +48,9 @@ int read_extent(PyObject* value, const char* field, PyObject* whole, unsigned& e
     if (overflow != 0) number = overflow > 0 ? std::numeric_limits<long long>::max() : -1;
   }
   if (number < 1) {
-    PyErr_Format(PyExc_ValueError, "LaunchConfig.%s value must be >= 1 (got %R)", field, whole);
+    const bool is_sequence = PyTuple_Check(whole) || PyList_Check(whole);
+    PyErr_Format(PyExc_ValueError, "LaunchConfig.%s value%s must be >= 1 (got %R)", field,
+                 is_sequence ? "s" : "", whole);
     return -1;
   }
   if (number > max_value) {

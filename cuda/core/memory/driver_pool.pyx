@@ -311,8 +311,8 @@ cdef Buffer allocate_pool_buffer(Buffer empty, _MemPool self, object size, Strea
             refuse_import(self)
             raise
         if pointer == 0:
-            raise RuntimeError("cannot perform memory operations on a capturing stream "
-                               "(consider using GraphMemoryResource)")
+            raise RuntimeError(f"{type(self).__name__} cannot perform memory operations on a "
+                               "capturing stream (consider using GraphMemoryResource).")
     else:
         refuse_import(self)
     open_pool_buffer(empty, self, pool, pointer, bytes_requested, order)

@@ -338,14 +338,16 @@ class TestFactories:
             device.create_stream(stream, options=StreamOptions())
 
     @pytest.mark.parametrize(
-        ("options", "text"),
+        "options",
         [
-            (EventOptions(ipc_enabled=True), "must be bound"),
-            (EventOptions(ipc_enabled=True, timing_enabled=True), "cannot use timing"),
+            EventOptions(ipc_enabled=True),
+            EventOptions(ipc_enabled=True, timing_enabled=True),
         ],
     )
-    def test_events_for_other_processes_are_refused(self, device, options, text):
-        with pytest.raises(TypeError, match=text):
+    def test_events_for_other_processes_are_refused(self, device, options):
+        with pytest.raises(
+            TypeError, match=r"^IPC-enabled events must be bound; use Stream\.record"
+        ):
             device.create_event(options)
 
     def test_the_default_stream_is_one_object(self, device):

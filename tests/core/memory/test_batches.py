@@ -99,7 +99,7 @@ class TestWrongCalls:
 @pytest.mark.parametrize("function", WITH_PLACES)
 class TestWrongLocations:
     def test_a_different_number_of_locations(self, function, buffers, device, stream):
-        with pytest.raises(ValueError, match="4 buffers but 1 locations"):
+        with pytest.raises(ValueError, match="location length 1 does not match targets length 4"):
             call(function, stream, buffers, [device])
 
     def test_none(self, function, buffers, stream):

@@ -165,12 +165,14 @@ class TestBatch:
              "Argument 'stream' has incorrect type"),
             (lambda b, s: copy_batch(LEGACY_DEFAULT_STREAM, b[:1], b[1:2]), TypeError,
              "legacy default stream"),
-            (lambda b, s: copy_batch(s, b[:1], b[1:3]), ValueError, "1 sources but 2 destin"),
+            (lambda b, s: copy_batch(s, b[:1], b[1:3]), ValueError,
+             "srcs length 1 does not match dsts length 2"),
             (lambda b, s: copy_batch(s, [], []), ValueError, "copy_batch: empty buffers sequence"),
             (lambda b, s: copy_batch(s, b[:1], b[1:2], options=3), TypeError,
              "options must be CopyOptions or a sequence of CopyOptions, got int"),
             (lambda b, s: copy_batch(s, b[:1], b[1:2], options=[3]), TypeError, "got int"),
-            (lambda b, s: copy_batch(s, b[:1], b[1:2], options=[]), ValueError, "1 copies but 0"),
+            (lambda b, s: copy_batch(s, b[:1], b[1:2], options=[]), ValueError,
+             "options length 0 does not match buffers length 1"),
         ],
     )  # fmt: skip
     def test_invalid_calls_name_the_cause(self, buffers, stream, call, kind, text):

@@ -13,12 +13,10 @@ cdef unsigned event_flags(object options, bint bound) except? 0xFFFFFFFF:
         event_options = public_object("EventOptions")
     options = as_options(options, event_options, "event options")
     if options.ipc_enabled:
-        if options.timing_enabled:
-            raise TypeError("an event with ipc_enabled=True cannot use timing: leave "
-                            "timing_enabled=False")
         if not bound:
-            raise TypeError("an event with ipc_enabled=True must be bound to a stream: create it "
-                            "with Stream.record(options=...)")
+            raise TypeError("IPC-enabled events must be bound; use Stream.record for creation.")
+        if options.timing_enabled:
+            raise TypeError("IPC-enabled events cannot use timing. Leave timing_enabled=False.")
     cdef unsigned flags = CU_EVENT_INTERPROCESS if options.ipc_enabled else CU_EVENT_DEFAULT
     if not options.timing_enabled:
         flags |= CU_EVENT_DISABLE_TIMING

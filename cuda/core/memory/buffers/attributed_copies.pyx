@@ -142,7 +142,8 @@ cdef list options_of(object value, size_t count):
         return [converted_options(value)] * count
     if isinstance(value, (list, tuple)):
         if len(value) != count:
-            raise ValueError(f"copy_batch: {count} copies but {len(value)} options")
+            raise ValueError(f"copy_batch: options length {len(value)} does not match buffers "
+                             f"length {count}")
         if all(isinstance(each, CopyOptions) for each in value):
             return [converted_options(each) for each in value]
         value = next(each for each in value if not isinstance(each, CopyOptions))
@@ -182,7 +183,8 @@ def copy_batch(stream, srcs, dsts, *, options=None):
     cdef Stream order = accept_stream(stream)
     cdef list sources = copied_buffers(srcs), targets = copied_buffers(dsts)
     if len(sources) != len(targets):
-        raise ValueError(f"copy_batch: {len(sources)} sources but {len(targets)} destinations")
+        raise ValueError(f"copy_batch: srcs length {len(sources)} does not match dsts length "
+                         f"{len(targets)}")
     if not sources:
         raise ValueError("copy_batch: empty buffers sequence")
     cdef list copy_options = options_of(options, len(sources))

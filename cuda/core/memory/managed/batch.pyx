@@ -55,7 +55,8 @@ cdef list location_args_of(object value, size_t count, str call):
     """Return one location argument for each buffer of a batch."""
     if isinstance(value, (list, tuple)):
         if len(value) != count:
-            raise ValueError(f"{call}: {count} buffers but {len(value)} locations")
+            raise ValueError(f"{call}: location length {len(value)} does not match targets "
+                             f"length {count}")
         locations = list(value)
     else:
         locations = [value] * count

@@ -60,7 +60,8 @@ def test_an_invalid_extent_is_refused(field, value):
 @pytest.mark.parametrize("value", [0, -1, (1, 0), (1, 1, -5), -(10**30)], ids=repr)
 @pytest.mark.parametrize("field", ["grid", "block"])
 def test_extents_below_one_are_refused(field, value):
-    with pytest.raises(ValueError, match=rf"^LaunchConfig\.{field} value must be >= 1"):
+    noun = "values" if isinstance(value, tuple) else "value"
+    with pytest.raises(ValueError, match=rf"^LaunchConfig\.{field} {noun} must be >= 1"):
         LaunchConfig(**{"grid": 1, "block": 1, field: value})
 
 

@@ -188,7 +188,7 @@ class TestRecord:
             stream.record(wrong)
 
     def test_events_for_other_processes_cannot_use_timing(self, stream):
-        with pytest.raises(TypeError, match="cannot use timing"):
+        with pytest.raises(TypeError, match="^IPC-enabled events cannot use timing"):
             stream.record(options=EventOptions(ipc_enabled=True, timing_enabled=True))
 
 
