@@ -226,11 +226,19 @@ cdef int check_target(str target, object compiler) except -1:
 
 cdef int check_arch(object arch) except -1:
     """Reject an architecture that no compiler accepts, such as `90` instead of `sm_90`."""
+    problem = arch_problem(arch)
+    if problem is not None:
+        raise ValueError(problem)
+    return 0
+
+
+cdef str arch_problem(object arch):
+    """Return why no compiler accepts an architecture, or None."""
     number = str(arch).removeprefix("sm_").removeprefix("compute_").rstrip("abcdef")
     if isinstance(arch, str) and arch.startswith(("sm_", "compute_")) and number.isdigit():
-        return 0
+        return None
     hint = f": write 'sm_{number}'" if number.isdigit() else ""
-    raise ValueError(f"arch must be 'sm_NN' or 'compute_NN', got {arch!r}{hint}")
+    return f"arch must be 'sm_NN' or 'compute_NN', got {arch!r}{hint}"
 
 
 cdef int check_cache(object cache) except -1:

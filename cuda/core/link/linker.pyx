@@ -198,10 +198,8 @@ cdef int begin_link(Linker self, list codes, object options) except -1:
         session = DriverSession.create(native)
     else:
         check_formats(codes, NvJitLinkSession, "nvJitLink")
-        if options.arch is not None:
-            check_arch(options.arch)
         native = link_rows.for_nvjitlink(options, current_arch)
-        session = NvJitLinkSession.create(native)
+        session = create_nvjitlink_session(native, options.arch)
     try:
         for code in codes:
             session.add(code)
@@ -217,6 +215,17 @@ cdef int begin_link(Linker self, list codes, object options) except -1:
     self.native_options = native
     self.is_open = True
     return 0
+
+
+cdef NvJitLinkSession create_nvjitlink_session(list native, object arch):
+    """Create the session; nvJitLink names the option that it refuses, but no rule."""
+    try:
+        return NvJitLinkSession.create(native)
+    except Exception as error:
+        problem = None if arch is None else arch_problem(arch)
+        if problem is not None:
+            error.add_note(problem)
+        raise
 
 
 cdef int check_formats(list codes, object cls, str library) except -1:

@@ -223,3 +223,11 @@ def test_an_architecture_that_would_crash_the_process_is_refused(arch):
         Linker(code, options={"arch": arch})
     with pytest.raises(nvJitLinkError, match="UNRECOGNIZED_ARCH"):
         Program(PTX, "ptx", {"arch": arch})
+
+
+@pytest.mark.parametrize("arch", ["99", "banana", 90])
+def test_an_architecture_without_prefix_is_refused_by_nvjitlink(arch):
+    code = ObjectCode.from_ptx(PTX.encode())
+    with pytest.raises(nvJitLinkError, match="UNRECOGNIZED_OPTION") as caught:
+        Linker(code, options={"arch": arch})
+    assert f"arch must be 'sm_NN' or 'compute_NN', got {arch!r}" in "".join(caught.value.__notes__)
