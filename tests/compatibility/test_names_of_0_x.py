@@ -87,9 +87,6 @@ SILENT = {
     "code.code_type": "'ptx'",
     "int(stream.handle)": "int(dev.create_stream(stream).handle)",
     "type(dev.allocate(8, stream))": "cuda.core.Buffer",
-    "kernel.occupancy.max_active_clusters(clustered, stream)": (
-        "kernel.occupancy.max_active_clusters(clustered, stream=stream)"
-    ),
 }
 WARNED = {
     "cuda.core.GraphDef": "cuda.core.graph.GraphDefinition",
@@ -110,12 +107,6 @@ WARNED = {
     "StridedMemoryView(np.zeros(3), -1).shape": "(3,)",
     "type(dev.allocate(8))": "cuda.core.Buffer",
     "type(dev.memory_resource.allocate(8))": "cuda.core.Buffer",
-    "kernel.occupancy.max_active_clusters(clustered)": (
-        "kernel.occupancy.max_active_clusters(clustered, stream=dev.default_stream)"
-    ),
-    "kernel.occupancy.max_potential_cluster_size(config)": (
-        "kernel.occupancy.max_potential_cluster_size(config, stream=dev.default_stream)"
-    ),
     "cuda.core.system.get_driver_version()": "cuda.core.system.get_user_mode_driver_version()",
     "cuda.core.system.num_devices": "cuda.core.system.get_num_devices()",
 }

@@ -74,7 +74,6 @@ def context_uses():
         lambda c: c.create_stream(),
         lambda c: Stream._init(ctx=c),
         lambda c: c.__enter__(),
-        lambda c: c.is_green,
         lambda c: c.resources,
     )
 

@@ -32,8 +32,12 @@ cdef class Context:
 
     @property
     def is_green(self):
-        """Whether the context is a green context, created from device resources. Host only."""
-        return self.native.borrow_open(self).facts().is_green()
+        """Whether the context is a green context, created from device resources. Host only.
+
+        False after `close`.
+        """
+        cdef borrowed_context native_context = self.native.borrow(self)
+        return native_context.is_open() and native_context.facts().is_green()
 
     @property
     def resources(self):

@@ -24,7 +24,6 @@ cdef enum:
     BODY         # the body of a conditional node
 
 cdef dict CAPTURE_MODES = {
-    None: <int>CU_STREAM_CAPTURE_MODE_RELAXED,
     "relaxed": <int>CU_STREAM_CAPTURE_MODE_RELAXED,
     "thread_local": <int>CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
     "global": <int>CU_STREAM_CAPTURE_MODE_GLOBAL,

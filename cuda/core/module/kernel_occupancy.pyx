@@ -158,7 +158,7 @@ cdef class KernelOccupancy:
         return size
 
     @cython.binding(True)
-    def max_potential_cluster_size(self, config, stream=NOT_GIVEN):
+    def max_potential_cluster_size(self, config, *, stream):
         """Return the size of the largest cluster that can be launched.
 
         Host only.
@@ -181,7 +181,7 @@ cdef class KernelOccupancy:
         """
         cdef CUlaunchConfig native = accept_config(config).fields.native
         cdef int size = 0
-        cdef Stream target = stream_or_default(stream, "max_potential_cluster_size()")
+        cdef Stream target = accept_stream(stream)
         cdef borrowed_stream order = target.native.borrow_open(target)
         native.hStream = order.raw()
         native.numAttrs = 0
@@ -192,7 +192,7 @@ cdef class KernelOccupancy:
         return size
 
     @cython.binding(True)
-    def max_active_clusters(self, config, stream=NOT_GIVEN):
+    def max_active_clusters(self, config, *, stream):
         """Return the maximum number of resident clusters on the device.
 
         Host only.
@@ -215,7 +215,7 @@ cdef class KernelOccupancy:
         cdef LaunchConfig accepted = accept_config(config)
         cdef CUlaunchConfig native = accepted.fields.native
         cdef int clusters = 0
-        cdef Stream target = stream_or_default(stream, "max_active_clusters()")
+        cdef Stream target = accept_stream(stream)
         cdef borrowed_stream order = target.native.borrow_open(target)
         native.hStream = order.raw()
         with nogil:

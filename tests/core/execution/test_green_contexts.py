@@ -38,6 +38,8 @@ def green(device, halves):
 def test_a_green_context_is_green(green):
     assert isinstance(green, Context)
     assert green.is_green is True
+    green.close()
+    assert green.is_green is False
 
 
 def test_creating_it_does_not_make_it_current(device, green):

@@ -106,6 +106,11 @@ class TestIdentity:
         assert graph._entry.type is None and graph._entry.handle is None
         assert graph._entry.succ == graph.nodes() == set()
 
+    def test_entries_of_two_graphs_have_two_hashes(self, graph):
+        other = GraphDefinition()
+        assert hash(graph._entry) == hash(graph._entry) != hash(other._entry)
+        assert graph._entry == graph._entry != other._entry
+
     def test_lists_of_any_length_are_queried_once(self, graph, emulation):
         nodes = [graph.empty()]
         for _ in range(300):

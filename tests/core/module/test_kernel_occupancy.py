@@ -137,13 +137,14 @@ class TestClusters:
         assert kernel.occupancy.max_active_clusters(config, stream=stream) > 0
 
     @pytest.mark.parametrize("name", ["max_potential_cluster_size", "max_active_clusters"])
-    def test_the_stream_can_be_positional_or_omitted(self, kernel, stream, name):
-        """An omitted stream is the default stream, with a deprecation warning, as in 0.x."""
+    def test_the_stream_is_required_by_keyword(self, kernel, stream, name):
         config = LaunchConfig(grid=4, cluster=2, block=64)
         query = getattr(kernel.occupancy, name)
-        assert query(config, stream=stream) == query(config, stream) > 0
-        with pytest.warns(DeprecationWarning, match=f"{name}.. without a stream is deprecated"):
-            assert query(config) == query(config, stream)
+        assert query(config, stream=stream) > 0
+        with pytest.raises(TypeError, match="stream"):
+            query(config)
+        with pytest.raises(TypeError, match="positional"):
+            query(config, stream)
         with pytest.raises(TypeError, match="must not be None"):
             query(config, stream=None)
         with pytest.raises(TypeError):

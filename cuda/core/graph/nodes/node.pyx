@@ -145,7 +145,8 @@ cdef class GraphNode(_NodeFactory):
                 and (self.identity != 0 or self.state is node.state))
 
     def __hash__(self):
-        return hash(self.identity)
+        # Entry nodes have no handle: two graphs' entry nodes differ by the graph.
+        return hash(self.identity) if self.identity != 0 else hash(<uintptr_t><void*>self.state)
 
     def __repr__(self):
         if self.state is not None and self.identity == 0 and type(self) is GraphNode:

@@ -58,7 +58,7 @@ def test_the_environment_is_parsed_like_strtol(run_python, setting, address):
     assert run_python(code, **variable).split() == [str(address)]
 
 
-def test_the_choice_is_fixed(monkeypatch):
-    chosen = default_stream()
-    monkeypatch.setenv("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", "1")
-    assert default_stream() is chosen
+def test_each_call_reads_the_environment(monkeypatch, device):
+    for setting, chosen in (("1", PER_THREAD_DEFAULT_STREAM), ("0", LEGACY_DEFAULT_STREAM)):
+        monkeypatch.setenv("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", setting)
+        assert default_stream() is device.default_stream is chosen
