@@ -39,9 +39,17 @@ class call {
 
   template <class T, class Raw>
   std::shared_ptr<T> find(Raw raw, CUresult code = CUDA_ERROR_INVALID_HANDLE) const {
+    auto match = find_counted<T>(raw, code);
+    used_.add(match);
+    return match;
+  }
+
+  // Finds an object that a reference of the caller keeps alive until this call has released it. So
+  // another thread's release may destroy the object as soon as this call has ended.
+  template <class T, class Raw>
+  std::shared_ptr<T> find_counted(Raw raw, CUresult code) const {
     auto match = d.objects.find<T>(raw);
     if (!match) refuse_handle(T::kind_of, reinterpret_cast<std::uint64_t>(raw), code);
-    used_.add(match);
     return match;
   }
 

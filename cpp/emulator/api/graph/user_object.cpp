@@ -18,6 +18,11 @@ std::shared_ptr<user_object> object_of(const call& c, CUuserObject raw) {
   return c.find<user_object>(raw, CUDA_ERROR_INVALID_VALUE);
 }
 
+// For calls that release or move a reference of the caller.
+std::shared_ptr<user_object> counted_object(const call& c, CUuserObject raw) {
+  return c.find_counted<user_object>(raw, CUDA_ERROR_INVALID_VALUE);
+}
+
 }  // namespace
 
 CUresult cuUserObjectCreate(CUuserObject* object_out, void* ptr, CUhostFn destroy,
@@ -44,7 +49,7 @@ CUresult cuUserObjectRetain(CUuserObject object, unsigned int count) noexcept {
 CUresult cuUserObjectRelease(CUuserObject object, unsigned int count) noexcept {
   return run_locked([&](call& c) {
     require_count(count);
-    const auto released = object_of(c, object);
+    const auto released = counted_object(c, object);
     require(count <= released->by_program(), CUDA_ERROR_INVALID_VALUE,
             "the program holds fewer references to the object");
     released->release(count);
@@ -58,7 +63,8 @@ CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned in
     require(flags == 0 || flags == CU_GRAPH_USER_OBJECT_MOVE, CUDA_ERROR_INVALID_VALUE,
             "the flags are 0 or CU_GRAPH_USER_OBJECT_MOVE");
     const auto owner = graph_of(c, graph);
-    const auto retained = object_of(c, object);
+    const auto retained =
+        flags == CU_GRAPH_USER_OBJECT_MOVE ? counted_object(c, object) : object_of(c, object);
     if (flags == CU_GRAPH_USER_OBJECT_MOVE) {
       require(count <= retained->by_program(), CUDA_ERROR_INVALID_VALUE,
               "the program holds fewer references to the object");
@@ -75,7 +81,7 @@ CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned i
   return run_locked([&](call& c) {
     require_count(count);
     const auto owner = graph_of(c, graph);
-    require(owner->references.remove(*object_of(c, object), count), CUDA_ERROR_INVALID_VALUE,
+    require(owner->references.remove(*counted_object(c, object), count), CUDA_ERROR_INVALID_VALUE,
             "the graph holds fewer references to the object");
   });
 }
