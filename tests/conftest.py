@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from . import machine_settings
+from . import machine_settings, parallel
 from .order import shuffled
 
 # Python 3.12 warns about a fork in a process with threads, and driver threads count. Programs run
@@ -27,7 +27,7 @@ pytest_plugins = ["halfwarp.pytest_plugin"]
 RELEASE_SECONDS = 2
 BACKENDS = {"gpu": "driver", "emulator": "emulator", "auto": "auto"}
 NOTICES = ("halfwarp: CUDA is emulated", "emulator: the process ends with")
-_needs_gpu = collections.Counter()  # reason -> skipped tests
+NEEDS_GPU = "needs a GPU: "
 
 
 def pytest_addoption(parser):
@@ -46,8 +46,24 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads its options
+def pytest_cmdline_main(config):
+    choose_backend(config)
+    if parallel.is_wanted(config) and is_emulated():  # tests measure the memory of a GPU
+        parallel.use_processes(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return parallel.make_scheduler(config, log) if config.option.dist == "loadscope" else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
+    choose_backend(config)
+
+
+def choose_backend(config):
     """Choose the backend before a test module is imported; the choice holds for the process."""
     backend = config.getoption("backend")
     if config.getoption("cuda_emulate"):
@@ -68,14 +84,14 @@ def pytest_collection_modifyitems(config, items):
     seed = config.getoption("shuffle")
     if seed is not None:
         items[:] = shuffled(items, seed)
+    if hasattr(config, "workerinput"):
+        parallel.folders_first(items)
     if not is_emulated():
         keep_settings()
         return
     marked = [(item, mark) for item in items if (mark := item.get_closest_marker("gpu"))]
     for item, mark in marked:
-        reason = mark.args[0]
-        _needs_gpu[reason] += 1
-        item.add_marker(pytest.mark.skip(reason=f"needs a GPU: {reason}"))
+        item.add_marker(pytest.mark.skip(reason=f"{NEEDS_GPU}{mark.args[0]}"))
 
 
 def keep_settings():
@@ -91,10 +107,12 @@ def pytest_terminal_summary(terminalreporter, config):
     seed = config.getoption("shuffle")
     if seed is not None:
         terminalreporter.line(f"the tests ran in the order of --shuffle={seed}")
-    if not _needs_gpu:
+    skipped = [report.longrepr[2] for report in terminalreporter.stats.get("skipped", ())]
+    reasons = [each.split(NEEDS_GPU, 1)[1] for each in skipped if NEEDS_GPU in each]
+    if not reasons:
         return
-    terminalreporter.section(f"{_needs_gpu.total()} tests need a GPU")
-    for reason, count in sorted(_needs_gpu.items()):
+    terminalreporter.section(f"{len(reasons)} tests need a GPU")
+    for reason, count in sorted(collections.Counter(reasons).items()):
         terminalreporter.line(f"{count:4} {reason}")
 
 

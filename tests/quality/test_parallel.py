@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run of the whole suite uses two processes; other runs use one."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from .. import parallel
+
+pytest.importorskip("xdist")
+SOURCES = pytest.Config.ArgsSource
+
+
+def config_of(source, **changed):
+    options = {"numprocesses": None, "collectonly": False, "usepdb": False}
+    plugins = SimpleNamespace(hasplugin=lambda name: name == "xdist")
+    option = SimpleNamespace(**{**options, **changed})
+    return SimpleNamespace(args_source=source, option=option, pluginmanager=plugins)
+
+
+@pytest.mark.parametrize(
+    ("source", "changed", "expected"),
+    [
+        (SOURCES.TESTPATHS, {}, True),
+        (SOURCES.ARGS, {}, False),
+        (SOURCES.TESTPATHS, {"numprocesses": 0}, False),
+        (SOURCES.TESTPATHS, {"usepdb": True}, False),
+    ],
+    ids=["all", "named", "chosen", "debugger"],
+)
+def test_only_a_run_of_all_tests_uses_processes(source, changed, expected):
+    assert parallel.is_wanted(config_of(source, **changed)) is expected
+
+
+def test_the_tests_of_a_file_or_of_a_folder_with_shared_builds_stay_together():
+    assert parallel.scope_of("tests/core/test_buffer.py") == "tests/core/test_buffer.py"
+    assert parallel.scope_of("tests/cython/test_cimport.py") == "tests/cython"
+    assert parallel.scope_of("tests/packaging/deep/test_x.py") == "tests/packaging"
+
+
+def test_the_folders_run_first_and_the_rest_keeps_its_order(root):
+    names = ["core/a.py", "cython/b.py", "docs/c.py", "packaging/d.py", "core/e.py"]
+    items = [SimpleNamespace(path=Path(parallel.TESTS, name)) for name in names]
+    parallel.folders_first(items)
+    order = [item.path.relative_to(parallel.TESTS).as_posix() for item in items]
+    assert order == ["packaging/d.py", "cython/b.py", "core/a.py", "docs/c.py", "core/e.py"]
+
+
+def test_the_folders_exist(root):
+    assert all((root / "tests" / folder / "conftest.py").exists() for folder in parallel.FOLDERS)
