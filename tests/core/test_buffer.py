@@ -451,12 +451,26 @@ class TestCopies:
         with device.allocate(20, stream=stream) as memory, pytest.raises(ValueError):
             memory.copy_from(np.arange(10, dtype=np.int32)[::2], stream=stream)
 
-    def test_an_array_of_a_different_size_is_refused(self, device, stream):
-        with (
-            device.allocate(20, stream=stream) as memory,
-            pytest.raises(ValueError, match="sizes mismatch"),
-        ):
+    def test_a_smaller_array_is_copied_to_the_start(self, device, stream):
+        result = np.zeros(20, np.uint8)
+        with device.allocate(20, stream=stream) as memory:
+            memory.fill(9, stream=stream)
+            memory.copy_from(np.arange(3, dtype=np.int32), stream=stream)
+            memory.copy_from(np.empty(0, np.uint8), stream=stream)
+            memory.copy_to(result, stream=stream)
+            stream.sync()
+        assert result[:12].view(np.int32).tolist() == [0, 1, 2]
+        assert result[12:].tolist() == [9] * 8
+
+    def test_a_larger_array_is_refused(self, device, stream):
+        text = r"sizes mismatch between src and dst \(sizes are: src=40, dst=20\)"
+        with device.allocate(20, stream=stream) as memory, pytest.raises(ValueError, match=text):
             memory.copy_from(np.arange(10, dtype=np.int32), stream=stream)
+
+    def test_a_smaller_array_is_no_target(self, device, stream):
+        text = r"sizes mismatch between src and dst \(sizes are: src=20, dst=12\)"
+        with device.allocate(20, stream=stream) as memory, pytest.raises(ValueError, match=text):
+            memory.copy_to(np.zeros(3, dtype=np.int32), stream=stream)
 
     def test_other_objects_are_refused(self, device, stream):
         with device.allocate(20, stream=stream) as memory, pytest.raises(TypeError):

@@ -355,7 +355,7 @@ cdef class Buffer:
         ----------
         src : Buffer or array
             A Buffer of the same size, or a contiguous object with the buffer protocol, DLPack or
-            ``__cuda_array_interface__``.
+            ``__cuda_array_interface__``. The bytes of a smaller array are copied to the start.
         stream : Stream
             The stream that orders the copy.
         options : CopyOptions, optional
@@ -364,7 +364,7 @@ cdef class Buffer:
         Raises
         ------
         ValueError
-            If the sizes differ or the object is not contiguous.
+            If a Buffer has another size, an array is larger, or an object is not contiguous.
 
         See Also
         --------

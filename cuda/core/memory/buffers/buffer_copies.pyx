@@ -105,7 +105,9 @@ cdef int copy_to_object(object value, Buffer source, Stream stream,
 cdef int copy_from_object(Buffer target, object source, Stream stream,
                           _CopyAttributes attributes) except -1:
     cdef _ForeignMemory memory = foreign_memory(source, False, stream)
-    copy_bytes(&target.fields, &memory.fields, stream, attributes)
+    cdef buffer_fields start = target.fields
+    start.size = min(start.size, memory.fields.size)
+    copy_bytes(&start, &memory.fields, stream, attributes)
     if captures_under_way():
         retain_captured_operands(stream, (target,))
     return retain_for_copy(memory, stream)
