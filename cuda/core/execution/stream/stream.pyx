@@ -11,6 +11,7 @@ cdef class Stream:
     """A queue of work that the device executes in order: launches, copies, allocations, events.
 
     `Device.create_stream` and ``Stream()`` create streams, the latter on the current device.
+    Without a current context, ``Stream()`` makes the primary context of device 0 current.
     `Stream.from_handle` wraps a stream of another library. A created stream keeps its context alive
     and is destroyed with its last wrapper; a foreign stream is never destroyed.
     """
@@ -24,6 +25,8 @@ cdef class Stream:
         if self.native.is_open(self):
             raise RuntimeError("Stream is initialized already")
         cdef Device device = current_device()
+        if raw_current_context() is NULL:
+            device.set_current()
         init_stream(self, device.context_to_use(), None)
 
     @classmethod

@@ -46,6 +46,18 @@ class TestCreation:
             stream.sync()
         assert stream.is_closed
 
+    def test_without_a_context_the_primary_context_of_device_0_becomes_current(self, run_python):
+        code = """
+from cuda.core import Device, Stream
+with Stream() as stream:
+    assert stream.device.device_id == 0 and stream.context == Device().context
+    with Device().allocate(8, stream=stream) as buffer:
+        buffer.fill(1, stream=stream)
+    stream.sync()
+print("used")
+"""
+        assert run_python(code).strip() == "used"
+
     def test_it_is_initialized_once(self, stream):
         with pytest.raises(RuntimeError, match="initialized already"):
             stream.__init__()
