@@ -81,6 +81,7 @@ def is_emulated():
 
 @pytest.hookimpl(tryfirst=True)  # pytest's own grouping follows
 def pytest_collection_modifyitems(config, items):
+    check_names(items)
     seed = config.getoption("shuffle")
     if seed is not None:
         items[:] = shuffled(items, seed)
@@ -92,6 +93,13 @@ def pytest_collection_modifyitems(config, items):
     marked = [(item, mark) for item in items if (mark := item.get_closest_marker("gpu"))]
     for item, mark in marked:
         item.add_marker(pytest.mark.skip(reason=f"{NEEDS_GPU}{mark.args[0]}"))
+
+
+def check_names(items):
+    """Refuse names that contain an address: processes with the same tests must agree on them."""
+    unstable = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    if unstable:
+        raise pytest.UsageError(f"use ids=readable of tests/ids.py: {unstable}")
 
 
 def keep_settings():

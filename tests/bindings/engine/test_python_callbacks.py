@@ -8,6 +8,8 @@ import weakref
 
 import pytest
 
+from ...ids import readable
+
 Pointer, Unsigned = ctypes.c_void_p, ctypes.c_uint
 HostFn = ctypes.CFUNCTYPE(None, Pointer)
 StreamCallback = ctypes.CFUNCTYPE(None, Pointer, ctypes.c_int, Pointer)
@@ -165,7 +167,7 @@ def test_arguments_that_call_back_do_not_mix(launch):
     assert [each[-1] for each in inner] == ["inner"]
 
 
-@pytest.mark.parametrize("function", ["text", 2.5, object()], ids=repr)
+@pytest.mark.parametrize("function", ["text", 2.5, object()], ids=readable)
 def test_other_objects_are_refused(launch, function):
     with pytest.raises(TypeError, match="an integer"):
         launch(function if not isinstance(function, float) else [])

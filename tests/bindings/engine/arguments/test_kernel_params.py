@@ -11,6 +11,8 @@ from cuda.bindings import driver
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ....ids import readable
+
 Pointer, Unsigned = ctypes.c_void_p, ctypes.c_uint
 LAUNCH = (Pointer, *[Unsigned] * 7, Pointer, Pointer, Pointer)
 
@@ -174,7 +176,7 @@ def test_a_union_and_a_derived_scalar_need_no_type(packed):
 @pytest.mark.parametrize(
     "value",
     [ctypes.c_int.__ctype_be__(1), ctypes.c_char_p(b"a"), ctypes.c_longdouble(1), 1, 2.0, "text"],
-    ids=repr,
+    ids=readable,
 )
 def test_other_values_need_a_type(launches, value):
     with pytest.raises(TypeError, match="parameter 0: .* needs a ctypes type"):
@@ -192,7 +194,7 @@ def test_other_values_need_a_type(launches, value):
         (np.uint64(2**63), Pointer, 2**63),
         (ctypes.c_float(0.5), ctypes.c_double, 0.5),
     ],
-    ids=repr,
+    ids=readable,
 )
 def test_numbers_of_other_kinds_convert_like_in_python(packed, value, c_type, plain):
     assert packed(((value,), (c_type,)), [ctypes.sizeof(c_type)]) == [bytes(c_type(plain))]
@@ -202,7 +204,7 @@ def test_numbers_of_other_kinds_convert_like_in_python(packed, value, c_type, pl
     ("value", "c_type"),
     [(1.5, ctypes.c_int), (np.float64(1), ctypes.c_size_t), ("a", ctypes.c_float),
      (None, ctypes.c_int), (object(), Pointer), (1.5, Pointer), ("ab", ctypes.c_char)],
-    ids=repr,
+    ids=readable,
 )  # fmt: skip
 def test_a_value_of_the_wrong_kind_is_refused_by_its_position(launches, value, c_type):
     with pytest.raises(TypeError, match="parameter 1: "):

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from cuda.bindings import driver
 
+from ....ids import readable
+
 FLOATS_OF_NUMPY = [np.float32(1), np.float64(1), np.float16(1), np.complex64(1)]
 
 
@@ -79,7 +81,7 @@ def test_a_buffer_is_released_after_the_call(copies):
 @pytest.mark.parametrize(
     "thing",
     ["text", 1.5, object(), np.arange(8)[::2], np.zeros((4, 4))[:2, :2], *FLOATS_OF_NUMPY],
-    ids=repr,
+    ids=readable,
 )
 def test_an_object_without_memory_is_refused_by_name(copies, thing):
     with pytest.raises(TypeError, match="argument 'srcHost': expected an address, a contiguous"):

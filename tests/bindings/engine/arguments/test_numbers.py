@@ -12,6 +12,8 @@ from cuda.bindings import driver, nvvm, runtime
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ....ids import readable
+
 
 class WithInt:
     def __int__(self):
@@ -30,7 +32,7 @@ def flags(calls):
 
 
 @pytest.mark.parametrize(
-    "value", [5, np.int64(5), np.uint8(5), WithInt(), WithIndex(), driver.CUdevice(5)], ids=repr
+    "value", [5, np.int64(5), np.uint8(5), WithInt(), WithIndex(), driver.CUdevice(5)], ids=readable
 )
 def test_any_integer_is_accepted(flags, value):
     driver.cuInit(value)

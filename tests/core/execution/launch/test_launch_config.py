@@ -11,6 +11,8 @@ from cuda.bindings import driver
 from cuda.core import LaunchConfig
 from cuda.core._launch_config import _to_native_launch_config
 
+from ....ids import readable
+
 LARGEST = 2**31 - 1
 
 
@@ -37,7 +39,7 @@ class Index:
         (True, (1, 1, 1)),
         (LARGEST, (LARGEST, 1, 1)),
     ],
-    ids=repr,
+    ids=readable,
 )
 @pytest.mark.parametrize("field", ["grid", "block"])
 def test_extents_become_three_plain_ints(field, extents, stored):
