@@ -11,7 +11,7 @@ This page lists the forms of PTX instructions that the emulator knows. A launch 
 instruction and its line. A module fails to load if an instruction is newer than its ``.version``
 or its ``.target``.
 
-- *exact*: the results equal those of a GPU in every bit.
+- *exact*: the PTX manual defines each bit of the result, and the emulator returns it.
 - *documented*: the results are within the limits of the PTX manual. ``mma`` equals an H100 in
   every bit; other GPUs round some of its sums differently.
 - *refused*: the emulator does not support the form.

@@ -48,7 +48,7 @@ struct since {
 };
 
 enum class exactness : std::uint8_t {
-  exact,       // results equal those of a GPU in every bit
+  exact,       // the manual defines each bit of the result
   documented,  // results are within the limits of the documentation
   refused,     // the emulator does not support the form
 };

@@ -130,7 +130,7 @@ void require_form(const function_decoder& d, const ptx::instruction_row& row) {
     throw unsupported{"the emulator does not support this instruction"};
   }
   for (ptx::qualifier word : m.qualifiers()) {
-    if (!row.allowed.has(word)) {
+    if (word != row.form && !row.allowed.has(word)) {
       throw unsupported{"." + std::string(ptx::spelling(word)) + " with this instruction"};
     }
   }
