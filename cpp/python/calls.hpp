@@ -25,6 +25,15 @@ namespace halfwarp::python {
   return reference{run_python([=] { return PyNumber_Index(object); })};
 }
 
+// Calls `object.__index__()`. Returns null without an exception if the object is not an integer: a
+// NumPy array has the method, but it raises TypeError unless the array has one element.
+[[nodiscard]] inline reference integer_of(PyObject* object) noexcept {
+  if (!PyIndex_Check(object)) return {};
+  reference integer = as_index(object);
+  if (!integer && PyErr_ExceptionMatches(PyExc_TypeError)) PyErr_Clear();
+  return integer;
+}
+
 // Returns a tuple of the items, a snapshot of a list that other threads may change.
 [[nodiscard]] inline reference as_tuple(PyObject* object) noexcept {
   return reference{run_python([=] { return PySequence_Tuple(object); })};

@@ -65,6 +65,15 @@ PyObject* tuple_of(PyObject* const* arguments, std::size_t count, PyObject* extr
   return result;
 }
 
+// Returns -1 if the driver does not report the device, for instance after an error of a kernel.
+CUdevice known_device_of(const core::stream_ref& stream) noexcept {
+  try {
+    return device_of(stream);
+  } catch (...) {
+    return -1;
+  }
+}
+
 PyObject* refuse_uninitialized(const char* class_name) noexcept {
   return PyErr_Format(PyExc_RuntimeError, "%s was not initialized", class_name);
 }
@@ -133,7 +142,7 @@ PyObject* launch_checked(PyObject* stream_object, PyObject* config_object, PyObj
     return nullptr;
   const CUresult code = submit(native, stream, plan, function, block.pointers());
   if (!is_finished(code) &&
-      finish(code, stream, kernel_object, arguments, count, attributes.owner()) < 0) {
+      finish(code, native, stream, kernel_object, arguments, count, attributes.owner()) < 0) {
     return nullptr;
   }
   Py_RETURN_NONE;
@@ -190,8 +199,10 @@ bool bind_keywords(PyObject* const* arguments, std::size_t count, PyObject* keyw
       ++position;
     if (position == 3 || bound[position] != nullptr) {
       PyErr_Format(PyExc_TypeError,
-                   position == 3 ? "launch() got an unexpected keyword argument '%U'"
-                                 : "launch() got multiple values for argument '%U'",
+                   position == 3
+                       ? "launch() got an unexpected keyword argument '%U'; the arguments "
+                         "of the kernel are passed in order, without names"
+                       : "launch() got multiple values for argument '%U'",
                    keyword);
       return false;
     }
@@ -306,8 +317,10 @@ PyObject* refuse_closed_stream() noexcept {
   return nullptr;
 }
 
-int finish(CUresult code, const core::stream_ref& stream, PyObject* kernel,
-           PyObject* const* arguments, std::size_t count, PyObject* owner) noexcept {
+int finish(CUresult code, const CUlaunchConfig& config, const core::stream_ref& stream,
+           PyObject* kernel, PyObject* const* arguments, std::size_t count,
+           PyObject* owner) noexcept {
+  const CUlaunchConfig* const refused = code == CUDA_SUCCESS ? nullptr : &config;
   const unsigned modes = launch_modes.load(std::memory_order_relaxed);
   const char* function = "cuLaunchKernelEx";
   if (code == CUDA_SUCCESS && modes & launch_synchronizes) {
@@ -322,7 +335,10 @@ int finish(CUresult code, const core::stream_ref& stream, PyObject* kernel,
     return run_python(
         [&] { return hooks.keep_captured_launch(stream, kernel, argument_tuple.get()); });
   }
-  run_python([&] { hooks.raise_failed_launch(code, function, kernel, argument_tuple.get()); });
+  const CUdevice device = known_device_of(stream);
+  run_python([&] {
+    hooks.raise_failed_launch(code, function, kernel, argument_tuple.get(), refused, device);
+  });
   return -1;
 }
 

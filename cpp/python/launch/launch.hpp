@@ -20,8 +20,9 @@ struct launch_hooks {
   // Returns a new reference to the Stream that an argument denotes; null with an exception set.
   PyObject* (*accept_stream)(PyObject* value);
   // Raises for a launch that failed with `code`, naming the kernel. `arguments` is a tuple.
+  // `config` is null for an error of the execution.
   void (*raise_failed_launch)(CUresult code, const char* function, PyObject* kernel,
-                              PyObject* arguments);
+                              PyObject* arguments, const CUlaunchConfig* config, CUdevice device);
   // Makes the graph that captures the stream, if any, retain the kernel and a tuple of its
   // arguments. Returns 0, or -1 with an exception set.
   int (*keep_captured_launch)(const core::stream_ref& stream, PyObject* kernel,
@@ -86,7 +87,8 @@ int check_buffers_open(PyObject* const* arguments, std::size_t count) noexcept;
   return code == CUDA_SUCCESS &&
          !(launch_modes.load(std::memory_order_relaxed) & (launch_synchronizes | launch_captures));
 }
-int finish(CUresult code, const core::stream_ref& stream, PyObject* kernel,
-           PyObject* const* arguments, std::size_t count, PyObject* owner = nullptr) noexcept;
+int finish(CUresult code, const CUlaunchConfig& config, const core::stream_ref& stream,
+           PyObject* kernel, PyObject* const* arguments, std::size_t count,
+           PyObject* owner = nullptr) noexcept;
 
 }  // namespace halfwarp::python

@@ -40,11 +40,11 @@ int read_extent(PyObject* value, const char* field, PyObject* whole, unsigned& e
   if (PyLong_CheckExact(value) && integer_digits{value}.count() <= 1) {
     number = integer_digits{value}.short_value();
   } else {
-    if (!PyIndex_Check(value)) return raise_wrong_shape(field, whole);
-    const reference index = as_index(value);
-    int overflow = 0;
-    number = index ? PyLong_AsLongLongAndOverflow(index.get(), &overflow) : -1;
+    const reference integer = integer_of(value);
     if (PyErr_Occurred()) return -1;
+    if (!integer) return raise_wrong_shape(field, whole);
+    int overflow = 0;
+    number = PyLong_AsLongLongAndOverflow(integer.get(), &overflow);
     if (overflow != 0) number = overflow > 0 ? std::numeric_limits<long long>::max() : -1;
   }
   if (number < 1) {
@@ -62,22 +62,38 @@ int read_extent(PyObject* value, const char* field, PyObject* whole, unsigned& e
   return 0;
 }
 
+// Whether a value is a sequence of extents: a tuple, a list, a range, or an array with an axis. A
+// text is none, nor is an array without axes, which is an integer.
+bool is_sequence(PyObject* value) noexcept {
+  if (PyTuple_Check(value) || PyList_Check(value)) return true;
+  if (PyLong_Check(value) || PyUnicode_Check(value) || PyBytes_Check(value)) return false;
+  if (!PySequence_Check(value)) return false;
+  const bool has_length = run_python([=] { return PySequence_Size(value); }) >= 0;
+  PyErr_Clear();
+  return has_length;
+}
+
+int read_sequence(PyObject* value, const char* field, dimensions& result) noexcept {
+  unsigned* const extents[] = {&result.x, &result.y, &result.z};
+  // A long array is not copied.
+  if (run_python([=] { return PySequence_Size(value); }) > 3)
+    return raise_wrong_shape(field, value);
+  const reference items = as_tuple(value);
+  if (!items) return -1;
+  const Py_ssize_t count = PyTuple_GET_SIZE(items.get());
+  if (count > 3) return raise_wrong_shape(field, value);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (read_extent(PyTuple_GET_ITEM(items.get(), i), field, value, *extents[i]) < 0) return -1;
+  }
+  return 0;
+}
+
 int read_dimensions(PyObject* value, const char* field, dimensions& result) noexcept {
   dimensions read{1, 1, 1};
-  if (PyTuple_Check(value) || PyList_Check(value)) {
-    const reference items = as_tuple(value);
-    if (!items) return -1;
-    unsigned* const extents[] = {&read.x, &read.y, &read.z};
-    const Py_ssize_t count = PyTuple_GET_SIZE(items.get());
-    if (count > 3) return raise_wrong_shape(field, value);
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      if (read_extent(PyTuple_GET_ITEM(items.get(), i), field, value, *extents[i]) < 0) return -1;
-    }
-  } else if (read_extent(value, field, value, read.x) < 0) {
-    return -1;
-  }
-  result = read;
-  return 0;
+  const int status = is_sequence(value) ? read_sequence(value, field, read)
+                                        : read_extent(value, field, value, read.x);
+  if (status == 0) result = read;
+  return status;
 }
 
 int set_cluster(config_fields& config, PyObject* value) noexcept {
@@ -91,14 +107,14 @@ int set_shared_memory(config_fields& config, PyObject* value) noexcept {
     config.native.sharedMemBytes = 0;
     return 0;
   }
-  if (!PyIndex_Check(value)) {
+  const reference integer = integer_of(value);
+  if (PyErr_Occurred()) return -1;
+  if (!integer) {
     PyErr_Format(PyExc_TypeError, "LaunchConfig.shmem_size must be an int (bytes), got %R", value);
     return -1;
   }
-  const reference index = as_index(value);
   int overflow = 0;
-  const long long bytes = index ? PyLong_AsLongLongAndOverflow(index.get(), &overflow) : -1;
-  if (PyErr_Occurred()) return -1;
+  const long long bytes = PyLong_AsLongLongAndOverflow(integer.get(), &overflow);
   if (overflow > 0 || bytes > max_value) {
     PyErr_Format(PyExc_OverflowError, "LaunchConfig.shmem_size must be <= %d bytes, got %R",
                  max_value, value);
@@ -256,7 +272,7 @@ int find_argument(PyObject* keyword, std::size_t& index) noexcept {
     if (PyUnicode_Compare(keyword, known[index]) == 0) return 0;
   }
   if (PyDict_Contains(installed_hooks.further_names, keyword) == 1) return 0;
-  PyErr_Format(PyExc_TypeError, "LaunchConfig() got an unexpected keyword argument '%U'", keyword);
+  run_python([=] { installed_hooks.raise_unknown(keyword); });
   return -1;
 }
 

@@ -39,6 +39,8 @@ struct config_hooks {
   // Sets the further attributes of a LaunchConfig from a dict. Returns 0, or -1 with an exception
   // set.
   int (*set_further)(PyObject* config, PyObject* values);
+  // Raises TypeError for an unknown keyword argument.
+  void (*raise_unknown)(PyObject* keyword);
   // Raises for a driver of CUDA `version` that does not support one of the attributes.
   void (*raise_too_old)(PyObject* further, int version);
 };

@@ -106,7 +106,8 @@ PyObject* prepared_launch::finish_launch(CUresult code, const core::stream_ref& 
   const reference values = as_tuple(object.values);
   if (!values) return nullptr;
   PyObject* const* const items = &PyTuple_GET_ITEM(values.get(), 0);
-  if (finish(code, stream, object.kernel, items, count(), config_.further) < 0) return nullptr;
+  if (finish(code, config_.native, stream, object.kernel, items, count(), config_.further) < 0)
+    return nullptr;
   if (!(launch_modes.load(std::memory_order_relaxed) & launch_captures)) Py_RETURN_NONE;
   // The object owns the memory of Buffers, even of those closed since.
   const reference owners = as_tuple(object.owners);

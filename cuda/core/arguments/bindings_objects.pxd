@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Conversion of handles, addresses and sizes.
+# Conversion of handles and addresses.
 
 # Returns `cuda.bindings.driver.<class_name>(raw)`; None during interpreter finalization.
 cdef object as_bindings(str class_name, const void* raw)
@@ -12,6 +12,3 @@ cdef object bindings_class_of(object value, tuple class_names)
 
 # Returns the address for an int or an object with __index__ or __int__; rejects float.
 cdef uintptr_t address_from(object value) except? 0
-
-# Returns the size in bytes for an object; `description` names it in messages.
-cdef size_t size_from(object value, str description) except? 0

@@ -6,10 +6,20 @@ cdef object as_options(object value, object cls, str description):
     if value is None or isinstance(value, cls):
         return value
     if isinstance(value, dict):
-        return cls(**value)
+        return options_from_dict(value, cls)
     raise TypeError(
         f"{description} must be provided as an object of type {cls.__name__} or as a dict of its "
         f"keywords, got {value!r}")
+
+
+cdef object options_from_dict(dict value, object cls):
+    try:
+        return cls(**value)
+    except TypeError as error:
+        text = import_module("cuda.core.arguments.suggestions").unknown_option(cls, value)
+        if text:
+            raise TypeError(text) from None
+        raise
 
 
 cdef object public_object(str name):

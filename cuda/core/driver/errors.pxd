@@ -14,6 +14,9 @@ cdef object driver_error(CUresult code, const char* function)
 # Inserts text into the message of an error, before the name of the function.
 cdef int extend_error(object error, str addition) except -1
 
+# Sets the second line of a message; it replaces the explanation of the emulator.
+cdef int explain_error(object error, str explanation) except -1
+
 # Creates the exception for an NVRTC status; `log` may be None.
 cdef object nvrtc_error(int code, const char* function, str log)
 

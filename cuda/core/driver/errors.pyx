@@ -136,6 +136,15 @@ cdef int extend_error(object error, str addition) except -1:
     return 0
 
 
+cdef int explain_error(object error, str explanation) except -1:
+    """Set the second line of a message; it replaces the explanation of the emulator."""
+    end = f" [{error.where}]" if error.where else ""
+    first, _, rest = str(error).removesuffix(end).partition("\n")
+    marker = " [emulated]" if rest.endswith(" [emulated]") else ""
+    error.args = (f"{first}{marker}\n{explanation}{end}",)
+    return 0
+
+
 def make_driver_error(int code, bytes function=None):
     """Create the exception for a status returned by cuda.bindings. Host only."""
     cdef const char* name = NULL

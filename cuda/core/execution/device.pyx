@@ -226,7 +226,8 @@ CUDAError
 
     cdef object exchange_current(self, object ctx):
         if not isinstance(ctx, Context):
-            raise TypeError(f"Expected type Context, got {qualified_name(ctx)}")
+            raise TypeError(f"Expected type Context, got {qualified_name(ctx)}: pass a context of "
+                            "create_context(), or nothing for the primary context")
         cdef Context context = <Context>ctx
         cdef context_handle native = context.native.share_open(context)
         if context.device != self.ordinal:

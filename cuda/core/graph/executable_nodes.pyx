@@ -102,7 +102,11 @@ cdef class ExecutableKernelNode(_SwitchableNode):
         params = packed.parameters()
         refs = []
         add_launch_operands(refs, kernel_object, values)
-        set_in_executable(self, &params, refs)
+        try:
+            set_in_executable(self, &params, refs)
+        except CUDAError as error:
+            explain_node_limits(error, packed.config(), kernel_object)
+            raise
 
 
 @cython.final

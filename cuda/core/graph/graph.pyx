@@ -246,7 +246,7 @@ cdef _GraphState source_of_update(object source):
         builder = <GraphBuilder>source
         check_builder_open(builder)
         if builder.stage != ENDED:
-            raise ValueError("Graph has not finished building.")
+            raise ValueError("Graph has not finished building. Call end_building() first.")
         return builder.graph
     if isinstance(source, GraphDefinition):
         (<GraphDefinition>source).check_usable()

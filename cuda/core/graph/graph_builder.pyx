@@ -157,7 +157,8 @@ cdef class GraphBuilder:
         if self.stage == CAPTURING:
             raise RuntimeError("Graph builder is already building.")
         if self.stage == ENDED:
-            raise RuntimeError("Cannot resume building after building has ended.")
+            raise RuntimeError("Cannot resume building after building has ended. Create another "
+                               "builder.")
         if mode is not None and not isinstance(mode, str):
             raise TypeError(f"Argument 'mode' has incorrect type (expected str, got "
                             f"{qualified_name(mode)})")
@@ -190,7 +191,7 @@ cdef class GraphBuilder:
         """
         check_builder_open(self)
         if not is_capturing_now(self):
-            raise RuntimeError("Graph builder is not building.")
+            raise RuntimeError("Graph builder is not building. Call begin_building() first.")
         end_capture(self)
         return self
 
@@ -216,7 +217,7 @@ cdef class GraphBuilder:
         --------
         cuGraphInstantiateWithParams : the driver function.
         """
-        check_ended(self, "Graph has not finished building.")
+        check_ended(self, "Graph has not finished building. Call end_building() first.")
         return instantiate_graph(self.graph, options)
 
     @property
@@ -256,7 +257,7 @@ cdef class GraphBuilder:
         --------
         cuGraphDebugDotPrint : the driver function.
         """
-        check_ended(self, "Graph has not finished building.")
+        check_ended(self, "Graph has not finished building. Call end_building() first.")
         print_dot(self.graph, path, options)
 
     def debug_print(self, path=None, options=None):
@@ -759,7 +760,8 @@ cdef int embed_builder(GraphBuilder self, object child_arg) except -1:
     child = <GraphBuilder>child_arg
     check_builder_open(child)
     if child.stage != ENDED:
-        raise ValueError("Child graph has not finished building.")
+        raise ValueError("Child graph has not finished building. Call end_building() of the child "
+                         "first.")
     if not find_active_capture(self, &capture):
         raise ValueError("Parent graph is not being built.")
     cdef borrowed_stream stream = self.native.borrow_open(self)

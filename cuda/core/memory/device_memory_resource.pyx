@@ -33,7 +33,7 @@ cdef class DeviceMemoryResource(_ShareablePool):
         if not device.properties.memory_pools_supported:
             raise RuntimeError(f"device {device.device_id} has no memory pools; use "
                                "Device.memory_resource, which works without them")
-        cdef size_t max_size = 0 if options is None else options.max_size or 0
+        cdef size_t max_size = max_size_of(options)
         if options is None:
             self.device = device.device_id
             self.pool = current_pool(self.device)

@@ -19,6 +19,9 @@ cdef class _ShareablePool(_MemPool):
 cdef Buffer allocate_pool_buffer(Buffer empty, _MemPool self, object size, Stream stream)
 
 # Creates the pool of a resource, or opens the current one. The types are the driver's numbers.
+# Returns the `max_size` of options; 0, no limit, for None.
+cdef size_t max_size_of(object options) except? 0
+
 cdef int open_pool(_MemPool self, int allocation_type, int location_type, int id, bint is_new,
                    size_t max_size, bint is_shared=*) except -1
 

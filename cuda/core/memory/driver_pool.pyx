@@ -54,7 +54,8 @@ cdef class _MemPoolAttributes:
 
     @release_threshold.setter
     def release_threshold(self, value):
-        write_attribute(self.pool, "release_threshold", value)
+        write_attribute(self.pool, "release_threshold",
+                        size_from(value, "release_threshold"))
 
     @property
     def reuse_follow_event_dependencies(self):
@@ -248,7 +249,7 @@ cdef class _MemPool(MemoryResource):
     def reuse_allow_internal_dependencies(self, value):
         attributes_of(self).reuse_allow_internal_dependencies = value
 
-    def trim(self, size_t min_bytes_to_keep=0):
+    def trim(self, min_bytes_to_keep=0):
         """Return free memory of the pool to the device.
 
         Host only.
@@ -263,8 +264,9 @@ cdef class _MemPool(MemoryResource):
         cuMemPoolTrimTo : the driver function.
         """
         cdef pool_handle pool = share_open_pool(self)
+        cdef size_t size = size_from(min_bytes_to_keep, "trim(): min_bytes_to_keep")
         with nogil:
-            trim_pool(pool, min_bytes_to_keep)
+            trim_pool(pool, size)
 
     @property
     @cython.critical_section
@@ -340,6 +342,12 @@ cdef int open_pool(_MemPool self, int allocation_type, int location_type, int id
     if is_shared:
         sharing_module().enable_pool_transfer(self)
     return 0
+
+
+cdef size_t max_size_of(object options) except? 0:
+    if options is None or options.max_size is None:
+        return 0
+    return size_from(options.max_size, f"{type(options).__name__}.max_size")
 
 
 cdef bint has_pool_access(_MemPool self, int device) except -1:

@@ -83,7 +83,8 @@ cdef int require_memory_resource(object value) except -1:
     """Reject an object that neither is a `MemoryResource` nor declares its protocol."""
     if not (isinstance(value, MemoryResource)
             or getattr(value, "__cuda_core_memory_resource__", False)):
-        raise TypeError(f"Expected type MemoryResource, got {qualified_name(value)}")
+        raise TypeError(f"Expected type MemoryResource, got {qualified_name(value)}: pass one, "
+                        "such as DeviceMemoryResource(device)")
     return 0
 
 

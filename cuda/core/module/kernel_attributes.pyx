@@ -142,6 +142,7 @@ def attribute_property(name, number, is_boolean, is_settable, text):
         return bool(value) if is_boolean else AttributeValue(value, self, name)
 
     def set(self, value):
+        value = bool(value) if is_boolean else int_option(f"KernelAttributes.{name}", value)
         (<_KernelAttributes?>self).set(number, value)
 
     return property(get, set if is_settable else None, doc=f"{text} Host only.")

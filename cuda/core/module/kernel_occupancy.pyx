@@ -36,8 +36,7 @@ cdef class KernelOccupancy:
         name = text_of(self.native.facts().plan.get().readable_name())
         return f"<KernelOccupancy kernel={name!r}>"
 
-    def max_active_blocks_per_multiprocessor(self, int block_size,
-                                             size_t dynamic_shared_memory_size):
+    def max_active_blocks_per_multiprocessor(self, block_size, dynamic_shared_memory_size):
         """Return the maximum number of resident blocks per multiprocessor.
 
         Host only.
@@ -58,9 +57,11 @@ cdef class KernelOccupancy:
         cuOccupancyMaxActiveBlocksPerMultiprocessor : the driver function.
         """
         cdef int blocks = 0
+        cdef int threads = int_option("block_size", block_size)
+        cdef size_t shared = size_from(dynamic_shared_memory_size, "dynamic_shared_memory_size")
         with nogil:
             call(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks,
-                 function_of(self.native), block_size, dynamic_shared_memory_size)
+                 function_of(self.native), threads, shared)
         return blocks
 
     def plot(self, dynamic_shared_memory_size=0):
@@ -82,7 +83,7 @@ cdef class KernelOccupancy:
         return import_module("cuda.core.module.occupancy_curve").measure(
             self, name, public_object("Device")(), dynamic_shared_memory_size)
 
-    def max_potential_block_size(self, dynamic_shared_memory_needed, int block_size_limit):
+    def max_potential_block_size(self, dynamic_shared_memory_needed, block_size_limit):
         """Return the block size of maximum occupancy.
 
         Host only.
@@ -112,25 +113,25 @@ cdef class KernelOccupancy:
         cdef int grid = 0, block = 0
         cdef void* callback = NULL
         cdef size_t size = 0
+        cdef int limit = int_option("block_size_limit", block_size_limit)
         needed = dynamic_shared_memory_needed
         # The handle is checked first, since it also converts to an integer.
         if (cls := bindings_class_of(needed, ("driver.CUoccupancyB2DSize",))) is not None:
             callback = <void*>function_address(needed, cls)
         elif PyIndex_Check(needed):
-            size = needed
+            size = size_from(needed, "dynamic_shared_memory_needed")
         elif callable(needed):
-            query_block_size(&grid, &block, self.native.raw(), needed, block_size_limit)
+            query_block_size(&grid, &block, self.native.raw(), needed, limit)
             return MaxPotentialBlockSizeOccupancyResult(grid, block)
         else:
             raise TypeError("dynamic_shared_memory_needed must be an int, a callable or a "
                             f"driver.CUoccupancyB2DSize, got {qualified_name(needed)}")
         with nogil:
             call(driver.cuOccupancyMaxPotentialBlockSize, &grid, &block, function_of(self.native),
-                 <block_size_function>callback, size, block_size_limit)
+                 <block_size_function>callback, size, limit)
         return MaxPotentialBlockSizeOccupancyResult(grid, block)
 
-    def available_dynamic_shared_memory_per_block(self, int num_blocks_per_multiprocessor,
-                                                  int block_size):
+    def available_dynamic_shared_memory_per_block(self, num_blocks_per_multiprocessor, block_size):
         """Return the dynamic shared memory per block for a number of resident blocks.
 
         Host only.
@@ -152,9 +153,11 @@ cdef class KernelOccupancy:
         cuOccupancyAvailableDynamicSMemPerBlock : the driver function.
         """
         cdef size_t size = 0
+        cdef int blocks = int_option("num_blocks_per_multiprocessor", num_blocks_per_multiprocessor)
+        cdef int threads = int_option("block_size", block_size)
         with nogil:
             call(driver.cuOccupancyAvailableDynamicSMemPerBlock, &size, function_of(self.native),
-                 num_blocks_per_multiprocessor, block_size)
+                 blocks, threads)
         return size
 
     @cython.binding(True)

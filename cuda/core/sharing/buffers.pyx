@@ -14,7 +14,7 @@ def descriptor_of(Buffer buffer not None):
     if not isinstance(resource, _MemPool):
         if is_virtual(resource):
             return describe_virtual(buffer, resource)
-        raise RuntimeError("Memory resource is not IPC-enabled")
+        raise_not_shared(resource)
     if not (<_MemPool>resource).is_import:  # imported memory needs no export
         require_sharing(<_MemPool>resource)
     memory = open_memory_of(buffer)

@@ -15,7 +15,8 @@ def event_descriptor_of(Event event not None):
     """Return the `Event.ipc_descriptor`, always the same object. Host only."""
     cdef borrowed_event borrowed = event.native.borrow_open(event)
     if not borrowed.facts().is_ipc_enabled():
-        raise RuntimeError("Event is not IPC-enabled")
+        raise RuntimeError("Event is not IPC-enabled: create it with "
+                           "EventOptions(ipc_enabled=True)")
     known = event_descriptors.get(event)
     if known is None:
         raw = export_event(borrowed)

@@ -44,10 +44,17 @@ def register(_MemPool resource not None, uuid):
     return resource
 
 
+cdef int raise_not_shared(object resource) except -1:
+    advice = ""
+    if isinstance(resource, _ShareablePool):
+        advice = f": create it with {type(resource).__name__}Options(ipc_enabled=True)"
+    raise RuntimeError(f"Memory resource is not IPC-enabled{advice}")
+
+
 cdef int require_sharing(_MemPool resource) except -1:
     check_open(resource.pool.is_open(), type(resource).__name__)
     if not resource.is_ipc_enabled:
-        raise RuntimeError("Memory resource is not IPC-enabled")
+        raise_not_shared(resource)
     return 0
 
 

@@ -22,25 +22,28 @@ std::string text_of(const extent& e) {
   return "(" + std::to_string(e.x) + ", " + std::to_string(e.y) + ", " + std::to_string(e.z) + ")";
 }
 
-bool is_within(const extent& e, const attribute_values& device, CUdevice_attribute first) {
-  const auto limit = [&](int axis) {
-    return static_cast<std::uint32_t>(device[static_cast<CUdevice_attribute>(first + axis)]);
-  };
-  return e.x > 0 && e.y > 0 && e.z > 0 && e.x <= limit(0) && e.y <= limit(1) && e.z <= limit(2);
+void require_extent(const char* name, const extent& e, const attribute_values& device,
+                    CUdevice_attribute first) {
+  const std::uint32_t extents[] = {e.x, e.y, e.z};
+  for (int axis = 0; axis < 3; ++axis) {
+    const int limit = device[static_cast<CUdevice_attribute>(first + axis)];
+    if (extents[axis] > 0 && extents[axis] <= static_cast<std::uint32_t>(limit)) continue;
+    refuse(CUDA_ERROR_INVALID_VALUE, "the device does not support a " + std::string{name} + " of " +
+                                         text_of(e) + ": from 1 to " + std::to_string(limit) +
+                                         " in " + "xyz"[axis]);
+  }
 }
 
 void require_shape(const function& kernel, const launch_shape& shape) {
   const auto& device = kernel.device().attributes();
-  if (!is_within(shape.grid, device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)) {
-    refuse(CUDA_ERROR_INVALID_VALUE,
-           "the device does not support a grid of " + text_of(shape.grid) + " blocks");
-  }
+  require_extent("grid", shape.grid, device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X);
+  require_extent("block", shape.block, device, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X);
   const auto max_threads =
       static_cast<std::uint64_t>(device[CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK]);
-  if (!is_within(shape.block, device, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X) ||
-      shape.block.count() > max_threads) {
+  if (shape.block.count() > max_threads) {
     refuse(CUDA_ERROR_INVALID_VALUE, "the device does not support a block of " +
-                                         text_of(shape.block) + " threads; the maximum is 1024");
+                                         text_of(shape.block) + ": at most " +
+                                         std::to_string(max_threads) + " threads");
   }
 }
 

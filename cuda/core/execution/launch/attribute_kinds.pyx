@@ -194,10 +194,3 @@ cdef class _Record(_Kind):
 
     cdef bint is_unset(self, const CUlaunchAttributeValue* value) noexcept:
         return True
-
-
-cdef object as_int(str name, object value):
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an int, got {value!r}") from None

@@ -7,10 +7,13 @@ cdef object accept_stream_for_launch(object stream_arg):
 
 
 cdef void raise_failed_launch(CUresult code, const char* function, object kernel,
-                              object arguments) except *:
+                              object arguments, const CUlaunchConfig* config,
+                              CUdevice device) except *:
     if PyErr_Occurred() is not NULL:
         return  # the loader raised: there is no driver
     error = driver_error(code, function)
+    if config is not NULL:
+        explain_limits(error, config, (<Kernel>kernel).native.raw(), device)
     error.add_note(describe_launch(<Kernel>kernel, arguments))
     raise error
 

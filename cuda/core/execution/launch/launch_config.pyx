@@ -18,9 +18,10 @@ Number of threads of a launch, and its options.
 
 Parameters
 ----------
-grid, block : int or tuple of up to 3 ints
-    Blocks (or clusters) of the grid and threads of a block, in x, y, z.
-cluster : int or tuple of up to 3 ints, optional
+grid, block : int or sequence of up to 3 ints
+    Blocks (or clusters) of the grid and threads of a block, in x, y, z. A sequence is a tuple, a
+    list or an array with one axis.
+cluster : int or sequence of up to 3 ints, optional
     Blocks of a cluster in x, y, z; requires compute capability 9.0.
 shmem_size : int, optional
     Dynamic shared memory of a block, in bytes.
@@ -55,8 +56,10 @@ CUDAError
         further = {name: kwargs.pop(name) for name in FURTHER_ATTRIBUTES if name in kwargs}
         for name, value in kwargs.items():
             index = CONFIG_PLACES.get(name)
-            if index is None or values[index] is not NULL:
-                raise TypeError(f"LaunchConfig() got an unexpected or doubled argument {name!r}")
+            if index is None:
+                raise_unknown_keyword(name)
+            if values[index] is not NULL:
+                raise TypeError(f"LaunchConfig() got multiple values for argument {name!r}")
             values[index] = <PyObject*>value
         configure(self.fields, values)
         set_further(self, further)
@@ -201,6 +204,13 @@ cdef list native_attributes(object low, LaunchConfig config):
     return attributes
 
 
+cdef void raise_unknown_keyword(object name) except *:
+    hint = import_module("cuda.core.arguments.suggestions").names_hint
+    names = [*CONFIG_NAMES, *FURTHER_ATTRIBUTES]
+    raise TypeError(f"LaunchConfig() got an unexpected keyword argument {name!r}"
+                    f"{hint(name, names)}")
+
+
 cdef int register_launch_config() except -1:
     cdef LaunchConfig sample = LaunchConfig.__new__(LaunchConfig)
     cdef _FurtherAttributes further = _FurtherAttributes.__new__(_FurtherAttributes)
@@ -211,6 +221,7 @@ cdef int register_launch_config() except -1:
     hooks.cuda_error = <PyObject*>CUDAError
     hooks.further_names = <PyObject*>FURTHER_ATTRIBUTES
     hooks.set_further = set_further
+    hooks.raise_unknown = raise_unknown_keyword
     hooks.raise_too_old = require_launch_support
     return install_config_constructor(LaunchConfig, hooks)
 

@@ -64,6 +64,7 @@ cdef extern from "python/launch/launch_config.hpp" namespace "halfwarp::python":
         PyObject* cuda_error
         PyObject* further_names
         int (*set_further)(object, object) except -1
+        void (*raise_unknown)(object) except *
         void (*raise_too_old)(object, int) except *
     int install_config_constructor(object config_class, const config_hooks&) except -1
     int check_priority(const char* label, int priority) except -1
@@ -73,7 +74,8 @@ cdef extern from "python/launch/launch_config.hpp" namespace "halfwarp::python":
 cdef extern from "python/launch/launch.hpp" namespace "halfwarp::python":
     struct launch_hooks:
         object (*accept_stream)(object)
-        void (*raise_failed_launch)(CUresult, const char*, object, object) except *
+        void (*raise_failed_launch)(CUresult, const char*, object, object, const CUlaunchConfig*,
+                                    CUdevice) except *
         int (*keep_captured_launch)(const stream_ref&, object, object) except -1
     object make_launch_function(const launch_hooks&)
 

@@ -568,7 +568,7 @@ cdef int init_stream(Stream self, const context_ref& context, object options) ex
                                  "nonblocking=True")
             flags = CU_STREAM_DEFAULT
         if options.priority is not None:
-            priority = options.priority
+            priority = int_option("StreamOptions.priority", options.priority)
             if not priorities.greatest <= priority <= priorities.least:
                 raise ValueError(f"stream priority {priority} is out of range "
                                  f"[{priorities.greatest}, {priorities.least}]")

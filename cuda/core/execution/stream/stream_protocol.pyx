@@ -32,7 +32,7 @@ cdef uintptr_t foreign_stream_address(object foreign) except? 0:
         address = known_stream_address(foreign)
         if address is None:
             raise TypeError(f"{qualified_name(foreign)} object does not have a '__cuda_stream__' "
-                            "attribute")
+                            f"attribute{stream_advice(foreign)}")
         return address_from(address)
     if callable(protocol):
         result = protocol()
@@ -48,6 +48,15 @@ cdef uintptr_t foreign_stream_address(object foreign) except? 0:
         raise RuntimeError(f"__cuda_stream__ of {qualified_name(foreign)} must return 0 as the "
                            f"first element, got {version!r}")
     return address_from(address)
+
+
+cdef str stream_advice(object value):
+    """Return the next step for a value that is no stream, for an error message."""
+    if PyIndex_Check(value):
+        return ": use Stream.from_handle() for the handle of a stream"
+    if isinstance(value, Device):
+        return ": pass device.default_stream, or a stream of device.create_stream()"
+    return ""
 
 
 cdef Stream wrap_foreign_stream(object cls, object foreign):
@@ -83,7 +92,8 @@ cdef Stream accept_stream(object stream_arg):
     elif offers_stream(stream_arg):
         stream = wrap_foreign_stream(Stream, stream_arg)
     else:
-        raise TypeError(f"Stream or GraphBuilder expected, got {qualified_name(stream_arg)}")
+        raise TypeError(f"Stream or GraphBuilder expected, got {qualified_name(stream_arg)}"
+                        f"{stream_advice(stream_arg)}")
     stream.native.check_open(stream)
     return stream
 

@@ -51,7 +51,8 @@ cdef GraphCondition create_condition_in(_GraphState graph, CUgraph raw, object d
     cdef unsigned value = 0, flags = 0
     cdef graph_hold hold
     if default_value is not None:
-        value, flags = default_value, 1  # CU_GRAPH_COND_ASSIGN_DEFAULT
+        value = int_option("default_value of a condition", default_value, 0, UINT_MAX)
+        flags = 1  # CU_GRAPH_COND_ASSIGN_DEFAULT
     hold.acquire(graph.lock)
     check_valid(graph)  # converting the value may run user code
     call_alone(graph.lock, driver.cuGraphConditionalHandleCreate, &handle, raw,

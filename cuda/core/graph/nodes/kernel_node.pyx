@@ -148,13 +148,24 @@ cdef KernelNode add_kernel_node(_NodeFactory factory, object config, object kern
     node.kernel_object, node.shape = kernel_object, shared_config(factory.state, shape)
     retained = retain_launch_operands(factory.state, kernel_object, args)
     hold.acquire(factory.state.lock)
-    add_node_with(node, factory, &params, retained)
+    try:
+        add_node_with(node, factory, &params, retained)
+    except CUDAError as error:
+        explain_node_limits(error, packed.config(), kernel_object)
+        raise
     if packed.has_attributes():
         code = apply_attributes(node, packed.config())
         if code != CUDA_SUCCESS:
             destroy_node(node)
             check(code, "cuGraphKernelNodeSetAttribute")
     return node
+
+
+cdef int explain_node_limits(object error, const config_fields& config, Kernel kernel) except -1:
+    """Name the limit that the parameters of a node exceed on the current device."""
+    cdef CUdevice device = -1
+    try_call(driver.cuCtxGetDevice, &device)
+    return explain_limits(error, &config.native, kernel.native.raw(), device)
 
 
 cdef LaunchConfig shared_config(_GraphState graph, LaunchConfig config):
@@ -207,7 +218,11 @@ cdef int update_kernel_node(KernelNode node, object config, object kernel, objec
     add_launch_operands(refs, kernel_object, values)
     params = packed.parameters()
     hold.acquire(node.state.lock)
-    set_node(node, &params, refs)
+    try:
+        set_node(node, &params, refs)
+    except CUDAError as error:
+        explain_node_limits(error, packed.config(), kernel_object)
+        raise
     node.kernel_object = kernel_object
     reset_attributes(node, shape)
     check(apply_attributes(node, packed.config()), "cuGraphKernelNodeSetAttribute")
@@ -228,7 +243,11 @@ cdef int update_kernel_shape(KernelNode node, LaunchConfig shape) except -1:
     params.gridDimZ, params.sharedMemBytes = native.gridDimZ, native.sharedMemBytes
     params.blockDimX, params.blockDimY = native.blockDimX, native.blockDimY
     params.blockDimZ = native.blockDimZ
-    call_alone(node.state.lock, driver.cuGraphKernelNodeSetParams, node.raw, &params)
+    try:
+        call_alone(node.state.lock, driver.cuGraphKernelNodeSetParams, node.raw, &params)
+    except CUDAError as error:
+        explain_node_limits(error, shape.fields, node.kernel_object)
+        raise
     reset_attributes(node, shape)
     check(apply_attributes(node, shape.fields), "cuGraphKernelNodeSetAttribute")
     node.shape = shared_config(node.state, shape)

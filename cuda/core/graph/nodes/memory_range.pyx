@@ -20,10 +20,11 @@ cdef memory_range range_of_operand(object operand, object owner, str name) excep
         return memory
     if isinstance(owner, Buffer):
         check_open((<Buffer>owner).fields.is_open, "Buffer")
-    if not PyIndex_Check(operand):
-        raise TypeError(f"{name} must be a Buffer or an integer is required, the address; got "
+    address = integer_or_none(operand)
+    if address is None:
+        raise TypeError(f"{name} must be a Buffer or an address, an int; got "
                         f"{qualified_name(operand)}")
-    memory.pointer, memory.size, memory.is_buffer = address_from(operand), SIZE_MAX, False
+    memory.pointer, memory.size, memory.is_buffer = address, SIZE_MAX, False
     return memory
 
 

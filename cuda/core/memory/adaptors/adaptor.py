@@ -38,11 +38,16 @@ class Allocation:
         self.time = self.stack = self.stream_handle = None  # set by adaptors that report them
 
 
-def size_in_bytes(value):
+def size_in_bytes(value, name="size"):
     """Return a size as an int; OverflowError if it is negative. Host only."""
-    size = index(value)
+    try:
+        size = index(value)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be a whole number of bytes, got {value!r} ({type(value).__name__})"
+        ) from None
     if size < 0:
-        raise OverflowError(f"a size in bytes must not be negative, got {size}")
+        raise OverflowError(f"{name} in bytes must not be negative, got {size}")
     return size
 
 
@@ -83,7 +88,10 @@ class MemoryResourceAdaptor(MemoryResource):
 
     def __init__(self, mr):
         if not is_memory_resource(mr):
-            raise TypeError(f"Expected type MemoryResource, got {type(mr).__name__}")
+            raise TypeError(
+                f"Expected type MemoryResource, got {type(mr).__name__}: pass the upstream "
+                f"resource of the {type(self).__name__}"
+            )
         self._upstream = mr
         self._ledger = _Ledger()
         self._is_closed = False

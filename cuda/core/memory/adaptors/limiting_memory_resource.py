@@ -28,7 +28,7 @@ class LimitingMemoryResource(MemoryResourceAdaptor):
 
     def __init__(self, mr, limit):
         super().__init__(mr)
-        self._limit = size_in_bytes(limit)
+        self._limit = size_in_bytes(limit, "limit")
 
     @property
     def limit(self):

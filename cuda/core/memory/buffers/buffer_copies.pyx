@@ -236,15 +236,17 @@ cdef unsigned byte_of(object value) except? 256:
     cdef long number = PyLong_AsLongAndOverflow(exact, &overflow)
     if overflow or not 0 <= number <= 255:
         text = "an int of more than 64 bits" if overflow else exact  # str() may raise
-        raise OverflowError(f"Buffer.fill() sets every byte to an int from 0 to 255, got {text}; "
-                            "pass 1, 2 or 4 bytes for another pattern")
+        raise OverflowError(f"value, the value of each byte, must be an int from 0 to 255, got "
+                            f"{text}; pass 1, 2 or 4 bytes for another pattern, such as "
+                            "np.uint32(1000)")
     return number
 
 
 cdef size_t pattern_of(object value, unsigned* pattern) except 0:
     """Return the width in bytes of a bytes-like pattern, and the pattern in memory order."""
     if isinstance(value, str) or not PyObject_CheckBuffer(value):
-        raise TypeError(f"value must be an int or 1, 2 or 4 bytes, got {qualified_name(value)}")
+        raise TypeError(f"value must be an int or 1, 2 or 4 bytes, got {qualified_name(value)}; "
+                        "a NumPy scalar such as np.float32(1) passes its bytes")
     cdef bytes content = <bytes>value if type(value) is bytes else bytes(memoryview(value))
     cdef Py_ssize_t width = len(content)
     cdef const unsigned char* byte = content

@@ -57,7 +57,7 @@ cdef class PinnedMemoryResource(_ShareablePool):
         open_pool(self, CU_MEM_ALLOCATION_TYPE_PINNED,
                   CU_MEM_LOCATION_TYPE_HOST if numa_id is None else CU_MEM_LOCATION_TYPE_HOST_NUMA,
                   max(self.node, 0), options is not None,
-                  0 if options is None else options.max_size or 0, is_shared)
+                  max_size_of(options), is_shared)
 
     @classmethod
     def from_allocation_handle(cls, alloc_handle):

@@ -33,6 +33,11 @@ class Index:
         ((5, 6, 7), (5, 6, 7)),
         ((), (1, 1, 1)),
         ([5, 6], (5, 6, 1)),
+        (range(5, 7), (5, 6, 1)),
+        (np.array([5, 6]), (5, 6, 1)),
+        (np.array([5], np.uint8), (5, 1, 1)),
+        (np.array(5), (5, 1, 1)),
+        (memoryview(b"\x05\x06"), (5, 6, 1)),
         (np.int64(5), (5, 1, 1)),
         ((np.uint8(5), np.int32(6)), (5, 6, 1)),
         (Index(9), (9, 1, 1)),
@@ -50,7 +55,24 @@ def test_extents_become_three_plain_ints(field, extents, stored):
 
 
 @pytest.mark.parametrize(
-    "value", [None, 1.5, "1", (1, 2, 3, 4), (1, "a"), (1, 2.0), {1}, np.float32(1)], ids=repr
+    "value",
+    [
+        None,
+        1.5,
+        "1",
+        b"12",
+        (1, 2, 3, 4),
+        (1, "a"),
+        (1, 2.0),
+        {1},
+        {1: 2},
+        np.float32(1),
+        np.array([1.0, 2.0]),
+        np.ones((2, 2), int),
+        np.array(1.5),
+        range(10**9),
+    ],
+    ids=repr,
 )
 @pytest.mark.parametrize("field", ["grid", "block"])
 def test_an_invalid_extent_is_refused(field, value):

@@ -316,7 +316,9 @@ class TestOrderOfTheFree:
 
 class TestUpstreams:
     def test_the_upstream_must_be_a_memory_resource(self):
-        with pytest.raises(TypeError, match="^Expected type MemoryResource, got int$"):
+        with pytest.raises(
+            TypeError, match="^Expected type MemoryResource, got int: pass the upstream"
+        ):
             StatisticsMemoryResource(5)
 
     def test_a_result_that_is_no_buffer_is_reported(self, stream):
