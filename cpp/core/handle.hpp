@@ -45,8 +45,9 @@ enum class ownership : unsigned char {
 struct no_parent {};
 
 // Warns about a failed destruction, on standard error if no warning can be issued. Does nothing
-// while the process exits, nor for an object that the driver already destroyed.
-void report_failed_destroy(const char* function, CUresult code) noexcept;
+// while the process exits, nor for an object that the driver already destroyed. `handle` is the
+// handle or address of the object.
+void report_failed_destroy(const char* function, std::uintptr_t handle, CUresult code) noexcept;
 
 // Queues a Python warning, and returns whether it did. Must be callable on any thread with any lock
 // held. Null without an interpreter; set once, by the layer above.
@@ -243,7 +244,7 @@ class handle : public handle_ref<Traits> {
     const CUresult code = core::release<during>(
         [&last] { return Traits::destroy(reinterpret_cast<raw_type>(last.key), last.facts); });
     if (code != CUDA_SUCCESS) [[unlikely]]
-      report_failed_destroy(Traits::destroyer, code);
+      report_failed_destroy(Traits::destroyer, reinterpret_cast<std::uintptr_t>(last.key), code);
   }
 
   // Removes the node from the registry before destruction, because the driver may reuse the raw

@@ -144,7 +144,8 @@ void abandon_capture(const stream_ref& stream) noexcept {
   if (graph != nullptr) {
     static_cast<void>(driver::try_call(driver::table->cuGraphDestroy, graph));
   } else if (code == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) {
-    report_failed_destroy("cuStreamEndCapture", code);
+    report_failed_destroy("cuStreamEndCapture", reinterpret_cast<std::uintptr_t>(stream.raw()),
+                          code);
   }
 }
 
@@ -158,7 +159,10 @@ void leave_capture(const stream_ref& stream) noexcept {
     return;
   }
   const CUresult code = driver::try_call(driver::table->cuStreamEndCapture, stream.raw(), &graph);
-  if (code != CUDA_SUCCESS) report_failed_destroy("cuStreamEndCapture", code);
+  if (code != CUDA_SUCCESS) {
+    report_failed_destroy("cuStreamEndCapture", reinterpret_cast<std::uintptr_t>(stream.raw()),
+                          code);
+  }
 }
 
 }  // namespace halfwarp::core

@@ -252,7 +252,9 @@ void free_deferred() noexcept {
     if (result.code == CUDA_ERROR_NOT_READY) {
       each->push();
     } else {
-      if (result.code != CUDA_SUCCESS) report_failed_destroy(result.function, result.code);
+      if (result.code != CUDA_SUCCESS) {
+        report_failed_destroy(result.function, each->pointer, result.code);
+      }
       delete each;
     }
     each = next;

@@ -53,7 +53,10 @@ void unload_unused_libraries() noexcept {
     unused_library* const each = std::exchange(next, next->next);
     unused_count.fetch_sub(1, std::memory_order_relaxed);
     const CUresult code = release([each] { return unload(each->raw); });
-    if (code != CUDA_SUCCESS) report_failed_destroy(library_traits::destroyer, code);
+    if (code != CUDA_SUCCESS) {
+      report_failed_destroy(library_traits::destroyer, reinterpret_cast<std::uintptr_t>(each->raw),
+                            code);
+    }
     delete each;
   }
 }

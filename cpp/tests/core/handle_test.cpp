@@ -2,6 +2,7 @@
 // handle<Traits>: ownership, sharing, order of destruction, forks, reports.
 #include "core/handle.hpp"
 
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -254,17 +255,20 @@ TEST_F(handle_test, after_a_fork_nothing_of_the_parent_is_destroyed_or_found) {
 TEST_F(handle_test, a_failing_destruction_is_one_line) {
   fake().failing = "cuEventDestroy";
   ::testing::internal::CaptureStderr();
-  event().reset();
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "halfwarp: cuEventDestroy failed during clean-up: CUDA_ERROR_UNKNOWN (999)\n");
+  found_event created = event();
+  std::ostringstream expected;
+  expected << "halfwarp: cuEventDestroy failed during clean-up of 0x" << std::hex
+           << reinterpret_cast<std::uintptr_t>(created.raw()) << ": CUDA_ERROR_UNKNOWN (999)\n";
+  created.reset();
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), expected.str());
 }
 
 TEST_F(handle_test, a_driver_that_has_shut_down_is_no_failure) {
   ::testing::internal::CaptureStderr();
-  report_failed_destroy("cuEventDestroy", CUDA_ERROR_DEINITIALIZED);
-  report_failed_destroy("cuEventDestroy", CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  report_failed_destroy("cuEventDestroy", 0, CUDA_ERROR_DEINITIALIZED);
+  report_failed_destroy("cuEventDestroy", 0, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   is_exiting = true;
-  report_failed_destroy("cuEventDestroy", CUDA_ERROR_UNKNOWN);
+  report_failed_destroy("cuEventDestroy", 0, CUDA_ERROR_UNKNOWN);
   is_exiting = false;
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }

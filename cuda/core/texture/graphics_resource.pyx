@@ -68,7 +68,8 @@ cdef class _Mapping(MemoryResource):
         order = self.order.native.borrow(self.order)
         code = unmap_graphics(self.native, order)
         if code != CUDA_SUCCESS:
-            report_failed_destroy("cuGraphicsUnmapResources", code)
+            report_failed_destroy("cuGraphicsUnmapResources",
+                                  <uintptr_t>self.native.raw(), code)
 
 
 cdef class GraphicsResource:

@@ -24,7 +24,7 @@ from cuda.bindings.cydriver cimport (
 
 
 cdef extern from "core/handle.hpp" namespace "halfwarp::core" nogil:
-    void report_failed_destroy(const char* function, CUresult) noexcept
+    void report_failed_destroy(const char* function, uintptr_t handle, CUresult) noexcept
 
 
 cdef extern from "core/memory/transfers.hpp" namespace "halfwarp::core" nogil:
