@@ -12,6 +12,7 @@ from typing import Literal, Protocol, runtime_checkable
 __all__ = [
     "AddressModeType",
     "ArrayFormatType",
+    "ClusterSchedulingPolicyType",
     "CompilerBackendType",
     "DevicePointerType",  # noqa: F822 - created on first use
     "DeviceResourcesType",  # noqa: F822 - created on first use
@@ -68,6 +69,14 @@ class CompilerBackendType(StrEnum):
     NVVM = "NVVM"
     NVJITLINK = "nvJitLink"
     DRIVER = "driver"
+
+
+class ClusterSchedulingPolicyType(StrEnum):
+    """How the blocks of a cluster are assigned to multiprocessors."""
+
+    DEFAULT = "default"
+    SPREAD = "spread"
+    LOAD_BALANCING = "load_balancing"
 
 
 class PCHStatusType(StrEnum):

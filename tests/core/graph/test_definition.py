@@ -106,6 +106,16 @@ class TestIdentity:
         assert graph._entry.type is None and graph._entry.handle is None
         assert graph._entry.succ == graph.nodes() == set()
 
+    def test_ids_of_nodes(self, graph):
+        first, second = graph.empty(), graph.empty()
+        assert (first.local_id, second.local_id) == (first.id, second.id)
+        assert len({first.tools_id, second.tools_id, GraphDefinition().empty().tools_id}) == 3
+        first.destroy()
+        for name in ("local_id", "tools_id"):
+            with pytest.raises(RuntimeError):
+                getattr(first, name)
+        assert second.tools_id
+
     def test_entries_of_two_graphs_have_two_hashes(self, graph):
         other = GraphDefinition()
         assert hash(graph._entry) == hash(graph._entry) != hash(other._entry)

@@ -80,6 +80,27 @@ cdef class GraphNode(_NodeFactory):
         return number
 
     @property
+    def local_id(self):
+        """The `id` of the node. Host only."""
+        return self.id
+
+    @property
+    def tools_id(self):
+        """Id of the node that profilers use, unique among all nodes. Host only.
+
+        See Also
+        --------
+        cuGraphNodeGetToolsId : the driver function.
+        """
+        cdef unsigned long long number = 0
+        cdef graph_hold hold
+        self.check_usable()
+        hold.acquire(self.state.lock)
+        self.check_usable()
+        call_alone(self.state.lock, driver.cuGraphNodeGetToolsId, self.raw, &number)
+        return number
+
+    @property
     def pred(self):
         """Nodes that this node depends on: a live set, which may be assigned."""
         return make_adjacent(self, False)
