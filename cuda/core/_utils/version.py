@@ -4,7 +4,7 @@
 import functools
 from importlib import import_module
 
-__all__ = ["binding_version", "driver_version"]
+__all__ = ["binding_version", "driver_version", "follows_release"]
 
 
 @functools.cache
@@ -26,3 +26,12 @@ def driver_version():
     """
     version = import_module("cuda.core._core").cuda_driver_version()
     return version // 1000, version % 1000 // 10, version % 10
+
+
+def follows_release(major, minor):
+    """Return whether `cuda.core.__version__` is at least a release of NVIDIA's. Host only.
+
+    Behavior that contradicts an earlier release waits for the version with this function.
+    """
+    level = import_module("cuda.core").__version__.split(".")[:2]
+    return tuple(map(int, level)) >= (major, minor)

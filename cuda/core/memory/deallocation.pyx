@@ -109,6 +109,8 @@ cdef inline int mark_closed(Buffer self) except -1:
         self.stream = None
     if self.shared is not None:
         self.shared = None
+    if self.claim is not None:
+        self.claim = None
     return 0
 
 
@@ -119,7 +121,8 @@ cdef int set_free_stream(Buffer self, Stream stream) except -1:
         move_block_to_stream(<PoolMemoryResource>self.resource, self, stream)
     with cython.critical_section(self):
         self.order.swap(order)
-        if self.stream is not None:
+        # An allocation without a stream recorded none for `resource.deallocate`.
+        if self.resource is not None and not self.pool.is_open() and self.block is NULL:
             self.stream = stream
     return 0
 
@@ -201,6 +204,7 @@ cdef object share_allocation(Buffer self):
             self.block = NULL
             holder.resource, holder.stream = self.resource, self.stream
             holder.memory_owner = self.memory_owner
+            holder.claim, self.claim = self.claim, None
             move_guard(self.guard, holder)
             self.guard = None
             self.shared = holder

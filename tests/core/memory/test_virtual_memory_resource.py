@@ -131,6 +131,22 @@ class TestAllocation:
         buffer.close(stream)
         assert done == [1]
 
+    @pytest.mark.parametrize("is_part", [True, False])
+    def test_the_last_free_waits_for_a_stream_that_is_passed_later(
+        self, resource, stream, is_part
+    ):
+        buffer = resource.allocate(1)
+        done = []
+        if is_part:
+            last = buffer.resize_view(0, 16)
+            buffer.close()
+        else:
+            buffer.set_deallocation_stream(stream)
+            last = buffer
+        stream.launch_host(lambda: done.append(1))
+        last.close(stream if is_part else None)
+        assert done == [1]
+
     def test_freed_memory_is_not_freed_twice(self, resource):
         buffer = resource.allocate(1)
         at, size = buffer.handle, buffer.size
@@ -138,6 +154,27 @@ class TestAllocation:
         buffer.close()
         with pytest.raises(CUDAError, match="cuMemUnmap"):
             resource.deallocate(at, size)
+
+    def test_a_part_prevents_a_free_by_address(self, resource, stream):
+        buffer = resource.allocate(1)
+        at, size = buffer.handle, buffer.size
+        part = buffer.resize_view(16, 16)
+        buffer.close()
+        with pytest.warns(RuntimeWarning, match="has no effect"):
+            resource.deallocate(at, size)
+        part.fill(1, stream=stream)
+        part.close(stream)
+        with pytest.raises(CUDAError, match="cuMemUnmap"):
+            resource.deallocate(at, size)
+
+    @pytest.mark.parametrize("offset", [-16, 16])
+    def test_a_part_of_an_allocation_is_not_freed_by_address(self, resource, unit, offset):
+        with resource.allocate(1) as buffer:
+            resource.modify_allocation(buffer, 2 * unit)
+            for at in (buffer.handle + unit, buffer.handle + offset):
+                with pytest.raises(ValueError, match="cover a part of the allocation"):
+                    resource.deallocate(at, unit)
+            assert buffer.size == 2 * unit
 
     def test_it_is_freed_when_a_cycle_is_collected(self, resource, emulation):
         class Own(VirtualMemoryResource):

@@ -33,6 +33,7 @@ cdef class Buffer:
     cdef CUdeviceptr identity   # the address,
     cdef size_t identity_size   # and the size
     cdef object __weakref__
+    cdef object claim           # object that lives while a Buffer owns the memory, or None
 
 # Options of a copy. They are converted before any address is read, because the conversion can run
 # user code that closes a Buffer.

@@ -43,6 +43,13 @@ cdef int check_virtual_options(object options) except -1:
 
 
 @cython.final
+cdef class _Claim:
+    """Lives while a Buffer or a part of it owns an allocation."""
+
+    cdef object __weakref__
+
+
+@cython.final
 cdef class _Extents:
     """Address ranges and mappings of one allocation, sorted by address."""
 
@@ -50,14 +57,27 @@ cdef class _Extents:
     cdef list mappings      # (address, size), adjacent
     cdef object process     # id of the process that owns it; a child process does not
     cdef bint is_import     # whether another process allocated the memory
-    cdef object buffer      # weak reference to the Buffer that `allocate` returned, or None
+    cdef object claim       # weak reference to the _Claim of its buffers, or None
 
     def __cinit__(self):
         self.reservations, self.mappings, self.process = [], [], os.getpid()
 
+    cdef int set_buffer(self, Buffer buffer) except -1:
+        """Note the Buffer that owns the allocation, with the parts that share it later."""
+        buffer.claim = _Claim()
+        self.claim = weakref.ref(buffer.claim)
+        return 0
+
     cdef bint has_open_buffer(self) except -1:
-        cdef Buffer buffer = None if self.buffer is None else self.buffer()
-        return buffer is not None and buffer.fields.is_open
+        return self.claim is not None and self.claim() is not None
+
+    cdef bint overlaps(self, CUdeviceptr address, size_t size) except -1:
+        cdef CUdeviceptr begin
+        cdef size_t mapped
+        for begin, mapped in self.mappings:
+            if address < begin + mapped and (address >= begin or size > begin - address):
+                return True
+        return False
 
     cdef size_t mapped_size(self) except? 0:
         return sum([size for _, size in self.mappings])

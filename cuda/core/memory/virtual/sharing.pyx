@@ -48,7 +48,7 @@ def import_mappings(cls, VirtualMemoryResource resource not None, list parts, si
         map_parts(extents, address, parts, &properties.location)
         set_virtual_access(address, total, options, &properties.location)
         buffer = wrap_memory(cls, address, size, resource, None, order)
-        extents.buffer = weakref.ref(buffer)
+        extents.set_buffer(buffer)
     except BaseException:
         release_or_defer(resource, extents)
         raise

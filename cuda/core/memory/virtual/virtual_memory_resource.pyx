@@ -83,6 +83,7 @@ cdef class VirtualMemoryResource(MemoryResource):
         cdef size_t rounded_size = rounded_up(requested_size, options, &properties)
         cdef _Extents extents = _Extents()
         cdef CUdeviceptr address
+        cdef Buffer buffer
         release_deferred(self)
         try:
             address = extents.reserve(rounded_size, options.addr_align or 0, options.addr_hint or 0)
@@ -92,10 +93,10 @@ cdef class VirtualMemoryResource(MemoryResource):
                 buffer = wrap_at_once(self, address, rounded_size)
             else:
                 buffer = wrap_memory(Buffer, address, rounded_size, self, None, order)
+            extents.set_buffer(buffer)
         except BaseException:
             release_or_defer(self, extents)
             raise
-        extents.buffer = weakref.ref(buffer)
         self.allocations[address] = extents
         return buffer
 
@@ -113,10 +114,15 @@ cdef class VirtualMemoryResource(MemoryResource):
         stream : Stream, optional
             The stream that may still use the memory.
 
+        Raises
+        ------
+        ValueError
+            If the address is inside an allocation of this resource, not its start.
+
         Warns
         -----
         RuntimeWarning
-            If an open Buffer owns the allocation; then the call has no effect.
+            If an open Buffer owns the allocation or a part of it; then the call has no effect.
 
         See Also
         --------
@@ -124,6 +130,7 @@ cdef class VirtualMemoryResource(MemoryResource):
         """
         cdef _Extents extents = self.allocations.get(ptr)
         if extents is None:
+            check_outside(self, ptr, size)
             _unmap(ptr, size)
             _free_addresses(ptr, size)
             return
@@ -202,6 +209,9 @@ cdef class VirtualMemoryResource(MemoryResource):
         try:
             release_deferred(self)
             self.options = after
+            if (requested_size > buffer.fields.size
+                    and import_module("cuda.core._utils.version").follows_release(1, 3)):
+                return grow_into_new_buffer(self, buffer, requested_size)
             change_allocation(self, buffer, requested_size)
         except BaseException:
             self.options = before
@@ -310,6 +320,17 @@ cdef int numa_node_of_this_thread() except -1:
     return <int>node
 
 
+cdef int check_outside(VirtualMemoryResource self, CUdeviceptr address, size_t size) except -1:
+    """Reject a range that covers a part of an allocation."""
+    cdef _Extents each
+    for begin, each in list(self.allocations.items()):
+        if each.overlaps(address, size):
+            raise ValueError(f"VirtualMemoryResource.deallocate(): {size} bytes at {address:#x} "
+                             f"cover a part of the allocation at {begin:#x}: pass that address, or "
+                             "close its Buffer")
+    return 0
+
+
 cdef int change_allocation(VirtualMemoryResource self, Buffer buffer,
                            size_t requested_size) except -1:
     cdef CUmemAllocationProp properties = virtual_properties(self)
@@ -318,13 +339,52 @@ cdef int change_allocation(VirtualMemoryResource self, Buffer buffer,
     if requested_size <= buffer.fields.size:
         return set_virtual_access(address, extents.mapped_size(), self.options,
                                   &properties.location)
-    if extents.is_import:
-        raise ValueError("modify_allocation: the buffer was imported from another process, and "
-                         "only that process can grow it: grow it there and import it again")
+    require_own(extents)
     cdef size_t new_size = rounded_up(requested_size, self.options, &properties)
     if grow_in_place(self, buffer, extents, new_size, &properties):
         return 0
     return move_to_larger_range(self, buffer, extents, new_size, &properties)
+
+
+cdef int require_own(_Extents extents) except -1:
+    if extents.is_import:
+        raise ValueError("modify_allocation: the buffer was imported from another process, and "
+                         "only that process can grow it: grow it there and import it again")
+    return 0
+
+
+cdef Buffer grow_into_new_buffer(VirtualMemoryResource self, Buffer buffer, size_t requested_size):
+    """Return a larger Buffer that shares the memory; the old one stays open, as in 1.3."""
+    cdef CUmemAllocationProp properties = virtual_properties(self)
+    cdef CUdeviceptr old_address = buffer.fields.pointer
+    cdef _Extents extents = self.allocations[old_address], larger = _Extents()
+    require_own(extents)
+    cdef size_t new_size = rounded_up(requested_size, self.options, &properties)
+    cdef CUdeviceptr address
+    cdef Buffer result
+    try:
+        address = map_larger_range(self, larger, extents, old_address, new_size, &properties)
+        result = wrap_at_once(self, address, new_size)
+        larger.set_buffer(result)
+    except BaseException:
+        release_or_defer(self, larger)
+        raise
+    self.allocations[address] = larger
+    return result
+
+
+cdef CUdeviceptr map_larger_range(VirtualMemoryResource self, _Extents larger, _Extents extents,
+                                  CUdeviceptr old_address, size_t new_size,
+                                  const CUmemAllocationProp* properties) except? 0:
+    """Map the memory of an allocation, and new memory after it, at another address."""
+    cdef CUdeviceptr address = larger.reserve(new_size, self.options.addr_align or 0, 0)
+    cdef CUdeviceptr mapped_address
+    cdef size_t size, old_size = extents.mapped_size()
+    for mapped_address, size in extents.mappings:
+        larger.map_alias(address + mapped_address - old_address, mapped_address, size)
+    larger.map_new(address + old_size, new_size - old_size, properties)
+    set_virtual_access(address, new_size, self.options, &properties.location)
+    return address
 
 
 cdef int release_or_defer(VirtualMemoryResource self, _Extents extents) except -1:
@@ -391,23 +451,17 @@ cdef bint grow_in_place(VirtualMemoryResource self, Buffer buffer, _Extents exte
 cdef int move_to_larger_range(VirtualMemoryResource self, Buffer buffer, _Extents extents,
                               size_t new_size, const CUmemAllocationProp* properties) except -1:
     cdef CUdeviceptr old_address = buffer.fields.pointer
-    cdef size_t old_size = buffer.fields.size
-    cdef CUdeviceptr new_address, mapped_address
-    cdef size_t size
+    cdef CUdeviceptr new_address
     cdef _Extents larger = _Extents()
     check_movable(buffer)
     wait_for_context()
     try:
-        new_address = larger.reserve(new_size, self.options.addr_align or 0, 0)
-        for mapped_address, size in extents.mappings:
-            larger.map_alias(new_address + mapped_address - old_address, mapped_address, size)
-        larger.map_new(new_address + old_size, new_size - old_size, properties)
-        set_virtual_access(new_address, new_size, self.options, &properties.location)
+        new_address = map_larger_range(self, larger, extents, old_address, new_size, properties)
         check_movable(buffer)
     except BaseException:
         release_or_defer(self, larger)
         raise
-    larger.buffer = extents.buffer
+    larger.claim = extents.claim
     self.allocations[new_address] = larger
     del self.allocations[old_address]
     resize(buffer, new_address, new_size)
