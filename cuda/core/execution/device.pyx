@@ -231,6 +231,8 @@ CUDAError
         cdef Context context = <Context>ctx
         cdef context_handle native = context.native.share_open(context)
         if context.device != self.ordinal:
+            if import_module("cuda.core._utils.version").follows_release(1, 3):
+                return device_of_ordinal(context.device).exchange_current(ctx)
             raise RuntimeError(
                 "the provided context was created on the device with id="
                 f"{context.device}, which is different from the target id={self.ordinal}")

@@ -190,7 +190,11 @@ cdef class GraphBuilder:
         cuStreamEndCapture : the driver function.
         """
         check_builder_open(self)
-        if not is_capturing_now(self):
+        follows = import_module("cuda.core._utils.version").follows_release(1, 3)
+        if follows and self.kind == FORKED:
+            raise RuntimeError("end_building() is for the primary builder: pass builders from "
+                               "split() to GraphBuilder.join()")
+        if not (self.stage == CAPTURING if follows else is_capturing_now(self)):
             raise RuntimeError("Graph builder is not building. Call begin_building() first.")
         end_capture(self)
         return self

@@ -75,4 +75,6 @@ cdef class LegacyPinnedMemoryResource(MemoryResource):
     @property
     def device_id(self):
         """Raises RuntimeError: no device owns the memory. Host only."""
+        if import_module("cuda.core._utils.version").follows_release(1, 3):
+            return -1
         raise RuntimeError("a pinned memory resource is not bound to any GPU")

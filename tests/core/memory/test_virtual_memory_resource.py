@@ -132,9 +132,7 @@ class TestAllocation:
         assert done == [1]
 
     @pytest.mark.parametrize("is_part", [True, False])
-    def test_the_last_free_waits_for_a_stream_that_is_passed_later(
-        self, resource, stream, is_part
-    ):
+    def test_the_last_free_waits_for_a_stream_that_is_passed_later(self, resource, stream, is_part):
         buffer = resource.allocate(1)
         done = []
         if is_part:
