@@ -61,7 +61,9 @@ LINK += CHECKED
 # Creates methods like CPython's own: faster to call, and they check `self`. The docstring states
 # the signature; a function with defaults other than literals needs `binding`.
 OFF = ("auto_pickle", "allow_none_for_extension_args", "binding")
-DIRECTIVES = {"freethreading_compatible": True, **dict.fromkeys(OFF, False)}
+# `nonecheck`: an object that is not initialized has None where a class declares another one, and
+# Cython would read through it.
+DIRECTIVES = {"freethreading_compatible": True, "nonecheck": True, **dict.fromkeys(OFF, False)}
 DIRECTIVES |= {"embedsignature": True, "embedsignature.format": "clinic"}
 
 

@@ -9,6 +9,7 @@
 #include "core/handle.hpp"
 #include "driver/call.hpp"
 #include "python/lock/held.hpp"
+#include "python/lock/initialized.hpp"
 
 namespace halfwarp::python {
 namespace {
@@ -35,6 +36,14 @@ bool queue_warning(const std::string& text) noexcept {
 }
 
 }  // namespace
+
+void raise_uninitialized(PyObject* object) noexcept {
+  try {
+    throw uninitialized_object{object};
+  } catch (...) {
+    translate_exception();
+  }
+}
 
 void translate_exception() noexcept {
   if (PyErr_Occurred() != nullptr) return;

@@ -12,12 +12,15 @@
 #include "core/module/kernel.hpp"
 #include "core/stream.hpp"
 #include "python/lock/held.hpp"
+#include "python/lock/initialized.hpp"
 
 // Each Cython class holds one of the following as its first member: a handle named `native`, or
 // plain values named `fields`. All zero bytes mean "closed" or "not initialized", so that an object
 // whose
 // __cinit__ did not run is rejected like a closed one.
 namespace halfwarp::python {
+
+using initialized_kernel = initialized<core::kernel_handle>;
 
 template <>
 inline constexpr const char* class_name<core::context_handle> = "Context";

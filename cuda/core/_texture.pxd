@@ -7,6 +7,7 @@ from cuda.core._core cimport (
     context_handle,
     context_instance,
     held,
+    initialized,
     stream_ref,
     translate_exception,
 )

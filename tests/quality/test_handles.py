@@ -12,8 +12,6 @@ SHARED_UNDER_THE_LOCK = {
     # Only the thread of the block accesses the object; never closed in between.
     ("cuda/core/execution/device_scope.pyx", "previous"),
     ("cuda/core/execution/device_scope.pyx", "of_device"),
-    # Set once, valid for the lifetime.
-    ("cuda/core/memory/synchronous_memory_resource.pxd", "context"),
 }
 
 
@@ -49,6 +47,86 @@ def test_the_exceptions_exist(root, tracked):
         if kind.endswith("_handle")
     }
     assert known >= SHARED_UNDER_THE_LOCK
+
+
+# Fields of raw state without the check of `initialized`, by the reason.
+RAW_STATE = {
+    "null means that the object is closed, or was not loaded yet": {
+        ("cuda/core/memory/buffers/buffer.pxd", "block"),
+        ("cuda/core/memory/buffers/buffer.pxd", "pool"),
+        ("cuda/core/memory/deallocation.pyx", "buffer"),
+        ("cuda/core/memory/driver_pool.pxd", "pool"),
+        ("cuda/core/module/object_code.pxd", "native"),
+    },
+    "null means that the graph or the node was destroyed": {
+        ("cuda/core/graph/graph_state.pxd", "native"),
+        ("cuda/core/graph/graph_state.pxd", "owner"),
+        ("cuda/core/graph/graph_state.pxd", "raw"),
+        ("cuda/core/graph/node_factory.pxd", "raw"),
+    },
+    "null is a value: no context, no capture, no tensor": {
+        ("cuda/core/execution/stream/captured.pyx", "graph"),
+        ("cuda/core/views/strided_memory_view.pxd", "plain"),
+        ("cuda/core/views/strided_memory_view.pxd", "versioned"),
+    },
+    "no member reads it, only the destructor": {
+        ("cuda/core/graph/nodes/host_callback_node.pyx", "native"),
+        ("cuda/core/module/kernel_arguments.pxd", "packed"),
+    },
+    "Python code cannot reach the object: it has no members": {
+        ("cuda/core/compile/library_calls.pyx", "texts"),
+        ("cuda/core/compile/nvrtc_program.pxd", "raw"),
+        ("cuda/core/compile/nvvm_program.pyx", "raw"),
+        ("cuda/core/link/nvjitlink_session.pyx", "raw"),
+        ("cuda/core/link/nvjitlink_session.pyx", "thread"),
+        ("cuda/core/module/link_state.pxd", "native"),
+    },
+    "checked through the definition of the node": {
+        ("cuda/core/graph/executable_nodes.pyx", "native"),
+    },
+}
+RAW_TYPE = (
+    r"(?!initialized)\w+_handle|CU(?:graph\w*|library|kernel|function|linkState|userObject)|"
+    r"nv\w+(?:Program|Handle)|[\w ]+\*+"
+)
+
+
+def raw_fields(root, tracked):
+    for path, text in sources(root, tracked, ".pxd", ".pyx"):
+        for body in re.findall(r"^cdef class [^\n]*:\n((?:(?:    [^\n]*)?\n)+)", text, re.M):
+            for kind, name in re.findall(
+                r"^    cdef ((?:readonly |const )*\w+\**) (\w+) *(?:#.*)?$", body, re.M
+            ):
+                if re.fullmatch(RAW_TYPE, kind):
+                    yield path, name
+
+
+def test_raw_state_is_reached_through_a_check(root, tracked):
+    """The state that a constructor sets is in `initialized`, or the reason is known."""
+    known = SHARED_UNDER_THE_LOCK.union(*RAW_STATE.values())
+    assert set(raw_fields(root, tracked)) == known
+
+
+# Functions that must not raise.
+NEVER_RAISES = r"def __(?:eq|hash|repr|dealloc)__|\bnoexcept\b"
+
+
+def test_unchecked_state_is_only_read_where_nothing_may_be_raised(root, tracked):
+    wrong = []
+    for path, text in sources(root, tracked, ".pyx"):
+        head = ""
+        for line in text.splitlines():
+            if re.match(r" *(?:cdef|def) .*[:(,]$", line):
+                head = line
+            if ".value_or_null()" in line and not re.search(NEVER_RAISES, head):
+                wrong.append(f"{path}: {line.strip()}: call get(owner)")
+    assert not wrong
+
+
+def test_attributes_of_none_are_checked(root, tracked):
+    """Cython code that reads a field of None raises instead of reading other memory."""
+    assert '"nonecheck": True' in (root / "setup.py").read_text()
+    assert not [path for path, text in sources(root, tracked, ".pyx") if "nonecheck" in text]
 
 
 def test_no_raw_handle_is_stored(root, tracked):

@@ -27,10 +27,9 @@ int check_limits_of_current_device(const config_fields& config, core::launch_pla
 
 int packed_launch::prepare(PyObject* config, PyObject* kernel, PyObject* arguments) noexcept {
   config_ = fields_of<config_fields>(config);
-  const auto& handle = fields_of<core::kernel_handle>(kernel);
+  const auto& handle = fields_of<initialized_kernel>(kernel).value_or_null();
   if (!config_.is_valid || !handle.is_open()) {
-    PyErr_Format(PyExc_RuntimeError, "%s was not initialized",
-                 config_.is_valid ? "Kernel" : "LaunchConfig");
+    raise_uninitialized(config_.is_valid ? kernel : config);
     return -1;
   }
   config_.native.attrs = config_.attributes;

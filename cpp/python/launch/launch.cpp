@@ -74,8 +74,9 @@ CUdevice known_device_of(const core::stream_ref& stream) noexcept {
   }
 }
 
-PyObject* refuse_uninitialized(const char* class_name) noexcept {
-  return PyErr_Format(PyExc_RuntimeError, "%s was not initialized", class_name);
+PyObject* refuse_uninitialized(PyObject* object) noexcept {
+  raise_uninitialized(object);
+  return nullptr;
 }
 
 // Attributes of one launch: copies, because another thread may assign to the configuration.
@@ -115,14 +116,14 @@ template <class Attributes>
 PyObject* launch_checked(PyObject* stream_object, PyObject* config_object, PyObject* kernel_object,
                          PyObject* const* arguments, std::size_t count) noexcept {
   const auto& config = fields_of<config_fields>(config_object);
-  const auto& kernel = fields_of<core::kernel_handle>(kernel_object);
+  const auto& kernel = fields_of<initialized_kernel>(kernel_object).value_or_null();
   if constexpr (std::is_same_v<Attributes, plain_attributes>) {
     if (!config.is_plain) [[unlikely]]
       return launch_with_all_attributes(stream_object, config_object, kernel_object, arguments,
                                         count);
   }
   if (!kernel.is_open()) [[unlikely]]
-    return refuse_uninitialized("Kernel");
+    return refuse_uninitialized(kernel_object);
   core::launch_plan& plan = *kernel.facts().plan;
   const auto function = reinterpret_cast<CUfunction>(kernel.raw());
   packing_rule rule;
@@ -152,7 +153,7 @@ PyObject* launch_checked(PyObject* stream_object, PyObject* config_object, PyObj
 [[gnu::noinline]] PyObject* launch_with_all_attributes(PyObject* stream, PyObject* config,
                                                        PyObject* kernel, PyObject* const* arguments,
                                                        std::size_t count) noexcept {
-  if (!fields_of<config_fields>(config).is_valid) return refuse_uninitialized("LaunchConfig");
+  if (!fields_of<config_fields>(config).is_valid) return refuse_uninitialized(config);
   return launch_checked<all_attributes>(stream, config, kernel, arguments, count);
 }
 
@@ -180,7 +181,7 @@ PyObject* launch_general(PyObject* stream, PyObject* config, PyObject* kernel,
                          PyObject* const* arguments, std::size_t count) noexcept {
   const reference accepted_config = accept_config(config);
   if (!accepted_config) return nullptr;
-  if (!is_instance<core::kernel_handle>(kernel)) return wrong_argument("kernel", "Kernel", kernel);
+  if (!is_instance<initialized_kernel>(kernel)) return wrong_argument("kernel", "Kernel", kernel);
   const reference accepted_stream = accept_stream(stream);
   if (!accepted_stream) return nullptr;
   return launch_checked<plain_attributes>(accepted_stream.get(), accepted_config.get(), kernel,
@@ -220,7 +221,7 @@ PyObject* launch(PyObject*, PyObject* const* arguments, Py_ssize_t argument_coun
                  PyObject* keywords) noexcept {
   const auto count = static_cast<std::size_t>(argument_count);
   if (keywords == nullptr && count >= 3 && is_exactly<held_stream>(arguments[0]) &&
-      is_exactly<config_fields>(arguments[1]) && is_exactly<core::kernel_handle>(arguments[2]))
+      is_exactly<config_fields>(arguments[1]) && is_exactly<initialized_kernel>(arguments[2]))
       [[likely]] {
     return launch_checked<plain_attributes>(arguments[0], arguments[1], arguments[2], arguments + 3,
                                             count - 3);
@@ -272,7 +273,7 @@ PyMethodDef launch_method{"launch",
 
 PyObject* make_launch_function(const launch_hooks& new_hooks) noexcept {
   if (!object_class<held_stream>::type || !object_class<config_fields>::type ||
-      !object_class<core::kernel_handle>::type || !object_class<buffer_fields>::type) {
+      !object_class<initialized_kernel>::type || !object_class<buffer_fields>::type) {
     PyErr_SetString(PyExc_SystemError, "launch was created before its classes were registered");
     return nullptr;
   }

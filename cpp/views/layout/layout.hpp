@@ -25,6 +25,8 @@ class layout {
 
   [[nodiscard]] int ndim() const noexcept { return ndim_; }
   [[nodiscard]] int itemsize() const noexcept { return itemsize_; }
+  // Whether the layout describes elements; false for a default-constructed layout.
+  [[nodiscard]] explicit operator bool() const noexcept { return itemsize_ > 0; }
   [[nodiscard]] bool has_strides() const noexcept { return has_strides_; }
   [[nodiscard]] std::int64_t offset() const noexcept { return offset_; }
   void set_itemsize(int itemsize) noexcept { itemsize_ = itemsize; }

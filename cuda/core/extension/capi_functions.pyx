@@ -29,11 +29,11 @@ cdef size_t Buffer_size(Buffer buffer) noexcept nogil:
 
 
 cdef CUkernel Kernel_as_cu(Kernel kernel) noexcept nogil:
-    return kernel.native.raw()
+    return kernel.native.value_or_null().raw()
 
 
 cdef CUfunction Kernel_as_function(Kernel kernel) noexcept nogil:
-    return function_of(kernel.native)
+    return function_of(kernel.native.value_or_null())
 
 
 cdef int Stream_check_open(Stream stream) except -1:
@@ -68,7 +68,7 @@ cdef CUresult launch_raw(CUstream stream, LaunchConfig config, Kernel kernel,
     if config.fields.further is not NULL:
         native.numAttrs = gather_attributes(config.fields, config.fields.further, all)
         native.attrs = all
-    return try_call(driver.cuLaunchKernelEx, &native, function_of(kernel.native), arguments, NULL)
+    return try_call(driver.cuLaunchKernelEx, &native, Kernel_as_function(kernel), arguments, NULL)
 
 
 cdef launch_entry PreparedLaunch_entry(PreparedLaunch prepared) noexcept nogil:

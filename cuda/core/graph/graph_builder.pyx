@@ -368,7 +368,7 @@ cdef class GraphBuilder:
                         "GraphBuilder.create_condition()")
         condition = self.create_condition(default_value)
         return as_bindings("CUgraphConditionalHandle",
-                           <void*><uintptr_t>(<GraphCondition>condition).native)
+                           <void*><uintptr_t>(<GraphCondition>condition).native.get(condition))
 
     def if_then(self, condition):
         """Add a node whose body runs if a condition is not 0.
@@ -595,6 +595,9 @@ cdef int begin_capture(GraphBuilder self, int mode, bint retain_operands) except
     cdef capture_info capture
     cdef CUresult code
     cdef borrowed_stream stream = self.native.borrow_open(self)
+    cdef _GraphState graph = self.graph
+    if self.kind == PRIMARY:  # before the capture begins, since it may run out of memory
+        graph = _GraphState.__new__(_GraphState)
     if captures_under_way() == 0:
         clear_capture_error()
     if self.kind == BODY:
@@ -614,8 +617,8 @@ cdef int begin_capture(GraphBuilder self, int mode, bint retain_operands) except
             count_builder(self, False)
             self.stage = NOT_STARTED
             check(code, "cuStreamGetCaptureInfo")
-        self.graph = _GraphState.__new__(_GraphState)
-        self.graph.raw, self.graph.is_valid = capture.graph, True
+        graph.raw, graph.is_valid = capture.graph, True
+        self.graph = graph
     return 0
 
 

@@ -89,7 +89,7 @@ cdef int release_memory(Buffer self, Stream stream) except -1:
 cdef int detach_memory(Buffer self) except -1:
     """Close the Buffer without freeing its memory."""
     if self.block is not NULL:
-        (<PoolMemoryResource>self.resource).native.disown(self.block[0])
+        pool_of(<PoolMemoryResource>self.resource).disown(self.block[0])
     self.pool.reset()
     self.order = free_order()
     return mark_closed(self)

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Resources over the driver's memory pools.
 
+ctypedef initialized[pool_handle] initialized_pool_handle
+
+
 cdef class _MemPoolAttributes:
-    cdef pool_handle pool     # keeps the pool alive after the resource is closed
+    cdef initialized_pool_handle pool  # keeps the pool alive after the resource is closed
 
 cdef class _MemPool(MemoryResource):
     cdef pool_handle pool     # null once closed

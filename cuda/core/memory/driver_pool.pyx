@@ -50,67 +50,67 @@ cdef class _MemPoolAttributes:
     @property
     def release_threshold(self):
         """Size of the free memory that the pool keeps when a stream synchronizes. Settable."""
-        return read_attribute(self.pool, "release_threshold")
+        return read_attribute(self.pool.get(self), "release_threshold")
 
     @release_threshold.setter
     def release_threshold(self, value):
-        write_attribute(self.pool, "release_threshold",
+        write_attribute(self.pool.get(self), "release_threshold",
                         size_from(value, "release_threshold"))
 
     @property
     def reuse_follow_event_dependencies(self):
         """Whether memory is reused across streams that an event orders. Settable."""
-        return read_attribute(self.pool, "reuse_follow_event_dependencies")
+        return read_attribute(self.pool.get(self), "reuse_follow_event_dependencies")
 
     @reuse_follow_event_dependencies.setter
     def reuse_follow_event_dependencies(self, bint value):
-        write_attribute(self.pool, "reuse_follow_event_dependencies", value)
+        write_attribute(self.pool.get(self), "reuse_follow_event_dependencies", value)
 
     @property
     def reuse_allow_opportunistic(self):
         """Whether memory is reused across streams once its free has completed. Settable."""
-        return read_attribute(self.pool, "reuse_allow_opportunistic")
+        return read_attribute(self.pool.get(self), "reuse_allow_opportunistic")
 
     @reuse_allow_opportunistic.setter
     def reuse_allow_opportunistic(self, bint value):
-        write_attribute(self.pool, "reuse_allow_opportunistic", value)
+        write_attribute(self.pool.get(self), "reuse_allow_opportunistic", value)
 
     @property
     def reuse_allow_internal_dependencies(self):
         """Whether the driver may make streams wait for each other to reuse memory. Settable."""
-        return read_attribute(self.pool, "reuse_allow_internal_dependencies")
+        return read_attribute(self.pool.get(self), "reuse_allow_internal_dependencies")
 
     @reuse_allow_internal_dependencies.setter
     def reuse_allow_internal_dependencies(self, bint value):
-        write_attribute(self.pool, "reuse_allow_internal_dependencies", value)
+        write_attribute(self.pool.get(self), "reuse_allow_internal_dependencies", value)
 
     @property
     def reserved_mem_current(self):
         """Size of the memory that the pool currently reserves."""
-        return read_attribute(self.pool, "reserved_mem_current")
+        return read_attribute(self.pool.get(self), "reserved_mem_current")
 
     @property
     def reserved_mem_high(self):
         """Peak of `reserved_mem_current` since the last reset; assign 0 to reset it."""
-        return read_attribute(self.pool, "reserved_mem_high")
+        return read_attribute(self.pool.get(self), "reserved_mem_high")
 
     @reserved_mem_high.setter
     def reserved_mem_high(self, value):
-        write_attribute(self.pool, "reserved_mem_high", only_zero(value))
+        write_attribute(self.pool.get(self), "reserved_mem_high", only_zero(value))
 
     @property
     def used_mem_current(self):
         """Size of the memory that is currently allocated from the pool."""
-        return read_attribute(self.pool, "used_mem_current")
+        return read_attribute(self.pool.get(self), "used_mem_current")
 
     @property
     def used_mem_high(self):
         """Peak of `used_mem_current` since the last reset; assign 0 to reset it."""
-        return read_attribute(self.pool, "used_mem_high")
+        return read_attribute(self.pool.get(self), "used_mem_high")
 
     @used_mem_high.setter
     def used_mem_high(self, value):
-        write_attribute(self.pool, "used_mem_high", only_zero(value))
+        write_attribute(self.pool.get(self), "used_mem_high", only_zero(value))
 
     def reset_high_water_marks(self):
         """Reset both peaks to the current sizes."""
@@ -118,7 +118,10 @@ cdef class _MemPoolAttributes:
         self.used_mem_high = 0
 
     def __repr__(self):
-        values = [f"{name}={read_attribute(self.pool, name)!r}" for name in POOL_ATTRIBUTES]
+        if not self.pool.is_set():
+            return "<_MemPoolAttributes>"
+        pool = &self.pool.get(self)
+        values = [f"{name}={read_attribute(pool[0], name)!r}" for name in POOL_ATTRIBUTES]
         return f"_MemPoolAttributes({', '.join(values)})"
 
 
@@ -375,7 +378,7 @@ cdef _MemPoolAttributes attributes_of(_MemPool self):
     with cython.critical_section(self):
         if self.known_attributes is None:
             attributes = _MemPoolAttributes.__new__(_MemPoolAttributes)
-            attributes.pool = pool
+            attributes.pool.set(pool)
             self.known_attributes = attributes
         return self.known_attributes
 

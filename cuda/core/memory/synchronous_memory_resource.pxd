@@ -2,7 +2,7 @@
 # _SynchronousMemoryResource: device memory without a pool.
 
 cdef class _SynchronousMemoryResource(MemoryResource):
-    cdef context_handle context  # primary context of the device
+    cdef initialized_context context  # primary context of the device
     cdef int device              # ordinal
 
 # Returns an open buffer whose memory `resource.deallocate` frees, ordered after the default stream

@@ -13,7 +13,7 @@ cdef class _SynchronousMemoryResource(MemoryResource):
     def __init__(self, device_id):
         cdef Device device = Device(device_id)
         self.device = device.device_id
-        self.context = retain_primary_context(self.device)
+        self.context.set(retain_primary_context(self.device))
 
     @cython.binding(True)
     def allocate(self, size, stream=NOT_GIVEN):
@@ -28,10 +28,11 @@ cdef class _SynchronousMemoryResource(MemoryResource):
         stream_or_default(stream, "allocate()")
         cdef CUdeviceptr pointer = 0
         cdef size_t bytes_requested = size_from(size, "allocate(): size")
+        cdef context_handle context = self.context.get(self)
         if bytes_requested:
             with nogil:
-                pointer = allocate_in_context(self.context, bytes_requested)
-        return wrap_resource_memory(self, pointer, bytes_requested, self.context)
+                pointer = allocate_in_context(context, bytes_requested)
+        return wrap_resource_memory(self, pointer, bytes_requested, context)
 
     @cython.binding(True)
     def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
@@ -43,7 +44,7 @@ cdef class _SynchronousMemoryResource(MemoryResource):
         --------
         cuMemFree : the driver function.
         """
-        free_now(address_from(ptr), memory_kind.device, stream, self.context)
+        free_now(address_from(ptr), memory_kind.device, stream, self.context.get(self))
 
     @property
     def is_device_accessible(self):

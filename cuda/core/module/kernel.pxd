@@ -2,7 +2,7 @@
 # Kernel: a function of a library that a device executes.
 
 cdef class Kernel:
-    cdef kernel_handle native         # read by C++; keeps the library loaded
+    cdef initialized_kernel native    # read by C++; keeps the library loaded
     cdef object source                # ObjectCode of a kernel that cuda.core did not load, or None
     cdef object cached_attributes
     cdef object cached_occupancy

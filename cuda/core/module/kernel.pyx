@@ -56,8 +56,8 @@ cdef class Kernel:
         Reading it keeps the code loaded until the process exits, since the handle may outlive this
         object.
         """
-        keep_loaded(self.native.parent())
-        return as_bindings("CUkernel", self.native.raw())
+        keep_loaded(self.native.get(self).parent())
+        return as_bindings("CUkernel", self.native.get(self).raw())
 
     @property
     def _handle(self):
@@ -68,7 +68,8 @@ cdef class Kernel:
     def attributes(self):
         """Attributes of the compiled kernel, a `KernelAttributes`. Host only."""
         if self.cached_attributes is None:
-            self.cached_attributes = make_attributes(self.native, FOLLOW_CURRENT_DEVICE, {})
+            self.cached_attributes = make_attributes(self.native.get(self),
+                                                     FOLLOW_CURRENT_DEVICE, {})
         return self.cached_attributes
 
     @property
@@ -76,7 +77,7 @@ cdef class Kernel:
     def occupancy(self):
         """Occupancy queries of the kernel, a `KernelOccupancy`. Host only."""
         if self.cached_occupancy is None:
-            self.cached_occupancy = make_occupancy(self.native)
+            self.cached_occupancy = make_occupancy(self.native.get(self))
         return self.cached_occupancy
 
     @property
@@ -142,15 +143,17 @@ cdef class Kernel:
     def __eq__(self, other):
         if not isinstance(other, Kernel):
             return NotImplemented
-        return self.native.raw() == (<Kernel>other).native.raw()
+        return (self.native.value_or_null().raw()
+                == (<Kernel>other).native.value_or_null().raw())
 
     def __hash__(self):
-        return hash(<uintptr_t>self.native.raw())
+        return hash(<uintptr_t>self.native.value_or_null().raw())
 
     def __repr__(self):
-        if not self.native.is_open():
+        if not self.native.is_set():
             return "<Kernel handle=0x0>"
-        return f"<Kernel handle=0x{<uintptr_t>self.native.raw():x} name={kernel_name(self)!r}>"
+        address = <uintptr_t>self.native.get(self).raw()
+        return f"<Kernel handle=0x{address:x} name={kernel_name(self)!r}>"
 
 
 cdef tuple KERNEL_CLASSES = ("driver.CUkernel", "driver.CUfunction", "runtime.cudaKernel_t")
@@ -158,7 +161,7 @@ cdef tuple KERNEL_CLASSES = ("driver.CUkernel", "driver.CUfunction", "runtime.cu
 
 cdef Kernel wrap_kernel(const kernel_handle& native):
     cdef Kernel kernel = Kernel.__new__(Kernel)
-    kernel.native = native
+    kernel.native.set(native)
     return kernel
 
 
@@ -166,11 +169,12 @@ cdef Kernel kernel_of_raw(CUkernel raw, ObjectCode mod):
     cdef library_handle library
     if mod is not None:
         library = share_library(mod)
-    cdef Kernel kernel = wrap_kernel(kernel_of(raw, library))
+    cdef kernel_handle native = kernel_of(raw, library)
+    cdef Kernel kernel = wrap_kernel(native)
     if mod is None:
         return kernel
-    if kernel.native.is_owned():
-        if library.is_open() and kernel.native.parent().raw() != library.raw():
+    if native.is_owned():
+        if library.is_open() and native.parent().raw() != library.raw():
             PyErr_WarnEx(UserWarning, b"the library of mod is not the library of the kernel, which "
                                       b"is retained instead", 1)
     else:
@@ -183,9 +187,7 @@ cdef str kernel_name(Kernel kernel):
 
 
 cdef launch_plan* plan_of(Kernel kernel) except NULL:
-    if not kernel.native.is_open():
-        raise RuntimeError("Kernel was not initialized")
-    return kernel.native.facts().plan.get()
+    return kernel.native.get(kernel).facts().plan.get()
 
 
 cdef const parameter_layout* known_layout(Kernel kernel) except NULL:

@@ -76,7 +76,7 @@ cdef dict KERNEL_ATTRIBUTES = {
 
 
 cdef class _KernelAttributes:
-    cdef kernel_handle native
+    cdef initialized_kernel native
     cdef int device   # ordinal, or FOLLOW_CURRENT_DEVICE
     cdef dict cache   # values of read-only attributes by (ordinal, number); all views share it
 
@@ -86,22 +86,23 @@ cdef class _KernelAttributes:
     cdef int get(self, int number, bint is_settable) except? -1:
         cdef int ordinal = self.ordinal()
         cdef int value = 0
+        cdef CUkernel kernel = self.native.get(self).raw()
         cached = self.cache.get((ordinal, number))
         if cached is not None:
             return cached
         with nogil:  # the first query may load the kernel
             call(driver.cuKernelGetAttribute, &value, <CUfunction_attribute>number,
-                 self.native.raw(), ordinal)
+                 kernel, ordinal)
         if not is_settable:  # another thread or `launch` may change a settable value
             self.cache[ordinal, number] = value
         return value
 
     cdef int set(self, int number, int value) except -1:
         cdef int ordinal = self.ordinal()
+        cdef CUkernel kernel = self.native.get(self).raw()
         with nogil:
-            call(driver.cuKernelSetAttribute, <CUfunction_attribute>number, value,
-                 self.native.raw(), ordinal)
-        self.native.facts().plan.get().invalidate_shared_memory(ordinal)
+            call(driver.cuKernelSetAttribute, <CUfunction_attribute>number, value, kernel, ordinal)
+        self.native.get(self).facts().plan.get().invalidate_shared_memory(ordinal)
         return 0
 
 
@@ -121,7 +122,7 @@ class KernelAttributes(_KernelAttributes):
     def __getitem__(self, device):
         """Return the view of a `Device` or an ordinal. Host only."""
         cdef _KernelAttributes base = self
-        return make_attributes(base.native, as_device(device).ordinal, base.cache)
+        return make_attributes(base.native.get(base), as_device(device).ordinal, base.cache)
 
     def __repr__(self):
         values = ", ".join([f"{name}={getattr(self, name)}" for name in KERNEL_ATTRIBUTES])
@@ -130,7 +131,7 @@ class KernelAttributes(_KernelAttributes):
 
 cdef object make_attributes(const kernel_handle& native, int device, dict cache):
     cdef _KernelAttributes attributes = _KernelAttributes.__new__(KernelAttributes)
-    attributes.native = native
+    attributes.native.set(native)
     attributes.device = device
     attributes.cache = cache
     return attributes

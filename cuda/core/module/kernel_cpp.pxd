@@ -92,6 +92,8 @@ cdef extern from "core/module/kernel.hpp" namespace "halfwarp::core" nogil:
         except +translate_exception
     kernel_handle kernel_of(CUkernel, const library_handle&) except +translate_exception
 
+ctypedef initialized[kernel_handle] initialized_kernel
+
 
 # Returns the kernel as the CUfunction that older driver functions accept.
 cdef inline CUfunction function_of(const kernel_handle& native) noexcept nogil:

@@ -24,16 +24,16 @@ cdef class KernelOccupancy:
     `Kernel.occupancy` returns it. All methods need a current context.
     """
 
-    cdef kernel_handle native
+    cdef initialized_kernel native
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError("KernelOccupancy cannot be instantiated directly. Please use Kernel "
                            "APIs. It comes from Kernel.occupancy.")
 
     def __repr__(self):
-        if not self.native.is_open():
+        if not self.native.is_set():
             return "<KernelOccupancy>"
-        name = text_of(self.native.facts().plan.get().readable_name())
+        name = text_of(self.native.get(self).facts().plan.get().readable_name())
         return f"<KernelOccupancy kernel={name!r}>"
 
     def max_active_blocks_per_multiprocessor(self, block_size, dynamic_shared_memory_size):
@@ -56,12 +56,13 @@ cdef class KernelOccupancy:
         --------
         cuOccupancyMaxActiveBlocksPerMultiprocessor : the driver function.
         """
+        cdef CUfunction function = function_of(self.native.get(self))
         cdef int blocks = 0
         cdef int threads = int_option("block_size", block_size)
         cdef size_t shared = size_from(dynamic_shared_memory_size, "dynamic_shared_memory_size")
         with nogil:
             call(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks,
-                 function_of(self.native), threads, shared)
+                 function, threads, shared)
         return blocks
 
     def plot(self, dynamic_shared_memory_size=0):
@@ -79,7 +80,7 @@ cdef class KernelOccupancy:
         OccupancyCurve
             The values, with a chart for notebooks and a table as text.
         """
-        name = text_of(self.native.facts().plan.get().readable_name())
+        name = text_of(self.native.get(self).facts().plan.get().readable_name())
         return import_module("cuda.core.module.occupancy_curve").measure(
             self, name, public_object("Device")(), dynamic_shared_memory_size)
 
@@ -111,6 +112,7 @@ cdef class KernelOccupancy:
         cuOccupancyMaxPotentialBlockSize : the driver function.
         """
         cdef int grid = 0, block = 0
+        cdef CUfunction function = function_of(self.native.get(self))
         cdef void* callback = NULL
         cdef size_t size = 0
         cdef int limit = int_option("block_size_limit", block_size_limit)
@@ -121,13 +123,13 @@ cdef class KernelOccupancy:
         elif PyIndex_Check(needed):
             size = size_from(needed, "dynamic_shared_memory_needed")
         elif callable(needed):
-            query_block_size(&grid, &block, self.native.raw(), needed, limit)
+            query_block_size(&grid, &block, self.native.get(self).raw(), needed, limit)
             return MaxPotentialBlockSizeOccupancyResult(grid, block)
         else:
             raise TypeError("dynamic_shared_memory_needed must be an int, a callable or a "
                             f"driver.CUoccupancyB2DSize, got {qualified_name(needed)}")
         with nogil:
-            call(driver.cuOccupancyMaxPotentialBlockSize, &grid, &block, function_of(self.native),
+            call(driver.cuOccupancyMaxPotentialBlockSize, &grid, &block, function,
                  <block_size_function>callback, size, limit)
         return MaxPotentialBlockSizeOccupancyResult(grid, block)
 
@@ -152,11 +154,12 @@ cdef class KernelOccupancy:
         --------
         cuOccupancyAvailableDynamicSMemPerBlock : the driver function.
         """
+        cdef CUfunction function = function_of(self.native.get(self))
         cdef size_t size = 0
         cdef int blocks = int_option("num_blocks_per_multiprocessor", num_blocks_per_multiprocessor)
         cdef int threads = int_option("block_size", block_size)
         with nogil:
-            call(driver.cuOccupancyAvailableDynamicSMemPerBlock, &size, function_of(self.native),
+            call(driver.cuOccupancyAvailableDynamicSMemPerBlock, &size, function,
                  blocks, threads)
         return size
 
@@ -183,6 +186,7 @@ cdef class KernelOccupancy:
         cuOccupancyMaxPotentialClusterSize : the driver function.
         """
         cdef CUlaunchConfig native = accept_config(config).fields.native
+        cdef CUfunction function = function_of(self.native.get(self))
         cdef int size = 0
         cdef Stream target = accept_stream(stream)
         cdef borrowed_stream order = target.native.borrow_open(target)
@@ -190,7 +194,7 @@ cdef class KernelOccupancy:
         native.numAttrs = 0
         native.attrs = NULL
         with nogil:
-            call(driver.cuOccupancyMaxPotentialClusterSize, &size, function_of(self.native),
+            call(driver.cuOccupancyMaxPotentialClusterSize, &size, function,
                  &native)
         return size
 
@@ -217,16 +221,17 @@ cdef class KernelOccupancy:
         """
         cdef LaunchConfig accepted = accept_config(config)
         cdef CUlaunchConfig native = accepted.fields.native
+        cdef CUfunction function = function_of(self.native.get(self))
         cdef int clusters = 0
         cdef Stream target = accept_stream(stream)
         cdef borrowed_stream order = target.native.borrow_open(target)
         native.hStream = order.raw()
         with nogil:
-            call(driver.cuOccupancyMaxActiveClusters, &clusters, function_of(self.native), &native)
+            call(driver.cuOccupancyMaxActiveClusters, &clusters, function, &native)
         return clusters
 
 
 cdef KernelOccupancy make_occupancy(const kernel_handle& native):
     cdef KernelOccupancy occupancy = KernelOccupancy.__new__(KernelOccupancy)
-    occupancy.native = native
+    occupancy.native.set(native)
     return occupancy

@@ -31,7 +31,7 @@ cdef class _Mapping(MemoryResource):
 
     _is_hidden = True  # Buffer.memory_resource is None
 
-    cdef graphics_handle native  # set once
+    cdef initialized_graphics native
     cdef Stream order            # own wrapper of the mapping stream, never closed
     cdef object view             # weak reference to the Buffer, or to the last array
     cdef bint is_mapped
@@ -40,13 +40,14 @@ cdef class _Mapping(MemoryResource):
         self.undo(stream)
 
     cdef int undo(self, object stream) except -1:
+        cdef const graphics_handle* native = &self.native.get(self)
         cdef Stream target = self.order if stream is None else accept_stream(stream)
         cdef borrowed_stream order = target.native.borrow_open(target)
         with cython.critical_section(self):
             if not self.is_mapped:
                 return 0
             self.is_mapped = False
-        return check(unmap_graphics(self.native, order), "cuGraphicsUnmapResources")
+        return check(unmap_graphics(native[0], order), "cuGraphicsUnmapResources")
 
     @property
     def is_device_accessible(self):
@@ -58,7 +59,7 @@ cdef class _Mapping(MemoryResource):
 
     @property
     def device_id(self):
-        return self.native.parent().context().facts().device
+        return self.native.get(self).parent().context().facts().device
 
     def __dealloc__(self):
         cdef borrowed_stream order
@@ -66,7 +67,7 @@ cdef class _Mapping(MemoryResource):
         if not self.is_mapped or self.order is None:
             return  # unregistering the resource unmaps it
         order = self.order.native.borrow(self.order)
-        code = unmap_graphics(self.native, order)
+        code = unmap_graphics(self.native.value_or_null(), order)
         if code != CUDA_SUCCESS:
             report_failed_destroy("cuGraphicsUnmapResources",
                                   <uintptr_t>self.native.raw(), code)
@@ -195,7 +196,7 @@ cdef class GraphicsResource:
         cdef _Mapping mapping = begin_mapping(
             self, stream_or_default(stream, "GraphicsResource.map()"))
         try:
-            range = pointer_of(mapping.native)
+            range = pointer_of(mapping.native.get(mapping))
             buffer = wrap_memory(Buffer, range.pointer, range.size, mapping, None, mapping.order)
         except BaseException:
             mapping.undo(None)
@@ -239,7 +240,7 @@ cdef class GraphicsResource:
         cdef unsigned at_layer = graphics_name("layer", layer)
         cdef _Mapping mapping = begin_mapping(self, accept_stream(stream))
         try:
-            native = array_of(mapping.native, at_layer, at_level, &descriptor)
+            native = array_of(mapping.native.get(mapping), at_layer, at_level, &descriptor)
             array = wrap_array(native, extents_of(&descriptor), format_of(<int>descriptor.Format),
                                descriptor.NumChannels, descriptor.Flags & SURFACE_LOAD_STORE)
         except BaseException:
@@ -345,11 +346,11 @@ cdef _Mapping begin_mapping(GraphicsResource resource, Stream stream):
     mapping.order.identity = stream.identity
     mapping.order.native.hold(mapping.order, shared.take())
     with cython.critical_section(resource):
-        mapping.native = resource.native.share_open(resource)
+        mapping.native.set(resource.native.share_open(resource))
         if resource.mapping is not None and (<_Mapping>resource.mapping).is_mapped:
             raise RuntimeError("GraphicsResource is already mapped")
         resource.mapping = mapping
-        map_graphics(mapping.native, order)
+        map_graphics(mapping.native.get(mapping), order)
         mapping.is_mapped = True
     return mapping
 
@@ -367,7 +368,7 @@ cdef int end_mapping(_Mapping mapping, object stream) except -1:
 cdef int release_registration(_Mapping mapping) except -1:
     """Release the registration, unless unmapping failed."""
     if not mapping.is_mapped:
-        mapping.native = graphics_handle()
+        mapping.native.set(graphics_handle())
     return 0
 
 

@@ -111,3 +111,4 @@ ctypedef held[mipmapped_array_handle, borrowed_mipmapped_array] held_mipmapped_a
 ctypedef held[texture_handle, borrowed_texture] held_texture
 ctypedef held[surface_handle, borrowed_surface] held_surface
 ctypedef held[graphics_handle, borrowed_graphics] held_graphics
+ctypedef initialized[graphics_handle] initialized_graphics

@@ -3,6 +3,8 @@
 
 from libc.stdint cimport int64_t, uint64_t
 
+from cuda.core._core cimport initialized
+
 
 cdef extern from "views/layout/layout.hpp" namespace "halfwarp::views":
     cppclass strided_layout "halfwarp::views::layout":
@@ -20,9 +22,12 @@ cdef extern from "views/layout/layout.hpp" namespace "halfwarp::views":
         bint equals "operator=="(const strided_layout&) noexcept
 
 
+ctypedef initialized[strided_layout] initialized_layout
+
+
 @cython.final
 cdef class _StridedLayout:
-    cdef strided_layout native
+    cdef initialized_layout native
 
 # Wraps a layout of C++.
 cdef _StridedLayout wrap_layout(const strided_layout& native)

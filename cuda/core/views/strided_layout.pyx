@@ -159,7 +159,7 @@ cdef axis_list axes_of_order(object order, int ndim) except *:
 
 cdef _StridedLayout wrap_layout(const strided_layout& native):
     cdef _StridedLayout layout = _StridedLayout.__new__(_StridedLayout)
-    layout.native = native
+    layout.native.set(native)
     return layout
 
 
@@ -168,12 +168,13 @@ cdef _StridedLayout dense_layout_of(_StridedLayout layout, object order):
     cdef bint is_name = isinstance(order, str)
     cdef axis_list axes
     if is_name and order == "K":
-        axes = order_of_strides(layout.native)
+        axes = order_of_strides(layout.native.get(layout))
     else:
-        axes = axes_of_order(order, layout.native.ndim())
-    if is_name and layout.native.offset() == 0 and is_contiguous(layout.native, axes):
+        axes = axes_of_order(order, layout.native.get(layout).ndim())
+    cdef strided_layout* native = &layout.native.get(layout)
+    if is_name and native.offset() == 0 and is_contiguous(native[0], axes):
         return layout
-    return wrap_layout(make_dense(layout.native, axes))
+    return wrap_layout(make_dense(layout.native.get(layout), axes))
 
 
 cdef strided_layout layout_of_key(const strided_layout& native, object key) except *:
@@ -250,7 +251,7 @@ OverflowError
 """
 
     def __init__(self, tuple shape, strides, itemsize, bint divide_strides=False):
-        self.native = layout_from(shape, strides, PyNumber_Index(itemsize), divide_strides)
+        self.native.set(layout_from(shape, strides, PyNumber_Index(itemsize), divide_strides))
 
     @staticmethod
     def dense(tuple shape, itemsize, stride_order="C"):
@@ -315,19 +316,19 @@ OverflowError
     @property
     def ndim(self):
         """The number of axes. Host only."""
-        return self.native.ndim()
+        return self.native.get(self).ndim()
 
     @property
     def shape(self):
         """The extent of each axis. Host only."""
-        return as_tuple(self.native.extents(), self.native.ndim())
+        return as_tuple(self.native.get(self).extents(), self.native.get(self).ndim())
 
     @property
     def strides(self):
         """Strides in elements; None for implicit C order. Host only."""
-        if not self.native.has_strides():
+        if not self.native.get(self).has_strides():
             return None
-        return as_tuple(self.native.strides(), self.native.ndim())
+        return as_tuple(self.native.get(self).strides(), self.native.get(self).ndim())
 
     @property
     def strides_in_bytes(self):
@@ -344,69 +345,69 @@ OverflowError
     @property
     def itemsize(self):
         """The size of an element in bytes. Host only."""
-        return self.native.itemsize()
+        return self.native.get(self).itemsize()
 
     @property
     def slice_offset(self):
         """Offset of the first element, in elements. Host only."""
-        return self.native.offset()
+        return self.native.get(self).offset()
 
     @property
     def slice_offset_in_bytes(self):
         """Offset of the first element, in bytes. Host only."""
-        return offset_in_bytes(self.native)
+        return offset_in_bytes(self.native.get(self))
 
     @property
     def volume(self):
         """The number of elements; 1 without axes. Host only."""
-        return volume(self.native)
+        return volume(self.native.get(self))
 
     @property
     def stride_order(self):
         """The axes by decreasing stride; equal strides by decreasing extent. Host only."""
-        cdef axis_list order = order_of_strides(self.native)
+        cdef axis_list order = order_of_strides(self.native.get(self))
         return tuple([order[i] for i in range(order.count)])
 
     @property
     def is_contiguous_c(self):
         """Whether the layout is contiguous in C order, ignoring extents of 1. Host only."""
-        return is_contiguous_c(self.native)
+        return is_contiguous_c(self.native.get(self))
 
     @property
     def is_contiguous_f(self):
         """Whether the layout is contiguous in Fortran order, ignoring extents of 1. Host only."""
-        return is_contiguous_f(self.native)
+        return is_contiguous_f(self.native.get(self))
 
     @property
     def is_contiguous_any(self):
         """Whether the layout is contiguous in any axis order. Host only."""
-        return is_contiguous_any(self.native)
+        return is_contiguous_any(self.native.get(self))
 
     @property
     def is_dense(self):
         """Whether the layout is contiguous without an offset. Host only."""
-        return is_dense(self.native)
+        return is_dense(self.native.get(self))
 
     @property
     def is_unique(self):
         """Whether no two elements share memory; False if that is uncertain. Host only."""
-        return is_unique(self.native)
+        return is_unique(self.native.get(self))
 
     @property
     def offset_bounds(self):
         """The smallest and largest element offset; (0, -1) without elements. Host only."""
-        cdef offset_range bounds = bounds_of(self.native)
+        cdef offset_range bounds = bounds_of(self.native.get(self))
         return bounds.first, bounds.last
 
     @property
     def min_offset(self):
         """The smallest element offset. Host only."""
-        return bounds_of(self.native).first
+        return bounds_of(self.native.get(self)).first
 
     @property
     def max_offset(self):
         """The largest element offset. Host only."""
-        return bounds_of(self.native).last
+        return bounds_of(self.native.get(self)).last
 
     def required_size_in_bytes(self):
         """Return the size of the memory that the layout needs from offset 0. Host only.
@@ -421,7 +422,7 @@ OverflowError
         ValueError
             If an element has a negative offset.
         """
-        return size_for(self.native)
+        return size_for(self.native.get(self))
 
     def reshaped(self, tuple shape):
         """Return the layout of the same elements, in the same order, with another shape.
@@ -444,7 +445,7 @@ OverflowError
         """
         cdef int64_t[MAX_NUMBERS] extents
         fill_numbers(extents, shape)
-        return wrap_layout(reshaped(self.native, numbers(extents, len(shape))))
+        return wrap_layout(reshaped(self.native.get(self), numbers(extents, len(shape))))
 
     def permuted(self, tuple axis_order):
         """Return the layout with permuted axes.
@@ -467,7 +468,7 @@ OverflowError
         """
         cdef int64_t[MAX_NUMBERS] axes
         fill_numbers(axes, axis_order)
-        return wrap_layout(permuted(self.native, numbers(axes, len(axis_order))))
+        return wrap_layout(permuted(self.native.get(self), numbers(axes, len(axis_order))))
 
     def flattened(self, start_axis=0, end_axis=-1, mask=None):
         """Return the layout with adjacent axes merged if one stride describes both.
@@ -488,11 +489,11 @@ OverflowError
         """
         cdef uint64_t axis_mask
         if mask is None:
-            axis_mask = mask_of_range(self.native.ndim(), PyNumber_Index(start_axis),
+            axis_mask = mask_of_range(self.native.get(self).ndim(), PyNumber_Index(start_axis),
                                       PyNumber_Index(end_axis))
         else:
             axis_mask = PyNumber_Index(mask)
-        return wrap_layout(flattened(self.native, axis_mask))
+        return wrap_layout(flattened(self.native.get(self), axis_mask))
 
     def flattened_axis_mask(self):
         """Return a bit mask of the axes that can be merged into the previous axis. Host only.
@@ -502,7 +503,7 @@ OverflowError
         int
             Bit i stands for axis i. Combine masks of layouts of equal rank with ``&``.
         """
-        return mask_of(self.native)
+        return mask_of(self.native.get(self))
 
     def squeezed(self):
         """Remove the axes of extent 1; shape ``(0,)`` without elements. Host only.
@@ -511,7 +512,7 @@ OverflowError
         -------
         _StridedLayout
         """
-        return wrap_layout(squeezed(self.native))
+        return wrap_layout(squeezed(self.native.get(self)))
 
     def unsqueezed(self, axis):
         """Return the layout with inserted axes of extent 1.
@@ -537,7 +538,7 @@ OverflowError
         if not new_axes:
             return self
         fill_numbers(axes, new_axes)
-        return wrap_layout(unsqueezed(self.native, numbers(axes, len(new_axes))))
+        return wrap_layout(unsqueezed(self.native.get(self), numbers(axes, len(new_axes))))
 
     def broadcast_to(self, tuple shape):
         """Return the layout broadcast to a shape, with stride 0 for extended and new axes.
@@ -560,7 +561,7 @@ OverflowError
         """
         cdef int64_t[MAX_NUMBERS] extents
         fill_numbers(extents, shape)
-        return wrap_layout(broadcast_to(self.native, numbers(extents, len(shape))))
+        return wrap_layout(broadcast_to(self.native.get(self), numbers(extents, len(shape))))
 
     def repacked(self, itemsize, data_ptr=0, axis=-1, bint keep_dim=True):
         """Return the layout of the same bytes as elements of another size.
@@ -588,9 +589,9 @@ OverflowError
             If extents, strides, offset or address are not divisible accordingly.
         """
         cdef int64_t size = PyNumber_Index(itemsize)
-        if size == self.native.itemsize():
+        if size == self.native.get(self).itemsize():
             return self
-        return wrap_layout(repacked(self.native, size, signed_address(data_ptr),
+        return wrap_layout(repacked(self.native.get(self), size, signed_address(data_ptr),
                                     PyNumber_Index(axis), keep_dim))
 
     def max_compatible_itemsize(self, max_itemsize=16, data_ptr=0, axis=-1):
@@ -612,7 +613,7 @@ OverflowError
         int
             Element size in bytes; the current size if no larger one is possible.
         """
-        return max_compatible_itemsize(self.native, PyNumber_Index(max_itemsize),
+        return max_compatible_itemsize(self.native.get(self), PyNumber_Index(max_itemsize),
                                        signed_address(data_ptr), PyNumber_Index(axis))
 
     def sliced(self, slices):
@@ -635,15 +636,15 @@ OverflowError
         ValueError
             If an int is out of range, or there are more entries than axes.
         """
-        return wrap_layout(layout_of_key(self.native, slices))
+        return wrap_layout(layout_of_key(self.native.get(self), slices))
 
     def __getitem__(self, key):
-        return wrap_layout(layout_of_key(self.native, key))
+        return wrap_layout(layout_of_key(self.native.get(self), key))
 
     def __eq__(self, other):
         if not isinstance(other, _StridedLayout):
             return NotImplemented
-        return self.native.equals((<_StridedLayout>other).native)
+        return self.native.value_or_null().equals((<_StridedLayout>other).native.value_or_null())
 
     __hash__ = None
 
@@ -651,6 +652,8 @@ OverflowError
         raise TypeError("cannot pickle '_StridedLayout' object")
 
     def __repr__(self):
+        if not self.native.is_set():
+            return "<_StridedLayout>"
         offset = f", _slice_offset={self.slice_offset}" if self.slice_offset else ""
         return (f"_StridedLayout(shape={self.shape}, strides={self.strides}, "
                 f"itemsize={self.itemsize}{offset})")

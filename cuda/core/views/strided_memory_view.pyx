@@ -572,7 +572,9 @@ cdef StridedMemoryView derive_view(StridedMemoryView self, object layout, object
         reject_object_dtype(dtype, "StridedMemoryView.view()")
     check_memory(self)
     cdef StridedMemoryView view = new_view(type(self))
-    view.native = (<_StridedLayout>layout).native if layout is not None else self.native
+    view.native = self.native
+    if layout is not None:
+        view.native = (<_StridedLayout>layout).native.get(layout)
     view.layout = layout
     if dtype is not None:
         check_itemsize(dtype.itemsize, view.native.itemsize())

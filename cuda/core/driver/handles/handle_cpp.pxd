@@ -116,7 +116,18 @@ cdef extern from "python/objects.hpp" namespace "halfwarp::python":
         void close(object owner) noexcept
         void hold(object owner, Handle) noexcept
 
+
+# State that a constructor sets once: `get` raises RuntimeError for an object that has none.
+cdef extern from "python/lock/initialized.hpp" namespace "halfwarp::python":
+    cppclass initialized[Value]:
+        void check(object owner) except +
+        Value& get(object owner) except +
+        bint is_set() noexcept nogil
+        const Value& value_or_null() noexcept nogil
+        void set(Value) noexcept
+
 ctypedef held[context_handle, borrowed_context] held_context
+ctypedef initialized[context_handle] initialized_context
 ctypedef held[event_handle, borrowed_event] held_event
 ctypedef held[stream_handle, borrowed_stream] held_stream
 

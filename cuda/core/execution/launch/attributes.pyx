@@ -167,6 +167,9 @@ cdef object get_further(PyObject* owner, void* closure):
 
 cdef int set_further_attribute(PyObject* owner, PyObject* value, void* closure) except -1:
     cdef LaunchConfig self = <LaunchConfig>owner
+    if value is NULL:
+        raise AttributeError(f"property '{<object>closure}' of 'LaunchConfig' cannot be deleted; "
+                             "assign None to unset it")
     values = {} if self.further is None else self.further.values
     assign_further(self, create_further({**values, <object>closure: <object>value}))
     return 0

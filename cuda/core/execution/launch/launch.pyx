@@ -13,7 +13,7 @@ cdef void raise_failed_launch(CUresult code, const char* function, object kernel
         return  # the loader raised: there is no driver
     error = driver_error(code, function)
     if config is not NULL:
-        explain_limits(error, config, (<Kernel>kernel).native.raw(), device)
+        explain_limits(error, config, (<Kernel>kernel).native.get(kernel).raw(), device)
     error.add_note(describe_launch(<Kernel>kernel, arguments))
     raise error
 

@@ -42,8 +42,8 @@ cdef extern from "python/objects.hpp" namespace "halfwarp::python":
         object, const further_attributes*) except -1
     int register_config_class "halfwarp::python::register_class"(object, const config_fields*) \
         except -1
-    int register_kernel_class "halfwarp::python::register_class"(object, const kernel_handle*) \
-        except -1
+    int register_kernel_class "halfwarp::python::register_class"(
+        object, const initialized_kernel*) except -1
 
 
 cdef extern from "python/launch/launch_config.hpp" namespace "halfwarp::python":

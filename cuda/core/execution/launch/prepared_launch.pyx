@@ -98,7 +98,6 @@ cdef LaunchConfig copy_config(LaunchConfig config):
 
 cdef PreparedLaunch prepare_launch(Kernel kernel, object config, tuple values):
     cdef PreparedLaunch prepared = PreparedLaunch.__new__(PreparedLaunch)
-    plan_of(kernel)
     prepared.kernel_object = kernel
     prepared.shape = copy_config(accept_config(config))
     prepared.values[:] = values
@@ -108,7 +107,7 @@ cdef PreparedLaunch prepare_launch(Kernel kernel, object config, tuple values):
     prepared.fields.owners = <PyObject*>prepared.owners
     prepared.fields.entry = submit_raw
     prepared.fields.launch = new prepared_launch()
-    prepared.fields.launch.prepare(kernel.native, prepared.shape.fields, values)
+    prepared.fields.launch.prepare(kernel.native.get(kernel), prepared.shape.fields, values)
     return prepared
 
 

@@ -82,7 +82,8 @@ cdef CUgraphNodeParams conditional_parameters(object cls, GraphCondition conditi
     cdef CUgraphNodeParams params
     memset(&params, 0, sizeof(params))
     params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL
-    params.conditional.handle, params.conditional.size = condition.native, count
+    params.conditional.handle = condition.native.get(condition)
+    params.conditional.size = count
     params.conditional.ctx = raw_current_context()
     kind = KIND_OF[cls]
     if kind == "if":

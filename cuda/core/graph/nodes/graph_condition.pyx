@@ -10,7 +10,7 @@ cdef class GraphCondition:
     kernel receives the condition as an argument.
     """
 
-    cdef CUgraphConditionalHandle native
+    cdef initialized[CUgraphConditionalHandle] native
     cdef object __weakref__
 
     def __init__(self, *args, **kwargs):
@@ -20,29 +20,29 @@ cdef class GraphCondition:
     @property
     def handle(self):
         """The condition as an int, the form that kernels receive. Host only."""
-        return self.native
+        return self.native.get(self)
 
     def __cuda_kernel_arg__(self):
-        return self.native
+        return self.native.get(self)
 
     def __int__(self):
-        return self.native
+        return self.native.get(self)
 
     def __eq__(self, other):
         if not isinstance(other, GraphCondition):
             return NotImplemented
-        return self.native == (<GraphCondition>other).native
+        return self.native.value_or_null() == (<GraphCondition>other).native.value_or_null()
 
     def __hash__(self):
-        return hash(self.native)
+        return hash(self.native.value_or_null())
 
     def __repr__(self):
-        return f"<GraphCondition handle=0x{self.native:x}>"
+        return f"<GraphCondition handle=0x{self.native.value_or_null():x}>"
 
 
 cdef GraphCondition wrap_condition(CUgraphConditionalHandle native):
     cdef GraphCondition condition = GraphCondition.__new__(GraphCondition)
-    condition.native = native
+    condition.native.set(native)
     return condition
 
 

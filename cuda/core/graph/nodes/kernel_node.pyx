@@ -111,7 +111,7 @@ cdef class KernelNode(GraphNode):
             update_kernel_node(self, config, kernel, args)
 
     def _details(self):
-        return f"kernel=0x{<uintptr_t>self.kernel_object.native.raw():x}"
+        return f"kernel=0x{<uintptr_t>self.kernel_object.native.get(self.kernel_object).raw():x}"
 
     def _label(self):
         return (f"{kernel_name(self.kernel_object)}\n<<<{readable_extent(self.grid)}, "
@@ -165,7 +165,7 @@ cdef int explain_node_limits(object error, const config_fields& config, Kernel k
     """Name the limit that the parameters of a node exceed on the current device."""
     cdef CUdevice device = -1
     try_call(driver.cuCtxGetDevice, &device)
-    return explain_limits(error, &config.native, kernel.native.raw(), device)
+    return explain_limits(error, &config.native, kernel.native.get(kernel).raw(), device)
 
 
 cdef LaunchConfig shared_config(_GraphState graph, LaunchConfig config):

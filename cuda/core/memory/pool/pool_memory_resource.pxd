@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # PoolMemoryResource: a pool that cuts segments of an upstream resource into blocks.
 
+ctypedef segment_pool* pool_pointer
+ctypedef initialized[pool_pointer] initialized_pool
+
+
 cdef class PoolMemoryResource(MemoryResource):
-    cdef segment_pool* native  # NULL before __init__
+    cdef initialized_pool native
     cdef readonly object upstream
     cdef Stream upstream_stream  # frees segments upstream; created with the first segment
     cdef int device

@@ -82,7 +82,7 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
             upstream = DeviceMemoryResource(device_object)
         else:
             require_memory_resource(upstream)
-        if self.native is not NULL:
+        if self.native.is_set():
             raise RuntimeError("a PoolMemoryResource is already initialized")
         self.is_for_device = upstream.is_device_accessible
         self.is_for_host = upstream.is_host_accessible
@@ -90,7 +90,7 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
         self.device = upstream.device_id if self.is_for_device else device_object.ordinal
         self.upstream, self.limit, self.capture = upstream, limit, capture
         self.stacks = {} if track_allocations else None
-        self.native = new segment_pool(new_totals())
+        self.native.set(new segment_pool(new_totals()))
         self.capture_pools = weakref.WeakValueDictionary()
         self.release_threshold = threshold
         import_module("cuda.core.memory.leak_report").watch(self)
@@ -98,18 +98,19 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
             add_initial_segment(self, device_object, initial)
 
     def __dealloc__(self):
-        if self.native is NULL or not self.native.is_of_this_process() or is_finalizing():
+        if not is_usable(self) or is_finalizing():
             return
+        cdef segment_pool* pool = self.native.value_or_null()
         try:
             try:
                 return_segments(self, 0)  # in stream order, which needs the driver
             finally:
-                close_segments(self.native.remove_all_segments())
+                close_segments(pool.remove_all_segments())
                 if self.parent is not None and self.parent.is_closed:
                     return_segments(self.parent, 0)  # nothing else releases its stream now
         except Exception as error:
             report_line(f"Warning: a PoolMemoryResource could not free its memory: {error}")
-        self.native.release()
+        pool.release()
 
     @cython.binding(True)
     def allocate(self, size, stream=NOT_GIVEN):
@@ -168,13 +169,13 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
         """
         cdef CUdeviceptr address = address_from(ptr)
         cdef Stream order = stream_or_default(stream, "deallocate()")
-        if address == 0 or self.native is NULL or not self.native.is_of_this_process():
+        if address == 0 or not is_usable(self):
             return
         cdef pool_block* block
         cdef cbool is_owned = False
         cdef PoolMemoryResource pool
         for pool in pools_of(self):
-            block = pool.native.claim(address, is_owned)
+            block = pool_of(pool).claim(address, is_owned)
             if block is not NULL:
                 free_block(pool, block, free_order(), order)
                 return
@@ -191,14 +192,14 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
         Stream-ordered. The other segments are returned with the last buffer. Closing twice has no
         effect.
         """
-        if self.native is not NULL and self.native.is_of_this_process():
-            self.native.close()
+        if is_usable(self):
+            pool_of(self).close()
             return_segments(self, 0)
 
     @property
     def is_closed(self):
         """Whether `close` was called. Host only."""
-        return self.native is NULL or self.native.is_closed()
+        return not self.native.is_set() or pool_of(self).is_closed()
 
     def trim(self, size_t min_bytes_to_keep=0):
         """Return the completely free segments to `upstream`.
@@ -234,14 +235,14 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
             ``fragmentation``: the fraction of the free bytes outside the largest free block.
         """
         require_native(self)
-        cdef pool_totals* totals = &self.native.totals()
-        cdef block_figures own = self.native.figures()
+        cdef pool_totals* totals = &pool_of(self).totals()
+        cdef block_figures own = pool_of(self).figures()
         cdef PoolMemoryResource pool
         allocations, allocated_bytes, frees, reused = (
             totals.allocations.load(), totals.allocated_bytes.load(), totals.frees.load(),
             totals.reused.load())
         for pool in pools_of(self):
-            figures = pool.native.figures()
+            figures = pool_of(pool).figures()
             allocations = allocations + figures.allocations
             allocated_bytes = allocated_bytes + figures.allocated_bytes
             frees, reused = frees + figures.frees, reused + figures.reuse_same_stream
@@ -281,7 +282,7 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
         cdef PoolMemoryResource pool
         rows = []
         for pool in pools_of(self):
-            blocks = pool.native.live_blocks()
+            blocks = pool_of(pool).live_blocks()
             for block in blocks:
                 rows.append((block.address, block.size, <uintptr_t>block.stream, block.age))
         reports = import_module("cuda.core.memory.pool.reports")
@@ -299,6 +300,7 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
 
     @release_threshold.setter
     def release_threshold(self, value):
+        self.native.check(self)
         self.threshold = None if value is None else size_from(value, "release_threshold")
         pools_with_threshold.discard(self)
         if value is not None:
@@ -337,14 +339,22 @@ cdef int release_beyond_thresholds(int device) except -1:
     cdef PoolMemoryResource pool
     for each in list(pools_with_threshold):
         pool = each
-        if pool.device == device and pool.native.is_of_this_process():
+        if pool.device == device and is_usable(pool):
             return_segments(pool, pool.threshold)
     return 0
 
 
+cdef inline segment_pool* pool_of(PoolMemoryResource self) except NULL:
+    return self.native.get(self)
+
+
+cdef bint is_usable(PoolMemoryResource self) noexcept:
+    """Return whether the pool is initialized and belongs to this process, not to its parent."""
+    return self.native.is_set() and self.native.value_or_null().is_of_this_process()
+
+
 cdef int require_native(PoolMemoryResource self) except -1:
-    check_open(self.native is not NULL, "PoolMemoryResource")
-    if not self.native.is_of_this_process():
+    if not pool_of(self).is_of_this_process():
         raise RuntimeError("this pool belongs to the parent process: its memory cannot be used in "
                            "a forked child process; create a new PoolMemoryResource")
     return 0
@@ -356,16 +366,17 @@ cdef Buffer allocate_block(PoolMemoryResource self, object size, Stream stream):
     cdef borrowed_stream order
     cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
     cdef pool_block* block = NULL
+    cdef segment_pool* native = pool_of(self)
     buffer.order.record(stream.native.share_open(stream))
     order = stream.native.borrow_open(stream)
-    if self.native is NULL or self.native.is_closed() or not self.native.is_of_this_process():
+    if native.is_closed() or not native.is_of_this_process():
         require_native(self)
         check_open(False, "PoolMemoryResource")
     call(driver.cuStreamIsCapturing, order.raw(), &status)
     if status != CU_STREAM_CAPTURE_STATUS_NONE and self.parent is None:
         return allocate_block(pool_for_capture(self, order), size, stream)
     if size_requested:
-        block = self.native.allocate(size_requested, order)
+        block = native.allocate(size_requested, order)
         if block is NULL:
             block = find_memory(self, size_requested, stream)
         if self.stacks is not None:
@@ -394,9 +405,9 @@ cdef PoolMemoryResource pool_for_capture(PoolMemoryResource self, const stream_r
     pool = self.capture_pools.get(capture.id)
     if pool is None:
         pool = PoolMemoryResource.__new__(PoolMemoryResource)
-        pool.native = new segment_pool(self.native.shared_totals())
-        pool.native.count_at_once()
-        self.native.count_at_once()
+        pool.native.set(new segment_pool(pool_of(self).shared_totals()))
+        pool_of(pool).count_at_once()
+        pool_of(self).count_at_once()
         pool.parent, pool.upstream, pool.stacks = self, self.upstream, self.stacks
         pool.limit, pool.padding, pool.device = self.limit, self.padding, self.device
         pool.is_for_device, pool.is_for_host = self.is_for_device, self.is_for_host
@@ -413,10 +424,11 @@ cdef pool_block* find_free(PoolMemoryResource self, size_t size, Stream target,
     Never waits for a block outside `segments`.
     """
     cdef borrowed_stream order = target.native.borrow_open(target)
-    cdef pool_block* block = self.native.allocate_from_bins(size, order, segments)
+    cdef segment_pool* pool = pool_of(self)
+    cdef pool_block* block = pool.allocate_from_bins(size, order, segments)
     if block is NULL and self.parent is None:  # a capture has a single stream order
         with nogil:
-            block = self.native.allocate_across_streams(size, order, segments)
+            block = pool.allocate_across_streams(size, order, segments)
     return block
 
 
@@ -424,10 +436,11 @@ cdef pool_block* find_memory(PoolMemoryResource self, size_t size, Stream stream
     """Find memory after the fast path failed, trying the cheapest measures first."""
     cdef pool_block* block = NULL
     cdef int step
-    if self.native.is_inert():
+    if pool_of(self).is_inert():
         raise RuntimeError("the context of this pool's memory was reset or destroyed: create a new "
                            "PoolMemoryResource")
     cdef PoolMemoryResource root = self if self.parent is None else self.parent
+    cdef segment_pool* root_pool = pool_of(root)
     error = None
     for step in range(4):
         if step == 1:
@@ -436,10 +449,10 @@ cdef pool_block* find_memory(PoolMemoryResource self, size_t size, Stream stream
             import_module("gc").collect()
         elif step == 3:
             with nogil:
-                root.native.synchronize()
+                root_pool.synchronize()
             return_segments(root, 0)
         if step:
-            count_oom_retry(self.native)
+            count_oom_retry(pool_of(self))
         block = find_free(self, size, stream, use_for(size))  # keeps large blocks unsplit
         if block is NULL:
             block = find_free(self, size, stream, ALL_BLOCKS)
@@ -455,7 +468,7 @@ cdef pool_block* find_memory(PoolMemoryResource self, size_t size, Stream stream
 
 cdef pool_block* grow(PoolMemoryResource self, size_t size, Stream stream) except NULL:
     """Allocate a segment from upstream: first a large one, then one of the required size."""
-    cdef size_t reserved = self.native.totals().reserved.load()
+    cdef size_t reserved = pool_of(self).totals().reserved.load()
     cdef size_t step = min(max(reserved // 4, SEGMENT_UNIT), MAX_GROWTH)
     cdef size_t exact = rounded_up_to(size, SEGMENT_UNIT)
     cdef size_t segment_size
@@ -463,7 +476,7 @@ cdef pool_block* grow(PoolMemoryResource self, size_t size, Stream stream) excep
     error = MemoryError("the size exceeds max_size")
     sizes = {max(step, exact), exact, rounded_up_to(size, BLOCK_UNIT)}
     for segment_size in sorted(sizes, reverse=True):
-        if segment_size < size or not self.native.reserve(segment_size, self.limit):
+        if segment_size < size or not pool_of(self).reserve(segment_size, self.limit):
             continue
         try:
             return add_segment(self, segment_size, size, stream)
@@ -494,13 +507,13 @@ cdef pool_block* add_segment(PoolMemoryResource self, size_t size, size_t block_
             offset = -memory.fields.pointer % BLOCK_UNIT
         check_apart(self, memory)
         order = stream.native.borrow_open(stream)
-        block = self.native.add_segment(memory.fields.pointer + offset, size, <void*>memory,
-                                        order, block_size)
+        block = pool_of(self).add_segment(memory.fields.pointer + offset, size, <void*>memory,
+                                          order, block_size)
     except BaseException:
-        self.native.unreserve(size)
+        pool_of(self).unreserve(size)
         raise
     Py_INCREF(memory)
-    notify_log("note_pool", (self.device, size, self.native.totals().reserved.load()))
+    notify_log("note_pool", (self.device, size, pool_of(self).totals().reserved.load()))
     return block
 
 
@@ -525,7 +538,7 @@ cdef Buffer allocate_upstream(PoolMemoryResource self, size_t size, Stream strea
 
 
 cdef int check_apart(PoolMemoryResource self, Buffer memory) except -1:
-    if self.native.overlaps(memory.fields.pointer, memory.fields.size):
+    if pool_of(self).overlaps(memory.fields.pointer, memory.fields.size):
         raise ValueError(f"{qualified_name(self.upstream)}.allocate() returned memory at "
                          f"{memory.fields.pointer:#x} that it has already returned to this pool")
     return 0
@@ -543,7 +556,7 @@ cdef Stream create_upstream_stream(PoolMemoryResource self, Stream stream):
 cdef int add_initial_segment(PoolMemoryResource self, Device device, size_t size) except -1:
     size = rounded_up_to(size, BLOCK_UNIT)
     self.upstream_stream = create_stream_in(Stream, device.context_to_use(), None)
-    if not self.native.reserve(size, SIZE_MAX):
+    if not pool_of(self).reserve(size, SIZE_MAX):
         raise MemoryError(f"{size} bytes exceed the address space")
     add_segment(self, size, 0, self.upstream_stream)
     return 0
@@ -557,11 +570,12 @@ cdef size_t return_segments(PoolMemoryResource self, size_t keep) except? 0:
     cdef Stream stream = upstream_stream_of(self)
     if stream is None:
         return 0
+    cdef segment_pool* pool = pool_of(self)
     order = stream.native.borrow_open(stream)
     with nogil:
-        segments = self.native.remove_free_segments(keep, order)
+        segments = pool.remove_free_segments(keep, order)
     size = close_segments(segments)
-    if self.native.is_closed() and self.native.totals().reserved.load() == 0:
+    if pool.is_closed() and pool.totals().reserved.load() == 0:
         with cython.critical_section(self):
             self.upstream_stream = None
     return size
@@ -597,12 +611,12 @@ cdef int free_block(PoolMemoryResource self, pool_block* block, const free_order
                     Stream stream) except -1:
     """Free a block once, also after failures: on `stream`, or on its own stream for None."""
     cdef bint was_last
-    if not self.native.is_of_this_process():
+    if not is_usable(self):
         return 0
     if self.stacks is not None:
         self.stacks.pop(block.address, None)
     if stream is None and not block.home.is_per_thread():
-        was_last = self.native.free(block[0], block.home[0])
+        was_last = pool_of(self).free(block[0], block.home[0])
     else:
         was_last = free_on_other_stream(self, block, order, stream)
     if was_last:
@@ -616,6 +630,7 @@ cdef bint free_on_other_stream(PoolMemoryResource self, pool_block* block, const
     cdef borrowed_stream target
     cdef Stream token = PER_THREAD_DEFAULT_STREAM
     cdef bint was_last
+    cdef segment_pool* pool = pool_of(self)
     try:
         if stream is None:
             target = token.native.borrow_open(token)
@@ -624,11 +639,11 @@ cdef bint free_on_other_stream(PoolMemoryResource self, pool_block* block, const
             target = stream.native.borrow_open(stream)
         if target.raw() is CU_STREAM_PER_THREAD:
             with nogil:
-                was_last = self.native.free_on_this_thread(block[0], target)
+                was_last = pool.free_on_this_thread(block[0], target)
             return was_last
-        return self.native.free(block[0], self.native.home_of(target))
+        return pool.free(block[0], pool.home_of(target))
     except CUDAError:
-        self.native.free(block[0], block.home[0])
+        pool.free(block[0], block.home[0])
         raise
 
 
@@ -636,11 +651,12 @@ cdef int move_block_to_stream(PoolMemoryResource self, Buffer buffer, Stream str
     """Set the stream on which the block of a Buffer is freed."""
     cdef borrowed_stream target
     cdef stream_blocks* home
-    if not self.native.is_of_this_process():
+    if not is_usable(self):
         return 0
+    cdef segment_pool* pool = pool_of(self)
     target = stream.native.borrow_open(stream)
-    home = &self.native.home_of(target)
+    home = &pool.home_of(target)
     with cython.critical_section(buffer):
         if buffer.block is not NULL:
-            self.native.change_home(buffer.block[0], home[0])
+            pool.change_home(buffer.block[0], home[0])
     return 0

@@ -9,10 +9,13 @@ cdef extern from "views/tensor_maps/encode.hpp" namespace "halfwarp::views":
         CUtensorMap native
         tensor_map() noexcept
 
+ctypedef tensor_map* tensor_map_pointer
+ctypedef initialized[tensor_map_pointer] initialized_tensor_map
+
 
 @cython.final
 cdef class TensorMapDescriptor:
-    cdef tensor_map* native
+    cdef initialized_tensor_map native
     cdef StridedMemoryView view     # view of the tensor
     cdef object tensor              # exporting object
     cdef uintptr_t context          # context that was current at creation

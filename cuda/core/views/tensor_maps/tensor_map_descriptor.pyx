@@ -78,7 +78,8 @@ cdef class TensorMapDescriptor:
                            "StridedMemoryView.as_tensor_map() instead.")
 
     def __dealloc__(self):
-        del self.native
+        cdef tensor_map* native = self.native.value_or_null()
+        del native
 
     @staticmethod
     def _from_tiled(view, box_dim=None, *, options=None, element_strides=None, data_type=None,
@@ -122,6 +123,7 @@ cdef class TensorMapDescriptor:
     @property
     def device(self):
         """The Device of the tensor; None for memory without a device. Host only."""
+        self.native.check(self)
         if self.view.fields.device < 0:
             return None
         return import_module("cuda.core").Device(self.view.fields.device)
@@ -149,6 +151,7 @@ cdef class TensorMapDescriptor:
         cuTensorMapReplaceAddress : the driver function.
         """
         cdef StridedMemoryView view
+        cdef tensor_map* native = self.native.get(self)
         if isinstance(tensor, StridedMemoryView):
             view = <StridedMemoryView>tensor
         else:
@@ -158,13 +161,14 @@ cdef class TensorMapDescriptor:
         if context != self.context:
             raise RuntimeError("replace_address: the tensor map was created in another context "
                                "than the current one")
-        check_result(replace_map_address(self.native[0], view.fields.pointer),
+        check_result(replace_map_address(native[0], view.fields.pointer),
                      b"cuTensorMapReplaceAddress")
         self.view, self.tensor = view, tensor
 
     def __cuda_kernel_arg__(self):
+        cdef tensor_map* native = self.native.get(self)
         check_memory(self.view)
-        return PyBytes_FromStringAndSize(<char*>self.native, MAP_BYTES)
+        return PyBytes_FromStringAndSize(<char*>native, MAP_BYTES)
 
     def __reduce__(self):
         raise TypeError("cannot pickle 'TensorMapDescriptor' object: it contains an address of "
@@ -329,9 +333,10 @@ cdef int raise_map_error(map_request* request, CUresult code, const char* functi
 cdef TensorMapDescriptor create_map(map_request* request, StridedMemoryView view, str kind):
     cdef const char* function = NULL
     cdef TensorMapDescriptor descriptor = TensorMapDescriptor.__new__(TensorMapDescriptor)
-    descriptor.native = new tensor_map()
+    cdef tensor_map* native = new tensor_map()
+    descriptor.native.set(native)
     descriptor.context = current_context_address()
-    cdef CUresult code = encode_map(request[0], descriptor.native[0], &function)
+    cdef CUresult code = encode_map(request[0], native[0], &function)
     if code:
         raise_map_error(request, code, function)
     check_memory(view)  # converting an option may have closed the Buffer

@@ -96,12 +96,12 @@ class TestArguments:
         with pytest.raises(RuntimeError, match="already initialized"):
             pool.__init__(device)
 
-    def test_an_uninitialized_pool_is_closed(self, stream):
+    def test_an_uninitialized_pool_is_refused(self, stream):
         empty = PoolMemoryResource.__new__(PoolMemoryResource)
         assert empty.is_closed
         empty.close()
         for operation in (lambda: empty.allocate(1, stream=stream), empty.trim, empty.statistics):
-            with pytest.raises(RuntimeError, match="closed"):
+            with pytest.raises(RuntimeError, match="was not initialized"):
                 operation()
 
     def test_a_size_that_closes_the_pool(self, pool, stream):
