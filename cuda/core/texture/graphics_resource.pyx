@@ -70,7 +70,7 @@ cdef class _Mapping(MemoryResource):
         code = unmap_graphics(self.native.value_or_null(), order)
         if code != CUDA_SUCCESS:
             report_failed_destroy("cuGraphicsUnmapResources",
-                                  <uintptr_t>self.native.raw(), code)
+                                  <uintptr_t>self.native.value_or_null().raw(), code)
 
 
 cdef class GraphicsResource:
