@@ -17,7 +17,13 @@ int without_method(PyObject* value, const conversion&, const target& to) noexcep
   return pack(value, to);
 }
 
-int pack_none(PyObject* value, const target& to) noexcept { return pack_address(value, 0, to); }
+int pack_none(PyObject* value, const target& to) noexcept {
+  if (!(to.parameter.accepts & core::accepts_address)) {
+    return to.fail(PyExc_TypeError,
+                   "the parameter is a number, got None, which is passed as the null pointer");
+  }
+  return pack_address(value, 0, to);
+}
 
 int pack_buffer(PyObject* value, const target& to) noexcept {
   const buffer_fields& buffer = fields_of<buffer_fields>(value);

@@ -27,14 +27,19 @@ SYNONYMS = {
 }
 
 
-def names_hint(name, names):
-    """Return the next step for an unknown option: the similar name, or all names. Host only."""
-    names = list(names)
+def similar_name(name, names):
+    """Return the hint at the most similar name; "" if no name is similar. Host only."""
+    name, names = str(name), list(names)
     matches = [SYNONYMS.get(name.lower()), *difflib.get_close_matches(name, names, n=1)]
     for match in matches:
         if match in names:
             return f"; did you mean {match!r}?"
-    return f"; the options are {', '.join(names)}"
+    return ""
+
+
+def names_hint(name, names):
+    """Return the next step for an unknown option: the similar name, or all names. Host only."""
+    return similar_name(name, names) or f"; the options are {', '.join(names)}"
 
 
 def unknown_option(cls, options):

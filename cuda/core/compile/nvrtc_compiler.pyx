@@ -22,22 +22,6 @@ cdef tuple as_expressions(object value):
     return () if value is None else tuple(value)
 
 
-cdef list hints_for(str log):
-    """Return advice for a failed compilation that its log suggests."""
-    import re  # for errors only
-
-    hints = []
-    if missing := re.search(r'could not open source file "([^"]+)"', log):
-        hints.append(
-            f"{missing[1]} was not found: ProgramOptions(use_bundled_headers=True) provides the "
-            "headers of CUDA, such as cuda_fp16.h, with NVRTC 13.3 or newer; for other headers "
-            "or an older NVRTC, set include_path")
-    if "__nv_name_map" in log:
-        hints.append("a name expression was not found in the source: write it in C++ syntax, with "
-                     "its namespace and its template arguments")
-    return hints
-
-
 @cython.final
 cdef class NvrtcCompiler(Compiler):
     """The C++ compiler NVRTC; each compilation has its own target and name expressions."""
@@ -54,12 +38,12 @@ cdef class NvrtcCompiler(Compiler):
 
     def __init__(self, str source, options):
         self.options = options
-        self.name = options.name
+        self.name = program_name(options.name)
         self.fixed_fields = copy_fields(options, ("name",))
         if (options.debug or options.lineinfo) and options.name == "default_program":
             source = self.write_debug_source(source)
         self.source = source.encode()
-        self.native = NvrtcProgram.create(self.source, options.name.encode())
+        self.native = NvrtcProgram.create(self.source, program_name(options.name).encode())
 
     cdef str write_debug_source(self, str source):
         """Write the source to a file for debuggers; return it with a #line of that file."""
@@ -142,7 +126,8 @@ cdef class NvrtcCompiler(Compiler):
 
     cdef nvrtcResult run_once(self, list options, tuple expressions) except *:
         if self.is_used or self.native.raw is NULL:
-            program = NvrtcProgram.create(self.source, self.fixed_fields["name"].encode())
+            name = program_name(self.fixed_fields["name"])
+            program = NvrtcProgram.create(self.source, name.encode())
             with cython.critical_section(self):
                 self.native = program
         self.is_used = True
@@ -157,7 +142,8 @@ cdef class NvrtcCompiler(Compiler):
         if status == NVRTC_ERROR_INVALID_OPTION:
             log = f"NVRTC {'.'.join(map(str, nvrtc_version()))} rejects an option:\n{log}"
         error = nvrtc_error(status, b"nvrtcCompileProgram", log)
-        for hint in hints_for(log):
+        hints_for = import_module("cuda.core.compile.failure_hints").hints_for
+        for hint in hints_for(log, self.source.decode(), self.options):
             error.add_note(hint)
         raise error
 

@@ -31,10 +31,10 @@ cdef class NvvmCompiler(Compiler):
     def __init__(self, source, options):
         _get_nvvm_module()
         self.options = options
-        self.name = options.name
+        self.name = program_name(options.name)
         self.fixed_fields = copy_fields(options, ("name", "extra_sources"))
         self.native = NvvmProgram.create()
-        self.native.add(ir_bytes(source), options.name.encode())
+        self.native.add(ir_bytes(source), self.name.encode())
         for name, module in options.extra_sources or ():
             self.native.add(ir_bytes(module), name.encode())
 

@@ -8,7 +8,18 @@ cdef str as_text(object code):
         return bytes(code).rstrip(b"\0").decode()
     if isinstance(code, str):
         return code.rstrip("\0")
-    raise TypeError(f"Expected type str, but got {type(code).__name__}")
+    advice = ""
+    if isinstance(code, os.PathLike):
+        advice = ": pass the text of the file, path.read_text()"
+    raise TypeError(f"Expected type str, but got {type(code).__name__}{advice}")
+
+
+cdef str program_name(object name):
+    """Return the name of a program, which may be a path."""
+    if not isinstance(name, (str, os.PathLike)):
+        raise TypeError(f"ProgramOptions.name must be a str or a path, got {name!r} "
+                        f"({type(name).__name__})")
+    return os.fsdecode(name)
 
 
 cdef int check_source(object code, str code_type, object options) except -1:
@@ -204,6 +215,7 @@ cdef object compile_now(Program self, str target, object name_expressions, objec
     begin = monotonic()
     with self.lock:
         check_open(self.is_open, "Program")
+        check_log_file(logs)
         code = compiler_of(self).compile(target, name_expressions, logs)
     notify_log("note_compiled",
                (compiler_of(self).backend, target, monotonic() - begin, len(code.code)))
@@ -241,10 +253,17 @@ cdef str arch_problem(object arch):
     return f"arch must be 'sm_NN' or 'compute_NN', got {arch!r}{hint}"
 
 
+cdef int check_log_file(object logs) except -1:
+    if logs is not None and not hasattr(logs, "write"):
+        raise TypeError(f"logs must have a method write(str), such as an open file, got {logs!r}")
+    return 0
+
+
 cdef int check_cache(object cache) except -1:
     if cache is None:
         return 0
     if not isinstance(cache, cache_function("resource", "ProgramCacheResource")):
         raise TypeError("cache must be an instance of cuda.core.utils.ProgramCacheResource; got "
-                        f"{type(cache).__name__}")
+                        f"{type(cache).__name__}: pass FileStreamProgramCache(path) for a folder, "
+                        "or InMemoryProgramCache()")
     return 0

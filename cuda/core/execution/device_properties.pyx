@@ -26,7 +26,8 @@ cdef class DeviceProperties:
 
     def __getitem__(self, name):
         if name not in attribute_names:
-            raise KeyError(name)
+            hint = import_module("cuda.core.arguments.suggestions").similar_name
+            raise KeyError(f"no device property {name!r}{hint(name, attribute_names)}")
         return getattr(self, name)
 
     def __repr__(self):

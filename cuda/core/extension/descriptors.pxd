@@ -20,8 +20,11 @@ cdef extern from "Python.h":
     ctypedef struct number_slots "PyNumberMethods":
         PyObject* (*nb_subtract)(PyObject*, PyObject*) except NULL
     # Cython's declaration of PyTypeObject lacks these members.
+    ctypedef struct mapping_slots "PyMappingMethods":
+        PyObject* (*mp_subscript)(PyObject*, PyObject*) except NULL
     ctypedef struct mutable_type "PyTypeObject":
         PyObject* tp_dict
+        mapping_slots* tp_as_mapping
         number_slots* tp_as_number
         PyObject* (*tp_call)(PyObject*, PyObject*, PyObject*) except NULL
         unsigned long tp_flags

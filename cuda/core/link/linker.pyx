@@ -183,8 +183,17 @@ cdef int check_object_codes(tuple codes) except -1:
         raise ValueError("At least one ObjectCode object must be provided")
     for code in codes:
         if not isinstance(code, ObjectCode):
-            raise TypeError(f"Expected type ObjectCode, but got {type(code).__name__}")
+            raise TypeError(f"Expected type ObjectCode, but got {type(code).__name__}"
+                            f"{input_advice(code)}")
     return 0
+
+
+cdef str input_advice(object value):
+    if isinstance(value, (list, tuple)):
+        return ": pass each ObjectCode as an argument of its own"
+    if isinstance(value, (bytes, bytearray)):
+        return ": pass ObjectCode.from_cubin(code), or that of another format"
+    return ": pass what Program.compile() returns" if isinstance(value, Program) else ""
 
 
 cdef int begin_link(Linker self, list codes, object options) except -1:
@@ -266,6 +275,7 @@ cdef bytes make_image(LinkSession session, str target, list codes):
     except Exception as error:
         log = session.error_log
         if "Undefined reference" in log:
+            remove_notes(error)  # nvJitLink calls it an internal error
             error.add_note("no input defines the symbol: add the code that defines it under this "
                            "exact name (extern \"C\", or the mangled name) to the Linker")
         elif "NO_MODULE" in log or "nvvmCompileProgram" in log and not may_have_ltoir(codes):
@@ -273,6 +283,13 @@ cdef bytes make_image(LinkSession session, str target, list codes):
         elif not log and target in TARGET_HINTS:
             error.add_note(TARGET_HINTS[target])
         raise
+
+
+cdef int remove_notes(object error) except -1:
+    """Remove the explanation of the status, which misleads where the log has the cause."""
+    error.__notes__ = [each for each in getattr(error, "__notes__", ())
+                       if each.startswith("failed function")]
+    return 0
 
 
 cdef bint may_have_ltoir(list codes):

@@ -176,6 +176,8 @@ cdef class NvJitLinkSession(LinkSession):
         try:
             return self.run(call_add_data, &call, "nvJitLinkAddData")
         except Exception as error:
+            if code.format == "ltoir":
+                error.add_note("LTO-IR inputs need LinkerOptions(link_time_optimization=True)")
             if code.format == "ptx" and b".version" not in content:
                 error.add_note("the input is not PTX, which begins with .version; compile C++ with "
                                "code_type='c++'")

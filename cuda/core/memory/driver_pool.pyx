@@ -391,7 +391,11 @@ cdef dict pool_figures(const pool_handle& pool):
             figures[figure] = read_attribute(pool, name)
         except CUDAError:  # the caller already raises another error
             continue
-    return figures
+    try:
+        limit = pool_attribute(pool, CU_MEMPOOL_ATTR_MAX_POOL_SIZE)
+    except CUDAError:  # drivers before CUDA 13.0
+        limit = 0
+    return {**figures, "limit": limit} if 0 < limit < SIZE_MAX else figures
 
 
 cdef object describe_out_of_memory(const pool_handle& pool, size_t size, object error):
@@ -405,8 +409,9 @@ cdef object describe_out_of_memory(const pool_handle& pool, size_t size, object 
     owner = "a memory pool without a device"
     if device >= 0:
         owner = f"the memory pool of device {device}"
+    advice = "raise max_size, " if "limit" in facts else ""
     text = (f"{error}\n{size} bytes requested from {owner} ({known}, all in bytes); free "
-            "buffers, trim() other pools, or request less")
+            f"buffers, trim() other pools, {advice}or request less")
     return OutOfMemoryError(text, code=error.code, name=error.name, where=error.where,
                             requested=size, device_id=None if device < 0 else device, **facts)
 

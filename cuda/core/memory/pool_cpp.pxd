@@ -20,6 +20,7 @@ cdef extern from "cuda.h" nogil:
         CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
         CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH
         CU_MEMPOOL_ATTR_USED_MEM_CURRENT
+        CU_MEMPOOL_ATTR_MAX_POOL_SIZE
         CU_MEMPOOL_ATTR_USED_MEM_HIGH
     ctypedef enum CUmemAllocationType:
         CU_MEM_ALLOCATION_TYPE_PINNED

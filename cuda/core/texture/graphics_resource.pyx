@@ -19,7 +19,7 @@ cdef unsigned register_flags(object value) except? 0xFFFFFFFF:
 
 
 cdef unsigned graphics_name(str label, object value) except? 0xFFFFFFFF:
-    number = PyNumber_Index(value)
+    number = as_int(label, value)
     if not 0 <= number <= 0xFFFFFFFF:
         raise ValueError(f"{label} must be from 0 to {0xFFFFFFFF}, got {number}")
     return number

@@ -66,6 +66,8 @@ def channel_count(value: Any) -> int:
 
 def array_shape(value: Any) -> tuple[int, ...]:
     """Return one to three extents, the fastest axis first."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"shape must be a tuple of ints, got {value!r}")
     try:
         extents = tuple(int(extent) for extent in value)
     except TypeError:
