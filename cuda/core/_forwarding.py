@@ -26,7 +26,7 @@ MODULES = {
         "DeviceResources SMResource SMResourceOptions WorkqueueResource WorkqueueResourceOptions"
     ),
     "_dlpack": "DLDeviceType",
-    "_event": "Event EventOptions IPCEventDescriptor",
+    "_event": "Event EventOptions IPCEventDescriptor _reduce_event",
     "_graphics": "GraphicsResource",
     "_host": "Host",
     "graph._adjacency_set_proxy": "AdjacencySetProxy",
@@ -41,10 +41,13 @@ MODULES = {
         "MemsetNode SwitchNode WhileNode"
     ),
     "_kernel_arg_handler": "ParamHolder",
-    "_launch_config": "LaunchConfig _to_native_launch_config",
+    "_launch_config": "Device LaunchConfig _to_native_launch_config",
     "_launcher": "launch",
     "_layout": "_StridedLayout",
-    "_linker": "Linker LinkerOptions _decide_nvjitlink_or_driver",
+    "_linker": (
+        "Linker LinkerOptions _decide_nvjitlink_or_driver _driver _use_nvjitlink_backend "
+        "assert_type"
+    ),
     "_memory": (
         "Buffer DeviceMemoryResource DeviceMemoryResourceOptions DevicePointerT "
         "DevicePointerType GraphMemoryResource IPCAllocationHandle IPCBufferDescriptor "
@@ -59,7 +62,7 @@ MODULES = {
     "_memory._copy_ops": "copy_batch",
     "_memory._device_memory_resource": "DeviceMemoryResource DeviceMemoryResourceOptions",
     "_memory._graph_memory_resource": "GraphMemoryResource",
-    "_memory._managed_buffer": "AccessedBySetProxy ManagedBuffer",
+    "_memory._managed_buffer": "AccessedBySetProxy ManagedBuffer _get_int_attr",
     "_memory._managed_memory_ops": "discard_batch discard_prefetch_batch prefetch_batch",
     "_memory._managed_memory_resource": "ManagedMemoryResource ManagedMemoryResourceOptions",
     "_memory._pinned_memory_resource": "PinnedMemoryResource PinnedMemoryResourceOptions",
@@ -68,14 +71,17 @@ MODULES = {
     "_memory._memory_pool": "_MemPool _MemPoolAttributes",
     "_memory._peer_access_utils": "PeerAccessibleBySetProxy",
     "_memoryview": (
-        "StridedMemoryView _StridedMemoryViewProxy args_viewable_as_strided_memory "
+        "StridedMemoryView _StridedMemoryViewProxy args_viewable_as_strided_memory bfloat16 "
         "view_as_array_interface view_as_cai"
     ),
     "_module": (
         "Kernel KernelAttributes KernelOccupancy MaxPotentialBlockSizeOccupancyResult ObjectCode "
         "ParamInfo"
     ),
-    "_program": "Program ProgramOptions _can_load_generated_ptx _get_nvvm_module",
+    "_program": (
+        "Program ProgramOptions _can_load_generated_ptx _find_libdevice_path _get_nvvm_module "
+        "_program_compile_uncached assert_type driver_version"
+    ),
     "_resource_handles": "",  # for cimport
     "_stream": (
         "Event EventOptions IsStreamT IsStreamType LEGACY_DEFAULT_STREAM PER_THREAD_DEFAULT_STREAM "
@@ -83,7 +89,8 @@ MODULES = {
     ),
     "_tensor_map": (
         "TensorMapDataType TensorMapDescriptor TensorMapDescriptorOptions TensorMapIm2ColWideMode "
-        "TensorMapInterleave TensorMapL2Promotion TensorMapOOBFill TensorMapSwizzle"
+        "TensorMapInterleave TensorMapL2Promotion TensorMapOOBFill TensorMapSwizzle "
+        "_NUMPY_DTYPE_TO_TMA _require_view_device"
     ),
     "_version": "__version__",
     "texture._array": "OpaqueArray OpaqueArrayOptions",
@@ -96,8 +103,13 @@ MODULES = {
     "utils._program_cache._abc": "ProgramCacheResource",
     "utils._program_cache._file_stream": "FileStreamProgramCache",
     "utils._program_cache._in_memory": "InMemoryProgramCache",
-    "utils._program_cache._keys": "make_program_cache_key",
+    "_utils.clear_error_support": (
+        "assert_type assert_type_str_or_bytes_like raise_code_path_meant_to_be_unreachable"
+    ),
 }
+
+# The module at such a path is the same object, so a name that a test replaces is used.
+ALIASES = {"utils._program_cache._keys": "compile.cache.keys"}
 
 # Paths above `cuda.core`, which our finders do not see: the generator writes files for them.
 # cuda.<old>: cuda.bindings.<new>
@@ -138,6 +150,13 @@ PRIVATE = {
     ),
     "_compile": "_can_load_generated_ptx _decide_nvjitlink_or_driver _get_nvvm_module",
     "module.records": "MaxPotentialBlockSizeOccupancyResult ParamInfo",
+    "_utils.version": "driver_version",
+    "sharing.reductions": "_reduce_event",
+    "extension.private_names": (
+        "_NUMPY_DTYPE_TO_TMA _driver _find_libdevice_path _get_int_attr _program_compile_uncached "
+        "_require_view_device _use_nvjitlink_backend assert_type assert_type_str_or_bytes_like "
+        "bfloat16 raise_code_path_meant_to_be_unreachable"
+    ),
     "typing": "DeviceResourcesType DevicePointerT DevicePointerType IsStreamT IsStreamType",
 }
 _HOME_OF = {name: home for home, names in PRIVATE.items() for name in names.split()}
@@ -151,6 +170,8 @@ def find_spec(fullname):
         # The spec exists only if the target does, so a failure names the requested module.
         spec = import_module("importlib.util").find_spec(ROOT + fullname.removeprefix(EXPERIMENTAL))
         return ModuleSpec(fullname, _SameModule) if spec else None
+    if fullname.removeprefix(f"{ROOT}.") in ALIASES:
+        return ModuleSpec(fullname, _Alias)
     return _TABLE.find_spec(fullname)
 
 
@@ -218,3 +239,12 @@ class _SameModule:
         name = module.__name__
         # The import system returns the module that sys.modules holds.
         sys.modules[name] = import_module(ROOT + name.removeprefix(EXPERIMENTAL))
+
+
+class _Alias(_SameModule):
+    """Loads a path of `ALIASES` as the module that it names."""
+
+    @staticmethod
+    def exec_module(module):
+        name = module.__name__
+        sys.modules[name] = import_module(f"{ROOT}.{ALIASES[name.removeprefix(f'{ROOT}.')]}")

@@ -189,8 +189,8 @@ def test_a_refusal_of_the_driver_names_the_call(own_process, emulation, call):
 def test_an_older_driver_is_refused_with_its_version(monkeypatch):
     import cuda.core._core as core
 
-    checkpoint._driver.cache_clear()
+    checkpoint._get_driver.cache_clear()
     monkeypatch.setattr(core, "cuda_driver_version", lambda: 12070)
     with pytest.raises(RuntimeError, match="not supported by the installed NVIDIA driver"):
         checkpoint.Process(1).unlock()
-    checkpoint._driver.cache_clear()
+    checkpoint._get_driver.cache_clear()

@@ -106,7 +106,7 @@ class Process:
         cuCheckpointProcessLock : the driver function.
         """
         timeout = _integer("timeout_ms", timeout_ms)
-        args = _driver().CUcheckpointLockArgs()
+        args = _get_driver().CUcheckpointLockArgs()
         args.timeoutMs = timeout
         _call("cuCheckpointProcessLock", self._pid, args)
 
@@ -124,7 +124,8 @@ class Process:
         --------
         cuCheckpointProcessCheckpoint : the driver function.
         """
-        _call("cuCheckpointProcessCheckpoint", self._pid, _driver().CUcheckpointCheckpointArgs())
+        args = _get_driver().CUcheckpointCheckpointArgs()
+        _call("cuCheckpointProcessCheckpoint", self._pid, args)
 
     def restore(self, gpu_mapping: Mapping[Any, Any] | None = None) -> None:
         """Move the checkpointed state back to the GPUs. The process remains locked.
@@ -154,7 +155,7 @@ class Process:
         cuCheckpointProcessRestore : the driver function.
         """
         pairs = _pairs(gpu_mapping)
-        driver = _driver()
+        driver = _get_driver()
         args = driver.CUcheckpointRestoreArgs()
         if pairs:
             args.gpuPairs = [_pair(driver, *each) for each in pairs]
@@ -175,7 +176,7 @@ class Process:
         --------
         cuCheckpointProcessUnlock : the driver function.
         """
-        _call("cuCheckpointProcessUnlock", self._pid, _driver().CUcheckpointUnlockArgs())
+        _call("cuCheckpointProcessUnlock", self._pid, _get_driver().CUcheckpointUnlockArgs())
 
 
 def _integer(name: str, value: object) -> int:
@@ -225,7 +226,7 @@ def _pair(driver: Any, old: bytes, new: bytes) -> Any:
 
 
 @functools.cache
-def _driver() -> Any:
+def _get_driver() -> Any:
     """Return the driver module after a check that the driver supports checkpoints."""
     core = import_module("cuda.core._core")
     if core.cuda_driver_version() < _FIRST_DRIVER[0] * 1000 + _FIRST_DRIVER[1] * 10:
@@ -243,7 +244,7 @@ _UNSUPPORTED = (
 
 def _call(name: str, pid: int, *args: Any) -> Any:
     """Call the driver; raise RuntimeError if unsupported, CUDAError if the call fails."""
-    driver = _driver()
+    driver = _get_driver()
     if pid > _MAXIMUM["pid"]:
         raise OverflowError(f"pid must be at most {_MAXIMUM['pid']}, got {pid}")
     return _check(driver, name, *getattr(driver, name)(pid, *args))

@@ -224,6 +224,15 @@ class ProgramOptions:
                 return option_rows.for_nvvm(self, target_type)
         raise ValueError(f"Unknown backend {str(backend)!r}. Must be one of: 'nvrtc', 'nvvm'")
 
+    def _prepare_extra_sources_bytes(self) -> list[tuple[bytes, bytes]] | None:
+        """Return `extra_sources` with names and sources as bytes. Host only."""
+        if self.extra_sources is None:
+            return None
+        return [
+            (name.encode(), source.encode() if isinstance(source, str) else bytes(source))
+            for name, source in self.extra_sources
+        ]
+
 
 def _check_extra_sources(modules):
     if isinstance(modules, str | bytes) or not isinstance(modules, Sequence):

@@ -2,6 +2,7 @@
 """Options of `Linker`, and their conversion to options of the linker libraries."""
 
 import functools
+import os
 import warnings
 from dataclasses import dataclass
 
@@ -119,6 +120,11 @@ class LinkerOptions:
         if self.numba_debug is not None:
             self._warn_of_ignored(stacklevel=3)
         return link_rows.for_nvjitlink(self, current_arch)
+
+    def _prepare_nvjitlink_options(self, as_bytes: bool = False) -> list[bytes] | list[str]:
+        """Return `as_bytes`, or the same options as str. Host only."""
+        options = self.as_bytes()
+        return options if as_bytes else [os.fsdecode(option) for option in options]
 
     def _warn_of_ignored(self, stacklevel):
         if self.numba_debug is not None:

@@ -1,49 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiler and its version, as parts of cache keys."""
+"""The versions of the compilers and linkers, which are queried once per process."""
 
+import functools
 from importlib import import_module
 
-_fingerprints = {}  # code type: fingerprint; failures are not cached
+
+@functools.cache
+def nvrtc_version():
+    """Return major and minor version of NVRTC."""
+    return import_module("cuda.core._compile").nvrtc_version()
 
 
-def compiler_fingerprint(code_type):
-    """Return a text that identifies the compiler and its version.
+@functools.cache
+def nvvm_fingerprint():
+    """Return the versions of libNVVM and of its IR as a text."""
+    nvvm = import_module("cuda.core._compile")._get_nvvm_module()
+    return f"lib={_dotted(nvvm.version())};ir={_dotted(nvvm.ir_version())}"
 
-    The library is queried once per process. If the query fails, the text names the class of the
-    error: it is stable and never equals a working library's text.
-    """
-    if code_type not in _fingerprints:
-        try:
-            _fingerprints[code_type] = _PROBES[code_type]()
-        except Exception as error:  # compilation reports the library's problem
-            return f"{code_type} unknown: {type(error).__name__}"
-    return _fingerprints[code_type]
+
+def driver_version():
+    """Return the CUDA version of the driver, for example 13050."""
+    major, minor, patch = import_module("cuda.core._utils.version").driver_version()
+    return major * 1000 + minor * 10 + patch
 
 
 def linker_is_driver():
     """Return whether the driver links because nvJitLink is missing."""
-    return import_module("cuda.core._compile")._decide_nvjitlink_or_driver()
+    return import_module("cuda.core._linker")._decide_nvjitlink_or_driver()
 
 
-def _nvrtc():
-    return f"NVRTC {_dotted(import_module('cuda.core._compile').nvrtc_version())}"
-
-
-def _nvvm():
-    nvvm = import_module("cuda.core._compile")._get_nvvm_module()
-    return f"NVVM {_dotted(nvvm.version())} IR {_dotted(nvvm.ir_version())}"
-
-
-def _linker():
-    if linker_is_driver():
-        driver = import_module("cuda.core._utils.version").driver_version()
-        return f"driver {_dotted(driver)}"
-    nvjitlink = import_module("cuda.bindings.nvjitlink")
-    return f"nvJitLink {_dotted(nvjitlink.version())}"
+@functools.cache
+def nvjitlink_version():
+    """Return the version of nvJitLink as a text."""
+    return _dotted(import_module("cuda.bindings.nvjitlink").version())
 
 
 def _dotted(version):
     return ".".join(map(str, version))
-
-
-_PROBES = {"c++": _nvrtc, "nvvm": _nvvm, "ptx": _linker}

@@ -10,13 +10,16 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from cuda.bindings import _low
-from cuda.core.compile.cache.fingerprints import compiler_fingerprint, linker_is_driver
+from cuda.core.compile.cache.fingerprints import driver_version as _driver_version
+from cuda.core.compile.cache.fingerprints import linker_is_driver, nvjitlink_version
+from cuda.core.compile.cache.fingerprints import nvrtc_version as _nvrtc_version
+from cuda.core.compile.cache.fingerprints import nvvm_fingerprint as _nvvm_fingerprint
 from cuda.core.compile.program_options import ProgramOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SCHEMA = b"halfwarp 2"  # change it with the parts of the key
+_KEY_SCHEMA_VERSION = 3  # change it with the parts of the key
 
 # Code type: targets, in the order of messages.
 TARGETS = {
@@ -92,14 +95,14 @@ def make_program_cache_key(
         raise TypeError(f"extra_files must be a sequence of paths: write ({extra_files!r},)")
     _check_cacheable(code_type, options, extra_digest is not None or len(extra_files) > 0)
     parts = (
-        SCHEMA,
-        compiler_fingerprint(code_type),
+        f"halfwarp {_KEY_SCHEMA_VERSION}",
+        _compiler(code_type),
         code_type,
         target,
         _code_bytes(code, code_type),
         _option_parts(options, code_type, target),
         _names(name_expressions, code_type),
-        _extra_sources(options) if code_type == "nvvm" else None,
+        options._prepare_extra_sources_bytes() or [] if code_type == "nvvm" else None,
         str(options.name),
         # The emulator's cubins contain the PTX that it executes, so they differ from a GPU's.
         "emulator" if target == "cubin" and _low.is_emulated() else None,
@@ -108,6 +111,28 @@ def make_program_cache_key(
     )
     # Version 2 of the format writes lengths and ignores which objects are shared.
     return hashlib.sha256(marshal.dumps(parts, 2)).digest()
+
+
+def _compiler(code_type):
+    """Return a text that identifies the compiler and its version.
+
+    If the query fails, the text names the class of the error: it is stable and never equals a
+    working library's text. Failures are not cached.
+    """
+    try:
+        match code_type:
+            case "c++":
+                return f"NVRTC {_nvrtc_version()}"
+            case "nvvm":
+                return f"NVVM {_nvvm_fingerprint()}"
+        return " ".join(_linker_backend_and_version(linker_is_driver()))
+    except Exception as error:  # compilation reports the library's problem
+        return f"{code_type} unknown: {type(error).__name__}"
+
+
+def _linker_backend_and_version(use_driver):
+    """Return the name and the version of the library that links."""
+    return ("driver", str(_driver_version())) if use_driver else ("nvJitLink", nvjitlink_version())
 
 
 def _checked_options(options):
@@ -196,8 +221,10 @@ def _check_folder(options, has_digest):
 
 def _reads_files(name, options):
     value = getattr(options, name)
-    if value is None or (isinstance(value, list | tuple) and not value):
+    if value is None:
         return False
+    if name in ("include_path", "pre_include") and isinstance(value, list | tuple):
+        return bool(value)
     return bool(value) if name == "pch" else True
 
 
@@ -215,8 +242,8 @@ def _link_options(options):
     if linker_is_driver():
         if wrong := [name for name in _REFUSED_BY_DRIVER if getattr(options, name) is not None]:
             raise ValueError(
-                f"{', '.join(wrong)} cannot be used: nvJitLink is missing, and the driver, which "
-                "links instead, does not support it"
+                f"the cuLink driver linker does not support these options: {', '.join(wrong)}. "
+                "The driver links because nvJitLink is missing"
             )
     else:
         values += _NVJITLINK_ONLY
@@ -247,13 +274,6 @@ def _names(expressions, code_type):
             )
         parts.append(b"str " + each.encode() if isinstance(each, str) else b"bytes " + each)
     return sorted(parts) or None
-
-
-def _extra_sources(options):
-    return [
-        (str(name), source.encode() if isinstance(source, str) else bytes(source))
-        for name, source in options.extra_sources or ()
-    ]
 
 
 def _digest_bytes(value):

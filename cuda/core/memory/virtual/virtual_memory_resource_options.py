@@ -3,6 +3,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 
 from cuda.core.typing import (
     VirtualMemoryAccessType,
@@ -61,3 +63,71 @@ class VirtualMemoryResourceOptions:
 
 
 VirtualMemoryResourceOptions.__module__ = "cuda.core"
+
+
+class DriverValues:
+    """Class attribute: a dict from the values of an option to enumerators of the driver."""
+
+    def __init__(self, enumeration, names):
+        self.enumeration, self.names, self.values = enumeration, names, None
+
+    def __get__(self, instance, owner=None):
+        if self.values is None:
+            members = getattr(import_module("cuda.bindings.driver"), self.enumeration)
+            self.values = {value: members[name] for value, name in self.names.items()}
+        return self.values
+
+
+def driver_value(attribute, problem, value):
+    """Return the enumerator of an option's value."""
+    try:
+        return getattr(VirtualMemoryResourceOptions, attribute)[value]
+    except KeyError:
+        raise ValueError(f"{problem}: {value!r}") from None
+
+
+def handle_type_to_driver(value):
+    """Return the enumerator of a handle type."""
+    if value == "win32":
+        raise NotImplementedError("handle_type='win32' is not supported: use 'win32_kmt'")
+    return driver_value("_handle_types", "Unsupported handle_type", value)
+
+
+def add_driver_values(cls):
+    """Add the private tables and conversions of NVIDIA's class, which forks use."""
+    tables = {
+        "_access_flags": ("CUmemAccess_flags", "CU_MEM_ACCESS_FLAGS_PROT_", {
+            VirtualMemoryAccessType.READ_WRITE: "READWRITE",
+            VirtualMemoryAccessType.READ: "READ",
+            None: "NONE",
+        }),
+        "_allocation_type": ("CUmemAllocationType", "CU_MEM_ALLOCATION_TYPE_", {
+            each: each.name for each in VirtualMemoryAllocationType
+        }),
+        "_granularity": ("CUmemAllocationGranularity_flags", "CU_MEM_ALLOC_GRANULARITY_", {
+            each: each.name for each in VirtualMemoryGranularityType
+        }),
+        "_handle_types": ("CUmemAllocationHandleType", "CU_MEM_HANDLE_TYPE_", {
+            None: "NONE",
+            VirtualMemoryHandleType.POSIX_FD: "POSIX_FILE_DESCRIPTOR",
+            VirtualMemoryHandleType.WIN32_KMT: "WIN32_KMT",
+            VirtualMemoryHandleType.FABRIC: "FABRIC",
+        }),
+        "_location_type": ("CUmemLocationType", "CU_MEM_LOCATION_TYPE_", {
+            each: each.name for each in VirtualMemoryLocationType
+        }),
+    }  # fmt: skip
+    for attribute, (enumeration, prefix, names) in tables.items():
+        full_names = {value: prefix + name for value, name in names.items()}
+        setattr(cls, attribute, DriverValues(enumeration, full_names))
+    for name, attribute, problem in (
+        ("_access_to_flags", "_access_flags", "Unknown access spec"),
+        ("_allocation_type_to_driver", "_allocation_type", "Unsupported allocation_type"),
+        ("_granularity_to_driver", "_granularity", "Unsupported granularity"),
+        ("_location_type_to_driver", "_location_type", "Unsupported location_type"),
+    ):
+        setattr(cls, name, staticmethod(partial(driver_value, attribute, problem)))
+    cls._handle_type_to_driver = staticmethod(handle_type_to_driver)
+
+
+add_driver_values(VirtualMemoryResourceOptions)

@@ -200,17 +200,16 @@ class TestPtx:
         assert ptx(ftz=True) == ptx(ftz=1) and ptx(fma=True) != ptx(fma=False)
 
     def test_options_of_the_driver_linker_are_relevant(self, monkeypatch):
-        monkeypatch.setattr(fingerprints, "_fingerprints", {})
-        monkeypatch.setattr(fingerprints, "linker_is_driver", lambda: True)
-        monkeypatch.setattr(keys, "linker_is_driver", lambda: True)
+        from cuda.core import _linker
+
+        monkeypatch.setattr(_linker, "_decide_nvjitlink_or_driver", lambda: True)
         monkeypatch.setattr("cuda.core._utils.version.driver_version", lambda: (13, 0, 0))
         older = ptx()
         for name in ("ftz", "fma", "prec_div", "prec_sqrt"):
             assert ptx(**{name: True}) == older
         for name, value in (("time", "a"), ("ptxas_options", []), ("split_compile", 1)):
-            with pytest.raises(ValueError, match=f"{name} cannot be used"):
+            with pytest.raises(ValueError, match=f"does not support these options: {name}"):
                 ptx(**{name: value})
-        monkeypatch.setattr(fingerprints, "_fingerprints", {})
         monkeypatch.setattr("cuda.core._utils.version.driver_version", lambda: (13, 1, 0))
         assert ptx() != older
 
@@ -303,30 +302,40 @@ class TestExtraFiles:
 
 
 class TestFingerprint:
-    @pytest.mark.parametrize("source", [key, nvvm, ptx])
-    def test_another_compiler_version_changes_the_key(self, source, monkeypatch):
+    @pytest.mark.parametrize(
+        ("source", "name", "version"),
+        [
+            (key, "_nvrtc_version", lambda: (1, 2)),
+            (nvvm, "_nvvm_fingerprint", lambda: "lib=1.2"),
+            (ptx, "_linker_backend_and_version", lambda use_driver: ("nvJitLink", "1.2")),
+        ],
+    )
+    def test_another_compiler_version_changes_the_key(self, source, name, version, monkeypatch):
         before = source()
-        known = dict(fingerprints._fingerprints)
-        monkeypatch.setattr(fingerprints, "_fingerprints", {k: f"{v}1" for k, v in known.items()})
+        monkeypatch.setattr(keys, name, version)
         assert source() != before
 
-    def test_it_is_queried_once(self, monkeypatch):
-        calls = []
-        monkeypatch.setattr(fingerprints, "_fingerprints", {})
-        monkeypatch.setitem(fingerprints._PROBES, "c++", lambda: calls.append(1) or "NVRTC")
-        assert key() == key() and calls == [1]
+    def test_another_schema_changes_the_key(self, monkeypatch):
+        before = key()
+        monkeypatch.setattr(keys, "_KEY_SCHEMA_VERSION", keys._KEY_SCHEMA_VERSION + 1)
+        assert key() != before
+
+    @pytest.mark.parametrize("query", ["nvrtc_version", "nvvm_fingerprint"])
+    def test_it_is_queried_once(self, query):
+        function = getattr(fingerprints, query)
+        misses = function.cache_info().misses
+        assert function() == function()
+        assert function.cache_info().misses <= max(misses, 1)
 
     def test_a_failing_version_query_gives_a_distinct_key(self, monkeypatch):
         good = key()
 
         def fail(error):
-            def probe():
+            def query():
                 raise error("no library")
 
-            monkeypatch.setattr(fingerprints, "_fingerprints", {})
-            monkeypatch.setitem(fingerprints._PROBES, "c++", probe)
+            monkeypatch.setattr(keys, "_nvrtc_version", query)
             return key()
 
         assert fail(RuntimeError) == fail(RuntimeError)
         assert len({good, fail(RuntimeError), fail(OSError)}) == 3
-        assert fingerprints._fingerprints == {}
