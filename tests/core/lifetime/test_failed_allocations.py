@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each allocation of each constructor fails once: an exception, no crash, no leak."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("_testcapi", reason="the hooks of CPython's allocators")
+PROGRAM = Path(__file__).parent / "failed_allocations.py"
+SAMPLE = ("Buffer", "Graph", "KernelNode", "PoolMemoryResource", "Stream", "build_and_end")
+
+
+def run(*arguments):
+    """Return the failures that the program prints."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, "HALFWARP_BACKEND": "emulator", "PYTHONPATH": str(PROGRAM.parent)},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout.splitlines()
+
+
+def test_constructors_survive_a_failed_allocation():
+    assert run(PROGRAM, "--names", *SAMPLE) == []
+
+
+@pytest.mark.slow
+def test_all_constructors_survive_a_failed_allocation():
+    assert run(PROGRAM) == []
+
+
+FAULTY = """
+import ctypes, failed_allocations
+
+def crash(world):
+    try:
+        return bytearray(100)
+    except MemoryError:
+        ctypes.string_at(8)
+
+def hide(world):
+    try:
+        return bytearray(100)
+    except MemoryError:
+        raise KeyError("of a check") from None
+
+def leak(world):
+    buffer = world.device.allocate(64, stream=world.stream)
+    leaked.append(buffer)
+
+leaked = []
+for function in (crash, hide, leak):
+    failed_allocations.CALLS[function.__name__] = function
+    print(*failed_allocations.failures_of(function.__name__), sep="\\n")
+"""
+
+
+def test_failures_are_reported():
+    failures = "\n".join(run("-c", FAULTY))
+    assert "crash: allocation 0: killed by SIGSEGV" in failures
+    assert "hide: allocation 0: KeyError: 'of a check'" in failures
+    assert "objects remain on the emulator" in failures
