@@ -182,6 +182,12 @@ class ProgramOptions:
     def __post_init__(self) -> None:
         if self.name is None:
             self.name = "default_program"
+        elif isinstance(self.name, os.PathLike):
+            self.name = os.fspath(self.name)
+        if not isinstance(self.name, str):
+            raise TypeError(
+                f"ProgramOptions.name must be a str or a path, got {type(self.name).__name__}"
+            )
         if self.extra_sources is not None:
             _check_extra_sources(self.extra_sources)
         if self.arch is None:

@@ -207,6 +207,14 @@ def test_bundled_headers_require_a_recent_nvrtc(monkeypatch, tmp_path):
         options.as_bytes("nvrtc")
 
 
+def test_the_name_is_a_text_or_a_path():
+    assert ProgramOptions(name=pathlib.Path("a/b.cu")).name == "a/b.cu"
+    for name in (3, b"x"):
+        text = f"ProgramOptions.name must be a str or a path, got {type(name).__name__}"
+        with pytest.raises(TypeError, match=text):
+            ProgramOptions(name=name)
+
+
 def test_the_name_defaults_even_when_it_is_none():
     assert ProgramOptions(arch="sm_90").name == "default_program"
     assert ProgramOptions(arch="sm_90", name=None).name == "default_program"
