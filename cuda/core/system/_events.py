@@ -31,6 +31,25 @@ def wait_for(wait, timeout_ms):
                 raise
 
 
+async def wait_on_thread(owner, wait, timeout_ms):
+    """Call `wait_for` on a thread of the package; cancellation ends the wait after a slice."""
+    from cuda.core.execution.stream import waiter_threads
+
+    is_canceled = False
+
+    def wait_slice(milliseconds):
+        if is_canceled:
+            raise RuntimeError("the task that awaits the events was canceled")
+        return wait(milliseconds)
+
+    try:
+        return await waiter_threads.wait(
+            ("events", id(owner)), lambda: wait_for(wait_slice, timeout_ms)
+        )
+    finally:
+        is_canceled = True
+
+
 class EventData:
     """An event of a device."""
 
@@ -118,4 +137,29 @@ class DeviceEvents:
         nvmlEventSetWait_v2 : the NVML function.
         """
         data = wait_for(lambda ms: nvml.event_set_wait_v2(self._set, ms), timeout_ms)
+        return EventData(data, self._device_of)
+
+    async def wait_async(self, timeout_ms: int = 0) -> EventData:
+        """Wait in asyncio until one of the events occurs.
+
+        Host only. The loop continues; a thread of the package waits. A canceled task continues at
+        once, and the thread stops within 0.2 s. An event that occurs in between is lost.
+
+        Parameters
+        ----------
+        timeout_ms
+            Timeout in milliseconds; 0 waits without limit.
+
+        Raises
+        ------
+        TimeoutError
+            If no event occurs before the timeout; the class is `exceptions.TimeoutError`.
+
+        See Also
+        --------
+        nvmlEventSetWait_v2 : the NVML function.
+        """
+        data = await wait_on_thread(
+            self, lambda ms: nvml.event_set_wait_v2(self._set, ms), timeout_ms
+        )
         return EventData(data, self._device_of)

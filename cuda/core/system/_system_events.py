@@ -3,7 +3,7 @@
 
 import os
 
-from cuda.core.system._events import wait_for
+from cuda.core.system._events import wait_for, wait_on_thread
 from cuda.core.system._numbers import SYSTEM_EVENT_TYPE, integer
 from cuda.core.system._nvml_context import initialize, nvml, release
 
@@ -118,12 +118,40 @@ class RegisteredSystemEvents:
         --------
         nvmlSystemEventSetWait : the NVML function.
         """
+        return SystemEvents(wait_for(self._wait_of(buffer_size), timeout_ms))
+
+    async def wait_async(self, timeout_ms: int = 0, buffer_size: int = 1) -> SystemEvents:
+        """Wait in asyncio until one of the events occurs.
+
+        Host only. The loop continues; a thread of the package waits. A canceled task continues at
+        once, and the thread stops within 0.2 s. An event that occurs in between is lost.
+
+        Parameters
+        ----------
+        timeout_ms
+            Timeout in milliseconds; 0 waits without limit.
+        buffer_size
+            Maximum number of events to return.
+
+        Raises
+        ------
+        TimeoutError
+            If no event occurs before the timeout; the class is `exceptions.TimeoutError`.
+        ValueError
+            If `buffer_size` is not positive.
+
+        See Also
+        --------
+        nvmlSystemEventSetWait : the NVML function.
+        """
+        return SystemEvents(await wait_on_thread(self, self._wait_of(buffer_size), timeout_ms))
+
+    def _wait_of(self, buffer_size):
+        """Return the wait for up to `buffer_size` events."""
         size = integer(buffer_size, "buffer_size")
         if size < 1:
             raise ValueError(f"buffer_size must be positive, got {size}")
-        return SystemEvents(
-            wait_for(lambda ms: nvml.system_event_set_wait(self._set, ms, size), timeout_ms)
-        )
+        return lambda ms: nvml.system_event_set_wait(self._set, ms, size)
 
 
 def register_events(

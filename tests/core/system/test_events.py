@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waiting for events: events that arrive, timeouts, and threads that run during a wait."""
 
+import asyncio
 import gc
 import threading
 import time
@@ -100,6 +101,34 @@ def test_waiting_lets_other_threads_run(nvml_device, post_event):
     assert received == ["pstate"]
 
 
+def test_an_event_can_be_awaited(nvml_device, post_event):
+    async def main():
+        events = nvml_device.register_events("pstate")
+        waiting = asyncio.create_task(events.wait_async())
+        await asyncio.sleep(0.01)  # the loop continues
+        assert not waiting.done()
+        post_event("pstate")
+        assert (await waiting).event_type == "pstate"
+        with pytest.raises(system.TimeoutError):
+            await events.wait_async(timeout_ms=1)
+        with pytest.raises(OverflowError, match="timeout_ms must be"):
+            await events.wait_async(-1)
+
+    asyncio.run(asyncio.wait_for(main(), 20))
+
+
+def test_a_canceled_wait_ends_its_thread(nvml_device, post_event):
+    async def main():
+        events = nvml_device.register_events("pstate")
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(events.wait_async(), 0.01)
+        await asyncio.sleep(0.5)
+        post_event("pstate")
+        assert (await events.wait_async(1000)).event_type == "pstate"
+
+    asyncio.run(asyncio.wait_for(main(), 20))
+
+
 def test_a_registration_is_freed_with_its_object(nvml_device, post_event):
     events = nvml_device.register_events("pstate")
     reference = weakref.ref(events)
@@ -136,6 +165,11 @@ def test_devices_are_added_and_removed(nvml_device, post_event):
     with pytest.raises(IndexError):
         arrived[2]
     assert [each.event_type for each in events.wait(1000, buffer_size=5)] == ["bind"]
+    post_event("unbind")
+    (last,) = asyncio.run(events.wait_async(1000))
+    assert last.event_type == "unbind"
+    with pytest.raises(ValueError, match="buffer_size must be positive, got 0"):
+        asyncio.run(events.wait_async(10, 0))
 
 
 def test_no_device_is_added_until_the_timeout(nvml_device):
