@@ -13,6 +13,7 @@ constexpr std::size_t smallest_entry = 64, kind_at = 0, entry_header_at = 4, pay
                       packed_size_at = 16, architecture_at = 28, flags_at = 40,
                       unpacked_size_at = 56;
 constexpr std::uint64_t flag_lz4 = 0x2000, flag_zstd = 0x8000;
+constexpr std::uint64_t flag_exact = 0x100000, flag_family = 0x200000;  // compute_90a, compute_100f
 
 entry_kind kind_of(std::uint16_t value) noexcept {
   switch (value) {
@@ -29,6 +30,11 @@ compression compression_of(std::uint64_t flags, std::uint64_t packed_size) noexc
   if ((flags & flag_lz4) != 0) return compression::lz4;
   if ((flags & flag_zstd) != 0) return compression::zstd;
   return packed_size == 0 ? compression::none : compression::unknown;
+}
+
+target_set targets_of(std::uint64_t flags) noexcept {
+  if ((flags & flag_exact) != 0) return target_set::exact;
+  return (flags & flag_family) != 0 ? target_set::family : target_set::newer;
 }
 
 }  // namespace
@@ -56,7 +62,9 @@ std::optional<std::vector<fat_binary_entry>> read_entries(bytes fat_binary) {
     if (header < smallest_entry || header > remaining.size()) return std::nullopt;
     e.kind = kind_of(number_at<std::uint16_t>(remaining, kind_at));
     e.architecture = number_at<std::uint32_t>(remaining, architecture_at);
-    e.packed = compression_of(number_at<std::uint64_t>(remaining, flags_at), packed);
+    const auto flags = number_at<std::uint64_t>(remaining, flags_at);
+    e.targets = targets_of(flags);
+    e.packed = compression_of(flags, packed);
     e.unpacked_bytes = number_at<std::uint64_t>(remaining, unpacked_size_at);
     const auto whole = part(remaining, header, padded);
     const auto payload = part(remaining, header, e.packed == compression::none ? padded : packed);

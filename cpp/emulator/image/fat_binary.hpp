@@ -15,10 +15,14 @@ inline constexpr std::size_t fat_binary_header_bytes = 16;
 enum class entry_kind : std::uint8_t { ptx, cubin, other };
 enum class compression : std::uint8_t { none, lz4, zstd, unknown };
 
+// The devices that run code of an architecture: it and newer ones, its family, or it alone.
+enum class target_set : std::uint8_t { newer, family, exact };
+
 struct fat_binary_entry {
   entry_kind kind = entry_kind::other;
   compression packed = compression::none;
-  std::uint32_t architecture = 0;  // 90 for compute_90 and sm_90
+  std::uint32_t architecture = 0;  // 90 for compute_90, compute_90a and sm_90
+  target_set targets = target_set::newer;
   bytes payload;
   std::uint64_t unpacked_bytes = 0;  // of a compressed payload
 };

@@ -13,6 +13,7 @@
 #include "emulator/image/fat_binary.hpp"
 #include "emulator/image/lz4.hpp"
 #include "emulator/image/readable.hpp"
+#include "emulator/image/zstd.hpp"
 
 namespace halfwarp::emulator::image {
 namespace {
@@ -71,36 +72,55 @@ image_result from_cubin(bytes cubin, cubin_registry& registry) {
   return loaded(std::move(text), origin::debug_section, find_register_counts(cubin));
 }
 
-image_result unpacked_text(const fat_binary_entry& e) {
-  const auto damaged_error = [] {
-    return failed(failure::invalid_image, "the PTX of the fat binary is damaged");
-  };
-  std::string text;
+// Returns nullopt if the content is damaged or its compression unknown.
+std::optional<std::string> unpack(const fat_binary_entry& e) {
   switch (e.packed) {
     case compression::none:
-      text = as_text(e.payload);
+      return std::string{as_text(e.payload)};
+    case compression::lz4:
+      return decompress_lz4(e.payload, e.unpacked_bytes);
+    case compression::zstd:
+      return decompress_zstd(e.payload, e.unpacked_bytes);
+    case compression::unknown:
       break;
-    case compression::lz4: {
-      auto unpacked = decompress_lz4(e.payload, e.unpacked_bytes);
-      if (!unpacked) return damaged_error();
-      text = std::move(*unpacked);
-      break;
-    }
-    default:
-      return failed(failure::no_decompressor,
-                    "the PTX of the fat binary is compressed with zstd, which the emulator does "
-                    "not support; compile with nvcc --compress-mode=none or --compress-mode=speed");
   }
-  text.resize(std::min(text.find('\0'), text.size()));
-  return loaded(std::move(text), origin::fat_binary);
+  return std::nullopt;
 }
 
+image_result unpacked_text(const fat_binary_entry& e) {
+  if (e.packed == compression::unknown) {
+    return failed(failure::no_decompressor,
+                  "the PTX of the fat binary is compressed in an unknown way; compile with nvcc "
+                  "--compress-mode=none");
+  }
+  auto text = unpack(e);
+  if (!text) return failed(failure::invalid_image, "the PTX of the fat binary is damaged");
+  text->resize(std::min(text->find('\0'), text->size()));
+  return loaded(std::move(*text), origin::fat_binary);
+}
+
+bool runs_on(const fat_binary_entry& e, std::uint32_t architecture) noexcept {
+  switch (e.targets) {
+    case target_set::exact:
+      return e.architecture == architecture;
+    case target_set::family:
+      return e.architecture <= architecture && e.architecture / 10 == architecture / 10;
+    case target_set::newer:
+      break;
+  }
+  return e.architecture <= architecture;
+}
+
+// Selects the newest code that the device runs, and of equals that for fewer devices.
 const fat_binary_entry* best_entry(const std::vector<fat_binary_entry>& entries, entry_kind kind,
                                    std::uint32_t architecture) noexcept {
   const fat_binary_entry* best = nullptr;
   for (const fat_binary_entry& e : entries) {
-    const bool fits = e.kind == kind && e.architecture <= architecture;
-    if (fits && (best == nullptr || e.architecture > best->architecture)) best = &e;
+    if (e.kind != kind || !runs_on(e, architecture)) continue;
+    const auto rank = [](const fat_binary_entry& x) {
+      return std::pair{x.architecture, x.targets};
+    };
+    if (best == nullptr || rank(e) > rank(*best)) best = &e;
   }
   return best;
 }
@@ -111,9 +131,27 @@ std::string entry_list(const std::vector<fat_binary_entry>& entries) {
     if (e.kind == entry_kind::other) continue;
     text += text.empty() ? "" : ", ";
     text += (e.kind == entry_kind::ptx ? "PTX for compute_" : "machine code for sm_") +
-            std::to_string(e.architecture);
+            std::to_string(e.architecture) +
+            (e.targets == target_set::exact    ? "a"
+             : e.targets == target_set::family ? "f"
+                                               : "");
   }
   return text.empty() ? "nothing" : text;
+}
+
+std::string remedy_for(const std::vector<fat_binary_entry>& entries, std::uint32_t architecture) {
+  const std::string number = std::to_string(architecture);
+  const std::string remedy =
+      "Add PTX with nvcc -gencode arch=compute_" + number + ",code=compute_" + number;
+  const fat_binary_entry* oldest = nullptr;
+  for (const fat_binary_entry& e : entries) {
+    if (e.kind == entry_kind::ptx && (!oldest || e.architecture < oldest->architecture))
+      oldest = &e;
+  }
+  if (!oldest) return remedy;
+  return remedy + ", or emulate another device with HALFWARP_EMULATOR_CC=" +
+         std::to_string(oldest->architecture / 10) + "." +
+         std::to_string(oldest->architecture % 10);
 }
 
 image_result from_fat_binary(bytes data, std::uint32_t architecture, cubin_registry& registry) {
@@ -123,16 +161,17 @@ image_result from_fat_binary(bytes data, std::uint32_t architecture, cubin_regis
     return unpacked_text(*ptx);
   }
   const auto* cubin = best_entry(*entries, entry_kind::cubin, architecture);
-  if (cubin != nullptr && cubin->packed == compression::none && is_cubin(cubin->payload)) {
-    image_result result = from_cubin(cubin->payload, registry);
+  if (const auto code = cubin != nullptr ? unpack(*cubin) : std::nullopt) {
+    const bytes unpacked = std::as_bytes(std::span{*code});
+    image_result result = is_cubin(unpacked) && !is_truncated(unpacked)
+                              ? from_cubin(unpacked, registry)
+                              : image_result{};
     if (result) return result;
   }
-  return failed(failure::no_binary,
-                "the fat binary has " + entry_list(*entries) + ", but no PTX for compute_" +
-                    std::to_string(architecture) +
-                    " or older; machine code cannot be emulated. Add PTX with nvcc -gencode "
-                    "arch=compute_" +
-                    std::to_string(architecture) + ",code=compute_" + std::to_string(architecture));
+  return failed(failure::no_binary, "the fat binary has " + entry_list(*entries) +
+                                        ", but no PTX for compute_" + std::to_string(architecture) +
+                                        " or older; machine code cannot be emulated. " +
+                                        remedy_for(*entries, architecture));
 }
 
 image_result read_image(bytes data, std::uint32_t architecture, cubin_registry& registry) {

@@ -186,11 +186,39 @@ TEST(FatBinary, UnpacksLz4) {
   EXPECT_EQ(damaged.error.reason, failure::invalid_image);
 }
 
-TEST(FatBinary, ReportsThatZstdIsNotSupported) {
-  const auto result = find(make_fat_binary({{1, 75, "\x28\xb5\x2f\xfd....", 0x8011, 100}}));
+TEST(FatBinary, UnpacksZstd) {
+  const std::string frame{
+      "\x28\xb5\x2f\xfd\x20\x07\x39\x00\x00"
+      ".target",
+      16};
+  const auto result = find(make_fat_binary({{1, 75, frame, 0x8011, 7}}));
+  ASSERT_TRUE(result) << result.error.message;
+  EXPECT_EQ(result.source->text, ".target");
+  const auto damaged = find(make_fat_binary({{1, 75, frame, 0x8011, 8}}));
+  ASSERT_FALSE(damaged);
+  EXPECT_EQ(damaged.error.reason, failure::invalid_image);
+}
+
+TEST(FatBinary, NamesThatACompressionIsUnknown) {
+  const auto result = find(make_fat_binary({{1, 75, "packed", 0x11, 100}}));
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error.reason, failure::no_decompressor);
-  EXPECT_NE(result.error.message.find("zstd"), std::string::npos);
+  EXPECT_NE(result.error.message.find("--compress-mode=none"), std::string::npos);
+}
+
+TEST(FatBinary, SelectsCodeForOneDeviceBeforeCodeForNewerOnes) {
+  constexpr std::uint64_t exact = 0x100000, family = 0x200000;
+  EXPECT_EQ(find(make_fat_binary({{1, 90, ".a"}, {1, 90, ".b", exact}, {1, 90, ".c", family}}))
+                .source->text,
+            ".b");
+  EXPECT_EQ(find(make_fat_binary({{1, 80, ".a"}, {1, 89, ".b", exact}})).source->text, ".a");
+  EXPECT_EQ(find(make_fat_binary({{1, 75, ".a"}, {1, 80, ".b", family}})).source->text, ".a");
+}
+
+TEST(FatBinary, NamesADeviceForWhichItHasCode) {
+  const auto result = find(make_fat_binary({{1, 120, ".a"}}));
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error.message.find("HALFWARP_EMULATOR_CC=12.0"), std::string::npos);
 }
 
 TEST(Image, RefusesUnknownFormats) {
