@@ -6,6 +6,7 @@
 #include "emulator/api/call.hpp"
 #include "emulator/driver/lifecycle.hpp"
 #include "emulator/observation/driver_log.hpp"
+#include "emulator/report/foreign_runtime.hpp"
 #include "emulator/settings/error_names.hpp"
 
 namespace halfwarp::emulator::api {
@@ -92,10 +93,11 @@ CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* pathToFile,
   });
 }
 
-// The undocumented tables that libcudart queries are not emulated.
+// The undocumented tables that NVIDIA's runtime queries are not emulated.
 CUresult cuGetExportTable(const void** ppExportTable, const CUuuid* pExportTableId) noexcept {
   if (!ppExportTable || !pExportTableId) return CUDA_ERROR_INVALID_VALUE;
   *ppExportTable = nullptr;
+  report::foreign_runtime(*pExportTableId);
   return CUDA_ERROR_NOT_FOUND;
 }
 

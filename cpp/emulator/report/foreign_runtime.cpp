@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports programs that contain NVIDIA's runtime library.
+#include "emulator/report/foreign_runtime.hpp"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <string_view>
+
+namespace halfwarp::emulator::report {
+namespace {
+
+// The first table that every release of the runtime needs. Its content is undocumented.
+constexpr unsigned char needed_table[] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                                          0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+
+// Finds the object that called this library.
+bool find_caller(Dl_info* caller) noexcept {
+  constexpr int depth = 16;
+  void* frames[depth];
+  Dl_info own{};
+  if (!dladdr(reinterpret_cast<const void*>(&foreign_runtime), &own)) return false;
+  const int count = backtrace(frames, depth);
+  for (int i = 0; i < count; ++i) {
+    if (dladdr(frames[i], caller) && caller->dli_fbase != own.dli_fbase) return true;
+  }
+  return false;
+}
+
+bool is_new(const void* object) {
+  static std::mutex lock;
+  static auto* const reported = new std::set<const void*>;  // outlives exit handlers
+  const std::scoped_lock guard{lock};
+  return reported->insert(object).second;
+}
+
+std::string_view file_name(const char* path) noexcept {
+  const char* const slash = path ? std::strrchr(path, '/') : nullptr;
+  return slash ? slash + 1 : path ? path : "the program";
+}
+
+}  // namespace
+
+void foreign_runtime(const CUuuid& table) noexcept {
+  Dl_info caller{};
+  if (std::memcmp(&table, needed_table, sizeof needed_table) != 0) return;
+  if (!find_caller(&caller) || !is_new(caller.dli_fbase)) return;
+  const std::string_view name = file_name(caller.dli_fname);
+  const bool is_shared = name.starts_with("libcudart.so");
+  std::fprintf(stderr, "emulator: %.*s %s, which the emulator cannot serve; %s\n",
+               static_cast<int>(name.size()), name.data(),
+               is_shared ? "is NVIDIA's CUDA runtime" : "contains NVIDIA's CUDA runtime",
+               is_shared ? "start the program with `halfwarp emulate exec PROGRAM`"
+                         : "build it with `nvcc -cudart shared` (for any build system: "
+                           "NVCC_APPEND_FLAGS=\"-cudart shared\"; for CMake: "
+                           "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared)");
+}
+
+}  // namespace halfwarp::emulator::report
