@@ -54,7 +54,6 @@ TABLES = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]  # ARM enable
 FRAMES = [] if DEBUG or SANITIZE else TABLES
 LINK = ["-shared", "-Wl,--gc-sections", "-Wl,--as-needed", "-Wl,--exclude-libs,ALL"]
 EXPORTED = ROOT / "cpp" / "exported.map"
-LINK += [f"-Wl,--version-script={EXPORTED}"]
 LINK += ["-Wl,-z,noseparate-code"]  # no page of padding between code and data
 LINK += [] if DEBUG or SANITIZE else ["-s"]
 LINK += CHECKED
@@ -80,6 +79,7 @@ class Part:
     variants: tuple = ()  # (glob, suffix, flags): an additional object for each match
     small: str = ""  # folders and files that are optimized for size instead of speed
     modules: str = ""  # further modules in the same object, which share its C++ state
+    soname: str = ""  # the name, and the version of each symbol, that programs are linked with
 
     def pyx(self):
         names = [] if self.name in LIBRARIES else [self.name, *self.modules.split()]
@@ -150,7 +150,13 @@ PARTS = [
         "observation ptx report scalar settings sharing stream work cycle_report.cpp "
         "executable.cpp exports.cpp wait_graph.cpp" + BASELINE_HANDLERS,
     ),
-    Part(RUNTIME, "cpp/emulated_runtime emulated_runtime", small="emulated_runtime"),
+    Part(
+        RUNTIME,
+        "cpp/emulated_runtime emulated_runtime",
+        libraries="pthread dl",
+        small="emulated_runtime",
+        soname="libcudart.so.13",
+    ),
     Part(MANAGEMENT, "cpp/emulated_nvml emulated_nvml", True, "dl pthread"),
     Part(PRELOAD, "cpp/preload", True, "dl"),
 ]
@@ -239,13 +245,16 @@ class Build(build_ext):
         target = Path(self.get_ext_fullpath(part.name))
         if not part.pyx():
             target = target.with_name(part.name.rpartition(".")[2] + ".so")
+        exported = EXPORTED.with_name(f"{part.soname}.map") if part.soname else EXPORTED
         command = (CC if part.is_c else CXX) + LINK + ([] if part.pyx() else ["-Wl,-z,defs"])
+        command += [f"-Wl,--version-script={exported}"]
+        command += [f"-Wl,-soname,{part.soname}"] if part.soname else []
         inputs = [*objects, *(headers.archive(name, CUDA) for name in part.archives.split())]
         command += [*map(str, inputs), *(f"-l{name}" for name in part.libraries.split())]
         command += ENV_FLAGS["LDFLAGS"]
         if not self.inplace:  # build_py copies libraries linked in the tree
             target.unlink(missing_ok=True)
-        make(target, [*inputs, EXPORTED], command, record=part.objects() / "link.cmd")
+        make(target, [*inputs, exported], command, record=part.objects() / "link.cmd")
 
 
 COMMANDS = {"build_ext": Build, "build_py": CollectFiles}

@@ -8,6 +8,7 @@ import pytest
 from generator import libraries
 from generator.emit.emulation import front as fronts
 from generator.emit.emulation import runtime as emulated_runtime
+from generator.emit.slots_hpp import per_thread_suffix
 
 EQUIVALENT = re.compile(r"are_equivalent<(\w+),\s*(\w+)>")
 WORDS = {
@@ -128,10 +129,38 @@ def test_a_shared_error_number_is_the_same_error(runtime, driver):
 def test_every_function_of_the_library_is_exported(runtime, files):
     exports = files["build/generated/emulated_runtime/exports.cpp"]
     exported = set(re.findall(r"^\S[^\n]*?\b(\w+)\([^\n]*\) \{", exports, re.M))
-    expected = {
-        f.c_name for f in runtime.functions if emulated_runtime.is_of_the_library(runtime, f)
-    }
-    assert exported == expected
+    functions = emulated_runtime.exported_functions(runtime)
+    per_thread = {f.c_name + per_thread_suffix(f) for f in functions}
+    assert exported == per_thread | {f.c_name for f in functions}
+    assert len(functions) > len(runtime.functions)
+
+
+def test_the_bindings_lack_the_functions_for_programs(runtime):
+    of_bindings = {f.name for f in runtime.functions}
+    for_programs = {f.name for f in emulated_runtime.functions_for_programs()}
+    assert "cudaLaunchKernel" in for_programs
+    assert not of_bindings & for_programs
+
+
+FOR_PROGRAMS = emulated_runtime.functions_for_programs()
+
+
+@pytest.mark.parametrize("function", FOR_PROGRAMS, ids=lambda f: f.name)
+def test_a_function_for_programs_is_declared_with_these_types(function):
+    """The facts are written by hand; the header says the same, with or without a suffix."""
+    header = (libraries.HERE.parent / "build" / "cuda" / function.header).read_text("utf-8")
+    text = re.sub(r"/\*.*?\*/|__dv\([^)]*\)|\b(enum|struct)\b", "", header, flags=re.S)
+    declaration = re.search(rf"CUDARTAPI\s+{function.name}\(([^)]*)\)", text)
+    types = [re.sub(r"\w+$", "", part.strip()) for part in declaration[1].split(",")]
+    written = [param.c_type for param in function.params]
+    assert ["".join(t.split()) for t in types] == ["".join(t.split()) for t in written]
+    suffix = per_thread_suffix(function).upper()
+    assert (f"__CUDART_API{suffix}({function.name})" in header) == bool(suffix)
+
+
+def test_the_driver_is_found_by_the_names_of_its_table(driver, files):
+    names = files["build/generated/emulated_runtime/driver_names.cpp"]
+    assert re.findall(r'"(\w+)\\0"', names) == [f.c_name for f in driver.functions]
 
 
 def test_a_function_is_forwarded_or_refused_and_never_both(runtime, files):

@@ -56,7 +56,8 @@ RULES = [
         "cpp/emulated_runtime",
         includes=(
             "^Python.h$",
-            r"^emulator/(?!report/refusal_notice\.hpp)",  # std alone, with the same expressions
+            # std alone: the same expressions, and how the emulated driver is opened
+            r"^emulator/(?!report/refusal_notice\.hpp|control/load_emulator\.hpp)",
             *only("emulated_runtime", "driver", "emulator"),
         ),
     ),

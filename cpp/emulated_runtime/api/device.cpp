@@ -54,6 +54,18 @@ cudaError_t cudaGetDeviceCount(int* count) noexcept {
   return code == cudaSuccess && *count == 0 ? cudaErrorNoDevice : code;
 }
 
+// The first device of the list is the one that works: no device is held by another process here.
+cudaError_t cudaSetValidDevices(int* device_arr, int len) noexcept {
+  int count = 0;
+  if (const cudaError_t code = forward(table->cuDeviceGetCount, &count)) return code;
+  if (len < 0 || len > count || (len > 0 && !device_arr)) return cudaErrorInvalidValue;
+  for (int i = 0; i < len; ++i) {
+    if (device_arr[i] < 0 || device_arr[i] >= count) return cudaErrorInvalidDevice;
+  }
+  if (!this_thread.bound) this_thread.device = len > 0 ? device_arr[0] : 0;
+  return cudaSuccess;
+}
+
 cudaError_t cudaGetDevice(int* device) noexcept {
   return device ? current_device(device) : cudaErrorInvalidValue;
 }

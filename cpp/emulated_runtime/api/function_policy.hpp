@@ -12,8 +12,9 @@ namespace halfwarp::emulated_runtime::api {
 
 enum class needs : std::uint8_t {
   nothing,
-  driver,   // an initialized driver
-  context,  // a current context in this thread
+  connection,  // the table of the driver
+  driver,      // an initialized driver
+  context,     // a current context in this thread
 };
 
 namespace detail {
@@ -27,8 +28,12 @@ constexpr bool is_one_of(std::string_view name, std::initializer_list<std::strin
 
 // Functions of the library itself, and unsupported ones: a refusal must not retain a device.
 constexpr bool needs_nothing(std::string_view name) {
-  return is_one_of(name, {"cudaGetLastError", "cudaPeekAtLastError", "cudaDriverGetVersion",
-                          "cudaRuntimeGetVersion", "cudaGetDriverEntryPoint",
+  return is_one_of(name, {"cudaGetLastError", "cudaPeekAtLastError", "cudaRuntimeGetVersion"});
+}
+
+// Functions that precede the driver's initialization.
+constexpr bool needs_connection_only(std::string_view name) {
+  return is_one_of(name, {"cudaDriverGetVersion", "cudaGetDriverEntryPoint",
                           "cudaGetDriverEntryPointByVersion", "cudaGetExportTable"});
 }
 
@@ -42,11 +47,12 @@ constexpr bool needs_driver_only(std::string_view name) {
              "cudaDeviceGetByPCIBusId", "cudaDeviceGetP2PAttribute", "cudaDeviceCanAccessPeer",
              "cudaDeviceGetTexture1DLinearMaxWidth", "cudaDeviceReset",
              "cudaThreadExchangeStreamCaptureMode", "cudaDeviceGetHostAtomicCapabilities",
-             "cudaDeviceGetP2PAtomicCapabilities"});
+             "cudaDeviceGetP2PAtomicCapabilities", "cudaSetValidDevices"});
 }
 
 constexpr needs needs_of(std::string_view name) {
   if (needs_nothing(name)) return needs::nothing;
+  if (needs_connection_only(name)) return needs::connection;
   return needs_driver_only(name) ? needs::driver : needs::context;
 }
 

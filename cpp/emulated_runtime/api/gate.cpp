@@ -3,6 +3,7 @@
 #include "emulated_runtime/api/gate.hpp"
 
 #include "emulated_runtime/api/function_policy.hpp"
+#include "emulated_runtime/process/connection.hpp"
 #include "emulated_runtime/process/context.hpp"
 #include "emulated_runtime/process/thread.hpp"
 
@@ -13,6 +14,8 @@ cudaError_t prepare(unsigned function_index) noexcept {
   switch (needs_of[function_index]) {
     case needs::nothing:
       return cudaSuccess;
+    case needs::connection:
+      return ensure_connection() ? cudaSuccess : cudaErrorInsufficientDriver;
     case needs::driver:
       return initialize();
     case needs::context:

@@ -53,7 +53,7 @@ bool is_usable(CUcontext current) noexcept {
 
 cudaError_t initialize() noexcept {
   if (is_initialized.load(std::memory_order_acquire)) return cudaSuccess;
-  if (!table) return cudaErrorInsufficientDriver;
+  if (!ensure_connection()) return cudaErrorInsufficientDriver;
   const CUresult code = table->cuInit(0);
   // The table returns this code if there is no driver.
   if (code == CUDA_ERROR_NOT_FOUND) return cudaErrorInsufficientDriver;

@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include <span>
+#include <utility>
 
 namespace halfwarp::emulator::api {
 
@@ -29,6 +30,9 @@ class per_thread_streams {
   per_thread_streams& operator=(const per_thread_streams&) = delete;
 
   static bool are_default() noexcept { return active_; }
+
+  // Selects for the calls that follow; returns the previous selection.
+  static bool select(bool is_selected) noexcept { return std::exchange(active_, is_selected); }
 
  private:
   static thread_local constinit bool active_;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "emulator/api/entry_points.hpp"
 #include "emulator/api/gate.hpp"
 #include "emulator/control/intercepted_library.hpp"
 #include "emulator/control/nvjitlink.hpp"
@@ -119,6 +120,10 @@ extern "C" {
 using namespace halfwarp::emulator;
 
 int halfwarp_emulator_is_active(void) { return is_running(); }
+
+int halfwarp_emulator_select_per_thread_streams(int is_selected) {
+  return api::per_thread_streams::select(is_selected != 0);
+}
 
 int halfwarp_emulator_is_announced(void) {
   return (lifecycle::obstacles.load() & obstacle::unannounced) == 0;

@@ -40,6 +40,10 @@ size_t halfwarp_emulator_faults(char* text, size_t size);
    or the first line of the last fault. Empty if there is none. */
 size_t halfwarp_emulator_error_text(int code, char* text, size_t size);
 
+/* Selects what stream 0 means in calls of this thread: 1 the per-thread default stream, 0 the
+   legacy one. Returns the previous selection. */
+int halfwarp_emulator_select_per_thread_streams(int is_selected);
+
 /* Waits for the work of all contexts. */
 void halfwarp_emulator_settle(void);
 

@@ -133,9 +133,12 @@ std::string linked_ptx(const functions& real, const link_record& record, std::st
   if (has_ltoir) add_ptx_of_ltoir(real, carried, record);
   for (const input& each : record.inputs) {
     if (each.kind == ltoir) continue;
-    problem = link::add_input(texts, each.name, bytes_of(each.content), architecture_of(record),
-                              image::compiled_cubins());
-    if (!problem.empty()) return {};
+    const auto error = link::add_input(texts, each.name, bytes_of(each.content),
+                                       architecture_of(record), image::compiled_cubins());
+    if (error) {
+      problem = error->message;
+      return {};
+    }
   }
   for (link::ptx_input& each : carried) {
     if (!link::defines_same_symbol(each.text, texts)) texts.push_back(std::move(each));

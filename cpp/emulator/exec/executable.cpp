@@ -33,6 +33,31 @@ class variable_loader {
                        "the variable '" + std::string(v.name) + "' on PTX line " +
                            std::to_string(v.line) + " is declared .extern and not defined"};
     }
+    const bool is_shared = v.is_managed && options_.managed;
+    if (const memory::address base = is_shared ? options_.managed->find(v.name) : 0) {
+      if (options_.restores_managed) initialize(v, base);
+      return base;
+    }
+    const memory::address base = allocate(v);
+    if (is_shared) options_.managed->add(v.name, base);
+    initialize(v, base);
+    return base;
+  }
+
+  // Writes the addresses in the initializer of a variable.
+  void relocate(const ptx::variable& v, memory::address base) {
+    if (v.is_managed && !options_.restores_managed) return;
+    for (const ptx::relocation& r : v.initializer.relocations) {
+      std::uint64_t value = address_of(r) + static_cast<std::uint64_t>(r.addend);
+      if (r.mask) value = (value & r.mask) >> __builtin_ctzll(r.mask);
+      if (r.offset + r.size <= v.size) {
+        std::memcpy(owner_.space->view(base) + r.offset, &value, r.size);
+      }
+    }
+  }
+
+ private:
+  memory::address allocate(const ptx::variable& v) const {
     memory::allocation_request request;
     request.size = std::max<std::uint64_t>(v.size, 1);
     request.kind =
@@ -48,24 +73,16 @@ class variable_loader {
                                                         std::string(v.name) + "' of " +
                                                         std::to_string(v.size) + " bytes"};
     }
-    std::memset(owner_.space->view(*base), 0, v.size);
-    const auto& bytes = v.initializer.bytes;
-    std::copy_n(bytes.begin(), std::min<std::size_t>(bytes.size(), v.size),
-                reinterpret_cast<std::uint8_t*>(owner_.space->view(*base)));
     return *base;
   }
 
-  void relocate(const ptx::variable& v, memory::address base) {
-    for (const ptx::relocation& r : v.initializer.relocations) {
-      std::uint64_t value = address_of(r) + static_cast<std::uint64_t>(r.addend);
-      if (r.mask) value = (value & r.mask) >> __builtin_ctzll(r.mask);
-      if (r.offset + r.size <= v.size) {
-        std::memcpy(owner_.space->view(base) + r.offset, &value, r.size);
-      }
-    }
+  void initialize(const ptx::variable& v, memory::address base) const {
+    std::memset(owner_.space->view(base), 0, v.size);
+    const auto& bytes = v.initializer.bytes;
+    std::copy_n(bytes.begin(), std::min<std::size_t>(bytes.size(), v.size),
+                reinterpret_cast<std::uint8_t*>(owner_.space->view(base)));
   }
 
- private:
   std::uint64_t address_of(const ptx::relocation& r) const {
     if (r.kind == ptx::symbol_kind::function) return owner_.function_address(r.index);
     if (r.kind == ptx::symbol_kind::module_variable) return owner_.addresses.at(r.index);
@@ -137,9 +154,10 @@ void place_variables(program& owner, const load_options& options) {
   for (auto& [v, base] : owner.inner_addresses) p.relocate(*v, base);
 }
 
-void free_variables(program& owner) {
-  for (memory::address base : owner.addresses) {
-    if (base) owner.space->release(base);
+void free_variables(program& owner, bool has_shared) {
+  for (std::size_t i = 0; i < owner.addresses.size(); ++i) {
+    const bool is_shared = has_shared && owner.source->variables[i].is_managed;
+    if (owner.addresses[i] && !is_shared) owner.space->release(owner.addresses[i]);
   }
   for (auto& [v, base] : owner.inner_addresses) owner.space->release(base);
 }
@@ -170,7 +188,7 @@ kernel::kernel(const program& owner, std::uint32_t function, kernel_attributes a
 executable::executable(memory::address_space& space, const load_options& options)
     : space_{&space}, options_{options}, program_{std::make_unique<program>()} {}
 
-executable::~executable() { free_variables(*program_); }
+executable::~executable() { free_variables(*program_, options_.managed != nullptr); }
 
 std::shared_ptr<executable> executable::load(std::shared_ptr<const ptx::module> source,
                                              memory::address_space& space,

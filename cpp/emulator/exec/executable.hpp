@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/exec/managed_variables.hpp"
 #include "emulator/memory/address_space.hpp"
 
 namespace halfwarp::emulator::ptx {
@@ -65,6 +66,8 @@ struct variable {
 struct load_options {
   int device = 0;
   std::uint64_t context = 0;
+  std::shared_ptr<managed_variables> managed;  // shared by the modules of a library; else null
+  bool restores_managed = true;                // to their initial values: no other module uses them
 };
 
 // Owns the variables of a module in the memory of one device and frees them on destruction.

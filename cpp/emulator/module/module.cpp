@@ -29,8 +29,8 @@ const std::shared_ptr<kernel_settings>& library_kernel::settings_on(int device) 
 }
 
 std::shared_ptr<module> load_module(driver& d, const std::shared_ptr<context>& target,
-                                    std::shared_ptr<const ptx::module> source) {
-  exec::load_options options;
+                                    std::shared_ptr<const ptx::module> source,
+                                    exec::load_options options) {
   options.device = target->device().ordinal();
   options.context = target->id();
   try {
@@ -59,14 +59,26 @@ void unload_module(driver& d, module& target) {
   d.objects.remove(target);
 }
 
+// A reset of a context destroys its modules, but a caller may still hold one.
+bool library::is_loaded_anywhere(const driver& d) const {
+  for (const auto& [id, each] : modules_) {
+    const auto loaded = each.lock();
+    if (loaded && d.objects.find<module>(loaded->handle_as<CUmodule>())) return true;
+  }
+  return false;
+}
+
 std::shared_ptr<module> library::module_in(driver& d, const std::shared_ptr<context>& target) {
   auto& slot = modules_[target->id()];
-  // A reset of the context destroyed its modules, but a caller may still hold one.
   if (const auto loaded = slot.lock();
       loaded && d.objects.find<module>(loaded->handle_as<CUmodule>())) {
     return loaded;
   }
-  const auto loaded = load_module(d, target, source_);
+  if (!managed_) managed_ = std::make_shared<exec::managed_variables>(d.memory);
+  exec::load_options options;
+  options.managed = managed_;
+  options.restores_managed = !is_loaded_anywhere(d);
+  const auto loaded = load_module(d, target, source_, std::move(options));
   loaded->is_library_owned = true;  // the program unloads the library, not the module
   slot = loaded;
   return loaded;
@@ -91,6 +103,7 @@ void library::unload(driver& d) {
   for (const auto& [name, each] : kernels) d.objects.remove(*each);
   modules_.clear();
   kernels.clear();
+  managed_.reset();
 }
 
 }  // namespace halfwarp::emulator

@@ -114,13 +114,18 @@ class library : public object {
   std::map<std::string, std::shared_ptr<library_kernel>, std::less<>> kernels;  // by name
 
  private:
+  bool is_loaded_anywhere(const driver& d) const;
+
   std::shared_ptr<const ptx::module> source_;
+  std::shared_ptr<exec::managed_variables> managed_;
   std::map<std::uint64_t, std::weak_ptr<module>> modules_;  // by id of the context
 };
 
-// Loads code into a context; refuses with the reason of a failure.
+// Loads code into a context; refuses with the reason of a failure. `options` may name the managed
+// variables of a library.
 std::shared_ptr<module> load_module(driver& d, const std::shared_ptr<context>& target,
-                                    std::shared_ptr<const ptx::module> source);
+                                    std::shared_ptr<const ptx::module> source,
+                                    exec::load_options options = {});
 
 // Finds a function of a module by name; refuses with CUDA_ERROR_NOT_FOUND.
 std::shared_ptr<function> find_function(driver& d, module& owner, std::string_view name,

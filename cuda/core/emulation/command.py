@@ -16,6 +16,15 @@ usage: python -m cuda.core.emulation          print the device table
 
 MAIN_FILES = ("__main__.py", "__main__.pyc")  # Python runs them for a folder or archive
 
+RUNTIME = "libcudart.so.13"  # the name that nvcc's programs are linked with
+# For linkers that search the folder of `path`: the names behind -lcuda, -lcudart and nvcc's default
+# -lcudart_static, and the libraries that programs then ask for.
+LINKED = {
+    "libcuda.so": "libcuda.so.1",
+    "libcudart.so": RUNTIME,
+    "libcudart_static.a": RUNTIME,
+}
+
 
 def main(arguments):
     """Run a command and return its exit status."""
@@ -146,16 +155,18 @@ def run_program(arguments):
 def environment_of_programs(options):
     """Return the environment in which a program and its children load the emulator."""
     folder = driver_folder()
-    preloaded = folder / library.preload_path().name
     # LD_PRELOAD has no quoting: a path with a blank is found by name in the folder.
-    last = preloaded.name if set(" :;") & set(str(preloaded)) else str(preloaded)
+    is_quoted = bool(set(" :;") & set(str(folder)))
+    # A preloaded runtime also serves programs with an RPATH, which precedes LD_LIBRARY_PATH.
+    names = library.preload_path().name, RUNTIME
+    preloaded = [name if is_quoted else str(folder / name) for name in names]
     return {
         **os.environ,
         **{library.PREFIX + name.upper(): value for name, value in options.items()},
         "HALFWARP_BACKEND": "emulator",
         "LD_LIBRARY_PATH": joined(str(folder), os.environ.get("LD_LIBRARY_PATH")),
         # Existing entries stay first, as a sanitizer requires.
-        "LD_PRELOAD": joined(os.environ.get("LD_PRELOAD"), last),
+        "LD_PRELOAD": joined(os.environ.get("LD_PRELOAD"), *preloaded),
     }
 
 
@@ -182,8 +193,19 @@ def driver_folder():
     folder.mkdir(parents=True, exist_ok=True)
     point_to(folder / "libcuda.so.1", target)
     point_to(folder / "libnvidia-ml.so.1", library.management_path().resolve())
+    point_to(folder / RUNTIME, library.runtime_path().resolve())
+    for name, target_name in LINKED.items():
+        write_text(folder / name, f"INPUT(-l:{target_name})\n")
     point_to(folder / library.preload_path().name, library.preload_path().resolve())
     return folder
+
+
+def write_text(path, text):
+    """Create a file atomically, since other processes may do the same."""
+    if not path.exists() or path.read_text() != text:
+        fresh = path.with_name(f".{path.name}.{os.getpid()}")
+        fresh.write_text(text)
+        fresh.replace(path)
 
 
 def point_to(link, target):

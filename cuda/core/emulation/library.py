@@ -23,6 +23,11 @@ def preload_path():
     return path().with_name("libcuda_preload.so")
 
 
+def runtime_path():
+    """Return the path of the emulated runtime library."""
+    return path().with_name("libcudart_emulated.so")
+
+
 def management_path():
     """Return the path of the emulated management library (NVML)."""
     return path().with_name("libnvml_emulated.so")

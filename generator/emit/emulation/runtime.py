@@ -7,11 +7,14 @@ import re
 import tomllib
 from pathlib import Path
 
-from ...model import Enum, Function, Library, Member
+from ... import api_file
+from ...kinds import Kind
+from ...model import Enum, Function, Library, Member, Param
 from ..slots_hpp import first_line
 from .front import Front, arguments, parameters
 
 FORWARDS = Path(__file__).with_suffix(".toml")
+FOR_PROGRAMS = Path(__file__).with_name("programs.api")
 FOLDER = "emulated_runtime"
 
 
@@ -20,12 +23,34 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
     if "runtime" not in libraries:  # another project
         return {}
     runtime = libraries["runtime"]
-    functions = [f for f in runtime.functions if is_of_the_library(runtime, f)]
-    front = Front(runtime, FOLDER, functions, forwards=forwards(functions))
+    functions = exported_functions(runtime)
+    front = Front(runtime, FOLDER, functions, per_thread=True, forwards=forwards(functions))
     return front.files() | {
         f"build/generated/{FOLDER}/forwarding.cpp": forwarding_source(front),
         f"build/generated/{FOLDER}/error_table.cpp": error_table(runtime),
+        f"build/generated/{FOLDER}/driver_names.cpp": driver_names(libraries["driver"]),
     }
+
+
+def exported_functions(runtime: Library) -> list[Function]:
+    """The functions of the bindings and those for compiled programs, sorted by name."""
+    of_bindings = [f for f in runtime.functions if is_of_the_library(runtime, f)]
+    return sorted([*of_bindings, *functions_for_programs()], key=lambda f: f.name)
+
+
+def functions_for_programs() -> list[Function]:
+    """Functions that only compiled programs can call."""
+    return [
+        Function(
+            name=fact.name,
+            c_name=fact.c_name,
+            ret=fact.ret,
+            params=[Param(p.name, p.name, p.c_type, Kind(p.kind)) for p in fact.params],
+            header=fact.header,
+            flags=fact.flags,
+        )
+        for fact in api_file.read(FOR_PROGRAMS).functions
+    ]
 
 
 def is_of_the_library(library: Library, function: Function) -> bool:
@@ -69,6 +94,21 @@ def forwarding_body(function: Function, driver_function: str) -> str:
         f"{function.ret} {function.c_name}({parameters(function)}) noexcept {{\n"
         f"  return forward({passed});\n}}\n"
     )
+
+
+def driver_names(driver: Library) -> str:
+    """The exported names of the driver's functions, in the order of its table."""
+    names = "".join(f'    "{f.c_name}\\0"\n' for f in driver.functions)
+    return f"""{first_line([driver])}
+#include "{FOLDER}/process/connection.hpp"
+
+namespace halfwarp::{FOLDER} {{
+
+constinit const char driver_names[] =
+{names}    ;
+
+}}  // namespace halfwarp::{FOLDER}
+"""
 
 
 def error_table(library: Library) -> str:

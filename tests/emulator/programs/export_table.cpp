@@ -7,8 +7,8 @@
 int main() {
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
   auto* const start = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
-  auto* const find = reinterpret_cast<int (*)(const void**, const void*)>(
-      dlsym(driver, "cuGetExportTable"));
+  auto* const find =
+      reinterpret_cast<int (*)(const void**, const void*)>(dlsym(driver, "cuGetExportTable"));
   const unsigned char needed[] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
                                   0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
   const unsigned char other[16] = {0xda, 0x91};

@@ -3,7 +3,9 @@
 #include "emulated_runtime/api/code/function.hpp"
 
 #include "emulated_runtime/api.hpp"
+#include "emulated_runtime/process/context.hpp"
 #include "emulated_runtime/process/forward.hpp"
+#include "emulated_runtime/program/registry.hpp"
 
 namespace halfwarp::emulated_runtime::api {
 namespace {
@@ -62,9 +64,9 @@ int attribute(CUfunction function_handle, CUfunction_attribute id) {
 }  // namespace
 
 cudaError_t find_function(const void* func, CUfunction* out) {
-  if (!func) return cudaErrorInvalidDeviceFunction;
-  const auto kernel = static_cast<cudaKernel_t>(const_cast<void*>(func));
-  return forward(table->cuKernelGetFunction, out, kernel);
+  CUkernel kernel = nullptr;
+  if (const cudaError_t code = program::resolve(func, &kernel)) return code;
+  return from_driver(table->cuKernelGetFunction(out, kernel));
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attr, const void* func) noexcept {
@@ -79,8 +81,13 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attr, const void* func) no
   return cudaSuccess;
 }
 
+// Sets the attribute of the kernel, whose value outlives a reset of the device.
 cudaError_t cudaFuncSetAttribute(const void* func, cudaFuncAttribute attr, int value) noexcept {
-  return forward_for_function(table->cuFuncSetAttribute, func, attr, value);
+  CUkernel kernel = nullptr;
+  int device = 0;
+  if (const cudaError_t code = program::resolve(func, &kernel)) return code;
+  if (const cudaError_t code = current_device(&device)) return code;
+  return forward(table->cuKernelSetAttribute, attr, value, kernel, device);
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void* func, cudaFuncCache cacheConfig) noexcept {
@@ -106,9 +113,18 @@ cudaError_t cudaFuncGetName(const char** name, const void* func) noexcept {
   return forward(table->cuFuncGetName, name, function);
 }
 
-// Finds kernels of symbols of compiled programs only, which do not exist here.
-cudaError_t cudaGetKernel(cudaKernel_t* kernelPtr, const void*) noexcept {
-  return kernelPtr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidValue;
+// The result is the driver's kernel, which programs pass to driver functions.
+cudaError_t cudaGetKernel(cudaKernel_t* kernelPtr, const void* entryFuncAddr) noexcept {
+  CUkernel kernel = nullptr;
+  if (!kernelPtr) return cudaErrorInvalidValue;
+  if (!program::find_kernel(entryFuncAddr)) return cudaErrorInvalidDeviceFunction;
+  if (const cudaError_t code = program::resolve(entryFuncAddr, &kernel)) return code;
+  *kernelPtr = reinterpret_cast<cudaKernel_t>(kernel);
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t* functionPtr, const void* symbolPtr) noexcept {
+  return functionPtr ? find_function(symbolPtr, functionPtr) : cudaErrorInvalidValue;
 }
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attr, int value,

@@ -7,10 +7,9 @@
 
 namespace halfwarp::emulated_runtime::api {
 
-// `func` must be a cudaKernel_t. Symbols of compiled programs, which the runtime accepts too, do
-// not exist: no program registers its kernels with this library. Returns
-// cudaErrorInvalidDeviceFunction for null and cudaErrorInvalidResourceHandle for other values,
-// including a cudaFunction_t.
+// `func` must be a cudaKernel_t, or the host address of a kernel that a compiled program
+// registered. Returns cudaErrorInvalidDeviceFunction for null and cudaErrorInvalidResourceHandle
+// for other values, including a cudaFunction_t.
 cudaError_t find_function(const void* func, CUfunction* out);
 
 }  // namespace halfwarp::emulated_runtime::api

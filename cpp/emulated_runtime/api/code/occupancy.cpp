@@ -2,6 +2,7 @@
 // Queries of the number of resident blocks of a kernel.
 #include "emulated_runtime/api.hpp"
 #include "emulated_runtime/api/code/function.hpp"
+#include "emulated_runtime/api/code/launch_config.hpp"
 #include "emulated_runtime/process/forward.hpp"
 
 namespace halfwarp::emulated_runtime::api {
@@ -13,6 +14,13 @@ cudaError_t query(CUresult (*driver_query)(Out*, CUfunction, Params...), Out* ou
   CUfunction function = nullptr;
   if (const cudaError_t code = find_function(func, &function)) return code;
   return forward(driver_query, out, function, arguments...);
+}
+
+cudaError_t query_clusters(CUresult (*driver_query)(int*, CUfunction, const CUlaunchConfig*),
+                           int* out, const void* func, const cudaLaunchConfig_t* config) {
+  if (!config) return cudaErrorInvalidValue;
+  const CUlaunchConfig request = for_driver(*config);
+  return query(driver_query, out, func, &request);
 }
 
 }  // namespace
@@ -36,6 +44,16 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, c
                                                       int numBlocks, int blockSize) noexcept {
   return query(table->cuOccupancyAvailableDynamicSMemPerBlock, dynamicSmemSize, func, numBlocks,
                blockSize);
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* clusterSize, const void* func,
+                                                 const cudaLaunchConfig_t* launchConfig) noexcept {
+  return query_clusters(table->cuOccupancyMaxPotentialClusterSize, clusterSize, func, launchConfig);
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int* numClusters, const void* func,
+                                           const cudaLaunchConfig_t* launchConfig) noexcept {
+  return query_clusters(table->cuOccupancyMaxActiveClusters, numClusters, func, launchConfig);
 }
 
 }  // namespace halfwarp::emulated_runtime::api

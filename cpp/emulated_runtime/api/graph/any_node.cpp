@@ -40,7 +40,8 @@ cudaError_t write(const cudaGraphNodeParams& source, CUgraphNodeParams* result) 
   result->type = as_driver<CUgraphNodeType>(source.type);
   if (source.type == cudaGraphNodeTypeKernel) {
     if (source.kernel.ctx) return cudaErrorNotSupported;
-    write_launch(source.kernel, &result->kernel);
+    const cudaError_t code = write_launch(source.kernel, &result->kernel);
+    if (code) return code;
   } else if (source.type == cudaGraphNodeTypeMemcpy) {
     pitched_copy copy;
     if (source.memcpy.ctx) return cudaErrorNotSupported;
@@ -62,8 +63,10 @@ cudaError_t read(CUgraphNodeParams source, cudaGraphNodeParams* result) {
   result->type = static_cast<cudaGraphNodeType>(source.type);
   if (result->type == cudaGraphNodeTypeKernel) {
     read_launch(source.kernel, &result->kernel);
-    result->kernel.functionType =
-        source.kernel.kern ? cudaKernelFunctionTypeKernel : cudaKernelFunctionTypeFunction;
+    result->kernel.functionType = read_host_address(source.kernel)
+                                      ? cudaKernelFunctionTypeDeviceEntry
+                                  : source.kernel.kern ? cudaKernelFunctionTypeKernel
+                                                       : cudaKernelFunctionTypeFunction;
     return cudaSuccess;
   }
   if (result->type == cudaGraphNodeTypeMemcpy) {

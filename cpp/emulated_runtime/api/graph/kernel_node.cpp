@@ -11,8 +11,7 @@ cudaError_t read_request(const cudaKernelNodeParams* source, CUDA_KERNEL_NODE_PA
   if (!source) return cudaErrorInvalidValue;
   if (!source->func) return cudaErrorInvalidDeviceFunction;
   *result = {};
-  write_launch(*source, result);
-  return cudaSuccess;
+  return write_launch(*source, result);
 }
 
 }  // namespace
@@ -33,7 +32,11 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
   if (const cudaError_t code = forward(table->cuGraphKernelNodeGetParams, node, &driver_params)) {
     return code;
   }
-  return cudaErrorInvalidDeviceFunction;  // the kernel is not a symbol of a compiled program
+  // The kernel must be one of a compiled program.
+  if (!read_host_address(driver_params)) return cudaErrorInvalidDeviceFunction;
+  *pNodeParams = {};
+  read_launch(driver_params, pNodeParams);
+  return cudaSuccess;
 }
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,

@@ -12,7 +12,6 @@
 #include "emulator/ptx/verifier.hpp"
 
 namespace halfwarp::emulator::api {
-namespace {
 
 CUresult code_of(image::failure reason) {
   switch (reason) {
@@ -27,6 +26,8 @@ CUresult code_of(image::failure reason) {
   }
   return CUDA_ERROR_OUT_OF_MEMORY;
 }
+
+namespace {
 
 [[noreturn]] void refuse_image(jit_options& options, CUresult code, const std::string& text) {
   options.write_error_log(text);

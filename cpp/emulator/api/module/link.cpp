@@ -40,12 +40,12 @@ void require_kind(CUjitInputType type) {
 void add(call& c, link_state& state, CUjitInputType type, std::string_view name,
          image::bytes data) {
   require(state.image.empty(), CUDA_ERROR_INVALID_VALUE, "the link is already complete");
-  const std::string reason =
+  const auto problem =
       link::add_input(state.inputs, name, data, device_architecture(), image::compiled_cubins());
   const std::string title = name.empty() ? "<unknown>" : std::string{name};
-  if (!reason.empty()) {
-    refuse_link(state, type == CU_JIT_INPUT_PTX ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_INVALID_IMAGE,
-                title + ": " + reason);
+  if (problem) {
+    refuse_link(state, type == CU_JIT_INPUT_PTX ? CUDA_ERROR_INVALID_PTX : code_of(problem->reason),
+                title + ": " + problem->message);
   }
   const auto parsed = ptx::parse_verified(state.inputs.back().text);
   if (parsed) return;

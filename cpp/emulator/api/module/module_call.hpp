@@ -7,6 +7,7 @@
 #include <string>
 
 #include "emulator/api/call.hpp"
+#include "emulator/image/image.hpp"
 #include "emulator/module/module.hpp"
 
 namespace halfwarp::emulator::api {
@@ -29,6 +30,8 @@ class jit_options {
 
 // Returns the newest compute capability of the emulated devices: 90 for 9.0.
 std::uint32_t device_architecture();
+
+CUresult code_of(image::failure reason);
 
 // Finds and parses the PTX of an image. Needs no lock. Refuses with the driver's codes and writes
 // the reason to the error log.

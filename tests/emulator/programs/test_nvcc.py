@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of nvcc. HALFWARP_NVCC names it, else it is found on PATH."""
+
+import pytest
+from cuda.bindings import driver
+
+SHARED = "-cudart=shared", "-arch=sm_90"
+OUTPUT = "6 258 15\n1 1 1 cudaSuccess\n1 7"
+
+
+@pytest.mark.parametrize("mode", ["none", "speed", "balance", "size"])
+def test_a_program_runs_with_each_compression(nvcc, run, mode):
+    assert run(nvcc("kernels.cu", *SHARED, f"--compress-mode={mode}")) == (OUTPUT, [])
+
+
+@pytest.mark.parametrize("mode", ["none", "speed", "balance"])
+def test_a_program_of_relocatable_objects_runs(nvcc, run, mode):
+    options = *SHARED, "-rdc=true", "-DRELOCATABLE", f"--compress-mode={mode}"
+    output = OUTPUT.replace("258 15", "257 11")  # without the launch before main
+    assert run(nvcc("kernels.cu", "more_kernels.cu", *options)) == (output, [])
+
+
+def test_a_default_build_finds_the_emulated_runtime_in_the_folder_of_the_linker(nvcc, run):
+    """nvcc links with `cudart_static`, for which the folder has a linker script."""
+    assert run(nvcc("kernels.cu", "-arch=sm_90")) == (OUTPUT, [])
+
+
+def test_threads_have_default_streams_of_their_own(nvcc, run):
+    program = nvcc("streams.cu", *SHARED, "--default-stream=per-thread")
+    assert run(program) == ("2", [])
+
+
+def test_machine_code_alone_is_refused_with_the_remedy(nvcc, run):
+    build = "-cudart=shared", "-gencode=arch=compute_90,code=sm_90"
+    output, errors = run(nvcc("streams.cu", *build))
+    assert output == "-209"
+    assert len(errors) == 1
+    assert "streams.cu" in errors[0]
+    assert "-gencode arch=compute_90,code=compute_90" in errors[0]
+
+
+def test_code_for_newer_devices_alone_is_refused_with_the_option(nvcc, run):
+    _, errors = run(nvcc("streams.cu", "-cudart=shared", "-arch=compute_100"))
+    assert "HALFWARP_EMULATOR_CC=10.0" in errors[0]
+
+
+def test_code_for_exactly_this_device_is_taken(nvcc, run):
+    assert run(nvcc("kernels.cu", "-cudart=shared", "-arch=sm_90a")) == (OUTPUT, [])
+
+
+@pytest.mark.parametrize("mode", ["none", "speed", "size"])
+def test_a_fat_binary_is_loaded_from_its_file(nvcc, mode):
+    """The padding at its end belongs to the file."""
+    path = nvcc("more_kernels.cu", "-fatbin", "-arch=sm_90", f"--compress-mode={mode}")
+    driver.cuInit(0)
+    code, library = driver.cuLibraryLoadFromFile(str(path).encode(), [], [], 0, [], [], 0)
+    assert code == driver.CUresult.CUDA_SUCCESS
+    assert driver.cuLibraryUnload(library) == (driver.CUresult.CUDA_SUCCESS,)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registration and launch as in nvcc's host code, by programs that need no nvcc."""
+
+import pytest
+
+OUTPUTS = {
+    "launches": "115 117",
+    "symbols": "0 0 0 4 40 1 13",
+    "errors": "98 98 9 9 9 9 0",
+    "configurations": "2 22 52 1 11",
+    "reset": "6 8 7 9 1",
+    "unregistered": "98 7",
+}
+
+
+@pytest.mark.parametrize("case", OUTPUTS)
+def test_a_registered_program_runs(compiled, run, case):
+    assert run(compiled("registered.cpp"), case)[0] == OUTPUTS[case]
+
+
+def test_devices_have_variables_of_their_own_and_share_managed_ones(compiled, run):
+    output, errors = run("--devices", "2", compiled("registered.cpp"), "devices")
+    assert (output, errors) == ("7 6 10", [])
+
+
+def test_a_failed_load_is_repeated(compiled, run):
+    program = compiled("registered.cpp")
+    output, _ = run(program, "retried", HALFWARP_EMULATOR_FAIL="cuLibraryLoadData:1=2")
+    assert output == "2 0"
+
+
+def test_registration_does_not_open_the_driver(compiled, run):
+    """The option is not valid, which the first call of the driver reports."""
+    _, errors = run(compiled("registered.cpp"), "unused", HALFWARP_EMULATOR_MODE="wrong")
+    assert errors == []
+
+
+def test_relocatable_objects_are_linked_without_those_for_newer_devices(compiled, run):
+    assert run(compiled("linked.cpp")) == ("0 42", [])
+
+
+def test_objects_without_code_for_the_device_are_no_kernel_image(compiled, run):
+    output, errors = run(compiled("linked.cpp"), "none")
+    assert output == "209 0"
+    assert "compute_121" in errors[0]
+
+
+def test_a_program_with_a_search_path_of_its_own_gets_the_emulated_runtime(compiled, run, tmp_path):
+    """An RPATH precedes LD_LIBRARY_PATH; the library there has no function."""
+    (tmp_path / "libcudart.so.13").write_text("no library")
+    options = f"-Wl,-rpath,{tmp_path}", "-Wl,--disable-new-dtags"
+    assert run(compiled("registered.cpp", *options), "launches")[0] == OUTPUTS["launches"]
+
+
+def test_a_program_with_nvidias_runtime_inside_is_named_once(compiled, run):
+    program = compiled("export_table.cpp", "-ldl")
+    output, errors = run(program)
+    assert output == "500 500 500"
+    assert len(errors) == 1
+    assert f"{program.name} contains NVIDIA's CUDA runtime" in errors[0]
+    assert "-cudart shared" in errors[0]
