@@ -2,14 +2,17 @@
 """The module behind `cuda.core.texture`, in the shared object of `cuda.core._core`."""
 
 cimport cython
-from cpython.number cimport PyNumber_Index
 from libc.string cimport memset
 
 from importlib import import_module
 
+from cuda.bindings.cydriver cimport (
+    CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT,
+    CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT,
+)
 from cuda.core._core cimport *
 
-from cuda.core._core import _complete_classes
+from cuda.core._core import CUDAError, _complete_classes
 
 cdef enum:
     SURFACE_LOAD_STORE = 2  # CUDA_ARRAY3D_SURFACE_LDST

@@ -85,6 +85,23 @@ cdef int fill_texture(CUDA_TEXTURE_DESC* into, object options) except -1:
     return 0
 
 
+cdef int explain_resource(object error, ResourceDescriptor resource, int device) except -1:
+    """Name the alignment of pitched memory in the error of a driver, which is a status."""
+    cdef int address = 0, pitch = 0
+    if resource.pitch is None:
+        return 0
+    try_call(driver.cuDeviceGetAttribute, &address, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, device)
+    try_call(driver.cuDeviceGetAttribute, &pitch, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT,
+             device)
+    if pitch and resource.pitch % pitch:
+        explain_error(error, f"pitch_bytes is {resource.pitch}, but must be a multiple of {pitch} "
+                             f"on device {device}: pad the rows")
+    elif address and resource.owner.handle % address:
+        explain_error(error, f"the address of the buffer must be a multiple of {address} on device "
+                             f"{device}")
+    return 0
+
+
 def create_texture_object(device, resource, options):
     """Implement `Device.create_texture_object`. Host only."""
     cdef CUDA_RESOURCE_DESC resource_desc
@@ -97,8 +114,12 @@ def create_texture_object(device, resource, options):
     cdef TextureObject texture = TextureObject.__new__(TextureObject)
     texture.memory = fill_resource(&resource_desc, resource, &refs)
     cdef texture_handle native
-    with nogil:
-        native = create_texture(context.take(), resource_desc, texture_desc, refs)
+    try:
+        with nogil:
+            native = create_texture(context.take(), resource_desc, texture_desc, refs)
+    except CUDAError as error:
+        explain_resource(error, resource, (<Device>device).ordinal)
+        raise
     texture.identity, texture.ordinal = native.raw(), (<Device>device).ordinal
     texture.source, texture.settings = resource, checked
     texture.native.hold(texture, native.take())

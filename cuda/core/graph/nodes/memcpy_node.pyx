@@ -144,7 +144,13 @@ cdef MemcpyNode add_memcpy_node(_NodeFactory factory, object dst, object src, tu
     factory.check_usable()
     sides = ((owner_of_operand(dst, dst_owner),), (owner_of_operand(src, src_owner),))
     params = memcpy_parameters(node.copy)
-    state = add_node(node, factory, &params, present_owners(sides[0][0], sides[1][0]))
+    try:
+        state = add_node(node, factory, &params, present_owners(sides[0][0], sides[1][0]))
+    except CUDAError as error:
+        rows, row = max(node.copy.Height, node.copy.Depth), node.copy.WidthInBytes
+        explain_pitch(error, "dst_pitch", node.copy.dstPitch, row, rows)
+        explain_pitch(error, "src_pitch", node.copy.srcPitch, row, rows)
+        raise
     state.creation = sides
     return node
 

@@ -62,6 +62,14 @@ cdef list present_owners(object first, object second):
     return [each for each in (first, second) if each is not None]
 
 
+cdef int explain_pitch(object error, str name, object pitch, object row, object rows) except -1:
+    """Name the rule in the error of a driver that refused rows, which it reports as a status."""
+    if rows > 1 and pitch < row:
+        explain_error(error, f"{name} is {pitch} bytes, but a row has {row}: it must not be less "
+                             "than a row")
+    return 0
+
+
 cdef int check_fits(memory_range memory, str name, object byte_count) except -1:
     if memory.is_buffer and byte_count > memory.size:
         raise ValueError(f"{name} is a Buffer of {memory.size} bytes, but the node accesses "

@@ -106,7 +106,12 @@ cdef MemsetNode add_memset_node(_NodeFactory factory, object dst, object value, 
     factory.check_usable()
     owners = present_owners(owner_of_operand(dst, owner), None)
     params = memset_parameters(node.fill)
-    add_node(node, factory, &params, owners)
+    try:
+        add_node(node, factory, &params, owners)
+    except CUDAError as error:
+        explain_pitch(error, "pitch", node.fill.pitch, node.fill.width * node.fill.elementSize,
+                      node.fill.height)
+        raise
     return node
 
 
