@@ -38,12 +38,12 @@ cdef class NvrtcCompiler(Compiler):
 
     def __init__(self, str source, options):
         self.options = options
-        self.name = program_name(options.name)
+        self.name = options.name
         self.fixed_fields = copy_fields(options, ("name",))
         if (options.debug or options.lineinfo) and options.name == "default_program":
             source = self.write_debug_source(source)
         self.source = source.encode()
-        self.native = NvrtcProgram.create(self.source, program_name(options.name).encode())
+        self.native = NvrtcProgram.create(self.source, options.name.encode())
 
     cdef str write_debug_source(self, str source):
         """Write the source to a file for debuggers; return it with a #line of that file."""
@@ -126,7 +126,7 @@ cdef class NvrtcCompiler(Compiler):
 
     cdef nvrtcResult run_once(self, list options, tuple expressions) except *:
         if self.is_used or self.native.raw is NULL:
-            name = program_name(self.fixed_fields["name"])
+            name = self.fixed_fields["name"]
             program = NvrtcProgram.create(self.source, name.encode())
             with cython.critical_section(self):
                 self.native = program

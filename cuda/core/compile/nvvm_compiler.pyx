@@ -31,7 +31,7 @@ cdef class NvvmCompiler(Compiler):
     def __init__(self, source, options):
         _get_nvvm_module()
         self.options = options
-        self.name = program_name(options.name)
+        self.name = options.name
         self.fixed_fields = copy_fields(options, ("name", "extra_sources"))
         self.native = NvvmProgram.create()
         self.native.add(ir_bytes(source), self.name.encode())

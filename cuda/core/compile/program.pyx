@@ -14,14 +14,6 @@ cdef str as_text(object code):
     raise TypeError(f"Expected type str, but got {type(code).__name__}{advice}")
 
 
-cdef str program_name(object name):
-    """Return the name of a program, which may be a path."""
-    if not isinstance(name, (str, os.PathLike)):
-        raise TypeError(f"ProgramOptions.name must be a str or a path, got {name!r} "
-                        f"({type(name).__name__})")
-    return os.fsdecode(name)
-
-
 cdef int check_source(object code, str code_type, object options) except -1:
     if code_type != "nvvm" and options.use_libdevice:
         raise ValueError("use_libdevice is only supported by the NVVM backend")

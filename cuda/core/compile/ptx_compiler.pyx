@@ -28,7 +28,7 @@ cdef class PtxCompiler(Compiler):
             warnings.warn("numba_debug is ignored for code_type='ptx': it is an option of the "
                           "compilers of C++ and NVVM IR", UserWarning, stacklevel=1)
         self.options = options
-        self.name = program_name(options.name)
+        self.name = options.name
         self.fixed_fields = copy_fields(options, (*SHARED_WITH_LINKER, "time"))
         code = make_object_code(source.encode(), "ptx", self.name, None)
         self.linker = Linker(code, options=linker_options_of(options))
