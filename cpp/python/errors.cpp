@@ -37,12 +37,13 @@ bool queue_warning(const std::string& text) noexcept {
 
 }  // namespace
 
-void raise_uninitialized(PyObject* object) noexcept {
+int raise_uninitialized(PyObject* object) noexcept {
   try {
     throw uninitialized_object{object};
   } catch (...) {
     translate_exception();
   }
+  return -1;
 }
 
 void translate_exception() noexcept {

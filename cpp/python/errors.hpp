@@ -19,8 +19,8 @@ inline raise_function raise_driver_error = nullptr;
 // Call inside a catch block, with the GIL held: sets the exception for the one being handled.
 void translate_exception() noexcept;
 
-// Sets RuntimeError for an object whose constructor did not run or complete.
-void raise_uninitialized(PyObject* object) noexcept;
+// Sets RuntimeError for an object whose constructor did not run or complete; returns -1.
+int raise_uninitialized(PyObject* object) noexcept;
 
 // Checks a driver status. Returns 0, or -1 with an exception set. Acquires the GIL only to raise.
 [[nodiscard]] inline int check(CUresult code, const char* function) noexcept {

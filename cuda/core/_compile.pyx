@@ -22,6 +22,7 @@ from cuda.core._core cimport (
     nvrtc_error,
     public_object,
     notify_log,
+    require_set,
 )
 
 import os

@@ -99,6 +99,7 @@ from cuda.core._core cimport (
     public_object,
     raise_driver_error,
     raise_used_instance,
+    require_set,
     run_on_stream,
     set_access_of_pool,
     sharing_module,

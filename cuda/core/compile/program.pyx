@@ -215,9 +215,7 @@ cdef object compile_now(Program self, str target, object name_expressions, objec
 
 
 cdef Compiler compiler_of(Program self):
-    if self.compiler is None:
-        raise RuntimeError("Program was not initialized")
-    return <Compiler>self.compiler
+    return <Compiler>require_set(self, self.compiler)
 
 
 cdef int check_target(str target, object compiler) except -1:

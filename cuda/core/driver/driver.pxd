@@ -51,6 +51,7 @@ cdef extern from "python/errors.hpp" namespace "halfwarp::python" nogil:
 
 cdef extern from "python/errors.hpp" namespace "halfwarp::python":
     void set_cleanup_warning(object warning_class) noexcept
+    int raise_uninitialized(object) except -1
     ctypedef int (*raise_function)(CUresult, const char*) except -1
     raise_function raise_driver_error_in_cpp "halfwarp::python::raise_driver_error"
 

@@ -26,6 +26,9 @@ cdef inline int check_open(bint is_open, str class_name) except -1:
         return raise_closed(class_name)
     return 0
 
+# Returns a field that a constructor sets, or raises RuntimeError if it is None.
+cdef object require_set(object owner, object value)
+
 cdef int raise_closed(str class_name) except -1
 
 # Gives a DeprecationWarning at the caller's line.

@@ -186,6 +186,13 @@ cdef int raise_closed(str class_name) except -1:
     raise RuntimeError(f"{class_name} has been closed")
 
 
+cdef object require_set(object owner, object value):
+    """Return a field that a constructor sets; raise RuntimeError while it is None."""
+    if value is None:
+        raise_uninitialized(owner)
+    return value
+
+
 cdef int warn_deprecated(str old, str new) except -1:
     # Compiled code has no Python frame, so stack level 1 is the caller's line.
     return PyErr_WarnEx(DeprecationWarning, f"{old} is deprecated: use {new}".encode(), 1)

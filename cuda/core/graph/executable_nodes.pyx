@@ -296,7 +296,7 @@ cdef bint contains_subgraph(_GraphState whole, _GraphState subgraph) except -1:
 
 cdef int check_view(ExecutableGraphNode view) except -1:
     if view.node is None:
-        raise RuntimeError(f"{type(view).__name__} was not initialized")
+        raise_uninitialized(view)
     view.graph.lock.get().wait()
     return view.node.check_usable()
 

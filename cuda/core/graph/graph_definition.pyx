@@ -20,7 +20,7 @@ cdef class GraphDefinition(_NodeFactory):
 
     cdef int check_usable(self) except -1:
         if self.state is None:
-            raise RuntimeError("GraphDefinition was not initialized")
+            raise_uninitialized(self)
         self.state.lock.get().wait()
         return check_valid(self.state)
 

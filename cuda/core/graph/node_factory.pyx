@@ -73,7 +73,7 @@ cdef class _NodeFactory:
     """
 
     cdef int check_usable(self) except -1:
-        raise RuntimeError(f"{type(self).__name__} was not initialized")
+        return raise_uninitialized(self)
 
     def launch(self, config, kernel, *args):
         """Add a node that launches a kernel.

@@ -166,9 +166,7 @@ cdef class Linker:
 
 
 cdef LinkSession session_of(Linker self):
-    if self.session is None:
-        raise RuntimeError("Linker was not initialized")
-    return <LinkSession>self.session
+    return <LinkSession>require_set(self, self.session)
 
 
 cdef object linking_backend():

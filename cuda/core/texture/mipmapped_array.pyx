@@ -104,6 +104,8 @@ cdef class MipmappedArray:
         self.close()
 
     def __repr__(self):
+        if self.kind is None:
+            return "<MipmappedArray>"
         return (f"MipmappedArray(shape={self.extents}, format={self.kind.name}, "
                 f"num_channels={self.channels}, num_levels={self.levels})")
 

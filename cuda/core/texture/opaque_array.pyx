@@ -175,6 +175,8 @@ cdef class OpaqueArray:
         self.close()
 
     def __repr__(self):
+        if self.kind is None:
+            return "<OpaqueArray>"
         return (f"OpaqueArray(shape={self.extents}, format={self.kind.name}, "
                 f"num_channels={self.channels})")
 

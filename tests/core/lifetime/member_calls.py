@@ -18,6 +18,7 @@ import mmap
 import os
 import pickle
 import pkgutil
+import re
 import signal
 import sys
 import tempfile
@@ -129,6 +130,9 @@ class Caller:
         return None
 
     def check_message(self, text, error):
+        """Report a message about a field that is None, unless the caller passed None."""
+        if "None" in text or re.search(r"[A-Z]\w*\._(?!_)", text):  # or called a private member
+            return
         try:
             message = str(error)
         except Exception as failure:  # the message contains the `repr` of an object

@@ -25,8 +25,8 @@ def run(*arguments):
 
 
 @pytest.mark.parametrize("state", ["uninitialized", "forgetful", "closed", "failed"])
-def test_members_of_objects_without_state_do_not_crash(state):
-    assert run(PROGRAM, "--states", state, "--attempts", "3") == []
+def test_members_of_objects_without_state_raise_clear_errors(state):
+    assert run(PROGRAM, "--states", state, "--checks", "messages", "--attempts", "3") == []
 
 
 @pytest.mark.slow

@@ -51,8 +51,9 @@ cdef class AllocNode(GraphNode):
     def options(self):
         """Deprecated: use `device_id`, `memory_type` and `peer_access`."""
         warn_deprecated("AllocNode.options", "device_id, memory_type and peer_access")
+        peers = list(require_set(self, self.peers)) or None
         return import_module("cuda.core.graph.options").GraphAllocOptions(
-            device=self.device, memory_type=self.kind, peer_access=list(self.peers) or None)
+            device=self.device, memory_type=self.kind, peer_access=peers)
 
     def _details(self):
         return f"dptr=0x{self.address:x} size={self.bytes}"

@@ -21,10 +21,13 @@ cdef class ConditionalNode(GraphNode):
             return None
         return import_module("cuda.core.typing").GraphConditionalType(kind)
 
+    cdef object body_at(self, int index):
+        return wrap_graph(<_GraphState>require_set(self, self.bodies)[index])
+
     @property
     def branches(self):
         """The `GraphDefinition` of each body, in order. Host only."""
-        return tuple([wrap_graph(<_GraphState>each) for each in self.bodies])
+        return tuple([wrap_graph(<_GraphState>each) for each in require_set(self, self.bodies)])
 
     def _details(self):
         condition = self.tested_condition
@@ -41,7 +44,7 @@ cdef class IfNode(ConditionalNode):
     @property
     def then(self):
         """The `GraphDefinition` of the body. Host only."""
-        return wrap_graph(<_GraphState>self.bodies[0])
+        return self.body_at(0)
 
 
 @cython.final
@@ -51,12 +54,12 @@ cdef class IfElseNode(ConditionalNode):
     @property
     def then(self):
         """The `GraphDefinition` of the body that runs if the condition is not 0. Host only."""
-        return wrap_graph(<_GraphState>self.bodies[0])
+        return self.body_at(0)
 
     @property
     def else_(self):
         """The `GraphDefinition` of the body that runs if the condition is 0. Host only."""
-        return wrap_graph(<_GraphState>self.bodies[1])
+        return self.body_at(1)
 
 
 @cython.final
@@ -66,7 +69,7 @@ cdef class WhileNode(ConditionalNode):
     @property
     def body(self):
         """The `GraphDefinition` of the body. Host only."""
-        return wrap_graph(<_GraphState>self.bodies[0])
+        return self.body_at(0)
 
 
 @cython.final

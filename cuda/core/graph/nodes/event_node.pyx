@@ -15,7 +15,7 @@ cdef class _EventNode(GraphNode):
     @property
     def event(self):
         """A new `Event` of the same driver event, with the same options. Host only."""
-        return share_event(self.shared_event)
+        return share_event(<Event>require_set(self, self.shared_event))
 
     def update(self, event):
         """Set the event.

@@ -11,21 +11,25 @@ cdef class KernelNode(GraphNode):
     cdef LaunchConfig shape
     cdef Kernel kernel_object
 
+    cdef LaunchConfig launch_shape(self):
+        return <LaunchConfig>require_set(self, self.shape)
+
     @property
     def grid(self):
         """Number of blocks in x, y, z. Host only."""
-        cdef CUlaunchConfig* native = &self.shape.fields.native
+        cdef LaunchConfig shape = self.launch_shape()
+        cdef CUlaunchConfig* native = &shape.fields.native
         return native.gridDimX, native.gridDimY, native.gridDimZ
 
     @property
     def block(self):
         """Number of threads of a block in x, y, z. Host only."""
-        return self.shape.block
+        return self.launch_shape().block
 
     @property
     def shmem_size(self):
         """Dynamic shared memory of a block, in bytes. Host only."""
-        return self.shape.shmem_size
+        return self.launch_shape().shmem_size
 
     @property
     def kernel(self):
@@ -35,7 +39,7 @@ cdef class KernelNode(GraphNode):
     @property
     def config(self):
         """A copy of the node's `LaunchConfig`. Host only."""
-        return copy_config(self.shape)
+        return copy_config(self.launch_shape())
 
     @property
     def attributes(self):
@@ -75,7 +79,7 @@ cdef class KernelNode(GraphNode):
         --------
         cuGraphKernelNodeSetAttribute : the driver function.
         """
-        cdef LaunchConfig shape = copy_config(self.shape)
+        cdef LaunchConfig shape = copy_config(self.launch_shape())
         for name, value in attributes.items():
             row_for(name, OF_NODES, "kernel nodes")
             setattr(shape, name, value)

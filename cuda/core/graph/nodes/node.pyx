@@ -23,7 +23,7 @@ cdef class GraphNode(_NodeFactory):
 
     cdef int check_usable(self) except -1:
         if self.state is None:
-            raise RuntimeError(f"{type(self).__name__} was not initialized")
+            raise_uninitialized(self)
         self.state.lock.get().wait()
         if self.is_destroyed:
             raise RuntimeError("GraphNode has been destroyed")
@@ -170,7 +170,9 @@ cdef class GraphNode(_NodeFactory):
         return hash(self.identity) if self.identity != 0 else hash(<uintptr_t><void*>self.state)
 
     def __repr__(self):
-        if self.state is not None and self.identity == 0 and type(self) is GraphNode:
+        if self.state is None:
+            return f"<{type(self).__name__}>"
+        if self.identity == 0 and type(self) is GraphNode:
             return "<GraphNode entry>"
         handle = f"0x{self.identity if is_live(self) else 0:x}"
         details = self._details()

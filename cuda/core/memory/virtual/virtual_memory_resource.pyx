@@ -77,7 +77,7 @@ cdef class VirtualMemoryResource(MemoryResource):
         cuMemCreate, cuMemAddressReserve, cuMemMap, cuMemSetAccess : the driver functions.
         """
         cdef Stream order = None if stream is None else accept_stream(stream)
-        cdef object options = self.options
+        cdef object options = require_set(self, self.options)
         cdef CUmemAllocationProp properties = virtual_properties(self)
         cdef size_t requested_size = size_from(size, "allocate(): size")
         cdef size_t rounded_size = rounded_up(requested_size, options, &properties)
@@ -128,7 +128,7 @@ cdef class VirtualMemoryResource(MemoryResource):
         --------
         cuMemUnmap, cuMemAddressFree : the driver functions.
         """
-        cdef _Extents extents = self.allocations.get(ptr)
+        cdef _Extents extents = require_set(self, self.allocations).get(ptr)
         if extents is None:
             check_outside(self, ptr, size)
             _unmap(ptr, size)
