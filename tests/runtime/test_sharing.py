@@ -50,6 +50,42 @@ def text_of(handle):
     return bytes(handle.reserved).hex()
 
 
+WRITING = """
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry write(.param .u64 place) {
+  .reg .u64 %a;
+  ld.param.u64 %a, [place];
+  st.global.u8 [%a], 9;
+  ret;
+}
+"""
+
+
+def test_kernels_of_another_device_access_opened_memory(memory):
+    """The flag enables the access of the current device's kernels."""
+    address = memory(64)
+    handle = ok(runtime.cudaIpcGetMemHandle(address))
+    output = in_another_process(
+        """
+        from cuda.bindings import driver
+        handle = named(runtime.cudaIpcMemHandle_t, os.environ["HANDLE"])
+        ok(runtime.cudaSetDevice(1))
+        at = ok(runtime.cudaIpcOpenMemHandle(handle, runtime.cudaIpcMemLazyEnablePeerAccess))
+        library = ok(driver.cuLibraryLoadData(os.environ["PTX"].encode(), [], [], 0, [], [], 0))
+        kernel = driver.CUfunction(int(ok(driver.cuLibraryGetKernel(library, b"write"))))
+        place = ((at,), (ctypes.c_void_p,))
+        ok(driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, place, 0))
+        print(contents(at, 1)[0])
+        """,
+        HANDLE=text_of(handle),
+        PTX=WRITING,
+        HALFWARP_EMULATOR_DEVICES="2",
+    )
+    assert output == "9"
+
+
 def test_memory_is_opened_written_and_closed(memory):
     address = memory(64)
     ok(runtime.cudaMemset(address, 7, 64))

@@ -71,7 +71,7 @@ CUresult cuIpcOpenMemHandle(CUdeviceptr* pdptr, CUipcMemHandle handle,
     require_outputs(pdptr);
     require(Flags == CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, CUDA_ERROR_INVALID_VALUE,
             "the flags are CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS");
-    static_cast<void>(c.current());
+    const int here = c.current()->device().ordinal();
     const auto source = read_as<memory_handle>(handle);
     const bool is_valid = source.signature == signature && source.reserved == 0 &&
                           source.size > 0 && source.size <= memory::arena_bytes &&
@@ -80,6 +80,7 @@ CUresult cuIpcOpenMemHandle(CUdeviceptr* pdptr, CUipcMemHandle handle,
     require(source.owner != sharing::this_process(), CUDA_ERROR_INVALID_CONTEXT,
             "the memory was allocated in this process; only another process can open the handle");
     c.device_of(source.device);
+    if (here != source.device) c.d.memory.set_peer_access(here, source.device, true);
     if (auto* const opened = find_opened(c, handle)) {
       ++opened->references;
       *pdptr = opened->address;
