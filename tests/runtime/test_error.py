@@ -60,6 +60,14 @@ def test_every_code_has_its_name_and_a_text(code):
     assert ok(runtime.cudaGetErrorString(code))
 
 
+TEXTS = {0: b"no error", 2: b"out of memory", 9: b"invalid configuration argument"}
+
+
+@pytest.mark.parametrize("code", TEXTS)
+def test_texts_are_those_that_programs_compare(code):
+    assert ok(runtime.cudaGetErrorString(code)) == TEXTS[code]
+
+
 def test_an_unknown_code_is_reported_as_unrecognized():
     assert ok(runtime.cudaGetErrorName(54321)) == b"unrecognized error code"
     assert ok(runtime.cudaGetErrorString(54321)) == b"unrecognized error code"

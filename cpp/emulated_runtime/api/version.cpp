@@ -9,6 +9,8 @@ namespace {
 
 constexpr const char* unknown_error = "unrecognized error code";
 
+CUresult as_driver(cudaError_t error) { return static_cast<CUresult>(error); }
+
 // Converts the query result of the driver, whose enumerators are in the same order.
 cudaDriverEntryPointQueryResult state_of(CUdriverProcAddressQueryResult status) {
   return static_cast<cudaDriverEntryPointQueryResult>(status);
@@ -37,7 +39,11 @@ const char* cudaGetErrorName(cudaError_t error) noexcept {
 
 const char* cudaGetErrorString(cudaError_t error) noexcept {
   const auto* entry = find_error(error);
-  return entry ? entry->text : unknown_error;
+  const char* text = nullptr;
+  if (!entry) return unknown_error;
+  if (entry->text) return entry->text;
+  const bool is_known = ensure_connection() && !table->cuGetErrorString(as_driver(error), &text);
+  return is_known ? text : entry->name;
 }
 
 // An unknown name is reported in `driverStatus`, not as an error.

@@ -12,7 +12,7 @@ namespace halfwarp::emulated_runtime {
 struct error_entry {
   cudaError_t code;
   const char* name;
-  const char* text;
+  const char* text;  // null for the text of the driver's error of the same number
 };
 
 // Returns the entries sorted by code. Generated from the API's enum.

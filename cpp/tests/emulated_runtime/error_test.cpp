@@ -61,6 +61,11 @@ TEST_F(error_test, every_code_has_a_name_and_a_text) {
   EXPECT_STREQ(cudaGetErrorName(static_cast<cudaError_t>(54321)), "unrecognized error code");
 }
 
+TEST_F(error_test, a_text_is_the_runtimes_own_or_the_drivers) {
+  EXPECT_STREQ(cudaGetErrorString(cudaErrorInvalidSymbol), "invalid device symbol");
+  EXPECT_STREQ(cudaGetErrorString(cudaErrorMemoryAllocation), "text of the driver");
+}
+
 struct heard {
   cudaStream_t stream = nullptr;
   cudaError_t code = cudaSuccess;

@@ -28,6 +28,9 @@ bool has_device(CUdevice device) { return device >= 0 && device < device_count; 
 
 void add_contexts(driver::driver_table& t) {
   t.cuInit = [](unsigned) { return recorded.init_answer; };
+  t.cuGetErrorString = [](CUresult, const char** out) {
+    return *out = "text of the driver", CUDA_SUCCESS;
+  };
   t.cuDeviceGetCount = [](int* count) { return *count = device_count, CUDA_SUCCESS; };
   t.cuCtxGetCurrent = [](CUcontext* out) { return *out = recorded.current, CUDA_SUCCESS; };
   t.cuCtxSetCurrent = [](CUcontext to) { return recorded.current = to, CUDA_SUCCESS; };

@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 
 from ... import api_file
 from ...kinds import Kind
-from ...model import Enum, Function, Library, Member, Param
+from ...model import Enum, Function, Library, Param
 from ..slots_hpp import first_line
 from .front import Front, arguments, parameters
 
 FORWARDS = Path(__file__).with_suffix(".toml")
 FOR_PROGRAMS = Path(__file__).with_name("programs.api")
+ERRORS = Path(__file__).with_name("runtime_errors.toml")
 FOLDER = "emulated_runtime"
 
 
@@ -112,10 +112,13 @@ constinit const char driver_names[] =
 
 
 def error_table(library: Library) -> str:
-    """Each code with its name and its text, sorted by code."""
+    """Each code with its name and its own text, sorted by code."""
     codes = {m.value: m for m in reversed(result_enum(library).members)}
+    texts = tomllib.loads(ERRORS.read_text("utf-8"))["texts"]
+    if unknown := texts.keys() - {m.name for m in codes.values()}:
+        raise SystemExit(f"{ERRORS}: the runtime API lacks {', '.join(sorted(unknown))}")
     rows = "".join(
-        f'    {{{m.name}, "{m.name}", "{c_text(explanation(m))}"}},\n'
+        f'    {{{m.name}, "{m.name}", {c_text(texts.get(m.name))}}},\n'
         for _, m in sorted(codes.items())
     )
     return f"""{first_line([library])}
@@ -140,18 +143,6 @@ def result_enum(library: Library) -> Enum:
     return next(e for e in library.enums if e.name == library.decisions.result_enum)
 
 
-def explanation(member: Member) -> str:
-    """The first sentence of the explanation in the overrides, else the words of the name."""
-    sentence = " ".join(member.doc.split()).partition(". ")[0].rstrip(".")
-    return sentence or spelled_out(member.name)
-
-
-def spelled_out(name: str) -> str:
-    """`cudaErrorInvalidPitchValue` -> `invalid pitch value`."""
-    stem = re.sub(r"^cuda(Error)?", "", name)
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]+|\d+", stem)
-    return " ".join(w if w.isupper() else w.lower() for w in words)
-
-
-def c_text(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+def c_text(text: str | None) -> str:
+    escaped = (text or "").replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"' if text else "nullptr"
