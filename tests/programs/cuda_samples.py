@@ -75,7 +75,7 @@ class Sample:
             for target, kernel in self.code_files
         ]
         if "CUDA_SEPARABLE_COMPILATION ON" in self.description:
-            options.append("-rdc=true")
+            options += ["-rdc=true", f"-L{Path(nvcc).resolve().parents[1] / 'lib'}", "-lcudadevrt"]
         if "OpenMP" in self.description:
             options.append("-Xcompiler=-fopenmp")
         linked = ["-cudart=shared", f"-L{libraries}", "-lcuda"]

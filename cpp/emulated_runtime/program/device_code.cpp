@@ -55,29 +55,34 @@ cudaError_t device_code::library(CUlibrary* result) noexcept {
   if (!library_) {
     watch_for_exit();
     const bool is_linked = source_->version == with_objects && source_->objects;
-    if (const CUresult code = is_linked ? link() : load()) {
-      report(code);
-      return from_driver(code);
-    }
+    if (const CUresult code = is_linked ? link() : load()) return from_driver(code);
   }
   *result = library_;
   return cudaSuccess;
 }
 
 CUresult device_code::load() noexcept {
-  return table->cuLibraryLoadData(&library_, source_->image, nullptr, nullptr, 0, nullptr, nullptr,
-                                  0);
+  const CUresult code =
+      table->cuLibraryLoadData(&library_, source_->image, nullptr, nullptr, 0, nullptr, nullptr, 0);
+  report(code);
+  return code;
 }
 
 // The final image has machine code alone. The relocatable objects still have their PTX.
 CUresult device_code::link() noexcept {
   link_state state;
+  CUresult code = table->cuLinkCreate(0, nullptr, nullptr, &state.handle);
+  if (code == CUDA_SUCCESS) code = link_objects(state.handle);
+  report(code);  // before another call of the driver
+  return code;
+}
+
+CUresult device_code::link_objects(CUlinkState state) noexcept {
   void* image = nullptr;
-  if (const CUresult code = table->cuLinkCreate(0, nullptr, nullptr, &state.handle)) return code;
   bool is_empty = true;
   for (const void* const* object = source_->objects; *object; ++object) {
     const CUresult code =
-        table->cuLinkAddData(state.handle, CU_JIT_INPUT_FATBINARY, const_cast<void*>(*object),
+        table->cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, const_cast<void*>(*object),
                              container_bytes(*object), nullptr, 0, nullptr, nullptr);
     // An object without PTX for the device; NVIDIA's device runtime is one.
     if (code == CUDA_ERROR_NO_BINARY_FOR_GPU) continue;
@@ -85,12 +90,13 @@ CUresult device_code::link() noexcept {
     is_empty = false;
   }
   if (is_empty) return CUDA_ERROR_NO_BINARY_FOR_GPU;
-  if (const CUresult code = table->cuLinkComplete(state.handle, &image, nullptr)) return code;
+  if (const CUresult code = table->cuLinkComplete(state, &image, nullptr)) return code;
   return table->cuLibraryLoadData(&library_, image, nullptr, nullptr, 0, nullptr, nullptr, 0);
 }
 
 // Writes the reason of the first failure, which an nvcc program has no means to ask for.
 void device_code::report(CUresult code) noexcept {
+  if (code == CUDA_SUCCESS) return;
   const std::string reason = reason_of(code);
   if (is_reported_ || reason.empty()) return;
   is_reported_ = true;

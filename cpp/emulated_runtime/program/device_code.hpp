@@ -34,6 +34,7 @@ class device_code {
  private:
   CUresult load() noexcept;
   CUresult link() noexcept;
+  CUresult link_objects(CUlinkState state) noexcept;
   void report(CUresult code) noexcept;
 
   const wrapper* source_;
