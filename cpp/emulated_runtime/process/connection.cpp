@@ -57,6 +57,11 @@ std::string reason_of(CUresult code) {
   return text;
 }
 
+void allow_undefined(CUlinkState state) noexcept {
+  static auto* const allow = find_control<int(void*)>("halfwarp_emulator_allow_undefined");
+  if (allow) allow(state);
+}
+
 bool select_per_thread_streams(bool is_selected) noexcept {
   static auto* const select = find_control<int(int)>("halfwarp_emulator_select_per_thread_streams");
   return select && select(is_selected) != 0;

@@ -22,6 +22,9 @@ bool ensure_connection() noexcept;
 // text.
 std::string reason_of(CUresult code);
 
+// Lets a link succeed with undefined functions; a launch that reaches one is refused.
+void allow_undefined(CUlinkState state) noexcept;
+
 // Selects what stream 0 means in driver calls of this thread: the per-thread default stream or the
 // legacy one. Returns the previous selection.
 bool select_per_thread_streams(bool is_selected) noexcept;

@@ -8,6 +8,7 @@
 
 #include "emulator/api/entry_points.hpp"
 #include "emulator/api/gate.hpp"
+#include "emulator/api/module/module_call.hpp"
 #include "emulator/control/intercepted_library.hpp"
 #include "emulator/control/nvjitlink.hpp"
 #include "emulator/control/nvrtc.hpp"
@@ -123,6 +124,12 @@ int halfwarp_emulator_is_active(void) { return is_running(); }
 
 int halfwarp_emulator_select_per_thread_streams(int is_selected) {
   return api::per_thread_streams::select(is_selected != 0);
+}
+
+int halfwarp_emulator_allow_undefined(void* link_state) {
+  const CUresult code = api::run_locked(
+      [&](api::call& c) { api::allow_undefined(c, static_cast<CUlinkState>(link_state)); });
+  return code == CUDA_SUCCESS;
 }
 
 int halfwarp_emulator_is_announced(void) {

@@ -44,6 +44,10 @@ size_t halfwarp_emulator_error_text(int code, char* text, size_t size);
    legacy one. Returns the previous selection. */
 int halfwarp_emulator_select_per_thread_streams(int is_selected);
 
+/* Lets the link of a CUlinkState succeed with undefined functions, as in a program that is linked
+   already. A launch that reaches one is refused. Returns 1, or 0 for another handle. */
+int halfwarp_emulator_allow_undefined(void* link_state);
+
 /* Waits for the work of all contexts. */
 void halfwarp_emulator_settle(void);
 

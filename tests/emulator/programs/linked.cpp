@@ -8,6 +8,11 @@ namespace {
 constexpr const char* caller = R"(
 .extern .func (.param .u32 result) twice(.param .u32 value);
 .extern .global .u32 total;
+.extern .func of_device_runtime();
+.visible .entry unsupported() {
+  call.uni of_device_runtime;
+  ret;
+}
 .visible .entry run(.param .u32 value) {
   .reg .u32 %r<3>;
   ld.param.u32 %r0, [value];

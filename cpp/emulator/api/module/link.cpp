@@ -25,6 +25,7 @@ class link_state : public object {
   jit_options options;
   std::vector<link::ptx_input> inputs;
   std::string image;  // empty until linked
+  bool allows_undefined = false;
 };
 
 [[noreturn]] void refuse_link(link_state& state, CUresult code, const std::string& text) {
@@ -54,6 +55,10 @@ void add(call& c, link_state& state, CUjitInputType type, std::string_view name,
 }
 
 }  // namespace
+
+void allow_undefined(call& c, CUlinkState state) {
+  c.find<link_state>(state)->allows_undefined = true;
+}
 
 CUresult cuLinkCreate(unsigned int numOptions, CUjit_option* options, void** optionValues,
                       CUlinkState* stateOut) noexcept {
@@ -98,7 +103,7 @@ CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* sizeOut) noe
     require_outputs(cubinOut);
     const auto target = c.find<link_state>(state);
     if (target->image.empty()) {
-      const auto linked = link::link_ptx(target->inputs, &is_built_in);
+      const auto linked = link::link_ptx(target->inputs, &is_built_in, target->allows_undefined);
       if (!linked) refuse_link(*target, CUDA_ERROR_UNKNOWN, linked.log);
       target->image = image::cubin_of_ptx(device_architecture(), linked.text);
     }

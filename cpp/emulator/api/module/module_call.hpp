@@ -38,6 +38,9 @@ CUresult code_of(image::failure reason);
 std::shared_ptr<const ptx::module> open_image(const void* image, jit_options& options);
 std::shared_ptr<const ptx::module> open_image_file(const char* path, jit_options& options);
 
+// Lets a link succeed with undefined functions. A launch that reaches one is refused.
+void allow_undefined(call& c, CUlinkState state);
+
 // Returns the function of a handle. Launches and most queries also accept a library kernel, which
 // is then loaded into `target`.
 std::shared_ptr<function> function_of(call& c, CUfunction raw,
