@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stream capture: calls that add nodes, and calls that are refused with a code."""
 
+import ctypes
 import threading
 
 import pytest
 from cuda.bindings import driver
+from cuda.core.emulation import library
 
 from tests.emulator.graph.conftest import check
 
@@ -120,6 +122,19 @@ def test_a_capture_extends_an_existing_graph(streams, memory):
     assert int(check(*driver.cuStreamEndCapture(stream))) == int(graph)
     assert int(check(*driver.cuGraphGetEdges(graph, 4))[0][0]) == int(node)
     check(*driver.cuGraphDestroy(graph))
+
+
+def test_a_capture_to_a_graph_of_the_program_may_end_without_an_output(streams):
+    """Only C programs can pass a null pointer."""
+    end = library.load().cuStreamEndCapture
+    stream, graph = streams[0], check(*driver.cuGraphCreate(0))
+    check(*driver.cuStreamBeginCaptureToGraph(stream, graph, [], None, 0, GLOBAL))
+    assert end(ctypes.c_void_p(int(stream)), None) == 0
+    assert status(stream) == Status.CU_STREAM_CAPTURE_STATUS_NONE
+    check(*driver.cuGraphDestroy(graph))
+    check(*driver.cuStreamBeginCapture(stream, GLOBAL))
+    assert end(ctypes.c_void_p(int(stream)), None) == R.CUDA_ERROR_INVALID_VALUE
+    end_whole(stream)
 
 
 UNSAFE = {

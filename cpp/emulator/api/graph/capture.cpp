@@ -72,9 +72,13 @@ CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
 
 CUresult cuStreamEndCapture(CUstream hStream, CUgraph* phGraph) noexcept {
   return run_locked([&](call& c) {
-    require_outputs(phGraph);
-    *phGraph = nullptr;
-    *phGraph = end_capture(c.d, *c.stream_of(hStream))->handle_as<CUgraph>();
+    const auto target = c.stream_of(hStream);
+    // A program that captured to its own graph needs no output.
+    const bool is_known = target->capturing && target->capturing->capture->is_user_graph;
+    if (!is_known) require_outputs(phGraph);
+    if (phGraph) *phGraph = nullptr;
+    const auto ended = end_capture(c.d, *target);
+    if (phGraph) *phGraph = ended->handle_as<CUgraph>();
   });
 }
 
