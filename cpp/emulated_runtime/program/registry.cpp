@@ -2,6 +2,8 @@
 // Kernels and variables that compiled programs registered, by the addresses of their host objects.
 #include "emulated_runtime/program/registry.hpp"
 
+#include <dlfcn.h>
+
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -27,6 +29,12 @@ struct registry {
 registry& all() {
   static auto* const objects = new registry;
   return *objects;
+}
+
+// Returns whether an address is part of the program or of a library; handles of the driver are not.
+bool is_host_address(const void* address) noexcept {
+  Dl_info object;
+  return dladdr(address, &object) != 0;
 }
 
 cudaError_t as_symbol_error(CUresult code) noexcept {
@@ -108,7 +116,8 @@ cudaError_t locate(const void* symbol, CUdeviceptr* address, size_t* bytes) noex
 cudaError_t resolve(const void* func, CUkernel* result) noexcept {
   const kernel* const record = find_kernel(func);
   *result = static_cast<CUkernel>(const_cast<void*>(func));
-  if (!record) return func ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+  if (!record && (!func || is_host_address(func))) return cudaErrorInvalidDeviceFunction;
+  if (!record) return cudaSuccess;
   CUlibrary library = nullptr;
   if (const cudaError_t code = record->code->library(&library)) return code;
   const CUresult code = table->cuLibraryGetKernel(result, library, record->name);

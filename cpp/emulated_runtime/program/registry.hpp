@@ -41,7 +41,7 @@ void remember_host_address(const void* driver_handle, const void* host);
 cudaError_t locate(const void* symbol, CUdeviceptr* address, size_t* bytes) noexcept;
 
 // Returns the driver's kernel of a host address or cudaKernel_t; loads its code. Other handles are
-// returned unchanged.
+// returned unchanged. A host address that is not registered is cudaErrorInvalidDeviceFunction.
 cudaError_t resolve(const void* func, CUkernel* result) noexcept;
 
 // Writes the address of each managed variable of the code to the program.

@@ -31,6 +31,7 @@ int cudaMemcpyToSymbol(const void* symbol, const void*, size_t count, size_t off
 int cudaMemcpyFromSymbol(void*, const void* symbol, size_t count, size_t offset, int kind);
 int cudaGetSymbolAddress(void** address, const void* symbol);
 int cudaGetSymbolSize(size_t* bytes, const void* symbol);
+int cudaFuncGetAttributes(void* attributes, const void* host);
 int cudaSetDevice(int device);
 int cudaDeviceSynchronize(void);
 int cudaDeviceReset(void);

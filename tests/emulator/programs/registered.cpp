@@ -83,6 +83,9 @@ void symbols() {
 }
 
 void errors() {
+  alignas(8) char attributes[512];
+  std::printf("%d ", cudaFuncGetAttributes(attributes, address(&unknown_stub)));
+  std::printf("%d ", cudaFuncGetAttributes(attributes, address(&add_stub)));
   std::printf("%d ", launch(address(&unknown_stub), 1));
   std::printf("%d ", launch(address(&missing_stub), 1));
   std::printf("%d ", launch(address(&add_stub), 1, {0, 1, 1}));
