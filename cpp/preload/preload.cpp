@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // For LD_PRELOAD: passes functions of NVRTC and nvJitLink to the emulated driver, which returns
 // replacements. A program finds them by dlsym or is linked with them; this library intercepts both.
-// All other look-ups are passed on unchanged.
+// All other look-ups are passed on unchanged. A runtime library that a program opens by its path is
+// replaced by the emulated one, which is preloaded too.
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
@@ -11,9 +12,13 @@
 namespace {
 
 using lookup = void*(void*, const char*) noexcept;
+using opener = void*(const char*, int) noexcept;
 using replacement = void*(const char*, void*);
 
+constexpr const char* runtime_name = "libcudart.so.13";
+
 lookup* real_lookup;
+opener* real_opener;
 replacement* replacement_source;
 [[gnu::tls_model("initial-exec")]] __thread bool is_resolving;  // the emulator calls dlsym itself
 
@@ -29,6 +34,19 @@ lookup* dlsym_of_system() noexcept {
   result = reinterpret_cast<lookup*>(dlvsym(RTLD_NEXT, "dlsym", oldest));
   __atomic_store_n(&real_lookup, result, __ATOMIC_RELAXED);
   return result;
+}
+
+opener* dlopen_of_system() noexcept {
+  opener* result = __atomic_load_n(&real_opener, __ATOMIC_RELAXED);
+  if (result) return result;
+  result = reinterpret_cast<opener*>(dlsym_of_system()(RTLD_NEXT, "dlopen"));
+  __atomic_store_n(&real_opener, result, __ATOMIC_RELAXED);
+  return result;
+}
+
+bool is_runtime_path(const char* file) noexcept {
+  const char* const slash = file ? strrchr(file, '/') : nullptr;
+  return slash && strcmp(slash + 1, runtime_name) == 0;
 }
 
 bool starts_with(const char* text, const char* prefix) noexcept {
@@ -144,6 +162,12 @@ extern "C" {
                                                                 const char* name) noexcept {
   if (!is_intercepted(name)) return dlsym_of_system()(handle, name);
   return find_intercepted(handle, name, __builtin_return_address(0));
+}
+
+// Jumps as well, since the system searches the paths of the true caller.
+[[gnu::visibility("default"), gnu::optimize("O2")]] void* dlopen(const char* file,
+                                                                 int mode) noexcept {
+  return dlopen_of_system()(is_runtime_path(file) ? runtime_name : file, mode);
 }
 
 }  // extern "C"
