@@ -139,7 +139,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="a checkout of the samples")
     parser.add_argument("names", nargs="*", help="samples; by default all")
     parser.add_argument("--nvcc", default=os.environ.get("HALFWARP_NVCC") or shutil.which("nvcc"))
-    chosen = parser.parse_args()
+    chosen = parser.parse_intermixed_args()
     if not chosen.nvcc:
         parser.error("there is no nvcc")
     checkout(chosen.folder)
