@@ -125,7 +125,8 @@ def _require_no_fault(origin, expected=()):
     fatal = [
         fault
         for fault in faults
-        if (fault.is_sticky or fault.is_of_lifetime) and fault.kind not in expected
+        if (fault.is_sticky or fault.is_of_lifetime or fault.is_finding)
+        and fault.kind not in expected
     ]
     if fatal:
         pytest.fail(f"a fault occurred {origin}:\n" + "\n".join(map(str, fatal)), pytrace=False)

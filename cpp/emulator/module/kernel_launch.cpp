@@ -31,6 +31,7 @@ exec::run_options options_for(driver& d, stream& target) {
   options.step_limit = d.settings.step_limit;
   options.check_memory = d.settings.checks_for(check::memory);
   options.check_sync = d.settings.checks_for(check::sync);
+  options.check_races = d.settings.checks_for(check::race);
   options.copies_are_late = d.settings.mode == run_mode::adversarial;
   options.print = [&owner](std::string_view record) { owner.print(record); };
   options.set_conditional = [&d, &owner](std::uint64_t handle, std::uint32_t value) {
@@ -85,6 +86,7 @@ failure kernel_launch::execute(stream& target) {
   request.parameters = parameters_.bytes();
   auto result = exec::run(d.memory, request, options_for(d, target));
   d.instructions.fetch_add(result.instructions, std::memory_order_relaxed);
+  for (const report::fault& finding : result.findings) d.faults.record(finding);
   if (!result.fault) return {};
   const auto kind = result.fault->kind;
   return {report::code(kind), report::is_sticky(kind), std::move(result.fault)};

@@ -39,6 +39,17 @@ void write_allocation(json_writer& json, const memory::allocation& a) {
       .close();
 }
 
+void write_earlier(json_writer& json, const report::earlier_access& access) {
+  json.open_object().member("access", report::name(access.access));
+  write_triple(json, "block_index", access.block_index);
+  write_triple(json, "thread", access.thread);
+  json.member("ptx_line", access.ptx_line)
+      .member("source_file", access.source_file)
+      .member("source_line", access.source_line)
+      .member("instruction", access.instruction)
+      .close();
+}
+
 }  // namespace
 
 report_stream::report_stream(std::string target)
@@ -83,6 +94,7 @@ std::string to_json(const report::fault& f) {
       .member("code", static_cast<int>(report::code(f.kind)))
       .member("is_sticky", report::is_sticky(f.kind))
       .member("is_of_lifetime", report::is_of_lifetime(f.kind))
+      .member("is_finding", report::is_finding(f.kind))
       .member("access", report::name(f.access))
       .member("bytes", f.bytes)
       .member("address", f.address)
@@ -104,7 +116,14 @@ std::string to_json(const report::fault& f) {
   } else {
     json.null();
   }
-  json.member("detail", f.detail)
+  json.key("earlier");
+  if (f.earlier) {
+    write_earlier(json, *f.earlier);
+  } else {
+    json.null();
+  }
+  json.member("count", f.count)
+      .member("detail", f.detail)
       .member("hint", f.hint)
       .member("seed", f.seed)
       .member("first_line", report::first_line(f))

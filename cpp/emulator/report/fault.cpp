@@ -44,6 +44,7 @@ constexpr fault_entry faults[] = {
     {fault_kind::freed_memory, "freed-memory", CUDA_ERROR_INVALID_VALUE, false},
     {fault_kind::not_supported, "not-supported", CUDA_ERROR_NOT_SUPPORTED, false},
     {fault_kind::interrupted, "interrupted", CUDA_ERROR_LAUNCH_TIMEOUT, true},
+    {fault_kind::race, "race", CUDA_SUCCESS, false},
 };
 
 constexpr bool is_in_order() {
@@ -108,6 +109,47 @@ void add_line(std::string& text, std::string_view label, const std::string& valu
   text.append("  ").append(label).append(": ").append(value).append("\n");
 }
 
+std::string launch_text(const fault& f) {
+  return "device " + std::to_string(f.device) + ", stream " + std::to_string(f.stream) + ", grid " +
+         triple(f.grid) + ", block " + triple(f.block);
+}
+
+// Returns a line such as "thread (1,0,0) of block (0,0,0) wrote at a.cu:3, PTX line 17: a[i] = 0;".
+std::string participant_text(const fault& f, std::string_view verb) {
+  std::string text = "  thread " + triple(f.thread) + " of block " + triple(f.block_index) + " ";
+  text.append(verb).append(" at ").append(place_text(f));
+  const std::string source = source_text(f);
+  return text + ": " + (source.empty() ? f.instruction : source) + "\n";
+}
+
+std::string race_text(const fault& f) {
+  const auto verb = [](access_kind access, bool is_past) {
+    if (access == access_kind::load) return is_past ? "read" : "reads";
+    if (access == access_kind::store) return is_past ? "stored" : "stores";
+    return is_past ? "updated" : "updates";
+  };
+  std::string text = first_line(f) + "\n" + participant_text(f, verb(f.access, false));
+  if (f.earlier) {
+    fault first;
+    first.block_index = f.earlier->block_index;
+    first.thread = f.earlier->thread;
+    first.ptx_line = f.earlier->ptx_line;
+    first.source_file = f.earlier->source_file;
+    first.source_line = f.earlier->source_line;
+    first.instruction = f.earlier->instruction;
+    text += participant_text(first, verb(f.earlier->access, true));
+  }
+  if (has_near_allocation(f)) {
+    add_line(text, "memory", allocation_text(f));
+    add_line(text, "allocated at", f.nearest->created_at);
+  }
+  add_line(text, "hint", f.hint);
+  add_line(text, "launch", launch_text(f));
+  add_line(text, "count", f.count == 1 ? "once" : std::to_string(f.count) + " times");
+  add_line(text, "seed", std::to_string(f.seed));
+  return text;
+}
+
 }  // namespace
 
 std::string triple(const std::array<std::uint32_t, 3>& v) {
@@ -146,6 +188,8 @@ bool is_of_lifetime(fault_kind kind) noexcept {
   return kind >= fault_kind::destroyed_handle && kind <= fault_kind::freed_memory;
 }
 
+bool is_finding(fault_kind kind) noexcept { return kind == fault_kind::race; }
+
 std::string_view name(access_kind kind) noexcept {
   switch (kind) {
     case access_kind::load:
@@ -176,6 +220,10 @@ std::string hexadecimal(std::uint64_t value) {
 
 std::string first_line(const fault& f) {
   if (has_no_thread(f)) return std::string{name(f.kind)} + ": " + f.detail;
+  if (f.kind == fault_kind::race) {
+    return "race: " + f.detail + " of " + std::to_string(f.bytes) + " bytes at " + address_text(f) +
+           " in kernel '" + demangled(f.kernel) + "'";
+  }
   if (f.kind == fault_kind::not_supported) {
     return "kernel '" + demangled(f.kernel) + "' needs an instruction that is not emulated, " +
            place_text(f) + ": " + f.instruction + " (" + f.detail + ")";
@@ -187,15 +235,14 @@ std::string first_line(const fault& f) {
 }
 
 std::string full_text(const fault& f) {
+  if (f.kind == fault_kind::race) return race_text(f);
   std::string text = first_line(f) + "\n";
   if (has_no_thread(f)) {
     add_line(text, "hint", f.hint);
     return text;
   }
   if (f.kind != fault_kind::not_supported) {
-    add_line(text, "launch",
-             "device " + std::to_string(f.device) + ", stream " + std::to_string(f.stream) +
-                 ", grid " + triple(f.grid) + ", block " + triple(f.block));
+    add_line(text, "launch", launch_text(f));
     if (f.other_threads) {
       add_line(text, "other threads",
                std::to_string(f.other_threads) + " of the same warp with the same fault");

@@ -39,6 +39,7 @@ enum class fault_kind : std::uint8_t {
   freed_memory,   // a call received the address of freed memory
   not_supported,  // an instruction that is not emulated; detected by the launch
   interrupted,    // SIGINT while the program waited for the kernel
+  race,           // two threads accessed the same bytes without order between them
 };
 
 std::string_view name(fault_kind kind) noexcept;  // "out-of-bounds", ...
@@ -46,11 +47,23 @@ CUresult code(fault_kind kind) noexcept;
 bool is_sticky(fault_kind kind) noexcept;
 // Returns whether the host misused a destroyed object or freed memory; `detail` is complete.
 bool is_of_lifetime(fault_kind kind) noexcept;
+// Returns whether a check found a mistake in a launch that ended normally.
+bool is_finding(fault_kind kind) noexcept;
 
 enum class access_kind : std::uint8_t { none, load, store, atomic };
 std::string_view name(access_kind kind) noexcept;
 
 enum class memory_space : std::uint8_t { generic, global, shared, local, constant, parameter };
+
+// The first of two accesses that race.
+struct earlier_access {
+  access_kind access = access_kind::none;
+  std::array<std::uint32_t, 3> block_index{}, thread{};
+  std::uint32_t ptx_line = 0;
+  std::string source_file;
+  std::uint32_t source_line = 0;
+  std::string instruction;
+};
 
 struct fault {
   fault_kind kind = fault_kind::trap;
@@ -72,6 +85,8 @@ struct fault {
   std::string detail;  // one phrase: the distance to the allocation, the assertion ...
   std::string hint;    // advice in one phrase; may be empty
   std::uint64_t seed = 0;
+  std::optional<earlier_access> earlier;  // of a race
+  std::uint64_t count = 1;                // how often a check found the same mistake
 };
 
 // Returns "saxpy(float, float*)" for "_Z5saxpyfPf"; other names are unchanged.

@@ -28,7 +28,7 @@ constexpr named<run_mode> modes[] = {{"eager", run_mode::eager},
                                      {"adversarial", run_mode::adversarial},
                                      {"null", run_mode::null}};
 constexpr named<unsigned> check_names[] = {
-    {"memory", check::memory}, {"sync", check::sync}, {"leak", check::leak}};
+    {"memory", check::memory}, {"sync", check::sync}, {"leak", check::leak}, {"race", check::race}};
 constexpr named<unsigned> trace_names[] = {{"api", trace::api}, {"site", trace::site}};
 constexpr named<destroyed_use> destroyed_uses[] = {{"report", destroyed_use::report},
                                                    {"abort", destroyed_use::abort},

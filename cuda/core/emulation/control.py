@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from cuda.core.emulation import library
-from cuda.core.emulation.records import Allocation, Fault, Leak
+from cuda.core.emulation.records import Allocation, EarlierAccess, Fault, Leak
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,6 +96,11 @@ def faults() -> list[Fault]:
 def _fault(record: dict[str, Any]) -> Fault:
     for name in ("grid", "block", "block_index", "thread"):
         record[name] = tuple(record[name])
+    if record["earlier"]:
+        earlier = record["earlier"]
+        for name in ("block_index", "thread"):
+            earlier[name] = tuple(earlier[name])
+        record["earlier"] = EarlierAccess(**earlier)
     if record["nearest"]:
         record["nearest"] = Allocation(**record["nearest"])
     return Fault(**record)

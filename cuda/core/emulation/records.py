@@ -38,6 +38,27 @@ class Allocation:
 
 
 @dataclass(frozen=True)
+class EarlierAccess:
+    """The first of two accesses that race.
+
+    Attributes
+    ----------
+    access, instruction, source_file : str
+        Type of the access, as in `Fault`, its PTX instruction and source file.
+    block_index, thread : tuple of int
+    ptx_line, source_line : int
+    """
+
+    access: str
+    block_index: _Extent
+    thread: _Extent
+    ptx_line: int
+    source_file: str
+    source_line: int
+    instruction: str
+
+
+@dataclass(frozen=True)
 class Fault:
     """An error of a kernel or stream copy, or the use of freed memory or destroyed handles.
 
@@ -47,8 +68,9 @@ class Fault:
     ----------
     kind, code : str, int
         Kind of the fault (:doc:`/guide/troubleshooting`), and the ``CUresult`` of calls.
-    is_sticky, is_of_lifetime : bool
-        Whether the context is lost; whether the fault used a destroyed handle or freed memory.
+    is_sticky, is_of_lifetime, is_finding : bool
+        Whether the context is lost; whether the fault used a destroyed handle or freed memory;
+        whether a check found it in a launch that ended normally.
     access, bytes, address : str, int, int
         Type of the access (``"read"``, ``"write"`` or ``"atomic"``), its size and address.
     kernel, instruction, ptx_line : str, str, int
@@ -61,6 +83,10 @@ class Fault:
     other_threads : int
         Number of other faulting threads in the same warp.
     nearest : Allocation or None
+    earlier : EarlierAccess or None
+        The first of two accesses that race.
+    count : int
+        How often the launch made the same mistake.
     detail, hint, first_line, text : str
         Details, advice, and the first line and full text of the report.
     seed : int
@@ -71,6 +97,7 @@ class Fault:
     code: int
     is_sticky: bool
     is_of_lifetime: bool
+    is_finding: bool
     access: str
     bytes: int
     address: int
@@ -87,6 +114,8 @@ class Fault:
     source_line: int
     instruction: str
     nearest: Allocation | None
+    earlier: EarlierAccess | None
+    count: int
     detail: str
     hint: str
     seed: int

@@ -39,6 +39,7 @@ void open_if_complete(block_state& block, std::uint32_t id) {
   if (barrier.arrived == 0 || barrier.arrived < expected) return;
   barrier_state opened = barrier;
   barrier = {};
+  if (block.launch->races) block.launch->races->open(block, id);
   for (warp_state& w : block.warps) {
     for (std::size_t i = 0; i < w.splits.size();) {
       warp_split& f = w.splits[i];
@@ -89,7 +90,9 @@ void arrive_now(warp_state& w, std::size_t index, const instruction& instr) {
   bool counts_warps = has_count && (instr.flags & barrier_flag::aligned);
   barrier.arrived += counts_warps ? warp_size : lanes_in(f.lanes);
   reduce(w, f, instr, barrier);
-  if (static_cast<barrier_operation>(instr.immediate) == barrier_operation::arrive) {
+  const bool waits = static_cast<barrier_operation>(instr.immediate) != barrier_operation::arrive;
+  if (block.launch->races) block.launch->races->arrive(w.view, id, f.lanes, waits);
+  if (!waits) {
     ++f.next;
     make_ready(w, index);
   } else {

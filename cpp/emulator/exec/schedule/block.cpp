@@ -178,6 +178,7 @@ void begin(block_state& block, std::uint64_t number) {
     start.top_frame = entry;
     w.splits.add(start);
   }
+  if (launch.races) launch.races->begin(block);
 }
 
 block_progress run_round(block_state& block) {

@@ -56,6 +56,11 @@ void run_waiting(warp_state& w, std::vector<warp_split> together) {
       instr.run(w.view, instr);
     }
   };
+  const warp_split& first = together.front();
+  if (auto& races = w.view.block->launch->races) {
+    activate(w.view, *first.top_frame);
+    races->meet(w.view, first.top_frame->function->code[first.next], first.members);
+  }
   if (together.size() == 1) {
     run_step(exchange_step::write_and_read);
   } else {
@@ -100,6 +105,7 @@ bool run_together(warp_state& w, const instruction& instr, lane_mask lanes) {
     if (whole.required != lanes) return false;
     view.active = view.participants = lanes;
     instr.run(view, instr);
+    if (view.block->launch->races) view.block->launch->races->meet(view, instr, lanes);
     return true;
   }
   for (lane_mask remaining = lanes; remaining;) {
@@ -115,6 +121,7 @@ bool run_together(warp_state& w, const instruction& instr, lane_mask lanes) {
   for (lane_mask group : groups) {
     view.active = view.participants = group;
     instr.run(view, instr);
+    if (view.block->launch->races) view.block->launch->races->meet(view, instr, group);
   }
   return true;
 }

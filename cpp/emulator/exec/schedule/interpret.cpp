@@ -75,7 +75,11 @@ class split_run {
     instr.run(w_.view, instr);
   }
   [[gnu::always_inline]] void observe(const instruction& instr, lane_mask active) {
-    if constexpr (is_observed) w_.view.block->launch->observed_by->record(w_.view, instr, active);
+    if constexpr (is_observed) {
+      const launch_state& launch = *w_.view.block->launch;
+      if (launch.observed_by) launch.observed_by->record(w_.view, instr, active);
+      if (launch.races) launch.races->record(w_.view, instr, active);
+    }
   }
 
   result dispatch(const instruction& instr, lane_mask active) {
@@ -326,7 +330,7 @@ warp_progress run_splits(warp_state& w, std::uint64_t budget) {
 }  // namespace
 
 warp_progress run_warp(warp_state& w, std::uint64_t budget) {
-  if (w.view.block->launch->observed_by) [[unlikely]]
+  if (w.view.block->launch->observed_by || w.view.block->launch->races) [[unlikely]]
     return run_observed(w, budget);
   return run_splits<false>(w, budget);
 }

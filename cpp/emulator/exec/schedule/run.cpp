@@ -293,8 +293,9 @@ outcome run(memory::address_space& space, const launch_request& request,
       static_cast<std::uint32_t>((request.block.count() + warp_size - 1) / warp_size);
 
   std::uint64_t blocks = request.grid.count();
-  std::uint64_t threads =
-      std::max<std::uint64_t>(1, std::min<std::uint64_t>(options.threads, blocks));
+  const unsigned most_threads = options.check_races ? 1 : options.threads;
+  std::uint64_t threads = std::max<std::uint64_t>(1, std::min<std::uint64_t>(most_threads, blocks));
+  if (options.check_races) launch.races = std::make_unique<race_checker>(launch);
   std::uint64_t resident = request.is_cooperative ? blocks : request.resident_blocks;
   std::uint64_t limit = std::max<std::uint64_t>(1, (resident + threads - 1) / threads);
   launch.is_watched = options.check_sync && threads == 1;
@@ -305,6 +306,7 @@ outcome run(memory::address_space& space, const launch_request& request,
   for (std::thread& helper : helpers) helper.join();
 
   result.fault = launch.fault;
+  if (launch.races) result.findings = launch.races->findings();
   result.instructions = launch.executed;
   result.was_canceled = launch.was_canceled;
   return result;

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "emulator/exec/executable.hpp"
 #include "emulator/memory/address_space.hpp"
@@ -43,6 +44,7 @@ struct run_options {
   std::uint64_t step_limit = 1ull << 36;  // thread-instructions
   std::uint32_t stack_bytes = 1024;       // per thread, for recursive kernels
   bool check_memory = true, check_sync = true;
+  bool check_races = false;      // runs all blocks on the calling thread
   bool copies_are_late = false;  // asynchronous copies complete at the wait
   // Receives the text of each device printf call. Called by one host thread at a time. If null, the
   // text is discarded.
@@ -63,7 +65,8 @@ struct run_options {
 
 struct outcome {
   std::optional<report::fault> fault;
-  std::uint64_t instructions = 0;  // thread-instructions executed
+  std::vector<report::fault> findings;  // of checks, in the order of the code
+  std::uint64_t instructions = 0;       // thread-instructions executed
   bool was_canceled = false;
 };
 

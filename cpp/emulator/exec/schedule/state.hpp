@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emulator/exec/async/async.hpp"
+#include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/code.hpp"
 #include "emulator/exec/schedule/run.hpp"
 #include "emulator/exec/schedule/warp_splits.hpp"
@@ -90,6 +91,7 @@ struct launch_state {
   bool is_watched = false;                // for lock cycles; only with one host thread
   std::unique_ptr<change_table> changes;  // of a watched launch, after the first change
   observer* observed_by = nullptr;        // of a watched launch, during some rounds
+  std::unique_ptr<race_checker> races;    // if races are checked; only with one host thread
   std::atomic<std::uint64_t> next_block{0}, executed{0};
   std::atomic<std::uint64_t> last_block{~0ull};  // a fault makes later blocks unnecessary
   std::atomic<bool> was_canceled{false}, has_run_long{false};

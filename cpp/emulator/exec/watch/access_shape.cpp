@@ -46,6 +46,7 @@ access_shape shape_of_name(std::string_view name) {
   access_shape shape;
   if (name.starts_with("special.uniform.")) shape.use = memory_use::clock;
   if (name.starts_with("activemask.")) shape.use = memory_use::chance;
+  if (name == "fence") shape.use = memory_use::fence;
   bool is_load = part[0] == "ld", is_atomic = part[0] == "atom";
   if (!is_load && !is_atomic && part[0] != "st") return shape;
   shape.is_shared = part[1].starts_with("shared");

@@ -19,6 +19,7 @@ enum class memory_use : std::uint8_t {
   clock,
   chance,   // depends on the lanes that happen to be active
   unknown,  // not tracked: textures, surfaces
+  fence,    // accesses nothing
 };
 
 struct access_shape {

@@ -11,7 +11,8 @@ void observer::record(warp& w, const instruction& instr, lane_mask lanes) {
   by.lanes |= lanes;
   if (instr.kind == flow::next) {
     access_shape shape = shape_of(instr);
-    if (shape.use != memory_use::none) record_access(w, instr, shape, by, lanes);
+    const bool accesses = shape.use != memory_use::none && shape.use != memory_use::fence;
+    if (accesses) record_access(w, instr, shape, by, lanes);
     return;
   }
   // Built-in functions return no information about other threads.

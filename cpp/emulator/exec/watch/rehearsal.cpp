@@ -100,6 +100,7 @@ void rehearsal::execute_next(const instruction& instr) {
     case memory_use::none:
     case memory_use::clock:
     case memory_use::chance:
+    case memory_use::fence:
       return instr.run(w_.view, instr);
     case memory_use::load:
       return load(instr, shape);

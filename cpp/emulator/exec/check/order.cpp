@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segments, clocks and lists of readers.
+#include "emulator/exec/check/order.hpp"
+
+#include <bit>
+#include <cstring>
+#include <utility>
+
+namespace halfwarp::emulator::exec::race {
+namespace {
+
+bool reaches(scope reach, bool is_same_block) {
+  return reach > scope::cta || (reach == scope::cta && is_same_block);
+}
+
+void raise_to(std::uint32_t& value, std::uint32_t other) { value = std::max(value, other); }
+
+std::shared_ptr<const clock> joined(const std::shared_ptr<const clock>& a,
+                                    const std::shared_ptr<const clock>& b) {
+  if (!b || b->is_empty() || a == b) return a;
+  if (!a || a->is_empty()) return b;
+  auto both = std::make_shared<clock>(*a);
+  both->join(*b);
+  return both;
+}
+
+}  // namespace
+
+void clock::add(std::uint32_t block, const known_warp& entry) {
+  if (knows_all_) return;
+  auto& entries = blocks_[block];
+  for (known_warp& each : entries) {
+    if (each.warp != entry.warp || each.lane != entry.lane) continue;
+    raise_to(each.full, entry.full);
+    raise_to(each.self, entry.self);
+    raise_to(each.now, entry.now);
+    raise_to(each.strong_now, entry.strong_now);
+    each.reach = std::max(each.reach, entry.reach);
+    return;
+  }
+  entries.push_back(entry);
+  knows_all_ = blocks_.size() > max_blocks || entries.size() > max_entries;
+  if (knows_all_) blocks_.clear();
+}
+
+void clock::join(const clock& other) {
+  knows_all_ |= other.knows_all_;
+  other.each([&](std::uint32_t block, const known_warp& entry) { add(block, entry); });
+  if (knows_all_) blocks_.clear();
+}
+
+bool clock::is_ordered(std::uint32_t block, std::uint32_t warp, cell access) const {
+  if (knows_all_) return true;
+  const auto match = blocks_.find(block);
+  if (match == blocks_.end()) return false;
+  const std::uint32_t segment = access.segment();
+  for (const known_warp& k : match->second) {
+    const std::uint32_t now = access.access_scope() == scope::weak ? k.now : k.strong_now;
+    const bool is_of_warp = warp == k.warp && access.kind() != cell_kind::of_block;
+    const bool is_of_lane = segment <= now && access.lane() == k.lane;
+    if (segment < k.full || (is_of_warp && (segment < k.self || is_of_lane))) return true;
+  }
+  return false;
+}
+
+cell reader_sets::with(cell readers, cell added) {
+  auto [place, is_new] = created_.try_emplace({readers.bits(), added.bits()}, readers);
+  if (!is_new) return place->second;
+  bool is_known = false;
+  each(readers, [&](cell each) { is_known |= each.is_same_access(added); });
+  if (is_known) return readers;
+  const bool is_set = readers.kind() == cell_kind::set;
+  const scope least = std::min(readers.access_scope(), added.access_scope());
+  std::uint32_t parent = readers.node();
+  if (!is_set) {
+    parent = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.push_back({readers, 0, 1});
+  }
+  if (nodes_[parent].depth >= max_depth || nodes_.size() >= max_nodes) {
+    return place->second = cell{added.segment(), cell_kind::of_grid, least, 0, added.site()};
+  }
+  nodes_.push_back({added, parent, nodes_[parent].depth + 1});
+  const std::uint32_t newest = std::max(readers.segment(), added.segment());
+  return place->second = cell::of_set(newest, least, static_cast<std::uint32_t>(nodes_.size() - 1));
+}
+
+phases::phases(std::uint32_t warps_per_block)
+    : shift_{static_cast<std::uint32_t>(std::bit_width(warps_per_block - 1))},
+      mask_{(1u << shift_) - 1} {}
+
+std::uint32_t phases::next(std::uint32_t block) {
+  blocks_.push_back(block);
+  return next_ += mask_ + 1;
+}
+
+void launch_order::begin(block_order& block, std::uint32_t number, std::uint32_t warps) {
+  block.number = number;
+  block.first = segments.next(number);
+  block.warps.assign(warps, {});
+  for (std::uint32_t i = 0; i < warps; ++i) {
+    block.warps[i].segment = block.first + i;
+    block.warps[i].full = block.warps[i].self = block.first;
+  }
+  for (block_order::arrivals& each : block.barriers) {
+    each.waiting.assign(warps, 0);
+    each.passing.assign(warps, 0);
+  }
+}
+
+// A fence of each warp before a barrier serves a strong write of any warp after it, as programs
+// assume that let one thread of a block signal for all.
+void launch_order::synchronize(block_order& block) {
+  const std::uint32_t start = segments.next(block.number);
+  std::shared_ptr<const clock> all;
+  scope common = scope::sys;
+  for (const warp_order& w : block.warps) {
+    all = joined(all, w.acquired);
+    common = std::min(common, w.fenced >= w.full ? w.fence_scope : scope::weak);
+  }
+  for (std::uint32_t i = 0; i < block.warps.size(); ++i) {
+    warp_order& w = block.warps[i];
+    w.segment = start + i;
+    w.full = w.self = start;
+    w.acquired = all;
+    w.warps.clear();
+    w.lanes.clear();
+    if (common == scope::weak) continue;
+    w.fenced = w.fence_full = w.fence_self = start;
+    w.fence_scope = common;
+  }
+}
+
+void launch_order::synchronize(block_order& block, const block_order::arrivals& by) {
+  const std::uint32_t start = segments.next(block.number);
+  std::vector<std::uint32_t> newest(block.warps.size(), block.first);
+  std::shared_ptr<const clock> all;
+  for (std::uint32_t i = 0; i < block.warps.size(); ++i) {
+    if (!(by.waiting[i] | by.passing[i])) continue;
+    const warp_order& w = block.warps[i];
+    for (std::uint32_t j = 0; j < w.warps.size(); ++j) raise_to(newest[j], w.warps[j]);
+    for (std::uint32_t& each : newest) raise_to(each, w.full);
+    raise_to(newest[i], start);
+    all = joined(all, w.acquired);
+  }
+  for (std::uint32_t i = 0; i < block.warps.size(); ++i) {
+    warp_order& w = block.warps[i];
+    if (!(by.waiting[i] | by.passing[i])) continue;
+    w.segment = start + i;
+    if (!by.waiting[i]) continue;  // bar.arrive releases only
+    w.warps = newest;
+    w.self = start;
+    w.lanes.clear();
+    w.acquired = joined(w.acquired, all);
+  }
+}
+
+void launch_order::synchronize(block_order& block, std::uint32_t warp, lane_mask lanes,
+                               lane_mask live) {
+  warp_order& w = block.warps[warp];
+  start_segment(block, w, warp);
+  const std::uint32_t start = w.segment;
+  if ((lanes & live) == live) {
+    w.self = start;
+    w.lanes.clear();
+    return;
+  }
+  if (w.lanes.empty()) w.lanes.assign(std::size_t{warp_size} * warp_size, w.self);
+  std::array<std::uint32_t, warp_size> row{};
+  for (lane_mask each = lanes; each; each &= each - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(each));
+    for (std::uint32_t i = 0; i < warp_size; ++i) {
+      raise_to(row[i], lanes >> i & 1 ? start : w.lanes[lane * warp_size + i]);
+    }
+  }
+  for (lane_mask each = lanes; each; each &= each - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(each));
+    std::memcpy(&w.lanes[std::size_t{lane} * warp_size], row.data(), sizeof(row));
+  }
+}
+
+void launch_order::start_segment(const block_order& block, warp_order& w, std::uint32_t warp) {
+  w.segment = segments.next(block.number) + warp;
+}
+
+void launch_order::fence(block_order& block, std::uint32_t warp, scope reach) {
+  warp_order& w = block.warps[warp];
+  if (!w.pending.is_empty()) {
+    auto all = w.acquired ? std::make_shared<clock>(*w.acquired) : std::make_shared<clock>();
+    w.pending.each([&](std::uint32_t from, const known_warp& entry) {
+      if (reaches(std::min(reach, entry.reach), from == block.number)) all->add(from, entry);
+    });
+    if (reach > scope::cta) all->join(w.pending);
+    w.acquired = std::move(all);
+    w.pending = {};
+  }
+  w.fenced = w.segment;
+  w.fence_scope = reach;
+  w.fence_full = w.full;
+  w.fence_self = w.self;
+  start_segment(block, w, warp);
+}
+
+void launch_order::release(block_order& block, std::uint32_t warp, std::uint32_t lane,
+                           std::uint64_t address, scope reach, bool is_update) {
+  const warp_order& w = block.warps[warp];
+  clock& to = released_[address];
+  if (!is_update) to = {};
+  known_warp entry{warp, lane, 0, 0, 0, w.segment, reach};
+  const scope common = std::min(reach, w.fence_scope);
+  if (common != scope::weak) {
+    if (w.acquired) to.join(*w.acquired);
+    entry = {warp, lane, w.fence_full, w.fence_self, w.fenced, w.segment, common};
+  }
+  to.add(block.number, entry);
+}
+
+void launch_order::acquire(block_order& block, std::uint32_t warp, std::uint64_t address,
+                           scope reach) {
+  const auto match = released_.find(address);
+  if (match == released_.end()) return;
+  warp_order& w = block.warps[warp];
+  match->second.each([&](std::uint32_t from, known_warp entry) {
+    const bool is_own = from == block.number && entry.warp == warp;
+    entry.reach = std::min(entry.reach, reach);
+    if (!is_own && reaches(entry.reach, from == block.number)) w.pending.add(from, entry);
+  });
+}
+
+}  // namespace halfwarp::emulator::exec::race

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares the accesses of warps with the shadow, and records what they order.
+#include "emulator/exec/check/race_checker.hpp"
+
+#include <bit>
+
+#include "emulator/exec/async/async.hpp"
+#include "emulator/exec/program.hpp"
+#include "emulator/exec/schedule/state.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+using race::cell;
+using race::cell_kind;
+using race::scope;
+
+std::uint32_t first_lane(lane_mask lanes) {
+  return static_cast<std::uint32_t>(std::countr_zero(lanes));
+}
+
+template <class Visitor>
+void each_lane(lane_mask lanes, Visitor&& visit) {
+  for (; lanes; lanes &= lanes - 1) visit(first_lane(lanes));
+}
+
+std::vector<race_site> sites_of(const launch_state& launch,
+                                std::vector<std::uint32_t>& first_site) {
+  std::vector<race_site> sites;
+  const ptx::module& owner = *launch.request.entry->owner().source;
+  for (const function_code& function : launch.code.functions) {
+    first_site.push_back(static_cast<std::uint32_t>(sites.size()));
+    for (const instruction& instr : function.code) {
+      sites.push_back(make_race_site(owner, function, instr));
+    }
+  }
+  return sites;
+}
+
+bool is_exact(const launch_state& launch, const std::vector<race_site>& sites) {
+  return launch.request.is_cooperative ||
+         std::any_of(sites.begin(), sites.end(), orders_some_threads);
+}
+
+}  // namespace
+
+race_checker::race_checker(const launch_state& launch)
+    : launch_{launch},
+      sites_{sites_of(launch, first_site_)},
+      order_{launch.warps_per_block, is_exact(launch, sites_)} {}
+
+void race_checker::begin(const block_state& block) {
+  order_.begin(blocks_[&block], static_cast<std::uint32_t>(block.number), launch_.warps_per_block);
+}
+
+const race_site& race_checker::site_of(const warp& w, const instruction& instr) const {
+  const auto function = w.function - launch_.code.functions.data();
+  const auto index = &instr - w.function->code.data();
+  return sites_[first_site_[static_cast<std::size_t>(function)] + static_cast<std::size_t>(index)];
+}
+
+std::uint32_t race_checker::number_of(const race_site& site) const {
+  return static_cast<std::uint32_t>(&site - sites_.data());
+}
+
+void race_checker::record(warp& w, const instruction& instr, lane_mask lanes) {
+  if (order_.segments.is_exhausted()) return;
+  const race_site& site = site_of(w, instr);
+  switch (site.use) {
+    case race_site::role::none:
+      return;
+    case race_site::role::fence:
+      return order_.fence(order_of(w), w.index, site.reach);
+    case race_site::role::phase_barrier:
+      return record_phase(w, instr, lanes);
+    case race_site::role::access:
+      return record_access(w, instr, site, lanes);
+  }
+}
+
+// Arrivals release and tests acquire, as accesses of the block.
+void race_checker::record_phase(warp& w, const instruction& instr, lane_mask lanes) {
+  race::block_order& block = order_of(w);
+  const auto operation = static_cast<phase_operation>(instr.immediate);
+  if (operation == phase_operation::init || operation == phase_operation::invalidate) return;
+  const std::uint64_t* offset = w.at<std::uint64_t>(instr.operand[4]);
+  const bool is_test =
+      operation == phase_operation::test || operation == phase_operation::test_parity;
+  if (!is_test) order_.fence(block, w.index, scope::cta);
+  each_lane(lanes, [&](std::uint32_t lane) {
+    const std::uint64_t address = reinterpret_cast<std::uint64_t>(w.shared) + offset[lane];
+    if (is_test) {
+      order_.acquire(block, w.index, address, scope::cta);
+    } else {
+      order_.release(block, w.index, lane, address, scope::cta, true);
+    }
+  });
+  if (is_test) order_.fence(block, w.index, scope::cta);
+}
+
+void race_checker::record_access(warp& w, const instruction& instr, const race_site& site,
+                                 lane_mask lanes) {
+  race::block_order& block = order_of(w);
+  now_.view = &w;
+  now_.instr = &instr;
+  now_.site = &site;
+  if (site.releases) order_.fence(block, w.index, site.reach);
+  for (std::uint32_t n = 0; n < elements_of(instr, site.shape); ++n) {
+    now_.element = n;
+    locate(lanes);
+    compare();
+    if (site.reach != scope::weak && order_.is_exact) record_order(block);
+  }
+  if (site.acquires) order_.fence(block, w.index, site.reach);
+}
+
+// Finds the host address of each lane's element. Leaves out local and inaccessible memory.
+void race_checker::locate(lane_mask lanes) {
+  now_.lanes = 0;
+  each_lane(lanes, [&](std::uint32_t lane) {
+    const auto word =
+        word_of(*now_.view, *now_.instr, now_.site->shape, static_cast<int>(lane), now_.element);
+    if (!word) return;
+    now_.words[lane] = *word;
+    now_.lanes |= 1u << lane;
+  });
+}
+
+race::accessor race_checker::accessor_of(bool is_shared, bool is_write) {
+  race::block_order& block = order_of(*now_.view);
+  const std::uint32_t index = now_.view->index;
+  const cell mine{block.warps[index].segment, cell_kind::one, now_.site->reach, 0,
+                  number_of(*now_.site)};
+  return {order_, block, index, is_shared, is_write, mine};
+}
+
+void race_checker::compare() {
+  if (!now_.lanes) return;
+  const memory_use use = now_.site->shape.use;
+  if (use == memory_use::store) drop_equal_addresses();
+  const bool is_write = use != memory_use::load;
+  race::accessor by = accessor_of(now_.words[first_lane(now_.lanes)].is_shared, is_write);
+  if (compare_in_order(by)) return;
+  each_lane(now_.lanes, [&](std::uint32_t lane) {
+    by.is_shared = now_.words[lane].is_shared;
+    by.is_write = is_write && !(use == memory_use::cas && is_failing_swap(lane));
+    compare_lane(by, lane);
+  });
+}
+
+// Compares accesses of a whole warp to words in order, or reads of one word.
+bool race_checker::compare_in_order(race::accessor& by) {
+  if (now_.lanes != all_lanes || now_.site->shape.bytes != 4) return false;
+  const std::uint64_t first = now_.words[0].cell;
+  bool are_in_order = true, are_equal = true;
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+    const std::uint64_t cell = now_.words[lane].cell;
+    are_in_order &= cell == first + std::uint64_t{lane} * 4;
+    are_equal &= cell == first;
+  }
+  const bool is_plain = now_.site->shape.use <= memory_use::store;
+  if (are_in_order && is_plain) {
+    shadow_.access_half(by, first, 0);
+    shadow_.access_half(by, first + 64, 16);
+    return true;
+  }
+  if (!are_equal || by.is_write) return false;
+  shadow_.read_uniform(by, first, 0);
+  shadow_.read_uniform(by, first, 16);
+  return true;
+}
+
+void race_checker::compare_lane(race::accessor& by, std::uint32_t lane) {
+  const shared_word& word = now_.words[lane];
+  if (now_.site->reach != scope::weak && !by.is_write) {
+    by.clocks().observed[word.cell] = shadow_.writer_of(word.cell);
+  }
+  for (std::uint32_t done = 0; done < now_.site->shape.bytes;) {
+    const std::uint64_t at = word.cell + done;
+    const auto in_word = static_cast<std::uint32_t>(4 - at % 4);
+    const std::uint32_t bytes = std::min(now_.site->shape.bytes - done, in_word);
+    shadow_.access(by, at, bytes, lane);
+    done += bytes;
+  }
+}
+
+// One instruction stores to one address from several lanes: any value may remain. It is reported
+// if the values differ.
+void race_checker::drop_equal_addresses() {
+  const auto value_of = [&](std::uint32_t lane) {
+    const access_shape& shape = now_.site->shape;
+    const std::uint64_t value = read_register(*now_.view, now_.instr->operand[now_.element],
+                                              static_cast<int>(lane), shape.register_bytes);
+    return shape.bytes == 8 ? value : value & ((std::uint64_t{1} << 8 * shape.bytes) - 1);
+  };
+  std::unordered_map<std::uint64_t, std::uint32_t> owners;
+  std::uint64_t last = 0;
+  bool is_ascending = true;
+  each_lane(now_.lanes, [&](std::uint32_t lane) {
+    is_ascending &= now_.words[lane].cell > last;
+    last = now_.words[lane].cell;
+  });
+  if (is_ascending) return;
+  each_lane(now_.lanes, [&](std::uint32_t lane) {
+    const auto [owner, is_new] = owners.try_emplace(now_.words[lane].cell, lane);
+    if (is_new) return;
+    now_.lanes &= ~(1u << lane);
+    if (value_of(lane) == value_of(owner->second)) return;
+    const std::uint32_t site = number_of(*now_.site);
+    add_finding({race::conflict::write_write, site, site}, {}, lane);
+  });
+}
+
+// Records what strong accesses release and acquire. Updates do both.
+void race_checker::record_order(race::block_order& block) {
+  const memory_use use = now_.site->shape.use;
+  each_lane(now_.lanes, [&](std::uint32_t lane) {
+    const std::uint64_t address = now_.words[lane].cell;
+    if (use != memory_use::store) {
+      order_.acquire(block, now_.view->index, address, now_.site->reach);
+    }
+    const bool is_write =
+        use != memory_use::load && !(use == memory_use::cas && is_failing_swap(lane));
+    if (!is_write) return;
+    order_.release(block, now_.view->index, lane, address, now_.site->reach,
+                   use != memory_use::store);
+  });
+}
+
+bool race_checker::is_failing_swap(std::uint32_t lane) {
+  const access_shape& shape = now_.site->shape;
+  return read_word(now_.words[lane].cell, shape.bytes) !=
+         read_register(*now_.view, now_.instr->operand[1], static_cast<int>(lane), shape.bytes);
+}
+
+bool race_checker::stores_present_value(std::uint32_t lane) {
+  const access_shape& shape = now_.site->shape;
+  if (shape.use != memory_use::store || lane >= warp_size) return false;
+  const std::uint64_t present = read_word(now_.words[lane].cell, shape.bytes);
+  std::uint64_t value = read_register(*now_.view, now_.instr->operand[now_.element],
+                                      static_cast<int>(lane), shape.register_bytes);
+  if (shape.bytes < 8) value &= (std::uint64_t{1} << 8 * shape.bytes) - 1;
+  return value == present;
+}
+
+void race_checker::on_conflict(race::conflict kind, cell first, const race::accessor& by,
+                               std::uint32_t lane, std::uint64_t address) {
+  if (kind == race::conflict::write_write && stores_present_value(lane)) return;
+  if (first.access_scope() != scope::weak) {  // a strong load may have observed the write
+    const auto& observed = by.clocks().observed;
+    const auto match = observed.find(address);
+    if (match != observed.end() && match->second == first) return;
+  }
+  const std::uint32_t named = lane < warp_size ? lane : lane == race::high_half ? 16 : 0;
+  add_finding({kind, first.site(), number_of(*now_.site)}, first, named);
+}
+
+void race_checker::arrive(const warp& w, std::uint32_t barrier, lane_mask lanes, bool waits) {
+  race::block_order::arrivals& by = order_of(w).barriers[barrier];
+  (waits ? by.waiting : by.passing)[w.index] |= lanes;
+}
+
+void race_checker::open(const block_state& block, std::uint32_t barrier) {
+  race::block_order& order = blocks_.at(&block);
+  race::block_order::arrivals& by = order.barriers[barrier];
+  bool is_whole = true;
+  for (std::uint32_t i = 0; i < block.warps.size(); ++i) {
+    is_whole &= (block.warps[i].view.live & ~by.waiting[i]) == 0;
+  }
+  if (is_whole) {
+    order_.synchronize(order);
+  } else {
+    order_.synchronize(order, by);
+  }
+  by.waiting.assign(by.waiting.size(), 0);
+  by.passing.assign(by.passing.size(), 0);
+}
+
+void race_checker::meet(const warp& w, const instruction& instr, lane_mask members) {
+  const auto& source = w.function->source->instructions;
+  if (instr.source >= source.size()) return;
+  const ptx::mnemonic& m = launch_.request.entry->owner().source->mnemonic_of(source[instr.source]);
+  if (!m.has(ptx::qualifier::warp)) return;  // shfl and vote order nothing in memory
+  order_.synchronize(order_of(w), w.index, members, w.live);
+}
+
+}  // namespace halfwarp::emulator::exec

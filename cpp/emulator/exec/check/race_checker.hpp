@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds accesses of two threads to the same bytes without order between them, in one launch.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "emulator/exec/check/race_site.hpp"
+#include "emulator/exec/check/shadow.hpp"
+#include "emulator/report/fault.hpp"
+
+namespace halfwarp::emulator::exec {
+
+struct launch_state;
+struct block_state;
+struct kernel_code;
+
+// Used by one host thread. The scheduler calls it before accesses and after synchronizations.
+class race_checker final : private race::conflict_listener {
+ public:
+  explicit race_checker(const launch_state& launch);
+  race_checker(const race_checker&) = delete;  // the shadow refers to it
+
+  void begin(const block_state& block);
+  // Call before lanes execute an instruction. Its frame must be active.
+  void record(warp& w, const instruction& instr, lane_mask lanes);
+  // Call when lanes arrive at a barrier, and when it opens.
+  void arrive(const warp& w, std::uint32_t barrier, lane_mask lanes, bool waits);
+  void open(const block_state& block, std::uint32_t barrier);
+  // Call after the members of a mask have executed an instruction together.
+  void meet(const warp& w, const instruction& instr, lane_mask members);
+
+  std::vector<report::fault> findings() const;
+
+ private:
+  // The access that is compared with the shadow.
+  struct present_access {
+    warp* view = nullptr;
+    const instruction* instr = nullptr;
+    const race_site* site = nullptr;
+    std::uint32_t element = 0;
+    std::array<shared_word, warp_size> words{};
+    lane_mask lanes = 0;
+  };
+  using finding_key = std::tuple<race::conflict, std::uint32_t, std::uint32_t>;
+
+  const race_site& site_of(const warp& w, const instruction& instr) const;
+  std::uint32_t number_of(const race_site& site) const;
+  race::block_order& order_of(const warp& w) { return blocks_.at(w.block); }
+
+  void record_access(warp& w, const instruction& instr, const race_site& site, lane_mask lanes);
+  void record_phase(warp& w, const instruction& instr, lane_mask lanes);
+  void locate(lane_mask lanes);
+  void compare();
+  bool compare_in_order(race::accessor& by);
+  void compare_lane(race::accessor& by, std::uint32_t lane);
+  void drop_equal_addresses();
+  void record_order(race::block_order& block);
+  bool stores_present_value(std::uint32_t lane);
+  bool is_failing_swap(std::uint32_t lane);
+  race::accessor accessor_of(bool is_shared, bool is_write);
+
+  void on_conflict(race::conflict kind, race::cell first, const race::accessor& by,
+                   std::uint32_t lane, std::uint64_t address) override;
+  void add_finding(const finding_key& key, std::optional<race::cell> first, std::uint32_t lane);
+  report::earlier_access describe(race::cell access) const;
+
+  static constexpr std::size_t max_findings = 100;
+
+  const launch_state& launch_;
+  std::vector<std::uint32_t> first_site_;  // by function; filled with the sites
+  std::vector<race_site> sites_;           // of all functions
+  race::launch_order order_;
+  race::shadow shadow_{*this};
+  std::unordered_map<const block_state*, race::block_order> blocks_;
+  present_access now_;
+  std::map<finding_key, report::fault> findings_;
+};
+
+}  // namespace halfwarp::emulator::exec

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Describes races: both accesses, the memory, and what would order them.
+#include "emulator/exec/access.hpp"
+#include "emulator/exec/check/race_checker.hpp"
+#include "emulator/exec/program.hpp"
+#include "emulator/exec/schedule/state.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+using race::cell;
+using race::cell_kind;
+using race::conflict;
+using race::scope;
+
+report::access_kind access_of(memory_use use) {
+  if (use == memory_use::load) return report::access_kind::load;
+  return use == memory_use::store ? report::access_kind::store : report::access_kind::atomic;
+}
+
+const char* text_of(conflict kind) {
+  switch (kind) {
+    case conflict::write_write:
+      return "write-write";
+    case conflict::write_read:
+      return "write-read";
+    case conflict::read_write:
+      break;
+  }
+  return "read-write";
+}
+
+std::string line_of(const report::earlier_access& access) {
+  if (access.source_line) return " after line " + std::to_string(access.source_line);
+  return " after PTX line " + std::to_string(access.ptx_line);
+}
+
+}  // namespace
+
+report::earlier_access race_checker::describe(cell access) const {
+  const std::uint32_t number = order_.segments.block_of(access.segment());
+  const std::uint32_t warp = order_.segments.warp_of(access.segment());
+  const std::uint32_t lane = access.lane() < warp_size          ? access.lane()
+                             : access.lane() == race::high_half ? 16
+                                                                : 0;
+  const race_site& site = sites_[access.site()];
+  const extent &grid = launch_.request.grid, &block = launch_.request.block;
+  const std::uint32_t thread = warp * warp_size + lane;
+  report::fault place;
+  set_source(place, *launch_.request.entry->owner().source, *site.function->source,
+             site.at->source);
+  report::earlier_access result;
+  result.access = access_of(site.shape.use);
+  result.block_index = {number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y};
+  result.thread = {thread % block.x, thread / block.x % block.y, thread / block.x / block.y};
+  result.ptx_line = place.ptx_line;
+  result.source_file = place.source_file;
+  result.source_line = place.source_line;
+  result.instruction = place.instruction;
+  return result;
+}
+
+namespace {
+
+std::string hint_for(const report::fault& f, const report::earlier_access& first, bool is_scoped,
+                     bool is_same_warp) {
+  if (is_scoped) {
+    return "the scope .cta of an access includes only its own block: use the scope .gpu, for "
+           "instance atomicAdd instead of atomicAdd_block";
+  }
+  if (first.block_index != f.block_index) {
+    return "no order is between the two blocks: atomics with fences, a grid barrier or another "
+           "launch would order them";
+  }
+  if (is_same_warp) {
+    return "the lanes of a warp do not run in lock step: __syncwarp()" + line_of(first) +
+           " would order them";
+  }
+  return "no barrier of the block is between them: __syncthreads()" + line_of(first) +
+         " would order them";
+}
+
+}  // namespace
+
+void race_checker::add_finding(const finding_key& key, std::optional<cell> first,
+                               std::uint32_t lane) {
+  if (const auto known = findings_.find(key); known != findings_.end()) {
+    ++known->second.count;
+    return;
+  }
+  if (findings_.size() >= max_findings) return;
+  const warp& w = *now_.view;
+  report::fault f = describe_fault(w, *now_.instr, static_cast<int>(lane));
+  const shared_word& word = now_.words[lane];
+  f.kind = report::fault_kind::race;
+  f.access = access_of(now_.site->shape.use);
+  f.bytes = now_.site->shape.bytes;
+  f.space = word.is_shared ? report::memory_space::shared : report::memory_space::global;
+  f.address = word.address;
+  if (!word.is_shared) f.nearest = launch_.space.nearest(word.address);
+  f.detail = text_of(std::get<0>(key));
+  if (first) {
+    f.earlier = describe(*first);
+    const bool is_same_warp = f.earlier->block_index == f.block_index &&
+                              first->kind() != cell_kind::of_block &&
+                              order_.segments.warp_of(first->segment()) == w.index;
+    const bool is_scoped = first->access_scope() == scope::cta || now_.site->reach == scope::cta;
+    f.hint =
+        hint_for(f, *f.earlier, is_scoped && f.earlier->block_index != f.block_index, is_same_warp);
+  } else {
+    f.hint =
+        "one instruction stores different values to one address, and any of them may remain: "
+        "let one thread store, or use an atomic operation";
+  }
+  findings_.emplace(key, std::move(f));
+}
+
+std::vector<report::fault> race_checker::findings() const {
+  std::vector<report::fault> all;
+  for (const auto& [key, finding] : findings_) all.push_back(finding);
+  return all;
+}
+
+}  // namespace halfwarp::emulator::exec

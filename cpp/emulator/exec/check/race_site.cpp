@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Derives from the text of an instruction what it means to the race check.
+#include "emulator/exec/check/race_site.hpp"
+
+#include "emulator/exec/async/async.hpp"
+#include "emulator/exec/schedule/barrier.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+using ptx::opcode;
+using ptx::qualifier;
+using race::scope;
+
+// Clusters are not emulated, so their scope is that of the device.
+scope scope_of(const ptx::mnemonic& m, scope otherwise) {
+  if (m.has(qualifier::sys)) return scope::sys;
+  if (m.has(qualifier::gpu) || m.has(qualifier::gl) || m.has(qualifier::cluster)) return scope::gpu;
+  return m.has(qualifier::cta) ? scope::cta : otherwise;
+}
+
+bool is_strong(const ptx::mnemonic& m) {
+  return m.has(qualifier::relaxed) || m.has(qualifier::acquire) || m.has(qualifier::release) ||
+         m.has(qualifier::mmio);
+}
+
+scope reach_of_access(const ptx::mnemonic& m) {
+  if (m.opcode == opcode::atom || m.opcode == opcode::red) return scope_of(m, scope::gpu);
+  if (m.has(qualifier::volatile_)) return scope::sys;
+  return is_strong(m) ? scope_of(m, scope::sys) : scope::weak;
+}
+
+bool is_all_lanes(const function_code& function, operand_slot slot) {
+  if (slot >= 0) return false;
+  const auto* lanes = reinterpret_cast<const lane_mask*>(function.constants.data() + ~slot);
+  return *lanes == all_lanes;
+}
+
+bool is_barrier_zero(const function_code& function, operand_slot slot) {
+  if (slot >= 0) return false;
+  return *reinterpret_cast<const std::uint32_t*>(function.constants.data() + ~slot) == 0;
+}
+
+}  // namespace
+
+race_site make_race_site(const ptx::module& owner, const function_code& function,
+                         const instruction& instr) {
+  race_site site{.function = &function, .at = &instr};
+  const auto& source = function.source->instructions;
+  if (instr.kind != flow::next || instr.source >= source.size()) return site;
+  const ptx::mnemonic& m = owner.mnemonic_of(source[instr.source]);
+  if (instr.run == &run_phase_barrier) {
+    site.use = race_site::role::phase_barrier;
+    return site;
+  }
+  site.shape = shape_of(instr);
+  const memory_use use = site.shape.use;
+  if (use >= memory_use::load && use <= memory_use::update) {
+    site.use = race_site::role::access;
+    site.reach = reach_of_access(m);
+    // For loads and stores, the decoder emits fences.
+    const bool is_atomic = use > memory_use::store;
+    site.acquires = is_atomic && (m.has(qualifier::acquire) || m.has(qualifier::acq_rel));
+    site.releases = is_atomic && (m.has(qualifier::release) || m.has(qualifier::acq_rel));
+  } else if (use == memory_use::fence) {
+    site.use = race_site::role::fence;
+    site.reach = scope_of(m, scope::sys);
+  }
+  return site;
+}
+
+bool orders_some_threads(const race_site& site) {
+  if (site.use == race_site::role::fence || site.use == race_site::role::phase_barrier) return true;
+  if (site.acquires || site.releases) return true;
+  const instruction& instr = *site.at;
+  if (instr.kind == flow::barrier) {
+    return (instr.flags & barrier_flag::has_count) != 0 ||
+           static_cast<barrier_operation>(instr.immediate) == barrier_operation::arrive ||
+           !is_barrier_zero(*site.function, instr.operand[2]);
+  }
+  return instr.kind == flow::collective && !is_all_lanes(*site.function, instr.operand[4]);
+}
+
+}  // namespace halfwarp::emulator::exec

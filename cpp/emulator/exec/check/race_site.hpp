@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an instruction means to the race check.
+#pragma once
+
+#include <cstdint>
+
+#include "emulator/exec/check/cell.hpp"
+#include "emulator/exec/code.hpp"
+#include "emulator/exec/watch/access_shape.hpp"
+#include "emulator/ptx/ast.hpp"
+
+namespace halfwarp::emulator::exec {
+
+struct race_site {
+  enum class role : std::uint8_t { none, access, fence, phase_barrier };
+  role use = role::none;
+  race::scope reach = race::scope::weak;  // of a strong access or a fence
+  bool acquires = false, releases = false;
+  access_shape shape{};
+  const function_code* function = nullptr;
+  const instruction* at = nullptr;
+};
+
+race_site make_race_site(const ptx::module& owner, const function_code& function,
+                         const instruction& instr);
+
+// Returns whether an instruction can order threads by anything but whole-block barriers, whole
+// warps and the launch itself.
+bool orders_some_threads(const race_site& site);
+
+}  // namespace halfwarp::emulator::exec

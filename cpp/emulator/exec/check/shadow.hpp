@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cells of the memory that a launch accesses, and what one access of a warp does to them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+#include "emulator/exec/check/order.hpp"
+
+namespace halfwarp::emulator::exec::race {
+
+inline constexpr std::uint32_t page_bytes = 4096, line_words = 16, page_words = page_bytes / 4;
+
+// The cells of a page. Accesses of neighboring lanes to neighboring words use the cells of lines;
+// other accesses give the words cells of their own.
+struct page {
+  struct word_cells {
+    std::array<cell, page_words> writer, reader;
+  };
+  std::array<cell, page_words / line_words> writer, reader;
+  std::unique_ptr<word_cells> words;
+};
+
+// The thread and the instruction of an access.
+struct accessor {
+  launch_order& order;
+  block_order& block;
+  std::uint32_t warp = 0;
+  bool is_shared = false;  // the memory belongs to the block
+  bool is_write = false;
+  cell mine;  // the segment, scope and site of the access; the lane is added
+
+  warp_order& clocks() const { return block.warps[warp]; }
+  // Segments before this one cannot race with the access.
+  std::uint32_t oldest() const { return is_shared ? block.first : order.segments.first(); }
+  // Segments before this one are ordered before the access.
+  std::uint32_t limit() const { return is_shared ? clocks().full : order.segments.first(); }
+};
+
+enum class conflict : std::uint8_t { write_write, write_read, read_write };
+
+// Receives accesses that race. `first` is the earlier access, `lane` the lane of the second.
+class conflict_listener {
+ public:
+  virtual ~conflict_listener() = default;
+  virtual void on_conflict(conflict kind, cell first, const accessor& by, std::uint32_t lane,
+                           std::uint64_t address) = 0;
+};
+
+class shadow {
+ public:
+  explicit shadow(conflict_listener& listener) : listener_{listener} {}
+
+  // An access of one lane to at most 4 bytes of one word at a host address.
+  void access(const accessor& by, std::uint64_t address, std::uint32_t bytes, std::uint32_t lane);
+  // Accesses of 16 lanes to 16 words in order, from `lane` on.
+  void access_half(const accessor& by, std::uint64_t address, std::uint32_t lane);
+  // A read of one word by a half of a warp.
+  void read_uniform(const accessor& by, std::uint64_t address, std::uint32_t lane);
+  // Returns the writer of a word, for strong reads that observe it.
+  cell writer_of(std::uint64_t address);
+
+ private:
+  struct bytes_of_word {
+    std::array<cell, 4> writer, reader;
+  };
+
+  page& page_of(std::uint64_t address);
+  void access_slowly(const accessor& by, page& p, std::uint64_t address, std::uint32_t bytes,
+                     std::uint32_t lane);
+  void access_cell(const accessor& by, cell& writer, cell& reader, std::uint64_t address,
+                   std::uint32_t lane);
+  void access_part(const accessor& by, page& p, std::uint64_t address, std::uint32_t count,
+                   std::uint32_t lane);
+  bool read_line(const accessor& by, page& p, std::uint64_t address, std::uint32_t lane);
+  bool check(const accessor& by, cell before, std::uint64_t address, std::uint32_t lane,
+             const conflict* kind);
+
+  conflict_listener& listener_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<page>> pages_;
+  std::unordered_map<std::uint64_t, bytes_of_word> split_words_;
+  std::uint64_t last_number_ = ~0ull;
+  page* last_page_ = nullptr;
+};
+
+// Returns whether an access is ordered before a lane of the accessor's warp.
+bool is_ordered(const accessor& by, cell before, std::uint32_t lane);
+
+}  // namespace halfwarp::emulator::exec::race
