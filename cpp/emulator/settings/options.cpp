@@ -193,7 +193,7 @@ const entry entries[] = {
        return assign(o.checks, read_set(check_names, t, check::all));
      },
      [](const options& o) { return show_set(check_names, o.checks); },
-     "a comma-separated set of memory, sync and leak; all; none"},
+     "a comma-separated set of memory, sync, leak and race; all; none"},
     {"fail",
      [](options& o, std::string_view t) {
        std::string problem;

@@ -57,8 +57,8 @@ INSTANTIATE_TEST_SUITE_P(
                     example{"cc", "9", "9.0"}, example{"memory", "1MiB", "16 MiB"},
                     example{"memory", "99999999999999999999", "GiB"},
                     example{"memory", "1T", "GiB"}, example{"seed", "-1", "0 or more"},
-                    example{"check", "memory;sync", "sync and leak"},
-                    example{"check", "memory,race", "sync and leak"},
+                    example{"check", "memory;sync", "leak and race"},
+                    example{"check", "memory,init", "leak and race"},
                     example{"step_limit", "0", "2^N"}, example{"step_limit", "2^63", "2^N"}));
 
 TEST(options, an_unknown_name_lists_the_known_ones) {

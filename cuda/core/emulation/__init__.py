@@ -37,12 +37,14 @@ from cuda.core.emulation.management import (
 )
 from cuda.core.emulation.records import (
     Allocation,
+    EarlierAccess,
     Fault,
     Leak,
 )
 
 __all__ = [
     "Allocation",
+    "EarlierAccess",
     "Fault",
     "Leak",
     "Rule",

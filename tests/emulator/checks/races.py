@@ -17,7 +17,7 @@ class Case(NamedTuple):
 CASES = {
     # order within a block
     "shared_exchange": Case(
-        "__shared__ int s[64]; s[threadIdx.x] = threadIdx.x; @ out[threadIdx.x] = s[63 - threadIdx.x];",
+        "__shared__ int s[64]; s[threadIdx.x] = 1; @ out[threadIdx.x] = s[63 - threadIdx.x];",
         "", "__syncthreads();", 1, 64,
     ),
     "tile_overwritten": Case(
@@ -64,11 +64,11 @@ CASES = {
     ),
     # order within a warp
     "lane_exchange": Case(
-        "__shared__ int s[32]; s[threadIdx.x] = threadIdx.x; @ out[threadIdx.x] = s[31 - threadIdx.x];",
+        "__shared__ int s[32]; s[threadIdx.x] = 1; @ out[threadIdx.x] = s[31 - threadIdx.x];",
         "", "__syncwarp();", 1, 32,
     ),
     "half_mask": Case(
-        "__shared__ int s[32]; s[threadIdx.x] = threadIdx.x; @ out[threadIdx.x] = s[31 - threadIdx.x];",
+        "__shared__ int s[32]; s[threadIdx.x] = 1; @ out[threadIdx.x] = s[31 - threadIdx.x];",
         "if (threadIdx.x < 16) __syncwarp(0xffff); else __syncwarp(0xffff0000);", "__syncwarp();",
         1, 32,
     ),
@@ -180,8 +180,8 @@ CORRECT = {
         "out[threadIdx.x] = s[40 - threadIdx.x];", "", "", 1, 64,
     ),
     "shared_memory_of_the_next_block": Case(
-        "__shared__ int s[32]; s[threadIdx.x] = 1; __syncthreads(); out[32 * blockIdx.x + threadIdx.x] "
-        "= s[31 - threadIdx.x];", "", "", 16, 32,
+        "__shared__ int s[32]; s[threadIdx.x] = 1; __syncthreads(); "
+        "out[32 * blockIdx.x + threadIdx.x] = s[31 - threadIdx.x];", "", "", 16, 32,
     ),
     "readers_before_a_barrier": Case(
         "__shared__ int s[64]; s[threadIdx.x] = 1; __syncthreads(); int v = s[0]; __syncthreads(); "
@@ -189,8 +189,9 @@ CORRECT = {
         "", "", 1, 64,
     ),
     "readers_of_two_phases": Case(
-        "int v = threadIdx.x < 32 ? out[0] : 0; __syncthreads(); if (threadIdx.x >= 32) v = out[0]; "
-        "if (threadIdx.x == 40) v += out[0]; __syncthreads(); if (threadIdx.x == 3) out[0] = v;",
+        "int v = threadIdx.x < 32 ? out[0] : 0; __syncthreads(); "
+        "if (threadIdx.x >= 32) v = out[0]; if (threadIdx.x == 40) v += out[0]; "
+        "__syncthreads(); if (threadIdx.x == 3) out[0] = v;",
         "", "", 1, 64,
     ),
     "transposition": Case(
@@ -202,6 +203,10 @@ CORRECT = {
     "wide_accesses": Case(
         "int4* v = (int4*)out; v[64 + threadIdx.x] = v[threadIdx.x]; "
         "((double*)out)[300 + threadIdx.x] = 1;", "", "", 1, 64,
+    ),
+    "lock_between_lanes": Case(
+        "for (bool done = false; !done;) { if (atomicCAS(out, 0, 1) == 0) { __threadfence(); "
+        "out[1]++; __threadfence(); atomicExch(out, 0); done = true; } }", "", "", 2, 32,
     ),
     "failing_swap_beside_a_read": Case(
         "if (threadIdx.x == 0) out[1] = out[0]; else atomicCAS(out, 5, 6);", "", "", 1, 64

@@ -23,6 +23,11 @@ enum class cell_kind : std::uint8_t {
 
 // Instead of a lane: a half of the warp, or several lanes.
 inline constexpr std::uint32_t low_half = 32, high_half = 33, many_lanes = 63;
+// Returns the lanes that the field names.
+constexpr std::uint32_t lanes_named(std::uint32_t lane) {
+  if (lane < low_half) return 1u << lane;
+  return lane == low_half ? 0x0000'ffffu : lane == high_half ? 0xffff'0000u : 0xffff'ffffu;
+}
 // The index of an instruction in the launch; the highest one stands for all above.
 inline constexpr std::uint32_t max_site = (1u << 21) - 1;
 

@@ -26,41 +26,68 @@ std::shared_ptr<const clock> joined(const std::shared_ptr<const clock>& a,
 
 }  // namespace
 
-void clock::add(std::uint32_t block, const known_warp& entry) {
-  if (knows_all_) return;
-  auto& entries = blocks_[block];
-  for (known_warp& each : entries) {
-    if (each.warp != entry.warp || each.lane != entry.lane) continue;
-    raise_to(each.full, entry.full);
-    raise_to(each.self, entry.self);
-    raise_to(each.now, entry.now);
-    raise_to(each.strong_now, entry.strong_now);
-    each.reach = std::max(each.reach, entry.reach);
-    return;
+void known_warp::join(const known_warp& other) {
+  raise_to(full, other.full);
+  raise_to(self, other.self);
+  reach = std::max(reach, other.reach);
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+    raise_to(now[lane], other.now[lane]);
+    raise_to(strong_now[lane], other.strong_now[lane]);
   }
-  entries.push_back(entry);
-  knows_all_ = blocks_.size() > max_blocks || entries.size() > max_entries;
-  if (knows_all_) blocks_.clear();
+}
+
+void clock::forget_if_large() {
+  knows_all_ |= warps_.size() > max_warps;
+  if (knows_all_) warps_.clear();
+}
+
+void clock::add(std::uint32_t block, const known_lane& entry) {
+  known_warp& known = warps_[{block, entry.warp}];
+  raise_to(known.full, entry.full);
+  raise_to(known.self, entry.self);
+  raise_to(known.now[entry.lane], entry.now);
+  raise_to(known.strong_now[entry.lane], entry.strong_now);
+  known.reach = std::max(known.reach, entry.reach);
+  forget_if_large();
 }
 
 void clock::join(const clock& other) {
   knows_all_ |= other.knows_all_;
-  other.each([&](std::uint32_t block, const known_warp& entry) { add(block, entry); });
-  if (knows_all_) blocks_.clear();
+  for (const auto& [place, known] : other.warps_) warps_[place].join(known);
+  forget_if_large();
+}
+
+void clock::join_within(const clock& other, scope reach, std::uint32_t block) {
+  knows_all_ |= other.knows_all_;
+  for (const auto& [place, known] : other.warps_) {
+    const scope common = std::min(known.reach, reach);
+    if (!reaches(common, place.first == block)) continue;
+    known_warp& mine = warps_[place];
+    const scope before = mine.reach;
+    mine.join(known);
+    mine.reach = std::max(before, common);
+  }
+  forget_if_large();
 }
 
 bool clock::is_ordered(std::uint32_t block, std::uint32_t warp, cell access) const {
   if (knows_all_) return true;
-  const auto match = blocks_.find(block);
-  if (match == blocks_.end()) return false;
   const std::uint32_t segment = access.segment();
-  for (const known_warp& k : match->second) {
-    const std::uint32_t now = access.access_scope() == scope::weak ? k.now : k.strong_now;
-    const bool is_of_warp = warp == k.warp && access.kind() != cell_kind::of_block;
-    const bool is_of_lane = segment <= now && access.lane() == k.lane;
-    if (segment < k.full || (is_of_warp && (segment < k.self || is_of_lane))) return true;
+  // Any warp of the block may know all segments of the block up to a barrier.
+  for (auto each = warps_.lower_bound({block, 0}); each != warps_.end(); ++each) {
+    if (each->first.first != block) break;
+    if (segment < each->second.full) return true;
   }
-  return false;
+  const auto match = warps_.find({block, warp});
+  if (match == warps_.end() || access.kind() == cell_kind::of_block) return false;
+  const known_warp& known = match->second;
+  if (segment < known.self) return true;
+  const auto& now = access.access_scope() == scope::weak ? known.now : known.strong_now;
+  const std::uint32_t lanes = lanes_named(access.lane());
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+    if ((lanes >> lane & 1) && segment > now[lane]) return false;
+  }
+  return true;
 }
 
 cell reader_sets::with(cell readers, cell added) {
@@ -186,10 +213,7 @@ void launch_order::fence(block_order& block, std::uint32_t warp, scope reach) {
   warp_order& w = block.warps[warp];
   if (!w.pending.is_empty()) {
     auto all = w.acquired ? std::make_shared<clock>(*w.acquired) : std::make_shared<clock>();
-    w.pending.each([&](std::uint32_t from, const known_warp& entry) {
-      if (reaches(std::min(reach, entry.reach), from == block.number)) all->add(from, entry);
-    });
-    if (reach > scope::cta) all->join(w.pending);
+    all->join_within(w.pending, reach, block.number);
     w.acquired = std::move(all);
     w.pending = {};
   }
@@ -205,7 +229,7 @@ void launch_order::release(block_order& block, std::uint32_t warp, std::uint32_t
   const warp_order& w = block.warps[warp];
   clock& to = released_[address];
   if (!is_update) to = {};
-  known_warp entry{warp, lane, 0, 0, 0, w.segment, reach};
+  known_lane entry{warp, lane, 0, 0, 0, w.segment, reach};
   const scope common = std::min(reach, w.fence_scope);
   if (common != scope::weak) {
     if (w.acquired) to.join(*w.acquired);
@@ -218,12 +242,7 @@ void launch_order::acquire(block_order& block, std::uint32_t warp, std::uint64_t
                            scope reach) {
   const auto match = released_.find(address);
   if (match == released_.end()) return;
-  warp_order& w = block.warps[warp];
-  match->second.each([&](std::uint32_t from, known_warp entry) {
-    const bool is_own = from == block.number && entry.warp == warp;
-    entry.reach = std::min(entry.reach, reach);
-    if (!is_own && reaches(entry.reach, from == block.number)) w.pending.add(from, entry);
-  });
+  block.warps[warp].pending.join_within(match->second, reach, block.number);
 }
 
 }  // namespace halfwarp::emulator::exec::race

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "emulator/exec/check/cell.hpp"
@@ -14,33 +15,39 @@
 
 namespace halfwarp::emulator::exec::race {
 
-// Accesses of one warp of another thread's past: those of all warps of its block before segment
-// `full`, those of the warp before `self`, and those of the lane up to `now` (`strong_now` for
-// strong accesses). `reach` is the scope of the release.
-struct known_warp {
+// A release by one lane: it knows the accesses of all warps of its block before segment `full`,
+// those of its warp before `self`, and its own up to `now` (`strong_now` for strong accesses).
+struct known_lane {
   std::uint32_t warp = 0, lane = 0;
   std::uint32_t full = 0, self = 0, now = 0, strong_now = 0;
+  scope reach = scope::weak;  // of the release
+};
+
+// What is known of the lanes of one warp, by their releases.
+struct known_warp {
+  std::uint32_t full = 0, self = 0;
   scope reach = scope::weak;
+  std::array<std::uint32_t, warp_size> now{}, strong_now{};  // by lane
+
+  void join(const known_warp& other);
 };
 
 // What a thread knows of other threads by releases that it acquired.
 class clock {
  public:
-  void add(std::uint32_t block, const known_warp& entry);
+  void add(std::uint32_t block, const known_lane& entry);
   void join(const clock& other);
   bool is_ordered(std::uint32_t block, std::uint32_t warp, cell access) const;
-  bool is_empty() const { return blocks_.empty() && !knows_all_; }
-  template <class Visitor>
-  void each(Visitor&& visit) const {
-    for (const auto& [block, entries] : blocks_) {
-      for (const known_warp& entry : entries) visit(block, entry);
-    }
-  }
+  bool is_empty() const { return warps_.empty() && !knows_all_; }
+  // Adds what may be acquired with a scope by a thread of a block.
+  void join_within(const clock& other, scope reach, std::uint32_t block);
 
  private:
+  void forget_if_large();
+
   // A larger clock is ordered after everything: races are missed, but none is invented.
-  static constexpr std::size_t max_blocks = 4096, max_entries = 64;
-  std::map<std::uint32_t, std::vector<known_warp>> blocks_;
+  static constexpr std::size_t max_warps = 4096;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, known_warp> warps_;  // by block and warp
   bool knows_all_ = false;
 };
 

@@ -11,6 +11,8 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
+constexpr std::uint32_t half_warp = 16;
+
 using race::cell;
 using race::cell_kind;
 using race::scope;
@@ -50,7 +52,16 @@ race_checker::race_checker(const launch_state& launch)
       order_{launch.warps_per_block, is_exact(launch, sites_)} {}
 
 void race_checker::begin(const block_state& block) {
+  last_block_ = nullptr;
   order_.begin(blocks_[&block], static_cast<std::uint32_t>(block.number), launch_.warps_per_block);
+}
+
+race::block_order& race_checker::order_of(const warp& w) {
+  if (w.block != last_block_) {
+    last_block_ = w.block;
+    last_order_ = &blocks_.at(w.block);
+  }
+  return *last_order_;
 }
 
 const race_site& race_checker::site_of(const warp& w, const instruction& instr) const {
@@ -87,10 +98,12 @@ void race_checker::record_phase(warp& w, const instruction& instr, lane_mask lan
   const bool is_test =
       operation == phase_operation::test || operation == phase_operation::test_parity;
   if (!is_test) order_.fence(block, w.index, scope::cta);
+  std::uint64_t last = 0;
   each_lane(lanes, [&](std::uint32_t lane) {
     const std::uint64_t address = reinterpret_cast<std::uint64_t>(w.shared) + offset[lane];
     if (is_test) {
-      order_.acquire(block, w.index, address, scope::cta);
+      if (address != last) order_.acquire(block, w.index, address, scope::cta);
+      last = address;
     } else {
       order_.release(block, w.index, lane, address, scope::cta, true);
     }
@@ -114,24 +127,46 @@ void race_checker::record_access(warp& w, const instruction& instr, const race_s
   if (site.acquires) order_.fence(block, w.index, site.reach);
 }
 
-// Finds the host address of each lane's element. Leaves out local and inaccessible memory.
+// Finds the host address of each lane's element. Leaves out local and inaccessible memory. Most
+// accesses are in shared memory, or in the allocation that the instruction accessed last.
 void race_checker::locate(lane_mask lanes) {
-  now_.lanes = 0;
+  const access_shape& shape = now_.site->shape;
+  warp& w = *now_.view;
+  const range_cache& cached = w.ranges[now_.instr->cache];
+  const std::uint64_t shared = reinterpret_cast<std::uint64_t>(w.shared);
+  const std::uint64_t displacement =
+      static_cast<std::uint64_t>(now_.instr->immediate) + now_.element * shape.bytes;
+  const std::uint64_t cached_bytes = cached.last < cached.first ? 0 : cached.last - cached.first;
+  const auto fits = [&](std::uint64_t offset, std::uint64_t size) {
+    return offset < size && size - offset >= shape.bytes;
+  };
+  now_.lanes = lanes;
   each_lane(lanes, [&](std::uint32_t lane) {
-    const auto word =
-        word_of(*now_.view, *now_.instr, now_.site->shape, static_cast<int>(lane), now_.element);
-    if (!word) return;
-    now_.words[lane] = *word;
-    now_.lanes |= 1u << lane;
+    std::uint64_t at =
+        read_register(w, now_.instr->operand[4], static_cast<int>(lane), shape.is_narrow ? 4 : 8) +
+        displacement;
+    if (shape.is_narrow) at = static_cast<std::uint32_t>(at);
+    const std::uint64_t offset = at - cached.first;
+    if (shape.is_shared && fits(at, w.shared_bytes)) {
+      now_.words[lane] = {shared + at, at, true};
+    } else if (!shape.is_shared && fits(offset, cached_bytes)) {
+      now_.words[lane] = cached.is_shared ? shared_word{shared + offset, offset, true}
+                                          : shared_word{at + cached.view_offset, at, false};
+    } else if (const auto word =
+                   word_of(w, *now_.instr, shape, static_cast<int>(lane), now_.element)) {
+      now_.words[lane] = *word;
+    } else {
+      now_.lanes &= ~(1u << lane);
+    }
   });
 }
 
-race::accessor race_checker::accessor_of(bool is_shared, bool is_write) {
+race::accessor race_checker::accessor_of(bool is_write) {
   race::block_order& block = order_of(*now_.view);
   const std::uint32_t index = now_.view->index;
   const cell mine{block.warps[index].segment, cell_kind::one, now_.site->reach, 0,
                   number_of(*now_.site)};
-  return {order_, block, index, is_shared, is_write, mine};
+  return {order_, block, index, false, is_write, mine};
 }
 
 void race_checker::compare() {
@@ -139,34 +174,37 @@ void race_checker::compare() {
   const memory_use use = now_.site->shape.use;
   if (use == memory_use::store) drop_equal_addresses();
   const bool is_write = use != memory_use::load;
-  race::accessor by = accessor_of(now_.words[first_lane(now_.lanes)].is_shared, is_write);
-  if (compare_in_order(by)) return;
-  each_lane(now_.lanes, [&](std::uint32_t lane) {
-    by.is_shared = now_.words[lane].is_shared;
-    by.is_write = is_write && !(use == memory_use::cas && is_failing_swap(lane));
-    compare_lane(by, lane);
-  });
+  race::accessor by = accessor_of(is_write);
+  for (std::uint32_t first = 0; first < warp_size; first += half_warp) {
+    const lane_mask half = now_.lanes & lane_mask{0xffff} << first;
+    if (!half || compare_half(by, first, half)) continue;
+    each_lane(half, [&](std::uint32_t lane) {
+      by.is_shared = now_.words[lane].is_shared;
+      by.is_write = is_write && !(use == memory_use::cas && is_failing_swap(lane));
+      compare_lane(by, lane);
+    });
+  }
 }
 
-// Compares accesses of a whole warp to words in order, or reads of one word.
-bool race_checker::compare_in_order(race::accessor& by) {
-  if (now_.lanes != all_lanes || now_.site->shape.bytes != 4) return false;
-  const std::uint64_t first = now_.words[0].cell;
+// Compares accesses of half a warp to words in order, or its reads of one word.
+bool race_checker::compare_half(race::accessor& by, std::uint32_t first, lane_mask lanes) {
+  const bool is_plain = now_.site->reach == scope::weak;
+  if (lanes != lane_mask{0xffff} << first || now_.site->shape.bytes != 4 || !is_plain) return false;
+  const std::uint64_t start = now_.words[first].cell;
   bool are_in_order = true, are_equal = true;
-  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
-    const std::uint64_t cell = now_.words[lane].cell;
-    are_in_order &= cell == first + std::uint64_t{lane} * 4;
-    are_equal &= cell == first;
+  for (std::uint32_t i = 0; i < half_warp; ++i) {
+    const std::uint64_t cell = now_.words[first + i].cell;
+    are_in_order &= cell == start + std::uint64_t{i} * 4;
+    are_equal &= cell == start;
   }
-  const bool is_plain = now_.site->shape.use <= memory_use::store;
-  if (are_in_order && is_plain) {
-    shadow_.access_half(by, first, 0);
-    shadow_.access_half(by, first + 64, 16);
-    return true;
+  by.is_shared = now_.words[first].is_shared;
+  if (are_in_order) {
+    shadow_.access_half(by, start, first);
+  } else if (are_equal && !by.is_write) {
+    shadow_.read_uniform(by, start, first);
+  } else {
+    return false;
   }
-  if (!are_equal || by.is_write) return false;
-  shadow_.read_uniform(by, first, 0);
-  shadow_.read_uniform(by, first, 16);
   return true;
 }
 
@@ -214,11 +252,13 @@ void race_checker::drop_equal_addresses() {
 // Records what strong accesses release and acquire. Updates do both.
 void race_checker::record_order(race::block_order& block) {
   const memory_use use = now_.site->shape.use;
+  std::uint64_t last = 0;
   each_lane(now_.lanes, [&](std::uint32_t lane) {
     const std::uint64_t address = now_.words[lane].cell;
-    if (use != memory_use::store) {
+    if (use != memory_use::store && address != last) {
       order_.acquire(block, now_.view->index, address, now_.site->reach);
     }
+    last = address;
     const bool is_write =
         use != memory_use::load && !(use == memory_use::cas && is_failing_swap(lane));
     if (!is_write) return;
@@ -251,7 +291,8 @@ void race_checker::on_conflict(race::conflict kind, cell first, const race::acce
     const auto match = observed.find(address);
     if (match != observed.end() && match->second == first) return;
   }
-  const std::uint32_t named = lane < warp_size ? lane : lane == race::high_half ? 16 : 0;
+  const std::uint32_t others = race::lanes_named(lane) & ~race::lanes_named(first.lane());
+  const std::uint32_t named = first_lane(others ? others : race::lanes_named(lane));
   add_finding({kind, first.site(), number_of(*now_.site)}, first, named);
 }
 

@@ -51,19 +51,19 @@ class race_checker final : private race::conflict_listener {
 
   const race_site& site_of(const warp& w, const instruction& instr) const;
   std::uint32_t number_of(const race_site& site) const;
-  race::block_order& order_of(const warp& w) { return blocks_.at(w.block); }
+  race::block_order& order_of(const warp& w);
 
   void record_access(warp& w, const instruction& instr, const race_site& site, lane_mask lanes);
   void record_phase(warp& w, const instruction& instr, lane_mask lanes);
   void locate(lane_mask lanes);
   void compare();
-  bool compare_in_order(race::accessor& by);
+  bool compare_half(race::accessor& by, std::uint32_t first, lane_mask lanes);
   void compare_lane(race::accessor& by, std::uint32_t lane);
   void drop_equal_addresses();
   void record_order(race::block_order& block);
   bool stores_present_value(std::uint32_t lane);
   bool is_failing_swap(std::uint32_t lane);
-  race::accessor accessor_of(bool is_shared, bool is_write);
+  race::accessor accessor_of(bool is_write);
 
   void on_conflict(race::conflict kind, race::cell first, const race::accessor& by,
                    std::uint32_t lane, std::uint64_t address) override;
@@ -78,6 +78,8 @@ class race_checker final : private race::conflict_listener {
   race::launch_order order_;
   race::shadow shadow_{*this};
   std::unordered_map<const block_state*, race::block_order> blocks_;
+  const block_state* last_block_ = nullptr;
+  race::block_order* last_order_ = nullptr;  // of this block
   present_access now_;
   std::map<finding_key, report::fault> findings_;
 };

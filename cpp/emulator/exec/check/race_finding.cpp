@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Describes races: both accesses, the memory, and what would order them.
-#include "emulator/exec/access.hpp"
 #include "emulator/exec/check/race_checker.hpp"
+
+#include <bit>
+
+#include "emulator/exec/access.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/state.hpp"
 
@@ -40,9 +43,7 @@ std::string line_of(const report::earlier_access& access) {
 report::earlier_access race_checker::describe(cell access) const {
   const std::uint32_t number = order_.segments.block_of(access.segment());
   const std::uint32_t warp = order_.segments.warp_of(access.segment());
-  const std::uint32_t lane = access.lane() < warp_size          ? access.lane()
-                             : access.lane() == race::high_half ? 16
-                                                                : 0;
+  const auto lane = static_cast<std::uint32_t>(std::countr_zero(race::lanes_named(access.lane())));
   const race_site& site = sites_[access.site()];
   const extent &grid = launch_.request.grid, &block = launch_.request.block;
   const std::uint32_t thread = warp * warp_size + lane;

@@ -47,7 +47,8 @@ race_site make_race_site(const ptx::module& owner, const function_code& function
                          const instruction& instr) {
   race_site site{.function = &function, .at = &instr};
   const auto& source = function.source->instructions;
-  if (instr.kind != flow::next || instr.source >= source.size()) return site;
+  const bool has_handler = instr.kind == flow::next || instr.kind == flow::yield;
+  if (!has_handler || instr.source >= source.size()) return site;
   const ptx::mnemonic& m = owner.mnemonic_of(source[instr.source]);
   if (instr.run == &run_phase_barrier) {
     site.use = race_site::role::phase_barrier;

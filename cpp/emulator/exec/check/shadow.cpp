@@ -46,18 +46,13 @@ bool is_morally_strong(const accessor& by, cell before) {
   return least > scope::cta || (least == scope::cta && is_of_block(by, before));
 }
 
-std::pair<std::uint32_t, std::uint32_t> lanes_of(std::uint32_t lane) {
-  if (lane < warp_size) return {lane, lane + 1};
-  return {lane == high_half ? 16 : 0, lane == low_half ? 16 : warp_size};
-}
-
 bool are_lanes_ordered(const warp_order& w, std::uint32_t segment, std::uint32_t lane,
                        std::uint32_t other) {
-  const auto [first, last] = lanes_of(lane);
-  const auto [other_first, other_last] = lanes_of(other);
-  for (std::uint32_t i = first; i < last; ++i) {
-    for (std::uint32_t j = other_first; j < other_last; ++j) {
-      if (i != j && segment >= w.lanes[i * warp_size + j]) return false;
+  for (std::uint32_t i = 0; i < warp_size; ++i) {
+    if (!(lanes_named(lane) >> i & 1)) continue;
+    for (std::uint32_t j = 0; j < warp_size; ++j) {
+      const bool is_named = i != j && (lanes_named(other) >> j & 1);
+      if (is_named && segment >= w.lanes[i * warp_size + j]) return false;
     }
   }
   return true;
@@ -91,9 +86,9 @@ bool is_ordered(const accessor& by, cell before, std::uint32_t lane) {
     const bool is_one_warp = before.kind() != cell_kind::of_block;
     if (is_one_warp && warp == by.warp) {
       if (segment < w.self || (before.lane() == lane && lane < warp_size)) return true;
-      return !w.lanes.empty() && are_lanes_ordered(w, segment, lane, before.lane());
-    }
-    if (is_one_warp && !w.warps.empty() && segment < w.warps[warp]) return true;
+      if (!w.lanes.empty() && are_lanes_ordered(w, segment, lane, before.lane())) return true;
+    } else if (is_one_warp && !w.warps.empty() && segment < w.warps[warp])
+      return true;
   }
   return has_acquired && w.acquired->is_ordered(block, warp, before);
 }

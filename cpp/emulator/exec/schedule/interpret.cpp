@@ -106,7 +106,7 @@ class split_run {
       case flow::collective:
         return active ? collective(instr, active) : advance();
       case flow::yield:
-        if (active) instr.run(view, instr);
+        if (active) execute(instr, active);
         ++position_;
         return_split();
         return leave_reason::yield;
