@@ -24,24 +24,24 @@ def findings_of(device, stream, case, text):
         buffer.fill(0, stream=stream)
         launch(stream, LaunchConfig(grid=case.grid, block=case.block), kernel, buffer)
         stream.sync()
-        found = emulation.faults()
-    assert all(each.is_finding and not each.is_sticky for each in found), found
-    return [each.text for each in found]
+        findings = emulation.faults()
+    assert all(each.is_finding and not each.is_sticky for each in findings), findings
+    return [each.text for each in findings]
 
 
 def main():
     device = Device(0)
     device.set_current()
     stream = device.create_stream()
-    found = {}
+    findings = {}
     cases = CASES | CORRECT
     for name in sys.argv[1:] or cases:
         case = cases[name]
         texts = {"mistake": case.mistake, "twin": case.twin}
-        found[name] = {
+        findings[name] = {
             label: findings_of(device, stream, case, text) for label, text in texts.items()
         }
-    json.dump(found, sys.stdout)
+    json.dump(findings, sys.stdout)
 
 
 if __name__ == "__main__":

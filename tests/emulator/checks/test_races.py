@@ -31,28 +31,28 @@ def run_all(*names, **options):
 
 
 @pytest.fixture(scope="module")
-def found():
+def findings():
     return run_all()
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_race_is_found(found, name):
-    reports = found[name]["mistake"]
+def test_a_race_is_found(findings, name):
+    reports = findings[name]["mistake"]
     assert reports and all(each.startswith("race: ") for each in reports)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_correct_twin_has_no_report(found, name):
-    assert found[name]["twin"] == []
+def test_the_correct_twin_has_no_report(findings, name):
+    assert findings[name]["twin"] == []
 
 
 @pytest.mark.parametrize("name", CORRECT)
-def test_correct_code_has_no_report(found, name):
-    assert found[name]["twin"] == []
+def test_correct_code_has_no_report(findings, name):
+    assert findings[name]["twin"] == []
 
 
-def test_a_report_names_both_accesses_and_what_orders_them(found):
-    (report,) = found["lane_exchange"]["mistake"]
+def test_a_report_names_both_accesses_and_what_orders_them(findings):
+    (report,) = findings["lane_exchange"]["mistake"]
     lines = report.splitlines()
     assert lines[0].startswith("race: write-read of 4 bytes at byte ")
     assert lines[0].endswith(" of shared memory in kernel 'kernel'")
@@ -62,30 +62,30 @@ def test_a_report_names_both_accesses_and_what_orders_them(found):
     assert "  count: 32 times" in lines
 
 
-def test_a_scope_that_is_too_small_is_named(found):
-    assert "use the scope .gpu" in found["atomic_block_scope"]["mistake"][0]
+def test_a_scope_that_is_too_small_is_named(findings):
+    assert "use the scope .gpu" in findings["atomic_block_scope"]["mistake"][0]
 
 
-def test_the_allocation_is_named(found):
-    report = found["block_store_store"]["mistake"][0]
+def test_the_allocation_is_named(findings):
+    report = findings["block_store_store"]["mistake"][0]
     assert "memory: 0 bytes into the live 16384-byte allocation" in report
     assert "another launch would order them" in report
 
 
-def without_addresses(found):
-    text = json.dumps(found)
+def without_addresses(findings):
+    text = json.dumps(findings)
     return re.sub(r"0x[0-9a-f]+|stream \d+", "#", text)
 
 
-def test_reports_do_not_depend_on_the_run(found):
-    assert without_addresses(run_all(mode="eager")) == without_addresses(found)
+def test_reports_do_not_depend_on_the_run(findings):
+    assert without_addresses(run_all(mode="eager")) == without_addresses(findings)
 
 
 def test_another_interleaving_of_correct_code_has_no_report():
-    found = run_all(mode="adversarial", seed="7")
-    assert not {name: each["twin"] for name, each in found.items() if each["twin"]}
+    findings = run_all(mode="adversarial", seed="7")
+    assert not {name: each["twin"] for name, each in findings.items() if each["twin"]}
 
 
 def test_without_the_check_nothing_is_reported():
-    found = run_all("block_store_store", check="memory,sync")
-    assert found == {"block_store_store": {"mistake": [], "twin": []}}
+    findings = run_all("block_store_store", check="memory,sync")
+    assert findings == {"block_store_store": {"mistake": [], "twin": []}}

@@ -10,7 +10,7 @@ namespace halfwarp::emulator::exec::race {
 // The threads that an access or a fence is meant for; weak: none, the access is plain.
 enum class scope : std::uint8_t { weak, cta, gpu, sys };
 
-// What the other fields of a cell describe.
+// Selects the meaning of the other fields of a cell.
 enum class cell_kind : std::uint8_t {
   one,       // a thread or a warp
   of_block,  // readers of several warps of a block; the newest segment counts

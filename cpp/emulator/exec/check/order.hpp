@@ -15,15 +15,16 @@
 
 namespace halfwarp::emulator::exec::race {
 
-// A release by one lane: it knows the accesses of all warps of its block before segment `full`,
-// those of its warp before `self`, and its own up to `now` (`strong_now` for strong accesses).
+// A release by one lane. It covers the accesses of all warps of the block before segment `full`,
+// the accesses of the warp before `self`, and its own accesses up to `now` (strong ones:
+// `strong_now`).
 struct known_lane {
   std::uint32_t warp = 0, lane = 0;
   std::uint32_t full = 0, self = 0, now = 0, strong_now = 0;
   scope reach = scope::weak;  // of the release
 };
 
-// What is known of the lanes of one warp, by their releases.
+// Knowledge about the lanes of one warp, from their releases.
 struct known_warp {
   std::uint32_t full = 0, self = 0;
   scope reach = scope::weak;
@@ -32,7 +33,7 @@ struct known_warp {
   void join(const known_warp& other);
 };
 
-// What a thread knows of other threads by releases that it acquired.
+// Knowledge of a thread about other threads, from releases that it acquired.
 class clock {
  public:
   void add(std::uint32_t block, const known_lane& entry);
@@ -88,7 +89,7 @@ class phases {
   std::vector<std::uint32_t> blocks_;  // by phase
 };
 
-// What is ordered before a warp.
+// Defines the accesses that are ordered before a warp.
 struct warp_order {
   std::uint32_t segment = 0;
   std::uint32_t full = 0;  // segments of the block before this one are ordered before the warp

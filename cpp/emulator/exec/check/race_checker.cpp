@@ -222,8 +222,8 @@ void race_checker::compare_lane(race::accessor& by, std::uint32_t lane) {
   }
 }
 
-// One instruction stores to one address from several lanes: any value may remain. It is reported
-// if the values differ.
+// Removes lanes that store to the address of another lane by the same instruction: any value may
+// remain. Different values are reported.
 void race_checker::drop_equal_addresses() {
   const auto value_of = [&](std::uint32_t lane) {
     const access_shape& shape = now_.site->shape;
@@ -291,8 +291,8 @@ void race_checker::on_conflict(race::conflict kind, cell first, const race::acce
     const auto match = observed.find(address);
     if (match != observed.end() && match->second == first) return;
   }
-  const std::uint32_t others = race::lanes_named(lane) & ~race::lanes_named(first.lane());
-  const std::uint32_t named = first_lane(others ? others : race::lanes_named(lane));
+  const std::uint32_t other_lanes = race::lanes_named(lane) & ~race::lanes_named(first.lane());
+  const std::uint32_t named = first_lane(other_lanes ? other_lanes : race::lanes_named(lane));
   add_finding({kind, first.site(), number_of(*now_.site)}, first, named);
 }
 

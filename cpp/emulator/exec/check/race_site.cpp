@@ -12,7 +12,7 @@ using ptx::opcode;
 using ptx::qualifier;
 using race::scope;
 
-// Clusters are not emulated, so their scope is that of the device.
+// The scope of a cluster counts as the scope of the device, since clusters are not emulated.
 scope scope_of(const ptx::mnemonic& m, scope otherwise) {
   if (m.has(qualifier::sys)) return scope::sys;
   if (m.has(qualifier::gpu) || m.has(qualifier::gl) || m.has(qualifier::cluster)) return scope::gpu;

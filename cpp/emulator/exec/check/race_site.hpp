@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instruction means to the race check.
+// Describes an instruction for the race check.
 #pragma once
 
 #include <cstdint>

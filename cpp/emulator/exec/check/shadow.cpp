@@ -183,8 +183,8 @@ void shadow::access_half(const accessor& by, std::uint64_t address, std::uint32_
   access_part(by, page_of(address), address, line_words - first, lane);
   if (first == 0) return;
   const std::uint32_t done = line_words - first;
-  const std::uint64_t rest = address + std::uint64_t{done} * 4;
-  access_part(by, page_of(rest), rest, first, lane + done);
+  const std::uint64_t next_line = address + std::uint64_t{done} * 4;
+  access_part(by, page_of(next_line), next_line, first, lane + done);
 }
 
 // Accesses words of one line by neighboring lanes.
@@ -208,7 +208,7 @@ void shadow::access_part(const accessor& by, page& p, std::uint64_t address, std
   }
 }
 
-// Adds readers to a line whose readers are of other warps. Returns false if its words differ.
+// Adds readers to a line that other warps have read. Returns false if its words differ.
 bool shadow::read_line(const accessor& by, page& p, std::uint64_t address, std::uint32_t lane) {
   cell& reader = p.reader[word_in_page(address) / line_words];
   const cell_kind common = by.is_shared ? cell_kind::of_block : cell_kind::of_grid;
