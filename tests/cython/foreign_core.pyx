@@ -47,6 +47,7 @@ from cuda.core._utils.cuda_utils cimport (
     HANDLE_RETURN_NVVM,
     _get_current_device_id,
 )
+from cuda.core._views cimport tensor_map
 from cuda.core._utils.version cimport cy_binding_version, cy_driver_version
 from cuda.bindings.driver cimport CUevent as pyCUevent, CUstream as pyCUstream
 from cuda.bindings.nvrtc cimport nvrtcProgram as pyNvrtcProgram
@@ -182,7 +183,8 @@ def declared_elsewhere():
 
 def first_word_of(TensorMapDescriptor descriptor):
     """Return the address at the start of a tensor map."""
-    return (<unsigned long long*>&descriptor.native.native)[0]
+    cdef tensor_map* native = descriptor.native.get(descriptor)
+    return (<unsigned long long*>&native.native)[0]
 
 
 def versions():

@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(
                     example{"memory", "64MiB", "67108864"}, example{"memory", "1 G", "1073741824"},
                     example{"memory", "16777216", "16777216"}, example{"mode", "eager", "eager"},
                     example{"seed", "18446744073709551615", "18446744073709551615"},
-                    example{"check", "all", "memory,sync,leak"},
+                    example{"check", "all", "memory,sync,leak,race"},
                     example{"check", "leak,memory", "memory,leak"},
                     example{"check", "none", "none"}, example{"trace", "off", "off"},
                     example{"trace", "site,api", "api,site"}, example{"step_limit", "2^10", "1024"},

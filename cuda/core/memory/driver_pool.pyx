@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # _MemPool: the base of the resources that allocate from a memory pool of the driver.
 
+from libc.stdint cimport SIZE_MAX
+
 
 cdef dict POOL_ATTRIBUTES = {
     "release_threshold": (CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, int),

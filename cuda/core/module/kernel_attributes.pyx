@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # KernelAttributes: attributes of a compiled kernel, defined in a table.
 
+from cuda.bindings.cydriver cimport CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
 from cuda.core.module.records import AttributeValue
 
 
 cdef extern from "cuda.h" nogil:
     cdef enum:
-        CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
         CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
         CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES
         CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES

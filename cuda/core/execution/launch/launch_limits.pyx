@@ -6,7 +6,7 @@ from cuda.bindings.cydriver cimport (
     CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
     CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-    CUfunction_attribute,
+    CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
 )
 
 # Errors of a launch that exceeds a limit, by their number in CUresult: invalid value, out of
@@ -44,7 +44,8 @@ cdef str exceeded_threads(tuple block, CUkernel kernel, CUdevice device):
     if 0 <= limit < threads:
         return (f"block {block} has {threads} threads, but a block of device {device} has at most "
                 f"{limit}")
-    limit = kernel_limit(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel, device)
+    limit = kernel_limit(<CUfunction_attribute>CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel,
+                         device)
     if 0 <= limit < threads:
         return (f"block {block} has {threads} threads, but this kernel supports at most {limit} "
                 "because of its registers or __launch_bounds__; use a smaller block")
