@@ -136,8 +136,7 @@ class DeviceEvents:
         --------
         nvmlEventSetWait_v2 : the NVML function.
         """
-        data = wait_for(lambda ms: nvml.event_set_wait_v2(self._set, ms), timeout_ms)
-        return EventData(data, self._device_of)
+        return EventData(wait_for(self._wait_once, timeout_ms), self._device_of)
 
     async def wait_async(self, timeout_ms: int = 0) -> EventData:
         """Wait in asyncio until one of the events occurs.
@@ -159,7 +158,9 @@ class DeviceEvents:
         --------
         nvmlEventSetWait_v2 : the NVML function.
         """
-        data = await wait_on_thread(
-            self, lambda ms: nvml.event_set_wait_v2(self._set, ms), timeout_ms
-        )
+        data = await wait_on_thread(self, self._wait_once, timeout_ms)
         return EventData(data, self._device_of)
+
+    def _wait_once(self, milliseconds):
+        """Call the NVML function once."""
+        return nvml.event_set_wait_v2(self._set, milliseconds)

@@ -1,29 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each allocation of each constructor fails once: an exception, no crash, no leak."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+import functools
 
 import pytest
 
+from .child_programs import FOLDER, failures_of
+
 pytest.importorskip("_testcapi", reason="the hooks of CPython's allocators")
-PROGRAM = Path(__file__).parent / "failed_allocations.py"
+PROGRAM = FOLDER / "failed_allocations.py"
 SAMPLE = ("Buffer", "Graph", "KernelNode", "PoolMemoryResource", "Stream", "build_and_end")
 
 
-def run(*arguments):
-    """Return the failures that the program prints."""
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        env={**os.environ, "HALFWARP_BACKEND": "emulator", "PYTHONPATH": str(PROGRAM.parent)},
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
-    assert done.returncode in (0, 1), done.stderr
-    return done.stdout.splitlines()
+run = functools.partial(failures_of, timeout=900)
 
 
 def test_constructors_survive_a_failed_allocation():

@@ -1,27 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every member of every class, called on objects without state: an error, never a crash."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+import functools
 
 import pytest
 
-PROGRAM = Path(__file__).parent / "member_calls.py"
+from .child_programs import FOLDER, failures_of
+
+PROGRAM = FOLDER / "member_calls.py"
 
 
-def run(*arguments):
-    """Return the failures that the program prints."""
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        env={**os.environ, "HALFWARP_BACKEND": "emulator", "PYTHONPATH": str(PROGRAM.parent)},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode in (0, 1), done.stderr
-    return done.stdout.splitlines()
+run = functools.partial(failures_of, timeout=600)
 
 
 @pytest.mark.parametrize("state", ["uninitialized", "forgetful", "closed", "failed"])

@@ -26,6 +26,14 @@ void each_lane(lane_mask lanes, Visitor&& visit) {
   for (; lanes; lanes &= lanes - 1) visit(first_lane(lanes));
 }
 
+// Returns the value that a lane stores, truncated to its width in memory.
+std::uint64_t stored_value(warp& w, operand_slot source, const access_shape& shape,
+                           std::uint32_t lane) {
+  const std::uint64_t value =
+      read_register(w, source, static_cast<int>(lane), shape.register_bytes);
+  return shape.bytes == 8 ? value : value & ((std::uint64_t{1} << 8 * shape.bytes) - 1);
+}
+
 std::vector<race_site> sites_of(const launch_state& launch,
                                 std::vector<std::uint32_t>& first_site) {
   std::vector<race_site> sites;
@@ -226,10 +234,7 @@ void race_checker::compare_lane(race::accessor& by, std::uint32_t lane) {
 // remain. Different values are reported.
 void race_checker::drop_equal_addresses() {
   const auto value_of = [&](std::uint32_t lane) {
-    const access_shape& shape = now_.site->shape;
-    const std::uint64_t value = read_register(*now_.view, now_.instr->operand[now_.element],
-                                              static_cast<int>(lane), shape.register_bytes);
-    return shape.bytes == 8 ? value : value & ((std::uint64_t{1} << 8 * shape.bytes) - 1);
+    return stored_value(*now_.view, now_.instr->operand[now_.element], now_.site->shape, lane);
   };
   std::unordered_map<std::uint64_t, std::uint32_t> owners;
   std::uint64_t last = 0;
@@ -276,11 +281,8 @@ bool race_checker::is_failing_swap(std::uint32_t lane) {
 bool race_checker::stores_present_value(std::uint32_t lane) {
   const access_shape& shape = now_.site->shape;
   if (shape.use != memory_use::store || lane >= warp_size) return false;
-  const std::uint64_t present = read_word(now_.words[lane].cell, shape.bytes);
-  std::uint64_t value = read_register(*now_.view, now_.instr->operand[now_.element],
-                                      static_cast<int>(lane), shape.register_bytes);
-  if (shape.bytes < 8) value &= (std::uint64_t{1} << 8 * shape.bytes) - 1;
-  return value == present;
+  return read_word(now_.words[lane].cell, shape.bytes) ==
+         stored_value(*now_.view, now_.instr->operand[now_.element], shape, lane);
 }
 
 void race_checker::on_conflict(race::conflict kind, cell first, const race::accessor& by,
