@@ -30,6 +30,7 @@ enum class fault_kind : std::uint8_t {
   bad_call_target,
   divergent_barrier,
   member_mask,
+  invalid_operand,  // an operand of a matrix instruction
   deadlock,
   lock_cycle,
   step_limit,

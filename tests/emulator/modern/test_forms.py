@@ -19,6 +19,14 @@ LATER = [
      "6.4", "sm_75", "6.5", "sm_75"),
     ("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
      "{o0, o0, o0, o0}, {i0, i0}, {i0}, {i0, i0, i0, i0};", "7.0", "sm_75", "7.0", "sm_80"),
+    ("mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
+     "{o0, o0}, {i0, i0}, {i0, i0}, {i0, i0}, i0, 0;", "7.0", "sm_80", "7.1", "sm_80"),
+    ("mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
+     "{o0, o0}, {i0, i0}, {i0, i0}, {i0, i0}, i0, 0;", "8.4", "sm_80", "8.5", "sm_80"),
+    ("wmma.load.a.sync.aligned.row.m16n16k16.s8 {o0, o0}, [from];",
+     "6.2", "sm_75", "6.3", "sm_75"),
+    ("wmma.load.a.sync.aligned.row.m16n16k8.tf32 {o0, o0, o0, o0}, [from];",
+     "7.0", "sm_75", "7.0", "sm_80"),
     ("mov.b32 f, i0; cvt.rna.tf32.f32 o0, f;", "7.0", "sm_75", "7.0", "sm_80"),
     ("mov.b32 f, i0; cvt.rn.tf32.f32 o0, f;", "8.0", "sm_80", "7.8", "sm_90"),
     ("mov.b32 f, i0; cvt.rn.satfinite.e4m3x2.f32 h, f, f;", "8.1", "sm_80", "8.1", "sm_89"),

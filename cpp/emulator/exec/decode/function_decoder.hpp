@@ -2,6 +2,7 @@
 // Decodes the syntax tree of one function to instructions of the interpreter.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -67,6 +68,7 @@ class function_decoder {
   operand_slot predicate(const ptx::operand& o);  // a predicate register; a temporary for a sink
   operand_slot predicate_value(const ptx::operand& o);  // also accepts a literal; resolves negation
   operand_slot constant(std::uint64_t bits, int width);
+  operand_slot lane_constants(const std::array<std::uint64_t, 32>& values);  // 64 bits each
   operand_slot temporary(int bits);
   operand_slot temporary_predicate();
 

@@ -28,22 +28,6 @@ std::string space_name(const function_decoder& d, const address& at) {
   }
 }
 
-// Sets the address operand for `count` elements of `bits` bits. 0 bits: nothing is accessed.
-void set_address(function_decoder& d, instruction& instr, const address& at, std::uint32_t count,
-                 int bits) {
-  const std::uint64_t bytes = std::uint64_t{count} * static_cast<std::uint64_t>(bits) / 8;
-  if (at.is_bounded() && !at.contains(bytes)) {
-    throw unsupported{"the access is outside the parameters"};
-  }
-  instr.operand[4] = at.base;
-  instr.immediate = static_cast<std::int64_t>(at.displacement);
-  instr.flags = static_cast<std::uint16_t>(count);
-  if (at.is_frame_relative) instr.flags |= access_flag::frame_relative;
-  bool is_named = at.space == state_space::global || at.space == state_space::const_;
-  if (is_named) instr.flags |= access_flag::global_only;
-  instr.cache = d.new_range_cache();
-}
-
 // Returns the registers of a load or store: one operand, or the elements of a vector.
 std::span<const ptx::operand> registers_of(const function_decoder& d, const ptx::operand& o) {
   auto registers = o.kind == operand_kind::vector ? d.elements(o) : std::span{&o, 1};
@@ -68,6 +52,21 @@ void reject_special_forms(const ptx::mnemonic& m) {
 }
 
 }  // namespace
+
+void set_address(function_decoder& d, instruction& instr, const address& at, std::uint32_t count,
+                 int bits) {
+  const std::uint64_t bytes = std::uint64_t{count} * static_cast<std::uint64_t>(bits) / 8;
+  if (at.is_bounded() && !at.contains(bytes)) {
+    throw unsupported{"the access is outside the parameters"};
+  }
+  instr.operand[4] = at.base;
+  instr.immediate = static_cast<std::int64_t>(at.displacement);
+  instr.flags = static_cast<std::uint16_t>(count);
+  if (at.is_frame_relative) instr.flags |= access_flag::frame_relative;
+  bool is_named = at.space == state_space::global || at.space == state_space::const_;
+  if (is_named) instr.flags |= access_flag::global_only;
+  instr.cache = d.new_range_cache();
+}
 
 // Most hosts reorder plain loads and stores, so .acquire and .release add a fence. Atomic
 // operations need none, because they are sequentially consistent.

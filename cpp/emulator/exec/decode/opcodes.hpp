@@ -65,11 +65,16 @@ void decode_ldmatrix(function_decoder& d);
 void decode_stmatrix(function_decoder& d);
 void decode_movmatrix(function_decoder& d);
 void decode_mma(function_decoder& d);
+void decode_wmma(function_decoder& d);
 // Decodes a conversion from or to tf32 or a format of at most 8 bits. Returns false for others.
 bool decode_small_float(function_decoder& d);
 
 // Returns the slot of an offset in shared memory, 64 bits wide. The space may be generic.
 operand_slot emit_shared_offset(function_decoder& d, const ptx::operand& o, ptx::state_space space);
+
+// Sets the address operand for `count` elements of `bits` bits. 0 bits: nothing is accessed.
+void set_address(function_decoder& d, instruction& instr, const function_decoder::address& at,
+                 std::uint32_t count, int bits);
 
 // Emits a comparison (eq, ltu, lo ...) of two values of `type` with a predicate result.
 void emit_comparison(function_decoder& d, ptx::qualifier comparison, ptx::scalar_type type,

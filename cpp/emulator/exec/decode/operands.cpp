@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Assigns slots to operands: registers, constants and addresses.
 #include <bit>
+#include <cstring>
 
 #include "emulator/exec/decode/function_decoder.hpp"
 #include "emulator/exec/decode/opcodes.hpp"
@@ -123,6 +124,13 @@ operand_slot function_decoder::constant(std::uint64_t bits, int width) {
     for (int i = 0; i < bytes; ++i) to[lane * bytes + i] = static_cast<std::byte>(bits >> 8 * i);
   }
   return entry->second = ~static_cast<operand_slot>(at);
+}
+
+operand_slot function_decoder::lane_constants(const std::array<std::uint64_t, 32>& values) {
+  const std::size_t at = out_.constants.size();
+  out_.constants.resize(at + lane_bytes(64));
+  std::memcpy(out_.constants.data() + at, values.data(), sizeof values);
+  return ~static_cast<operand_slot>(at);
 }
 
 std::uint64_t function_decoder::literal(const ptx::operand& o, scalar_type type) const {

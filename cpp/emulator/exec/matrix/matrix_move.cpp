@@ -76,6 +76,10 @@ void require_whole_warp(const warp& w, const instruction& instr) {
   throw kernel_fault{f};
 }
 
+void run_whole_warp(warp& w, const instruction& instr) {
+  if (w.step != exchange_step::write) require_whole_warp(w, instr);
+}
+
 void run_load_matrix(warp& w, const instruction& instr) {
   const matrix_site& site = matrix_of(w, instr);
   if (!publish<std::uint64_t>(w, site.address)) return;
@@ -112,7 +116,7 @@ void run_store_matrix(warp& w, const instruction& instr) {
 
 void run_transpose_matrix(warp& w, const instruction& instr) {
   const matrix_site& site = matrix_of(w, instr);
-  if (!publish<std::uint32_t>(w, site.a[0])) return;
+  if (!publish<std::uint32_t>(w, site.sources[0])) return;
   require_whole_warp(w, instr);
   auto* to = w.at<std::uint32_t>(site.d[0]);
   for_each_lane(w.active, [&](int l) {

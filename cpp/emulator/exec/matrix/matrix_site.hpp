@@ -12,22 +12,49 @@ namespace halfwarp::emulator::exec {
 
 enum class bit_product : std::uint8_t { none, xor_popc, and_popc };
 
+// How the hardware adds floating-point products.
+enum class addition : std::uint8_t {
+  one_step,   // C and all products together
+  two_steps,  // of 8-bit floats: two sums of products, then C to the nearest number
+};
+
+// The scales of mma with .block_scale. A lane holds the scales of a row or column in a register.
+struct scale_site {
+  std::uint8_t vector = 0;  // scales of a row; 0: no scales
+  ptx::scalar_type type = ptx::scalar_type::none;
+  std::uint8_t byte_a = 0, thread_a = 0, byte_b = 0, thread_b = 0;
+};
+
 struct matrix_site {
   // mma: D = A * B + C, with 8 columns of B
   ptx::scalar_type a_type = ptx::scalar_type::none, b_type = ptx::scalar_type::none;
-  ptx::scalar_type c_type = ptx::scalar_type::none;  // also of D
+  ptx::scalar_type c_type = ptx::scalar_type::none, d_type = ptx::scalar_type::none;
   std::uint8_t rows = 16;
+  std::uint8_t width = 0;   // bits of an element of A or B in a register
   std::uint16_t depth = 0;  // K
   bool is_saturating = false;
   bit_product bits = bit_product::none;
+  addition sums = addition::one_step;
+  std::uint8_t fraction_bits = 25;         // of a term, below the largest exponent
+  std::uint8_t result_fraction_bits = 23;  // of a result of 32 bits
+  bool negates_a = false, negates_b = false;
+  // mma.sp: A has half of the columns
+  bool is_sparse = false;
+  std::uint8_t selector = 0;
+  scale_site scales;
   // ldmatrix, stmatrix, movmatrix
   bool is_transposed = false;
   std::uint8_t matrices = 0;
   operand_slot address = 0;  // offset in shared memory, 64 bits
 
-  std::uint8_t a_count = 0, b_count = 0, c_count = 0;
-  std::array<operand_slot, 8> a{};
-  std::array<operand_slot, 4> b{}, c{}, d{};
+  // Registers of A, B and C, the metadata, then the scales of A and B.
+  static constexpr int max_sources = 16;
+  std::uint8_t a_count = 0, b_count = 0, c_count = 0, d_count = 0, source_count = 0;
+  std::array<operand_slot, max_sources> sources{};
+  std::array<operand_slot, 4> d{};
+
+  void add_source(operand_slot slot) noexcept { sources[source_count++] = slot; }
+  int a_depth() const noexcept { return is_sparse ? depth / 2 : depth; }
 };
 
 // Returns the site of an instruction, whose `target` is its index in function_code::matrices.
@@ -36,6 +63,14 @@ const matrix_site& matrix_of(const warp& w, const instruction& instr) noexcept;
 void run_load_matrix(warp& w, const instruction& instr);
 void run_store_matrix(warp& w, const instruction& instr);
 void run_transpose_matrix(warp& w, const instruction& instr);
+// Only requires that the whole warp executes the instruction.
+void run_whole_warp(warp& w, const instruction& instr);
+
+// Registers of all lanes, in the order of matrix_site::sources.
+using source_list = std::array<const void*, matrix_site::max_sources>;
+// Finds the sources, whose registers have `bytes` bytes. Returns false if the lanes arrive in
+// several splits and have not all arrived.
+bool find_sources(warp& w, const matrix_site& site, int bytes, source_list& sources);
 
 // Throws kernel_fault unless all lanes of the warp execute the instruction.
 void require_whole_warp(const warp& w, const instruction& instr);

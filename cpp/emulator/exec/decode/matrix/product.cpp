@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decodes mma: dense, sparse and with block scales.
+#include <algorithm>
+
+#include "emulator/exec/decode/matrix/matrix.hpp"
+#include "emulator/exec/handler_table.hpp"
+#include "emulator/exec/matrix/product.hpp"
+#include "emulator/exec/warp.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+using ptx::operand_kind;
+using ptx::scalar_type;
+using q = ptx::qualifier;
+
+struct shape_entry {
+  q word;
+  std::uint8_t rows;
+  std::uint16_t depth;
+};
+constexpr shape_entry shapes[] = {
+    {q::m8n8k4, 8, 4},     {q::m8n8k16, 8, 16},     {q::m8n8k32, 8, 32},     {q::m8n8k128, 8, 128},
+    {q::m16n8k4, 16, 4},   {q::m16n8k8, 16, 8},     {q::m16n8k16, 16, 16},   {q::m16n8k32, 16, 32},
+    {q::m16n8k64, 16, 64}, {q::m16n8k128, 16, 128}, {q::m16n8k256, 16, 256},
+};
+
+// The types that mma multiplies, and the shapes of each.
+enum class family { none, half, bfloat, tf32, small_float, tiny_float, f64, byte, nibble, bit };
+
+family family_of(scalar_type type) {
+  switch (type) {
+    case scalar_type::f16:
+      return family::half;
+    case scalar_type::bf16:
+      return family::bfloat;
+    case scalar_type::tf32:
+      return family::tf32;
+    case scalar_type::e4m3:
+    case scalar_type::e5m2:
+      return family::small_float;
+    case scalar_type::e3m2:
+    case scalar_type::e2m3:
+    case scalar_type::e2m1:
+      return family::tiny_float;
+    case scalar_type::f64:
+      return family::f64;
+    case scalar_type::s8:
+    case scalar_type::u8:
+      return family::byte;
+    case scalar_type::s4:
+    case scalar_type::u4:
+      return family::nibble;
+    case scalar_type::b1:
+      return family::bit;
+    default:
+      return family::none;
+  }
+}
+
+struct family_entry {
+  family of;
+  q kind;  // unknown: no word
+  std::initializer_list<q> dense, sparse;
+  std::initializer_list<scalar_type> accumulators;
+};
+constexpr auto no_kind = q::unknown;
+const family_entry families[] = {
+    {family::half,
+     no_kind,
+     {q::m16n8k8, q::m16n8k16},
+     {q::m16n8k16, q::m16n8k32},
+     {scalar_type::f16, scalar_type::f32}},
+    {family::bfloat,
+     no_kind,
+     {q::m16n8k8, q::m16n8k16},
+     {q::m16n8k16, q::m16n8k32},
+     {scalar_type::f32}},
+    {family::tf32,
+     no_kind,
+     {q::m16n8k4, q::m16n8k8},
+     {q::m16n8k8, q::m16n8k16},
+     {scalar_type::f32}},
+    {family::small_float,
+     no_kind,
+     {q::m16n8k16, q::m16n8k32},
+     {q::m16n8k64},
+     {scalar_type::f16, scalar_type::f32}},
+    {family::tiny_float,
+     q::kind_f8f6f4,
+     {q::m16n8k32},
+     {q::m16n8k64},
+     {scalar_type::f16, scalar_type::f32}},
+    {family::tiny_float, q::kind_mxf8f6f4, {q::m16n8k32}, {q::m16n8k64}, {scalar_type::f32}},
+    {family::tiny_float, q::kind_mxf4, {q::m16n8k64}, {q::m16n8k128}, {scalar_type::f32}},
+    {family::tiny_float, q::kind_mxf4nvf4, {q::m16n8k64}, {q::m16n8k128}, {scalar_type::f32}},
+    {family::f64,
+     no_kind,
+     {q::m8n8k4, q::m16n8k4, q::m16n8k8, q::m16n8k16},
+     {},
+     {scalar_type::f64}},
+    {family::byte,
+     no_kind,
+     {q::m8n8k16, q::m16n8k16, q::m16n8k32},
+     {q::m16n8k32, q::m16n8k64},
+     {scalar_type::s32}},
+    {family::nibble,
+     no_kind,
+     {q::m8n8k32, q::m16n8k32, q::m16n8k64},
+     {q::m16n8k64, q::m16n8k128},
+     {scalar_type::s32}},
+    {family::bit, no_kind, {q::m8n8k128, q::m16n8k128, q::m16n8k256}, {}, {scalar_type::s32}},
+};
+
+template <class T>
+bool contains(std::initializer_list<T> list, T value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+bool is_sparse(const ptx::mnemonic& m) { return m.has(q::sp) || m.has(q::sp_ordered_metadata); }
+
+q kind_of(const ptx::mnemonic& m) {
+  for (q word : {q::kind_f8f6f4, q::kind_mxf8f6f4, q::kind_mxf4, q::kind_mxf4nvf4}) {
+    if (m.has(word)) return word;
+  }
+  return no_kind;
+}
+
+// With a word .kind, all formats of at most 8 bits mix. The kinds of 4 bits have one format.
+bool has_types(const family_entry& entry, scalar_type a, scalar_type b) {
+  const auto fits = [&](scalar_type type) {
+    if (entry.kind == q::kind_mxf4 || entry.kind == q::kind_mxf4nvf4) {
+      return type == scalar_type::e2m1;
+    }
+    const family of = family_of(type);
+    return of == entry.of || (entry.kind != no_kind && of == family::small_float);
+  };
+  return fits(a) && fits(b);
+}
+
+const family_entry& family_for(const ptx::mnemonic& m, q shape) {
+  for (const family_entry& each : families) {
+    if (each.kind != kind_of(m) || !has_types(each, m.type(1), m.type(2))) continue;
+    const bool fits = contains(is_sparse(m) ? each.sparse : each.dense, shape) &&
+                      contains(each.accumulators, m.type(0)) && m.type(0) == m.type(3);
+    if (!fits) break;
+    return each;
+  }
+  throw unsupported{"mma of this shape and these types"};
+}
+
+const shape_entry& shape_of(const ptx::mnemonic& m) {
+  for (const shape_entry& each : shapes) {
+    if (m.has(each.word)) return each;
+  }
+  throw unsupported{"mma without a shape"};
+}
+
+// Checks the words that some families need and the others must not have.
+void require_words(const ptx::mnemonic& m, const family_entry& family) {
+  require_aligned(m);
+  const bool is_integer = family.of == family::byte || family.of == family::nibble;
+  const bool is_bit = family.of == family::bit;
+  if (!m.has(q::row) || !m.has(q::col)) throw unsupported{"mma without .row.col"};
+  if (m.has(q::satfinite) && !is_integer) throw unsupported{".satfinite with these types"};
+  if (m.has(q::popc) != is_bit || (m.has(q::xor_) || m.has(q::and_)) != is_bit) {
+    throw unsupported{"mma of bits needs .xor.popc or .and.popc, and no other mma has them"};
+  }
+}
+
+std::uint64_t literal_of(const ptx::operand& o, std::uint64_t limit) {
+  const bool fits = o.kind == operand_kind::integer && static_cast<std::uint64_t>(o.value) < limit;
+  if (!fits) throw unsupported{"a selector that is not a small constant"};
+  return static_cast<std::uint64_t>(o.value);
+}
+
+// Sets metadata and selector, the operands `first` and the next.
+void set_metadata(function_decoder& d, matrix_site& site, std::size_t first) {
+  const int stored = site.width == 4 ? 4 : site.width == 32 ? 1 : 2;
+  const int nibbles = site.a_depth() / stored;
+  const std::uint64_t selectors = nibbles == 4 ? 4 : nibbles == 8 ? 2 : 1;
+  site.add_source(d.value(d.operand(first), 32));
+  site.selector = static_cast<std::uint8_t>(literal_of(d.operand(first + 1), selectors));
+}
+
+// The allowed scales of a kind.
+struct scale_rule {
+  q kind, word;
+  std::uint8_t vector;
+  bool has_ue4m3;
+};
+constexpr scale_rule scale_rules[] = {
+    {q::kind_mxf8f6f4, q::scale_vec_1X, 1, false},
+    {q::kind_mxf4, q::scale_vec_2X, 2, false},
+    {q::kind_mxf4nvf4, q::scale_vec_2X, 2, false},
+    {q::kind_mxf4nvf4, q::scale_vec_4X, 4, true},
+};
+
+// Returns the scales that the words name. Without .scale_vec, a kind with one size has this size.
+scale_site scales_of(const ptx::mnemonic& m, q kind) {
+  const bool is_named = m.has(q::scale_vec_1X) || m.has(q::scale_vec_2X) || m.has(q::scale_vec_4X);
+  for (const scale_rule& rule : scale_rules) {
+    const bool is_implied = !is_named && kind != q::kind_mxf4nvf4;
+    if (rule.kind != kind || !(m.has(rule.word) || is_implied)) continue;
+    const scalar_type type = m.type(4);
+    const bool fits = type == scalar_type::ue8m0 || (type == scalar_type::ue4m3 && rule.has_ue4m3);
+    if (!fits) break;
+    scale_site scales;
+    scales.vector = rule.vector;
+    scales.type = type;
+    return scales;
+  }
+  throw unsupported{"scales of this size and type"};
+}
+
+// Sets a scale register and its {byte, thread}, the operands `first` and the next.
+void set_scale(function_decoder& d, matrix_site& site, std::size_t first, std::uint64_t threads,
+               std::uint8_t& byte, std::uint8_t& thread) {
+  const auto ids = require_registers(d, d.operand(first + 1), 2);
+  site.add_source(d.value(d.operand(first), 32));
+  byte = static_cast<std::uint8_t>(literal_of(ids[0], 4));
+  thread = static_cast<std::uint8_t>(literal_of(ids[1], threads));
+  if (byte % site.scales.vector) throw unsupported{"a byte of this number with these scales"};
+}
+
+std::vector<operand_slot> slots_of(function_decoder& d, std::size_t n, int bits, bool is_result) {
+  std::vector<operand_slot> slots;
+  for (const ptx::operand& o : registers_of(d, d.operand(n))) {
+    slots.push_back(is_result ? d.result(o, bits) : d.value(o, bits));
+  }
+  return slots;
+}
+
+const char* handler_name(const matrix_site& site) {
+  const bool is_plain = !site.is_sparse && !site.scales.vector;
+  if (site.d_type == scalar_type::f64) return "mma.f64";
+  if (!is_plain) return nullptr;
+  if (site.bits != bit_product::none) return nullptr;
+  if (site.d_type == scalar_type::s32) return "mma.integer";
+  return "mma.float";
+}
+
+}  // namespace
+
+int product_register_bits(const matrix_site& site) {
+  return site.d_type == scalar_type::f64 ? 64 : 32;
+}
+
+matrix_site make_product(const product_types& types, int rows, int depth) {
+  matrix_site site;
+  site.a_type = types.a;
+  site.b_type = types.b;
+  site.c_type = types.c;
+  site.d_type = types.d;
+  site.rows = static_cast<std::uint8_t>(rows);
+  site.depth = static_cast<std::uint16_t>(depth);
+  const int bits = bits_of(types.a);
+  site.width = static_cast<std::uint8_t>(bits == 6 ? 8 : bits);
+  return site;
+}
+
+void set_registers(matrix_site& site, const product_slots& slots) {
+  const int bits = product_register_bits(site) * warp_size;
+  const auto count = [&](int elements, int width) {
+    return static_cast<std::size_t>(elements * width / bits);
+  };
+  const bool fits = slots.a.size() == count(site.rows * site.a_depth(), site.width) &&
+                    slots.b.size() == count(product_columns * site.depth, site.width) &&
+                    slots.c.size() == count(site.rows * product_columns, bits_of(site.c_type)) &&
+                    slots.d.size() == count(site.rows * product_columns, bits_of(site.d_type));
+  if (!fits) throw unsupported{"a matrix with this number of registers"};
+  site.a_count = static_cast<std::uint8_t>(slots.a.size());
+  site.b_count = static_cast<std::uint8_t>(slots.b.size());
+  site.c_count = static_cast<std::uint8_t>(slots.c.size());
+  site.d_count = static_cast<std::uint8_t>(slots.d.size());
+  for (const auto* matrix : {&slots.a, &slots.b, &slots.c}) {
+    for (operand_slot slot : *matrix) site.add_source(slot);
+  }
+  std::copy(slots.d.begin(), slots.d.end(), site.d.begin());
+}
+
+void emit_product(function_decoder& d, const matrix_site& site) {
+  const char* const name = handler_name(site);
+  emit_for_warp(d, name ? find_handler(name) : &run_product, site);
+}
+
+// mma{.sp}.sync.aligned.SHAPE.row.col.DTYPE.ATYPE.BTYPE.CTYPE d, a, b, c{, metadata, selector}
+// {, scales of A, {byte, thread}, scales of B, {byte, thread}}
+void decode_mma(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  const shape_entry& shape = shape_of(m);
+  const family_entry& family = family_for(m, shape.word);
+  require_words(m, family);
+  matrix_site site =
+      make_product({m.type(0), m.type(1), m.type(2), m.type(3)}, shape.rows, shape.depth);
+  const bool is_packed = family.kind == q::kind_mxf4 || family.kind == q::kind_mxf4nvf4;
+  if (family.kind != no_kind) site.width = is_packed ? 4 : 8;
+  if (family.of == family::small_float) site.sums = addition::two_steps;
+  site.is_sparse = is_sparse(m);
+  site.is_saturating = m.has(q::satfinite);
+  if (family.of == family::bit) {
+    site.bits = m.has(q::and_) ? bit_product::and_popc : bit_product::xor_popc;
+  }
+  const bool has_scales = family.kind != no_kind && family.kind != q::kind_f8f6f4;
+  if (has_scales != m.has(q::block_scale)) throw unsupported{".block_scale with this kind"};
+  if (has_scales) site.scales = scales_of(m, family.kind);
+  const int bits = product_register_bits(site);
+  set_registers(site, {slots_of(d, 1, bits, false), slots_of(d, 2, bits, false),
+                       slots_of(d, 3, bits, false), slots_of(d, 0, bits, true)});
+  std::size_t next = 4;
+  if (site.is_sparse) {
+    set_metadata(d, site, next);
+    next += 2;
+  }
+  if (has_scales) {
+    set_scale(d, site, next, 2, site.scales.byte_a, site.scales.thread_a);
+    set_scale(d, site, next + 2, 4, site.scales.byte_b, site.scales.thread_b);
+    next += 4;
+  }
+  if (d.operands().size() != next) throw unsupported{"number of operands"};
+  emit_product(d, site);
+}
+
+}  // namespace halfwarp::emulator::exec
