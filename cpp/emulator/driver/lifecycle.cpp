@@ -110,7 +110,8 @@ creation make_driver() {
 
 driver::driver(const options& chosen, std::span<const int> visible)
     : settings{chosen},
-      memory{{static_cast<int>(visible.size()), chosen.memory, chosen.seed}},
+      memory{{static_cast<int>(visible.size()), chosen.memory, chosen.seed,
+              chosen.checks_for(check::init)}},
       report{chosen.report},
       faults{report},
       streams{chosen.mode, chosen.seed, lock, faults, rules} {

@@ -16,6 +16,7 @@ inline constexpr lane_mask all_lanes = 0xffff'ffffu;
 
 struct block_state;
 struct function_code;
+struct frame;
 
 // Caches the last allocation that an instruction accessed, so that accesses inside it skip the
 // look-up.
@@ -38,6 +39,7 @@ struct warp {
   std::uint32_t frame_base = 0;  // of the frame in local memory, bytes
   std::uint32_t stack_top = 0;   // end of the frame in local memory, bytes
   const function_code* function = nullptr;
+  frame* current = nullptr;
 
   // State of the block and the launch.
   range_cache* ranges = nullptr;

@@ -13,6 +13,7 @@
 #include "emulator/memory/page.hpp"
 #include "emulator/memory/shared_file.hpp"
 #include "emulator/memory/virtual_region.hpp"
+#include "emulator/memory/written_bytes.hpp"
 
 namespace halfwarp::emulator::memory {
 namespace {
@@ -94,6 +95,9 @@ address_space::address_space(const address_space_options& options)
   const address behind = local_window_ + window_bytes + granularity - 1;
   virtual_ = std::make_unique<virtual_region>(behind / granularity * granularity, arena_bytes);
   for (usage& device : usage_) device.capacity = options.device_capacity;
+  if (options.tracks_writes) {
+    states_ = std::make_unique<written_bytes>(reserved_, options.devices * arena_bytes);
+  }
 }
 
 address_space::~address_space() {
@@ -147,6 +151,7 @@ std::optional<address> address_space::insert(const allocation_request& request, 
   used.high_water = std::max(used.high_water, used.used);
   used.live += charged != 0;
   if (is_live && !record.is_imported) fill(record);
+  if (is_live) reset_states(record);
   records_.insert_or_assign(*base, std::move(record));
   return base;
 }
@@ -191,6 +196,7 @@ void address_space::activate(address base, bool is_internal, std::uint64_t strea
   record.freed_stream = 0;
   record.freed_at.clear();
   fill(record);
+  reset_states(record);
 }
 
 void address_space::deactivate(address base, const free_site& from) {
@@ -245,6 +251,14 @@ void address_space::fill(const allocation& record) const {
     fill_range(record.base, filled_bytes);
     fill_range((record.end() - filled_bytes) / 4 * 4, filled_bytes);
   }
+}
+
+// The emulator, other processes and the loader of modules write without a record.
+void address_space::reset_states(const allocation& record) const {
+  if (!states_) return;
+  const bool is_hidden = record.is_internal && !record.is_reserved;  // an array, not graph memory
+  const bool is_written = is_hidden || record.is_shared || record.kind == allocation_kind::variable;
+  states_->mark(record.base, record.size, is_written ? written : unwritten);
 }
 
 free_result address_space::release(address base, const free_site& from) {

@@ -26,6 +26,7 @@ inline constexpr std::uint64_t window_bytes = 4ull << 30;      // size of each g
 class arena;
 class shared_file;
 class virtual_region;
+class written_bytes;
 
 inline constexpr int host_access = -1;  // in place of a device ordinal
 
@@ -43,6 +44,7 @@ struct address_space_options {
   int devices = 1;
   std::uint64_t device_capacity = 2ull << 30;  // bytes per device
   std::uint64_t seed = 0;                      // selects the pattern of fresh memory
+  bool tracks_writes = false;                  // records which bytes were written
 };
 
 struct allocation_request {
@@ -175,6 +177,10 @@ class address_space {
   int device_of(address at) const noexcept;
   address device_arena_base(int device) const noexcept;  // reports give addresses relative to it
 
+  // Returns the states of the bytes of devices, or null if they are not recorded. Other memory
+  // counts as written.
+  const written_bytes* states() const noexcept { return states_.get(); }
+
   int arena_file(int device) const noexcept;  // file offsets are relative to the arena's base
 
   // Windows, never allocated, through which generic addresses access shared and local memory.
@@ -206,6 +212,7 @@ class address_space {
                   const allocation_request& request);
   void unmap_shared(arena& home, const allocation& record);
   void fill(const allocation& record) const;
+  void reset_states(const allocation& record) const;
   void quarantine(allocation& record);
   void set_bit(allocation& record, int from, bool enabled);
   const allocation* find_at_or_before(address at) const;
@@ -218,6 +225,7 @@ class address_space {
   address_space_options options_;
   std::vector<std::unique_ptr<arena>> arenas_;  // one per device, then one for host memory
   std::unique_ptr<virtual_region> virtual_;
+  std::unique_ptr<written_bytes> states_;                   // null: not recorded
   std::map<address, mapped_file> contents_;                 // files of live mappings
   std::map<address, std::shared_ptr<shared_file>> shared_;  // files of live allocations
   std::vector<usage> usage_;                                // per device

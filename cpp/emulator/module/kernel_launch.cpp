@@ -32,6 +32,7 @@ exec::run_options options_for(driver& d, stream& target) {
   options.check_memory = d.settings.checks_for(check::memory);
   options.check_sync = d.settings.checks_for(check::sync);
   options.check_races = d.settings.checks_for(check::race);
+  options.check_init = d.settings.checks_for(check::init);
   options.copies_are_late = d.settings.mode == run_mode::adversarial;
   options.print = [&owner](std::string_view record) { owner.print(record); };
   options.set_conditional = [&d, &owner](std::uint64_t handle, std::uint32_t value) {

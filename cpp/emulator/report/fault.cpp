@@ -46,6 +46,7 @@ constexpr fault_entry faults[] = {
     {fault_kind::not_supported, "not-supported", CUDA_ERROR_NOT_SUPPORTED, false},
     {fault_kind::interrupted, "interrupted", CUDA_ERROR_LAUNCH_TIMEOUT, true},
     {fault_kind::race, "race", CUDA_SUCCESS, false},
+    {fault_kind::uninitialized, "uninitialized", CUDA_SUCCESS, false},
 };
 
 constexpr bool is_in_order() {
@@ -77,9 +78,9 @@ bool has_near_allocation(const fault& f) {
 
 // Returns whether no thread caused the fault: a lifetime error of the host or a blocked stream.
 bool has_no_thread(const fault& f) {
-  return is_of_lifetime(f.kind) ||
-         ((f.kind == fault_kind::deadlock || f.kind == fault_kind::interrupted) &&
-          f.kernel.empty());
+  const bool is_of_host =
+      f.kind == fault_kind::deadlock || f.kind == fault_kind::interrupted || is_finding(f.kind);
+  return is_of_lifetime(f.kind) || (is_of_host && f.kernel.empty());
 }
 
 std::string access_text(const fault& f) {
@@ -123,8 +124,10 @@ std::string participant_text(const fault& f, std::string_view verb) {
   return text + ": " + (source.empty() ? f.instruction : source) + "\n";
 }
 
-std::string race_text(const fault& f) {
+// Returns the report of a check about a kernel: its threads, the memory, and how often it happened.
+std::string finding_text(const fault& f) {
   const auto verb = [](access_kind access, bool is_past) {
+    if (access == access_kind::none) return "uses the value";
     if (access == access_kind::load) return is_past ? "read" : "reads";
     if (access == access_kind::store) return is_past ? "stored" : "stores";
     return is_past ? "updated" : "updates";
@@ -189,7 +192,7 @@ bool is_of_lifetime(fault_kind kind) noexcept {
   return kind >= fault_kind::destroyed_handle && kind <= fault_kind::freed_memory;
 }
 
-bool is_finding(fault_kind kind) noexcept { return kind == fault_kind::race; }
+bool is_finding(fault_kind kind) noexcept { return kind >= fault_kind::race; }
 
 std::string_view name(access_kind kind) noexcept {
   switch (kind) {
@@ -225,6 +228,12 @@ std::string first_line(const fault& f) {
     return "race: " + f.detail + " of " + std::to_string(f.bytes) + " bytes at " + address_text(f) +
            " in kernel '" + demangled(f.kernel) + "'";
   }
+  if (is_finding(f.kind)) {
+    const bool names_space = f.space == memory_space::shared || f.space == memory_space::local;
+    return std::string{name(f.kind)} + ": " + f.detail +
+           (names_space ? ", " + address_text(f) : "") + ", in kernel '" + demangled(f.kernel) +
+           "'";
+  }
   if (f.kind == fault_kind::not_supported) {
     return "kernel '" + demangled(f.kernel) + "' needs an instruction that is not emulated, " +
            place_text(f) + ": " + f.instruction + " (" + f.detail + ")";
@@ -236,9 +245,14 @@ std::string first_line(const fault& f) {
 }
 
 std::string full_text(const fault& f) {
-  if (f.kind == fault_kind::race) return race_text(f);
+  const bool is_of_kernel = is_finding(f.kind) && !f.kernel.empty();
+  if (is_of_kernel) return finding_text(f);
   std::string text = first_line(f) + "\n";
   if (has_no_thread(f)) {
+    if (is_finding(f.kind) && f.nearest) {
+      add_line(text, "memory", allocation_text(f));
+      add_line(text, "allocated at", f.nearest->created_at);
+    }
     add_line(text, "hint", f.hint);
     return text;
   }

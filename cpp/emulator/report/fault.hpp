@@ -41,6 +41,7 @@ enum class fault_kind : std::uint8_t {
   not_supported,  // an instruction that is not emulated; detected by the launch
   interrupted,    // SIGINT while the program waited for the kernel
   race,           // two threads accessed the same bytes without order between them
+  uninitialized,  // the program used bytes that nobody wrote
 };
 
 std::string_view name(fault_kind kind) noexcept;  // "out-of-bounds", ...

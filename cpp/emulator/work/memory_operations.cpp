@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "emulator/driver/driver.hpp"
+#include "emulator/memory/written_bytes.hpp"
 #include "emulator/stream/stream.hpp"
 
 namespace halfwarp::emulator {
@@ -100,6 +101,73 @@ void copy_area(const memory_area& to, const memory_area& from) {
   }
 }
 
+namespace {
+
+// Holes at equal distances are padding of records, and so is a small hole in one record.
+bool is_padding(const std::vector<memory::written_bytes::run>& runs, std::uint64_t bytes) {
+  if (runs.empty()) return true;
+  if (runs.size() == 1) return runs[0].bytes < std::min<std::uint64_t>(bytes, 8);
+  const std::uint64_t distance = runs[1].offset - runs[0].offset;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const bool is_equal = runs[i].bytes == runs[0].bytes &&
+                          (i == 0 || runs[i].offset - runs[i - 1].offset == distance);
+    if (!is_equal) return false;
+  }
+  return true;
+}
+
+// Reports a copy to the host of bytes that nobody wrote.
+void report_unwritten(const memory_area& from, std::uint64_t offset,
+                      const std::vector<memory::written_bytes::run>& runs, const stream& target) {
+  report::fault f;
+  std::uint64_t unwritten = 0;
+  for (const auto& run : runs) unwritten += run.bytes;
+  f.kind = report::fault_kind::uninitialized;
+  f.space = report::memory_space::global;
+  f.address = from.first + offset + runs[0].offset;
+  f.nearest = the_driver().memory.nearest(f.address);
+  f.stream = target.number();
+  f.device = from.device;
+  f.detail = "copy to the host of " + std::to_string(from.bytes()) +
+             " bytes, of which nobody wrote " + std::to_string(unwritten) + ", from byte " +
+             std::to_string(offset + runs[0].offset) + " on";
+  f.hint = "copy the bytes that were written, or fill the memory first";
+  f.seed = the_driver().settings.seed;
+  the_driver().faults.record(f);
+}
+
+constexpr std::size_t max_runs = 4096;
+
+void copy_states(const memory_area& to, const memory_area& from, const stream& target) {
+  const memory::written_bytes* const states = the_driver().memory.states();
+  if (!states) return;
+  const auto is_tracked = [&](const memory_area& area) {
+    return !area.is_pageable && !area.array && states->contains(area.first);
+  };
+  const bool is_to_host =
+      !to.array && (to.is_pageable || the_driver().memory.device_of(to.first) < 0);
+  bool is_reported = false;
+  for (std::uint64_t slice = 0; slice < to.slices; ++slice) {
+    for (std::uint64_t y = 0; y < to.rows; ++y) {
+      const std::uint64_t source = slice * from.slice_pitch + y * from.pitch;
+      const memory::address target_row = to.first + slice * to.slice_pitch + y * to.pitch;
+      if (is_tracked(to)) {
+        if (is_tracked(from)) {
+          states->copy(target_row, from.first + source, to.row_bytes);
+        } else {
+          states->mark(target_row, to.row_bytes, memory::written);
+        }
+      } else if (is_to_host && is_tracked(from) && !is_reported) {
+        const auto runs = states->unwritten_runs(from.first + source, to.row_bytes, max_runs);
+        is_reported = !is_padding(runs, to.row_bytes);
+        if (is_reported) report_unwritten(from, source, runs, target);
+      }
+    }
+  }
+}
+
+}  // namespace
+
 failure copy_memory::execute(stream& target) {
   if (const auto problem = check_area(to_)) {
     return area_failure("copy", to_, *problem, target, true);
@@ -108,6 +176,7 @@ failure copy_memory::execute(stream& target) {
     return area_failure("copy", from_, *problem, target, false);
   }
   copy_area(to_, from_);
+  copy_states(to_, from_, target);
   return {};
 }
 
@@ -153,7 +222,9 @@ failure fill_memory::execute(stream& target) {
     return area_failure("memset", target_, *problem, target, true);
   }
   std::byte* const base = bytes_at(target_);
+  const memory::written_bytes* const states = the_driver().memory.states();
   for_each_row(target_, [&](std::uint64_t offset) {
+    if (states) states->mark(target_.first + offset, target_.row_bytes, memory::written);
     if (width_ == 1) fill_row<std::uint8_t>(base + offset, value_, target_.row_bytes);
     if (width_ == 2) fill_row<std::uint16_t>(base + offset, value_, target_.row_bytes);
     if (width_ == 4) fill_row<std::uint32_t>(base + offset, value_, target_.row_bytes);

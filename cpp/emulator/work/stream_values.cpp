@@ -10,6 +10,7 @@
 
 #include "emulator/driver/driver.hpp"
 #include "emulator/driver/lifecycle.hpp"
+#include "emulator/memory/written_bytes.hpp"
 #include "emulator/stream/context.hpp"
 #include "emulator/stream/interruption.hpp"
 #include "emulator/work/memory_operations.hpp"
@@ -118,6 +119,9 @@ failure value_operations::check(const CUstreamBatchMemOpParams& each, stream& ta
 failure value_operations::execute_one(const CUstreamBatchMemOpParams& each, stream& target) {
   if (bytes_of(each) == 0) return {};  // a barrier: earlier operations are complete
   if (auto failed = check(each, target)) return failed;
+  if (const auto* states = the_driver().memory.states(); states && writes(each)) {
+    states->mark(address_of(each), bytes_of(each), memory::written);
+  }
   switch (each.operation) {
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
       std::atomic_ref{word_at<std::uint32_t>(each.writeValue.address)}.store(each.writeValue.value);

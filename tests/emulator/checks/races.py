@@ -1,18 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels with races, each beside a correct twin: the two differ in the text for ``@``."""
 
-from typing import NamedTuple
-
-
-class Case(NamedTuple):
-    """A kernel body with ``@``, the text of the mistake, the text of the twin, and the launch."""
-
-    body: str
-    mistake: str
-    twin: str
-    grid: int
-    block: int
-
+from .cases import Case
 
 CASES = {
     # order within a block

@@ -1,38 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The race check names planted races, and reports nothing for their correct twins."""
 
-import json
-import os
-import re
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from .races import CASES, CORRECT
-
-ROOT = Path(__file__).parents[3]
-
-
-def run_all(*names, **options):
-    settings = {f"HALFWARP_EMULATOR_{name.upper()}": value for name, value in options.items()}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.emulator.checks.run_races", *names],
-        env={**os.environ, "HALFWARP_BACKEND": "emulator", "HALFWARP_EMULATOR_CHECK": "race"}
-        | settings,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+from .run_cases import run_all, twins_with_reports, without_addresses
 
 
 @pytest.fixture(scope="module")
 def findings():
-    return run_all()
+    return run_all("races", check="race")
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -72,20 +49,16 @@ def test_the_allocation_is_named(findings):
     assert "another launch would order them" in report
 
 
-def without_addresses(findings):
-    text = json.dumps(findings)
-    return re.sub(r"0x[0-9a-f]+|stream \d+", "#", text)
-
-
 def test_reports_do_not_depend_on_the_run(findings):
-    assert without_addresses(run_all(mode="eager")) == without_addresses(findings)
+    findings_in_eager_mode = run_all("races", check="race", mode="eager")
+    assert without_addresses(findings_in_eager_mode) == without_addresses(findings)
 
 
 def test_another_interleaving_of_correct_code_has_no_report():
-    findings = run_all(mode="adversarial", seed="7")
-    assert not {name: each["twin"] for name, each in findings.items() if each["twin"]}
+    findings = run_all("races", check="race", mode="adversarial", seed="7")
+    assert not twins_with_reports(findings)
 
 
 def test_without_the_check_nothing_is_reported():
-    findings = run_all("block_store_store", check="memory,sync")
+    findings = run_all("races", "block_store_store", check="memory,sync")
     assert findings == {"block_store_store": {"mistake": [], "twin": []}}

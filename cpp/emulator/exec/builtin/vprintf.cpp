@@ -20,13 +20,16 @@ constexpr std::uint32_t max_width = 1 << 16;
 // Reads the arguments, which the compiler stored consecutively, each aligned to its size.
 class argument_reader {
  public:
-  argument_reader(warp& w, int lane, std::uint64_t address)
-      : w_{w}, lane_{lane}, address_{address} {}
+  argument_reader(warp& w, const instruction& call, int lane, std::uint64_t address)
+      : w_{w}, call_{call}, lane_{lane}, address_{address} {}
 
   template <class T>
   T next() {
     address_ = (address_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
     T value{};
+    if (auto& definedness = w_.block->launch->definedness) {
+      definedness->use_argument(w_, call_, lane_, address_, sizeof(T));
+    }
     read_generic(w_, lane_, address_, &value, sizeof(T));
     address_ += sizeof(T);
     ++count_;
@@ -36,6 +39,7 @@ class argument_reader {
 
  private:
   warp& w_;
+  const instruction& call_;
   int lane_;
   std::uint64_t address_;
   std::uint32_t count_ = 0;
@@ -73,8 +77,11 @@ std::string formatted(const std::string& format, Values... values) {
 
 class formatter {
  public:
-  formatter(warp& w, int lane, std::string format, std::uint64_t arguments)
-      : w_{w}, lane_{lane}, format_{std::move(format)}, arguments_{w, lane, arguments} {}
+  formatter(warp& w, const instruction& call, int lane, std::string format)
+      : w_{w},
+        lane_{lane},
+        format_{std::move(format)},
+        arguments_{w, call, lane, builtin_argument(w, call, lane, 1)} {}
 
   std::string run() {
     std::string text;
@@ -207,6 +214,10 @@ void write_result(warp& w, const instruction& instr, int lane, std::uint32_t val
             ? w.local + static_cast<std::size_t>(lane) * w.local_stride + w.frame_base + p.to
             : w.at<std::byte>(p.to) + static_cast<std::size_t>(lane) * p.bytes;
     std::memcpy(to, &value, std::min<std::size_t>(sizeof(value), p.bytes));
+    if (auto& definedness = w.block->launch->definedness) {
+      const bool is_memory = p.to_place == parameter_copy::place::memory;
+      definedness->define_result(w, {w.current, is_memory, p.to}, p.bytes, lane);
+    }
   }
 }
 
@@ -218,7 +229,7 @@ void run_vprintf(warp& w, const instruction& instr) {
   for (lane_mask remaining = w.active; remaining; remaining &= remaining - 1) {
     int lane = __builtin_ctz(remaining);
     std::string format = read_text(w, lane, builtin_argument(w, instr, lane, 0));
-    formatter f{w, lane, std::move(format), builtin_argument(w, instr, lane, 1)};
+    formatter f{w, instr, lane, std::move(format)};
     std::string text = f.run();
     write_result(w, instr, lane, f.count());
     if (!launch.options.print) continue;

@@ -179,6 +179,7 @@ void begin(block_state& block, std::uint64_t number) {
     w.splits.add(start);
   }
   if (launch.races) launch.races->begin(block);
+  if (launch.definedness) launch.definedness->begin(block);
 }
 
 block_progress run_round(block_state& block) {

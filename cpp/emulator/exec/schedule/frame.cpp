@@ -35,6 +35,12 @@ std::byte* address_of(warp& view, const place& p, int lane, std::uint32_t bytes)
 
 void copy_parameter(warp& view, const place& from, const place& to, std::uint32_t bytes,
                     lane_mask lanes) {
+  if (auto& definedness = view.block->launch->definedness) [[unlikely]] {
+    const auto place_of = [](const place& p) {
+      return init_checker::place{p.owner, p.kind == parameter_copy::place::memory, p.at};
+    };
+    definedness->copy(view, place_of(from), place_of(to), bytes, lanes);
+  }
   for (; lanes; lanes &= lanes - 1) {
     int lane = __builtin_ctz(lanes);
     std::memcpy(address_of(view, to, lane, bytes), address_of(view, from, lane, bytes), bytes);
@@ -109,6 +115,7 @@ frame* make_frame(warp_state& w, const function_code& function) {
   if (result->values.size() < bytes) result->values.resize(bytes);
   result->function = &function;
   result->users = 0;
+  result->undefined.reset();
   w.frames.push_back(std::move(result));
   return w.frames.back().get();
 }
@@ -134,6 +141,7 @@ void reclaim_frames(warp_state& w) {
 
 void activate(warp& view, frame& f) {
   view.function = f.function;
+  view.current = &f;
   view.registers = f.values.data();
   view.constants = f.function->constants.data();
   view.predicates =
@@ -157,6 +165,9 @@ void enter_function(warp_state& w, warp_split& caller, const instruction& instr,
   to->depth = from->depth + 1;
   to->base = base;
   to->users = 1;
+  if (auto& definedness = w.view.block->launch->definedness) {
+    definedness->enter(w.view, *to, caller.lanes);
+  }
   for (const parameter_copy& p : site.arguments) {
     auto offset = static_cast<std::int32_t>(callee.parameter_offsets[p.to]);
     copy_parameter(w.view, {from, p.from_place, p.from}, {to, p.to_place, offset}, p.bytes,

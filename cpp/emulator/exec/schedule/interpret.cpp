@@ -79,12 +79,17 @@ class split_run {
       const launch_state& launch = *w_.view.block->launch;
       if (launch.observed_by) launch.observed_by->record(w_.view, instr, active);
       if (launch.races) launch.races->record(w_.view, instr, active);
+      if (launch.definedness) launch.definedness->record(w_.view, instr, active);
     }
   }
 
   result dispatch(const instruction& instr, lane_mask active) {
     warp& view = w_.view;
     view.active = active;
+    if constexpr (is_observed) {
+      auto& definedness = view.block->launch->definedness;
+      if (definedness && instr.kind != flow::next) definedness->record_flow(view, instr, f_.lanes);
+    }
     switch (instr.kind) {
       case flow::next:
         if (active) execute(instr, active);
@@ -330,7 +335,8 @@ warp_progress run_splits(warp_state& w, std::uint64_t budget) {
 }  // namespace
 
 warp_progress run_warp(warp_state& w, std::uint64_t budget) {
-  if (w.view.block->launch->observed_by || w.view.block->launch->races) [[unlikely]]
+  const launch_state& launch = *w.view.block->launch;
+  if (launch.observed_by || launch.races || launch.definedness) [[unlikely]]
     return run_observed(w, budget);
   return run_splits<false>(w, budget);
 }

@@ -254,6 +254,10 @@ class grid_workspace {
   memory::address base_ = 0;
 };
 
+void add_findings(outcome& result, std::vector<report::fault> findings) {
+  std::ranges::move(findings, std::back_inserter(result.findings));
+}
+
 std::uint32_t stack_bytes(const kernel_code& code, const run_options& options) {
   std::uint32_t bytes = code.local_bytes;
   if (code.is_recursive && options.stack_bytes > bytes) bytes = options.stack_bytes;
@@ -293,9 +297,11 @@ outcome run(memory::address_space& space, const launch_request& request,
       static_cast<std::uint32_t>((request.block.count() + warp_size - 1) / warp_size);
 
   std::uint64_t blocks = request.grid.count();
-  const unsigned most_threads = options.check_races ? 1 : options.threads;
+  const bool is_checked = options.check_races || options.check_init;
+  const unsigned most_threads = is_checked ? 1 : options.threads;
   std::uint64_t threads = std::max<std::uint64_t>(1, std::min<std::uint64_t>(most_threads, blocks));
   if (options.check_races) launch.races = std::make_unique<race_checker>(launch);
+  if (options.check_init) launch.definedness = std::make_unique<init_checker>(launch);
   std::uint64_t resident = request.is_cooperative ? blocks : request.resident_blocks;
   std::uint64_t limit = std::max<std::uint64_t>(1, (resident + threads - 1) / threads);
   launch.is_watched = options.check_sync && threads == 1;
@@ -306,7 +312,8 @@ outcome run(memory::address_space& space, const launch_request& request,
   for (std::thread& helper : helpers) helper.join();
 
   result.fault = launch.fault;
-  if (launch.races) result.findings = launch.races->findings();
+  if (launch.races) add_findings(result, launch.races->findings());
+  if (launch.definedness) add_findings(result, launch.definedness->findings());
   result.instructions = launch.executed;
   result.was_canceled = launch.was_canceled;
   return result;

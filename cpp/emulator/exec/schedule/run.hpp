@@ -45,6 +45,7 @@ struct run_options {
   std::uint32_t stack_bytes = 1024;       // per thread, for recursive kernels
   bool check_memory = true, check_sync = true;
   bool check_races = false;      // runs all blocks on the calling thread
+  bool check_init = false;       // ... also; the address space must record written bytes
   bool copies_are_late = false;  // asynchronous copies complete at the wait
   // Receives the text of each device printf call. Called by one host thread at a time. If null, the
   // text is discarded.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emulator/exec/async/async.hpp"
+#include "emulator/exec/check/init_checker.hpp"
 #include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/code.hpp"
 #include "emulator/exec/schedule/run.hpp"
@@ -31,12 +32,13 @@ struct kernel_fault {
 struct frame {
   const function_code* function = nullptr;
   frame* parent = nullptr;
-  const call_site* site = nullptr;  // in the parent
-  std::uint32_t return_index = 0;   // instruction of the parent
-  std::uint32_t depth = 0;          // 0: the kernel
-  std::uint32_t base = 0;           // in local memory of each thread
-  std::uint32_t users = 0;          // splits in the frame, and frames called from it
-  lane_storage values;              // registers, then predicates
+  const call_site* site = nullptr;              // in the parent
+  std::uint32_t return_index = 0;               // instruction of the parent
+  std::uint32_t depth = 0;                      // 0: the kernel
+  std::uint32_t base = 0;                       // in local memory of each thread
+  std::uint32_t users = 0;                      // splits in the frame, and frames called from it
+  lane_storage values;                          // registers, then predicates
+  std::shared_ptr<undefined_values> undefined;  // null: all values are defined
 };
 
 struct warp_state {
@@ -68,6 +70,8 @@ struct block_state {
   lane_storage shared, local;
   std::array<barrier_state, barrier_count> barriers;
   std::vector<thread_copies> copies;  // by thread; empty before the first late copy
+  // For the check of uninitialized memory: the states of the bytes.
+  std::vector<std::byte> shared_states, local_states;
   std::uint32_t live_threads = 0;
   std::vector<std::uint32_t> order;  // of the warps
 };
@@ -91,7 +95,9 @@ struct launch_state {
   bool is_watched = false;                // for lock cycles; only with one host thread
   std::unique_ptr<change_table> changes;  // of a watched launch, after the first change
   observer* observed_by = nullptr;        // of a watched launch, during some rounds
-  std::unique_ptr<race_checker> races;    // if races are checked; only with one host thread
+  // If a check is selected; only with one host thread.
+  std::unique_ptr<race_checker> races;
+  std::unique_ptr<init_checker> definedness;
   std::atomic<std::uint64_t> next_block{0}, executed{0};
   std::atomic<std::uint64_t> last_block{~0ull};  // a fault makes later blocks unnecessary
   std::atomic<bool> was_canceled{false}, has_run_long{false};

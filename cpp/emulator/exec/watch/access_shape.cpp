@@ -17,32 +17,13 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-// Splits a handler name at its dots: "atom", "global", "cas", "b32".
-std::vector<std::string_view> parts_of(std::string_view name) {
-  std::vector<std::string_view> parts;
-  for (std::size_t first = 0; first <= name.size();) {
-    std::size_t end = std::min(name.find('.', first), name.size());
-    parts.push_back(name.substr(first, end - first));
-    first = end + 1;
-  }
-  return parts;
-}
-
-// Returns the size of a type: 2 for "u16", 4 for "bf16x2".
-std::uint8_t bytes_of(std::string_view type) {
-  std::size_t first = type.find_first_of("0123456789");
-  int bits = 0;
-  for (char c : type.substr(first, type.find('x', first) - first)) bits = 10 * bits + (c - '0');
-  return static_cast<std::uint8_t>(bits / 8 * (type.ends_with("x2") ? 2 : 1));
-}
-
 memory_use use_of_atomic(std::string_view operation) {
   if (operation == "cas") return memory_use::cas;
   return operation == "exch" ? memory_use::exch : memory_use::update;
 }
 
 access_shape shape_of_name(std::string_view name) {
-  auto part = parts_of(name);
+  auto part = parts_of_name(name);
   access_shape shape;
   if (name.starts_with("special.uniform.")) shape.use = memory_use::clock;
   if (name.starts_with("activemask.")) shape.use = memory_use::chance;
@@ -54,8 +35,8 @@ access_shape shape_of_name(std::string_view name) {
   shape.is_narrow = part[1] == "shared32";
   std::size_t type = is_atomic ? 3 : 2;
   shape.use = is_atomic ? use_of_atomic(part[2]) : is_load ? memory_use::load : memory_use::store;
-  shape.bytes = shape.register_bytes = bytes_of(part[type]);
-  if (!is_atomic) shape.register_bytes = bytes_of(part[type + 1]);
+  shape.bytes = shape.register_bytes = bytes_of_type(part[type]);
+  if (!is_atomic) shape.register_bytes = bytes_of_type(part[type + 1]);
   return shape;
 }
 
@@ -80,6 +61,23 @@ bool is_clock(const instruction& instr) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> parts_of_name(std::string_view name) {
+  std::vector<std::string_view> parts;
+  for (std::size_t first = 0; first <= name.size();) {
+    std::size_t end = std::min(name.find('.', first), name.size());
+    parts.push_back(name.substr(first, end - first));
+    first = end + 1;
+  }
+  return parts;
+}
+
+std::uint8_t bytes_of_type(std::string_view type) {
+  std::size_t first = type.find_first_of("0123456789");
+  int bits = 0;
+  for (char c : type.substr(first, type.find('x', first) - first)) bits = 10 * bits + (c - '0');
+  return static_cast<std::uint8_t>(bits / 8 * (type.ends_with("x2") ? 2 : 1));
+}
 
 access_shape shape_of(const instruction& instr) {
   auto match = shapes().find(instr.run);

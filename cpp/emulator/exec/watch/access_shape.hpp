@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "emulator/exec/warp.hpp"
 
@@ -31,6 +33,11 @@ struct access_shape {
 };
 
 access_shape shape_of(const instruction& instr);
+
+// Splits the name of a handler at its dots: "atom", "global", "cas", "b32".
+std::vector<std::string_view> parts_of_name(std::string_view name);
+// Returns the size of a type: 2 for "u16", 4 for "bf16x2".
+std::uint8_t bytes_of_type(std::string_view type);
 
 // A word of memory shared by threads, as addressed by one thread.
 struct shared_word {

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds uses of bytes that nobody wrote, in one launch.
+//
+// Memory has a state for each byte. Registers have a state for each bit, from the first load of an
+// unwritten byte into the frame on. Copies carry the states, and a use is reported: a branch, an
+// address, a mask, the operand of an atomic operation, an argument of printf.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "emulator/exec/check/init_site.hpp"
+#include "emulator/exec/warp.hpp"
+#include "emulator/report/fault.hpp"
+
+namespace halfwarp::emulator::exec {
+
+struct launch_state;
+struct block_state;
+
+// The undefined bits of a frame's values: ones, at the offsets of the values.
+struct undefined_values {
+  std::vector<std::byte> registers;
+  std::vector<lane_mask> predicates;
+  // The load that the undefined bits came from, by line of registers and by predicate: the number
+  // of its instruction plus 1.
+  std::vector<std::uint32_t> origins, predicate_origins;
+  std::uint32_t age = 0;  // instructions since the last search for undefined bits
+};
+
+// Used by one host thread.
+class init_checker {
+ public:
+  explicit init_checker(const launch_state& launch);
+  init_checker(const init_checker&) = delete;  // the launch owns one
+
+  void begin(block_state& block) const;
+  // Call before lanes execute an instruction. Its frame must be active.
+  void record(warp& w, const instruction& instr, lane_mask lanes);
+  // Call before an instruction that the scheduler executes, with all lanes of the split.
+  void record_flow(warp& w, const instruction& instr, lane_mask lanes);
+  // Call when lanes enter a function, and for each parameter and result that they pass. A place is
+  // in the local memory or in the registers of a frame.
+  struct place {
+    frame* owner;
+    bool is_memory;
+    std::int32_t at;
+  };
+  void enter(const warp& w, const frame& entered, lane_mask lanes) const;
+  void copy(const warp& w, const place& from, const place& to, std::uint32_t bytes,
+            lane_mask lanes);
+  // Call when a built-in function reads an argument in generic memory, or returns a result.
+  void use_argument(const warp& w, const instruction& call, int lane, std::uint64_t address,
+                    std::uint32_t bytes);
+  void define_result(const warp& w, const place& to, std::uint32_t bytes, int lane);
+
+  std::vector<report::fault> findings() const;
+
+ private:
+  using lane_states = std::array<std::byte*, warp_size>;
+  using finding_key = std::tuple<std::string_view, std::uint32_t, std::uint32_t>;
+  struct origin {
+    report::earlier_access access;
+    report::memory_space space = report::memory_space::global;
+    std::uint64_t address = 0;
+    std::uint32_t unwritten = 0, bytes = 0;
+    std::optional<memory::allocation> memory;
+  };
+
+  const init_site& site_of(const warp& w, const instruction& instr) const;
+  std::byte* state_of(const warp& w, const init_site& site, std::uint64_t address, int lane,
+                      std::uint32_t bytes) const;
+  std::uint64_t address_of(warp& w, const init_site& site, int lane) const;
+  std::byte* local_state(const warp& w, int lane, std::uint64_t offset, std::uint32_t bytes) const;
+  std::byte* shared_state(const warp& w, std::uint64_t offset, std::uint32_t bytes) const;
+  lane_states states_of(warp& w, const init_site& site, lane_mask lanes, std::uint32_t bytes) const;
+
+  void load(warp& w, const init_site& site, lane_mask lanes);
+  void store(warp& w, const init_site& site, lane_mask lanes);
+  void update(warp& w, const init_site& site, lane_mask lanes);
+  void copy_async(warp& w, const init_site& site, lane_mask lanes);
+  void store_anywhere(warp& w);
+  void compute(warp& w, const init_site& site, lane_mask lanes);
+  void compare(warp& w, const init_site& site, lane_mask lanes);
+  void define(warp& w, const init_site& site, lane_mask lanes);
+  void perturb(warp& w, const init_site& site, lane_mask lanes);
+
+  static undefined_values& values_of(frame& f);
+  void forget_if_defined(warp& w);
+  std::uint32_t note_origin(warp& w, const init_site& site, lane_mask lanes,
+                            const lane_states& states, std::uint32_t bytes);
+  // Reports lanes whose value in a register is undefined, and counts it as defined from then on.
+  void use(warp& w, const init_site& site, operand_slot slot, std::uint32_t bytes, lane_mask lanes,
+           std::string_view as);
+  void use_predicate(warp& w, const init_site& site, std::int32_t index, lane_mask lanes,
+                     std::string_view as);
+  void add_finding(const warp& w, const init_site& site, int lane, std::string_view use,
+                   std::uint32_t from);
+
+  static constexpr std::size_t max_findings = 100;
+
+  const launch_state& launch_;
+  std::vector<std::uint32_t> first_site_;  // by function; filled with the sites
+  std::vector<init_site> sites_;           // of all functions
+  std::unordered_map<std::uint32_t, origin> origins_;
+  std::map<finding_key, report::fault> findings_;
+  bool has_unknown_stores_ = false;
+};
+
+}  // namespace halfwarp::emulator::exec

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records the bits of device memory that the program has written, with one byte for each byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "emulator/memory/allocation.hpp"
+
+namespace halfwarp::emulator::memory {
+
+// The state of a byte has a one for each written bit.
+inline constexpr std::byte written{0xff}, unwritten{0};
+
+// The state of a fixed range of addresses. Threads may set different bytes at the same time.
+class written_bytes {
+ public:
+  // Reserves addresses. Pages exist from their first access and begin as unwritten.
+  written_bytes(address first, std::uint64_t bytes);
+  ~written_bytes();
+  written_bytes(const written_bytes&) = delete;  // owns a mapping
+  written_bytes& operator=(const written_bytes&) = delete;
+
+  bool contains(address at) const noexcept { return at - first_ < bytes_; }
+  // Returns the state of the byte at an address, or null outside of the range. The states of
+  // neighbors are adjacent.
+  std::byte* at(address byte) const noexcept {
+    return contains(byte) ? states_ + (byte - first_) : nullptr;
+  }
+  void mark(address first, std::uint64_t bytes, std::byte state) const noexcept;
+  // Copies states. Bytes outside of the range count as written.
+  void copy(address to, address from, std::uint64_t bytes) const noexcept;
+  // A run of bytes with unwritten bits.
+  struct run {
+    std::uint64_t offset = 0, bytes = 0;
+  };
+  // Returns the first `limit` runs of a range.
+  std::vector<run> unwritten_runs(address first, std::uint64_t bytes, std::size_t limit) const;
+
+ private:
+  address first_;
+  std::uint64_t bytes_;
+  std::byte* states_ = nullptr;
+};
+
+}  // namespace halfwarp::emulator::memory

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run planted cases in a process with chosen checks."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+
+
+def run_all(module, *names, **options):
+    """Return the findings of a module's cases, by name and by mistake or twin."""
+    settings = {f"HALFWARP_EMULATOR_{name.upper()}": value for name, value in options.items()}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.emulator.checks.cases", module, *names],
+        env={**os.environ, "HALFWARP_BACKEND": "emulator"} | settings,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+
+
+def twins_with_reports(findings):
+    """Return the reports about correct code."""
+    return {name: each["twin"] for name, each in findings.items() if each["twin"]}
+
+
+def without_addresses(findings):
+    """Return the text of findings without numbers that depend on the process."""
+    return re.sub(r"0x[0-9a-f]+|stream \d+", "#", json.dumps(findings))
