@@ -2,6 +2,8 @@
 // Splits a mnemonic into opcode, qualifiers, types and state spaces.
 #include "emulator/ptx/mnemonic.hpp"
 
+#include <charconv>
+
 namespace halfwarp::emulator::ptx {
 namespace {
 
@@ -18,6 +20,17 @@ std::uint8_t vector_width(std::string_view word) noexcept {
   return is_width ? static_cast<std::uint8_t>(word[1] - '0') : 0;
 }
 
+// Reads m64nNkK, a shape of a warpgroup. Returns false for another word.
+bool read_warpgroup_shape(mnemonic& m, std::string_view word) noexcept {
+  constexpr std::string_view rows = "m64n";
+  if (!word.starts_with(rows)) return false;
+  const char* const end = word.data() + word.size();
+  const auto [separator, n_error] = std::from_chars(word.data() + rows.size(), end, m.columns);
+  if (n_error != std::errc{} || separator == end || *separator != 'k') return false;
+  const auto [last, k_error] = std::from_chars(separator + 1, end, m.depth);
+  return k_error == std::errc{} && last == end;
+}
+
 // Returns false if the word is unknown or its list is full.
 bool classify(mnemonic& m, std::string_view word) noexcept {
   if (const auto word_qualifier = find_qualifier(word); word_qualifier != qualifier::unknown) {
@@ -30,6 +43,7 @@ bool classify(mnemonic& m, std::string_view word) noexcept {
   if (const auto space = find_space(word); space != state_space::generic) {
     return append(m.space_list, m.space_count, space);
   }
+  if (read_warpgroup_shape(m, word)) return true;
   m.vector_width = vector_width(word);
   if (m.vector_width != 0) return true;
   m.vector_width = 1;

@@ -24,6 +24,7 @@ struct mnemonic {
   bool has_unknown_word = false;
   std::uint8_t vector_width = 1;  // .v2, .v4, .v8
   std::uint8_t type_count = 0, space_count = 0, qualifier_count = 0;
+  std::uint16_t columns = 0, depth = 0;  // N and K of .m64nNkK; 0: no such shape
   std::array<scalar_type, max_types> type_list{};
   std::array<state_space, max_spaces> space_list{};
   std::array<ptx::qualifier, max_qualifiers> qualifier_list{};

@@ -27,6 +27,7 @@ LATER = [
      "6.2", "sm_75", "6.3", "sm_75"),
     ("wmma.load.a.sync.aligned.row.m16n16k8.tf32 {o0, o0, o0, o0}, [from];",
      "7.0", "sm_75", "7.0", "sm_80"),
+    ("wgmma.fence.sync.aligned;", "8.0", "sm_89", "8.0", "sm_90a"),
     ("mov.b32 f, i0; cvt.rna.tf32.f32 o0, f;", "7.0", "sm_75", "7.0", "sm_80"),
     ("mov.b32 f, i0; cvt.rn.tf32.f32 o0, f;", "8.0", "sm_80", "7.8", "sm_90"),
     ("mov.b32 f, i0; cvt.rn.satfinite.e4m3x2.f32 h, f, f;", "8.1", "sm_80", "8.1", "sm_89"),
@@ -96,7 +97,6 @@ def test_vectors_of_floats(run_words, kind, width):
         "mbarrier.test_wait.shared::cluster.b64 p, [memory], g;",
         "dp2a.s32.s32 o0, i0, i0, i0;",
         "mapa.shared::cluster.u32 o0, i0, i0;",
-        "wgmma.fence.sync.aligned;",
         "vadd.s32.s32.s32 o0, i0, i0;",
     ],
 )

@@ -116,6 +116,7 @@ constexpr opcode_decoder decoders[] = {
     {opcode::trap, &decode_trap},
     {opcode::txq, &decode_txq},
     {opcode::vote, &decode_vote},
+    {opcode::wgmma, &decode_wgmma},
     {opcode::wmma, &decode_wmma},
     {opcode::xor_, &decode_logic},
 };

@@ -66,6 +66,7 @@ void decode_stmatrix(function_decoder& d);
 void decode_movmatrix(function_decoder& d);
 void decode_mma(function_decoder& d);
 void decode_wmma(function_decoder& d);
+void decode_wgmma(function_decoder& d);
 // Decodes a conversion from or to tf32 or a format of at most 8 bits. Returns false for others.
 bool decode_small_float(function_decoder& d);
 

@@ -9,6 +9,7 @@
 
 #include "emulator/exec/lanes/matrix_tile.hpp"
 #include "emulator/exec/matrix/rounding.hpp"
+#include "emulator/exec/matrix/warpgroup.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
@@ -231,8 +232,6 @@ bool multiply_integers(const matrix_site& site, const product_sources& from, pro
 
 // ---- handlers
 
-using fast_multiply = bool (*)(const matrix_site&, const product_sources&, product_results&);
-
 template <fast_multiply Multiply>
 void multiply_matrices(warp& w, const instruction& instr) {
   const matrix_site& site = matrix_of(w, instr);
@@ -240,8 +239,14 @@ void multiply_matrices(warp& w, const instruction& instr) {
   if (!find_sources(w, site, 4, sources)) return;
   require_whole_warp(w, instr);
   product_results d;
-  if (!Multiply(site, sources_of(site, sources), d)) multiply_registers(w, instr, sources, d);
+  const product_sources from = sources_of(site, sources);
+  if (!Multiply(site, from, d)) multiply_tile(w, instr, from, d);
   write_results(w, site, d);
+}
+
+template <fast_multiply Multiply>
+void multiply_of_warpgroup(warp& w, const instruction& instr) {
+  start_warpgroup_product(w, instr, Multiply);
 }
 
 double quiet(double value) { return from_bits(bits(value) | u64{1} << 51); }
@@ -286,6 +291,8 @@ constexpr handler_entry entries[] = {
     {"mma.f64", &multiply_doubles},
     {"mma.float", &multiply_matrices<multiply_floats>},
     {"mma.integer", &multiply_matrices<multiply_integers>},
+    {"wgmma.float", &multiply_of_warpgroup<multiply_floats>},
+    {"wgmma.integer", &multiply_of_warpgroup<multiply_integers>},
 };
 static_assert(is_sorted_by_name(entries));
 

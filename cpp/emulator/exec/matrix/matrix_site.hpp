@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "emulator/exec/instruction.hpp"
 #include "emulator/ptx/vocabulary/types.hpp"
@@ -52,6 +53,13 @@ struct matrix_site {
   std::uint8_t a_count = 0, b_count = 0, c_count = 0, d_count = 0, source_count = 0;
   std::array<operand_slot, max_sources> sources{};
   std::array<operand_slot, 4> d{};
+
+  // wgmma: N columns in blocks of 8. The accumulators are the registers of all blocks.
+  std::uint16_t columns = 0;
+  bool has_a_descriptor = false, transposes_a = false, transposes_b = false;
+  operand_slot a_descriptor = 0, b_descriptor = 0;
+  operand_slot adds_c = 0;  // a predicate
+  std::vector<operand_slot> accumulators;
 
   void add_source(operand_slot slot) noexcept { sources[source_count++] = slot; }
   int a_depth() const noexcept { return is_sparse ? depth / 2 : depth; }

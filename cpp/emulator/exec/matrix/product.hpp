@@ -31,9 +31,9 @@ struct matrix_error {
   std::uint32_t metadata = 0;
 };
 
-// Multiplies the matrices of an instruction, and reports wrong metadata.
-void multiply_registers(warp& w, const instruction& instr, const source_list& sources,
-                        product_results& d);
+// Multiplies matrices of an instruction, and reports wrong metadata.
+void multiply_tile(warp& w, const instruction& instr, const product_sources& from,
+                   product_results& d);
 // Writes results to the registers of the active lanes.
 void write_results(warp& w, const matrix_site& site, const product_results& d);
 

@@ -70,11 +70,10 @@ product_sources sources_of(const matrix_site& site, const source_list& sources) 
   return from;
 }
 
-void multiply_registers(warp& w, const instruction& instr, const source_list& sources,
-                        product_results& d) {
-  const matrix_site& site = matrix_of(w, instr);
+void multiply_tile(warp& w, const instruction& instr, const product_sources& from,
+                   product_results& d) {
   try {
-    multiply(site, sources_of(site, sources), d);
+    multiply(matrix_of(w, instr), from, d);
   } catch (const matrix_error& error) {
     raise_metadata_fault(w, instr, error);
   }
@@ -100,7 +99,7 @@ void run_product(warp& w, const instruction& instr) {
   if (!find_sources(w, site, 4, sources)) return;
   require_whole_warp(w, instr);
   product_results d;
-  multiply_registers(w, instr, sources, d);
+  multiply_tile(w, instr, sources_of(site, sources), d);
   write_results(w, site, d);
 }
 

@@ -14,6 +14,7 @@
 #include "emulator/exec/check/init_checker.hpp"
 #include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/code.hpp"
+#include "emulator/exec/matrix/warpgroup.hpp"
 #include "emulator/exec/schedule/run.hpp"
 #include "emulator/exec/schedule/warp_splits.hpp"
 #include "emulator/exec/warp.hpp"
@@ -69,7 +70,8 @@ struct block_state {
   std::vector<warp_state> warps;
   lane_storage shared, local;
   std::array<barrier_state, barrier_count> barriers;
-  std::vector<thread_copies> copies;  // by thread; empty before the first late copy
+  std::vector<thread_copies> copies;    // by thread; empty before the first late copy
+  std::vector<warp_products> products;  // by warp; empty before the first late product
   // For the check of uninitialized memory: the states of the bytes.
   std::vector<std::byte> shared_states, local_states;
   std::uint32_t live_threads = 0;
