@@ -16,6 +16,7 @@ import pytest
 from cuda.bindings.nvjitlink import nvJitLinkError
 from cuda.bindings.nvvm import nvvmError
 from cuda.core import (
+    Buffer,
     ContextOptions,
     CUDAError,
     Device,
@@ -37,6 +38,8 @@ from cuda.core.utils import InMemoryProgramCache, StridedMemoryView, make_progra
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+
+from .reentrant import Actions, Reentrant, ReentrantResource
 
 # Exceptions that an invalid call may raise; any other, such as SystemError, is a bug.
 FOR_USERS = (
@@ -90,7 +93,9 @@ class ObjectPool:
         self.events = [self.streams[0].record(options=timed) for _ in range(2)]
         self.buffers = [self.pinned.allocate(SIZE) for _ in range(2)]
         self.prepared, self.views, self.builders, self.graphs, self.contexts = [], [], [], [], []
+        self.actions, self.is_closed = Actions(OPERATIONS, self, (NoSuchObject, *FOR_USERS)), False
         self.total, self.cell = 0, self.pinned.allocate(8)
+        self.foreign = self.pinned.allocate(SIZE)
         self.cell.fill(0, stream=self.streams[0])
         self.device.sync()  # launches on other streams are not ordered after the fill
 
@@ -98,7 +103,14 @@ class ObjectPool:
         """Return one of the objects, or an object of an unrelated type."""
         kinds = (self.streams, self.events, self.buffers, self.prepared, self.views, self.builders)
         kinds += (self.graphs, self.contexts, self.kernels, [self.device, self.code], WRONG)
+        if random.random() < 0.15:
+            return self.reentrant(random)
         return random.choice(random.choice(kinds) or WRONG)
+
+    def reentrant(self, random):
+        """Return an object whose protocols run other operations."""
+        seed = random.randrange(2**32)
+        return Reentrant(self.actions.of(seed), random, int(self.streams[0].handle))
 
     def choose_mostly(self, random, kind):
         """Return an object of a kind, or rarely another object."""
@@ -121,6 +133,7 @@ class ObjectPool:
         return True
 
     def close(self):
+        self.is_closed = True
         for builder in self.builders:
             with contextlib.suppress(*FOR_USERS):
                 builder.end_building()
@@ -130,6 +143,7 @@ class ObjectPool:
         for each in (*self.graphs, *self.buffers, *self.events, *self.streams, *self.contexts):
             each.close()
         self.cell.close()
+        self.foreign.close()
 
 
 OPERATIONS = []
@@ -205,6 +219,41 @@ def allocate(w, r):
         w.synchronize_all()
     else:
         w.buffers.append(w.pinned.allocate(r.choice((1, SIZE)), stream=stream))
+
+
+@operation
+def allocate_from_a_resource(w, r):
+    actions = w.actions.of(r.randrange(2**32))
+    resource = ReentrantResource(actions, r, w.pinned)
+    w.buffers.append(Buffer.from_handle(int(w.foreign.handle), SIZE, mr=resource))
+    usual = w.device.memory_resource
+    w.device.memory_resource = resource
+    try:
+        w.buffers.append(w.device.allocate(SIZE, stream=w.choose_mostly(r, w.streams)))
+    finally:
+        w.device.memory_resource = usual
+
+
+@operation
+def reentrant_options(w, r):
+    """Any option of a stream, an event, a launch, a program or a linker."""
+    kind = r.choice((StreamOptions, EventOptions, LaunchConfig, ProgramOptions, LinkerOptions))
+    name = r.choice([each for each in dir(kind) if not each.startswith("_")])
+    options = kind(**{"grid": 1, "block": 1} if kind is LaunchConfig else {})
+    if r.random() < 0.5:
+        setattr(options, name, w.reentrant(r))
+    else:
+        options = {name: w.reentrant(r)}
+    use = r.choice(
+        (
+            lambda: w.streams.append(w.device.create_stream(options)),
+            lambda: w.events.append(w.device.create_event(options)),
+            lambda: launch(w.choose(r, w.streams), options, w.kernels[1]),
+            lambda: Program(PTX, "ptx", options).close(),
+            lambda: Linker(w.code, options=options).close(),
+        )
+    )
+    use()
 
 
 @operation
