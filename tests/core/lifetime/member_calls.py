@@ -41,6 +41,7 @@ SKIPPED = {  # members of `object` that return other objects or end the process
     "__pyx_capi__",
 }
 VALUES = (None, 0, 1, -1, "text", b"bytes", (1, 2), {})
+UNCLEAR = re.compile(r"'NoneType' object (has no|is not)|object has no attribute '_(?!_)")
 BUILTINS = (repr, str, hash, len, iter, int, float, bool, list, tuple, dir, vars, memoryview)
 PROTOCOLS = (copy.copy, copy.deepcopy, pickle.dumps, bytes, next, abs, reversed)
 
@@ -130,14 +131,14 @@ class Caller:
         return None
 
     def check_message(self, text, error):
-        """Report a message about a field that is None, unless the caller passed None."""
+        """Report a message about the inside of an object, unless the caller named it."""
         if "None" in text or re.search(r"[A-Z]\w*\._(?!_)", text):  # or called a private member
             return
         try:
             message = str(error)
         except Exception as failure:  # the message contains the `repr` of an object
             message = f"'NoneType' object has no message: {failure}"
-        if "'NoneType' object has no" in message or "'NoneType' object is not" in message:
+        if UNCLEAR.search(message):
             self.journal.report(f"{text}: unclear: {message}")
 
 

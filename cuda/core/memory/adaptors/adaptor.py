@@ -13,6 +13,7 @@ from cuda.core._core import (
 )
 from cuda.core._located_memory import _Ledger
 from cuda.core.memory.adaptors.figures import combined, figures_of
+from cuda.core.memory.adaptors.uninitialized import UninitializedMember
 
 
 class Allocation:
@@ -85,6 +86,7 @@ class MemoryResourceAdaptor(MemoryResource):
     """
 
     _is_adaptor = True  # memory in graphs is handled by the upstream resource
+    _upstream = _ledger = _is_closed = UninitializedMember()
 
     def __init__(self, mr):
         if not is_memory_resource(mr):

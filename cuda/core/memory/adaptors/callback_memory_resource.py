@@ -8,6 +8,7 @@ from cuda.core._located_memory import _Ledger
 from cuda.core.memory.adaptors.adaptor import Allocation, size_in_bytes, stream_to_record
 from cuda.core.memory.adaptors.figures import figures_of
 from cuda.core.memory.adaptors.out_of_memory import out_of_memory_error
+from cuda.core.memory.adaptors.uninitialized import UninitializedMember
 
 
 class CallbackMemoryResource(MemoryResource):
@@ -29,6 +30,7 @@ class CallbackMemoryResource(MemoryResource):
     """
 
     upstream = None  # there is no upstream resource
+    _alloc = _free = _flags = _device_id = _ledger = _is_closed = UninitializedMember()
 
     def __init__(
         self, alloc, free, *, is_device_accessible=True, is_host_accessible=False, device_id=-1

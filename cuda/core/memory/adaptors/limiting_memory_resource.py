@@ -3,6 +3,7 @@
 
 from cuda.core.memory.adaptors.adaptor import MemoryResourceAdaptor, size_in_bytes
 from cuda.core.memory.adaptors.out_of_memory import out_of_memory_error
+from cuda.core.memory.adaptors.uninitialized import UninitializedMember
 
 MAX_SIZE = (1 << 64) - 1  # largest size in bytes
 
@@ -25,6 +26,8 @@ class LimitingMemoryResource(MemoryResourceAdaptor):
     OverflowError
         If `limit` is negative.
     """
+
+    _limit = UninitializedMember()
 
     def __init__(self, mr, limit):
         super().__init__(mr)

@@ -7,6 +7,7 @@ from time import time_ns
 
 from cuda.core.memory.adaptors.adaptor import MemoryResourceAdaptor, handle_of
 from cuda.core.memory.adaptors.log_file import AllocationEvent, LogFile
+from cuda.core.memory.adaptors.uninitialized import UninitializedMember
 
 
 class LoggingMemoryResource(MemoryResourceAdaptor):
@@ -31,6 +32,8 @@ class LoggingMemoryResource(MemoryResourceAdaptor):
     OSError
         If the file cannot be written.
     """
+
+    _file = _write = UninitializedMember()
 
     def __init__(self, mr, path_or_callable):
         super().__init__(mr)

@@ -7,6 +7,7 @@ from time import monotonic
 from cuda.core._core import OutOfMemoryError
 from cuda.core.memory import leak_report
 from cuda.core.memory.adaptors.adaptor import MemoryResourceAdaptor, handle_of
+from cuda.core.memory.adaptors.uninitialized import UninitializedMember
 from cuda.core.memory.leaks import LiveAllocation
 from cuda.core.memory.stacks import format_stack, innermost, stack_here
 
@@ -25,6 +26,8 @@ class TrackingMemoryResource(MemoryResourceAdaptor):
     stacks : bool
         Whether to record the Python stack, which costs some microseconds per allocation.
     """
+
+    _has_stacks = UninitializedMember()
 
     def __init__(self, mr, *, stacks=True):
         super().__init__(mr)
