@@ -44,8 +44,8 @@ class FileStreamProgramCache(ProgramCacheResource):
         ``$XDG_CACHE_HOME``, or below ``~/.cache`` if the variable is not set.
     max_size_bytes : int, optional
         Limit of the files' total size; None means no limit. A write above the limit evicts the
-        least recently used entries, by their access times. Concurrent writes of several processes
-        can exceed the limit temporarily.
+        least recently used entries, by their access times. Each process measures the folder again
+        after it has written a sixteenth of the limit, so several processes can exceed it by that.
 
     Raises
     ------
@@ -70,7 +70,9 @@ class FileStreamProgramCache(ProgramCacheResource):
         os.makedirs(self._root, exist_ok=True)
         self._files.create()
         self._files.sweep()
+        # the size of the folder when it was last measured, and the bytes written since
         self._tracked_size_bytes = 0 if max_size_bytes is None else self._measure()
+        self._unmeasured_size_bytes = 0
 
     def __repr__(self):
         return f"<FileStreamProgramCache {self._root!r}>"
@@ -107,7 +109,7 @@ class FileStreamProgramCache(ProgramCacheResource):
         self._files.remove_all()
         self._earlier.remove_all()
         with self._counted.lock:
-            self._tracked_size_bytes = self._measure()
+            self._tracked_size_bytes, self._unmeasured_size_bytes = self._measure(), 0
 
     def prune(self, max_size_bytes: int) -> int:
         """Evict the least recently used images until the total size is at most a limit.
@@ -151,10 +153,14 @@ class FileStreamProgramCache(ProgramCacheResource):
     def _grow(self, size):
         with self._counted.lock:
             self._tracked_size_bytes = max(0, self._tracked_size_bytes + size)
+            self._unmeasured_size_bytes += max(0, size)
 
     def _enforce(self):
-        """Evict images if this process's running total exceeds the limit."""
-        if self._max_size_bytes is None or self._tracked_size_bytes <= self._max_size_bytes:
+        """Evict images if the folder may have exceeded the limit, also by other processes."""
+        limit = self._max_size_bytes
+        if limit is None or (
+            self._tracked_size_bytes <= limit and self._unmeasured_size_bytes <= limit // 16
+        ):
             return
         self._files.sweep()
         self._evict(self._max_size_bytes)
@@ -172,7 +178,7 @@ class FileStreamProgramCache(ProgramCacheResource):
                 total -= entry.size
                 removed += 1
         with self._counted.lock:
-            self._tracked_size_bytes = total
+            self._tracked_size_bytes, self._unmeasured_size_bytes = total, 0
         self._counted.count("evictions", removed)
         return removed
 

@@ -320,7 +320,7 @@ class TestEarlierFolders:
 
 
 def test_a_cache_in_memory_never_loses_a_part(options):
-    cache, wrong = InMemoryProgramCache(max_size_bytes=9000), []
+    cache, wrong = InMemoryProgramCache(max_size_bytes=11_000), []  # two programs
     programs = [f'extern "C" __global__ void k(float* x) {{ *x = {n}; }}' for n in range(4)]
     names = ("k",)
 
@@ -338,7 +338,8 @@ def test_a_cache_in_memory_never_loses_a_part(options):
         thread.start()
     for thread in threads:
         thread.join()
-    assert wrong == [] and cache.stats()["writes"] > 4
+    statistics = cache.stats()
+    assert wrong == [] and min(statistics["hits"], statistics["evictions"]) > 0
 
 
 def test_digests_name_the_files(cache):

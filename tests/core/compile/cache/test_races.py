@@ -22,7 +22,7 @@ generator = random.Random(number)
 device = Device(); device.set_current()
 stream = device.create_stream()
 buffer = device.allocate(4, stream=stream)
-limit = 20_000 if removal == "evict" and number % 2 else None
+limit = 30_000 if removal == "evict" else None  # half of the programs
 cache = FileStreamProgramCache(root, max_size_bytes=limit)
 options = ProgramOptions(arch=f"sm_{device.arch}")
 source = 'template <class T> __global__ void add(T a, T* x) {{ x[0] = a + {0}; }}\\n' \\
@@ -48,12 +48,13 @@ while time.monotonic() < end:
         cache.prune(10_000)
     if removal == "clear" and chance < 0.01:
         cache.clear()
-print(launches, wrong)
+statistics = cache.stats()
+print(launches, wrong, statistics["hits"], statistics["evictions"])
 """
 
 
 def search(root, processes, seconds, removal):
-    """Return the numbers of launches and of wrong results of all processes."""
+    """Return the numbers of launches, wrong results, hits and evictions of all processes."""
     workers = [
         subprocess.Popen(
             [sys.executable, "-c", WORKER, str(root), str(number), removal, str(seconds)],
@@ -72,16 +73,21 @@ def search(root, processes, seconds, removal):
     return tuple(map(sum, zip(*rows, strict=True)))
 
 
+def check(counts, removal):
+    launches, wrong, hits, evictions = counts
+    assert launches > 0 and hits > 0 and wrong == 0
+    assert evictions > 0 or removal == "clear"
+
+
 @pytest.mark.parametrize("removal", ["evict", "prune", "clear"])
 def test_launches_of_shared_programs_are_right(tmp_path, removal):
-    launches, wrong = search(tmp_path, 8, 1.5, removal)
-    assert launches > 0 and wrong == 0
+    check(search(tmp_path, 8, 1.5, removal), removal)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("removal", ["evict", "prune", "clear"])
 def test_a_long_search_finds_no_wrong_launch(tmp_path, removal):
     seconds = float(os.environ.get("HALFWARP_RACE_SECONDS", "60"))
-    launches, wrong = search(tmp_path, 8, seconds, removal)
-    print(f"{removal}: {launches} launches by 8 processes, {wrong} wrong")
-    assert launches > 0 and wrong == 0
+    counts = search(tmp_path, 8, seconds, removal)
+    print("{}: {} launches by 8 processes, {} wrong, {} hits, {} evictions".format(removal, *counts))
+    check(counts, removal)
