@@ -3,12 +3,14 @@
 
 cimport cython
 
+from cpython.object cimport PyObject
 from libc.stdint cimport uint32_t, uint64_t, uintptr_t
 
 from cuda.bindings.cynvrtc cimport NVRTC_ERROR_INVALID_OPTION, NVRTC_SUCCESS
 from cuda.core._core cimport (
     LinkState,
     ObjectCode,
+    PyVectorcall_NARGS,
     as_options,
     check_open,
     damage_of,
@@ -19,10 +21,12 @@ from cuda.core._core cimport (
     known_declarations,
     leave_gate,
     make_object_code,
+    mutable_type,
     nvrtc_error,
     public_object,
     notify_log,
     require_set,
+    vectorcallfunc,
 )
 
 import os
@@ -52,5 +56,6 @@ include "link/linker.pyx"
 include "compile/ptx_compiler.pyx"
 include "compile/program.pyx"
 include "compile/caching.pyx"
+include "extension/named_calls.pyx"
 
 _complete_classes(globals(), __name__)

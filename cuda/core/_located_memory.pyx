@@ -17,6 +17,7 @@ from threading import RLock
 from uuid import uuid4
 
 from cpython.exc cimport PyErr_SetFromErrno, PyErr_WarnEx
+from cpython.number cimport PyIndex_Check
 from libc.stdint cimport SIZE_MAX, intptr_t, uint64_t
 from libc.string cimport memcmp, memset
 from libcpp.vector cimport vector

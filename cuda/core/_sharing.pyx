@@ -4,8 +4,10 @@
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_SetFromErrno
+from libc.errno cimport errno
 from libc.string cimport memcpy
 
+import os
 from importlib import import_module
 from threading import RLock
 from uuid import UUID, uuid4

@@ -163,6 +163,16 @@ PyObject* wrong_argument(const char* name, const char* expected, PyObject* value
   return nullptr;
 }
 
+PyObject* wrong_kernel(PyObject* value) noexcept {
+  if (!PyUnicode_Check(value) && PyObject_HasAttrString(value, "get_kernel") == 0)
+    return wrong_argument("kernel", "Kernel", value);
+  PyErr_Format(PyExc_TypeError,
+               "launch() argument 'kernel' must be a Kernel, got %s: ObjectCode.get_kernel(name) "
+               "returns one",
+               Py_TYPE(value)->tp_name);
+  return nullptr;
+}
+
 // Returns a LaunchConfig, or creates one from a dict of its keyword arguments.
 reference accept_config(PyObject* value) noexcept {
   if (is_instance<config_fields>(value)) return reference::borrow(value);
@@ -181,7 +191,7 @@ PyObject* launch_general(PyObject* stream, PyObject* config, PyObject* kernel,
                          PyObject* const* arguments, std::size_t count) noexcept {
   const reference accepted_config = accept_config(config);
   if (!accepted_config) return nullptr;
-  if (!is_instance<initialized_kernel>(kernel)) return wrong_argument("kernel", "Kernel", kernel);
+  if (!is_instance<initialized_kernel>(kernel)) return wrong_kernel(kernel);
   const reference accepted_stream = accept_stream(stream);
   if (!accepted_stream) return nullptr;
   return launch_checked<plain_attributes>(accepted_stream.get(), accepted_config.get(), kernel,

@@ -44,7 +44,7 @@ std::int64_t required_size_in_bytes(const layout& input) {
     throw std::invalid_argument(
         "the size of the memory is not defined for a layout with elements "
         "before its beginning: the first one is at offset " +
-        std::to_string(range.first));
+        std::to_string(range.first) + "; a negative stride needs a slice of a larger view");
   }
   return multiply(add(range.last, 1), input.itemsize());
 }

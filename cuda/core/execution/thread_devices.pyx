@@ -6,7 +6,6 @@ from cpython.number cimport PyNumber_Index
 
 cdef extern from "Python.h":
     PyObject* PyThreadState_GetDict()  # borrowed
-    Py_ssize_t PyVectorcall_NARGS(size_t)
 
 
 cdef extern from *:

@@ -19,9 +19,16 @@ cdef PyObject* refuse_item(PyObject* self, PyObject* key) except NULL:
     raise TypeError(f"{type(item_owner).__name__!r} object is not subscriptable")
 
 
+cdef int refuse_assignment(PyObject* self, PyObject* key, PyObject* value) except -1:
+    raise TypeError(f"{type(<object>self).__name__!r} object does not support item assignment or "
+                    "deletion: copy_from() copies an array of the host, and fill() sets the bytes")
+
+
 cdef int install_item_advice() except -1:
     for index, (cls, _) in enumerate(ITEM_ADVICE):
         item_slots[index].mp_subscript = refuse_item
+        if cls is Buffer:
+            item_slots[index].mp_ass_subscript = refuse_assignment
         (<mutable_type*><PyObject*>cls).tp_as_mapping = &item_slots[index]
     return 0
 

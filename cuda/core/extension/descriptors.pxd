@@ -16,12 +16,14 @@ cdef extern from "Python.h":
     object PyDescr_NewGetSet(PyTypeObject*, PyGetSetDef*)
     void PyType_Modified(PyTypeObject*)
     ctypedef void* vectorcallfunc
+    Py_ssize_t PyVectorcall_NARGS(size_t)
     ctypedef void* newfunc
     ctypedef struct number_slots "PyNumberMethods":
         PyObject* (*nb_subtract)(PyObject*, PyObject*) except NULL
     # Cython's declaration of PyTypeObject lacks these members.
     ctypedef struct mapping_slots "PyMappingMethods":
         PyObject* (*mp_subscript)(PyObject*, PyObject*) except NULL
+        int (*mp_ass_subscript)(PyObject*, PyObject*, PyObject*) except -1
     ctypedef struct mutable_type "PyTypeObject":
         PyObject* tp_dict
         mapping_slots* tp_as_mapping

@@ -5,7 +5,6 @@ from cuda.bindings.cydriver cimport (
     CU_STREAM_CAPTURE_MODE_GLOBAL,
     CU_STREAM_CAPTURE_MODE_RELAXED,
     CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
-    CUstreamCaptureMode,
 )
 
 import weakref
@@ -195,7 +194,7 @@ cdef class GraphBuilder:
             raise RuntimeError("end_building() is for the primary builder: pass builders from "
                                "split() to GraphBuilder.join()")
         if not (self.stage == CAPTURING if follows else is_capturing_now(self)):
-            raise RuntimeError("Graph builder is not building. Call begin_building() first.")
+            raise not_building(self)
         end_capture(self)
         return self
 
@@ -221,7 +220,7 @@ cdef class GraphBuilder:
         --------
         cuGraphInstantiateWithParams : the driver function.
         """
-        check_ended(self, "Graph has not finished building. Call end_building() first.")
+        check_ended(self)
         return instantiate_graph(self.graph, options)
 
     @property
@@ -261,7 +260,7 @@ cdef class GraphBuilder:
         --------
         cuGraphDebugDotPrint : the driver function.
         """
-        check_ended(self, "Graph has not finished building. Call end_building() first.")
+        check_ended(self)
         print_dot(self.graph, path, options)
 
     def debug_print(self, path=None, options=None):
@@ -519,13 +518,6 @@ cdef int check_builder_open(GraphBuilder self) except -1:
     return 0
 
 
-cdef int check_ended(GraphBuilder self, str text) except -1:
-    check_builder_open(self)
-    if self.stage != ENDED or self.kind == FORKED:
-        raise RuntimeError(text)
-    return 0
-
-
 cdef Stream stream_of_open_builder(object builder):
     check_builder_open(<GraphBuilder>builder)
     return (<GraphBuilder>builder).captured_stream
@@ -560,134 +552,6 @@ cdef GraphBuilder make_branch(GraphBuilder origin, int kind):
     cdef GraphBuilder branch = make_builder(create_stream_in(Stream, context, None), True)
     branch.origin, branch.kind = origin, kind
     return branch
-
-
-cdef int raise_invalidated_capture() except -1:
-    cause = capture_error_text()
-    raise RuntimeError(
-        "Build process encountered an error and has been invalidated. Build process must now be "
-        "ended: call close()" + (f". {cause}" if cause else ""))
-
-
-cdef bint is_capturing_now(GraphBuilder self) except -1:
-    cdef capture_info capture
-    if self.stage != CAPTURING:
-        return False
-    cdef borrowed_stream stream = self.native.borrow_open(self)
-    check(find_capture(stream, capture), "cuStreamGetCaptureInfo")
-    if capture.status == CU_STREAM_CAPTURE_STATUS_INVALIDATED:
-        raise_invalidated_capture()
-    return capture.status == CU_STREAM_CAPTURE_STATUS_ACTIVE
-
-
-cdef bint find_active_capture(GraphBuilder self, capture_info* capture) except -1:
-    check_builder_open(self)
-    if self.stage != CAPTURING:
-        return False
-    cdef borrowed_stream stream = self.native.borrow_open(self)
-    check(find_capture(stream, capture[0]), "cuStreamGetCaptureInfo")
-    if capture.status == CU_STREAM_CAPTURE_STATUS_INVALIDATED:
-        raise_invalidated_capture()
-    return capture.status == CU_STREAM_CAPTURE_STATUS_ACTIVE
-
-
-cdef int begin_capture(GraphBuilder self, int mode, bint retain_operands) except -1:
-    cdef capture_info capture
-    cdef CUresult code
-    cdef borrowed_stream stream = self.native.borrow_open(self)
-    cdef _GraphState graph = self.graph
-    if self.kind == PRIMARY:  # before the capture begins, since it may run out of memory
-        graph = _GraphState.__new__(_GraphState)
-    if captures_under_way() == 0:
-        clear_capture_error()
-    if self.kind == BODY:
-        if not self.graph.is_valid:
-            raise RuntimeError("GraphDefinition is no longer valid: the builder that this body "
-                               "belongs to was closed")
-        call(driver.cuStreamBeginCaptureToGraph, stream.raw(), self.graph.raw, NULL, NULL,
-             <size_t>0, <CUstreamCaptureMode>mode)
-    else:
-        call(driver.cuStreamBeginCapture, stream.raw(), <CUstreamCaptureMode>mode)
-    self.stage = CAPTURING
-    count_builder(self, retain_operands)
-    if self.kind == PRIMARY:
-        code = find_capture(stream, capture)
-        if code != CUDA_SUCCESS:  # the builder cannot end a capture without knowing its graph
-            end_capture_quietly(self)
-            count_builder(self, False)
-            self.stage = NOT_STARTED
-            check(code, "cuStreamGetCaptureInfo")
-        graph.raw, graph.is_valid = capture.graph, True
-        self.graph = graph
-    return 0
-
-
-cdef int count_builder(GraphBuilder self, bint is_counted) except -1:
-    if is_counted != self.is_counted:
-        count_builder_captures(1 if is_counted else -1)
-        self.is_counted = is_counted
-    return 0
-
-
-cdef int end_capture(GraphBuilder self) except -1:
-    cdef CUgraph built = NULL
-    cdef CUresult code
-    cdef borrowed_stream stream = self.native.borrow_open(self)
-    cdef graph_handle owner
-    with nogil:
-        code = try_call(driver.cuStreamEndCapture, stream.raw(), &built)
-    if code != CUDA_SUCCESS:
-        error = driver_error(code, "cuStreamEndCapture")
-        cause = capture_error_text()
-        if cause and not cause.startswith("cuStreamEndCapture"):
-            error.add_note(f"The capture was invalidated when {cause}")
-        raise error
-    count_builder(self, False)
-    self.stage = ENDED
-    if self.kind == PRIMARY:
-        owner = own_graph(built)
-        self.graph.raw = built
-        set_graph_owner(self.graph, owner)
-    return 0
-
-
-cdef int close_builder(GraphBuilder self) except -1:
-    """Close the builders of bodies first, since their graphs are destroyed with this graph."""
-    if self.bodies is not None:
-        for each in list(self.bodies):
-            if (<GraphBuilder>each).stage != CLOSED and self.stage == CAPTURING:
-                close_builder(<GraphBuilder>each)
-    end_quietly(self)
-    self.native.close(self)
-    if self.owns_stream:
-        self.captured_stream.close()
-    self.origin = self.bodies = self.graph = None
-    return 0
-
-
-cdef int end_quietly(GraphBuilder self) except -1:
-    """End a capture in any state and discard its nodes."""
-    cdef bint was_capturing = self.stage == CAPTURING
-    self.stage = CLOSED
-    count_builder(self, False)
-    if was_capturing and self.kind != FORKED:
-        end_capture_quietly(self)
-        if self.kind == PRIMARY:
-            invalidate_graph(self.graph)
-    return 0
-
-
-cdef int end_capture_quietly(GraphBuilder self) except -1:
-    cdef borrowed_stream stream
-    if self.kind == FORKED:
-        return 0
-    stream = self.native.borrow(self)
-    if stream.is_open():
-        if self.kind == BODY:
-            leave_capture(stream)
-        else:
-            abandon_capture(stream)
-    return 0
 
 
 cdef tuple split_builder(GraphBuilder self, object count):

@@ -197,7 +197,8 @@ cdef int check_captures(const stream_ref& stream) except -1:
     check(find_capture(stream, capture), "cuStreamGetCaptureInfo")
     if capture.status != CU_STREAM_CAPTURE_STATUS_ACTIVE:
         raise RuntimeError("GraphMemoryResource cannot perform memory operations on a "
-                           "non-capturing stream.")
+                           "non-capturing stream. Pass a GraphBuilder after begin_building(), or "
+                           "use DeviceMemoryResource for memory outside of a graph.")
     return 0
 
 

@@ -411,9 +411,12 @@ cdef object describe_out_of_memory(const pool_handle& pool, size_t size, object 
     owner = "a memory pool without a device"
     if device >= 0:
         owner = f"the memory pool of device {device}"
-    advice = "raise max_size, " if "limit" in facts else ""
-    text = (f"{error}\n{size} bytes requested from {owner} ({known}, all in bytes); free "
-            f"buffers, trim() other pools, {advice}or request less")
+    if size > facts.get("limit", size):
+        advice = f"the request exceeds its max_size of {facts['limit']}: raise it, or request less"
+    else:
+        advice = "free buffers, trim() other pools, "
+        advice += f"{'raise max_size, ' if 'limit' in facts else ''}or request less"
+    text = f"{error}\n{size} bytes requested from {owner} ({known}, all in bytes); {advice}"
     return OutOfMemoryError(text, code=error.code, name=error.name, where=error.where,
                             requested=size, device_id=None if device < 0 else device, **facts)
 

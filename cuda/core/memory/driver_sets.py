@@ -56,7 +56,9 @@ class _DriverSet(MutableSet):
     def _accept_all(self, values):
         """Return the members for an iterable, without duplicates."""
         if not isinstance(values, Iterable):
-            raise TypeError(f"{type(self).__name__} takes an iterable, got {type(values).__name__}")
+            raise TypeError(
+                f"{self._property} must be an iterable of devices, got {type(values).__name__}"
+            )
         accepted = [self._accept(each) for each in values]
         return list(dict.fromkeys(each for each in accepted if each is not None))
 
@@ -139,6 +141,7 @@ class PeerAccessibleBySetProxy(_DriverSet):
     """The peer devices that can access the memory of a pool."""
 
     __slots__ = ("_resource",)
+    _property = "peer_accessible_by"
 
     def __init__(self, resource):
         self._resource = resource
@@ -150,7 +153,13 @@ class PeerAccessibleBySetProxy(_DriverSet):
         return [Device(i) for i in self._extension()._peers_of(self._resource)]
 
     def _accept(self, value):
-        device = Device(value)
+        try:
+            device = Device(value)
+        except TypeError:
+            raise TypeError(
+                f"a member of {self._property} must be a Device or an int, got {value!r} "
+                f"({type(value).__name__})"
+            ) from None
         return None if device.device_id == self._resource.device_id else device
 
     def _find(self, value):
@@ -203,6 +212,7 @@ class AccessedBySetProxy(_DriverSet):
     """The devices, and the host, for which managed memory stays mapped."""
 
     __slots__ = ("_buffer",)
+    _property = "accessed_by"
 
     def __init__(self, buffer):
         self._buffer = buffer

@@ -100,7 +100,8 @@ cdef IPCAllocationHandle own_descriptor(int descriptor, object identity):
 cdef IPCAllocationHandle own_duplicate(int descriptor, object identity):
     cdef int copy = duplicate_descriptor(descriptor, F_DUPFD_CLOEXEC, 0)
     if copy < 0:
-        PyErr_SetFromErrno(OSError)
+        raise OSError(errno, f"{os.strerror(errno)}: an allocation handle must be an open file "
+                      f"descriptor, got {descriptor}")
     return own_descriptor(copy, identity)
 
 

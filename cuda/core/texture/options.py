@@ -239,7 +239,10 @@ def border(value: Any) -> list[float]:
 
 def anisotropy(value: Any) -> int:
     """Return the maximum anisotropy after a range check."""
-    number = int(value)
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"max_anisotropy must be an int, got {value!r}") from None
     if number < 0:
         raise ValueError("max_anisotropy must be >= 0")
     if number > 0xFFFFFFFF:

@@ -6,7 +6,7 @@ from cuda.core._core cimport address_from, order_streams
 
 cdef object ambiguous_stream_error():
     return BufferError("stream=None is ambiguous with view(): pass the stream that will use the "
-                       "memory, or -1 for no ordering")
+                       "memory as stream_ptr, or -1 for no ordering")
 
 
 cdef object stream_number(object stream_arg):

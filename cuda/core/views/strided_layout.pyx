@@ -101,11 +101,15 @@ cdef enum:
     MAX_NUMBERS = 65
 
 
-cdef int fill_numbers(int64_t* numbers_out, tuple values) except -1:
+cdef int fill_numbers(int64_t* numbers_out, tuple values, str name) except -1:
     """Store the integers of a tuple, at most MAX_NUMBERS."""
     cdef Py_ssize_t position
     for position in range(min(PyTuple_GET_SIZE(values), <Py_ssize_t>MAX_NUMBERS)):
-        numbers_out[position] = PyNumber_Index(<object>PyTuple_GET_ITEM(values, position))
+        value = <object>PyTuple_GET_ITEM(values, position)
+        if not PyIndex_Check(value):
+            raise TypeError(f"{name} must be a tuple of ints, got {value!r} "
+                            f"({type(value).__name__}) at position {position}")
+        numbers_out[position] = PyNumber_Index(value)
     return 0
 
 
@@ -123,7 +127,7 @@ cdef strided_layout layout_from(tuple shape, object strides, int64_t itemsize,
     if not -0x80000000 <= itemsize <= 0x7fffffff:
         raise OverflowError(f"itemsize must be less than 2**31, got {itemsize}")
     cdef strided_layout layout = strided_layout(ndim, <int>itemsize, strides is not None)
-    fill_numbers(layout.extents(), shape)
+    fill_numbers(layout.extents(), shape, "shape")
     check_layout(layout)
     if strides is None:
         return layout
@@ -131,7 +135,7 @@ cdef strided_layout layout_from(tuple shape, object strides, int64_t itemsize,
         raise ValueError(
             "Strides, if provided, must have the same length as shape. Shape has "
             f"{ndim} dimensions, but strides has {len(strides)} elements.")
-    fill_numbers(layout.strides(), <tuple>strides)
+    fill_numbers(layout.strides(), <tuple>strides, "strides")
     if divide:
         divide_layout_strides(layout)
     return layout
@@ -151,7 +155,7 @@ cdef axis_list axes_of_order(object order, int ndim) except *:
             raise ValueError(
                 "stride_order must have the same length as shape. Shape has "
                 f"{ndim} dimensions, but stride_order has {len(axis_order)} elements.")
-        fill_numbers(axes, axis_order)
+        fill_numbers(axes, axis_order, "axis_order")
         return distinct_axes(numbers(axes, ndim), ndim, b"Invalid stride order")
     raise ValueError("The stride_order must be 'C', 'F', or a permutation tuple. Got: "
                      f"{order!r}")
@@ -444,7 +448,7 @@ OverflowError
             If the number of elements differs, or the strides would require a copy.
         """
         cdef int64_t[MAX_NUMBERS] extents
-        fill_numbers(extents, shape)
+        fill_numbers(extents, shape, "shape")
         return wrap_layout(reshaped(self.native.get(self), numbers(extents, len(shape))))
 
     def permuted(self, tuple axis_order):
@@ -467,7 +471,7 @@ OverflowError
             If `axis_order` is not a permutation of the axes.
         """
         cdef int64_t[MAX_NUMBERS] axes
-        fill_numbers(axes, axis_order)
+        fill_numbers(axes, axis_order, "axis_order")
         return wrap_layout(permuted(self.native.get(self), numbers(axes, len(axis_order))))
 
     def flattened(self, start_axis=0, end_axis=-1, mask=None):
@@ -537,7 +541,7 @@ OverflowError
         new_axes = (axis,) if PyIndex_Check(axis) else tuple(axis)
         if not new_axes:
             return self
-        fill_numbers(axes, new_axes)
+        fill_numbers(axes, new_axes, "axes")
         return wrap_layout(unsqueezed(self.native.get(self), numbers(axes, len(new_axes))))
 
     def broadcast_to(self, tuple shape):
@@ -560,7 +564,7 @@ OverflowError
             If an extent other than 1 would change.
         """
         cdef int64_t[MAX_NUMBERS] extents
-        fill_numbers(extents, shape)
+        fill_numbers(extents, shape, "shape")
         return wrap_layout(broadcast_to(self.native.get(self), numbers(extents, len(shape))))
 
     def repacked(self, itemsize, data_ptr=0, axis=-1, bint keep_dim=True):

@@ -566,7 +566,8 @@ cdef StridedMemoryView derive_view(StridedMemoryView self, object layout, object
     """Return another view of the same memory; it retains the memory's owner."""
     if layout is not None and not isinstance(layout, _StridedLayout):
         raise TypeError("Argument 'layout' has incorrect type (expected _StridedLayout, got "
-                        f"{type(layout).__name__})")
+                        f"{type(layout).__name__}): derive one from `view._layout`, with "
+                        "reshaped() for another shape")
     if dtype is not None:
         dtype = numpy_module().dtype(dtype)
         reject_object_dtype(dtype, "StridedMemoryView.view()")

@@ -84,9 +84,15 @@ void require_extents(const device& target, const CUDA_ARRAY3D_DESCRIPTOR& shape)
     if (limit == 0) return true;
     return extent <= static_cast<std::size_t>(target.attributes()[limit]);
   };
-  require(fits(shape.Width, maximum.width) && fits(shape.Height, maximum.height) &&
-              fits(shape.Depth, maximum.depth),
-          CUDA_ERROR_INVALID_VALUE, "the array exceeds the limits of the device");
+  if (fits(shape.Width, maximum.width) && fits(shape.Height, maximum.height) &&
+      fits(shape.Depth, maximum.depth))
+    return;
+  std::string text = "the array exceeds the limits of the device: at most";
+  for (CUdevice_attribute limit : {maximum.width, maximum.height, maximum.depth}) {
+    if (limit == 0) continue;
+    text += (limit == maximum.width ? " " : " x ") + std::to_string(target.attributes()[limit]);
+  }
+  refuse(CUDA_ERROR_INVALID_VALUE, text + " elements");
 }
 
 void require_shape(const device& target, const CUDA_ARRAY3D_DESCRIPTOR& shape) {

@@ -52,10 +52,12 @@ cdef uintptr_t foreign_stream_address(object foreign) except? 0:
 
 cdef str stream_advice(object value):
     """Return the next step for a value that is no stream, for an error message."""
-    if PyIndex_Check(value):
-        return ": use Stream.from_handle() for the handle of a stream"
     if isinstance(value, Device):
         return ": pass device.default_stream, or a stream of device.create_stream()"
+    if PyIndex_Check(value):
+        return ": use Stream.from_handle() for the handle of a stream"
+    if isinstance(value, str):
+        return ": device.default_stream is the default stream"
     return ""
 
 

@@ -5,7 +5,7 @@
 class UninitializedMember:
     """A class attribute that raises until `__init__` sets the attribute of the instance.
 
-    `cls.__new__(cls)` and a subclass that does not call `super().__init__()` leave it.
+    A direct `__new__`, and a subclass that does not call `super().__init__()`, leave it.
     """
 
     def __get__(self, instance, owner):

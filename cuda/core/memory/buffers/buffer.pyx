@@ -28,7 +28,8 @@ cdef class Buffer:
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError("Buffer objects cannot be instantiated directly. Please use "
-                           "MemoryResource APIs.")
+                           "MemoryResource APIs. Device.allocate() and MemoryResource.allocate() "
+                           "create one; Buffer.from_handle() wraps existing memory.")
 
     def __dealloc__(self):
         if self.fields.is_open and not is_finalizing():

@@ -132,7 +132,7 @@ cdef object memory_for_copy(object value, bint is_written, Stream stream):
                         f"{qualified_name(value)!r}")
     memory = foreign_memory(value, is_written, stream)
     if memory.has_view and not PyBuffer_IsContiguous(&memory.view, b"C"):
-        reject_strided(value)
+        reject_strided(value, is_written)
     return memory
 
 

@@ -30,9 +30,9 @@ cdef _ForeignMemory foreign_memory(object source, bint is_written, Stream stream
     if PyObject_CheckBuffer(source) and not is_on_device:
         read_buffer_protocol(memory, source, is_written)
     elif has_dlpack(source):
-        import_dlpack(memory, source, stream)
+        import_dlpack(memory, source, stream, is_written)
     elif is_on_device:
-        import_cuda_array(memory, source, stream)
+        import_cuda_array(memory, source, stream, is_written)
     else:
         raise TypeError(f"expected a Buffer, or an array with the buffer protocol, DLPack or "
                         f"__cuda_array_interface__, got {qualified_name(source)}")
@@ -44,7 +44,11 @@ cdef _ForeignMemory foreign_memory(object source, bint is_written, Stream stream
     return memory
 
 
-cdef int reject_strided(object source) except -1:
+cdef int reject_strided(object source, bint is_written) except -1:
+    if is_written:
+        raise ValueError(f"cannot copy into {qualified_name(source)}: its memory is not "
+                         "contiguous; copy into a contiguous array, and assign it to the slice "
+                         "after the copy has completed")
     raise ValueError(f"cannot copy {qualified_name(source)}: its memory is not contiguous; make a "
                      "contiguous copy first")
 
@@ -57,7 +61,7 @@ cdef int read_buffer_protocol(_ForeignMemory memory, object source, bint is_writ
     if is_written and <void*>memory.view.obj is not NULL:
         reject_base_references(memory.view.obj, "copy into", False)
     if not PyBuffer_IsContiguous(&memory.view, b"A"):
-        reject_strided(source)
+        reject_strided(source, is_written)
     memory.fields = buffer_fields(<uintptr_t>memory.view.buf, memory.view.len, True)
     memory.is_readonly = memory.view.readonly
     return 0
@@ -152,7 +156,8 @@ cdef bint is_dense(tuple shape, tuple strides):
     return False
 
 
-cdef int import_dlpack(_ForeignMemory memory, object source, Stream stream) except -1:
+cdef int import_dlpack(_ForeignMemory memory, object source, Stream stream,
+                       bint is_written) except -1:
     cdef managed_tensor* plain = NULL
     cdef versioned_tensor* versioned = NULL
     cdef const dlpack_tensor* tensor
@@ -175,13 +180,14 @@ cdef int import_dlpack(_ForeignMemory memory, object source, Stream stream) exce
     if tensor.ndim > 0 and tensor.strides is not NULL:
         if not is_dense(tuple([tensor.shape[i] for i in range(tensor.ndim)]),
                         tuple([tensor.strides[i] for i in range(tensor.ndim)])):
-            reject_strided(source)
+            reject_strided(source, is_written)
     size = tensor_size(tensor, (flags & is_subbyte_padded) != 0, source)
     memory.fields = buffer_fields(<uintptr_t>tensor.data + tensor.byte_offset, size, True)
     return 0
 
 
-cdef int import_cuda_array(_ForeignMemory memory, object source, Stream stream) except -1:
+cdef int import_cuda_array(_ForeignMemory memory, object source, Stream stream,
+                           bint is_written) except -1:
     cdef data_type element
     cdef bint is_readonly = False
     cdef uintptr_t address
@@ -201,7 +207,7 @@ cdef int import_cuda_array(_ForeignMemory memory, object source, Stream stream) 
                              f"{len(strides)}")
         if not is_dense(shape, tuple([stride // itemsize if stride % itemsize == 0 else None
                                       for stride in strides])):
-            reject_strided(source)
+            reject_strided(source, is_written)
     for extent in shape:
         if extent < 0:
             raise ValueError(f"Extents must be non-negative: the shape of {name} is {shape}")

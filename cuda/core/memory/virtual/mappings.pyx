@@ -217,6 +217,13 @@ def _unmap(CUdeviceptr address, size_t size):
         checked(cydriver.cuMemUnmap(address, size), "cuMemUnmap")
 
 
+cdef int ordinal_of_peer(object value) except -1:
+    if not isinstance(value, Device) and not PyIndex_Check(value):
+        raise TypeError("a member of VirtualMemoryResourceOptions.peers must be a Device or an "
+                        f"int, got {value!r} ({type(value).__name__})")
+    return Device(value).device_id
+
+
 cdef int set_virtual_access(CUdeviceptr address, size_t size, object options,
                             const CUmemLocation* owner) except -1:
     cdef vector[CUmemAccessDesc] descriptions
@@ -229,7 +236,7 @@ cdef int set_virtual_access(CUdeviceptr address, size_t size, object options,
             continue
         if ordinal is not None:
             description.location = location_at(CU_MEM_LOCATION_TYPE_DEVICE,
-                                               Device(ordinal).device_id)
+                                               ordinal_of_peer(ordinal))
         description.flags = <cydriver.CUmemAccess_flags><int>ACCESSES[access]
         descriptions.push_back(description)
     if descriptions.size() == 0:

@@ -89,5 +89,6 @@ def test_launches_of_shared_programs_are_right(tmp_path, removal):
 def test_a_long_search_finds_no_wrong_launch(tmp_path, removal):
     seconds = float(os.environ.get("HALFWARP_RACE_SECONDS", "60"))
     counts = search(tmp_path, 8, seconds, removal)
-    print("{}: {} launches by 8 processes, {} wrong, {} hits, {} evictions".format(removal, *counts))
+    names = ("launches by 8 processes", "wrong", "hits", "evictions")
+    print(f"{removal}:", ", ".join(f"{n} {name}" for n, name in zip(counts, names, strict=True)))
     check(counts, removal)

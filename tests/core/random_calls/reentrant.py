@@ -60,7 +60,7 @@ class Reentrant:
     @property
     def __cuda_array_interface__(self):
         self.action()
-        interface = dict(shape=(0,), typestr="|u1", data=(0, False), version=3)
+        interface = {"shape": (0,), "typestr": "|u1", "data": (0, False), "version": 3}
         interface[self.r.choice(tuple(interface))] = self.r.choice((None, "x", (1, self), self))
         return interface
 
