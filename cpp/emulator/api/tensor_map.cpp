@@ -1,32 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor maps, checked as the driver does and stored in a private encoding. No kernel reads them:
-// bulk copies are refused when they execute.
+// Tensor maps, checked as the driver does and stored in a private encoding.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
 #include "emulator/api/call.hpp"
+#include "emulator/memory/tensor_map.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {
 
-constexpr std::uint32_t signature = 0x70616d74;
+using encoded_map = memory::tensor_map;
+using memory::tensor_map_kind;
 
-// The private encoding of the 128 bytes.
-struct encoded_map {
-  std::uint64_t address;
-  std::uint64_t extents[5];
-  std::uint64_t strides[4];  // in bytes, without the innermost dimension
-  std::uint32_t signature;
-  std::uint8_t kind, rank, data_type, interleave, swizzle, promotion, fill, mode;
-  std::uint8_t element_strides[5];
-  std::uint16_t box[5];  // box of a tiled map, else channels and pixels
-  std::int16_t corners[6];
-  std::uint64_t unused;
-};
-static_assert(sizeof(encoded_map) == sizeof(CUtensorMap));
-
-constexpr int element_sizes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+constexpr auto& element_sizes = encoded_map::element_sizes;
 constexpr int type_count = sizeof(element_sizes) / sizeof(element_sizes[0]);
 
 // Parameters that all kinds of maps share.
@@ -90,10 +77,10 @@ bool is_row_valid(const common_parameters& p, std::uint64_t bytes) noexcept {
   return bytes <= std::uint64_t{16} << p.swizzle;  // 32, 64 or 128
 }
 
-encoded_map encode(const common_parameters& p, std::uint8_t kind) noexcept {
+encoded_map encode(const common_parameters& p, tensor_map_kind kind) noexcept {
   encoded_map encoded{};
   encoded.address = reinterpret_cast<std::uint64_t>(p.address);
-  encoded.signature = signature;
+  encoded.signature = encoded_map::valid_signature;
   encoded.kind = kind;
   encoded.rank = static_cast<std::uint8_t>(p.rank);
   encoded.data_type = static_cast<std::uint8_t>(p.type);
@@ -134,7 +121,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* tensorMap, CUtensorMapDataType tens
   if (!std::all_of(boxDim, boxDim + tensorRank, is_extent)) return CUDA_ERROR_INVALID_VALUE;
   const std::uint64_t row = std::uint64_t{boxDim[0]} * element_sizes[tensorDataType];
   if (!is_row_valid(p, row)) return CUDA_ERROR_INVALID_VALUE;
-  encoded_map encoded = encode(p, 1);
+  encoded_map encoded = encode(p, tensor_map_kind::tiled);
   std::transform(boxDim, boxDim + tensorRank, encoded.box,
                  [](cuuint32_t extent) { return static_cast<std::uint16_t>(extent); });
   return store(tensorMap, encoded);
@@ -157,7 +144,7 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMapDataType ten
   }
   const int bits = tensorRank == 3 ? 16 : tensorRank == 4 ? 8 : 5;
   const int limit = 1 << (bits - 1);
-  encoded_map encoded = encode(p, 2);
+  encoded_map encoded = encode(p, tensor_map_kind::im2col);
   for (cuuint32_t i = 0; i + 2 < tensorRank; ++i) {
     for (const int corner : {pixelBoxLowerCorner[i], pixelBoxUpperCorner[i]}) {
       if (corner < -limit || corner >= limit) return CUDA_ERROR_INVALID_VALUE;
@@ -185,7 +172,8 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap* tensorMap, void* globalAddress) 
   std::memcpy(&encoded, tensorMap, sizeof(encoded));
   const std::uintptr_t alignment = encoded.interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 32 : 16;
   const auto address = reinterpret_cast<std::uintptr_t>(globalAddress);
-  if (encoded.signature != signature || address == 0 || address % alignment != 0) {
+  if (encoded.signature != encoded_map::valid_signature || address == 0 ||
+      address % alignment != 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   encoded.address = address;

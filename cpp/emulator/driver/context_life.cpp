@@ -65,6 +65,7 @@ void empty_context(driver& d, driver_guard& guard, context& target) {
   target.flush_prints();
   d.objects.remove_context_objects(target.id());
   release_memory(d, [&](const auto& a) { return a.context == target.id() && a.pool == 0; });
+  target.heap.clear();
   target.repair();
   target.assign_unique_id();
 }

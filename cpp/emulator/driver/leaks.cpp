@@ -39,6 +39,8 @@ std::string_view kind_name(memory::allocation_kind kind) {
       return "pool memory";
     case variable:
       return "module variable";
+    case heap:
+      return "memory of malloc in a kernel";
     case mapped:
     case mapped_host:
       return "mapped memory";

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "emulator/exec/program.hpp"
+#include "emulator/exec/schedule/cluster.hpp"
 #include "emulator/exec/schedule/state.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -77,6 +78,7 @@ struct generic_access {
   warp& w;
   const instruction& instr;
   access requested;
+  bool needs_alignment = true;
   launch_state& launch = *w.block->launch;
 
   std::optional<memory::access_range> range(std::uint64_t at) const {
@@ -108,11 +110,12 @@ struct generic_access {
 
   lane_result in_shared_window(int lane, std::uint64_t at) const {
     std::uint64_t offset = at - launch.space.shared_window();
-    bool fits = offset <= w.shared_bytes && w.shared_bytes - offset >= requested.bytes;
-    if (fits) return {reinterpret_cast<std::uint64_t>(w.shared) + offset, {}};
+    if (const auto* const host = shared_bytes_at(w, offset, requested.bytes)) {
+      return {reinterpret_cast<std::uint64_t>(host), {}};
+    }
     report::fault f =
         fault_at(lane, offset, fault_kind::out_of_bounds, report::memory_space::shared);
-    f.detail = "the block has " + std::to_string(w.shared_bytes) + " bytes of shared memory";
+    f.detail = describe_shared(w, offset);
     return {0, f};
   }
 
@@ -136,7 +139,7 @@ struct generic_access {
       f.hint = "the pointer was converted to the global space, but never pointed there";
       return {0, f};
     }
-    if (at % requested.bytes) {
+    if (needs_alignment && at % requested.bytes) {
       report::fault f = fault_at(lane, at, fault_kind::misaligned, report::memory_space::generic);
       f.nearest = launch.space.nearest(at);
       f.hint = hint_for(f, launch.space);
@@ -218,6 +221,14 @@ lane_view find_lanes(warp& w, const instruction& instr, const std::uint64_t* add
     w.host_address[lane] = result.host;
   }
   return {w.host_address.data(), 0};
+}
+
+std::byte* locate_bytes(warp& w, const instruction& instr, int lane, std::uint64_t address,
+                        access requested) {
+  generic_access a{w, instr, requested, false};
+  lane_result result = a.locate(lane, address);
+  if (result.fault) throw kernel_fault{*result.fault};
+  return reinterpret_cast<std::byte*>(result.host);
 }
 
 namespace {

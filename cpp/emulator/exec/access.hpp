@@ -26,6 +26,10 @@ struct access {
 lane_view find_lanes(warp& w, const instruction& instr, const std::uint64_t* address,
                      access requested);
 
+// Returns the bytes of one lane's access, which need no alignment.
+std::byte* locate_bytes(warp& w, const instruction& instr, int lane, std::uint64_t address,
+                        access requested);
+
 // Raise the fault of shared or local accesses of which at least one is invalid. `offset` returns
 // the offset of a lane's access from the start of the space.
 [[noreturn]] void raise_shared_fault(warp& w, const instruction& instr, access requested,

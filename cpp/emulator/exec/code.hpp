@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/exec/async/bulk_site.hpp"
 #include "emulator/exec/instruction.hpp"
 #include "emulator/exec/matrix/matrix_site.hpp"
 #include "emulator/exec/texture/texture_site.hpp"
@@ -15,6 +16,9 @@
 #include "emulator/report/fault.hpp"
 
 namespace halfwarp::emulator::exec {
+
+// Limit of local memory per thread on a device.
+inline constexpr std::uint64_t max_frame_bytes = 512 << 10;
 
 // Byte storage aligned to cache lines. Each value of 32 lanes starts on a line.
 class lane_storage {
@@ -65,7 +69,9 @@ struct function_code {
   std::vector<call_site> calls;
   std::vector<texture_site> textures;
   std::vector<matrix_site> matrices;
+  std::vector<bulk_site> bulks;
   bool reads_reserved_shared = false;  // reads the address of the driver's shared memory
+  bool allocates_stack = false;        // by alloca
 };
 
 struct kernel_code {
@@ -75,6 +81,7 @@ struct kernel_code {
   std::uint32_t range_caches = 0;
   std::uint32_t local_bytes = 0;  // deepest chain of frames without recursion
   bool is_recursive = false;      // by direct calls
+  bool allocates_stack = false;   // by alloca
   // Fault of the first unsupported instruction in the order of the text.
   std::optional<report::fault> refusal;
 };

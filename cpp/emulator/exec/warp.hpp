@@ -15,6 +15,7 @@ using lane_mask = std::uint32_t;
 inline constexpr lane_mask all_lanes = 0xffff'ffffu;
 
 struct block_state;
+struct frame;
 struct function_code;
 struct frame;
 

@@ -14,6 +14,7 @@ enum class allocation_kind : std::uint8_t {
   device,       // cuMemAlloc
   pool,         // cuMemAllocAsync, cuMemAllocFromPoolAsync
   variable,     // .global or .const variable of a loaded module
+  heap,         // malloc and new in a kernel
   mapped,       // cuMemMap with memory on a device
   pinned,       // cuMemAllocHost, cuMemHostAlloc
   managed,      // cuMemAllocManaged

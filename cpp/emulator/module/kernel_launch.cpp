@@ -2,9 +2,11 @@
 // Runs a kernel with the options of the driver and converts its fault to a failure.
 #include "emulator/module/kernel_launch.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "emulator/driver/driver.hpp"
+#include "emulator/exec/code.hpp"
 #include "emulator/stream/conditional.hpp"
 #include "emulator/stream/context.hpp"
 #include "emulator/stream/interruption.hpp"
@@ -29,6 +31,8 @@ exec::run_options options_for(driver& d, stream& target) {
   options.threads = d.settings.threads;
   options.seed = d.settings.seed;
   options.step_limit = d.settings.step_limit;
+  options.stack_bytes = static_cast<std::uint32_t>(
+      std::min<std::size_t>(owner.root().stack_bytes, exec::max_frame_bytes));
   options.check_memory = d.settings.checks_for(check::memory);
   options.check_sync = d.settings.checks_for(check::sync);
   options.check_races = d.settings.checks_for(check::race);
@@ -38,6 +42,8 @@ exec::run_options options_for(driver& d, stream& target) {
   options.set_conditional = [&d, &owner](std::uint64_t handle, std::uint32_t value) {
     return set_conditional(d, owner, handle, value);
   };
+  options.heap = &owner.root().heap;
+  options.context = owner.root().id();
   options.textures = &d.textures;
   options.multiprocessors = static_cast<std::uint32_t>(owner.multiprocessors());
   options.interruptions = &interruptions;

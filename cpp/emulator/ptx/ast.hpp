@@ -156,7 +156,23 @@ enum class operand_kind : std::uint8_t {
 
 enum class address_base : std::uint8_t { none, register_, special_register, symbol };
 
-enum class component : std::uint8_t { none, x, y, z, w, b0, b1, b2, b3, h0, h1 };
+enum class component : std::uint8_t { none, x, y, z, w, b0, b1, b2, b3, h0, h1, lanes };
+
+// A selector of several lanes, such as .h32 or .b7531: the value of an operand with component
+// lanes. The digit of the lowest lane, which is written last, is in the lowest 4 bits.
+class lane_selector {
+ public:
+  explicit constexpr lane_selector(std::int64_t value) : bits_{static_cast<std::uint32_t>(value)} {}
+  constexpr lane_selector(bool is_bytes, int count, std::uint16_t digits)
+      : bits_{digits | static_cast<std::uint32_t>(count) << 16 | std::uint32_t{is_bytes} << 20} {}
+  constexpr std::int64_t value() const { return bits_; }
+  constexpr std::uint16_t digits() const { return static_cast<std::uint16_t>(bits_); }
+  constexpr int count() const { return static_cast<int>(bits_ >> 16 & 15); }
+  constexpr bool is_bytes() const { return bits_ >> 20 & 1; }
+
+ private:
+  std::uint32_t bits_;
+};
 
 struct operand {
   operand_kind kind = operand_kind::sink;

@@ -10,8 +10,8 @@
 namespace halfwarp::emulator::ptx {
 namespace {
 
-constexpr std::array<std::string_view, 11> components = {"",    ".x",  ".y",  ".z",  ".w", ".b0",
-                                                         ".b1", ".b2", ".b3", ".h0", ".h1"};
+constexpr std::array<std::string_view, 12> components = {"",    ".x",  ".y",  ".z",  ".w",  ".b0",
+                                                         ".b1", ".b2", ".b3", ".h0", ".h1", ""};
 static_assert(components[static_cast<std::size_t>(component::h1)] == ".h1");
 
 constexpr std::array<std::string_view, 5> linkages = {"", ".visible ", ".weak ", ".extern ",
@@ -307,6 +307,12 @@ class printer {
       put(is_predicate ? "!" : "-");
     }
     put(o.name, components[static_cast<std::size_t>(o.component)]);
+    if (o.component == component::lanes) print_lanes(lane_selector{o.value});
+  }
+
+  void print_lanes(lane_selector selector) {
+    put(selector.is_bytes() ? ".b" : ".h");
+    for (int i = selector.count() - 1; i >= 0; --i) put(selector.digits() >> 4 * i & 15);
   }
 
   void print_address(const operand& o) {

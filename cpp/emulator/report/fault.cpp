@@ -45,6 +45,7 @@ constexpr fault_entry faults[] = {
     {fault_kind::freed_memory, "freed-memory", CUDA_ERROR_INVALID_VALUE, false},
     {fault_kind::not_supported, "not-supported", CUDA_ERROR_NOT_SUPPORTED, false},
     {fault_kind::interrupted, "interrupted", CUDA_ERROR_LAUNCH_TIMEOUT, true},
+    {fault_kind::invalid_free, "invalid-free", CUDA_ERROR_LAUNCH_FAILED, true},
     {fault_kind::race, "race", CUDA_SUCCESS, false},
     {fault_kind::uninitialized, "uninitialized", CUDA_SUCCESS, false},
 };

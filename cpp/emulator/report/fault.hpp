@@ -40,6 +40,7 @@ enum class fault_kind : std::uint8_t {
   freed_memory,   // a call received the address of freed memory
   not_supported,  // an instruction that is not emulated; detected by the launch
   interrupted,    // SIGINT while the program waited for the kernel
+  invalid_free,   // a kernel called free with an address that is no block of the heap
   race,           // two threads accessed the same bytes without order between them
   uninitialized,  // the program used bytes that nobody wrote
 };

@@ -17,9 +17,9 @@ context::context(emulator::device& device, unsigned flags, bool is_primary)
       is_primary_{is_primary} {
   assign_unique_id();
   limits.fill(0);
-  limits[CU_LIMIT_STACK_SIZE] = 1024;
+  limits[CU_LIMIT_STACK_SIZE] = default_stack_bytes;
   limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
-  limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
+  limits[CU_LIMIT_MALLOC_HEAP_SIZE] = memory::device_heap::default_bytes;
 }
 
 context::context(const std::shared_ptr<context>& primary, const CUdevResource& sm_resource,

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/memory/device_heap.hpp"
 #include "emulator/object/object.hpp"
 #include "emulator/stream/operation.hpp"
 #include "emulator/stream/stream.hpp"
@@ -39,6 +40,8 @@ class context : public object {
   // the primary context, and owns its streams and resources.
   context(const std::shared_ptr<context>& primary, const CUdevResource& sm,
           const CUdevResource& workqueue);
+
+  static constexpr std::size_t default_stack_bytes = 1024;
 
   emulator::device& device() const noexcept { return device_; }
   bool is_primary() const noexcept { return is_primary_; }
@@ -87,6 +90,9 @@ class context : public object {
   unsigned api_version;
   CUfunc_cache cache_preference = CU_FUNC_CACHE_PREFER_NONE;
   std::array<std::size_t, CU_LIMIT_MAX> limits;
+  // These members of the root context need no lock.
+  memory::device_heap heap;
+  std::atomic<std::size_t> stack_bytes{default_stack_bytes};
   std::set<std::shared_ptr<stream>, by_id> active;  // streams with pending operations
   std::set<std::uint64_t> peers;  // ids of contexts whose memory this context may access
   // For a primary context.

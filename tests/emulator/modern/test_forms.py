@@ -96,8 +96,6 @@ def test_vectors_of_floats(run_words, kind, width):
         "mov.b32 f, i0; cvt.rn.e4m3x2.f32 h, f, f;",
         "mbarrier.test_wait.shared::cluster.b64 p, [memory], g;",
         "dp2a.s32.s32 o0, i0, i0, i0;",
-        "mapa.shared::cluster.u32 o0, i0, i0;",
-        "vadd.s32.s32.s32 o0, i0, i0;",
     ],
 )
 def test_a_refused_form_names_its_line(run_words, body):

@@ -190,7 +190,12 @@ CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit) noexcept {
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) noexcept {
   return run_locked([&](call& c) {
     require_limit(limit);
-    c.current()->limits[limit] = value;
+    auto& owner = *c.current();
+    require(limit != CU_LIMIT_MALLOC_HEAP_SIZE || owner.heap.set_limit(value),
+            CUDA_ERROR_INVALID_VALUE,
+            "a kernel has used the heap, whose size is final then; set the limit before");
+    if (limit == CU_LIMIT_STACK_SIZE) owner.stack_bytes = value;
+    owner.limits[limit] = value;
   });
 }
 

@@ -98,6 +98,8 @@ void require_allocated(const memory::allocation& allocation) {
   require(!allocation.is_imported || allocation.pool != 0, CUDA_ERROR_INVALID_VALUE,
           "memory of an interprocess handle is closed with cuIpcCloseMemHandle");
   require(!is_mapped, CUDA_ERROR_INVALID_VALUE, "mapped memory is unmapped with cuMemUnmap");
+  require(allocation.kind != heap, CUDA_ERROR_INVALID_VALUE,
+          "memory of malloc in a kernel is freed with free in a kernel");
   require(allocation.kind != variable && allocation.kind != registered, CUDA_ERROR_INVALID_VALUE,
           "module variables and registered memory cannot be freed");
 }

@@ -124,7 +124,9 @@ CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func,
     require(kernel->device().attributes()[CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH] != 0,
             CUDA_ERROR_NOT_SUPPORTED, "the device does not support clusters");
     const auto shape = shape_of(*config);
-    int size = 1;
+    const auto& fixed = kernel->code().attributes().cluster;
+    int size =
+        static_cast<int>(std::max(fixed[0], 1u) * std::max(fixed[1], 1u) * std::max(fixed[2], 1u));
     for (unsigned i = 0; i < config->numAttrs; ++i) {
       if (config->attrs[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
       const auto& cluster = config->attrs[i].value.clusterDim;

@@ -34,6 +34,9 @@ void run_commit_copies(warp& w, const instruction& instr);
 // The immediate is the number of groups that may be pending; -1: completes open groups too.
 void run_wait_copies(warp& w, const instruction& instr);
 
+// cp.async.mbarrier.arrive. Operands and flags: as of run_phase_barrier.
+void run_copy_arrive(warp& w, const instruction& instr);
+
 enum class phase_operation : std::int64_t {
   init,
   invalidate,
@@ -51,6 +54,12 @@ enum class phase_operation : std::int64_t {
 namespace phase_flag {
 inline constexpr std::uint16_t must_not_complete = 1, expects = 2, adds_pending = 4;
 }  // namespace phase_flag
+
+// Lowers the pending bytes of a barrier, as a copy that has ended does.
+void complete_bytes(std::byte* barrier, std::uint32_t bytes);
+// Arrives once at a barrier, as cp.async.mbarrier.arrive does when the copies have ended.
+void complete_arrival(std::byte* barrier);
+void raise_pending(std::byte* barrier);
 
 inline constexpr operand_slot no_result = std::numeric_limits<operand_slot>::max();
 

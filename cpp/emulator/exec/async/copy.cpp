@@ -8,7 +8,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/async/async.hpp"
-#include "emulator/exec/schedule/state.hpp"
+#include "emulator/exec/schedule/cluster.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -90,10 +90,21 @@ void complete(warp& w, const pending_copy& copy) {
   std::memset(to + copy.read, 0, copy.bytes - copy.read);
 }
 
+std::uint32_t thread_of(const warp& w, int lane) {
+  return w.index * warp_size + static_cast<std::uint32_t>(lane);
+}
+
+void add_pieces(bulk_copy& to, warp& w, const pending_copy& copy) {
+  static constexpr std::byte zeros[16]{};
+  std::byte* const target = w.shared + copy.to;
+  to.pieces.push_back({reinterpret_cast<const std::byte*>(copy.from), target, copy.read});
+  to.pieces.push_back({zeros, target + copy.read, std::uint32_t{copy.bytes} - copy.read});
+}
+
 thread_copies& copies_of(warp& w, int lane) {
   auto& all = w.block->copies;
   if (all.empty()) all.resize(w.block->warps.size() * warp_size);
-  return all[w.index * warp_size + static_cast<std::uint32_t>(lane)];
+  return all[thread_of(w, lane)];
 }
 
 // Completes the copies of the groups before `end`.
@@ -134,6 +145,23 @@ void run_copy(warp& w, const instruction& instr) {
   });
 }
 
+// The copies of a lane complete, and then it arrives: at once, or when a thread tests the barrier.
+void run_copy_arrive(warp& w, const instruction& instr) {
+  if (!w.block->launch->options.copies_are_late) return run_phase_barrier(w, instr);
+  for_each_lane(w.active, [&](int l) {
+    bulk_copy late;
+    late.barrier = shared_bytes_at(w, w.at<std::uint64_t>(instr.operand[4])[l], 8);
+    if (!late.barrier) return run_phase_barrier(w, instr);  // raises the fault
+    if (instr.flags & phase_flag::adds_pending) raise_pending(late.barrier);
+    late.arrives = true;
+    late.owner = &w.block->copies;
+    late.lane = thread_of(w, l);
+    for (const pending_copy& copy : copies_of(w, l).pending) add_pieces(late, w, copy);
+    copies_of(w, l).pending.clear();
+    w.block->cluster->copies.add(std::move(late));
+  });
+}
+
 void run_commit_copies(warp& w, const instruction&) {
   if (!w.block->launch->options.copies_are_late) return;
   for_each_lane(w.active, [&](int l) { ++copies_of(w, l).group; });
@@ -142,6 +170,8 @@ void run_commit_copies(warp& w, const instruction&) {
 void run_wait_copies(warp& w, const instruction& instr) {
   if (!w.block->launch->options.copies_are_late) return;
   for_each_lane(w.active, [&](int l) {
+    // Copies that were left to an mbarrier may complete earlier.
+    w.block->cluster->copies.complete_groups(&w.block->copies, thread_of(w, l), 1);
     thread_copies& copies = copies_of(w, l);
     if (instr.immediate < 0) return complete_before(w, copies, copies.group + 1);
     const auto allowed = static_cast<std::uint64_t>(instr.immediate);

@@ -3,12 +3,13 @@
 //
 // The 8 bytes of the barrier are its state, so that a program that overwrites them breaks it. One
 // host thread runs a block, so the state needs no atomic access.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/async/async.hpp"
-#include "emulator/exec/schedule/state.hpp"
+#include "emulator/exec/schedule/cluster.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -40,7 +41,12 @@ struct state {
   std::uint64_t token() const {
     return std::uint64_t{phase} << 61 | static_cast<std::uint64_t>(pending) << 20;
   }
-  bool is_complete() const { return pending == 0 && bytes == 0; }
+  bool is_whole() const { return is_valid && pending <= expected; }
+  void complete_if_due() {
+    if (pending != 0 || bytes != 0) return;
+    phase = !phase;
+    pending = expected;
+  }
 };
 
 class lane_barrier {
@@ -53,7 +59,9 @@ class lane_barrier {
       set_result(static_cast<std::uint32_t>(state::from(operand64(1)).pending));
       return;
     }
-    std::byte* const cell = w_.shared + w_.at<std::uint64_t>(instr_.operand[4])[lane_];
+    std::byte* const cell =
+        shared_bytes_at(w_, w_.at<std::uint64_t>(instr_.operand[4])[lane_], barrier_bytes);
+    if (is_test()) complete_late_copies(cell);
     std::uint64_t word;
     std::memcpy(&word, cell, sizeof word);
     if (operation_ == phase_operation::init) {
@@ -61,7 +69,7 @@ class lane_barrier {
       if (s_.pending < 1 || s_.pending > max_count) raise("the count of arrivals is", s_.pending);
     } else {
       s_ = state::from(word);
-      if (!s_.is_valid || s_.pending > s_.expected) raise_invalid();
+      if (!s_.is_whole()) raise_invalid();
       update();
     }
     word = operation_ == phase_operation::invalidate ? 0 : s_.word();
@@ -69,6 +77,16 @@ class lane_barrier {
   }
 
  private:
+  bool is_test() const {
+    return operation_ == phase_operation::test || operation_ == phase_operation::test_parity;
+  }
+
+  // A test is where a thread waits for copies, so they end here at the latest.
+  void complete_late_copies(const std::byte* cell) {
+    bulk_queue& copies = w_.block->cluster->copies;
+    if (!copies.is_empty()) copies.complete_for(cell);
+  }
+
   void update() {
     switch (operation_) {
       case phase_operation::arrive:
@@ -102,21 +120,16 @@ class lane_barrier {
     }
     if (operation_ == phase_operation::arrive_drop) s_.expected -= count;
     s_.pending -= count;
-    if (s_.is_complete() && (instr_.flags & phase_flag::must_not_complete)) {
+    const bool is_complete = s_.pending == 0 && s_.bytes == 0;
+    if (is_complete && (instr_.flags & phase_flag::must_not_complete)) {
       raise("an arrival with .noComplete completes the phase, with the count", count);
     }
-    complete_if_due();
+    s_.complete_if_due();
   }
 
   void add_bytes(std::int64_t bytes) {
     s_.bytes = checked(s_.bytes + bytes);
-    complete_if_due();
-  }
-
-  void complete_if_due() {
-    if (!s_.is_complete()) return;
-    s_.phase = !s_.phase;
-    s_.pending = s_.expected;
+    s_.complete_if_due();
   }
 
   std::int64_t checked(std::int64_t count) const {
@@ -163,13 +176,37 @@ std::uint64_t offset_of(warp& w, const instruction& instr, int lane) {
 void require_aligned(warp& w, const instruction& instr) {
   for (lane_mask remaining = w.active; remaining; remaining &= remaining - 1) {
     const std::uint64_t at = offset_of(w, instr, std::countr_zero(remaining));
-    const bool fits = at <= w.shared_bytes && w.shared_bytes - at >= barrier_bytes;
-    if (fits && at % barrier_bytes == 0) continue;
+    if (at % barrier_bytes == 0 && shared_bytes_at(w, at, barrier_bytes)) continue;
     raise_shared_fault(w, instr, {report::access_kind::atomic, barrier_bytes}, &offset_of);
   }
 }
 
+// Changes the barrier at a host address. A program may have overwritten it in the meantime.
+template <class Change>
+void update_state(std::byte* barrier, Change&& apply) {
+  std::uint64_t word;
+  std::memcpy(&word, barrier, sizeof word);
+  state s = state::from(word);
+  if (!s.is_whole()) return;
+  apply(s);
+  s.complete_if_due();
+  word = s.word();
+  std::memcpy(barrier, &word, sizeof word);
+}
+
 }  // namespace
+
+void complete_bytes(std::byte* barrier, std::uint32_t bytes) {
+  update_state(barrier, [&](state& s) { s.bytes = std::max(s.bytes - bytes, -max_count); });
+}
+
+void complete_arrival(std::byte* barrier) {
+  update_state(barrier, [](state& s) { s.pending = std::max<std::int64_t>(s.pending - 1, 0); });
+}
+
+void raise_pending(std::byte* barrier) {
+  update_state(barrier, [](state& s) { s.pending = std::min(s.pending + 1, max_count); });
+}
 
 void run_phase_barrier(warp& w, const instruction& instr) {
   if (phase_operation{instr.immediate} != phase_operation::pending_count) require_aligned(w, instr);

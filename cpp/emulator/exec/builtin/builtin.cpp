@@ -2,6 +2,8 @@
 // The table of built-in functions; assertions and traps.
 #include "emulator/exec/builtin/builtin.hpp"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "emulator/exec/access.hpp"
@@ -13,6 +15,8 @@ namespace {
 constexpr builtin_function builtins[] = {
     {"__assertfail", &run_assertfail, {8, 8, 4, 8, 8}, 0},
     {"cudaGraphSetConditional", &run_set_conditional, {8, 4}, 0},
+    {"free", &run_free, {8}, 0},
+    {"malloc", &run_malloc, {8}, 8},
     {"vprintf", &run_vprintf, {8, 8}, 4},
 };
 
@@ -68,6 +72,20 @@ std::uint64_t builtin_argument(warp& w, const instruction& instr, int lane, std:
   return value;
 }
 
+void set_builtin_result(warp& w, const instruction& instr, int lane, std::uint64_t value) {
+  for (const parameter_copy& p : w.function->calls[instr.target].results) {
+    std::byte* to =
+        p.to_place == parameter_copy::place::memory
+            ? w.local + static_cast<std::size_t>(lane) * w.local_stride + w.frame_base + p.to
+            : w.at<std::byte>(p.to) + static_cast<std::size_t>(lane) * p.bytes;
+    std::memcpy(to, &value, std::min<std::size_t>(sizeof value, p.bytes));
+    if (auto& definedness = w.block->launch->definedness) {
+      const bool is_memory = p.to_place == parameter_copy::place::memory;
+      definedness->define_result(w, {w.current, is_memory, p.to}, p.bytes, lane);
+    }
+  }
+}
+
 std::string read_text(warp& w, int lane, std::uint64_t address, std::size_t max_bytes) {
   std::string text;
   for (char c; text.size() < max_bytes && read_generic(w, lane, address, &c, 1) && c; ++address) {
@@ -93,16 +111,28 @@ void run_set_conditional(warp& w, const instruction& instr) {
   }
 }
 
-// __assertfail(message, file, line, function, char size)
+// __assertfail(message, file, line, function, char size). Each thread prints the line that a device
+// prints.
 void run_assertfail(warp& w, const instruction& instr) {
-  int lane = __builtin_ctz(w.active);
-  auto text = [&](std::size_t n) {
+  const auto text = [&](int lane, std::size_t n) {
     return read_text(w, lane, builtin_argument(w, instr, lane, n));
   };
-  std::string line =
-      std::to_string(static_cast<std::uint32_t>(builtin_argument(w, instr, lane, 2)));
-  raise(w, instr, report::fault_kind::device_assert,
-        text(1) + ":" + line + ": " + text(3) + ": Assertion `" + text(0) + "` failed", "");
+  const auto axes = [](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+    return "[" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + "]";
+  };
+  const auto& block = w.block->index;
+  std::string start, end, lines;
+  for (lane_mask remaining = w.active; remaining; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
+    const auto line = static_cast<std::uint32_t>(builtin_argument(w, instr, lane, 2));
+    start = text(lane, 1) + ":" + std::to_string(line) + ": " + text(lane, 3) + ": ";
+    end = "Assertion `" + text(lane, 0) + "` failed";
+    lines += start + "block: " + axes(block[0], block[1], block[2]) +
+             ", thread: " + axes(w.thread[0][lane], w.thread[1][lane], w.thread[2][lane]) + " " +
+             end + ".\n";
+  }
+  std::fputs(lines.c_str(), stderr);
+  raise(w, instr, report::fault_kind::device_assert, start + end, "");
 }
 
 }  // namespace halfwarp::emulator::exec

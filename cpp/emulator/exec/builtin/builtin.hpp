@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions without a PTX body that kernels call: vprintf, __assertfail and
-// cudaGraphSetConditional. Also the trap instruction.
+// Functions without a PTX body that kernels call: vprintf, malloc, free, __assertfail
+// and cudaGraphSetConditional. Also the trap instruction.
 #pragma once
 
 #include <array>
@@ -25,10 +25,13 @@ bool accepts(const builtin_function& callee, const call_site& site) noexcept;
 void run_trap(warp& w, const instruction& instr);
 void run_vprintf(warp& w, const instruction& instr);
 void run_assertfail(warp& w, const instruction& instr);
+void run_malloc(warp& w, const instruction& instr);
+void run_free(warp& w, const instruction& instr);
 void run_set_conditional(warp& w, const instruction& instr);
 
 // Returns argument n of a lane's call as an integer.
 std::uint64_t builtin_argument(warp& w, const instruction& instr, int lane, std::size_t n);
+void set_builtin_result(warp& w, const instruction& instr, int lane, std::uint64_t value);
 // Returns a null-terminated string, truncated to `max_bytes` bytes.
 std::string read_text(warp& w, int lane, std::uint64_t address, std::size_t max_bytes = 4096);
 

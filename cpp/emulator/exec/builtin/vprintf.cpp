@@ -207,20 +207,6 @@ class formatter {
   std::size_t at_ = 0;
 };
 
-void write_result(warp& w, const instruction& instr, int lane, std::uint32_t value) {
-  for (const parameter_copy& p : w.function->calls[instr.target].results) {
-    std::byte* to =
-        p.to_place == parameter_copy::place::memory
-            ? w.local + static_cast<std::size_t>(lane) * w.local_stride + w.frame_base + p.to
-            : w.at<std::byte>(p.to) + static_cast<std::size_t>(lane) * p.bytes;
-    std::memcpy(to, &value, std::min<std::size_t>(sizeof(value), p.bytes));
-    if (auto& definedness = w.block->launch->definedness) {
-      const bool is_memory = p.to_place == parameter_copy::place::memory;
-      definedness->define_result(w, {w.current, is_memory, p.to}, p.bytes, lane);
-    }
-  }
-}
-
 }  // namespace
 
 // vprintf(format, arguments) -> number of arguments
@@ -231,7 +217,7 @@ void run_vprintf(warp& w, const instruction& instr) {
     std::string format = read_text(w, lane, builtin_argument(w, instr, lane, 0));
     formatter f{w, instr, lane, std::move(format)};
     std::string text = f.run();
-    write_result(w, instr, lane, f.count());
+    set_builtin_result(w, instr, lane, f.count());
     if (!launch.options.print) continue;
     std::lock_guard lock{launch.mutex};
     launch.options.print(text);

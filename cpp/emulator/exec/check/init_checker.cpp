@@ -63,7 +63,9 @@ const init_site& init_checker::site_of(const warp& w, const instruction& instr) 
 }
 
 void init_checker::begin(block_state& block) const {
-  block.shared_states.assign(launch_.shared_bytes, unwritten);
+  // Other blocks of a cluster write shared memory too, which the check does not follow.
+  const bool is_alone = launch_.request.cluster.count() == 1;
+  block.shared_states.assign(launch_.shared_bytes, is_alone ? unwritten : written);
   std::fill(block.shared_states.begin() + launch_.reserved_shared, block.shared_states.end(),
             written);
   block.local_states.assign(block.local.size(), unwritten);

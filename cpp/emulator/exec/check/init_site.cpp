@@ -10,9 +10,12 @@
 
 #include "emulator/exec/async/async.hpp"
 #include "emulator/exec/builtin/builtin.hpp"
+#include "emulator/exec/builtin/stack.hpp"
 #include "emulator/exec/handler_table.hpp"
 #include "emulator/exec/matrix/matrix_site.hpp"
 #include "emulator/exec/scalar/scalar.hpp"
+#include "emulator/exec/scalar/video.hpp"
+#include "emulator/exec/schedule/cluster.hpp"
 #include "emulator/exec/texture/texture_site.hpp"
 #include "emulator/exec/watch/access_shape.hpp"
 
@@ -135,6 +138,14 @@ constexpr handler without_rule[] = {
     &run_halves_from_small,
     &run_small_from_halves,
     &run_pack,
+    &run_copy_arrive,
+    &run_video,
+    &run_mapa,
+    &run_getctarank,
+    &run_alloca,
+    &run_stacksave,
+    &run_stackrestore,
+    &run_commit_bulk,
 };
 
 value_rule rule_of(handler run) {

@@ -106,8 +106,9 @@ struct warp_order {
 };
 
 struct block_order {
-  std::uint32_t number = 0;  // of the block in the launch
-  std::uint32_t first = 0;   // its first segment
+  std::uint32_t number = 0;         // of the block in the launch
+  std::uint32_t first = 0;          // its first segment
+  std::uint32_t cluster_first = 0;  // the first segment of its cluster; 0: the block is alone
   std::vector<warp_order> warps;
   struct arrivals {
     std::vector<lane_mask> waiting, passing;  // by warp: lanes at bar.sync, and at bar.arrive

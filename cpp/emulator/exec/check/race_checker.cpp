@@ -6,7 +6,7 @@
 
 #include "emulator/exec/async/async.hpp"
 #include "emulator/exec/program.hpp"
-#include "emulator/exec/schedule/state.hpp"
+#include "emulator/exec/schedule/cluster.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -61,7 +61,10 @@ race_checker::race_checker(const launch_state& launch)
 
 void race_checker::begin(const block_state& block) {
   last_block_ = nullptr;
-  order_.begin(blocks_[&block], static_cast<std::uint32_t>(block.number), launch_.warps_per_block);
+  race::block_order& order = blocks_[&block];
+  order_.begin(order, static_cast<std::uint32_t>(block.number), launch_.warps_per_block);
+  if (launch_.request.cluster.count() == 1) return;
+  order.cluster_first = blocks_.at(block.cluster->blocks[0]).first;
 }
 
 race::block_order& race_checker::order_of(const warp& w) {
@@ -91,32 +94,32 @@ void race_checker::record(warp& w, const instruction& instr, lane_mask lanes) {
     case race_site::role::fence:
       return order_.fence(order_of(w), w.index, site.reach);
     case race_site::role::phase_barrier:
-      return record_phase(w, instr, lanes);
+      return record_phase(w, instr, lanes, site.reach);
     case race_site::role::access:
       return record_access(w, instr, site, lanes);
   }
 }
 
 // Arrivals release and tests acquire, as accesses of the block.
-void race_checker::record_phase(warp& w, const instruction& instr, lane_mask lanes) {
+void race_checker::record_phase(warp& w, const instruction& instr, lane_mask lanes, scope reach) {
   race::block_order& block = order_of(w);
   const auto operation = static_cast<phase_operation>(instr.immediate);
   if (operation == phase_operation::init || operation == phase_operation::invalidate) return;
   const std::uint64_t* offset = w.at<std::uint64_t>(instr.operand[4]);
   const bool is_test =
       operation == phase_operation::test || operation == phase_operation::test_parity;
-  if (!is_test) order_.fence(block, w.index, scope::cta);
+  if (!is_test) order_.fence(block, w.index, reach);
   std::uint64_t last = 0;
   each_lane(lanes, [&](std::uint32_t lane) {
-    const std::uint64_t address = reinterpret_cast<std::uint64_t>(w.shared) + offset[lane];
+    const auto address = reinterpret_cast<std::uint64_t>(shared_bytes_at(w, offset[lane], 8));
     if (is_test) {
-      if (address != last) order_.acquire(block, w.index, address, scope::cta);
+      if (address != last) order_.acquire(block, w.index, address, reach);
       last = address;
     } else {
-      order_.release(block, w.index, lane, address, scope::cta, true);
+      order_.release(block, w.index, lane, address, reach, true);
     }
   });
-  if (is_test) order_.fence(block, w.index, scope::cta);
+  if (is_test) order_.fence(block, w.index, reach);
 }
 
 void race_checker::record_access(warp& w, const instruction& instr, const race_site& site,
@@ -169,6 +172,12 @@ void race_checker::locate(lane_mask lanes) {
   });
 }
 
+// Other blocks of a cluster access shared memory too, so it counts as memory of the grid.
+void race_checker::set_space(race::accessor& by, const shared_word& word) const {
+  by.is_in_cluster = word.is_shared && by.block.cluster_first != 0;
+  by.is_shared = word.is_shared && !by.is_in_cluster;
+}
+
 race::accessor race_checker::accessor_of(bool is_write) {
   race::block_order& block = order_of(*now_.view);
   const std::uint32_t index = now_.view->index;
@@ -187,7 +196,7 @@ void race_checker::compare() {
     const lane_mask half = now_.lanes & lane_mask{0xffff} << first;
     if (!half || compare_half(by, first, half)) continue;
     each_lane(half, [&](std::uint32_t lane) {
-      by.is_shared = now_.words[lane].is_shared;
+      set_space(by, now_.words[lane]);
       by.is_write = is_write && !(use == memory_use::cas && is_failing_swap(lane));
       compare_lane(by, lane);
     });
@@ -205,7 +214,7 @@ bool race_checker::compare_half(race::accessor& by, std::uint32_t first, lane_ma
     are_in_order &= cell == start + std::uint64_t{i} * 4;
     are_equal &= cell == start;
   }
-  by.is_shared = now_.words[first].is_shared;
+  set_space(by, now_.words[first]);
   if (are_in_order) {
     shadow_.access_half(by, start, first);
   } else if (are_equal && !by.is_write) {
@@ -317,6 +326,21 @@ void race_checker::open(const block_state& block, std::uint32_t barrier) {
   }
   by.waiting.assign(by.waiting.size(), 0);
   by.passing.assign(by.passing.size(), 0);
+}
+
+void race_checker::arrive_at_cluster(const warp& w, lane_mask lanes) {
+  race::block_order& block = order_of(w);
+  const auto address = reinterpret_cast<std::uint64_t>(w.block->cluster);
+  order_.fence(block, w.index, scope::gpu);
+  each_lane(lanes, [&](std::uint32_t lane) {
+    order_.release(block, w.index, lane, address, scope::gpu, true);
+  });
+}
+
+void race_checker::leave_cluster(const warp& w) {
+  race::block_order& block = order_of(w);
+  order_.acquire(block, w.index, reinterpret_cast<std::uint64_t>(w.block->cluster), scope::gpu);
+  order_.fence(block, w.index, scope::gpu);
 }
 
 void race_checker::meet(const warp& w, const instruction& instr, lane_mask members) {

@@ -32,6 +32,9 @@ class race_checker final : private race::conflict_listener {
   // Call when lanes arrive at a barrier, and when it opens.
   void arrive(const warp& w, std::uint32_t barrier, lane_mask lanes, bool waits);
   void open(const block_state& block, std::uint32_t barrier);
+  // Call when lanes arrive at the barrier of the cluster, and when a warp continues after it.
+  void arrive_at_cluster(const warp& w, lane_mask lanes);
+  void leave_cluster(const warp& w);
   // Call after the members of a mask have executed an instruction together.
   void meet(const warp& w, const instruction& instr, lane_mask members);
 
@@ -54,7 +57,7 @@ class race_checker final : private race::conflict_listener {
   race::block_order& order_of(const warp& w);
 
   void record_access(warp& w, const instruction& instr, const race_site& site, lane_mask lanes);
-  void record_phase(warp& w, const instruction& instr, lane_mask lanes);
+  void record_phase(warp& w, const instruction& instr, lane_mask lanes, race::scope reach);
   void locate(lane_mask lanes);
   void compare();
   bool compare_half(race::accessor& by, std::uint32_t first, lane_mask lanes);
@@ -63,6 +66,7 @@ class race_checker final : private race::conflict_listener {
   void record_order(race::block_order& block);
   bool stores_present_value(std::uint32_t lane);
   bool is_failing_swap(std::uint32_t lane);
+  void set_space(race::accessor& by, const shared_word& word) const;
   race::accessor accessor_of(bool is_write);
 
   void on_conflict(race::conflict kind, race::cell first, const race::accessor& by,

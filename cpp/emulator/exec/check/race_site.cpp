@@ -12,7 +12,7 @@ using ptx::opcode;
 using ptx::qualifier;
 using race::scope;
 
-// The scope of a cluster counts as the scope of the device, since clusters are not emulated.
+// The scope of a cluster counts as the scope of the device, which orders more.
 scope scope_of(const ptx::mnemonic& m, scope otherwise) {
   if (m.has(qualifier::sys)) return scope::sys;
   if (m.has(qualifier::gpu) || m.has(qualifier::gl) || m.has(qualifier::cluster)) return scope::gpu;
@@ -50,8 +50,9 @@ race_site make_race_site(const ptx::module& owner, const function_code& function
   const bool has_handler = instr.kind == flow::next || instr.kind == flow::yield;
   if (!has_handler || instr.source >= source.size()) return site;
   const ptx::mnemonic& m = owner.mnemonic_of(source[instr.source]);
-  if (instr.run == &run_phase_barrier) {
+  if (instr.run == &run_phase_barrier || instr.run == &run_copy_arrive) {
     site.use = race_site::role::phase_barrier;
+    site.reach = m.has(qualifier::cluster) ? scope::gpu : scope::cta;
     return site;
   }
   site.shape = shape_of(instr);
@@ -75,8 +76,9 @@ bool orders_some_threads(const race_site& site) {
   if (site.acquires || site.releases) return true;
   const instruction& instr = *site.at;
   if (instr.kind == flow::barrier) {
-    return (instr.flags & barrier_flag::has_count) != 0 ||
-           static_cast<barrier_operation>(instr.immediate) == barrier_operation::arrive ||
+    const auto operation = static_cast<barrier_operation>(instr.immediate);
+    if (operation >= barrier_operation::cluster_arrive) return true;
+    return (instr.flags & barrier_flag::has_count) != 0 || operation == barrier_operation::arrive ||
            !is_barrier_zero(*site.function, instr.operand[2]);
   }
   return instr.kind == flow::collective && !is_all_lanes(*site.function, instr.operand[4]);

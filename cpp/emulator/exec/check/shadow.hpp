@@ -30,11 +30,15 @@ struct accessor {
   std::uint32_t warp = 0;
   bool is_shared = false;  // the memory belongs to the block
   bool is_write = false;
-  cell mine;  // the segment, scope and site of the access; the lane is added
+  cell mine;                   // the segment, scope and site of the access; the lane is added
+  bool is_in_cluster = false;  // the memory belongs to a block of a cluster
 
   warp_order& clocks() const { return block.warps[warp]; }
   // Segments before this one cannot race with the access.
-  std::uint32_t oldest() const { return is_shared ? block.first : order.segments.first(); }
+  std::uint32_t oldest() const {
+    if (is_in_cluster) return block.cluster_first;
+    return is_shared ? block.first : order.segments.first();
+  }
   // Segments before this one are ordered before the access.
   std::uint32_t limit() const { return is_shared ? clocks().full : order.segments.first(); }
 };

@@ -3,11 +3,10 @@
 #include "emulator/exec/async/async.hpp"
 #include "emulator/exec/decode/opcodes.hpp"
 #include "emulator/exec/handler_table.hpp"
+#include "emulator/exec/schedule/cluster.hpp"
 #include "emulator/memory/address_space.hpp"
 
 namespace halfwarp::emulator::exec {
-namespace {
-
 using ptx::operand_kind;
 using ptx::qualifier;
 using ptx::scalar_type;
@@ -16,7 +15,7 @@ using ptx::state_space;
 using address = function_decoder::address;
 
 // Adds the displacement, modulo the width of the register.
-operand_slot with_displacement(function_decoder& d, const address& at) {
+operand_slot emit_whole_address(function_decoder& d, const address& at) {
   if (at.displacement == 0) return at.base;
   const int bits = at.is_narrow ? 32 : 64;
   const operand_slot sum = d.temporary(bits);
@@ -24,11 +23,9 @@ operand_slot with_displacement(function_decoder& d, const address& at) {
   return sum;
 }
 
-}  // namespace
-
 operand_slot emit_shared_offset(function_decoder& d, const ptx::operand& o, state_space space) {
   const address at = d.address_of(o, space);
-  operand_slot slot = with_displacement(d, at);
+  operand_slot slot = emit_whole_address(d, at);
   if (at.space == state_space::shared) {
     if (!at.is_narrow) return slot;
     const operand_slot wide = d.temporary(64);
@@ -88,14 +85,12 @@ void decode_copy(function_decoder& d) {
   instr.cache = d.new_range_cache();
 }
 
-// An arrive-on completes all copies of the thread first.
 void decode_copy_arrive(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   if (!m.has(qualifier::arrive) || m.type(0) != scalar_type::b64)
     throw unsupported{"this form of cp.async"};
   const operand_slot at = emit_shared_offset(d, d.operand(0), m.space(0));
-  d.emit(&run_wait_copies, flow::next).immediate = -1;
-  instruction& instr = d.emit(&run_phase_barrier, flow::next);
+  instruction& instr = d.emit(&run_copy_arrive, flow::next);
   instr.operand = {no_result, 0, 0, 0, at};
   instr.immediate = static_cast<std::int64_t>(phase_operation::arrive_after_copies);
   if (!m.has(qualifier::noinc)) instr.flags = phase_flag::adds_pending;
@@ -106,6 +101,7 @@ void decode_copy_arrive(function_decoder& d) {
 void decode_cp_async(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   if (!m.has(qualifier::async)) throw unsupported{"cp without .async"};
+  if (m.has(qualifier::bulk)) return decode_bulk(d);
   if (m.has(qualifier::mbarrier)) return decode_copy_arrive(d);
   if (m.has(qualifier::commit_group)) {
     d.emit(&run_commit_copies, flow::next);
@@ -211,6 +207,51 @@ void decode_griddepcontrol(function_decoder& d) {
     throw unsupported{"griddepcontrol without one of .wait and .launch_dependents"};
   }
   d.emit("fence");
+}
+
+namespace {
+
+// Emits the offset in the shared window of an operand, which may be a register or a variable.
+operand_slot emit_window_offset(function_decoder& d, const ptx::operand& o, bool is_generic,
+                                int bits) {
+  const operand_slot value = d.value(o, bits);
+  const operand_slot wide = d.temporary(64);
+  if (bits == 32) {
+    d.emit("extend.u32.b64", {wide, value});
+  } else {
+    const bool is_variable = o.kind == operand_kind::symbol;
+    const std::uint64_t first =
+        is_generic && !is_variable ? d.owner().space->shared_window() : std::uint64_t{0};
+    d.emit("sub.b64", {wide, value, d.constant(first, 64)});
+  }
+  return wide;
+}
+
+}  // namespace
+
+// mapa{.shared::cluster}.{u32,u64} d, a, rank
+void decode_mapa(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  const bool is_generic = m.space_count == 0;
+  const int bits = bits_of(m.type(0));
+  const operand_slot rank = d.value(d.operand(2), 32);
+  const operand_slot offset = emit_window_offset(d, d.operand(1), is_generic, bits);
+  const operand_slot mapped = d.temporary(64);
+  d.emit(&run_mapa, flow::next).operand = {mapped, rank, 0, 0, offset};
+  if (bits == 32) {
+    d.emit("truncate.b64.b32", {d.result(d.operand(0), 32), mapped});
+    return;
+  }
+  const std::uint64_t first = is_generic ? d.owner().space->shared_window() : std::uint64_t{0};
+  d.emit("add.b64", {d.result(d.operand(0), 64), mapped, d.constant(first, 64)});
+}
+
+// getctarank{.shared::cluster}.{u32,u64} d, a
+void decode_getctarank(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  const operand_slot offset =
+      emit_window_offset(d, d.operand(1), m.space_count == 0, bits_of(m.type(0)));
+  d.emit(&run_getctarank, flow::next).operand = {d.result(d.operand(0), 32), 0, 0, 0, offset};
 }
 
 // A policy has no effect, so every policy is the same token.

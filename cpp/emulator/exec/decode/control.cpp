@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes branches, calls, returns and traps.
 #include "emulator/exec/builtin/builtin.hpp"
+#include "emulator/exec/builtin/stack.hpp"
 #include "emulator/exec/decode/opcodes.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -152,6 +153,58 @@ void decode_call(function_decoder& d) {
   d.new_call() = std::move(site);
   instruction& instr = builtin ? d.emit(builtin->run, flow::builtin) : d.emit(nullptr, flow::call);
   instr.target = index;
+}
+
+namespace {
+
+operand_slot emit_zero_extended(function_decoder& d, operand_slot from, int bits) {
+  if (bits == 64) return from;
+  const operand_slot wide = d.temporary(64);
+  d.emit("extend.u32.b64", {wide, from});
+  return wide;
+}
+
+// Emits an instruction of the dynamic stack with a result of `bits` bits.
+instruction& emit_stack_result(function_decoder& d, handler run, int bits, operand_slot size) {
+  const operand_slot to = bits == 64 ? d.result(d.operand(0), 64) : d.temporary(64);
+  instruction& instr = d.emit(run, flow::next);
+  instr.operand = {to, size};
+  d.use_dynamic_stack();
+  return instr;
+}
+
+void emit_narrow_result(function_decoder& d, int bits, operand_slot wide) {
+  if (bits == 32) d.emit("truncate.b64.b32", {d.result(d.operand(0), 32), wide});
+}
+
+}  // namespace
+
+// alloca.{u32,u64} address, size{, alignment}
+void decode_alloca(function_decoder& d) {
+  const int bits = bits_of(d.spelling().type(0));
+  std::int64_t alignment = 8;
+  if (d.operands().size() == 3) alignment = d.operand(2).value;
+  const bool is_alignment = d.operands().size() < 3 || d.operand(2).kind == operand_kind::integer;
+  if (!is_alignment || alignment < 1 || alignment > 1 << 12 || (alignment & (alignment - 1))) {
+    throw unsupported{"this alignment"};
+  }
+  const operand_slot size = emit_zero_extended(d, d.value(d.operand(1), bits), bits);
+  instruction& instr = emit_stack_result(d, &run_alloca, bits, size);
+  instr.immediate = alignment;
+  emit_narrow_result(d, bits, instr.operand[0]);
+}
+
+void decode_stacksave(function_decoder& d) {
+  const int bits = bits_of(d.spelling().type(0));
+  const instruction& instr = emit_stack_result(d, &run_stacksave, bits, 0);
+  emit_narrow_result(d, bits, instr.operand[0]);
+}
+
+void decode_stackrestore(function_decoder& d) {
+  const int bits = bits_of(d.spelling().type(0));
+  const operand_slot saved = emit_zero_extended(d, d.value(d.operand(0), bits), bits);
+  d.emit(&run_stackrestore, flow::next).operand = {0, saved};
+  d.use_dynamic_stack();
 }
 
 void decode_ret(function_decoder& d) { d.emit(nullptr, d.is_entry() ? flow::exit : flow::ret); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emulator/exec/decode/opcodes.hpp"
+#include "emulator/exec/schedule/cluster.hpp"
 #include "emulator/exec/special.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -237,8 +238,16 @@ void decode_mov(function_decoder& d) {
   scalar_type type = d.spelling().type(0);
   const ptx::operand &to = d.operand(0), &from = d.operand(1);
   if (type == scalar_type::pred) {
-    bool is_special = from.kind == operand_kind::special_register;
-    if (is_special) throw unsupported{"special register as predicate"};
+    if (from.kind == operand_kind::special_register) {
+      const operand_slot word = d.temporary(32);
+      if (from.special != special::is_explicit_cluster) {
+        throw unsupported{"special register as predicate"};
+      }
+      emit_uniform(d, uniform_value::is_explicit_cluster, word, 32);
+      emit_comparison(d, qualifier::ne, scalar_type::b32, false, d.predicate(to), word,
+                      d.constant(0, 32));
+      return;
+    }
     operand_slot source = d.predicate_value(from);
     d.emit("mov.pred", {d.predicate(to), source});
     return;
@@ -315,8 +324,11 @@ void decode_isspacep(function_decoder& d) {
     d.emit("sub.b64", {offset, address, d.constant(first, 64)});
     d.emit("setp.lt.u64", {to, offset, d.constant(bytes, 64)});
   };
-  if (space == state_space::shared)
-    return is_within(result, memory.shared_window(), memory::window_bytes);
+  if (space == state_space::shared) {
+    const bool is_cluster = d.spelling().space(0) == state_space::shared_cluster;
+    return is_within(result, memory.shared_window(),
+                     is_cluster ? memory::window_bytes : block_window_bytes);
+  }
   if (space == state_space::local)
     return is_within(result, memory.local_window(), memory::window_bytes);
   if (space != state_space::global) throw unsupported{"isspacep of this space"};

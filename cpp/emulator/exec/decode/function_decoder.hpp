@@ -19,9 +19,6 @@
 
 namespace halfwarp::emulator::exec {
 
-// Limit of local memory per thread on a device.
-inline constexpr std::uint64_t max_frame_bytes = 512 << 10;
-
 // Thrown for an instruction, or an instruction form, that the emulator does not support.
 struct unsupported {
   std::string reason;
@@ -82,6 +79,7 @@ class function_decoder {
                          bool is_signed);
   void branch_to(std::uint32_t label);  // with the guard of the PTX instruction
   void branch_to(std::uint32_t label, operand_slot guard, bool is_negated);
+  void use_dynamic_stack() { out_.allocates_stack = true; }
   void use_reserved_shared() { out_.reads_reserved_shared = true; }
   std::uint32_t new_range_cache() { return range_caches_++; }
 
@@ -112,6 +110,10 @@ class function_decoder {
   std::uint32_t add_matrix(const matrix_site& site) {
     out_.matrices.push_back(site);
     return static_cast<std::uint32_t>(out_.matrices.size() - 1);
+  }
+  std::uint32_t add_bulk(const bulk_site& site) {
+    out_.bulks.push_back(site);
+    return static_cast<std::uint32_t>(out_.bulks.size() - 1);
   }
   call_site& new_call() { return out_.calls.emplace_back(); }
   std::uint32_t call_count() const { return static_cast<std::uint32_t>(out_.calls.size()); }

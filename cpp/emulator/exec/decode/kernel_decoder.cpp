@@ -69,6 +69,7 @@ std::unique_ptr<kernel_code> decode_kernel(const program& owner, std::uint32_t e
     function_decoder decoder{owner, f, layout, code->range_caches};
     code->functions.push_back(decoder.run());
     code->functions.back().address = owner.function_address(index);
+    code->allocates_stack |= code->functions.back().allocates_stack;
     code->reads_reserved_shared |= code->functions.back().reads_reserved_shared;
     for (const auto& r : decoder.refused_instructions()) {
       report::fault refused = refusal_of(owner, owner.source->functions[entry], f, r);

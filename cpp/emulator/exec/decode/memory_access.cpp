@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emulator/exec/decode/opcodes.hpp"
+#include "emulator/memory/address_space.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -44,11 +45,18 @@ int register_width(const function_decoder& d, std::span<const ptx::operand> regi
 // Registers per decoded instruction. A .v8 access becomes two instructions.
 constexpr std::size_t max_registers = 4;
 
-void reject_special_forms(const ptx::mnemonic& m) {
-  if (m.space(0) == state_space::shared_cluster) throw unsupported{"shared memory of a cluster"};
-  if (m.has(qualifier::async) || m.has(qualifier::mbarrier_complete_tx_bytes)) {
-    throw unsupported{"asynchronous access"};
-  }
+// Returns the generic address of an address in the shared memory of a cluster.
+address in_cluster(function_decoder& d, const ptx::operand& o) {
+  address at;
+  at.base = d.temporary(64);
+  d.emit("add.b64", {at.base, emit_shared_offset(d, o, state_space::shared_cluster),
+                     d.constant(d.owner().space->shared_window(), 64)});
+  return at;
+}
+
+address accessed(function_decoder& d, const ptx::operand& o) {
+  const state_space space = d.spelling().space(0);
+  return space == state_space::shared_cluster ? in_cluster(d, o) : d.address_of(o, space);
 }
 
 }  // namespace
@@ -72,11 +80,10 @@ void set_address(function_decoder& d, instruction& instr, const address& at, std
 // operations need none, because they are sequentially consistent.
 void decode_ld(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
-  reject_special_forms(m);
   scalar_type type = m.type(0);
   int bits = bits_of(type);
   auto registers = registers_of(d, d.operand(0));
-  address at = d.address_of(d.operand(1), m.space(0));
+  address at = accessed(d, d.operand(1));
   int width = register_width(d, registers, bits);
   bool is_extended = ptx::is_signed(type) && width > bits;
   std::string name = "ld." + space_name(d, at) + (is_extended ? ".s" : ".u") +
@@ -95,11 +102,11 @@ void decode_ld(function_decoder& d) {
 
 void decode_st(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
-  reject_special_forms(m);
+  if (m.has(qualifier::async)) return decode_async_store(d);
   scalar_type type = m.type(0);
   int bits = bits_of(type);
   auto registers = registers_of(d, d.operand(1));
-  address at = d.address_of(d.operand(0), m.space(0));
+  address at = accessed(d, d.operand(0));
   int width = register_width(d, registers, bits);
   std::string name =
       "st." + space_name(d, at) + ".u" + std::to_string(bits) + "." + bits_name(width);
@@ -167,13 +174,13 @@ void decode_vector_atom(function_decoder& d, qualifier operation, address at, st
 // atom.SPACE.OP.TYPE d, [a], b, c and red.SPACE.OP.TYPE [a], b
 void decode_atom(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
-  reject_special_forms(m);
+  if (m.has(qualifier::async)) return decode_async_store(d);
   scalar_type type = m.type(0);
   int bits = bits_of(type);
   bool has_result = m.opcode == ptx::opcode::atom;
   std::size_t first = has_result ? 1 : 0;
   const qualifier operation = atomic_operation_of(m);
-  address at = d.address_of(d.operand(first), m.space(0));
+  address at = accessed(d, d.operand(first));
   if (m.vector_width > 1) return decode_vector_atom(d, operation, at, first);
   if (at.space == state_space::shared && at.is_narrow) {
     operand_slot wide = d.temporary(64);

@@ -39,6 +39,9 @@ void decode_nothing(function_decoder& d);
 void decode_bra(function_decoder& d);
 void decode_brx(function_decoder& d);
 void decode_call(function_decoder& d);
+void decode_alloca(function_decoder& d);
+void decode_stacksave(function_decoder& d);
+void decode_stackrestore(function_decoder& d);
 void decode_ret(function_decoder& d);
 void decode_exit(function_decoder& d);
 void decode_trap(function_decoder& d);
@@ -50,6 +53,7 @@ void decode_match(function_decoder& d);
 void decode_redux(function_decoder& d);
 void decode_activemask(function_decoder& d);
 void decode_elect(function_decoder& d);
+void decode_video(function_decoder& d);  // vadd vsub vabsdiff vmin vmax vset vmad vshl vshr
 void decode_tex(function_decoder& d);
 void decode_tld4(function_decoder& d);
 void decode_txq(function_decoder& d);  // and suq
@@ -57,9 +61,13 @@ void decode_suld(function_decoder& d);
 void decode_sust(function_decoder& d);
 void decode_sured(function_decoder& d);
 void decode_dot_product(function_decoder& d);  // dp4a dp2a
+void decode_mapa(function_decoder& d);
+void decode_getctarank(function_decoder& d);
 void decode_griddepcontrol(function_decoder& d);
 void decode_createpolicy(function_decoder& d);
 void decode_cp_async(function_decoder& d);
+void decode_bulk(function_decoder& d);         // cp.async.bulk cp.reduce.async.bulk
+void decode_async_store(function_decoder& d);  // st.async red.async
 void decode_mbarrier(function_decoder& d);
 void decode_ldmatrix(function_decoder& d);
 void decode_stmatrix(function_decoder& d);
@@ -70,6 +78,8 @@ void decode_wgmma(function_decoder& d);
 // Decodes a conversion from or to tf32 or a format of at most 8 bits. Returns false for others.
 bool decode_small_float(function_decoder& d);
 
+// Returns the slot of an address with its displacement, 64 bits wide or as narrow as the address.
+operand_slot emit_whole_address(function_decoder& d, const function_decoder::address& at);
 // Returns the slot of an offset in shared memory, 64 bits wide. The space may be generic.
 operand_slot emit_shared_offset(function_decoder& d, const ptx::operand& o, ptx::state_space space);
 

@@ -54,13 +54,25 @@ barrier_operation operation_of(const ptx::mnemonic& m) {
   return m.has(qualifier::and_) ? barrier_operation::red_and : barrier_operation::red_or;
 }
 
+// barrier.cluster.arrive{.release,.relaxed}{.aligned}; barrier.cluster.wait{.acquire}{.aligned}
+void decode_cluster_barrier(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  if (m.has(qualifier::arrive) == m.has(qualifier::wait)) {
+    throw unsupported{"barrier.cluster without one of .arrive and .wait"};
+  }
+  instruction& instr = d.emit(find_handler("nothing"), flow::barrier);
+  instr.immediate = static_cast<std::int64_t>(
+      m.has(qualifier::wait) ? barrier_operation::cluster_wait : barrier_operation::cluster_arrive);
+  if (m.has(qualifier::aligned)) instr.flags = barrier_flag::aligned;
+}
+
 }  // namespace
 
 // bar.sync a{, b}; bar.arrive a, b; bar.red.popc.u32 d, a{, b}, p; bar.red.and.pred p, a{, b}, q
 void decode_bar(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   if (m.has(qualifier::warp)) return decode_warp_barrier(d);
-  if (m.has(qualifier::cluster)) throw unsupported{"barrier.cluster"};
+  if (m.has(qualifier::cluster)) return decode_cluster_barrier(d);
   barrier_operation operation = operation_of(m);
   bool is_reduction = operation >= barrier_operation::red_popc;
   std::size_t next = is_reduction ? 1 : 0;

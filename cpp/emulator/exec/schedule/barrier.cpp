@@ -6,6 +6,7 @@
 #include "emulator/exec/schedule/barrier.hpp"
 
 #include "emulator/exec/access.hpp"
+#include "emulator/exec/schedule/cluster.hpp"
 #include "emulator/exec/schedule/collective.hpp"
 #include "emulator/exec/schedule/frame.hpp"
 #include "emulator/exec/schedule/interpret.hpp"
@@ -79,6 +80,9 @@ std::uint32_t value_of(warp_state& w, const warp_split& f, operand_slot slot) {
 
 // Requires that the frame of the split is active.
 void arrive_now(warp_state& w, std::size_t index, const instruction& instr) {
+  if (static_cast<barrier_operation>(instr.immediate) >= barrier_operation::cluster_arrive) {
+    return arrive_at_cluster(w, index, instr);
+  }
   warp_split& f = w.splits[index];
   block_state& block = *w.view.block;
   std::uint32_t id = f.barrier = value_of(w, f, instr.operand[2]);
@@ -140,7 +144,8 @@ void arrive_without_warp(warp_state& w, std::size_t index) {
   arrive_now(w, index, next_instruction(f));
 }
 
-void update_after_exit(warp_state& w) {
+void update_after_exit(warp_state& w, lane_mask lanes) {
+  leave_cluster(w, lanes);
   check_members(w);
   arrive_if_whole(w);
   block_state& block = *w.view.block;

@@ -9,6 +9,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
+#include "emulator/exec/schedule/cluster.hpp"
 #include "emulator/exec/schedule/frame.hpp"
 #include "emulator/exec/schedule/interpret.hpp"
 #include "emulator/exec/schedule/order.hpp"
@@ -55,6 +56,8 @@ const char* wait_text(split_state state) {
   switch (state) {
     case split_state::at_barrier:
       return "waits at the barrier on PTX line ";
+    case split_state::at_cluster:
+      return "waits for the other blocks of its cluster on PTX line ";
     case split_state::before_aligned:
       return "waits for the other threads of its warp before the barrier on PTX line ";
     case split_state::at_collective:
@@ -80,6 +83,7 @@ std::string describe_group(const warp_state& w, const warp_split& f) {
       {split_state::at_collective, report::fault_kind::member_mask},
       {split_state::before_aligned, report::fault_kind::divergent_barrier},
       {split_state::at_barrier, report::fault_kind::deadlock},
+      {split_state::at_cluster, report::fault_kind::deadlock},
   };
   std::string groups;
   std::size_t listed = 0;
@@ -121,6 +125,13 @@ bool arrive_partial_warp(block_state& block) {
   return false;
 }
 
+bool waits_for_cluster(const block_state& block) {
+  return std::ranges::any_of(block.warps, [](const warp_state& w) {
+    return std::any_of(w.splits.begin(), w.splits.end(),
+                       [](const warp_split& f) { return f.state == split_state::at_cluster; });
+  });
+}
+
 }  // namespace
 
 void prepare(block_state& block, launch_state& launch, range_cache* ranges) {
@@ -155,6 +166,7 @@ void begin(block_state& block, std::uint64_t number) {
                  static_cast<std::uint32_t>(number / grid.x / grid.y)};
   block.barriers.fill({});
   block.copies.clear();
+  block.bulk_groups.clear();
   block.live_threads = static_cast<std::uint32_t>(launch.request.block.count());
   fill_pattern(block.shared, seed, 2 * number);
   fill_pattern(block.local, seed, 2 * number + 1);
@@ -167,6 +179,7 @@ void begin(block_state& block, std::uint64_t number) {
     w.view.live = w.view.existing;
     w.backward_branches = 0;
     w.is_rotating = false;
+    w.cluster_arrived = w.cluster_passed = 0;
     w.splits.clear();
     reclaim_frames(w);
     frame* entry = make_frame(w, launch.code.functions.front());
@@ -194,7 +207,9 @@ block_progress run_round(block_state& block) {
       has_yielded |= run_warp(w, warp_budget) == warp_progress::yielded;
     }
     if (block.live_threads == 0) return block_progress::finished;
-    if (!has_run && !arrive_partial_warp(block)) raise_stuck(block);
+    if (has_run || arrive_partial_warp(block)) continue;
+    if (!waits_for_cluster(block) || block.cluster->is_stuck()) raise_stuck(block);
+    return block_progress::yielded;
   }
   return block_progress::yielded;
 }

@@ -116,6 +116,7 @@ frame* make_frame(warp_state& w, const function_code& function) {
   result->function = &function;
   result->users = 0;
   result->undefined.reset();
+  result->stack_ends.clear();
   w.frames.push_back(std::move(result));
   return w.frames.back().get();
 }
@@ -139,6 +140,12 @@ void reclaim_frames(warp_state& w) {
   w.frames.clear();
 }
 
+std::uint32_t stack_end(const frame& f) {
+  std::uint32_t end = f.base + f.function->frame_bytes;
+  for (const std::uint32_t each : f.stack_ends) end = std::max(end, each);
+  return end;
+}
+
 void activate(warp& view, frame& f) {
   view.function = f.function;
   view.current = &f;
@@ -147,14 +154,14 @@ void activate(warp& view, frame& f) {
   view.predicates =
       reinterpret_cast<lane_mask*>(f.values.data() + register_file_bytes(*f.function));
   view.frame_base = f.base;
-  view.stack_top = f.base + f.function->frame_bytes;
+  view.stack_top = stack_end(f);
 }
 
 void enter_function(warp_state& w, warp_split& caller, const instruction& instr,
                     const function_code& callee) {
   frame* from = caller.top_frame;
   const call_site& site = from->function->calls[instr.target];
-  std::uint32_t base = from->base + from->function->frame_bytes + return_address_bytes;
+  std::uint32_t base = (stack_end(*from) + 15) / 16 * 16 + return_address_bytes;
   if (base + callee.frame_bytes > w.view.block->launch->stack_bytes) {
     raise_stack_overflow(w.view, instr, caller.lanes, from->depth + 1);
   }

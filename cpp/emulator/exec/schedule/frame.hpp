@@ -13,6 +13,8 @@ frame* make_frame(warp_state& w, const function_code& function);
 void release_frame(warp_state& w, frame* released);
 // Returns all frames to the warp after a fault ended the block.
 void reclaim_frames(warp_state& w);
+// Returns the end of a frame in local memory, with the memory of alloca.
+std::uint32_t stack_end(const frame& f);
 // Sets the frame that handlers access.
 void activate(warp& view, frame& f);
 

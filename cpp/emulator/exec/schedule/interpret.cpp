@@ -209,7 +209,7 @@ class split_run {
     w_.view.live &= ~ended.lanes;
     w_.view.block->live_threads -= lanes_in(ended.lanes);
     release_frame(w_, ended.top_frame);
-    update_after_exit(w_);
+    update_after_exit(w_, ended.lanes);
   }
 
   result barrier(const instruction& instr, lane_mask active) {

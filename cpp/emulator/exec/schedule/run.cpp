@@ -14,6 +14,7 @@
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/block.hpp"
+#include "emulator/exec/schedule/cluster.hpp"
 #include "emulator/exec/schedule/frame.hpp"
 #include "emulator/exec/schedule/order.hpp"
 #include "emulator/exec/watch/lock_watch.hpp"
@@ -50,9 +51,21 @@ report::fault out_of_memory(const launch_request& request, const std::string& pu
 
 constexpr std::uint64_t long_rounds = 256;  // rounds in which no block ends
 
+// Returns the number of a block in the grid, in ascending order of z, y, x.
+std::uint64_t block_number(const launch_request& request, std::uint64_t cluster,
+                           std::uint32_t rank) {
+  const extent& size = request.cluster;
+  const std::uint64_t columns = request.grid.x / size.x, rows = request.grid.y / size.y;
+  const std::uint64_t x = cluster % columns * size.x + rank % size.x;
+  const std::uint64_t y = cluster / columns % rows * size.y + rank / size.x % size.y;
+  const std::uint64_t z = cluster / columns / rows * size.z + rank / size.x / size.y;
+  return x + request.grid.x * (y + request.grid.y * z);
+}
+
 struct resident_block {
   block_state block;
   std::uint64_t position = 0;  // in the start order of blocks
+  std::shared_ptr<cluster_state> cluster;
 };
 
 // Runs blocks of a launch on one host thread.
@@ -81,7 +94,7 @@ class worker {
     while (may_continue()) {
       bool can_add_block = resident_.size() < limit_ &&
                            (resident_.empty() || all_yielded_ || launch_.request.is_cooperative);
-      if (can_add_block && start_block()) {
+      if (can_add_block && start_cluster()) {
         if (launch_.request.is_cooperative) continue;
       } else if (resident_.empty()) {
         return;
@@ -97,10 +110,24 @@ class worker {
     return !launch_.was_canceled.load(std::memory_order_relaxed);
   }
 
-  bool start_block() {
-    std::uint64_t count = launch_.request.grid.count();
-    std::uint64_t position = launch_.next_block.fetch_add(1, std::memory_order_relaxed);
-    if (position >= count || position > launch_.last_block) return false;
+  // Starts the blocks of a cluster, which run on one host thread.
+  bool start_cluster() {
+    const std::uint64_t size = launch_.request.cluster.count();
+    const std::uint64_t count = launch_.request.grid.count() / size;
+    const std::uint64_t next = launch_.next_cluster.fetch_add(1, std::memory_order_relaxed);
+    if (next >= count || next * size > launch_.last_block) return false;
+    const auto cluster = std::make_shared<cluster_state>();
+    const std::uint64_t number =
+        shuffled_index(next, count, launch_.options.seed, launch_.request.grid_id);
+    for (std::uint32_t rank = 0; rank < size; ++rank) {
+      start_block(cluster, number, rank).position = next * size + rank;
+    }
+    watch_.restart();
+    return true;
+  }
+
+  resident_block& start_block(const std::shared_ptr<cluster_state>& cluster,
+                              std::uint64_t cluster_number, std::uint32_t rank) {
     std::unique_ptr<resident_block> started;
     if (unused_.empty()) {
       started = std::make_unique<resident_block>();
@@ -109,12 +136,13 @@ class worker {
       started = std::move(unused_.back());
       unused_.pop_back();
     }
-    started->position = position;
-    begin(started->block,
-          shuffled_index(position, count, launch_.options.seed, launch_.request.grid_id));
-    resident_.push_back(std::move(started));
-    watch_.restart();
-    return true;
+    block_state& block = started->block;
+    cluster->blocks.push_back(&block);
+    started->cluster = cluster;
+    block.cluster = cluster.get();
+    block.rank = rank;
+    begin(block, block_number(launch_.request, cluster_number, rank));
+    return *resident_.emplace_back(std::move(started));
   }
 
   void run_round_of_all() {
@@ -133,9 +161,17 @@ class worker {
       }
       rounds_ = 0;
       watch_.restart();
+      end(*resident_[i]);
       unused_.push_back(std::move(resident_[i]));
       resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(i));
     }
+  }
+
+  // The block's copies end with it, since nothing may wait for them.
+  void end(resident_block& resident) {
+    resident.cluster->copies.complete_all();
+    resident.cluster->blocks[resident.block.rank] = nullptr;
+    resident.cluster.reset();
   }
 
   // Ends all resident blocks with a fault if their threads wait for each other's locks.
@@ -150,13 +186,15 @@ class worker {
   }
 
   block_progress run_one(resident_block& resident) {
-    if (resident.position > launch_.last_block) return block_progress::finished;
+    const bool is_unneeded = resident.position > launch_.last_block || resident.cluster->has_fault;
+    if (is_unneeded) return block_progress::finished;
     try {
       block_progress progress = run_round(resident.block);
       check_limits(resident.block);
       return progress;
     } catch (const kernel_fault& fault) {
       record_fault(fault.record, resident.position);
+      resident.cluster->has_fault = true;
       count(resident.block);
       return block_progress::finished;
     }
@@ -261,6 +299,7 @@ void add_findings(outcome& result, std::vector<report::fault> findings) {
 std::uint32_t stack_bytes(const kernel_code& code, const run_options& options) {
   std::uint32_t bytes = code.local_bytes;
   if (code.is_recursive && options.stack_bytes > bytes) bytes = options.stack_bytes;
+  if (code.allocates_stack) bytes += options.stack_bytes;
   return (bytes + 15) / 16 * 16;
 }
 
@@ -296,10 +335,11 @@ outcome run(memory::address_space& space, const launch_request& request,
   launch.warps_per_block =
       static_cast<std::uint32_t>((request.block.count() + warp_size - 1) / warp_size);
 
-  std::uint64_t blocks = request.grid.count();
+  const std::uint64_t blocks = request.grid.count(), clusters = blocks / request.cluster.count();
   const bool is_checked = options.check_races || options.check_init;
   const unsigned most_threads = is_checked ? 1 : options.threads;
-  std::uint64_t threads = std::max<std::uint64_t>(1, std::min<std::uint64_t>(most_threads, blocks));
+  std::uint64_t threads =
+      std::max<std::uint64_t>(1, std::min<std::uint64_t>(most_threads, clusters));
   if (options.check_races) launch.races = std::make_unique<race_checker>(launch);
   if (options.check_init) launch.definedness = std::make_unique<init_checker>(launch);
   std::uint64_t resident = request.is_cooperative ? blocks : request.resident_blocks;

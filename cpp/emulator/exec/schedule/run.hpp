@@ -16,6 +16,9 @@
 #include "emulator/memory/address_space.hpp"
 #include "emulator/report/fault.hpp"
 
+namespace halfwarp::emulator::memory {
+class device_heap;
+}
 namespace halfwarp::emulator::texture {
 class binding_table;
 }
@@ -42,7 +45,7 @@ struct run_options {
   unsigned threads = 1;                   // host threads per kernel
   std::uint64_t seed = 0;                 // 0: ascending order of blocks, warps, splits
   std::uint64_t step_limit = 1ull << 36;  // thread-instructions
-  std::uint32_t stack_bytes = 1024;       // per thread, for recursive kernels
+  std::uint32_t stack_bytes = 1024;       // per thread, for recursion and alloca
   bool check_memory = true, check_sync = true;
   bool check_races = false;      // runs all blocks on the calling thread
   bool check_init = false;       // ... also; the address space must record written bytes
@@ -55,6 +58,9 @@ struct run_options {
   std::function<std::string(std::uint64_t handle, std::uint32_t value)> set_conditional;
   // Objects of texture and surface handles. If null, every handle is invalid.
   const texture::binding_table* textures = nullptr;
+  // The heap of the kernels. If null, it has no room.
+  memory::device_heap* heap = nullptr;
+  std::uint64_t context = 0;  // owner of the heap
   // Called once after many rounds without an end of a block: the blocks may wait for memory that
   // other work writes. Depends on executed instructions, not on time.
   std::function<void()> on_long_run;

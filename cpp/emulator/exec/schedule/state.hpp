@@ -40,6 +40,9 @@ struct frame {
   std::uint32_t users = 0;                      // splits in the frame, and frames called from it
   lane_storage values;                          // registers, then predicates
   std::shared_ptr<undefined_values> undefined;  // null: all values are defined
+  // Ends of the memory that each lane allocated, in its local memory; empty before the first
+  // alloca.
+  std::vector<std::uint32_t> stack_ends;
 };
 
 struct warp_state {
@@ -48,6 +51,9 @@ struct warp_state {
   std::vector<std::unique_ptr<frame>> frames, unused_frames;
   std::uint32_t backward_branches = 0;  // with other splits ready, since the last rotation
   bool is_rotating = false;             // the split that has waited longest runs next
+  // Lanes that arrived at the barrier of the cluster and have not waited: in the present phase, and
+  // in the one that is complete.
+  lane_mask cluster_arrived = 0, cluster_passed = 0;
 };
 
 struct barrier_state {
@@ -59,6 +65,7 @@ struct barrier_state {
 };
 
 struct launch_state;
+struct cluster_state;
 
 inline constexpr int barrier_count = 16;
 inline constexpr std::uint32_t reserved_shared_bytes = 1024;
@@ -67,11 +74,14 @@ struct block_state {
   launch_state* launch = nullptr;
   std::uint64_t number = 0;  // in ascending order of z, y, x
   std::array<std::uint32_t, 3> index{};
+  cluster_state* cluster = nullptr;
+  std::uint32_t rank = 0;  // in the cluster
   std::vector<warp_state> warps;
   lane_storage shared, local;
   std::array<barrier_state, barrier_count> barriers;
-  std::vector<thread_copies> copies;    // by thread; empty before the first late copy
-  std::vector<warp_products> products;  // by warp; empty before the first late product
+  std::vector<thread_copies> copies;       // by thread; empty before the first late copy
+  std::vector<std::uint32_t> bulk_groups;  // by thread: the open group; empty before the first
+  std::vector<warp_products> products;     // by warp; empty before the first late product
   // For the check of uninitialized memory: the states of the bytes.
   std::vector<std::byte> shared_states, local_states;
   std::uint32_t live_threads = 0;
@@ -100,7 +110,7 @@ struct launch_state {
   // If a check is selected; only with one host thread.
   std::unique_ptr<race_checker> races;
   std::unique_ptr<init_checker> definedness;
-  std::atomic<std::uint64_t> next_block{0}, executed{0};
+  std::atomic<std::uint64_t> next_cluster{0}, executed{0};
   std::atomic<std::uint64_t> last_block{~0ull};  // a fault makes later blocks unnecessary
   std::atomic<bool> was_canceled{false}, has_run_long{false};
   std::mutex mutex;  // guards fault, faulting_block and calls of options.print

@@ -16,6 +16,7 @@ enum class split_state : std::uint8_t {
   ready,
   running,         // at most one per warp; stays in the list
   at_barrier,      // arrived at a barrier that is not open
+  at_cluster,      // waits for a phase of the barrier of its cluster
   before_aligned,  // waits for the other lanes of the warp before it arrives
   at_collective,   // waits for the other members
 };

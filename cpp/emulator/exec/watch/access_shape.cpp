@@ -11,7 +11,7 @@
 
 #include "emulator/exec/handler_table.hpp"
 #include "emulator/exec/program.hpp"
-#include "emulator/exec/schedule/state.hpp"
+#include "emulator/exec/schedule/cluster.hpp"
 #include "emulator/exec/special.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -107,9 +107,9 @@ std::optional<shared_word> word_of(warp& w, const instruction& instr, const acce
     at -= space.shared_window();
   }
   if (is_shared) {
-    bool fits = at <= w.shared_bytes && w.shared_bytes - at >= shape.bytes;
-    if (!fits) return std::nullopt;
-    return shared_word{reinterpret_cast<std::uint64_t>(w.shared) + at, at, true};
+    const auto* const host = shared_bytes_at(w, at, shape.bytes);
+    if (!host) return std::nullopt;
+    return shared_word{reinterpret_cast<std::uint64_t>(host), at, true};
   }
   int device = launch.request.entry->owner().device;
   bool is_allowed = !space.check(at, shape.bytes, device, shape.use != memory_use::load) ||

@@ -280,6 +280,25 @@ bool operand_parser::parse_special(operand& o) {
   return true;
 }
 
+// Parses a selector of two to four lanes, such as ".h10" and ".b7531".
+bool operand_parser::parse_lanes(operand& o) {
+  const std::string_view word = at_.current().text;
+  const std::string_view digits = word.size() < 4 ? std::string_view{} : word.substr(2);
+  const bool is_bytes = word.starts_with(".b");
+  if (!is_bytes && !word.starts_with(".h")) return false;
+  const char last = is_bytes ? '7' : '3';
+  if (digits.empty() || digits.size() > (is_bytes ? 4u : 2u)) return false;
+  std::uint16_t lanes = 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > last) return false;
+    lanes = static_cast<std::uint16_t>(lanes << 4 | (digit - '0'));
+  }
+  o.component = component::lanes;
+  o.value = lane_selector{is_bytes, static_cast<int>(digits.size()), lanes}.value();
+  at_.advance();
+  return true;
+}
+
 void operand_parser::parse_component(operand& o, std::size_t end) {
   if (!at_.at(token_kind::directive) || !at_.is_adjacent_to(end)) return;
   for (const auto& [word, value] : components) {
@@ -288,6 +307,7 @@ void operand_parser::parse_component(operand& o, std::size_t end) {
     at_.advance();
     return;
   }
+  if (parse_lanes(o)) return;
   at_.fail_expected("a component such as .x");
 }
 

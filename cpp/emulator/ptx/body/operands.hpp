@@ -44,6 +44,7 @@ class operand_parser {
   operand constant_operand();
   operand named();
   bool parse_special(operand& o);
+  bool parse_lanes(operand& o);
   void parse_component(operand& o, std::size_t end);
   void resolve_local(operand& o);
   void parse_index(operand& o);

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reductions of bulk copies, element by element, each an atomic operation of the host.
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+#include "emulator/exec/async/bulk_reduce.hpp"
+#include "emulator/exec/lanes/half.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+using namespace HALFWARP_ISA;
+using ptx::qualifier;
+using ptx::scalar_type;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+template <class U, U (*Operation)(U, U)>
+void reduce(std::byte* to, const std::byte* from, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += sizeof(U)) {
+    U operand;
+    __builtin_memcpy(&operand, from + at, sizeof(U));
+    auto* const cell = reinterpret_cast<U*>(to + at);
+    U old = __atomic_load_n(cell, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(cell, &old, Operation(old, operand), true, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_RELAXED)) {
+    }
+  }
+}
+
+template <class U>
+U add(U a, U b) {
+  return static_cast<U>(a + b);
+}
+template <class U, class T>
+U least(U a, U b) {
+  return static_cast<T>(b) < static_cast<T>(a) ? b : a;
+}
+template <class U, class T>
+U greatest(U a, U b) {
+  return static_cast<T>(b) > static_cast<T>(a) ? b : a;
+}
+template <class U>
+U conjunction(U a, U b) {
+  return a & b;
+}
+template <class U>
+U disjunction(U a, U b) {
+  return a | b;
+}
+template <class U>
+U exclusive_or(U a, U b) {
+  return a ^ b;
+}
+u32 increment(u32 a, u32 b) { return a >= b ? 0 : a + 1; }
+u32 decrement(u32 a, u32 b) { return a == 0 || a > b ? b : a - 1; }
+
+u32 add_floats(u32 a, u32 b) {
+  return bits(flushed(flushed(from_bits(a)) + flushed(from_bits(b))));
+}
+u64 add_doubles(u64 a, u64 b) {
+  return std::bit_cast<u64>(std::bit_cast<double>(a) + std::bit_cast<double>(b));
+}
+template <class Format>
+u16 add_halves(u16 a, u16 b) {
+  return rounded_to<Format>(double{Format::to_float(a)} + Format::to_float(b), to_nearest);
+}
+
+// A NaN gives way to a number, and -0 is less than +0.
+template <class Format, bool is_greatest>
+u16 extreme_half(u16 a, u16 b) {
+  const auto is_nan = [](u16 value) { return (value & 0x7fff) > Format::exponent_mask; };
+  const auto rank = [](u16 value) { return value & 0x8000 ? -(value & 0x7fff) - 1 : value; };
+  if (is_nan(a)) return is_nan(b) ? Format::nan : b;
+  if (is_nan(b)) return a;
+  return (rank(a) < rank(b)) == is_greatest ? b : a;
+}
+
+struct entry {
+  qualifier operation;
+  scalar_type type;
+  element_reduction run;
+};
+constexpr entry entries[] = {
+    {qualifier::add, scalar_type::u32, &reduce<u32, add<u32>>},
+    {qualifier::add, scalar_type::s32, &reduce<u32, add<u32>>},
+    {qualifier::add, scalar_type::u64, &reduce<u64, add<u64>>},
+    {qualifier::add, scalar_type::s64, &reduce<u64, add<u64>>},
+    {qualifier::add, scalar_type::f16, &reduce<u16, add_halves<half>>},
+    {qualifier::add, scalar_type::bf16, &reduce<u16, add_halves<bfloat>>},
+    {qualifier::add, scalar_type::f32, &reduce<u32, add_floats>},
+    {qualifier::add, scalar_type::f64, &reduce<u64, add_doubles>},
+    {qualifier::min, scalar_type::u32, &reduce<u32, least<u32, u32>>},
+    {qualifier::min, scalar_type::s32, &reduce<u32, least<u32, std::int32_t>>},
+    {qualifier::min, scalar_type::u64, &reduce<u64, least<u64, u64>>},
+    {qualifier::min, scalar_type::s64, &reduce<u64, least<u64, std::int64_t>>},
+    {qualifier::min, scalar_type::f16, &reduce<u16, extreme_half<half, false>>},
+    {qualifier::min, scalar_type::bf16, &reduce<u16, extreme_half<bfloat, false>>},
+    {qualifier::max, scalar_type::u32, &reduce<u32, greatest<u32, u32>>},
+    {qualifier::max, scalar_type::s32, &reduce<u32, greatest<u32, std::int32_t>>},
+    {qualifier::max, scalar_type::u64, &reduce<u64, greatest<u64, u64>>},
+    {qualifier::max, scalar_type::s64, &reduce<u64, greatest<u64, std::int64_t>>},
+    {qualifier::max, scalar_type::f16, &reduce<u16, extreme_half<half, true>>},
+    {qualifier::max, scalar_type::bf16, &reduce<u16, extreme_half<bfloat, true>>},
+    {qualifier::inc, scalar_type::u32, &reduce<u32, increment>},
+    {qualifier::dec, scalar_type::u32, &reduce<u32, decrement>},
+    {qualifier::and_, scalar_type::b32, &reduce<u32, conjunction<u32>>},
+    {qualifier::or_, scalar_type::b32, &reduce<u32, disjunction<u32>>},
+    {qualifier::xor_, scalar_type::b32, &reduce<u32, exclusive_or<u32>>},
+    {qualifier::and_, scalar_type::b64, &reduce<u64, conjunction<u64>>},
+    {qualifier::or_, scalar_type::b64, &reduce<u64, disjunction<u64>>},
+    {qualifier::xor_, scalar_type::b64, &reduce<u64, exclusive_or<u64>>},
+};
+
+}  // namespace
+
+element_reduction find_reduction(qualifier operation, scalar_type type) noexcept {
+  const auto* const match = std::ranges::find_if(
+      entries, [&](const entry& each) { return each.operation == operation && each.type == type; });
+  return match == std::end(entries) ? nullptr : match->run;
+}
+
+}  // namespace halfwarp::emulator::exec

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes video instructions exactly in wide integers, then clamps, accumulates or merges.
+#include "emulator/exec/scalar/video.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "emulator/exec/warp.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+using wide = __int128;
+
+struct range {
+  wide low, high;
+};
+
+range range_of(int bits, bool is_signed) {
+  const wide one = 1;
+  if (is_signed) return {-(one << (bits - 1)), (one << (bits - 1)) - 1};
+  return {0, (one << bits) - 1};
+}
+
+wide extended(std::uint32_t value, int bits, bool is_signed) {
+  const std::uint32_t low = bits == 32 ? value : value & ((1u << bits) - 1);
+  const bool is_negative = is_signed && (low >> (bits - 1) & 1);
+  return is_negative ? wide{low} - (wide{1} << bits) : wide{low};
+}
+
+int bits_of_part(std::uint16_t part) {
+  return part == video_part::whole ? 32 : part < video_part::first_half ? 8 : 16;
+}
+int shift_of_part(std::uint16_t part) {
+  if (part == video_part::whole) return 0;
+  return part < video_part::first_half ? 8 * (part - video_part::first_byte)
+                                       : 16 * (part - video_part::first_half);
+}
+
+wide amount_of(wide b, bool wraps) { return wraps ? b & 31 : std::min<wide>(b, 32); }
+
+wide compute(const video_form& form, wide a, wide b) {
+  const bool wraps = form.flags & video_flag::wraps;
+  switch (form.operation) {
+    case video_operation::add:
+      return a + b;
+    case video_operation::sub:
+      return a - b;
+    case video_operation::absdiff:
+      return a > b ? a - b : b - a;
+    case video_operation::min:
+      return std::min(a, b);
+    case video_operation::max:
+      return std::max(a, b);
+    case video_operation::average:
+      return (a + b + (a + b >= 0)) >> 1;
+    case video_operation::shift_left:
+      return a << static_cast<int>(amount_of(b, wraps));
+    case video_operation::shift_right:
+      return a >> static_cast<int>(amount_of(b, wraps));
+    case video_operation::eq:
+      return a == b;
+    case video_operation::ne:
+      return a != b;
+    case video_operation::lt:
+      return a < b;
+    case video_operation::le:
+      return a <= b;
+    case video_operation::gt:
+      return a > b;
+    case video_operation::ge:
+      return a >= b;
+    case video_operation::multiply_add:
+      return a * b;
+  }
+  return 0;
+}
+
+wide clamped(wide value, int bits, bool is_signed) {
+  const range limits = range_of(bits, is_signed);
+  return std::clamp(value, limits.low, limits.high);
+}
+
+// An intermediate result has 33 bits.
+wide truncated(wide value) {
+  const wide low = value & ((wide{1} << 33) - 1);
+  return low >> 32 & 1 ? low - (wide{1} << 33) : low;
+}
+
+std::uint32_t multiplied(const video_form& form, std::uint16_t shift, wide product,
+                         std::uint32_t c_bits) {
+  const bool is_negated = form.flags & video_flag::negated_product;
+  const bool negates_c = form.flags & video_flag::negated_c;
+  const bool is_signed =
+      (form.flags & (video_flag::signed_a | video_flag::signed_b)) || is_negated || negates_c;
+  wide c = extended(c_bits, 32, is_signed);
+  if (is_negated) product = -product;
+  if (negates_c) c = -extended(c_bits, 32, true);
+  wide result = product + c + ((form.flags & video_flag::plus_one) != 0);
+  result >>= shift;
+  if (form.flags & video_flag::saturates) result = clamped(result, 32, is_signed);
+  return static_cast<std::uint32_t>(result);
+}
+
+std::uint32_t second(const video_form& form, std::uint32_t part, wide value, std::uint32_t c_bits) {
+  const wide c = extended(c_bits, 32, form.flags & video_flag::signed_result);
+  switch (form.second) {
+    case video_second::add:
+      return static_cast<std::uint32_t>(value + c);
+    case video_second::min:
+      return static_cast<std::uint32_t>(std::min(value, c));
+    case video_second::max:
+      return static_cast<std::uint32_t>(std::max(value, c));
+    case video_second::merge: {
+      const auto shift = shift_of_part(static_cast<std::uint16_t>(part));
+      const std::uint32_t mask = ((1u << bits_of_part(static_cast<std::uint16_t>(part))) - 1)
+                                 << shift;
+      return (static_cast<std::uint32_t>(value) << shift & mask) | (c_bits & ~mask);
+    }
+    case video_second::none:
+      break;
+  }
+  return static_cast<std::uint32_t>(value);
+}
+
+std::uint32_t scalar(const instruction& instr, const video_form& form, std::uint32_t a,
+                     std::uint32_t b, std::uint32_t c) {
+  const wide x =
+      extended(a >> shift_of_part(form.a), bits_of_part(form.a), form.flags & video_flag::signed_a);
+  const wide y =
+      extended(b >> shift_of_part(form.b), bits_of_part(form.b), form.flags & video_flag::signed_b);
+  wide value = compute(form, x, y);
+  if (form.operation == video_operation::multiply_add) {
+    return multiplied(form, instr.flags, value, c);
+  }
+  if (form.flags & video_flag::saturates) {
+    value = clamped(value, bits_of_part(static_cast<std::uint16_t>(instr.target)),
+                    form.flags & video_flag::signed_result);
+  }
+  return second(form, instr.target, truncated(value), c);
+}
+
+std::uint32_t vector(const instruction& instr, const video_form& form, std::uint32_t a,
+                     std::uint32_t b, std::uint32_t c) {
+  const int bits = 32 / form.lanes;
+  const auto lane_of = [&](int number, bool is_signed) {
+    const std::uint32_t from = number < form.lanes ? a : b;
+    return extended(from >> number % form.lanes * bits, bits, is_signed);
+  };
+  const bool accumulates = form.second == video_second::add;
+  const std::uint32_t lane_mask_bits = bits == 16 ? 0xffff : 0xff;
+  std::uint32_t result = c;
+  for (int i = 0; i < form.lanes; ++i) {
+    if (!(instr.target >> i & 1)) continue;
+    wide value = compute(form, lane_of(form.a >> 4 * i & 15, form.flags & video_flag::signed_a),
+                         lane_of(form.b >> 4 * i & 15, form.flags & video_flag::signed_b));
+    if (form.flags & video_flag::saturates) {
+      value = clamped(value, bits, form.flags & video_flag::signed_result);
+    }
+    if (accumulates) {
+      result += static_cast<std::uint32_t>(value);
+      continue;
+    }
+    result &= ~(lane_mask_bits << i * bits);
+    result |= (static_cast<std::uint32_t>(value) & lane_mask_bits) << i * bits;
+  }
+  return result;
+}
+
+}  // namespace
+
+void run_video(warp& w, const instruction& instr) {
+  const auto form = std::bit_cast<video_form>(instr.immediate);
+  const auto *a = w.at<std::uint32_t>(instr.operand[1]), *b = w.at<std::uint32_t>(instr.operand[2]),
+             *c = w.at<std::uint32_t>(instr.operand[3]);
+  auto* d = w.at<std::uint32_t>(instr.operand[0]);
+  for (lane_mask lanes = w.active; lanes; lanes &= lanes - 1) {
+    const int l = std::countr_zero(lanes);
+    d[l] = form.lanes == 1 ? scalar(instr, form, a[l], b[l], c[l])
+                           : vector(instr, form, a[l], b[l], c[l]);
+  }
+}
+
+}  // namespace halfwarp::emulator::exec
