@@ -16,182 +16,164 @@ namespace {
 
 using ptx::scalar_type;
 
-constexpr int lowest_exponent = -133;  // of the alignment
-constexpr i32 no_product = -63;        // the largest relative exponent of a zero product
-constexpr i32 least_exact = -29;       // the lowest relative exponent that no clamp changed
+// Exponents of the alignment between these limits need no subnormal scales or results.
+constexpr i32 least_exponent = -100, highest_exponent = 90;
+constexpr i32 no_exponent_of_words = -4096;  // larger exponents are of a nonzero term
+constexpr i32 highest_power = 120;           // of a scale
+constexpr i32 largest_sum = 0x7fff'ff00;     // whose float fits in 32 bits
 
 // ---- C and D
 
-// Elements of C or D by quarter: rows below 8 and even columns, odd columns, then the other rows.
-struct quarters {
-  alignas(64) u32 bits[4][warp_size];
-};
-
+// C or D has quarters: rows below 8 and even columns, odd columns, then the other rows.
 int quarters_of(const matrix_site& site) { return site.rows / 4; }
 
-void read_quarters(const matrix_site& site, const product_sources& from, quarters& c) {
-  for (int i = 0; i < quarters_of(site); ++i) {
-    const u32* words = from.c[site.c_type == scalar_type::f16 ? i >> 1 : i];
-    const int shift = site.c_type == scalar_type::f16 ? 16 * (i & 1) : 0;
-    const u32 mask = site.c_type == scalar_type::f16 ? 0xffff : ~0u;
-    for (int l = 0; l < warp_size; ++l) c.bits[i][l] = words[l] >> shift & mask;
-  }
-}
-
-void write_quarters(const matrix_site& site, const quarters& from, product_results& d) {
-  if (site.d_type == scalar_type::f16) {
-    for (int n = 0; n < 2; ++n) {
-      for (int l = 0; l < warp_size; ++l) {
-        d[n][l] = from.bits[2 * n][l] | from.bits[2 * n + 1][l] << 16;
-      }
-    }
+// Stores the elements of a quarter of D. Quarters come in their order.
+void store_quarter(const matrix_site& site, int i, const u32* from, product_results& d) {
+  if (site.d_type != scalar_type::f16) {
+    __builtin_memcpy(d[i], from, sizeof d[i]);
     return;
   }
-  for (int n = 0; n < quarters_of(site); ++n) {
-    for (int l = 0; l < warp_size; ++l) d[n][l] = from.bits[n][l];
+  u32* to = d[i >> 1];
+  for (int v = 0; v < warp_size; v += vector_lanes) {
+    const auto x = loaded<unsigned_vector>(from + v);
+    stored(to + v, i & 1 ? loaded<unsigned_vector>(to + v) | x << 16 : x);
   }
 }
 
 // ---- floating point
 
-// Accumulators of a quarter.
-struct accumulators {
-  alignas(64) float value[warp_size];
-  alignas(64) i32 top[warp_size];
-  bool is_special = false;
+// The accumulators of a quarter: registers and the place of the element in them.
+struct accumulator_source {
+  const u32* words;
+  int element;
+  element_format format;
+};
+accumulator_source quarter_of(const matrix_site& site, const product_sources& from, int i) {
+  const bool is_half = site.c_type == scalar_type::f16;
+  return {from.c[is_half ? i >> 1 : i], is_half ? i & 1 : 0, format_of(site.c_type, false)};
+}
+
+float_vector power_of_two(const word_vector& power) {
+  return reinterpret_cast<float_vector>((power + 127) << 23);
+}
+
+// C and the alignment of a quarter.
+struct aligned_terms {
+  alignas(64) i32 exponent[warp_size], c[warp_size];
+  alignas(64) float scale[warp_size];  // of the products
 };
 
-void read_accumulators(const u32* bits_of_c, scalar_type type, accumulators& c) {
-  u32 special = 0;
-  if (type == scalar_type::f16) {
-    for (int l = 0; l < warp_size; ++l) {
-      const i32 field = static_cast<i32>(bits_of_c[l] >> 10 & 31);
-      c.value[l] = half::to_float(static_cast<u16>(bits_of_c[l]));
-      const i32 top = (field ? field : 1) - 15;
-      c.top[l] = bits_of_c[l] & 0x7fff ? top : lowest_exponent;
-      special |= field == 31;
+// Aligns C, and finds the scales of the products. `t.exponent` has the largest exponents of the
+// products. Returns false for the general path: special terms, and exponents near the limits.
+bool align(const matrix_site& site, const float_tile& s, int i, const accumulator_source& c,
+           aligned_terms& t) {
+  word_vector refused = {};
+  for (int v = 0; v < warp_size; v += vector_lanes) {
+    const element_vectors start =
+        read_elements(c.format, loaded<word_vector>(c.words + v), c.element);
+    const auto product = loaded<word_vector>(t.exponent + v);
+    const word_vector top = product > start.top ? product : start.top;
+    refused |= start.special | (top > highest_exponent) |
+               ((top > no_exponent_of_words) & (top < least_exponent));
+    const word_vector exponent = top < least_exponent ? word_vector{} + least_exponent : top;
+    const word_vector power = site.fraction_bits - exponent;
+    word_vector product_power = power;
+    if (s.is_wide) {
+      product_power +=
+          loaded<word_vector>(s.a_base[i >> 1] + v) + loaded<word_vector>(s.b_base[i & 1] + v);
+      refused |= (product_power > highest_power) & (product > no_exponent_of_words);
+      const word_vector limit = word_vector{} + highest_power;
+      product_power = product_power > limit ? limit : product_power;
+      product_power = product_power < -100 ? word_vector{} - 100 : product_power;
     }
-  } else {
-    for (int l = 0; l < warp_size; ++l) {
-      const i32 field = static_cast<i32>(bits_of_c[l] >> 23 & 255);
-      c.value[l] = from_bits(bits_of_c[l]);
-      const i32 top = (field ? field : 1) - 127;
-      c.top[l] = bits_of_c[l] & 0x7fff'ffff ? top : lowest_exponent;
-      special |= field == 255;
-    }
+    stored(t.exponent + v, exponent);
+    stored(t.scale + v, power_of_two(product_power));
+    stored(t.c + v, __builtin_convertvector(start.value * power_of_two(power), word_vector));
   }
-  c.is_special = special;
+  return !is_any(refused);
 }
 
-// Finds the exponent of the alignment of each element. Returns false if the general path must.
-bool find_exponents(const float_tile& s, int i, step_range range, i32* exponent) {
-  const int h = i >> 1, c = i & 1;
-  alignas(64) i8 highest[warp_size];
-  find_highest(s, h, c, range, highest);
-  u32 inexact = 0;
-  for (int l = 0; l < warp_size; ++l) {
-    const i32 relative = highest[l];
-    const i32 top = relative + s.a_base[h][l] + s.b_base[c][l];
-    inexact |= relative > no_product && relative < least_exact;
-    exponent[l] = relative > no_product && top > exponent[l] ? top : exponent[l];
-  }
-  return !(s.is_wide && inexact);
+// Returns a sum as a float toward zero, and the same sum with the lowest bit set if the float
+// drops bits. Sums are below 2^31 - 128.
+struct truncated_sum {
+  unsigned_vector toward_zero, odd;
+};
+truncated_sum truncated(const word_vector& sum) {
+  const auto nearest_float = __builtin_convertvector(sum, float_vector);
+  const auto raw = reinterpret_cast<word_vector>(nearest_float);
+  const word_vector back = __builtin_convertvector(nearest_float, word_vector);
+  const word_vector is_larger = sum < 0 ? back < sum : back > sum;
+  const auto toward_zero = reinterpret_cast<unsigned_vector>(raw + is_larger);
+  return {toward_zero, toward_zero | (reinterpret_cast<unsigned_vector>(back != sum) & 1)};
 }
 
-// Returns the powers of two that scale products to the unit of the alignment.
-void find_scales(const float_tile& s, int i, int fraction_bits, const i32* exponent, float* scale) {
-  const int h = i >> 1, c = i & 1;
-  for (int l = 0; l < warp_size; ++l) {
-    const i32 base = s.is_wide ? s.a_base[h][l] + s.b_base[c][l] : 0;
-    i32 power = fraction_bits - exponent[l] + base;
-    power = power < -100 ? -100 : power > 100 ? 100 : power;
-    scale[l] = from_bits(static_cast<u32>(power + 127) << 23);
-  }
+// Rounds floats to halves to nearest. A zero has no sign.
+unsigned_vector halves_of(const unsigned_vector& raw) {
+  const unsigned_vector magnitude = raw & 0x7fff'ffff;
+  const unsigned_vector normal =
+      (magnitude - ((127u - 15u) << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
+  // The unit of a subnormal half becomes the last bit of the float.
+  const float_vector moved = reinterpret_cast<float_vector>(magnitude) + 0.5f;
+  const unsigned_vector tiny = reinterpret_cast<unsigned_vector>(moved) - bits(0.5f);
+  const unsigned_vector finite = magnitude < 0x3880'0000 ? tiny : normal;
+  const unsigned_vector result = magnitude >= 0x477f'f000 ? unsigned_vector{} + 0x7c00 : finite;
+  return result ? result | (raw >> 16 & 0x8000) : result;
 }
 
-double power_of_two(i32 power) {
-  return from_bits(static_cast<u64>(static_cast<u32>(power + 1023)) << 52);
-}
-
-// Rounds sums to floats toward zero. A subnormal result is left to the caller.
-bool round_to_floats(const double* sum, const i32* exponent, const matrix_site& site, u32* to) {
+// Adds and rounds. Returns false if a sum is too large for 32 bits.
+bool round_sums(const matrix_site& site, const aligned_terms& t, const i32 (*products)[warp_size],
+                u32* to) {
+  const bool is_half = site.d_type == scalar_type::f16;
   const u32 mask = ~u32{0} << (23 - site.result_fraction_bits);
-  u32 subnormal = 0;
-  for (int l = 0; l < warp_size; ++l) {
-    const double exact = sum[l] * power_of_two(exponent[l] - site.fraction_bits);
-    const u64 truncated = bits(exact) & ~u64{0x1fff'ffff};
-    const u32 result = bits(static_cast<float>(from_bits(truncated)));
-    const u32 magnitude = result & 0x7fff'ffff;
-    to[l] = magnitude == 0x7f80'0000 ? result : result & mask;
-    subnormal |= (magnitude < 0x0080'0000) & (sum[l] != 0);
+  word_vector refused = {};
+  for (int v = 0; v < warp_size; v += vector_lanes) {
+    const auto c = loaded<word_vector>(t.c + v);
+    const word_vector sum =
+        loaded<word_vector>(products[0] + v) + loaded<word_vector>(products[1] + v);
+    const word_vector total = reinterpret_cast<word_vector>(reinterpret_cast<unsigned_vector>(sum) +
+                                                            reinterpret_cast<unsigned_vector>(c));
+    const word_vector overflow = ((total ^ sum) & (total ^ c)) < 0;
+    refused |= overflow | (total > largest_sum) | (total < -largest_sum);
+    const truncated_sum rounded = truncated(total);
+    const float_vector scale =
+        power_of_two(loaded<word_vector>(t.exponent + v) - site.fraction_bits);
+    if (is_half) {
+      const float_vector odd = reinterpret_cast<float_vector>(rounded.odd) * scale;
+      stored(to + v, halves_of(reinterpret_cast<unsigned_vector>(odd)));
+    } else {
+      const float_vector value = reinterpret_cast<float_vector>(rounded.toward_zero) * scale;
+      stored(to + v, reinterpret_cast<unsigned_vector>(value) & mask);
+    }
   }
-  return subnormal == 0;
-}
-
-// Rounds sums to halves to nearest. The float between keeps a bit for what it drops.
-void round_to_halves(const double* sum, const i32* exponent, int fraction_bits, u32* to) {
-  for (int l = 0; l < warp_size; ++l) {
-    const u64 exact = bits(sum[l] * power_of_two(exponent[l] - fraction_bits));
-    const u64 dropped = exact & 0x1fff'ffff;
-    const u64 odd = (exact & ~u64{0x1fff'ffff}) | (dropped ? u64{0x2000'0000} : 0);
-    to[l] = nearest<half>(static_cast<float>(from_bits(odd)));
-  }
+  return !is_any(refused);
 }
 
 // Computes one step of the hardware for a quarter.
 bool run_step(const matrix_site& site, const float_tile& s, int i, step_range range,
-              const accumulators& c, u32* to) {
-  alignas(64) i32 exponent[warp_size], products[2][warp_size];
-  alignas(64) float scale[warp_size];
-  alignas(64) double sum[warp_size];
-  for (int l = 0; l < warp_size; ++l) exponent[l] = c.top[l];
-  if (!find_exponents(s, i, range, exponent)) return false;
-  find_scales(s, i, site.fraction_bits, exponent, scale);
-  add_products(s, i >> 1, i & 1, range, scale, products);
-  for (int l = 0; l < warp_size; ++l) {
-    const double aligned =
-        static_cast<double>(c.value[l]) * power_of_two(site.fraction_bits - exponent[l]);
-    sum[l] = static_cast<double>(static_cast<i32>(aligned)) + static_cast<double>(products[0][l]) +
-             static_cast<double>(products[1][l]);
-  }
-  if (site.d_type == scalar_type::f16) {
-    round_to_halves(sum, exponent, site.fraction_bits, to);
-  } else if (!round_to_floats(sum, exponent, site, to)) {
-    const u32 mask = ~u32{0} << (23 - site.result_fraction_bits);
-    for (int l = 0; l < warp_size; ++l) {
-      const u32 result = float_of(static_cast<i64>(sum[l]), exponent[l] - site.fraction_bits);
-      to[l] = (result & 0x7fff'ffff) == 0x7f80'0000 ? result : result & mask;
-    }
-  }
-  return true;
-}
-
-bool multiply_once(const matrix_site& site, const float_tile& s, const quarters& c, quarters& d) {
-  accumulators start;
-  for (int i = 0; i < 4; ++i) {
-    read_accumulators(c.bits[i], site.c_type, start);
-    if (start.is_special) return false;
-    if (!run_step(site, s, i, {0, site.depth}, start, d.bits[i])) return false;
-  }
-  return true;
+              const accumulator_source& c, u32* to) {
+  alignas(64) i32 products[2][warp_size];
+  aligned_terms terms;
+  find_highest(s, i >> 1, i & 1, range, terms.exponent);
+  if (!align(site, s, i, c, terms)) return false;
+  add_products(s, i >> 1, i & 1, range, terms.scale, products);
+  return round_sums(site, terms, products, to);
 }
 
 // 8-bit floats: two steps over pairs of columns of A without C, then an addition of C.
-bool multiply_twice(const matrix_site& site, const float_tile& s, const quarters& c, quarters& d) {
+bool multiply_twice(const matrix_site& site, const float_tile& s, int i,
+                    const accumulator_source& c, u32* d) {
   const bool is_half = site.d_type == scalar_type::f16;
-  accumulators start;
-  const quarters zeros{};
-  for (int i = 0; i < 4; ++i) {
-    for (int part = 0; part < 2; ++part) {
-      read_accumulators(part ? d.bits[i] : zeros.bits[i], site.d_type, start);
-      const int first = part * site.depth / 2;
-      if (start.is_special) return false;
-      if (!run_step(site, s, i, {first, first + site.depth / 2}, start, d.bits[i])) return false;
-    }
-    for (int l = 0; l < warp_size; ++l) {
-      u32& to = d.bits[i][l];
-      to = is_half ? sum_of_halves(to, c.bits[i][l]) : sum_of_floats(to, c.bits[i][l]);
-    }
+  alignas(64) u32 sums[2][warp_size] = {};
+  const int half_of_depth = site.depth / 2;
+  for (int part = 0; part < 2; ++part) {
+    const accumulator_source start{sums[part], 0, c.format};
+    const step_range range{part * half_of_depth, (part + 1) * half_of_depth};
+    if (!run_step(site, s, i, range, start, part ? d : sums[1])) return false;
+  }
+  for (int l = 0; l < warp_size; ++l) {
+    const u32 word = c.words[l];
+    d[l] =
+        is_half ? sum_of_halves(d[l], word >> 16 * c.element & 0xffff) : sum_of_floats(d[l], word);
   }
   return true;
 }
@@ -199,12 +181,16 @@ bool multiply_twice(const matrix_site& site, const float_tile& s, const quarters
 bool multiply_floats(const matrix_site& site, const product_sources& from, product_results& d) {
   float_tile s;
   if (!read_tile(site, from, s)) return false;
-  quarters c, results;
-  read_quarters(site, from, c);
-  const bool is_done = site.sums == addition::two_steps ? multiply_twice(site, s, c, results)
-                                                        : multiply_once(site, s, c, results);
-  if (is_done) write_quarters(site, results, d);
-  return is_done;
+  alignas(64) u32 results[warp_size];
+  for (int i = 0; i < 4; ++i) {
+    const accumulator_source c = quarter_of(site, from, i);
+    const bool is_done = site.sums == addition::two_steps
+                             ? multiply_twice(site, s, i, c, results)
+                             : run_step(site, s, i, {0, site.depth}, c, results);
+    if (!is_done) return false;
+    store_quarter(site, i, results, d);
+  }
+  return true;
 }
 
 // ---- integers
@@ -212,21 +198,20 @@ bool multiply_floats(const matrix_site& site, const product_sources& from, produ
 bool multiply_integers(const matrix_site& site, const product_sources& from, product_results& d) {
   integer_tile s;
   read_tile(site, from, s);
-  quarters c, results;
-  read_quarters(site, from, c);
   for (int i = 0; i < quarters_of(site); ++i) {
     alignas(64) i32 sum[warp_size];
     add_products(s, i >> 1, i & 1, {0, site.depth}, sum);
-    for (int l = 0; l < warp_size; ++l) {
-      i64 total = i64{static_cast<i32>(c.bits[i][l])} + sum[l];
-      if (site.is_saturating) {
-        total = total < lowest_of<i32> ? i64{lowest_of<i32>} : total;
-        total = total > highest_of<i32> ? i64{highest_of<i32>} : total;
-      }
-      results.bits[i][l] = static_cast<u32>(total);
+    for (int v = 0; v < warp_size; v += vector_lanes) {
+      const auto c = loaded<word_vector>(from.c[i] + v), products = loaded<word_vector>(sum + v);
+      const auto total = reinterpret_cast<word_vector>(reinterpret_cast<unsigned_vector>(c) +
+                                                       reinterpret_cast<unsigned_vector>(products));
+      const word_vector limit =
+          c < 0 ? word_vector{} + lowest_of<i32> : word_vector{} + highest_of<i32>;
+      const word_vector overflows = (c ^ total) & (products ^ total);
+      const word_vector clamped = overflows < 0 ? limit : total;
+      stored(d[i] + v, site.is_saturating ? clamped : total);
     }
   }
-  write_quarters(site, results, d);
   return true;
 }
 
