@@ -90,8 +90,9 @@ void gate::handle_obstacles(unsigned obstacles) noexcept {
   if ((obstacles & obstacle::uninitialized) && !(policy & needs_no_init)) {
     return block(CUDA_ERROR_NOT_INITIALIZED);
   }
-  if ((obstacles & obstacle::tracing) && (lifecycle::chosen_options().traces & trace::site)) {
-    record_call_site();
+  if (obstacles & obstacle::tracing) {
+    const options& chosen = lifecycle::chosen_options();
+    if ((chosen.traces & trace::site) || chosen.checks_for(check::hazard)) record_call_site();
   }
   if (obstacles & obstacle::injecting) inject();
 }

@@ -179,7 +179,7 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
                             "the event was recorded outside of the capture");
     }
     std::vector<stream_point> points;
-    if (auto wait = make_wait(*source, points)) {
+    if (auto wait = make_wait(*source, points, c.d.streams.hazards() != nullptr)) {
       c.submit(*target, std::move(wait), std::move(points));
     }
   });

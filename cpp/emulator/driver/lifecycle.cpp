@@ -122,6 +122,7 @@ driver::driver(const options& chosen, std::span<const int> visible)
     devices.push_back(
         std::make_unique<device>(ordinal, number, *kind, chosen.memory, chosen.multiprocessors));
   }
+  if (chosen.checks_for(check::hazard)) streams.check_hazards(memory);
   objects.on_conflict = [this](const object& destroyed, const std::string& by,
                                const std::string& user) {
     report_destroyed_in_use(*this, destroyed, by, user);
@@ -153,7 +154,8 @@ void announce() noexcept {
     const auto& [chosen, problem] = read_once();
     write_line(notice(chosen));
     if (!problem.empty()) write_line("halfwarp: " + problem + "\n");
-    if (chosen.traces) obstacles.fetch_or(obstacle::tracing);
+    const bool needs_sites = chosen.checks_for(check::hazard);
+    if (chosen.traces || needs_sites) obstacles.fetch_or(obstacle::tracing);
     obstacles.fetch_and(~obstacle::unannounced);
   });
 }

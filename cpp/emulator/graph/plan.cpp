@@ -71,7 +71,7 @@ std::shared_ptr<operation> operation_of(const plan_step& step, const launch_scop
       return std::make_shared<record_event>(
           work.event->record_at({target.as_shared(), target.enqueued() + 1}));
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT: {
-      auto wait = make_wait(*work.event, waits);
+      auto wait = make_wait(*work.event, waits, true);
       return wait ? wait : std::make_shared<marker>();
     }
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:

@@ -36,6 +36,7 @@ exec::run_options options_for(driver& d, stream& target) {
   options.check_memory = d.settings.checks_for(check::memory);
   options.check_sync = d.settings.checks_for(check::sync);
   options.check_races = d.settings.checks_for(check::race);
+  options.records_accesses = d.settings.checks_for(check::hazard);
   options.check_init = d.settings.checks_for(check::init);
   options.copies_are_late = d.settings.mode == run_mode::adversarial;
   options.print = [&owner](std::string_view record) { owner.print(record); };
@@ -81,6 +82,25 @@ void kernel_launch::describe(CUgraphNodeParams& params) const {
   p.kernelParams = pointers_.data();
 }
 
+std::string kernel_launch::title() const {
+  return "kernel '" + report::demangled(request_.entry->name()) + "'";
+}
+
+namespace {
+
+// Adds the accessed bytes to the check of hazards.
+void add_accesses(driver& d, stream& target, const std::vector<exec::accessed_range>& accesses) {
+  constexpr byte_use uses[] = {byte_use::read, byte_use::write, byte_use::update};
+  std::vector<byte_range> ranges;
+  for (const auto& each : accesses) {
+    ranges.push_back({each.first, each.bytes, uses[static_cast<std::size_t>(each.use)]});
+  }
+  const std::lock_guard guard{d.lock};
+  if (auto* const hazards = d.streams.hazards()) hazards->add(target, std::move(ranges));
+}
+
+}  // namespace
+
 failure kernel_launch::execute(stream& target) {
   driver& d = the_driver();
   d.launches.fetch_add(1, std::memory_order_relaxed);
@@ -93,6 +113,7 @@ failure kernel_launch::execute(stream& target) {
   request.parameters = parameters_.bytes();
   auto result = exec::run(d.memory, request, options_for(d, target));
   d.instructions.fetch_add(result.instructions, std::memory_order_relaxed);
+  if (!result.accesses.empty()) add_accesses(d, target, result.accesses);
   for (const report::fault& finding : result.findings) d.faults.record(finding);
   if (!result.fault) return {};
   const auto kind = result.fault->kind;

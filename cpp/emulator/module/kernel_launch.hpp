@@ -39,6 +39,7 @@ class kernel_launch final : public operation {
         parameters_{std::move(parameters)} {}
   failure execute(stream& target) override;
   void describe(CUgraphNodeParams& params) const override;
+  std::string title() const override;
 
  private:
   CUfunction function_;

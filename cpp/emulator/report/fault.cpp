@@ -48,6 +48,7 @@ constexpr fault_entry faults[] = {
     {fault_kind::invalid_free, "invalid-free", CUDA_ERROR_LAUNCH_FAILED, true},
     {fault_kind::race, "race", CUDA_SUCCESS, false},
     {fault_kind::uninitialized, "uninitialized", CUDA_SUCCESS, false},
+    {fault_kind::hazard, "hazard", CUDA_SUCCESS, false},
 };
 
 constexpr bool is_in_order() {

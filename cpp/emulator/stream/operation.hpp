@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "emulator/memory/allocation.hpp"
 #include "emulator/report/fault.hpp"
 
 namespace halfwarp::emulator {
@@ -31,6 +33,15 @@ struct failure {
   std::optional<report::fault> fault;
 
   explicit operator bool() const noexcept { return code != CUDA_SUCCESS; }
+};
+
+// The effect of an operation on bytes; update: atomic, so that two of them need no order.
+enum class byte_use : std::uint8_t { read, write, update, allocate, release };
+
+struct byte_range {
+  memory::address first = 0;
+  std::uint64_t bytes = 0;
+  byte_use use = byte_use::read;
 };
 
 // The thread that runs an operation. Bookkeeping is instant and runs under the driver's lock as
@@ -58,6 +69,13 @@ class operation {
   virtual void describe(CUgraphNodeParams& params) const { params.type = CU_GRAPH_NODE_TYPE_EMPTY; }
   // Returns whether the operation invalidates an address that kernels use.
   virtual bool releases_memory() const noexcept { return false; }
+
+  // For reports: the name, and the device-visible bytes that the operation uses. A kernel adds its
+  // bytes while it runs.
+  virtual std::string title() const { return "an operation"; }
+  virtual std::vector<byte_range> ranges() const { return {}; }
+  // Returns whether the operation waits for a value that any other operation may write.
+  virtual bool waits_for_value() const noexcept { return false; }
 
   operation_kind kind() const noexcept { return kind_; }
 

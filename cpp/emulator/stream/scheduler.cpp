@@ -84,6 +84,10 @@ stream_point scheduler::enqueue(stream& target, std::shared_ptr<operation> work,
   ++calls_;
   target.queue_.push_back({std::move(work), std::move(waits), next_sequence_++});
   target.owner().active.insert(target.as_shared());
+  if (hazards_) {
+    const auto& added = target.queue_.back();
+    hazards_->submit(target, *added.work, added.waits);
+  }
   const stream_point end = target.end();
   advance(end.stream);
   return end;
@@ -210,6 +214,7 @@ bool scheduler::can_help(const stream& target) const noexcept {
 
 void scheduler::wait(driver_guard& guard, const stream_point& until) {
   ++calls_;
+  if (hazards_) hazards_->synchronize(until);
   if (until.is_reached()) return;
   const interruptible_wait scope;
   if (mode_ == run_mode::adversarial && !until.is_reached()) {
@@ -237,18 +242,23 @@ void scheduler::wait_for_all(driver_guard& guard, const context& owner) {
   // Demand all ends first, so that the order among the streams stays open.
   if (mode_ == run_mode::adversarial) std::ranges::for_each(ends, [&](auto& end) { demand(end); });
   for (const auto& end : ends) wait(guard, end);
+  if (hazards_) hazards_->synchronize(owner);
 }
 
 // In adversarial mode the second query of pending work allows it to run.
 bool scheduler::poll(driver_guard& guard, const stream_point& until) {
   ++calls_;
-  if (until.is_reached()) return true;
+  if (until.is_reached()) {
+    if (hazards_) hazards_->synchronize(until);
+    return true;
+  }
   if (mode_ == run_mode::adversarial) {
     if (++until.stream->polls_ > 1) demand(until);
     wake_late_worker();
   } else if (!has_workers()) {
     run_ready(guard);
   }
+  if (hazards_ && until.is_reached()) hazards_->synchronize(until);
   return until.is_reached();
 }
 

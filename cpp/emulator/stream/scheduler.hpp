@@ -15,6 +15,7 @@
 #include "emulator/observation/fault_log.hpp"
 #include "emulator/observation/injection.hpp"
 #include "emulator/settings/options.hpp"
+#include "emulator/stream/hazards.hpp"
 #include "emulator/stream/stream.hpp"
 
 namespace halfwarp::emulator {
@@ -58,6 +59,12 @@ class scheduler {
 
   std::uint64_t pending() const noexcept { return pending_; }
 
+  // Records the order of all operations from now on, and reports operations without order.
+  void check_hazards(const memory::address_space& space) {
+    hazards_ = std::make_unique<emulator::hazards>(space, faults_);
+  }
+  emulator::hazards* hazards() const noexcept { return hazards_.get(); }  // null: not checked
+
  private:
   void throttle(driver_guard& guard, stream& target);
   void advance(std::shared_ptr<stream> from);
@@ -84,6 +91,7 @@ class scheduler {
   void work_late();
 
   run_mode mode_;
+  std::unique_ptr<emulator::hazards> hazards_;
   std::mutex& lock_;
   fault_log& faults_;
   injection& rules_;

@@ -180,6 +180,32 @@ failure copy_memory::execute(stream& target) {
   return {};
 }
 
+namespace {
+
+// The rows of an area. Pageable memory is read at the call, or the call waits.
+void add_ranges(const memory_area& area, byte_use use, std::vector<byte_range>& all) {
+  constexpr std::uint64_t max_rows = 1 << 16;
+  if (area.is_pageable || area.rows * area.slices > max_rows) return;
+  for_each_row(area, [&](std::uint64_t offset) {
+    all.push_back({area.first + offset, area.row_bytes, use});
+  });
+}
+
+}  // namespace
+
+std::vector<byte_range> copy_memory::ranges() const {
+  std::vector<byte_range> all;
+  add_ranges(from_, byte_use::read, all);
+  add_ranges(to_, byte_use::write, all);
+  return all;
+}
+
+std::vector<byte_range> fill_memory::ranges() const {
+  std::vector<byte_range> all;
+  add_ranges(target_, byte_use::write, all);
+  return all;
+}
+
 void copy_memory::describe(CUgraphNodeParams& params) const {
   params.type = CU_GRAPH_NODE_TYPE_MEMCPY;
   auto& p = params.memcpy.copyParams;

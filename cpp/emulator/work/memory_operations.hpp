@@ -55,6 +55,8 @@ class copy_memory final : public operation {
       : to_{to}, from_{from}, snapshot_{std::move(snapshot)} {}
   failure execute(stream& target) override;
   void describe(CUgraphNodeParams& params) const override;
+  std::string title() const override { return "a copy"; }
+  std::vector<byte_range> ranges() const override;
 
  private:
   memory_area to_, from_;
@@ -67,6 +69,8 @@ class fill_memory final : public operation {
       : target_{target}, value_{value}, width_{width} {}
   failure execute(stream& target) override;
   void describe(CUgraphNodeParams& params) const override;
+  std::string title() const override { return "a memset"; }
+  std::vector<byte_range> ranges() const override;
 
  private:
   memory_area target_;
@@ -89,6 +93,8 @@ class free_memory final : public operation {
   void drop() noexcept override;
   void finish() noexcept override;
   bool releases_memory() const noexcept override { return true; }
+  std::string title() const override { return "cuMemFreeAsync"; }
+  std::vector<byte_range> ranges() const override { return {{base_, bytes_, byte_use::release}}; }
 
  private:
   memory::address base_;

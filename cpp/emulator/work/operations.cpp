@@ -48,11 +48,12 @@ failure wait_for_process::execute(stream& target) {
   return wait_for_remote_recording(*state_, recording_);
 }
 
-std::shared_ptr<operation> make_wait(const event& source, std::vector<stream_point>& points) {
+std::shared_ptr<operation> make_wait(const event& source, std::vector<stream_point>& points,
+                                     bool is_recorded) {
   if (const auto recording = source.remote_recording()) {
     return std::make_shared<wait_for_process>(source.shared, recording);
   }
-  if (!source.last || source.last->is_reached) return nullptr;
+  if (!source.last || (source.last->is_reached && !is_recorded)) return nullptr;
   points.push_back(source.last->point);
   return std::make_shared<marker>();
 }

@@ -51,7 +51,9 @@ failure wait_for_remote_recording(const sharing::event_state& state, std::uint64
 
 // Returns the operation that makes a stream wait for the last recording of an event, and adds the
 // points to wait for to `points`. Returns null if no wait is needed.
-std::shared_ptr<operation> make_wait(const event& source, std::vector<stream_point>& points);
+// `is_recorded`: order is recorded, so a wait for a reached point is needed too.
+std::shared_ptr<operation> make_wait(const event& source, std::vector<stream_point>& points,
+                                     bool is_recorded);
 
 // Calls a host function, which must not call the driver.
 class host_call final : public operation {

@@ -102,6 +102,19 @@ bool writes(const CUstreamBatchMemOpParams& each) noexcept {
          each.operation != CU_STREAM_MEM_OP_WAIT_VALUE_64;
 }
 
+std::vector<byte_range> value_operations::ranges() const {
+  std::vector<byte_range> all;
+  for (const auto& each : operations_) {
+    if (bytes_of(each)) all.push_back({address_of(each), bytes_of(each), byte_use::update});
+  }
+  return all;
+}
+
+bool value_operations::waits_for_value() const noexcept {
+  return std::ranges::any_of(operations_,
+                             [](const auto& each) { return bytes_of(each) && !writes(each); });
+}
+
 failure value_operations::execute(stream& target) {
   for (const auto& each : operations_) {
     if (auto failed = execute_one(each, target)) return failed;

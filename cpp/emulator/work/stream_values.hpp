@@ -18,6 +18,9 @@ class value_operations final : public operation {
   value_operations(std::vector<CUstreamBatchMemOpParams> operations, int device)
       : operations_{std::move(operations)}, device_{device} {}
   failure execute(stream& target) override;
+  std::string title() const override { return "a value operation"; }
+  std::vector<byte_range> ranges() const override;
+  bool waits_for_value() const noexcept override;
 
  private:
   failure execute_one(const CUstreamBatchMemOpParams& params, stream& target);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The emulator's own C functions through ctypes; a library is opened on first use."""
 
+import atexit
 import json
 import os
 import sys
@@ -185,8 +186,14 @@ def choose(options):
         context.reset()
     for name, value in options.items():
         os.environ[PREFIX + name.upper()] = value
-    if "site" in options.get("trace", os.environ.get(PREFIX + "TRACE", "")):
+    if "site" in _option(options, "trace") or {"hazard", "all"} & set(
+        _option(options, "check").split(",")
+    ):
         trace_call_sites()
+
+
+def _option(options, name):
+    return options.get(name, os.environ.get(PREFIX + name.upper(), ""))
 
 
 def option_text(value):
@@ -266,7 +273,9 @@ def trace_call_sites():
     if _call_site_source is None:
         kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
         _call_site_source = kind(_write_call_site)
-        load().halfwarp_emulator_set_call_site_source(_call_site_source)
+        set_source = load().halfwarp_emulator_set_call_site_source
+        set_source(_call_site_source)
+        atexit.register(set_source, kind())  # the driver is called until the process ends
 
 
 def _write_call_site(text, size):

@@ -11,11 +11,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 
 
-def run_all(module, *names, **options):
+def run_all(module, *names, runner="cases", **options):
     """Return the findings of a module's cases, by name and by mistake or twin."""
+    arguments = [module, *names] if module else names
     settings = {f"HALFWARP_EMULATOR_{name.upper()}": value for name, value in options.items()}
     done = subprocess.run(
-        [sys.executable, "-m", "tests.emulator.checks.cases", module, *names],
+        [sys.executable, "-m", f"tests.emulator.checks.{runner}", *arguments],
         env={**os.environ, "HALFWARP_BACKEND": "emulator"} | settings,
         cwd=ROOT,
         capture_output=True,

@@ -117,7 +117,7 @@ CUresult cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent) noexcept {
             "the event was recorded in a capture");
     require_nothing_captures(c.d, *view);
     std::vector<stream_point> points;
-    const auto wait = make_wait(*source, points);
+    const auto wait = make_wait(*source, points, c.d.streams.hazards() != nullptr);
     if (!wait) return;
     std::vector<std::shared_ptr<stream>> streams;
     c.d.objects.for_each(object_kind::stream, [&](const object& each) {

@@ -66,9 +66,11 @@ CUdeviceptr allocate_from(call& c, memory_pool& pool, stream& target, std::size_
   if (capture_of(target)) return allocate_in_capture(c, pool, target, bytes);
   require_no_implicit_wait(c.d, target);
   auto& owner = target.owner().root();
-  return allocate_or_wait(c, owner, bytes, [&] {
+  const CUdeviceptr address = allocate_or_wait(c, owner, bytes, [&] {
     return pool.allocate(c.d.memory, bytes, owner.id(), target.number());
   });
+  if (auto* const hazards = c.d.streams.hazards()) hazards->allocate(target, address);
+  return address;
 }
 
 CUdeviceptr allocate_now(call& c, std::size_t bytes, memory::allocation_kind kind) {

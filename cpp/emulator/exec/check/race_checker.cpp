@@ -34,19 +34,6 @@ std::uint64_t stored_value(warp& w, operand_slot source, const access_shape& sha
   return shape.bytes == 8 ? value : value & ((std::uint64_t{1} << 8 * shape.bytes) - 1);
 }
 
-std::vector<race_site> sites_of(const launch_state& launch,
-                                std::vector<std::uint32_t>& first_site) {
-  std::vector<race_site> sites;
-  const ptx::module& owner = *launch.request.entry->owner().source;
-  for (const function_code& function : launch.code.functions) {
-    first_site.push_back(static_cast<std::uint32_t>(sites.size()));
-    for (const instruction& instr : function.code) {
-      sites.push_back(make_race_site(owner, function, instr));
-    }
-  }
-  return sites;
-}
-
 bool is_exact(const launch_state& launch, const std::vector<race_site>& sites) {
   return launch.request.is_cooperative ||
          std::any_of(sites.begin(), sites.end(), orders_some_threads);
@@ -56,7 +43,7 @@ bool is_exact(const launch_state& launch, const std::vector<race_site>& sites) {
 
 race_checker::race_checker(const launch_state& launch)
     : launch_{launch},
-      sites_{sites_of(launch, first_site_)},
+      sites_{make_race_sites(launch, first_site_)},
       order_{launch.warps_per_block, is_exact(launch, sites_)} {}
 
 void race_checker::begin(const block_state& block) {

@@ -3,6 +3,7 @@
 #include "emulator/exec/check/race_site.hpp"
 
 #include "emulator/exec/async/async.hpp"
+#include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -69,6 +70,19 @@ race_site make_race_site(const ptx::module& owner, const function_code& function
     site.reach = scope_of(m, scope::sys);
   }
   return site;
+}
+
+std::vector<race_site> make_race_sites(const launch_state& launch,
+                                       std::vector<std::uint32_t>& first_site) {
+  std::vector<race_site> sites;
+  const ptx::module& owner = *launch.request.entry->owner().source;
+  for (const function_code& function : launch.code.functions) {
+    first_site.push_back(static_cast<std::uint32_t>(sites.size()));
+    for (const instruction& instr : function.code) {
+      sites.push_back(make_race_site(owner, function, instr));
+    }
+  }
+  return sites;
 }
 
 bool orders_some_threads(const race_site& site) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "emulator/exec/check/cell.hpp"
 #include "emulator/exec/code.hpp"
@@ -10,6 +11,8 @@
 #include "emulator/ptx/ast.hpp"
 
 namespace halfwarp::emulator::exec {
+
+struct launch_state;
 
 struct race_site {
   enum class role : std::uint8_t { none, access, fence, phase_barrier };
@@ -23,6 +26,10 @@ struct race_site {
 
 race_site make_race_site(const ptx::module& owner, const function_code& function,
                          const instruction& instr);
+
+// Returns the sites of all functions of a launch, and the index of the first one of each function.
+std::vector<race_site> make_race_sites(const launch_state& launch,
+                                       std::vector<std::uint32_t>& first_site);
 
 // Returns whether an instruction can order threads by anything but whole-block barriers, whole
 // warps and the launch itself.

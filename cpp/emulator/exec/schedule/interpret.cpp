@@ -80,6 +80,7 @@ class split_run {
       if (launch.observed_by) launch.observed_by->record(w_.view, instr, active);
       if (launch.races) launch.races->record(w_.view, instr, active);
       if (launch.definedness) launch.definedness->record(w_.view, instr, active);
+      if (launch.accesses) launch.accesses->record(w_.view, instr, active);
     }
   }
 
@@ -336,7 +337,7 @@ warp_progress run_splits(warp_state& w, std::uint64_t budget) {
 
 warp_progress run_warp(warp_state& w, std::uint64_t budget) {
   const launch_state& launch = *w.view.block->launch;
-  if (launch.observed_by || launch.races || launch.definedness) [[unlikely]]
+  if (launch.observed_by || launch.races || launch.definedness || launch.accesses) [[unlikely]]
     return run_observed(w, budget);
   return run_splits<false>(w, budget);
 }

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/exec/check/access_recorder.hpp"
 #include "emulator/exec/executable.hpp"
 #include "emulator/memory/address_space.hpp"
 #include "emulator/report/fault.hpp"
@@ -47,9 +48,10 @@ struct run_options {
   std::uint64_t step_limit = 1ull << 36;  // thread-instructions
   std::uint32_t stack_bytes = 1024;       // per thread, for recursion and alloca
   bool check_memory = true, check_sync = true;
-  bool check_races = false;      // runs all blocks on the calling thread
-  bool check_init = false;       // ... also; the address space must record written bytes
-  bool copies_are_late = false;  // asynchronous copies complete at the wait
+  bool check_races = false;       // runs all blocks on the calling thread
+  bool check_init = false;        // ... also; the address space must record written bytes
+  bool records_accesses = false;  // ... also; fills outcome::accesses
+  bool copies_are_late = false;   // asynchronous copies complete at the wait
   // Receives the text of each device printf call. Called by one host thread at a time. If null, the
   // text is discarded.
   std::function<void(std::string_view)> print;
@@ -72,8 +74,9 @@ struct run_options {
 
 struct outcome {
   std::optional<report::fault> fault;
-  std::vector<report::fault> findings;  // of checks, in the order of the code
-  std::uint64_t instructions = 0;       // thread-instructions executed
+  std::vector<report::fault> findings;   // of checks, in the order of the code
+  std::vector<accessed_range> accesses;  // of global memory
+  std::uint64_t instructions = 0;        // thread-instructions executed
   bool was_canceled = false;
 };
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bit maps of the accessed bytes, by page and use.
+#include "emulator/exec/check/access_recorder.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "emulator/exec/async/async.hpp"
+#include "emulator/exec/program.hpp"
+#include "emulator/exec/schedule/state.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+range_use use_of(const race_site& site) {
+  if (site.reach != race::scope::weak) return range_use::update;
+  return site.shape.use == memory_use::load ? range_use::read : range_use::write;
+}
+
+}  // namespace
+
+access_recorder::access_recorder(const launch_state& launch)
+    : launch_{launch}, sites_{make_race_sites(launch, first_site_)} {}
+
+void access_recorder::record(warp& w, const instruction& instr, lane_mask lanes) {
+  const auto function = w.function - launch_.code.functions.data();
+  const auto index = &instr - w.function->code.data();
+  const race_site& site =
+      sites_[first_site_[static_cast<std::size_t>(function)] + static_cast<std::size_t>(index)];
+  const bool is_copy = instr.run == &run_copy;
+  const bool is_access = site.use == race_site::role::access && !site.shape.is_shared;
+  if (!is_copy && !is_access) return;
+  const std::uint32_t bytes =
+      is_copy ? instr.flags & copy_flag::bytes : elements_of(instr, site.shape) * site.shape.bytes;
+  const range_use use = is_copy ? range_use::read : use_of(site);
+  const memory::address_space& space = launch_.space;
+  for (; lanes; lanes &= lanes - 1) {
+    const std::uint64_t at = read_register(w, instr.operand[4], std::countr_zero(lanes), 8) +
+                             static_cast<std::uint64_t>(instr.immediate);
+    const bool is_window = at - space.shared_window() < memory::window_bytes ||
+                           at - space.local_window() < memory::window_bytes;
+    if (!is_window) add(at, bytes, use);
+  }
+}
+
+void access_recorder::add(std::uint64_t address, std::uint32_t bytes, range_use use) {
+  while (bytes) {
+    const std::uint64_t number = address / page_bytes, offset = address % page_bytes;
+    const std::uint64_t bit = offset % 64;
+    const auto part = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 64 - bit));
+    if (number != last_number_) {
+      last_page_ = &pages_[number];
+      last_number_ = number;
+    }
+    const std::uint64_t ones = part == 64 ? ~0ull : (1ull << part) - 1;
+    (*last_page_)[static_cast<std::size_t>(use)][offset / 64] |= ones << bit;
+    address += part;
+    bytes -= part;
+  }
+}
+
+std::vector<accessed_range> access_recorder::ranges() const {
+  std::vector<accessed_range> all;
+  for (const range_use use : {range_use::read, range_use::write, range_use::update}) {
+    for (const auto& [number, bits] : pages_) {
+      const auto& words = bits[static_cast<std::size_t>(use)];
+      for (std::size_t n = 0; n < words.size(); ++n) {
+        std::uint64_t remaining = words[n];
+        const std::uint64_t start = number * page_bytes + n * 64;
+        while (remaining) {
+          const int skipped = std::countr_zero(remaining);
+          const int count = std::countr_one(remaining >> skipped);
+          remaining =
+              skipped + count == 64 ? 0 : remaining >> (skipped + count) << (skipped + count);
+          const std::uint64_t first = start + static_cast<std::uint64_t>(skipped);
+          const bool continues =
+              !all.empty() && all.back().use == use && all.back().first + all.back().bytes == first;
+          if (continues) {
+            all.back().bytes += static_cast<std::uint64_t>(count);
+          } else {
+            if (all.size() == max_ranges) return {};
+            all.push_back({first, static_cast<std::uint64_t>(count), use});
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace halfwarp::emulator::exec
