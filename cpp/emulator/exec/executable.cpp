@@ -149,7 +149,7 @@ void place_variables(program& owner, const load_options& options) {
     }
   }
   for (std::size_t i = 0; i < source.variables.size(); ++i) {
-    p.relocate(source.variables[i], owner.addresses[i]);
+    if (owner.addresses[i] != 0) p.relocate(source.variables[i], owner.addresses[i]);
   }
   for (auto& [v, base] : owner.inner_addresses) p.relocate(*v, base);
 }

@@ -118,6 +118,10 @@ TEST(Variable, RefusesMalformedDeclarations) {
   EXPECT_EQ(error_of(".global .u32 x[0][1 << 40][1 << 40];"), "4:36 variable 'x' is too large");
   EXPECT_EQ(error_of(".global .f16 x = 1.0;"),
             "4:21 a real number cannot initialize a variable of type f16");
+  EXPECT_EQ(error_of(".global .u32 y;\n.shared .u64 x = y;"),
+            "5:18 only a variable in .global or .const can have an initializer");
+  EXPECT_EQ(error_of(".global .u32 y;\n.global .b128 x = y;"),
+            "5:19 an address cannot initialize a variable of type b128");
   EXPECT_EQ(error_of(".global .shared .u32 x;"), "4:9 a declaration can have only one state space");
   EXPECT_EQ(error_of(".global .u32 x"),
             "4:15 expected ';' after a declaration, found the end of the text");

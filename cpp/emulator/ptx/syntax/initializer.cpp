@@ -84,6 +84,9 @@ class initializer_parser {
   }
 
   void address(std::uint64_t mask) {
+    if (scalar_bytes_ > sizeof(std::uint64_t)) {
+      at_.fail("an address cannot initialize a variable of type " + std::string{spelling(v_.type)});
+    }
     relocation added;
     added.offset = position_ * scalar_bytes_;
     added.size = static_cast<std::uint8_t>(scalar_bytes_);
@@ -138,6 +141,9 @@ class initializer_parser {
 }  // namespace
 
 void parse_initializer(cursor& at, variable& v) {
+  if (v.space != state_space::global && v.space != state_space::const_) {
+    at.fail("only a variable in .global or .const can have an initializer");
+  }
   const bool is_opaque = info(v.type).kind == type_class::opaque;
   if (is_opaque && at.at('{')) {
     const std::size_t start = at.current().offset;
