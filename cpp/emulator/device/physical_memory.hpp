@@ -49,10 +49,11 @@ std::shared_ptr<memory_file> open_memory_file(memory::address_space& space, int 
 class physical_memory : public object {
  public:
   static constexpr object_kind kind_of = object_kind::physical_memory;
-  explicit physical_memory(std::shared_ptr<memory_file> file)
-      : object{kind_of}, content{std::move(file)} {}
+  explicit physical_memory(std::shared_ptr<memory_file> file, bool is_imported = false)
+      : object{kind_of}, content{std::move(file)}, is_import{is_imported} {}
 
   const std::shared_ptr<memory_file> content;
+  const bool is_import;  // from cuMemImportFromShareableHandle
   std::uint64_t references = 1;
 };
 

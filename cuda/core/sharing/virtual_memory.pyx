@@ -186,9 +186,13 @@ cdef object export_mappings(buffer_fields memory, list mappings):
     cdef IPCAllocationHandle handle
     cdef CUdeviceptr address
     handles, sizes = [], []
-    for address, size in mappings:
+    for address, size, received in mappings:
         if address >= memory.pointer + memory.size:
             break
+        sizes.append(size)
+        if received is not None:
+            handles.append(duplicate(received))
+            continue
         handle = own_descriptor(-1, None)  # exists before the file descriptor, which it closes
         try:
             handle.descriptor = export_mapping(address)
@@ -198,7 +202,6 @@ cdef object export_mappings(buffer_fields memory, list mappings):
                            "and each allocation needs a free file descriptor")
             raise
         handles.append(handle)
-        sizes.append(size)
     return describe_mappings(tuple(handles), sizes, memory.size)
 
 
@@ -210,6 +213,6 @@ cdef Buffer import_virtual(object cls, object resource, object descriptor, Strea
     described = descriptor
     virtual_memory().require_shareable(resource)
     handles = duplicate_handles(described)  # another thread may close the others
-    parts = [((<IPCAllocationHandle>each).descriptor, size)
+    parts = [(each, (<IPCAllocationHandle>each).descriptor, size)
              for each, size in zip(handles, described.sizes_in_bytes)]
     return virtual_memory().import_mappings(cls, resource, parts, described.bytes_described, stream)

@@ -34,6 +34,13 @@ def id_of(node, function):
 
 
 @pytest.fixture
+def node_ids():
+    """Skip a test of node ids on a driver before CUDA 13.1."""
+    if driver.cuDriverGetVersion()[1] < 13010:
+        pytest.skip("the driver has no ids of nodes")
+
+
+@pytest.fixture
 def add(load_kernel):
     """A kernel `add(out, value)` of one thread that adds a 32-bit number."""
     return load_kernel(".param .u64 out, .param .u32 value", ADD, name="add")

@@ -106,6 +106,7 @@ class TestIdentity:
         assert graph._entry.type is None and graph._entry.handle is None
         assert graph._entry.succ == graph.nodes() == set()
 
+    @pytest.mark.usefixtures("node_ids")
     def test_ids_of_nodes(self, graph):
         first, second = graph.empty(), graph.empty()
         assert (first.local_id, second.local_id) == (first.id, second.id)

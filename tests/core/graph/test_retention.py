@@ -621,6 +621,7 @@ def innermost(graph):
     return innermost(nodes[0].child_graph) if hasattr(nodes[0], "child_graph") else nodes
 
 
+@pytest.mark.usefixtures("node_ids")
 @pytest.mark.parametrize("depth", [1, 3])
 @pytest.mark.parametrize("change", ["destroy", "update"])
 def test_the_nodes_of_a_copy_release_their_objects(change, depth, numbers, is_collected):
@@ -636,6 +637,7 @@ def test_the_nodes_of_a_copy_release_their_objects(change, depth, numbers, is_co
         assert all(each is None or each() is not None for each in references)
 
 
+@pytest.mark.usefixtures("node_ids")
 def test_a_copy_of_a_copy_releases_objects_after_its_source(numbers, is_collected):
     references, graph = copy_with_owners(2, numbers.buffer)
     outer = GraphDefinition()

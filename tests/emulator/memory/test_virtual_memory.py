@@ -320,6 +320,15 @@ class TestDescriptors:
         function = driver.cuMemExportToShareableHandle
         assert function(out, space.create(), POSIX_FD, 0) == INVALID_VALUE
 
+    def test_imported_memory_is_not_exported_again(self, driver, space):
+        """An H100 with driver 580 answers the same."""
+        descriptor = self.exported(driver, space.create(handle_types=POSIX_FD))
+        imported = driver.output("cuMemImportFromShareableHandle", descriptor, POSIX_FD)
+        os.close(descriptor)
+        space.handles.append(imported)
+        out = ctypes.byref(ctypes.c_int())
+        assert driver.cuMemExportToShareableHandle(out, imported, POSIX_FD, 0) == INVALID_VALUE
+
     def test_another_descriptor_is_refused(self, driver):
         out = ctypes.byref(ctypes.c_uint64())
         with open(os.devnull) as file:

@@ -271,6 +271,8 @@ CUresult cuMemExportToShareableHandle(void* shareableHandle, CUmemGenericAllocat
     require(flags == 0 && handleType == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR &&
                 (memory->content->properties().requestedHandleTypes & handleType) != 0,
             CUDA_ERROR_INVALID_VALUE, "the memory was not created for handles of this type");
+    require(!memory->is_import, CUDA_ERROR_INVALID_VALUE,
+            "the memory was imported: only the process that created it exports it");
     const int copy = fcntl(memory->content->file(), F_DUPFD_CLOEXEC, 0);
     require(copy >= 0, CUDA_ERROR_OPERATING_SYSTEM, "the process is out of file descriptors");
     std::memcpy(shareableHandle, &copy, sizeof copy);
@@ -288,7 +290,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
     require(content != nullptr, CUDA_ERROR_INVALID_VALUE,
             "the file descriptor does not refer to exported memory");
     require_location(c, content->location());
-    *handle = raw_of(*c.d.objects.make<physical_memory>(std::move(content)));
+    *handle = raw_of(*c.d.objects.make<physical_memory>(std::move(content), true));
   });
 }
 

@@ -57,10 +57,12 @@ cdef class _Extents:
     cdef list mappings      # (address, size), adjacent
     cdef object process     # id of the process that owns it; a child process does not
     cdef bint is_import     # whether another process allocated the memory
+    cdef dict received      # address -> handle of an import: the driver exports no import again
     cdef object claim       # weak reference to the _Claim of its buffers, or None
 
     def __cinit__(self):
         self.reservations, self.mappings, self.process = [], [], os.getpid()
+        self.received = {}
 
     cdef int set_buffer(self, Buffer buffer) except -1:
         """Note the Buffer that owns the allocation, with the parts that share it later."""

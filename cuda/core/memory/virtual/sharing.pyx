@@ -20,24 +20,27 @@ def require_shareable(VirtualMemoryResource resource not None):
 
 
 def mappings_of(VirtualMemoryResource resource not None, address):
-    """Return (address, size) of each mapping of an allocation, by address. Host only."""
+    """Return (address, size, received handle or None) of each mapping of an allocation.
+
+    Host only. Sorted by address.
+    """
     cdef _Extents extents = resource.allocations.get(address)
     if extents is None:
         raise ValueError(f"ipc_descriptor: the memory at {int(address):#x} was not allocated by "
                          "this VirtualMemoryResource: export its allocation with "
                          "cuMemExportToShareableHandle")
-    return list(extents.mappings)
+    return [(at, size, extents.received.get(at)) for at, size in extents.mappings]
 
 
 def import_mappings(cls, VirtualMemoryResource resource not None, list parts, size_t size,
                     Stream order not None):
     """Map imported memory at adjacent addresses, and return a Buffer of the first bytes. Host only.
 
-    `parts` lists (file descriptor, size). A failure leaves nothing mapped.
+    `parts` lists (handle, file descriptor, size). A failure leaves nothing mapped.
     """
     cdef CUmemAllocationProp properties = virtual_properties(resource)
     cdef object options = resource.options
-    cdef size_t total = sum([part_size for _, part_size in parts])
+    cdef size_t total = sum([part_size for _, _, part_size in parts])
     cdef _Extents extents = _Extents()
     cdef CUdeviceptr address
     cdef Buffer buffer
@@ -59,7 +62,7 @@ def import_mappings(cls, VirtualMemoryResource resource not None, list parts, si
 
 cdef int map_parts(_Extents extents, CUdeviceptr address, list parts,
                    const CUmemLocation* location) except -1:
-    for position, (descriptor, size) in enumerate(parts):
+    for position, (handle, descriptor, size) in enumerate(parts):
         try:
             extents.map_import(address, descriptor, size, location)
         except CUDAError as error:
@@ -68,6 +71,7 @@ cdef int map_parts(_Extents extents, CUdeviceptr address, list parts,
                            "from the ipc_descriptor of a buffer, with its exact size, and this "
                            "process must see the device of that buffer")
             raise
+        extents.received[address] = handle
         address += <size_t>size
     return 0
 

@@ -155,6 +155,7 @@ def test_equality_hash_copies_and_pickles_include_them(name):
         ("access_policy_window", {"base": 1, "num_bytes": 1, "miss": "persisting"}, ValueError),
     ],
 )
+@pytest.mark.usefixtures("device")  # the device tells the range of priorities
 def test_invalid_values_are_refused_by_name_and_change_nothing(name, value, error):
     config = LaunchConfig(1, None, 1, priority=-1)
     with pytest.raises(error, match=name if name != "access_policy_window" else "(?i)policy"):

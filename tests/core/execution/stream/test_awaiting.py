@@ -85,12 +85,13 @@ def test_work_submitted_later_is_not_awaited(run, stream, gate):
     run(main())
 
 
-def test_the_stream_that_completes_first_is_noticed_first(run, device, gate):
+def test_the_stream_that_completes_first_is_noticed_first(run, device, gate, pinned_block):
     first, second = device.create_stream(), device.create_stream()
-    late = threading.Event()
+    late = memoryview(pinned_block).cast("B")
+    late[0] = 0
 
     async def main():
-        close_after(late, first)
+        first.wait_value(pinned_block, 1, "&")  # host functions of two streams share a thread
         close_after(gate, second)
         waits = {
             asyncio.ensure_future(asyncio.wait_for(each, 20)): each for each in (first, second)
@@ -99,13 +100,13 @@ def test_the_stream_that_completes_first_is_noticed_first(run, device, gate):
         gate.set()
         done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         assert [waits[each] for each in done] == [second]
-        late.set()
+        late[0] = 1
         await asyncio.gather(*waits)
 
     try:
         run(main())
     finally:
-        late.set()
+        late[0] = 1
 
 
 def test_many_waits_of_one_stream_share_a_thread(run, stream, gate):
