@@ -143,7 +143,8 @@ std::string linked_ptx(const functions& real, const link_record& record, std::st
   for (link::ptx_input& each : carried) {
     if (!link::defines_same_symbol(each.text, texts)) texts.push_back(std::move(each));
   }
-  auto linked = link::link_ptx(texts, &is_built_in, record.has("-r") || record.has("-rdc=true"));
+  auto linked =
+      link::link_ptx(texts, &is_built_in, {record.has("-r") || record.has("-rdc=true"), true});
   problem = linked.log;
   return std::move(linked.text);
 }

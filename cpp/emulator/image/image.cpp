@@ -50,6 +50,50 @@ std::string_view skip_padding(std::string_view text) noexcept {
   }
 }
 
+// The target of a PTX text: 90 and 'a' for sm_90a, 0 if the text has none.
+struct text_target {
+  std::uint32_t architecture = 0;
+  char suffix = 0;
+};
+
+text_target target_of(std::string_view text) noexcept {
+  constexpr std::string_view directive = ".target";
+  std::size_t at = text.find(directive);
+  if (at == std::string_view::npos) return {};
+  for (at += directive.size(); at < text.size() && is_blank(text[at]); ++at) {
+  }
+  constexpr std::string_view prefix = "sm_";
+  if (!text.substr(at).starts_with(prefix)) return {};
+  text_target target;
+  for (at += prefix.size(); at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at) {
+    target.architecture = target.architecture * 10 + static_cast<std::uint32_t>(text[at] - '0');
+  }
+  if (at < text.size() && (text[at] == 'a' || text[at] == 'f')) target.suffix = text[at];
+  return target;
+}
+
+// Returns the result, or an error if the code is for other devices: an "a" target for one compute
+// capability alone, an "f" target for its family.
+image_result for_device(image_result result, std::uint32_t architecture) {
+  if (!result) return result;
+  const auto [target, suffix] = target_of(result.source->text);
+  const bool is_for_it = suffix == 'a' ? target == architecture
+                         : suffix == 'f'
+                             ? target <= architecture && target / 10 == architecture / 10
+                             : true;
+  if (is_for_it) return result;
+  return failed(failure::no_binary, "the code is for sm_" + std::to_string(target) + suffix +
+                                        ", and the device has compute capability " +
+                                        std::to_string(architecture / 10) + "." +
+                                        std::to_string(architecture % 10) +
+                                        "; compile without the suffix, or for this device");
+}
+
+// Machine code runs on the devices of its major version, from its minor version on.
+bool runs_machine_code(std::uint32_t code, std::uint32_t architecture) noexcept {
+  return code == 0 || (code / 10 == architecture / 10 && code <= architecture);
+}
+
 image_result machine_code(bytes cubin) {
   const std::uint32_t architecture = cubin_architecture(cubin);
   return failed(failure::no_binary,
@@ -60,7 +104,7 @@ image_result machine_code(bytes cubin) {
                     "nvJitLink");
 }
 
-image_result from_cubin(bytes cubin, cubin_registry& registry) {
+image_result text_of_cubin(bytes cubin, cubin_registry& registry) {
   // The registered text is preferred because it contains the .loc directives.
   if (const auto text = registry.find(cubin)) {
     return loaded(*text, origin::registered, find_register_counts(cubin));
@@ -70,6 +114,18 @@ image_result from_cubin(bytes cubin, cubin_registry& registry) {
   std::string text{as_text(*section)};
   std::ranges::replace(text, '\0', '\n');
   return loaded(std::move(text), origin::debug_section, find_register_counts(cubin));
+}
+
+image_result from_cubin(bytes cubin, std::uint32_t architecture, cubin_registry& registry) {
+  image_result result = text_of_cubin(cubin, registry);
+  if (!result) return result;
+  const std::uint32_t code = cubin_architecture(cubin);
+  if (runs_machine_code(code, architecture)) return for_device(std::move(result), architecture);
+  return failed(failure::no_binary, "the cubin has machine code for sm_" + std::to_string(code) +
+                                        ", which a device of compute capability " +
+                                        std::to_string(architecture / 10) + "." +
+                                        std::to_string(architecture % 10) +
+                                        " does not run; compile to PTX, or for this device");
 }
 
 // Returns nullopt if the content is damaged or its compression unknown.
@@ -157,16 +213,17 @@ std::string remedy_for(const std::vector<fat_binary_entry>& entries, std::uint32
 image_result from_fat_binary(bytes data, std::uint32_t architecture, cubin_registry& registry) {
   const auto entries = read_entries(data);
   if (!entries) return failed(failure::invalid_image, "the fat binary is truncated or damaged");
-  if (const auto* ptx = best_entry(*entries, entry_kind::ptx, architecture)) {
-    return unpacked_text(*ptx);
-  }
+  // A driver prefers machine code of the device to a text that it must compile.
   const auto* cubin = best_entry(*entries, entry_kind::cubin, architecture);
   if (const auto code = cubin != nullptr ? unpack(*cubin) : std::nullopt) {
     const bytes unpacked = std::as_bytes(std::span{*code});
     image_result result = is_cubin(unpacked) && !is_truncated(unpacked)
-                              ? from_cubin(unpacked, registry)
+                              ? from_cubin(unpacked, architecture, registry)
                               : image_result{};
     if (result) return result;
+  }
+  if (const auto* ptx = best_entry(*entries, entry_kind::ptx, architecture)) {
+    return unpacked_text(*ptx);
   }
   return failed(failure::no_binary, "the fat binary has " + entry_list(*entries) +
                                         ", but no PTX for compute_" + std::to_string(architecture) +
@@ -179,7 +236,7 @@ image_result read_image(bytes data, std::uint32_t architecture, cubin_registry& 
     return failed(failure::invalid_image,
                   "the cubin is truncated or damaged: its headers refer to more bytes than it has");
   }
-  if (is_cubin(data)) return from_cubin(data, registry);
+  if (is_cubin(data)) return from_cubin(data, architecture, registry);
   if (is_elf(data)) {
     return failed(failure::invalid_image, "the image is an ELF file, but not of a CUDA device");
   }
@@ -191,7 +248,9 @@ image_result read_image(bytes data, std::uint32_t architecture, cubin_registry& 
   }
   const std::string_view whole = as_text(data);
   const std::string_view text = whole.substr(0, whole.find('\0'));
-  if (skip_padding(text).starts_with(".")) return loaded(std::string{text}, origin::ptx_text);
+  if (skip_padding(text).starts_with(".")) {
+    return for_device(loaded(std::string{text}, origin::ptx_text), architecture);
+  }
   return failed(failure::invalid_image, "the image is neither PTX text, a cubin nor a fat binary");
 }
 

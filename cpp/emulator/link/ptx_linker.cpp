@@ -43,11 +43,11 @@ void for_each_use(ptx::module& m, Visit&& visit) {
 
 class linker {
  public:
-  linker(std::vector<source> sources, bool (*is_built_in)(std::string_view), bool allows_undefined)
+  linker(std::vector<source> sources, bool (*is_built_in)(std::string_view), link_rules rules)
       : sources_{std::move(sources)},
-        symbols_{sources_, log_},
+        symbols_{sources_, rules.accepts_duplicates ? accepted_ : log_},
         is_built_in_{is_built_in},
-        allows_undefined_{allows_undefined} {}
+        allows_undefined_{rules.allows_undefined} {}
 
   ptx_link run() {
     for (std::size_t s = 0; s < sources_.size(); ++s) check_undefined_symbols(s);
@@ -223,13 +223,14 @@ class linker {
     });
     const auto highest = std::ranges::max_element(
         sources_, {}, [](const source& each) { return each.module->target_architecture(); });
-    std::string text = ".version " + std::to_string(newest->module->version_major) + "." +
-                       std::to_string(newest->module->version_minor) + "\n.target ";
+    std::string text{linked_mark};
+    text += ".version " + std::to_string(newest->module->version_major) + "." +
+            std::to_string(newest->module->version_minor) + "\n.target ";
     text += highest->module->target;
     return text + "\n.address_size 64\n\n";
   }
 
-  std::string log_;
+  std::string log_, accepted_;
   std::vector<source> sources_;
   symbol_table symbols_;
   bool (*is_built_in_)(std::string_view);
@@ -263,7 +264,7 @@ bool defines_same_symbol(std::string_view text, std::span<const ptx_input> other
 }
 
 ptx_link link_ptx(std::span<const ptx_input> inputs, bool (*is_built_in)(std::string_view),
-                  bool allows_undefined) {
+                  link_rules rules) {
   std::vector<source> sources;
   std::string log;
   for (const ptx_input& each : inputs) {
@@ -275,7 +276,7 @@ ptx_link link_ptx(std::span<const ptx_input> inputs, bool (*is_built_in)(std::st
     sources.push_back({each.name, std::move(parsed.value)});
   }
   if (!log.empty() || sources.empty()) return {{}, log.empty() ? "nothing to link\n" : log};
-  return linker{std::move(sources), is_built_in, allows_undefined}.run();
+  return linker{std::move(sources), is_built_in, rules}.run();
 }
 
 }  // namespace halfwarp::emulator::link

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "emulator/ptx/form_rules.hpp"
 #include "emulator/ptx/instruction_table.hpp"
 
 namespace halfwarp::emulator::ptx {
@@ -67,8 +68,14 @@ std::string missing_of(const module& m, const mnemonic& word) {
 class function_verifier {
  public:
   function_verifier(const module& m, const function& f, const std::vector<std::string>& missing,
-                    std::vector<parse_error>& findings, std::size_t limit)
-      : module_{m}, f_{f}, missing_{missing}, findings_{findings}, limit_{limit} {}
+                    const std::vector<std::string>& problems, std::vector<parse_error>& findings,
+                    std::size_t limit)
+      : module_{m},
+        f_{f},
+        missing_{missing},
+        problems_{problems},
+        findings_{findings},
+        limit_{limit} {}
 
   void run() {
     if (f_.is_entry && !f_.return_parameters.empty()) {
@@ -107,12 +114,17 @@ class function_verifier {
       report(i, "guard " + quoted(f_.registers[i.guard].name) + " is not a predicate");
     }
     const mnemonic& word = module_.mnemonic_of(i);
-    if (word.opcode == opcode::unknown) return;
+    if (const std::string& problem = problems_[i.mnemonic]; !problem.empty()) {
+      return report(i, "'" + std::string{word.text} + "' " + problem);
+    }
     const std::size_t before = findings_.size();
     for (const operand& o : f_.operands_of(i)) check_names(i, o);
     if (findings_.size() != before || word.has_unknown_word) return;
     if (const std::string& missing = missing_[i.mnemonic]; !missing.empty()) {
       return report(i, "'" + std::string{word.text} + "' needs " + missing);
+    }
+    if (const std::string problem = operand_problem(module_, f_, i, word); !problem.empty()) {
+      return report(i, "'" + std::string{word.text} + "' " + problem);
     }
     switch (word.opcode) {
       case opcode::bra:
@@ -223,11 +235,26 @@ class function_verifier {
                   " elements");
   }
 
+  // Integers and floats do not mix; bits go with both.
+  static bool is_mixed_with(scalar_type a, scalar_type b) {
+    const auto is_integer = [](scalar_type type) {
+      const type_class kind = info(type).kind;
+      return kind == type_class::unsigned_ || kind == type_class::signed_;
+    };
+    return (is_floating(a) && is_integer(b)) || (is_integer(a) && is_floating(b));
+  }
+
   void check_width(const instruction& i, const mnemonic& word, widths rule, const operand& o) {
     if (o.kind != operand_kind::register_ || o.component != component::none) return;
     const register_info& r = f_.registers[o.index];
     if (r.vector_width != 1) return;
     const unsigned actual = info(r.type).bits, required = info(word.type()).bits;
+    const bool is_mixed = rule == widths::same && is_mixed_with(r.type, word.type());
+    if (is_mixed) {
+      report(i, "register " + quoted(r.name) + " of type ." + std::string{spelling(r.type)} +
+                    " does not fit '" + std::string{word.text} + "'");
+      return;
+    }
     if (rule == widths::same ? actual == required : actual >= required && actual != 0) return;
     report(i, "register " + quoted(r.name) + " of type ." + std::string{spelling(r.type)} +
                   " does not fit '" + std::string{word.text} + "'");
@@ -235,7 +262,7 @@ class function_verifier {
 
   const module& module_;
   const function& f_;
-  const std::vector<std::string>& missing_;  // by mnemonic
+  const std::vector<std::string>&missing_, &problems_;  // by mnemonic
   std::vector<parse_error>& findings_;
   std::size_t limit_;
 };
@@ -243,12 +270,19 @@ class function_verifier {
 class module_verifier {
  public:
   module_verifier(const module& m, std::size_t limit) : module_{m}, limit_{limit} {
-    for (const mnemonic& word : m.mnemonics) missing_.push_back(missing_of(m, word));
+    for (const mnemonic& word : m.mnemonics) {
+      missing_.push_back(missing_of(m, word));
+      problems_.push_back(word_problem(m, word));
+    }
   }
 
   std::vector<parse_error> run() {
     for (const module_item& item : module_.items) {
       if (findings_.size() >= limit_) break;
+      if (item.kind == item_kind::unknown) {
+        const auto& stray = module_.unknown_directives[item.index];
+        report(stray.line, "unknown directive '" + std::string{stray.text} + "'");
+      }
       if (item.kind == item_kind::variable) check(module_.variables[item.index]);
       if (item.kind == item_kind::function) check(module_.functions[item.index]);
     }
@@ -262,6 +296,14 @@ class module_verifier {
 
   void check(const variable& v) {
     check_relocations(v);
+    if (v.space == state_space::reg || v.type == scalar_type::pred) {
+      report(v.line, "variable " + quoted(v.name) + " cannot be a register of the module");
+    }
+    const state_space space = without_sub_space(v.space);
+    const bool has_memory = space != state_space::local && space != state_space::shared;
+    if (v.has_initializer && !has_memory) {
+      report(v.line, "variable " + quoted(v.name) + " cannot have an initial value in its space");
+    }
     if (v.linkage == linkage::extern_) return;
     const bool is_new = defined_.insert(v.name).second;
     const auto match = module_.symbols.find(v.name);
@@ -277,7 +319,7 @@ class module_verifier {
       report(f.line, "function " + quoted(f.name) + " is defined twice");
     }
     for (const variable& v : f.variables) check_relocations(v);
-    function_verifier{module_, f, missing_, findings_, limit_}.run();
+    function_verifier{module_, f, missing_, problems_, findings_, limit_}.run();
   }
 
   void check_relocations(const variable& v) {
@@ -291,7 +333,7 @@ class module_verifier {
 
   const module& module_;
   std::size_t limit_;
-  std::vector<std::string> missing_;  // by mnemonic
+  std::vector<std::string> missing_, problems_;  // by mnemonic
   std::vector<parse_error> findings_;
   std::unordered_set<std::string_view> defined_;
 };

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "emulator/api/module/module_call.hpp"
+#include "emulator/exec/builtin/builtin.hpp"
 #include "emulator/image/elf/elf.hpp"
 #include "emulator/image/file.hpp"
+#include "emulator/link/ptx_linker.hpp"
 #include "emulator/ptx/verifier.hpp"
 
 namespace halfwarp::emulator::api {
@@ -61,10 +63,32 @@ std::shared_ptr<ptx::module> parse(const std::string& text, jit_options& options
   return parsed.value;
 }
 
+// A text that the program loads must define what it calls, as for a driver. A linked program may
+// call what is missing, if its kernels do not.
+void require_defined_functions(const ptx::module& parsed, jit_options& options) {
+  for (const ptx::function& caller : parsed.functions) {
+    for (const ptx::instruction& each : caller.instructions) {
+      if (each.opcode != ptx::opcode::call) continue;
+      for (const ptx::operand& o : caller.operands_of(each)) {
+        if (o.kind != ptx::operand_kind::symbol || o.symbol != ptx::symbol_kind::function) continue;
+        const ptx::function& called = parsed.functions[o.index];
+        if (called.is_definition || exec::find_builtin(called.name)) continue;
+        refuse_image(options, CUDA_ERROR_INVALID_PTX,
+                     "line " + std::to_string(each.line) + ": unresolved extern function '" +
+                         std::string{called.name} + "'");
+      }
+    }
+  }
+}
+
 std::shared_ptr<const ptx::module> open_bytes(image::bytes data, jit_options& options) {
   const auto match = image::find_ptx(data, device_architecture(), image::compiled_cubins());
   if (!match) refuse_image(options, code_of(match.error.reason), match.error.message);
   auto parsed = parse(match.source->text, options);
+  const bool is_linked = match.source->text.starts_with(link::linked_mark);
+  if (match.source->from == image::origin::ptx_text && !is_linked) {
+    require_defined_functions(*parsed, options);
+  }
   for (ptx::function& each : parsed->functions) {
     const auto registers = match.source->registers.find(each.name);
     if (registers != match.source->registers.end()) each.machine_registers = registers->second;

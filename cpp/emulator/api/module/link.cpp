@@ -103,7 +103,7 @@ CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* sizeOut) noe
     require_outputs(cubinOut);
     const auto target = c.find<link_state>(state);
     if (target->image.empty()) {
-      const auto linked = link::link_ptx(target->inputs, &is_built_in, target->allows_undefined);
+      const auto linked = link::link_ptx(target->inputs, &is_built_in, {target->allows_undefined});
       if (!linked) refuse_link(*target, CUDA_ERROR_UNKNOWN, linked.log);
       target->image = image::cubin_of_ptx(device_architecture(), linked.text);
     }

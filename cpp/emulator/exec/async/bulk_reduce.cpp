@@ -57,8 +57,10 @@ U exclusive_or(U a, U b) {
 u32 increment(u32 a, u32 b) { return a >= b ? 0 : a + 1; }
 u32 decrement(u32 a, u32 b) { return a == 0 || a > b ? b : a - 1; }
 
+// Subnormal numbers stay, unlike in atom.add.f32 [H100].
 u32 add_floats(u32 a, u32 b) {
-  return bits(flushed(flushed(from_bits(a)) + flushed(from_bits(b))));
+  const float sum = from_bits(a) + from_bits(b);
+  return sum == sum ? bits(sum) : 0x7fff'ffffu;
 }
 u64 add_doubles(u64 a, u64 b) {
   return std::bit_cast<u64>(std::bit_cast<double>(a) + std::bit_cast<double>(b));

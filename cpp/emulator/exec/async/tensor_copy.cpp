@@ -16,7 +16,7 @@ using memory::tensor_map_kind;
 using report::access_kind;
 using report::fault_kind;
 
-constexpr std::uint32_t chunk = 16;  // a swizzle moves chunks of 16 bytes
+constexpr std::int64_t chunk = 16;  // a swizzle moves chunks of 16 bytes
 
 // A part of the box that is contiguous in the tensor and in its row of shared memory.
 struct box_part {
@@ -36,13 +36,14 @@ class box_walk {
     for (std::uint8_t i = 0; i < site_.coordinate_count; ++i) {
       start_[i] = w.at<std::int32_t>(site_.coordinates[i])[lane];
     }
+    require_aligned_start();
   }
 
   const tensor_map& map() const { return map_; }
   std::uint32_t element_bytes() const {
     return static_cast<std::uint32_t>(tensor_map::element_sizes[map_.data_type]);
   }
-  std::uint32_t bytes() const { return static_cast<std::uint32_t>(end_); }
+  std::uint32_t bytes() const { return bytes_; }
 
   std::vector<box_part> run() {
     if (map_.kind == tensor_map_kind::im2col) {
@@ -78,6 +79,15 @@ class box_walk {
     if (map_.interleave != 0) {
       raise("the emulator does not support interleaved tensors", "use a map without interleaving");
     }
+  }
+
+  // An H100 ends the kernel with CUDA_ERROR_ILLEGAL_INSTRUCTION for such a coordinate.
+  void require_aligned_start() {
+    if (start_[0] * static_cast<coordinate>(element_bytes()) % chunk == 0) return;
+    raise_copy(w_, instr_, lane_, fault_kind::misaligned,
+               "coordinate " + std::to_string(start_[0]) +
+                   " of the innermost dimension is no multiple of 16 bytes",
+               "start the box at a multiple of 16 bytes");
   }
 
   // Returns the elements of the box along a dimension.
@@ -136,6 +146,9 @@ class box_walk {
     const bool is_inside = is_row_inside(at);
     const coordinate step = map_.kind == tensor_map_kind::im2col ? 1 : map_.element_strides[0];
     const std::uint32_t bytes = element_bytes();
+    std::uint64_t at_row = end_;
+    end_ += row_pitch(count * static_cast<coordinate>(bytes));
+    bytes_ += static_cast<std::uint32_t>(count) * bytes;
     for (coordinate done = 0; done < count;) {
       const coordinate x = at[0] + done * step;
       const bool is_part_inside = is_inside && is_column_inside(x);
@@ -146,10 +159,17 @@ class box_walk {
       }
       const auto run_bytes = static_cast<std::uint32_t>(run) * bytes;
       std::byte* const source = is_part_inside ? element(at, x, run_bytes) : nullptr;
-      parts_.push_back({end_, source, run_bytes});
-      end_ += run_bytes;
+      parts_.push_back({at_row, source, run_bytes});
+      at_row += run_bytes;
       done += run;
     }
+  }
+
+  // The rows of a swizzled box are as wide as the swizzle, even if the box is not [H100].
+  std::uint64_t row_pitch(coordinate row_bytes) const {
+    const std::uint64_t narrowest = 16;
+    const bool is_swizzled = map_.swizzle != CU_TENSOR_MAP_SWIZZLE_NONE;
+    return is_swizzled ? narrowest << map_.swizzle : static_cast<std::uint64_t>(row_bytes);
   }
 
   bool is_column_inside(coordinate x) const {
@@ -176,7 +196,8 @@ class box_walk {
   tensor_map map_{};
   coordinates start_{};
   std::vector<box_part> parts_;
-  std::uint64_t end_ = 0;
+  std::uint64_t end_ = 0;    // of the rows in the box
+  std::uint32_t bytes_ = 0;  // of all elements
 };
 
 // Returns where a byte of the box lies: the swizzle exchanges address bits.
@@ -217,7 +238,8 @@ void for_each_piece(const std::vector<box_part>& parts, std::uint64_t first, std
     for (std::uint32_t done = 0; done < part.bytes;) {
       const std::uint64_t at = first + part.offset + done;
       const bool is_whole = swizzle == CU_TENSOR_MAP_SWIZZLE_NONE && part.at;
-      const std::uint32_t room = is_whole ? part.bytes : chunk - at % chunk;
+      const std::uint32_t room =
+          is_whole ? part.bytes : static_cast<std::uint32_t>(chunk - at % chunk);
       const std::uint32_t bytes = std::min(part.bytes - done, room);
       visit(swizzled(at, swizzle), part.at ? part.at + done : nullptr, bytes);
       done += bytes;

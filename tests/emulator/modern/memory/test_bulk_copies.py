@@ -294,14 +294,15 @@ def box_of(values, start, box, strides=None, fill=0):
     return result
 
 
-def load(run, encoded, rank, start, result, offsets=None):
+def load(run, encoded, rank, start, result, offsets=None, part=1):
+    """Load a box. The result has `part` times its bytes."""
     size = result.nbytes + 64
     target = np.zeros(size, np.uint8)
     coordinates = [*start, 0, 0, 0, 0, 0][:5]
     offsets = [*(offsets or ()), 0, 0][:2]
     mode = "im2col." if encoded[80 + 4] == 2 else ""
     source = tensor_load(rank, mode)
-    run(source, encoded, target, result.nbytes, size, *coordinates, *offsets)
+    run(source, encoded, target, result.nbytes // part, size, *coordinates, *offsets)
     assert (target[result.nbytes :] == 0x55).all()
     return target[: result.nbytes].view(result.dtype).reshape(result.shape)
 
@@ -312,12 +313,12 @@ def load(run, encoded, rank, start, result, offsets=None):
         ((64,), (16,), (8,)),
         ((64,), (16,), (56,)),
         ((12, 32), (16, 4), (8, 3)),
-        ((12, 32), (16, 4), (-5, -2)),
-        ((12, 32), (16, 4), (25, 10)),
-        ((12, 32), (16, 4), (100, 100)),
-        ((5, 6, 16), (8, 3, 2), (4, 4, -1)),
-        ((3, 5, 6, 16), (8, 3, 2, 2), (12, -1, 4, 1)),
-        ((2, 3, 5, 6, 16), (8, 3, 2, 2, 2), (4, 1, 2, -1, 1)),
+        ((12, 32), (16, 4), (-8, -2)),
+        ((12, 32), (16, 4), (24, 10)),
+        ((12, 32), (16, 4), (104, 100)),
+        ((5, 6, 16), (8, 3, 2), (8, 4, -1)),
+        ((3, 5, 6, 16), (8, 3, 2, 2), (8, -1, 4, 1)),
+        ((2, 3, 5, 6, 16), (8, 3, 2, 2, 2), (8, 1, 2, -1, 1)),
     ],
 )
 @pytest.mark.parametrize("kind", ["u2", "f4", "f8"])
@@ -330,21 +331,33 @@ def test_boxes(run, tensor, shape, box, start, kind):
 @pytest.mark.parametrize("strides", [(1, 2), (2, 1), (3, 2), (4, 3)])
 def test_element_strides(run, tensor, strides):
     values = np.arange(64 * 64, dtype="u2").reshape(64, 64)
-    expected = box_of(values, (3, 60), (32, 12), strides)
+    expected = box_of(values, (8, 60), (32, 12), strides)
     encoded = tensor(values)((32, 12), strides)
-    assert (load(run, encoded, 2, (3, 60), expected) == expected).all()
+    assert (load(run, encoded, 2, (8, 60), expected) == expected).all()
 
 
 @pytest.mark.parametrize(("swizzle", "width"), [(1, 32), (2, 64), (3, 128)])
-def test_swizzles(run, tensor, swizzle, width):
+@pytest.mark.parametrize("part", [1, 2])
+def test_swizzles(run, tensor, swizzle, width, part):
+    """The rows of a box are as wide as the swizzle, as on an H100, even if the box is narrower."""
     values = np.arange(64 * 64, dtype="u2").reshape(64, 64)
-    box = width // 2, 16
-    expected = box_of(values, (0, 5), box)
-    loaded = load(run, tensor(values)(box, swizzle=swizzle), 2, (0, 5), expected)
-    chunks = expected.reshape(-1, 8)  # of 16 bytes, which exchange places in rows of 128 bytes
+    box = width // 2 // part, 16
+    rows = np.full((16, width // 2), 0x5555, "u2")
+    rows[:, : box[0]] = box_of(values, (0, 5), box)
+    loaded = load(run, tensor(values)(box, swizzle=swizzle), 2, (0, 5), rows, part=part)
+    chunks = rows.reshape(-1, 8)  # of 16 bytes, which exchange places in rows of 128 bytes
     places = np.arange(len(chunks))
     permuted = places ^ (places // 8 % (width // 16))
     assert (loaded.reshape(-1, 8)[permuted] == chunks).all()
+
+
+def test_float_sums_keep_subnormal_numbers(run):
+    """An H100 does so, although its atom.add.f32 flushes them."""
+    a, b = np.array([[0x6D3498, 0x9CCDF781, 0x7F800000], [0x310690, 0x7FC00001, 0xFF800000]], "u4")
+    target, source = np.zeros(4, "u4"), np.zeros(4, "u4")
+    target[:3], source[:3] = a, b
+    run(REDUCE.replace("OPERATION", "add.f32"), source, target, 16)
+    assert target.tolist() == [0x9E3B28, 0x7FFFFFFF, 0x7FFFFFFF, 0]
 
 
 def test_a_fill_of_nan(run, tensor):
@@ -393,7 +406,7 @@ extern "C" __global__ void k(const char* map, const char* from, int size, int c0
 }"""
 
 
-@pytest.mark.parametrize("start", [(0, 0), (-3, -2), (20, 6)])
+@pytest.mark.parametrize("start", [(0, 0), (-4, -2), (20, 6)])
 @pytest.mark.parametrize("operation", ["", "add"])
 def test_stores_skip_what_is_outside(run, tensor, start, operation):
     values = np.arange(8 * 24, dtype="u4").reshape(8, 24)

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of common instructions, as a table: types, words of which one is needed, operands.
+#include "emulator/ptx/form_rules.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "emulator/ptx/instruction_table.hpp"
+
+namespace halfwarp::emulator::ptx {
+namespace {
+
+using q = qualifier;
+using enum scalar_type;
+
+class type_set {
+ public:
+  constexpr type_set(std::initializer_list<scalar_type> list) {
+    for (scalar_type type : list) bits_ |= std::uint64_t{1} << static_cast<int>(type);
+  }
+  constexpr type_set operator|(type_set other) const {
+    type_set both = *this;
+    both.bits_ |= other.bits_;
+    return both;
+  }
+  constexpr bool is_empty() const { return bits_ == 0; }
+  constexpr bool has(scalar_type type) const { return bits_ >> static_cast<int>(type) & 1; }
+
+ private:
+  std::uint64_t bits_ = 0;
+};
+static_assert(static_cast<int>(scalar_type::count_) <= 64);
+
+constexpr type_set integers{u16, u32, u64, s16, s32, s64};
+constexpr type_set lanes{u16x2, s16x2, u8x4, s8x4};
+constexpr type_set halves{f16, f16x2, bf16, bf16x2};
+constexpr type_set floats = type_set{f32, f64, f32x2} | halves;
+constexpr type_set signed_numbers = type_set{s16, s32, s64, f32, f64, s8x4} | halves;
+constexpr type_set words32{b32, b64}, words_16{b16, b32, b64}, fields{u32, u64, s32, s64};
+constexpr type_set values = integers | words_16 | type_set{f32, f64};
+constexpr type_set video{u32, s32};
+constexpr type_set any_type{};
+
+constexpr words no_words{};
+constexpr words roundings{q::rn, q::rz, q::rm, q::rp};
+constexpr words integer_roundings{q::rni, q::rzi, q::rmi, q::rpi};
+constexpr words comparison{q::eq, q::ne,  q::lt,  q::le,  q::gt,  q::ge,  q::lo,  q::ls,  q::hi,
+                           q::hs, q::equ, q::neu, q::ltu, q::leu, q::gtu, q::geu, q::num, q::nan};
+
+// Each bit selects a check of the operands.
+namespace check {
+constexpr std::uint8_t count = 1;    // by the row of the table of instructions
+constexpr std::uint8_t result = 2;   // the first operand is a register
+constexpr std::uint8_t literal = 4;  // the type of literals
+constexpr std::uint8_t all = count | result | literal;
+}  // namespace check
+
+struct form_rule {
+  opcode name;
+  type_set types;             // of the first type; empty: not checked
+  words required = no_words;  // one of them, for the types below
+  type_set required_for = any_type;
+  std::uint8_t operands = check::all;
+};
+
+constexpr form_rule rules[] = {
+    {opcode::abs, signed_numbers},
+    {opcode::activemask, {b32}},
+    {opcode::add, integers | lanes | floats},
+    {opcode::addc, fields},
+    {opcode::alloca, {u32, u64}},
+    {opcode::and_, words_16 | type_set{pred}},
+    {opcode::bfe, fields},
+    {opcode::bfi, words32},
+    {opcode::bfind, fields},
+    {opcode::brev, words32},
+    {opcode::brkpt, any_type, no_words, any_type, check::count},
+    {opcode::clz, words32},
+    {opcode::cnot, words_16},
+    {opcode::copysign, {f32, f64}},
+    {opcode::cos, {f32}, words{q::approx}, {f32}},
+    {opcode::div, integers | type_set{f32, f64}, roundings | words{q::approx, q::full}, {f32, f64}},
+    {opcode::ex2, type_set{f32} | halves, words{q::approx}, type_set{f32} | halves},
+    {opcode::exit, any_type, no_words, any_type, check::count},
+    {opcode::fma, floats, roundings, floats},
+    {opcode::lg2, {f32}, words{q::approx}, {f32}},
+    {opcode::lop3, {b32}},
+    {opcode::mad, integers | type_set{f32, f64}, words{q::lo, q::hi, q::wide}, integers},
+    {opcode::mad24, {u32, s32}},
+    {opcode::mapa, {u32, u64}},
+    {opcode::max, integers | lanes | floats},
+    {opcode::min, integers | lanes | floats},
+    {opcode::mul, integers | floats, words{q::lo, q::hi, q::wide}, integers},
+    {opcode::mul24, {u32, s32}},
+    {opcode::nanosleep, {u32}, no_words, any_type, check::count},
+    {opcode::neg, signed_numbers},
+    {opcode::not_, words_16 | type_set{pred}},
+    {opcode::or_, words_16 | type_set{pred}},
+    {opcode::popc, words32},
+    {opcode::prmt, {b32}},
+    {opcode::rcp, {f32, f64}, roundings | words{q::approx}, {f32, f64}},
+    {opcode::rem, integers},
+    {opcode::ret, any_type, no_words, any_type, check::count},
+    {opcode::rsqrt, {f32, f64}, words{q::approx}, {f32, f64}},
+    {opcode::sad, integers},
+    {opcode::selp, values},
+    {opcode::setp, values | halves, comparison, values | halves, check::count},
+    {opcode::shf, {b32}},
+    {opcode::shl, words_16},
+    {opcode::shr, words_16 | integers},
+    {opcode::sin, {f32}, words{q::approx}, {f32}},
+    {opcode::slct, values},
+    {opcode::sqrt, {f32, f64}, roundings | words{q::approx}, {f32, f64}},
+    {opcode::sub, integers | lanes | floats},
+    {opcode::subc, fields},
+    {opcode::szext, {u32, s32}},
+    {opcode::tanh, type_set{f32} | halves, words{q::approx}, type_set{f32} | halves},
+    {opcode::testp, {f32, f64}},
+    {opcode::trap, any_type, no_words, any_type, check::count},
+    {opcode::vabsdiff, video, no_words, any_type, 0},
+    {opcode::vadd, video, no_words, any_type, 0},
+    {opcode::vmad, video, no_words, any_type, 0},
+    {opcode::vmax, video, no_words, any_type, 0},
+    {opcode::vmin, video, no_words, any_type, 0},
+    {opcode::vset, video, no_words, any_type, 0},
+    {opcode::vshl, video, no_words, any_type, 0},
+    {opcode::vshr, video, no_words, any_type, 0},
+    {opcode::vsub, video, no_words, any_type, 0},
+    {opcode::xor_, words_16 | type_set{pred}},
+};
+constexpr bool is_before(const form_rule& a, const form_rule& b) { return a.name < b.name; }
+static_assert(std::is_sorted(std::begin(rules), std::end(rules), is_before));
+
+const form_rule* rule_of(opcode name) noexcept {
+  const auto* const rule = std::ranges::lower_bound(rules, name, {}, &form_rule::name);
+  return rule != std::end(rules) && rule->name == name ? rule : nullptr;
+}
+
+bool has_one_of(const mnemonic& word, const words& set) noexcept {
+  return std::ranges::any_of(word.qualifiers(), [&](qualifier each) { return set.has(each); });
+}
+
+std::string dotted(std::string_view word) { return "'." + std::string{word} + "'"; }
+
+// Returns the first part of the mnemonic that PTX does not define.
+std::string unknown_part(const mnemonic& word) {
+  std::string_view text = word.text;
+  for (std::size_t dot = text.find('.'); dot != std::string_view::npos; dot = text.find('.')) {
+    text.remove_prefix(dot + 1);
+    const std::string_view part = text.substr(0, text.find('.'));
+    const bool is_vector = part == "v2" || part == "v4" || part == "v8";
+    if (!is_vector && find_qualifier(part) == qualifier::unknown &&
+        find_type(part) == scalar_type::none && find_space(part) == state_space::generic) {
+      return std::string{part};
+    }
+  }
+  return {};
+}
+
+std::string type_problem(const mnemonic& word, const form_rule& rule) {
+  if (rule.types.is_empty()) return {};
+  if (word.type_count == 0) return "needs a type";
+  if (rule.types.has(word.type())) return {};
+  return "has no type " + dotted(spelling(word.type()));
+}
+
+std::string comparison_problem(const mnemonic& word) {
+  constexpr words equality{q::eq, q::ne}, unsigned_words{q::lo, q::ls, q::hi, q::hs},
+      float_words{q::equ, q::neu, q::ltu, q::leu, q::gtu, q::geu, q::num, q::nan};
+  const scalar_type type = word.type();
+  for (qualifier each : word.qualifiers()) {
+    if (!comparison.has(each)) continue;
+    const bool is_bits = info(type).kind == type_class::bits;
+    const bool is_wrong = (is_bits && !equality.has(each)) ||
+                          (unsigned_words.has(each) && info(type).kind != type_class::unsigned_) ||
+                          (float_words.has(each) && !is_floating(type));
+    if (is_wrong) {
+      return "has no comparison " + dotted(spelling(each)) + " of " + dotted(spelling(type));
+    }
+  }
+  return {};
+}
+
+std::string conversion_problem(const mnemonic& word) {
+  if (word.has(q::pack)) return {};
+  if (word.type_count < 2) return "needs two types";
+  constexpr type_set whole{u8, u16, u32, u64, s8, s16, s32, s64}, real{f16, f32, f64};
+  const scalar_type to = word.type(0), from = word.type(1);
+  const bool is_rounded = has_one_of(word, roundings);
+  const bool is_rounded_to_integer = has_one_of(word, integer_roundings);
+  if (whole.has(to) && whole.has(from) && (is_rounded || is_rounded_to_integer)) {
+    return "does not round between integers";
+  }
+  if (whole.has(to) && real.has(from) && (is_rounded || !is_rounded_to_integer)) {
+    return "needs one of .rni, .rzi, .rmi and .rpi";
+  }
+  const bool is_narrower =
+      real.has(to) && (whole.has(from) || (real.has(from) && info(to).bits < info(from).bits));
+  if (is_narrower && !is_rounded && !word.has(q::rs)) {
+    return "needs one of .rn, .rz, .rm and .rp";
+  }
+  return {};
+}
+
+std::string arithmetic_problem(const module& m, const mnemonic& word) {
+  const scalar_type type = word.type();
+  if (word.type_count != 1) return {};
+  if (integers.has(type) && has_one_of(word, roundings)) return "does not round integers";
+  if (word.has(q::ftz) && !word.has(q::approx) && (type == f64 || !is_floating(type))) {
+    return "has no .ftz for " + dotted(spelling(type));
+  }
+  if (is_floating(type) && (word.has(q::lo) || word.has(q::hi) || word.has(q::wide))) {
+    return "has no half of a product of " + dotted(spelling(type));
+  }
+  const bool is_wide64 = word.has(q::wide) && info(type).bits == 64;
+  if (is_wide64) return "has no .wide for " + dotted(spelling(type));
+  const bool is_sum = word.opcode == opcode::add || word.opcode == opcode::sub;
+  const bool has_u32 = 10 * m.version_major + m.version_minor >= 92;
+  if (is_sum && word.has(q::sat) &&
+      (type == u64 || (type == u32 && !has_u32) || type == s64 || type == u16 || type == s16)) {
+    return "has no .sat for " + dotted(spelling(type));
+  }
+  return {};
+}
+
+// Words of accesses, votes and barriers.
+std::string access_problem(const module& m, const mnemonic& word) {
+  switch (word.opcode) {
+    case opcode::ld:
+    case opcode::ldu:
+    case opcode::st:
+      if (word.type_count != 1) return "needs one type";
+      if (word.vector_width * info(word.type()).bits > 128 && m.target_architecture() < 100) {
+        return "has more than 16 bytes, which needs .target sm_100 or later";
+      }
+      if (word.opcode != opcode::st) return {};
+      if (word.has(q::nc)) return "has no modifier '.nc'";
+      return word.space() == state_space::const_ ? "cannot write the space .const" : "";
+    case opcode::atom:
+    case opcode::red:
+      if (word.type_count && info(word.type()).bits < 16) {
+        return "has no type " + dotted(spelling(word.type()));
+      }
+      return word.opcode == opcode::red && (word.has(q::cas) || word.has(q::exch))
+                 ? "has no such operation"
+                 : "";
+    case opcode::vote:
+    case opcode::shfl: {
+      const bool needs_sync =
+          m.target_architecture() >= 70 && 10 * m.version_major + m.version_minor >= 64;
+      return needs_sync && !word.has(q::sync) ? "needs .sync from sm_70 on" : "";
+    }
+    case opcode::redux:
+      return word.type() == f32 && m.target_architecture() < 100
+                 ? "has no type '.f32' before sm_100"
+                 : "";
+    case opcode::mbarrier:
+      return word.type_count && word.type() != b64 ? "needs the type .b64" : "";
+    case opcode::barrier:
+      return word.has(q::cluster) && word.has(q::sync) ? "has no form .cluster.sync" : "";
+    default:
+      return {};
+  }
+}
+
+bool is_register(const operand& o) {
+  return o.kind == operand_kind::register_ || o.kind == operand_kind::sink ||
+         o.kind == operand_kind::vector || o.kind == operand_kind::pair;
+}
+
+bool is_float_literal(const operand& o) {
+  return o.kind == operand_kind::float_bits || o.kind == operand_kind::double_bits;
+}
+
+bool is_address(const operand& o) {
+  return o.kind == operand_kind::address || o.kind == operand_kind::address_group;
+}
+
+scalar_type type_of(const function& f, const operand& o) {
+  const bool is_whole = o.kind == operand_kind::register_ && o.component == component::none &&
+                        f.registers[o.index].vector_width == 1;
+  return is_whole ? f.registers[o.index].type : none;
+}
+
+std::string literal_problem(std::span<const operand> operands, const mnemonic& word) {
+  if (word.type_count != 1) return {};
+  const bool is_float = floats.has(word.type());
+  for (const operand& o : operands) {
+    if (is_float_literal(o) && integers.has(word.type())) return "has a float among integers";
+    if (o.kind == operand_kind::integer && is_float) return "has an integer among floats";
+  }
+  return {};
+}
+
+std::string sign_problem(const function& f, const instruction& i, const mnemonic& word) {
+  if (word.opcode == opcode::vmad) return {};
+  for (const operand& o : f.operands_of(i)) {
+    if (o.is_negated && o.kind == operand_kind::register_ && type_of(f, o) != pred) {
+      return "cannot negate an operand that is no predicate";
+    }
+    if (o.kind == operand_kind::special_register && o.special == special_register::unknown) {
+      return "has an unknown special register '" + std::string{o.name} + "'";
+    }
+  }
+  return {};
+}
+
+// The first version of PTX, times ten, and the first target that has a special register.
+struct register_since {
+  special_register name;
+  since first;
+};
+constexpr register_since later_registers[] = {
+    {special_register::aggr_smem_size, {81, 90}},
+    {special_register::cluster_ctaid, {78, 90}},
+    {special_register::cluster_ctarank, {78, 90}},
+    {special_register::cluster_nctaid, {78, 90}},
+    {special_register::cluster_nctarank, {78, 90}},
+    {special_register::clusterid, {78, 90}},
+    {special_register::current_graph_exec, {80, 50}},
+    {special_register::dynamic_smem_size, {41, 20}},
+    {special_register::is_explicit_cluster, {78, 90}},
+    {special_register::nclusterid, {78, 90}},
+    {special_register::reserved_smem_offset, {76, 80}},
+    {special_register::reserved_smem_offset_begin, {76, 80}},
+    {special_register::reserved_smem_offset_cap, {76, 80}},
+    {special_register::reserved_smem_offset_end, {76, 80}},
+    {special_register::total_smem_size, {41, 20}},
+};
+
+std::string register_problem(const module& m, const function& f, const instruction& i) {
+  for (const operand& o : f.operands_of(i)) {
+    if (o.kind != operand_kind::special_register) continue;
+    const auto* const later = std::ranges::find(later_registers, o.special, &register_since::name);
+    if (later == std::end(later_registers)) continue;
+    const std::string name = "reads '" + std::string{o.name} + "', which needs ";
+    if (m.target_architecture() && m.target_architecture() < later->first.target) {
+      return name + ".target sm_" + std::to_string(later->first.target) + " or later";
+    }
+    if (10 * m.version_major + m.version_minor < later->first.version) {
+      return name + ".version " + std::to_string(later->first.version / 10) + "." +
+             std::to_string(later->first.version % 10) + " or later";
+    }
+  }
+  return {};
+}
+
+std::string memory_problem(const function& f, const instruction& i, const mnemonic& word) {
+  const auto operands = f.operands_of(i);
+  const bool is_store = word.opcode == opcode::st;
+  if (operands.size() < 2) return "has too few operands";
+  const operand &at = operands[is_store ? 0 : 1], &value = operands[is_store ? 1 : 0];
+  if (!is_address(at)) return "needs an address in brackets";
+  if (is_address(value)) return "has an address in place of a value";
+  if (!is_store && !is_register(value)) return "needs a register for its result";
+  if (word.vector_width > 1 && value.kind != operand_kind::vector) return "needs a vector";
+  if (at.base != address_base::register_) return {};
+  const register_info& base = f.registers[at.index];
+  return is_floating(base.type) ? "has a float register as an address" : "";
+}
+
+std::string move_problem(const function& f, const instruction& i, const mnemonic& word) {
+  const auto operands = f.operands_of(i);
+  if (operands.size() != 2) return "needs two operands";
+  if (!is_register(operands[0])) return "needs a register for its result";
+  if (word.type_count != 1) return "needs one type";
+  for (const operand& o : operands) {
+    if (o.kind != operand_kind::vector) {
+      const scalar_type type = type_of(f, o);
+      if (type != none && info(type).bits != info(word.type()).bits) return "has another width";
+      if (type != none && (type == pred) != (word.type() == pred)) return "has another type";
+      continue;
+    }
+    if (o.count != 2 && o.count != 4) return "has a vector of another length";
+    unsigned bits = 0;
+    for (const operand& each : f.elements_of(o)) {
+      const scalar_type type = type_of(f, each);
+      if (type == none) return {};
+      bits += info(type).bits;
+      if (info(type).bits * o.count != info(word.type()).bits)
+        return "has a vector of another width";
+    }
+    if (bits != info(word.type()).bits) return "has a vector of another width";
+  }
+  return {};
+}
+
+std::string range_problem(const operand& o, std::int64_t last, const char* noun) {
+  const bool is_outside = o.kind == operand_kind::integer && (o.value < 0 || o.value > last);
+  return is_outside ? std::string{"has no "} + noun + " " + std::to_string(o.value) : "";
+}
+
+std::string barrier_problem(const function& f, const instruction& i, const mnemonic& word) {
+  constexpr std::int64_t last_barrier = 15;
+  if (word.has(q::warp) || word.has(q::cluster)) return {};
+  const auto operands = f.operands_of(i);
+  if (operands.empty()) return "needs the number of a barrier";
+  if (word.has(q::red)) return {};
+  if (auto problem = range_problem(operands[0], last_barrier, "barrier"); !problem.empty()) {
+    return problem;
+  }
+  const bool has_part = operands.size() > 1 && operands[1].kind == operand_kind::integer &&
+                        operands[1].value % 32 != 0;
+  return has_part ? "needs a number of threads that is a multiple of 32" : "";
+}
+
+std::string copy_problem(std::span<const operand> operands, const mnemonic& word) {
+  const bool has_size = word.has(q::ca) || word.has(q::cg);
+  if (!has_size || operands.size() < 3 || operands[2].kind != operand_kind::integer) return {};
+  const std::int64_t bytes = operands[2].value;
+  const bool is_size = bytes == 16 || (word.has(q::ca) && (bytes == 4 || bytes == 8));
+  return is_size ? "" : "cannot copy " + std::to_string(bytes) + " bytes";
+}
+
+bool is_odd_vector(const operand& o) {
+  return o.kind == operand_kind::vector && (o.count & (o.count - 1)) != 0;
+}
+
+// Checks the widths of operands that differ from the type: of wide results, counts and shifts.
+std::string width_problem(const function& f, std::span<const operand> operands,
+                          const mnemonic& word) {
+  if (operands.size() < 2) return {};
+  const bool is_shift = word.opcode == opcode::shl || word.opcode == opcode::shr;
+  const bool is_product = word.opcode == opcode::mul || word.opcode == opcode::mad;
+  if (is_product && !word.has(q::wide)) return {};
+  const std::size_t position = is_shift ? 2 : 0;
+  if (position >= operands.size()) return {};
+  const scalar_type type = type_of(f, operands[position]);
+  const unsigned bits = is_product ? 2u * info(word.type()).bits : 32u;
+  return type == none || info(type).bits == bits ? "" : "has a register of another width";
+}
+
+std::string special_form_problem(const function& f, const instruction& i, const mnemonic& word) {
+  const auto operands = f.operands_of(i);
+  switch (word.opcode) {
+    case opcode::ld:
+    case opcode::ldu:
+    case opcode::st:
+      return word.has(q::async) ? "" : memory_problem(f, i, word);
+    case opcode::atom:
+      if (word.has(q::cas) && operands.size() < 4) return "has too few operands";
+      return operands.size() > 1 && !is_address(operands[1]) ? "needs an address in brackets" : "";
+    case opcode::cp:
+      return copy_problem(operands, word);
+    case opcode::mma:
+      return std::ranges::any_of(operands, is_odd_vector) ? "has a vector of another length" : "";
+    case opcode::mul:
+    case opcode::mad:
+    case opcode::shl:
+    case opcode::shr:
+    case opcode::popc:
+    case opcode::clz:
+    case opcode::bfind:
+      return width_problem(f, operands, word);
+    case opcode::shfl:
+      return word.has(q::sync) && operands.size() != 5 ? "needs five operands" : "";
+    case opcode::vote:
+      return !word.has(q::ballot) && !operands.empty() && type_of(f, operands[0]) != pred &&
+                     operands[0].kind == operand_kind::register_
+                 ? "needs a predicate as its result"
+                 : "";
+    case opcode::red:
+      return !operands.empty() && !is_address(operands[0]) ? "needs an address in brackets" : "";
+    case opcode::mov:
+      return move_problem(f, i, word);
+    case opcode::bar:
+    case opcode::barrier:
+      return barrier_problem(f, i, word);
+    case opcode::pmevent:
+      return operands.empty() ? "" : range_problem(operands[0], 15, "event");
+    case opcode::elect:
+      return !operands.empty() && operands[0].kind != operand_kind::pair
+                 ? "needs a predicate as a result"
+                 : "";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::string word_problem(const module& m, const mnemonic& word) {
+  if (word.opcode == opcode::unknown) return "is no instruction of PTX";
+  if (word.has_unknown_word) {
+    const std::string part = unknown_part(word);
+    return part.empty() ? "" : "has an unknown modifier " + dotted(part);
+  }
+  constexpr opcode specific[] = {opcode::setmaxnreg, opcode::tcgen05, opcode::wgmma};
+  const bool is_specific = m.target.ends_with('a') || m.target.ends_with('f');
+  if (!is_specific && std::ranges::find(specific, word.opcode) != std::end(specific)) {
+    return "needs a target of one device or family, such as sm_90a";
+  }
+  if (auto problem = access_problem(m, word); !problem.empty()) return problem;
+  if (word.opcode == opcode::cvt) return conversion_problem(word);
+  const form_rule* const rule = rule_of(word.opcode);
+  if (!rule) return {};
+  if (auto problem = type_problem(word, *rule); !problem.empty()) return problem;
+  if (rule->required_for.has(word.type()) && !has_one_of(word, rule->required)) {
+    return "needs one of the modifiers of its rounding, width, comparison or approximation";
+  }
+  if (word.opcode == opcode::setp) return comparison_problem(word);
+  return arithmetic_problem(m, word);
+}
+
+std::string operand_problem(const module& m, const function& f, const instruction& i,
+                            const mnemonic& word) {
+  if (auto problem = sign_problem(f, i, word); !problem.empty()) return problem;
+  if (auto problem = register_problem(m, f, i); !problem.empty()) return problem;
+  if (auto problem = special_form_problem(f, i, word); !problem.empty()) return problem;
+  const form_rule* const rule = rule_of(word.opcode);
+  const instruction_row* const row = find_row(word);
+  if (!rule || !row || row->results == exactness::refused) return {};
+  const auto operands = f.operands_of(i);
+  if ((rule->operands & check::count) && !row->operands.has(operands.size())) {
+    return "has " + std::to_string(operands.size()) + " operands";
+  }
+  if ((rule->operands & check::result) && !operands.empty() && !is_register(operands[0])) {
+    return "needs a register for its result";
+  }
+  if (rule->operands & check::literal) return literal_problem(operands, word);
+  return {};
+}
+
+}  // namespace halfwarp::emulator::ptx
