@@ -231,13 +231,15 @@ std::vector<operand_slot> slots_of(function_decoder& d, std::size_t n, int bits,
   return slots;
 }
 
+// Returns the name of the handler that is faster than the general one, or null.
 const char* handler_name(const matrix_site& site) {
-  const bool is_plain = !site.is_sparse && !site.scales.vector;
   if (site.d_type == scalar_type::f64) return "mma.f64";
-  if (!is_plain) return nullptr;
-  if (site.bits != bit_product::none) return nullptr;
-  if (site.d_type == scalar_type::s32) return "mma.integer";
-  return "mma.float";
+  const bool is_tiny = family_of(site.a_type) == family::tiny_float ||
+                       family_of(site.b_type) == family::tiny_float;
+  if (site.is_sparse || site.scales.vector || is_tiny || site.bits != bit_product::none) {
+    return nullptr;
+  }
+  return site.d_type == scalar_type::s32 ? "mma.integer" : "mma.float";
 }
 
 }  // namespace
