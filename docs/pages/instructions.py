@@ -12,8 +12,9 @@ instruction and its line. A module fails to load if an instruction is newer than
 or its ``.target``.
 
 - *exact*: the PTX manual defines each bit of the result, and the emulator returns it.
-- *documented*: the results are within the limits of the PTX manual. ``mma`` equals an H100 in
-  every bit; other GPUs round some of its sums differently.
+- *documented*: the results are within the limits of the PTX manual. ``mma``, ``wmma`` and
+  ``wgmma`` equal an H100 in every bit, except for the types that an H100 lacks. Other GPUs round
+  some of their sums differently.
 - *refused*: the emulator does not support the form.
 """
 ROW = re.compile(r"\{opcode::(\w+),(?:[^{};]|\{[^{}]*\})*\}")

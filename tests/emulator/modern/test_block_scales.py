@@ -43,7 +43,7 @@ def value_of(kind, bits):
 
 def draw(generator, kind, shape):
     """Draw bits of small numbers, and return their values too."""
-    size, m, _, _ = FORMATS[kind]
+    size = FORMATS[kind][0]
     usable = [b for b in range(1 << size) if 0.25 <= abs(value_of(kind, b)) <= 4 or not b]
     usable = [b for b in usable if value_of(kind, b) * 4 == int(value_of(kind, b) * 4)]
     bits = generator.choice(usable, shape)

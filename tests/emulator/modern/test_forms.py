@@ -86,8 +86,6 @@ def test_vectors_of_floats(run_words, kind, width):
         "cp.async.cg.shared.global [memory], [from], 8;",
         "cp.async.ca.shared.global [memory], [from], 12;",
         "cp.async.ca.global.shared [from], [memory], 4;",
-        "mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {o0, o0, o0, o0}, {i0, i0}, {i0, i0}, "
-        "{i0, i0, i0, i0};",
         "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f16 "
         "{o0, o0, o0, o0}, {i0, i0}, {i0}, {i0, i0};",
         "mma.sync.aligned.m16n8k8.row.row.f16.f16.f16.f16 {o0, o0}, {i0, i0}, {i0}, {i0, i0};",

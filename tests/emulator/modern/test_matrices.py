@@ -256,3 +256,49 @@ try:
 except Exception as error:
     print(error, *getattr(error, "__notes__", ()))
 """
+
+
+RACES = """
+from cuda.core import Device, LaunchConfig, ObjectCode, launch
+device = Device()
+device.set_current()
+stream = device.create_stream()
+for barrier in BARRIERS:
+    ptx = '''.version 8.4
+.target sm_90a
+.address_size 64
+.visible .entry run() {
+    .shared .align 128 .b8 memory[4096]; .reg .b32 a, t, r<4>; .reg .b64 b, o, d;
+    .reg .f32 c<4>;
+    mov.u32 t, %tid.x; mov.u32 a, 0x3c003c00; mul.wide.u32 o, t, 4; mov.u64 b, memory;
+    add.u64 b, b, o; st.shared.b32 [b], a; BARRIER
+    xor.b32 t, t, 32; mul.wide.u32 o, t, 16; mov.u64 b, memory; add.u64 b, b, o;
+    USE
+    ret; }'''.replace("BARRIER", barrier).replace("USE", USE)
+    kernel = ObjectCode.from_ptx(ptx.encode()).get_kernel("run")
+    launch(stream, LaunchConfig(grid=1, block=128), kernel)
+    stream.sync()
+    print("launched", flush=True)
+"""
+USES = {
+    "ldmatrix": "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r0}, [b];",
+    "stmatrix": "stmatrix.sync.aligned.m8n8.x1.shared.b16 [b], {a};",
+    "wmma": "mov.u64 b, memory; wmma.load.c.sync.aligned.row.m16n16k16.shared.f16 "
+    "{r0, r1, r2, r3}, [b];",
+    "wgmma": "shr.u64 d, b, 50; or.b64 d, d, 0x0000001000080000; wgmma.fence.sync.aligned;"
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {c0, c1, c2, c3}, {a, a, a, a}, d, 0, 1, 1,"
+    " 0; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;",
+}
+
+
+@pytest.mark.parametrize("name", USES)
+def test_the_race_check_sees_matrices_in_shared_memory(run_emulated, name):
+    """Without a barrier, warps access words that another warp stored."""
+
+    def reports(barrier):
+        code = f"USE = {USES[name]!r}\nBARRIERS = [{barrier!r}]\n{RACES}"
+        lines = run_emulated(code, check="race").stderr.splitlines()
+        return [line for line in lines if line.startswith("race: ")]
+
+    assert reports("")
+    assert not reports("bar.sync 0;")

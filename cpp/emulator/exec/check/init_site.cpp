@@ -13,6 +13,8 @@
 #include "emulator/exec/builtin/stack.hpp"
 #include "emulator/exec/handler_table.hpp"
 #include "emulator/exec/matrix/matrix_site.hpp"
+#include "emulator/exec/matrix/product.hpp"
+#include "emulator/exec/matrix/warpgroup.hpp"
 #include "emulator/exec/scalar/scalar.hpp"
 #include "emulator/exec/scalar/video.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
@@ -102,7 +104,7 @@ init_site site_of_name(std::string_view name) {
     set_access(site, part);
   } else if (part[0] == "setp") {
     set_comparison(site, part);
-  } else if (part[0] == "mma") {
+  } else if (part[0] == "mma" || part[0] == "wgmma") {
     site.rule = value_rule::forget;
   } else {
     set_computation(site, part);
@@ -125,6 +127,10 @@ const std::unordered_map<handler, init_site>& named_sites() {
 constexpr handler without_rule[] = {
     &run_phase_barrier,
     &run_load_matrix,
+    &run_product,
+    &run_quad_product,
+    &run_warpgroup_product,
+    &run_wait_products,
     &run_transpose_matrix,
     &run_texture_fetch,
     &run_texture_gather,
@@ -152,6 +158,7 @@ value_rule rule_of(handler run) {
   if (run == &run_copy) return value_rule::copy_async;
   if (run == &run_store_matrix) return value_rule::store_matrix;
   if (run == &run_commit_copies || run == &run_wait_copies) return value_rule::none;
+  if (run == &run_commit_products || run == &run_whole_warp) return value_rule::none;
   const bool is_known = std::ranges::find(without_rule, run) != std::end(without_rule);
   return is_known ? value_rule::forget : value_rule::store_anywhere;
 }

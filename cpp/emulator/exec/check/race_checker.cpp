@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "emulator/exec/async/async.hpp"
+#include "emulator/exec/matrix/warpgroup.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
 
@@ -84,6 +85,9 @@ void race_checker::record(warp& w, const instruction& instr, lane_mask lanes) {
       return record_phase(w, instr, lanes, site.reach);
     case race_site::role::access:
       return record_access(w, instr, site, lanes);
+    case race_site::role::rows:
+    case race_site::role::warpgroup:
+      if (lanes == all_lanes) record_matrix(w, instr, site);
   }
 }
 
@@ -123,6 +127,26 @@ void race_checker::record_access(warp& w, const instruction& instr, const race_s
     if (site.reach != scope::weak && order_.is_exact) record_order(block);
   }
   if (site.acquires) order_.fence(block, w.index, site.reach);
+}
+
+// Divides the units of 16 bytes that a warp accesses into words of lanes.
+void race_checker::record_matrix(warp& w, const instruction& instr, const race_site& site) {
+  constexpr std::uint32_t words_per_unit = 4;
+  now_ = {&w, &instr, &site};
+  const std::vector<std::uint64_t> units =
+      site.use == race_site::role::rows ? row_units(w, instr) : warpgroup_units(w, instr);
+  const std::uint64_t shared = reinterpret_cast<std::uint64_t>(w.shared);
+  for (std::size_t first = 0; first < units.size(); first += warp_size / words_per_unit) {
+    now_.lanes = 0;
+    for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+      const std::size_t n = first + lane / words_per_unit;
+      if (n >= units.size()) break;
+      const std::uint64_t at = units[n] + 4 * (lane % words_per_unit);
+      now_.words[lane] = {shared + at, at, true};
+      now_.lanes |= 1u << lane;
+    }
+    compare();
+  }
 }
 
 // Finds the host address of each lane's element. Leaves out local and inaccessible memory. Most

@@ -57,6 +57,7 @@ class race_checker final : private race::conflict_listener {
   race::block_order& order_of(const warp& w);
 
   void record_access(warp& w, const instruction& instr, const race_site& site, lane_mask lanes);
+  void record_matrix(warp& w, const instruction& instr, const race_site& site);
   void record_phase(warp& w, const instruction& instr, lane_mask lanes, race::scope reach);
   void locate(lane_mask lanes);
   void compare();

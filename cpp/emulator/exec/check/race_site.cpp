@@ -3,6 +3,7 @@
 #include "emulator/exec/check/race_site.hpp"
 
 #include "emulator/exec/async/async.hpp"
+#include "emulator/exec/matrix/matrix_site.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
 
@@ -42,15 +43,36 @@ bool is_barrier_zero(const function_code& function, operand_slot slot) {
   return *reinterpret_cast<const std::uint32_t*>(function.constants.data() + ~slot) == 0;
 }
 
+// The words of a matrix that the lanes of a warp access together.
+access_shape shape_of_rows(bool is_store) {
+  access_shape shape;
+  shape.use = is_store ? memory_use::store : memory_use::load;
+  shape.bytes = shape.register_bytes = 4;
+  shape.is_shared = true;
+  return shape;
+}
+
 }  // namespace
 
 race_site make_race_site(const ptx::module& owner, const function_code& function,
                          const instruction& instr) {
   race_site site{.function = &function, .at = &instr};
   const auto& source = function.source->instructions;
-  const bool has_handler = instr.kind == flow::next || instr.kind == flow::yield;
-  if (!has_handler || instr.source >= source.size()) return site;
+  if (instr.run == &run_load_matrix || instr.run == &run_store_matrix) {
+    site.use = race_site::role::rows;
+    site.shape = shape_of_rows(instr.run == &run_store_matrix);
+    return site;
+  }
+  if (instr.source >= source.size()) return site;
   const ptx::mnemonic& m = owner.mnemonic_of(source[instr.source]);
+  const bool is_collective = instr.kind == flow::collective;
+  if (m.opcode == opcode::wgmma && m.has(qualifier::mma_async) && is_collective) {
+    site.use = race_site::role::warpgroup;
+    site.shape = shape_of_rows(false);
+    return site;
+  }
+  const bool has_handler = instr.kind == flow::next || instr.kind == flow::yield;
+  if (!has_handler) return site;
   if (instr.run == &run_phase_barrier || instr.run == &run_copy_arrive) {
     site.use = race_site::role::phase_barrier;
     site.reach = m.has(qualifier::cluster) ? scope::gpu : scope::cta;

@@ -15,7 +15,7 @@ namespace halfwarp::emulator::exec {
 struct launch_state;
 
 struct race_site {
-  enum class role : std::uint8_t { none, access, fence, phase_barrier };
+  enum class role : std::uint8_t { none, access, fence, phase_barrier, rows, warpgroup };
   role use = role::none;
   race::scope reach = race::scope::weak;  // of a strong access or a fence
   bool acquires = false, releases = false;

@@ -67,6 +67,18 @@ const matrix_site& matrix_of(const warp& w, const instruction& instr) noexcept {
   return w.function->matrices[instr.target];
 }
 
+std::vector<std::uint64_t> row_units(warp& w, const instruction& instr) {
+  const matrix_site& site = matrix_of(w, instr);
+  const auto* address = w.at<std::uint64_t>(site.address);
+  std::vector<std::uint64_t> units;
+  for (int row = 0; row < 8 * site.matrices; ++row) {
+    const std::uint64_t at = address[row];
+    const bool fits = at <= w.shared_bytes && w.shared_bytes - at >= row_bytes && at % 4 == 0;
+    if (fits) units.push_back(at);
+  }
+  return units;
+}
+
 void require_whole_warp(const warp& w, const instruction& instr) {
   if (w.participants == all_lanes || !w.block->launch->options.check_sync) return;
   report::fault f = describe_fault(w, instr, std::countr_zero(w.active));

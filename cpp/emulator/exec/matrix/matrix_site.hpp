@@ -54,7 +54,8 @@ struct matrix_site {
   std::array<operand_slot, max_sources> sources{};
   std::array<operand_slot, 4> d{};
 
-  // wgmma: N columns in blocks of 8. The accumulators are the registers of all blocks.
+  // wgmma: N columns in blocks of 8. The accumulators are the registers of all blocks. For
+  // mma.m8n8k4 of halves, they are the registers of D.
   std::uint16_t columns = 0;
   bool has_a_descriptor = false, transposes_a = false, transposes_b = false;
   operand_slot a_descriptor = 0, b_descriptor = 0;
@@ -65,6 +66,8 @@ struct matrix_site {
   int a_depth() const noexcept { return is_sparse ? depth / 2 : depth; }
 };
 
+// Handles mma.m8n8k4 of halves.
+void run_quad_product(warp& w, const instruction& instr);
 // Returns the site of an instruction, whose `target` is its index in function_code::matrices.
 const matrix_site& matrix_of(const warp& w, const instruction& instr) noexcept;
 
@@ -79,6 +82,10 @@ using source_list = std::array<const void*, matrix_site::max_sources>;
 // Finds the sources, whose registers have `bytes` bytes. Returns false if the lanes arrive in
 // several splits and have not all arrived.
 bool find_sources(warp& w, const matrix_site& site, int bytes, source_list& sources);
+
+// Returns the offsets in shared memory of the rows of 16 bytes that ldmatrix or stmatrix accesses,
+// without wrong addresses.
+std::vector<std::uint64_t> row_units(warp& w, const instruction& instr);
 
 // Throws kernel_fault unless all lanes of the warp execute the instruction.
 void require_whole_warp(const warp& w, const instruction& instr);

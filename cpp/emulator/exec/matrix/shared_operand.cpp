@@ -72,4 +72,11 @@ bool shared_operand::read(const warp& w, int first, int k, std::uint32_t* words)
   return true;
 }
 
+void shared_operand::add_units(const warp& w, int first, int k, std::vector<std::uint64_t>& units) {
+  for (int n = 0; n < 8; ++n) {
+    const bool fits = is_transposed_ ? locate(w, first, k + n) : locate(w, first + n, k);
+    if (fits) units.push_back(address_);
+  }
+}
+
 }  // namespace halfwarp::emulator::exec

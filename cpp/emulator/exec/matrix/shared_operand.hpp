@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "emulator/exec/warp.hpp"
 
@@ -18,6 +19,8 @@ class shared_operand {
   // k on, which are 16 bytes. Returns false at bytes outside of the shared memory.
   bool read(const warp& w, int first, int k, std::uint32_t* words) noexcept;
   std::uint64_t last_address() const noexcept { return address_; }
+  // Adds the offsets of the units that such a read accesses, without wrong addresses.
+  void add_units(const warp& w, int first, int k, std::vector<std::uint64_t>& units);
 
  private:
   std::uint64_t offset_of(int line, int k) const noexcept;

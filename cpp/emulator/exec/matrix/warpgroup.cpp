@@ -53,6 +53,11 @@ std::uint64_t address_of(warp& w, const instruction&, int) { return w.exchange[0
   raise_shared_fault(w, instr, {report::access_kind::load, 16}, &address_of);
 }
 
+// Returns the first of the rows of A that a warp multiplies.
+int first_row(const warp& w) {
+  return static_cast<int>(product_rows * (w.index % warps_per_group));
+}
+
 // Sources of a block that are not registers.
 struct block_buffers {
   alignas(64) std::uint32_t a[4][warp_size], b[4][warp_size], zeros[warp_size] = {};
@@ -67,10 +72,9 @@ void read_a(warp& w, const instruction& instr, const matrix_site& site, const wa
     return;
   }
   shared_operand matrix{product.a_descriptor, site.width, site.transposes_a};
-  const int first = static_cast<int>(16 * (w.index % warps_per_group));
   const int step = 4 * 32 / site.width;
   for (int n = 0; n < site.a_count; ++n) {
-    if (!matrix.read(w, first + 8 * (n & 1), n / 2 * step, buffers.a[n])) {
+    if (!matrix.read(w, first_row(w) + 8 * (n & 1), n / 2 * step, buffers.a[n])) {
       raise_descriptor_fault(w, instr, matrix);
     }
     from.a[n] = buffers.a[n];
@@ -145,6 +149,25 @@ void start_warpgroup_product(warp& w, const instruction& instr, fast_multiply fa
   warp_products& products = products_of(w);
   product.group = products.group;
   products.pending.push_back(product);
+}
+
+std::vector<std::uint64_t> warpgroup_units(warp& w, const instruction& instr) {
+  const matrix_site& site = matrix_of(w, instr);
+  const int step = 4 * 32 / site.width;
+  std::vector<std::uint64_t> units;
+  if (site.has_a_descriptor) {
+    const std::uint64_t descriptor = w.at<std::uint64_t>(site.a_descriptor)[0];
+    shared_operand a{descriptor, site.width, site.transposes_a};
+    for (int n = 0; n < site.a_count; ++n) {
+      a.add_units(w, first_row(w) + 8 * (n & 1), n / 2 * step, units);
+    }
+  }
+  const std::uint64_t descriptor = w.at<std::uint64_t>(site.b_descriptor)[0];
+  shared_operand b{descriptor, site.width, site.transposes_b};
+  for (int first = 0; first < site.columns; first += product_columns) {
+    for (int n = 0; n < site.b_count; ++n) b.add_units(w, first, n * step, units);
+  }
+  return units;
 }
 
 void run_warpgroup_product(warp& w, const instruction& instr) {

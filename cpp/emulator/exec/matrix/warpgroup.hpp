@@ -37,4 +37,7 @@ void run_commit_products(warp& w, const instruction& instr);
 // The immediate is the number of groups that may be pending.
 void run_wait_products(warp& w, const instruction& instr);
 
+// Returns the offsets of the units of 16 bytes of shared memory that a product reads.
+std::vector<std::uint64_t> warpgroup_units(warp& w, const instruction& instr);
+
 }  // namespace halfwarp::emulator::exec

@@ -168,6 +168,19 @@ void require_words(const ptx::mnemonic& m, const family_entry& family) {
   }
 }
 
+bool is_accumulator_of_half(scalar_type type) {
+  return type == scalar_type::f16 || type == scalar_type::f32;
+}
+
+// Returns the layouts of A and B in the order of the text.
+std::vector<q> layouts_of(const ptx::mnemonic& m) {
+  std::vector<q> layouts;
+  for (q word : m.qualifiers()) {
+    if (word == q::row || word == q::col) layouts.push_back(word);
+  }
+  return layouts;
+}
+
 std::uint64_t literal_of(const ptx::operand& o, std::uint64_t limit) {
   const bool fits = o.kind == operand_kind::integer && static_cast<std::uint64_t>(o.value) < limit;
   if (!fits) throw unsupported{"a selector that is not a small constant"};
@@ -234,8 +247,8 @@ std::vector<operand_slot> slots_of(function_decoder& d, std::size_t n, int bits,
 // Returns the name of the handler that is faster than the general one, or null.
 const char* handler_name(const matrix_site& site) {
   if (site.d_type == scalar_type::f64) return "mma.f64";
-  const bool is_tiny = family_of(site.a_type) == family::tiny_float ||
-                       family_of(site.b_type) == family::tiny_float;
+  const bool is_tiny =
+      family_of(site.a_type) == family::tiny_float || family_of(site.b_type) == family::tiny_float;
   if (site.is_sparse || site.scales.vector || is_tiny || site.bits != bit_product::none) {
     return nullptr;
   }
@@ -286,10 +299,43 @@ void emit_product(function_decoder& d, const matrix_site& site) {
   emit_for_warp(d, name ? find_handler(name) : &run_product, site);
 }
 
+namespace {
+
+// mma.sync.aligned.m8n8k4.ALAYOUT.BLAYOUT.DTYPE.f16.f16.CTYPE d, a, b, c
+void decode_quad_product(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  require_aligned(m);
+  const scalar_type d_type = m.type(0), c_type = m.type(3);
+  const bool has_types = is_accumulator_of_half(d_type) && is_accumulator_of_half(c_type) &&
+                         m.type(2) == scalar_type::f16 &&
+                         (c_type == scalar_type::f16 || d_type == scalar_type::f32);
+  const auto layouts = layouts_of(m);
+  if (!has_types || layouts.size() != 2 || d.operands().size() != 4 || m.has(q::satfinite)) {
+    throw unsupported{"mma of this shape and these types"};
+  }
+  matrix_site site = make_product({d_type, m.type(1), m.type(2), c_type}, 8, 4);
+  site.transposes_a = layouts[0] == q::col;
+  site.transposes_b = layouts[1] == q::row;
+  const auto count = [](scalar_type type) { return type == scalar_type::f16 ? 4u : 8u; };
+  const std::size_t counts[] = {2, 2, count(c_type)};
+  for (std::size_t n = 0; n < 3; ++n) {
+    for (const ptx::operand& o : require_registers(d, d.operand(n + 1), counts[n])) {
+      site.add_source(d.value(o, 32));
+    }
+  }
+  for (const ptx::operand& o : require_registers(d, d.operand(0), count(d_type))) {
+    site.accumulators.push_back(d.result(o, 32));
+  }
+  emit_for_warp(d, &run_quad_product, site);
+}
+
+}  // namespace
+
 // mma{.sp}.sync.aligned.SHAPE.row.col.DTYPE.ATYPE.BTYPE.CTYPE d, a, b, c{, metadata, selector}
 // {, scales of A, {byte, thread}, scales of B, {byte, thread}}
 void decode_mma(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
+  if (m.has(q::m8n8k4) && m.type(1) == scalar_type::f16) return decode_quad_product(d);
   const shape_entry& shape = shape_of(m);
   const family_entry& family = family_for(m, shape.word);
   require_words(m, family);

@@ -394,6 +394,22 @@ bool overlap(const std::vector<operand_slot>& results, const product_slots& sour
   });
 }
 
+// Emits the product of a tile. An H100 multiplies tf32 in two steps, with half of the columns of A
+// each.
+void emit_tile(function_decoder& d, const matrix_site& site, const product_slots& slots) {
+  const int steps = site.a_type == scalar_type::tf32 ? 2 : 1;
+  product_slots part = slots;
+  for (int step = 0; step < steps; ++step) {
+    matrix_site product = site;
+    product.depth = static_cast<std::uint16_t>(site.depth / steps);
+    part.a = part_of(slots.a, step, steps);
+    part.b = part_of(slots.b, step, steps);
+    set_registers(product, part);
+    emit_product(d, product);
+    part.c = slots.d;
+  }
+}
+
 // Emits one product for each tile. An early result must not overwrite a source of a later tile.
 void emit_tiles(function_decoder& d, const wmma_shape& shape, const matrix_site& site,
                 const product_slots& all) {
@@ -409,16 +425,15 @@ void emit_tiles(function_decoder& d, const wmma_shape& shape, const matrix_site&
     for (int next = tile + 1; next < tiles; ++next) {
       for (operand_slot slot : part_of(all.c, next, tiles)) later.c.push_back(slot);
     }
-    if (tile + 1 < tiles && overlap(slots.d, later)) {
+    const bool is_last = tile + 1 == tiles && site.a_type != scalar_type::tf32;
+    if (!is_last && overlap(slots.d, later)) {
       for (operand_slot& slot : slots.d) {
         const operand_slot copy = d.temporary(bits);
         moves.emplace_back(slot, copy);
         slot = copy;
       }
     }
-    matrix_site part = site;
-    set_registers(part, slots);
-    emit_product(d, part);
+    emit_tile(d, site, slots);
   }
   for (const auto& [to, from] : moves) d.emit("mov." + bits_name(bits), {to, from});
 }
