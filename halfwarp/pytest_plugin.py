@@ -15,7 +15,7 @@ from halfwarp.damage import find_damage
 _OPTIONS = {  # pytest option -> emulator option
     "--cuda-mode": ("mode", "when queued work runs: eager, async or adversarial"),
     "--cuda-seed": ("seed", "drives every choice that the emulator is free to make"),
-    "--cuda-check": ("check", "set of memory, sync, leak; all; none"),
+    "--cuda-check": ("check", "set of memory, sync, leak, race, init, hazard, barrier; all; none"),
     "--cuda-devices": ("devices", "number of emulated devices"),
 }
 
@@ -94,11 +94,17 @@ def pytest_report_header(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
+    expected = item.get_closest_marker("cuda_expect_fault")
+    kinds = expected.args if expected else ()
     try:
-        return (yield)
-    finally:
-        expected = item.get_closest_marker("cuda_expect_fault")
-        _require_no_fault("in the test", expected.args if expected else ())
+        outcome = yield
+    except BaseException:
+        # The traceback of the test is the error; its faults are a section below it.
+        if faults := _take_faults(kinds):
+            item.add_report_section("call", "CUDA findings", _text_of(faults))
+        raise
+    _require_no_fault("in the test", kinds)
+    return outcome
 
 
 @pytest.hookimpl(wrapper=True)
@@ -111,30 +117,84 @@ def pytest_runtest_teardown(item):
     return outcome
 
 
-def _require_no_fault(origin, expected=()):
-    """Fail for faults that broke a context or used destroyed objects; repair the context."""
+def _take_faults(expected=()):
+    """Return faults that fail a test, and repair the context."""
     emulation = _emulation()
     if emulation is None:
-        return
+        return []
     faults = emulation.faults()
     if faults:  # otherwise a repair could hide a fault that occurs at this moment
         emulation.repair()
     missing = set(expected) - {fault.kind for fault in faults}
     if missing:
         pytest.fail(f"expected faults of kind {', '.join(sorted(missing))}", pytrace=False)
-    fatal = [
+    return [
         fault
         for fault in faults
         if (fault.is_sticky or fault.is_of_lifetime or fault.is_finding)
         and fault.kind not in expected
     ]
-    if fatal:
-        pytest.fail(f"a fault occurred {origin}:\n" + "\n".join(map(str, fatal)), pytrace=False)
+
+
+def _text_of(faults):
+    """Return the reports, or their first lines if the captured stderr contains the reports."""
+    is_captured = _emulation().options()["report"] == "stderr"
+    return "\n".join(fault.first_line if is_captured else fault.text for fault in faults)
+
+
+def _require_no_fault(origin, expected=()):
+    """Fail for faults that broke a context or used destroyed objects."""
+    if faults := _take_faults(expected):
+        text = f"{_text_of(faults)}\na fault occurred {origin}: stderr has the whole report"
+        pytest.fail(text, pytrace=False)
+
+
+_fixture_values = {}  # by fixture, from its setup to its end
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef, request):
+    value = yield
+    if _is_requested(request.config):
+        _fixture_values[fixturedef] = value
+    return value
+
+
+def pytest_fixture_post_finalizer(fixturedef):
+    _fixture_values.pop(fixturedef, None)
+
+
+def _fixture_objects(request):
+    """Count the objects that values of fixtures hold, by the kind of their leak."""
+    import gc
+    from collections import Counter
+
+    from cuda import core
+
+    owners = {
+        core.Stream: ["stream"],
+        core.Event: ["event"],
+        core.ObjectCode: ["library"],
+        core.Buffer: [f"{kind} memory" for kind in ("pool", "device", "pinned", "managed")],
+    }
+    request.node.funcargs.clear()  # the test has ended
+    pending = list(_fixture_values.values())
+    seen, counts = set(), Counter()
+    while pending and len(seen) < 100_000:
+        current = pending.pop()
+        if id(current) in seen or isinstance(current, type) or callable(current):
+            continue
+        seen.add(id(current))
+        for owner, kinds in owners.items():
+            if isinstance(current, owner):
+                counts.update(kinds)
+        pending += gc.get_referents(current)
+    return counts
 
 
 @pytest.fixture
-def cuda_no_leaks():
-    """Fail if the test leaves driver objects or memory behind."""
+def cuda_no_leaks(request):
+    """Fail if the test leaves driver objects or memory behind. Values of fixtures are no leaks."""
     emulation = _emulation()
     if emulation is None:
         from cuda.core import emulation
@@ -145,9 +205,17 @@ def cuda_no_leaks():
     yield
     import gc
 
+    retained = _fixture_objects(request)
     gc.collect()
     emulation.settle()
-    leaks = [leak for leak in emulation.leaks() if (leak.kind, leak.id) not in before]
+    leaks = []
+    for leak in emulation.leaks():
+        if (leak.kind, leak.id) in before:
+            continue
+        if retained[leak.kind] > 0:
+            retained[leak.kind] -= 1
+        else:
+            leaks.append(leak)
     if leaks:
         pytest.fail("the test left behind:\n" + "\n".join(map(str, leaks)), pytrace=False)
 

@@ -92,6 +92,23 @@ def test_b_fine():
     assert "1 failed, 1 passed" in output
     assert "a fault occurred in the test:" in output
     assert "trap by kernel 'k'" in output
+    assert re.search(r"FAILED .*test_a_broken_one - .*trap by kernel 'k'", output)
+
+
+def test_a_failed_test_with_a_fault_shows_its_own_traceback(run_pytest):
+    output = run_pytest(
+        TRAP
+        + """
+def test_broken():
+    trap()
+    assert driver("cuCtxSynchronize") == 0  # the line of the test
+""",
+        "--cuda-emulate",
+    )
+    assert '>       assert driver("cuCtxSynchronize") == 0  # the line of the test' in output
+    assert "CUDA findings" in output
+    assert "trap by kernel 'k'" in output
+    assert output.count("hint: look for __trap()") == 1
 
 
 def test_a_fault_without_a_wait_is_found_at_the_end_of_the_test(run_pytest):
@@ -116,6 +133,36 @@ def test_is_clean(cuda_no_leaks):
     )
     assert "the test left behind:" in output
     assert "kind='stream'" in output
+    assert "2 passed, 1 error" in output
+
+
+def test_values_of_fixtures_are_no_leaks(run_pytest):
+    output = run_pytest(
+        """
+import pytest
+from cuda.core import Device, Program
+
+@pytest.fixture
+def stream():
+    device = Device(0)
+    device.set_current()
+    return device.create_stream()
+
+@pytest.fixture(scope="module")
+def code():
+    return Program('extern "C" __global__ void k() {}', "c++").compile("cubin")
+
+def test_it(cuda_no_leaks, stream, code):
+    code.get_kernel("k")
+    stream.sync()
+
+def test_leaks(cuda_no_leaks, stream, code):
+    pytest.left = stream.device.create_event()
+""",
+        "--cuda-emulate",
+    )
+    assert "the test left behind:" in output
+    assert "kind='event'" in output and "kind='library'" not in output
     assert "2 passed, 1 error" in output
 
 
