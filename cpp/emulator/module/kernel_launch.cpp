@@ -37,6 +37,7 @@ exec::run_options options_for(driver& d, stream& target) {
   options.check_sync = d.settings.checks_for(check::sync);
   options.check_races = d.settings.checks_for(check::race);
   options.records_accesses = d.settings.checks_for(check::hazard);
+  options.check_barriers = d.settings.checks_for(check::barrier);
   options.check_init = d.settings.checks_for(check::init);
   options.copies_are_late = d.settings.mode == run_mode::adversarial;
   options.print = [&owner](std::string_view record) { owner.print(record); };

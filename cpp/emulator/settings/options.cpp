@@ -27,9 +27,10 @@ constexpr named<run_mode> modes[] = {{"eager", run_mode::eager},
                                      {"async", run_mode::async},
                                      {"adversarial", run_mode::adversarial},
                                      {"null", run_mode::null}};
-constexpr named<unsigned> check_names[] = {{"memory", check::memory}, {"sync", check::sync},
-                                           {"leak", check::leak},     {"race", check::race},
-                                           {"init", check::init},     {"hazard", check::hazard}};
+constexpr named<unsigned> check_names[] = {{"memory", check::memory},  {"sync", check::sync},
+                                           {"leak", check::leak},      {"race", check::race},
+                                           {"init", check::init},      {"hazard", check::hazard},
+                                           {"barrier", check::barrier}};
 constexpr named<unsigned> trace_names[] = {{"api", trace::api}, {"site", trace::site}};
 constexpr named<destroyed_use> destroyed_uses[] = {{"report", destroyed_use::report},
                                                    {"abort", destroyed_use::abort},
@@ -194,7 +195,7 @@ const entry entries[] = {
        return assign(o.checks, read_set(check_names, t, check::all));
      },
      [](const options& o) { return show_set(check_names, o.checks); },
-     "a comma-separated set of memory, sync, leak, race, init and hazard; all; none"},
+     "a comma-separated set of memory, sync, leak, race, init, hazard and barrier; all; none"},
     {"fail",
      [](options& o, std::string_view t) {
        std::string problem;

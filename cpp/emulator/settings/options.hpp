@@ -16,8 +16,9 @@ enum class run_mode : std::uint8_t { eager, async, adversarial, null };
 
 // The bits of option `check`.
 namespace check {
-inline constexpr unsigned memory = 1, sync = 2, leak = 4, race = 8, init = 16, hazard = 32;
-inline constexpr unsigned all = memory | sync | leak | race | init | hazard;
+inline constexpr unsigned memory = 1, sync = 2, leak = 4, race = 8, init = 16, hazard = 32,
+                          barrier = 64;
+inline constexpr unsigned all = memory | sync | leak | race | init | hazard | barrier;
 }  // namespace check
 
 // The reaction to the use of a destroyed handle: report and fail the test, report and abort like

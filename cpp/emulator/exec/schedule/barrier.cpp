@@ -48,6 +48,9 @@ void open_if_complete(block_state& block, std::uint32_t id) {
         ++i;
         continue;
       }
+      if (block.launch->barriers && !opened.expected) {
+        block.launch->barriers->open(block, next_instruction(f));
+      }
       if (opened.is_reduction) deliver_reduction(w, f, opened);
       ++f.next;
       i += !make_ready(w, i);
@@ -89,6 +92,10 @@ void arrive_now(warp_state& w, std::size_t index, const instruction& instr) {
   if (id >= barrier_count) raise_invalid_barrier(w.view, f, instr);
   barrier_state& barrier = block.barriers[id];
   bool has_count = instr.flags & barrier_flag::has_count;
+  if (auto& barriers = block.launch->barriers) {
+    const std::uint32_t count = has_count ? value_of(w, f, instr.operand[3]) : 0;
+    barriers->arrive(w.view, instr, f.lanes, count, barrier);
+  }
   if (has_count) barrier.expected = value_of(w, f, instr.operand[3]);
   // The aligned form counts whole warps, even if a warp has fewer threads.
   bool counts_warps = has_count && (instr.flags & barrier_flag::aligned);

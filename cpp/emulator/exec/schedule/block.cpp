@@ -193,6 +193,7 @@ void begin(block_state& block, std::uint64_t number) {
   }
   if (launch.races) launch.races->begin(block);
   if (launch.definedness) launch.definedness->begin(block);
+  if (launch.barriers) launch.barriers->begin(block);
 }
 
 block_progress run_round(block_state& block) {

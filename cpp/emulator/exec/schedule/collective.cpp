@@ -100,6 +100,9 @@ void run_if_complete(warp_state& w, lane_mask required, handler run) {
 
 bool run_together(warp_state& w, const instruction& instr, lane_mask lanes) {
   warp& view = w.view;
+  if (auto& barriers = view.block->launch->barriers) {
+    barriers->meet(view, instr, lanes, view.at<lane_mask>(instr.operand[4]));
+  }
   member_group whole = first_group(view, instr, lanes);
   if (whole.lanes == lanes) {
     if (whole.required != lanes) return false;

@@ -81,6 +81,7 @@ class split_run {
       if (launch.races) launch.races->record(w_.view, instr, active);
       if (launch.definedness) launch.definedness->record(w_.view, instr, active);
       if (launch.accesses) launch.accesses->record(w_.view, instr, active);
+      if (launch.barriers) launch.barriers->record(w_.view, instr, active);
     }
   }
 
@@ -337,7 +338,8 @@ warp_progress run_splits(warp_state& w, std::uint64_t budget) {
 
 warp_progress run_warp(warp_state& w, std::uint64_t budget) {
   const launch_state& launch = *w.view.block->launch;
-  if (launch.observed_by || launch.races || launch.definedness || launch.accesses) [[unlikely]]
+  if (launch.observed_by || launch.races || launch.definedness || launch.accesses ||
+      launch.barriers) [[unlikely]]
     return run_observed(w, budget);
   return run_splits<false>(w, budget);
 }

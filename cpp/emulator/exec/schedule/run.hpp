@@ -50,6 +50,7 @@ struct run_options {
   bool check_memory = true, check_sync = true;
   bool check_races = false;       // runs all blocks on the calling thread
   bool check_init = false;        // ... also; the address space must record written bytes
+  bool check_barriers = false;    // ... also
   bool records_accesses = false;  // ... also; fills outcome::accesses
   bool copies_are_late = false;   // asynchronous copies complete at the wait
   // Receives the text of each device printf call. Called by one host thread at a time. If null, the

@@ -12,6 +12,7 @@
 
 #include "emulator/exec/async/async.hpp"
 #include "emulator/exec/check/access_recorder.hpp"
+#include "emulator/exec/check/barrier_checker.hpp"
 #include "emulator/exec/check/init_checker.hpp"
 #include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/code.hpp"
@@ -112,6 +113,7 @@ struct launch_state {
   std::unique_ptr<race_checker> races;
   std::unique_ptr<init_checker> definedness;
   std::unique_ptr<access_recorder> accesses;
+  std::unique_ptr<barrier_checker> barriers;
   std::atomic<std::uint64_t> next_cluster{0}, executed{0};
   std::atomic<std::uint64_t> last_block{~0ull};  // a fault makes later blocks unnecessary
   std::atomic<bool> was_canceled{false}, has_run_long{false};

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds barriers and masks of lanes that a launch uses wrongly without a deadlock.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "emulator/exec/warp.hpp"
+#include "emulator/report/fault.hpp"
+
+namespace halfwarp::emulator::exec {
+
+struct launch_state;
+struct block_state;
+struct barrier_state;
+
+// Used by one host thread.
+class barrier_checker {
+ public:
+  explicit barrier_checker(const launch_state& launch) : launch_{launch} {}
+  barrier_checker(const barrier_checker&) = delete;  // the launch owns one
+
+  void begin(const block_state& block);
+  // Call before lanes execute an instruction. Its frame must be active.
+  void record(const warp& w, const instruction& instr, lane_mask lanes);
+  // Call when lanes arrive at a barrier. `before` is its state without them.
+  void arrive(const warp& w, const instruction& instr, lane_mask lanes, std::uint32_t count,
+              const barrier_state& before);
+  // Call when a barrier of the whole block opens, for a thread that waits at an instruction.
+  void open(const block_state& block, const instruction& instr);
+  // Call when lanes execute an instruction with member masks.
+  void meet(const warp& w, const instruction& instr, lane_mask lanes, const lane_mask* members);
+
+  std::vector<report::fault> findings() const;
+
+ private:
+  // By lane: the index of the last store of the kernel's function since the last barrier, plus 1.
+  using stores = std::array<std::uint32_t, warp_size>;
+  using finding_key = std::pair<const instruction*, std::string>;
+
+  bool follows_always(const function_code& function, std::uint32_t barrier, std::uint32_t store);
+  void add_finding(const finding_key& key, report::fault finding);
+
+  const launch_state& launch_;
+  std::unordered_map<const block_state*, std::vector<stores>> blocks_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> follows_;
+  std::map<finding_key, report::fault> findings_;
+};
+
+}  // namespace halfwarp::emulator::exec

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels with wrong barriers and masks of lanes, each beside a correct twin."""
+
+from .cases import Case
+
+CASES = {
+    "barrier_in_a_branch": Case(
+        "if (threadIdx.x < @) __syncthreads(); out[threadIdx.x] = 1;", "16", "64", 1, 64
+    ),
+    "loop_left_early": Case(
+        "for (int i = 0; i < 4; ++i) { if (i == @) break; __syncthreads(); } out[threadIdx.x] = 1;",
+        "threadIdx.x % 32", "2", 1, 64,
+    ),
+    "different_barriers": Case(
+        'if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;"); '
+        'else asm volatile("bar.sync @, 64;"); out[threadIdx.x] = 1;',
+        "2", "1", 1, 64,
+    ),
+    "trip_count_by_thread": Case(
+        "for (int i = 0; i < @; ++i) __syncthreads(); out[threadIdx.x] = 1;",
+        "threadIdx.x", "3", 1, 32,
+    ),
+    "count_of_no_warps": Case(
+        'asm volatile("bar.sync 1, %0;" :: "r"(@ + out[1])); out[threadIdx.x] = 1;',
+        "48", "64", 1, 64,
+    ),
+    "count_too_large": Case(
+        'asm volatile("bar.sync 1, @;"); out[threadIdx.x] = 1;', "96", "64", 1, 64
+    ),
+    "lane_outside_its_mask": Case(
+        "out[threadIdx.x] = __shfl_sync(@, threadIdx.x, 0);", "0xffff", "~0u", 1, 32
+    ),
+    "masks_differ": Case(
+        "unsigned m = threadIdx.x < 16 ? @ : ~0u; out[threadIdx.x] = __ballot_sync(m, 1);",
+        "0xffffu", "~0u", 1, 32,
+    ),
+    "mask_names_absent_lanes": Case(
+        "if (threadIdx.x < 16) __syncwarp(@); __syncthreads(); out[threadIdx.x] = 1;",
+        "~0u", "0xffff", 1, 32,
+    ),
+    "shuffle_in_a_branch": Case(
+        "if (threadIdx.x < 16) out[threadIdx.x] = __shfl_sync(@, threadIdx.x, 0); "
+        "__syncthreads();",
+        "~0u", "0xffff", 1, 32,
+    ),
+    "exit_before_a_counted_barrier": Case(
+        "if (threadIdx.x >= 32) { @ return; } "
+        'asm volatile("bar.sync 1, 64;"); out[threadIdx.x] = 1;',
+        "", 'asm volatile("bar.arrive 1, 64;");', 1, 64,
+    ),
+    "sync_and_red": Case(
+        'int v = 1; if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;"); '
+        'else asm volatile("@" : "+r"(v)); out[threadIdx.x] = v;',
+        "{.reg .pred p;setp.ne.s32 p, %0, 0;bar.red.popc.u32 %0, 1, 64, p;}", "bar.sync 1, 64;",
+        1, 64,
+    ),
+    "grid_barrier_skipped": Case(
+        "volatile int* n = out; if (blockIdx.x < @) { atomicAdd(out, 1); while (*n < 2); }",
+        "1", "2", 2, 1,
+    ),
+    "barrier_number": Case(
+        'asm volatile("bar.sync %0, 64;" :: "r"(@ + out[1])); out[threadIdx.x] = 1;',
+        "16", "15", 1, 64,
+    ),
+    "phase_never_completes": Case(
+        "__shared__ long long b; unsigned a = (unsigned)__cvta_generic_to_shared(&b); "
+        "if (threadIdx.x == 0) "
+        'asm volatile("mbarrier.init.shared.b64 [%0], @;" :: "r"(a) : "memory"); __syncthreads(); '
+        'asm volatile("{.reg .b64 t;.reg .pred p;mbarrier.arrive.shared.b64 t, [%0];L%=:'
+        "mbarrier.test_wait.shared.b64 p, [%0], t;\\100p bra D%=;bra L%=;D%=:}"
+        '" :: "r"(a) : "memory"); '
+        "out[threadIdx.x] = 1;",
+        "65", "64", 1, 64,
+    ),
+}  # fmt: skip
+
+CORRECT = {
+    "early_return": Case(
+        "if (threadIdx.x > 40) return; __syncthreads(); out[threadIdx.x] = 1;", "", "", 1, 64
+    ),
+    "barrier_in_a_uniform_branch": Case(
+        "if (blockIdx.x == 0) __syncthreads(); out[threadIdx.x] = 1;", "", "", 2, 64
+    ),
+    "ballot_mask": Case(
+        "unsigned m = __ballot_sync(~0u, threadIdx.x % 3); "
+        "if (threadIdx.x % 3) out[threadIdx.x] = __shfl_sync(m, threadIdx.x, 1);",
+        "", "", 1, 32,
+    ),
+    "active_mask": Case(
+        "if (threadIdx.x < 7) out[threadIdx.x] = __popc(__activemask());", "", "", 1, 32
+    ),
+    "mask_of_exited_lanes": Case(
+        "if (threadIdx.x > 20) return; out[threadIdx.x] = __shfl_sync(~0u, threadIdx.x, 0);",
+        "", "", 1, 32,
+    ),
+}  # fmt: skip
