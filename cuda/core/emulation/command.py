@@ -5,13 +5,15 @@ import os
 import sys
 from pathlib import Path
 
-from cuda.core.emulation import control, library
+from cuda.core.emulation import control, explore, library, sarif
 
 USAGE = """\
 usage: python -m cuda.core.emulation          print the device table
        python -m cuda.core.emulation run [--OPTION VALUE]... SCRIPT [ARG]...
        python -m cuda.core.emulation exec [--OPTION VALUE]... PROGRAM [ARG]...
-       python -m cuda.core.emulation path     print a folder for LD_LIBRARY_PATH"""
+       python -m cuda.core.emulation path     print a folder for LD_LIBRARY_PATH
+       python -m cuda.core.emulation explore N [--] PROGRAM [ARG]...    run N seeds
+       python -m cuda.core.emulation sarif [--suppress FILE] REPORTS.jsonl OUTPUT.sarif"""
 
 
 MAIN_FILES = ("__main__.py", "__main__.pyc")  # Python runs them for a folder or archive
@@ -28,7 +30,13 @@ LINKED = {
 
 def main(arguments):
     """Run a command and return its exit status."""
-    commands = {"run": run_script, "exec": run_program, "path": print_path}
+    commands = {
+        "run": run_script,
+        "exec": run_program,
+        "path": print_path,
+        "explore": explore.main,
+        "sarif": sarif.main,
+    }
     if not arguments:
         return print_table()
     if arguments[0] in commands:

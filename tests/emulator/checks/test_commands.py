@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``halfwarp emulate explore`` and ``sarif``: repeat runs, and convert reports."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = '''
+from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
+
+device = Device(0)
+device.set_current()
+stream = device.create_stream()
+code = Program(
+    """extern "C" __global__ void k(int* o) {
+    *o = blockIdx.x;
+}""",
+    "c++",
+    ProgramOptions(lineinfo=True, name="kernel.cu"),
+).compile("ptx")
+buffer = device.allocate(64, stream=stream)
+launch(stream, LaunchConfig(grid={blocks}, block=1), code.get_kernel("k"), buffer)
+stream.sync()
+'''
+
+
+def run(*arguments, folder, **options):
+    settings = {f"HALFWARP_EMULATOR_{name.upper()}": value for name, value in options.items()}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, "HALFWARP_BACKEND": "emulator"} | settings,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def emulate(*arguments, folder, **options):
+    return run("-m", "cuda.core.emulation", *arguments, folder=folder, **options)
+
+
+@pytest.fixture
+def reports(tmp_path):
+    """The path of a report file with one race."""
+    (tmp_path / "racy.py").write_text(PROGRAM.replace("{blocks}", "2"))
+    (tmp_path / "kernel.cu").write_text("\n*o = blockIdx.x;\n")
+    path = tmp_path / "reports.jsonl"
+    done = run("racy.py", folder=tmp_path, check="race", report=str(path))
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_explore_names_a_finding_once_and_the_command_that_repeats_it(tmp_path):
+    (tmp_path / "racy.py").write_text(PROGRAM.replace("{blocks}", "2"))
+    done = emulate("explore", "3", "--", sys.executable, "racy.py", folder=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.count("race: write-write") == 1
+    assert "HALFWARP_EMULATOR_SEED=0" in done.stdout
+    assert done.stdout.endswith("3 seeds: 1 findings, 0 other failures\n")
+
+
+def test_explore_of_a_correct_program_succeeds(tmp_path):
+    (tmp_path / "fine.py").write_text(PROGRAM.replace("{blocks}", "1"))
+    done = emulate("explore", "2", sys.executable, "fine.py", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "2 seeds: 0 findings, 0 other failures\n")
+
+
+def test_explore_reports_a_failure_without_a_finding(tmp_path):
+    done = emulate("explore", "2", sys.executable, "-c", "raise SystemExit(3)", folder=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.startswith("exit status 3 without a report\n")
+
+
+def test_sarif_has_a_result_with_its_place_and_key(reports, tmp_path):
+    output = tmp_path / "reports.sarif"
+    assert emulate("sarif", str(reports), str(output), folder=tmp_path).returncode == 1
+    (result,) = json.loads(output.read_text())["runs"][0]["results"]
+    assert result["ruleId"] == "halfwarp/race"
+    assert result["level"] == "error"
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "kernel.cu", "uriBaseId": "SRCROOT"}
+    assert place["region"] == {"startLine": 2}
+    assert result["partialFingerprints"]["halfwarpKey/v1"].startswith("race k ")
+    assert result["message"]["text"].startswith("race: write-write of 4 bytes")
+
+
+def test_a_suppressed_report_has_its_reason_and_no_failure(reports, tmp_path):
+    rules = tmp_path / "suppressions"
+    rules.write_text("# known\nrace k kernel.cu:2 any block may win\nhazard * * never\n")
+    output = tmp_path / "reports.sarif"
+    done = emulate("sarif", "--suppress", str(rules), str(reports), str(output), folder=tmp_path)
+    assert done.returncode == 0
+    assert "no report matches the suppression 'hazard * * never'" in done.stderr
+    (result,) = json.loads(output.read_text())["runs"][0]["results"]
+    assert result["suppressions"][0]["justification"] == "any block may win"
+
+
+def test_a_wrong_suppression_names_its_line(reports, tmp_path):
+    rules = tmp_path / "suppressions"
+    rules.write_text("race k\n")
+    done = emulate("sarif", "--suppress", str(rules), str(reports), "o.sarif", folder=tmp_path)
+    assert done.returncode == 2
+    assert "suppression file, line 1: 'race k' is not of the form" in done.stderr
