@@ -28,7 +28,9 @@ void access_recorder::record(warp& w, const instruction& instr, lane_mask lanes)
   const race_site& site =
       sites_[first_site_[static_cast<std::size_t>(function)] + static_cast<std::size_t>(index)];
   const bool is_copy = instr.run == &run_copy;
-  const bool is_access = site.use == race_site::role::access && !site.shape.is_shared;
+  // A strong load expects writes by others at the same time.
+  const bool is_watch = site.reach != race::scope::weak && site.shape.use == memory_use::load;
+  const bool is_access = site.use == race_site::role::access && !site.shape.is_shared && !is_watch;
   if (!is_copy && !is_access) return;
   const std::uint32_t bytes =
       is_copy ? instr.flags & copy_flag::bytes : elements_of(instr, site.shape) * site.shape.bytes;

@@ -18,7 +18,7 @@ enum class range_use : std::uint8_t { read, write, update };
 
 struct accessed_range {
   std::uint64_t first = 0, bytes = 0;
-  range_use use = range_use::read;  // update: atomic or volatile
+  range_use use = range_use::read;  // update: atomic, or a strong store
 };
 
 // Used by one host thread.
