@@ -52,7 +52,7 @@ TEST(Verifier, ChecksPredicates) {
   EXPECT_EQ(findings_in("@%r1 ret;"), "guard '%r1' is not a predicate\n");
   EXPECT_EQ(findings_in("setp.eq.s32 %r1, %r2, 0;"), "operand 1 of 'setp' is not a predicate\n");
   EXPECT_EQ(findings_in("selp.b32 %r1, %r2, 0, %r3;"), "operand 4 of 'selp' is not a predicate\n");
-  EXPECT_EQ(findings_in("selp.b32 %r1, %r2, 0;"), "'selp' has too few operands\n");
+  EXPECT_EQ(findings_in("selp.b32 %r1, %r2, 0;"), "'selp.b32' has 3 operands\n");
 }
 
 TEST(Verifier, ChecksWidths) {
@@ -82,8 +82,10 @@ TEST(Verifier, ChecksHeadsOfKernels) {
             "the parameters of kernel 'k' need 40000 bytes, the limit is 32764\n");
 }
 
-TEST(Verifier, IgnoresUnknownInstructions) {
-  EXPECT_EQ(findings_in("frobnicate %q, nothing; add.novel.s32 %rd1, %r1, %p1;"), "");
+TEST(Verifier, ReportsUnknownInstructions) {
+  EXPECT_EQ(findings_in("frobnicate %q, nothing; add.novel.s32 %rd1, %r1, %p1;"),
+            "'frobnicate' is no instruction of PTX\n"
+            "'add.novel.s32' has an unknown modifier '.novel'\n");
 }
 
 TEST(Verifier, StopsAfterSomeFindings) {

@@ -31,4 +31,22 @@ void start_to_barrier(warp& w, const instruction& instr, int lane, const bulk_ta
                       std::uint32_t bytes, bulk_copy copy);
 void start_in_group(warp& w, int lane, bulk_copy copy);
 
+// The fields of tensormap.replace; those from box_dim on exist for each dimension.
+enum class map_field : std::uint8_t {
+  global_address,
+  rank,
+  elemtype,
+  interleave_layout,
+  swizzle_mode,
+  fill_mode,
+  box_dim,
+  global_dim,
+  global_stride,
+  element_stride,
+};
+// tensormap.replace: -, value, dimension, -, generic address. The target is a map_field.
+void run_replace_map(warp& w, const instruction& instr);
+// tensormap.cp_fenceproxy: -, generic source, -, -, generic target.
+void run_publish_map(warp& w, const instruction& instr);
+
 }  // namespace halfwarp::emulator::exec

@@ -4,7 +4,9 @@
 
 #include "emulator/exec/async/bulk_reduce.hpp"
 #include "emulator/exec/async/bulk_site.hpp"
+#include "emulator/exec/async/bulk_start.hpp"
 #include "emulator/exec/decode/opcodes.hpp"
+#include "emulator/memory/address_space.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -194,6 +196,57 @@ void decode_bulk(function_decoder& d) {
   }
   if (m.has(qualifier::tensor)) return decode_tensor(d, site);
   decode_range(d, site);
+}
+
+namespace {
+
+// Returns the generic address of an operand in global, shared or generic space.
+operand_slot generic_address(function_decoder& d, const ptx::operand& o, state_space space) {
+  if (!is_shared(space)) return global_address(d, o, space);
+  const operand_slot sum = d.temporary(64);
+  d.emit("add.b64",
+         {sum, emit_shared_offset(d, o, space), d.constant(d.owner().space->shared_window(), 64)});
+  return sum;
+}
+
+map_field field_of(const ptx::mnemonic& m) {
+  constexpr qualifier names[] = {qualifier::global_address, qualifier::rank,
+                                 qualifier::elemtype,       qualifier::interleave_layout,
+                                 qualifier::swizzle_mode,   qualifier::fill_mode,
+                                 qualifier::box_dim,        qualifier::global_dim,
+                                 qualifier::global_stride,  qualifier::element_stride};
+  const auto* const match = std::ranges::find_if(names, [&](qualifier q) { return m.has(q); });
+  if (match == std::end(names)) throw unsupported{"this field of a tensor map"};
+  return static_cast<map_field>(match - std::begin(names));
+}
+
+}  // namespace
+
+// tensormap.replace.tile.FIELD{.space}.b1024.TYPE [map], {dimension,} value
+// tensormap.cp_fenceproxy.global.shared::cta....sync.aligned [to], [from], 128
+void decode_tensormap(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  if (m.has(qualifier::cp_fenceproxy)) {
+    const operand_slot to = generic_address(d, d.operand(0), m.space(0));
+    const operand_slot from = generic_address(d, d.operand(1), m.space(1));
+    d.emit(&run_publish_map, flow::next).operand = {0, from, 0, 0, to};
+    return;
+  }
+  const map_field field = field_of(m);
+  const bool has_dimension = field >= map_field::box_dim;
+  if (d.operands().size() != (has_dimension ? 3u : 2u)) throw unsupported{"number of operands"};
+  const operand_slot at = generic_address(d, d.operand(0), m.space(0));
+  const operand_slot dimension = has_dimension ? d.value(d.operand(1), 32) : d.constant(0, 32);
+  const int bits = bits_of(m.type(0));
+  operand_slot value = d.value(d.operand(has_dimension ? 2 : 1), bits);
+  if (bits == 32) {
+    const operand_slot wide = d.temporary(64);
+    d.emit("extend.u32.b64", {wide, value});
+    value = wide;
+  }
+  instruction& instr = d.emit(&run_replace_map, flow::next);
+  instr.operand = {0, value, dimension, 0, at};
+  instr.target = static_cast<std::uint32_t>(field);
 }
 
 // {st,red}.async{.weak}.mbarrier::complete_tx::bytes.shared::cluster{.op}{.vec}.type [a], v, [bar]

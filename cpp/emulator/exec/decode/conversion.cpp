@@ -38,6 +38,24 @@ void unpack(function_decoder& d, const ptx::operand& to, int bits) {
          {source, slots[0], slots[1], slots[2], slots[3]});
 }
 
+// Moves the halves of 128 bits; a side may be a vector of two registers.
+void move_wide(function_decoder& d, const ptx::operand& to, const ptx::operand& from) {
+  const auto halves_of = [&](const ptx::operand& o) {
+    const auto parts = d.elements(o);
+    if (parts.size() != 2) throw unsupported{"vector of this length"};
+    return parts;
+  };
+  for (int n = 0; n < 2; ++n) {
+    const operand_slot source = from.kind == operand_kind::vector
+                                    ? d.value(halves_of(from)[static_cast<std::size_t>(n)], 64)
+                                    : d.half(from, n);
+    const operand_slot result = to.kind == operand_kind::vector
+                                    ? d.result(halves_of(to)[static_cast<std::size_t>(n)], 64)
+                                    : d.half(to, n);
+    d.emit("mov.b64", {result, source});
+  }
+}
+
 // ---- cvt
 
 bool is_half(scalar_type t) { return t == scalar_type::f16 || t == scalar_type::bf16; }
@@ -253,6 +271,7 @@ void decode_mov(function_decoder& d) {
     return;
   }
   int bits = bits_of(type);
+  if (bits == 128) return move_wide(d, to, from);
   if (from.kind == operand_kind::vector) return pack(d, from, bits);
   if (to.kind == operand_kind::vector) return unpack(d, to, bits);
   if (from.kind == operand_kind::special_register) {

@@ -59,6 +59,8 @@ class function_decoder {
   // Returns the slot for a result of `bits` bits. A wider register is extended after the
   // instruction.
   operand_slot result(const ptx::operand& o, int bits, bool is_signed = false);
+  // Returns the slot of the low (0) or high (1) half of a register of 128 bits, 256 bytes apart.
+  operand_slot half(const ptx::operand& o, int n);
   int register_bits(const ptx::operand& o) const;  // 0: not a register
   bool is_predicate(const ptx::operand& o) const;
   bool is_predicate_register(std::uint32_t index) const;

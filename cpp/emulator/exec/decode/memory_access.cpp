@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emulator/exec/decode/opcodes.hpp"
+#include "emulator/exec/scalar/scalar.hpp"
 #include "emulator/memory/address_space.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -59,6 +60,39 @@ address accessed(function_decoder& d, const ptx::operand& o) {
   return space == state_space::shared_cluster ? in_cluster(d, o) : d.address_of(o, space);
 }
 
+// A register of 128 bits is accessed as a vector of its halves.
+void access_wide(function_decoder& d, const char* name, const ptx::operand& value,
+                 const ptx::operand& place) {
+  const ptx::mnemonic& m = d.spelling();
+  if (m.vector_width > 1) throw unsupported{"a vector of this type"};
+  const address at = accessed(d, place);
+  const operand_slot low = d.half(value, 0), high = d.half(value, 1);
+  if (m.has(qualifier::release)) d.emit("fence");
+  instruction& instr = d.emit(name + space_name(d, at) + ".u64.b64");
+  instr.operand = {low, high};
+  set_address(d, instr, at, 2, 64);
+  if (m.has(qualifier::acquire)) d.emit("fence");
+}
+
+// atom.{exch,cas}.b128 d, [a], b{, c}
+void decode_wide_atom(function_decoder& d, qualifier operation) {
+  const bool compares = operation == qualifier::cas;
+  const ptx::mnemonic& m = d.spelling();
+  if ((!compares && operation != qualifier::exch) || m.opcode != ptx::opcode::atom) {
+    throw unsupported{"this operation on 128 bits"};
+  }
+  const bool is_shared = ptx::without_sub_space(m.space(0)) == state_space::shared;
+  const address at = is_shared ? in_cluster(d, d.operand(1)) : accessed(d, d.operand(1));
+  const bool has_result = d.operand(0).kind != operand_kind::sink;
+  const operand_slot b = d.half(d.operand(2), 0);
+  const operand_slot c = compares ? d.half(d.operand(3), 0) : b;
+  const operand_slot result = has_result ? d.half(d.operand(0), 0) : 0;
+  instruction& instr = d.emit(&run_wide_atomic, flow::next);
+  instr.operand = {result, b, c, has_result ? 1 : 0};
+  set_address(d, instr, at, 1, 128);
+  instr.target = compares;
+}
+
 }  // namespace
 
 void set_address(function_decoder& d, instruction& instr, const address& at, std::uint32_t count,
@@ -82,6 +116,7 @@ void decode_ld(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   scalar_type type = m.type(0);
   int bits = bits_of(type);
+  if (bits == 128) return access_wide(d, "ld.", d.operand(0), d.operand(1));
   auto registers = registers_of(d, d.operand(0));
   address at = accessed(d, d.operand(1));
   int width = register_width(d, registers, bits);
@@ -105,6 +140,7 @@ void decode_st(function_decoder& d) {
   if (m.has(qualifier::async)) return decode_async_store(d);
   scalar_type type = m.type(0);
   int bits = bits_of(type);
+  if (bits == 128) return access_wide(d, "st.", d.operand(1), d.operand(0));
   auto registers = registers_of(d, d.operand(1));
   address at = accessed(d, d.operand(0));
   int width = register_width(d, registers, bits);
@@ -180,6 +216,7 @@ void decode_atom(function_decoder& d) {
   bool has_result = m.opcode == ptx::opcode::atom;
   std::size_t first = has_result ? 1 : 0;
   const qualifier operation = atomic_operation_of(m);
+  if (bits == 128) return decode_wide_atom(d, operation);
   address at = accessed(d, d.operand(first));
   if (m.vector_width > 1) return decode_vector_atom(d, operation, at, first);
   if (at.space == state_space::shared && at.is_narrow) {

@@ -116,6 +116,7 @@ constexpr opcode_decoder decoders[] = {
     {opcode::sust, &decode_sust},
     {opcode::szext, &decode_arithmetic},
     {opcode::tanh, &decode_approximate},
+    {opcode::tensormap, &decode_tensormap},
     {opcode::testp, &decode_testp},
     {opcode::tex, &decode_tex},
     {opcode::tld4, &decode_tld4},

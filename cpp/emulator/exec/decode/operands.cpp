@@ -68,6 +68,16 @@ operand_slot function_decoder::register_slot(std::uint32_t index, ptx::component
          static_cast<operand_slot>(lane_bytes(bits)) * component_index(component, r.vector_width);
 }
 
+operand_slot function_decoder::half(const ptx::operand& o, int n) {
+  if (register_bits(o) != 128) throw unsupported{"a register of 128 bits is needed"};
+  std::int64_t& slot = register_slots_[o.index];
+  if (slot < 0) {
+    slot = out_.register_bytes;
+    out_.register_bytes += 2 * lane_bytes(64);
+  }
+  return static_cast<operand_slot>(slot) + n * static_cast<operand_slot>(lane_bytes(64));
+}
+
 std::uint32_t function_decoder::predicate_index(std::uint32_t register_index) {
   if (register_index >= register_slots_.size()) throw unsupported{"unknown predicate"};
   std::int64_t& slot = register_slots_[register_index];

@@ -22,6 +22,11 @@ enum class tf32_rounding : std::int64_t { to_nearest_away, to_nearest_even, to_z
 // The immediate is a tf32_rounding. Operands: d, an f32.
 void run_tf32(warp& w, const instruction& instr);
 
+// Distance of the halves of a register of 128 bits.
+inline constexpr operand_slot wide_half_bytes = 256;
+// atom.{exch,cas}.b128: d, a, b, whether d is written, address. The target is 1 for cas.
+void run_wide_atomic(warp& w, const instruction& instr);
+
 // cvt.pack: d, a, b, c. The immediate is the width of the result; the flags say if it is signed.
 void run_pack(warp& w, const instruction& instr);
 

@@ -47,7 +47,7 @@ __device__ u32 rank() { u32 r; asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r)); 
 @functools.cache
 def compiled(source):
     """Return the PTX of a source."""
-    options = ProgramOptions(arch="sm_90")
+    options = ProgramOptions(arch="sm_90a")
     return bytes(Program(HEAD + source, "c++", options).compile("ptx").code)
 
 
@@ -393,6 +393,40 @@ def test_images_to_columns(run, tensor, lower, upper, start, offsets, pixels, st
             y, n = lower[1], n + 1
     encoded = tensor(values)((8, pixels), (1, step, step, 1), corners=(list(lower), list(upper)))
     assert (load(run, encoded, 4, start, expected, offsets) == expected).all()
+
+
+CHANGED_MAP = r"""
+extern "C" __global__ void k(const u64* map, u64* copy, const char* other, char* to) {
+  __shared__ __align__(128) u64 s[16]; extern __shared__ __align__(128) char box[];
+  __shared__ u64 bar;
+  for (int i = 0; i < 16; ++i) s[i] = map[i];
+  asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;"
+               :: "l"((u64)at(s)), "l"(other) : "memory");
+  asm volatile("tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 0, 24;"
+               "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 1, 5;"
+               "tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], 0, 96;"
+               "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 1, 3;"
+               "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 2;"
+               "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;"
+               :: "l"((u64)at(s)) : "memory");
+  asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync"
+               ".aligned [%0], [%1], 128;" :: "l"(copy), "r"(at(s)) : "memory");
+  asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" :: "l"(copy) : "memory");
+  start(&bar, 3 * 8 * 4);
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               " [%0], [%1, {%2, %3}], [%4];"
+               :: "r"(at(box)), "l"(copy), "r"(16), "r"(3), "r"(at(&bar)) : "memory");
+  wait(&bar);
+  for (int i = 0; i < 96; ++i) to[i] = box[i];
+}"""
+
+
+def test_a_kernel_changes_a_map(run, tensor):
+    encoded = tensor(np.zeros((4, 64), "u4"))((8, 2)).view("u8")
+    other = np.arange(1, 121, dtype="u4").reshape(5, 24)
+    target = np.zeros((3, 8), "u4")
+    run(CHANGED_MAP, encoded, np.zeros(16, "u8"), other, target)
+    assert (target == box_of(other, (16, 3), (8, 3))).all()
 
 
 TENSOR_STORE = r"""
