@@ -134,6 +134,6 @@ def wrong_metadata(text: str, files: Mapping[str, bytes], root: Path) -> Iterato
     if sorted(license_files) != sorted(name.partition("/licenses/")[2] for name in included):
         yield f"metadata: license files {license_files}, and the wheel has {included}"
     notice = b"".join(files[name] for name in included if name.endswith("/NOTICE")).decode()
-    for archive in re.findall(r'"(lib\w+\.a)"', (root / "setup.py").read_text()):
+    for archive in re.findall(r'"(lib\w+\.a)"', (root / "build_support" / "parts.py").read_text()):
         if archive not in notice:
             yield f"NOTICE: says nothing of {archive}, which is linked"

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The extensions and libraries of the package: their sources and what is special about each."""
+
+from __future__ import annotations
+
+import sysconfig
+from dataclasses import dataclass
+
+from build_support.flags import DEBUG, FLOATS, ROOT, SANITIZE
+
+GENERATED = ROOT / "build" / "generated"
+# Shared libraries that are not extension modules. They export the C names of the driver, the
+# runtime and NVML; LD_PRELOAD loads the last library.
+EMULATOR, RUNTIME = "cuda.bindings.libcuda_emulated", "cuda.bindings.libcudart_emulated"
+MANAGEMENT = "cuda.bindings.libnvml_emulated"
+PRELOAD = "cuda.bindings.libcuda_preload"  # for programs that bring their own NVRTC
+LIBRARIES = (EMULATOR, RUNTIME, MANAGEMENT, PRELOAD)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A shared object: the `.pyx` of its name, if any, and all C++ below its folders."""
+
+    name: str
+    folders: str = ""  # relative to the root or to the generated sources
+    is_c: bool = False  # links no C++ runtime, so that it imports faster
+    libraries: str = ""
+    archives: str = ""  # static libraries beside the CUDA headers
+    flags: tuple = ()
+    variants: tuple = ()  # (glob, suffix, flags): an additional object for each match
+    small: str = ""  # folders and files that are optimized for size instead of speed
+    modules: str = ""  # further modules in the same object, which share its C++ state
+    soname: str = ""  # the name, and the version of each symbol, that programs are linked with
+
+    def pyx(self):
+        names = [] if self.name in LIBRARIES else [self.name, *self.modules.split()]
+        return [f"{name.replace('.', '/')}.pyx" for name in names]
+
+    def sources(self):
+        suffix = ".c" if self.is_c else ".cpp"
+        cython_sources = [(ROOT / name).with_suffix(suffix) for name in self.pyx()]
+        paths = [ROOT / f if "/" in f else GENERATED / f for f in self.folders.split()]
+        return cython_sources + sorted(p for path in paths for p in path.rglob("*.cpp"))
+
+    def optimization(self, source):
+        is_small = not set(self.small.split()).isdisjoint(source.relative_to(ROOT).parts)
+        return "-Os" if is_small and not (DEBUG or SANITIZE) else ""
+
+    def objects(self):
+        abi = sysconfig.get_config_var("SOABI") if self.pyx() else "any"
+        return ROOT / "build" / f"objects{SANITIZE and '-sanitized'}" / abi / self.name
+
+
+# The emulator's inner loops, also compiled for wider vector units and selected at run time.
+HANDLERS = "exec/handlers/*.cpp"
+VECTORS = ("v3", "v4") if sysconfig.get_platform().endswith("x86_64") else ()
+WIDER = [(HANDLERS, v, f"-march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}") for v in VECTORS]
+# Cython's output has many rarely taken jumps, whose padding would be a twentieth of the size.
+UNPADDED = ("-falign-jumps=1", "-falign-loops=1")
+BASELINE_HANDLERS = " handlers" if VECTORS else ""  # few machines lack wider vector units
+CUDART = "libcudart_static.a"
+PARTS = [
+    Part(
+        "cuda.bindings._low",
+        "cpp/driver/loader driver cpp/interpreter cpp/bindings bindings",
+        True,
+        "dl pthread",
+        small="_low.c exceptions module numpy_structs enum_class.cpp struct_arrays.cpp "
+        "typed_array.cpp ctypes_values.cpp nvml_functions.cpp",
+    ),
+    Part("cuda.bindings._runtime", "cpp/runtime runtime", True, "dl pthread rt", CUDART),
+    Part("cuda.bindings.cydriver", is_c=True),
+    Part("cuda.bindings.cynvrtc", is_c=True),
+    Part("cuda.bindings.cyruntime", is_c=True),
+    Part("cuda.bindings.cynvjitlink", is_c=True),
+    Part("cuda.bindings.cynvvm", is_c=True),
+    Part("cuda.bindings.cynvfatbin", is_c=True),
+    Part("cuda.bindings.cynvml", is_c=True),
+    Part("cuda.bindings.cycufile", is_c=True),
+    Part("cuda.bindings.cycudla", is_c=True),
+    Part(
+        "cuda.core._core",
+        "cpp/core cpp/python",
+        libraries="pthread",  # a separate library before glibc 2.34
+        flags=UNPADDED,
+        modules="cuda.core._graph cuda.core._texture cuda.core._sharing",
+        small="_texture.cpp _sharing.cpp texture attachments.cpp reuse.cpp launch_plan.cpp "
+        "ptx_signature.cpp",
+    ),
+    Part("cuda.core._compile", libraries="pthread", small="_compile.cpp"),
+    Part("cuda.core._views", "cpp/views", flags=UNPADDED, small="copies layout tensor_maps"),
+    Part("cuda.core._located_memory", small="_located_memory.cpp"),
+    Part("cuda.core._resources", small="_resources.cpp"),
+    Part(
+        EMULATOR,
+        "cpp/emulator emulator",
+        libraries="pthread dl",
+        flags=FLOATS,
+        variants=WIDER,
+        small="api async builtin control decode device driver graph image link module object "
+        "observation ptx report scalar settings sharing stream work cycle_report.cpp "
+        "executable.cpp exports.cpp wait_graph.cpp" + BASELINE_HANDLERS,
+    ),
+    Part(
+        RUNTIME,
+        "cpp/emulated_runtime emulated_runtime",
+        libraries="pthread dl",
+        small="emulated_runtime",
+        soname="libcudart.so.13",
+    ),
+    Part(MANAGEMENT, "cpp/emulated_nvml emulated_nvml", True, "dl pthread"),
+    Part(PRELOAD, "cpp/preload", True, "dl"),
+]
