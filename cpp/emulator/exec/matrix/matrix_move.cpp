@@ -99,6 +99,12 @@ void run_load_matrix(warp& w, const instruction& instr) {
   check_rows(w, instr, site.matrices, report::access_kind::load);
   for (std::uint32_t j = 0; j < site.matrices; ++j) {
     auto* to = w.at<std::uint32_t>(site.d[j]);
+    if (!site.is_transposed && w.active == all_lanes) {  // a row is in four lanes in turn
+      for (std::uint32_t row = 0; row < 8; ++row) {
+        std::memcpy(to + 4 * row, element_of(w, j, row, 0), row_bytes);
+      }
+      continue;
+    }
     for_each_lane(w.active, [&](int l) {
       const element_pair at = elements_of(l, site.is_transposed);
       std::uint16_t half[2];
