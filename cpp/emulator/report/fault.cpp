@@ -48,6 +48,7 @@ constexpr fault_entry faults[] = {
     {fault_kind::invalid_free, "invalid-free", CUDA_ERROR_LAUNCH_FAILED, true},
     {fault_kind::race, "race", CUDA_SUCCESS, false},
     {fault_kind::uninitialized, "uninitialized", CUDA_SUCCESS, false},
+    {fault_kind::async_copy, "async-copy", CUDA_SUCCESS, false},
     {fault_kind::barrier, "barrier", CUDA_SUCCESS, false},
     {fault_kind::hazard, "hazard", CUDA_SUCCESS, false},
 };
@@ -132,7 +133,9 @@ std::string finding_text(const fault& f) {
   const bool is_barrier = f.kind == fault_kind::barrier;
   const auto verb = [=](access_kind access, bool is_past) {
     if (access == access_kind::none)
-      return is_barrier ? "executes or skips the barrier" : "uses the value";
+      return is_barrier                         ? "executes or skips the barrier"
+             : f.kind == fault_kind::async_copy ? "accesses the bytes"
+                                                : "uses the value";
     if (access == access_kind::load) return is_past ? "read" : "reads";
     if (access == access_kind::store) return is_past ? "stored" : "stores";
     return is_past ? "updated" : "updates";

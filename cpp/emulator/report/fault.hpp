@@ -43,6 +43,7 @@ enum class fault_kind : std::uint8_t {
   invalid_free,   // a kernel called free with an address that is no block of the heap
   race,           // two threads accessed the same bytes without order between them
   uninitialized,  // the program used bytes that nobody wrote
+  async_copy,     // an access to the target of an asynchronous copy before the wait
   barrier,        // threads used a barrier or a mask of lanes wrongly
   hazard,         // two operations touched the same bytes without order between them
 };

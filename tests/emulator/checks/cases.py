@@ -47,7 +47,7 @@ def findings_of(device, stream, case, text):
 
 def main():
     """Run the cases of a module by name, or all, and print the findings of each as JSON."""
-    planted = importlib.import_module(f"tests.emulator.checks.{sys.argv[1]}")
+    planted = importlib.import_module(f"tests.emulator.checks.planted.{sys.argv[1]}")
     device = Device(0)
     device.set_current()
     stream = device.create_stream()

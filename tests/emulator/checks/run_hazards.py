@@ -7,7 +7,7 @@ import sys
 from cuda.core import Device, ProgramOptions, emulation
 from cuda.core import Program as Compilation
 
-from . import hazards
+from .planted import hazards
 
 
 def findings_of(device, kernels, case, is_ordered):

@@ -3,7 +3,7 @@
 
 import pytest
 
-from .barriers import CASES, CORRECT
+from .planted.barriers import CASES, CORRECT
 from .run_cases import run_all, twins_with_reports
 
 KINDS = ("barrier", "deadlock", "divergent-barrier", "member-mask", "step-limit")

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from .hazards import CASES, CORRECT
+from .planted.hazards import CASES, CORRECT
 from .run_cases import run_all, twins_with_reports
 
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from .races import CASES, CORRECT
+from .planted.races import CASES, CORRECT
 from .run_cases import run_all, twins_with_reports, without_addresses
 
 

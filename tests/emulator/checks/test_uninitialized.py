@@ -3,8 +3,8 @@
 
 import pytest
 
+from .planted.uninitialized import CASES, CORRECT
 from .run_cases import run_all, twins_with_reports, without_addresses
-from .uninitialized import CASES, CORRECT
 
 
 @pytest.fixture(scope="module")

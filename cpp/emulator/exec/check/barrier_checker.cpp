@@ -23,10 +23,12 @@ void each_lane(lane_mask lanes, Visitor&& visit) {
 
 void barrier_checker::begin(const block_state& block) {
   blocks_[&block].assign(block.warps.size(), {});
+  copies_.begin(block);
 }
 
 // Records stores: a thread that stores behind a barrier did not return early.
-void barrier_checker::record(const warp& w, const instruction& instr, lane_mask lanes) {
+void barrier_checker::record(warp& w, const instruction& instr, lane_mask lanes) {
+  copies_.record(w, instr, lanes);
   if (w.current->depth != 0 || instr.kind != flow::next) return;
   const memory_use use = shape_of(instr).use;
   if (use < memory_use::store || use > memory_use::update) return;
@@ -139,7 +141,7 @@ void barrier_checker::add_finding(const finding_key& key, report::fault finding)
 }
 
 std::vector<report::fault> barrier_checker::findings() const {
-  std::vector<report::fault> all;
+  std::vector<report::fault> all = copies_.findings();
   for (const auto& [key, finding] : findings_) all.push_back(finding);
   return all;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/exec/check/copy_checker.hpp"
 #include "emulator/exec/warp.hpp"
 #include "emulator/report/fault.hpp"
 
@@ -22,12 +23,12 @@ struct barrier_state;
 // Used by one host thread.
 class barrier_checker {
  public:
-  explicit barrier_checker(const launch_state& launch) : launch_{launch} {}
+  explicit barrier_checker(const launch_state& launch) : launch_{launch}, copies_{launch} {}
   barrier_checker(const barrier_checker&) = delete;  // the launch owns one
 
   void begin(const block_state& block);
   // Call before lanes execute an instruction. Its frame must be active.
-  void record(const warp& w, const instruction& instr, lane_mask lanes);
+  void record(warp& w, const instruction& instr, lane_mask lanes);
   // Call when lanes arrive at a barrier. `before` is its state without them.
   void arrive(const warp& w, const instruction& instr, lane_mask lanes, std::uint32_t count,
               const barrier_state& before);
@@ -50,6 +51,7 @@ class barrier_checker {
   std::unordered_map<const block_state*, std::vector<stores>> blocks_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> follows_;
   std::map<finding_key, report::fault> findings_;
+  copy_checker copies_;
 };
 
 }  // namespace halfwarp::emulator::exec

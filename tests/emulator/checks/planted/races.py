@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels with races, each beside a correct twin: the two differ in the text for ``@``."""
 
-from .cases import Case
+from ..cases import Case
 
 CASES = {
     # order within a block

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that use bytes that nobody wrote, each beside a correct twin."""
 
-from .cases import Case
+from ..cases import Case
 
 CASES = {
     "branch_on_memory": Case(

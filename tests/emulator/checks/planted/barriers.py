@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels with wrong barriers and masks of lanes, each beside a correct twin."""
 
-from .cases import Case
+from ..cases import Case
 
 CASES = {
     "barrier_in_a_branch": Case(
