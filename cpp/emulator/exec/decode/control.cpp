@@ -63,13 +63,15 @@ std::vector<parameter_copy> decode_copies(function_decoder& d, std::span<const p
   for (std::size_t i = 0; i < actual.size(); ++i) {
     parameter_copy& c = copies.emplace_back();
     c.bytes = bytes_of(formal[i]);
-    if (formal[i].register_index != ptx::no_index) throw unsupported{"parameter in a register"};
+    const bool is_register = formal[i].space == ptx::state_space::reg;
     if (is_result) {
       set_actual(d, actual[i], true, c.bytes, c.to_place, c.to);
       c.from = static_cast<std::int32_t>(i);
+      if (is_register) c.from_place = place::slot;
     } else {
       set_actual(d, actual[i], false, c.bytes, c.from_place, c.from);
       c.to = static_cast<std::int32_t>(i);
+      if (is_register) c.to_place = place::slot;
     }
   }
   return copies;

@@ -85,10 +85,10 @@ void function_decoder::compute_frame_layout() {
     }
   } else if (!source_.is_entry) {
     for (const ptx::variable& v : source_.parameters) {
-      out_.parameter_offsets.push_back(frame.place(v));
+      out_.parameter_offsets.push_back(place_parameter(frame, v));
     }
     for (const ptx::variable& v : source_.return_parameters) {
-      out_.result_offsets.push_back(frame.place(v));
+      out_.result_offsets.push_back(place_parameter(frame, v));
     }
   }
   out_.frame_bytes = static_cast<std::uint32_t>(round_up(frame.end(), 16));
@@ -96,6 +96,19 @@ void function_decoder::compute_frame_layout() {
     refused_.push_back({0, "the variables of '" + std::string(source_.name) + "' need more than " +
                                std::to_string(max_frame_bytes) + " bytes of local memory"});
   }
+}
+
+// Returns the place of a parameter of a function: an offset in the frame, or the slot of a
+// register.
+template <class Layout>
+std::uint32_t function_decoder::place_parameter(Layout& frame, const ptx::variable& v) {
+  if (v.register_index == ptx::no_index) return frame.place(v);
+  const int bits = ptx::info(v.type).bits;
+  if (bits >= 8 && bits <= 64) {
+    return static_cast<std::uint32_t>(register_slot(v.register_index, ptx::component::none));
+  }
+  refused_.push_back({0, "a parameter in a register of " + std::to_string(bits) + " bits"});
+  return 0;
 }
 
 function_code function_decoder::run() {

@@ -122,6 +122,8 @@ class function_decoder {
 
  private:
   void compute_frame_layout();
+  template <class Layout>
+  std::uint32_t place_parameter(Layout& frame, const ptx::variable& v);
   void decode_one(std::uint32_t index);
   void resolve_branches();
   operand_slot register_slot(std::uint32_t index, ptx::component component);

@@ -59,14 +59,15 @@ void copy_parameter(warp& view, const place& from, const place& to, std::uint32_
 }
 
 bool accepts(const function_code& callee, const call_site& site) {
-  auto fits = [](const std::vector<ptx::variable>& formal, std::size_t count, const auto& copies) {
-    return formal.size() == count &&
-           std::equal(
-               formal.begin(), formal.end(), copies.begin(),
-               [](const ptx::variable& v, const parameter_copy& c) { return v.size == c.bytes; });
+  const auto fits = [](const std::vector<ptx::variable>& formal, const auto& copies, auto place) {
+    return std::ranges::equal(formal, copies, [&](const auto& v, const parameter_copy& c) {
+      const bool is_register = v.space == ptx::state_space::reg;
+      const std::uint64_t bytes = v.size ? v.size : ptx::size_in_bytes(v.type);
+      return bytes == c.bytes && is_register == (c.*place == parameter_copy::place::slot);
+    });
   };
-  return fits(callee.source->parameters, site.arguments.size(), site.arguments) &&
-         fits(callee.source->return_parameters, site.results.size(), site.results);
+  return fits(callee.source->parameters, site.arguments, &parameter_copy::to_place) &&
+         fits(callee.source->return_parameters, site.results, &parameter_copy::from_place);
 }
 
 [[noreturn]] void raise_bad_target(const warp& view, const instruction& instr, lane_mask lanes,

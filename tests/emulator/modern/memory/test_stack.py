@@ -51,6 +51,40 @@ def test_repeated_memory_does_not_add_up(run_words):
     assert run_words(body, [[3]], 1, declarations=DECLARE).tolist() == [[24]]
 
 
+IN_REGISTERS = """
+import numpy as np
+from cuda.core import Device, LaunchConfig, LegacyPinnedMemoryResource, ObjectCode, launch
+device = Device()
+device.set_current()
+ptx = '''.version 8.4
+.target sm_90
+.address_size 64
+.func (.reg .b32 sum, .reg .b64 product) both(.reg .b32 x, .reg .b64 y, .param .b32 z) {
+    .reg .b32 a; .reg .b64 w; cvt.u32.u64 a, y; add.u32 sum, x, a; ld.param.b32 a, [z];
+    add.u32 sum, sum, a; cvt.u64.u32 w, x; mul.lo.u64 product, w, y; ret; }
+.func (.reg .b32 r) recurse(.reg .b32 n) {
+    .reg .pred p; .reg .b32 m; mov.b32 r, 0; setp.eq.u32 p, n, 0; @p ret;
+    sub.u32 m, n, 1; call (r), recurse, (m); add.u32 r, r, n; ret; }
+.visible .entry run(.param .u64 to) {
+    .reg .b32 t, s; .reg .b64 g, q, step; .param .b32 z;
+    mov.u32 t, %tid.x; ld.param.u64 g, [to]; mul.wide.u32 step, t, 16; add.u64 g, g, step;
+    cvt.u64.u32 q, t; st.param.b32 [z], 5; call (s, q), both, (t, q, z);
+    st.global.b32 [g], s; st.global.b64 [g+8], q; call (s), recurse, (t);
+    st.global.b32 [g+4], s; ret; }'''
+kernel = ObjectCode.from_ptx(ptx.encode()).get_kernel("run")
+buffer = LegacyPinnedMemoryResource().allocate(16 * 40)
+stream = device.create_stream()
+launch(stream, LaunchConfig(grid=1, block=40), kernel, buffer)
+stream.sync()
+words = np.from_dlpack(buffer).view(np.uint32).reshape(40, 4)
+print(words[:, [0, 1, 2]].tolist() == [[2 * t + 5, t * (t + 1) // 2, t * t] for t in range(40)])
+"""
+
+
+def test_parameters_in_registers(run_emulated):
+    assert run_emulated(IN_REGISTERS).stdout.strip() == "True"
+
+
 FAULT = """
 from cuda.core import Device, LaunchConfig, ObjectCode, launch
 device = Device()
