@@ -97,7 +97,8 @@ PARTS = [
         libraries="pthread dl",
         flags=FLOATS,
         variants=WIDER,
-        small="api async builtin control decode device driver graph image link module object "
+        small="api async barrier_checker.cpp builtin control copy_checker.cpp decode device driver "
+        "graph image init_values.cpp link module object "
         "observation ptx report scalar settings sharing stream work cycle_report.cpp "
         "executable.cpp exports.cpp wait_graph.cpp" + BASELINE_HANDLERS,
     ),
