@@ -7,11 +7,13 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
@@ -20,6 +22,7 @@ sys.path.insert(0, str(ROOT))  # build front ends do not always add it
 from build_support import compile_commands, flags, headers, included_files  # noqa: E402
 from build_support.make import make  # noqa: E402
 from build_support.parts import GENERATED, PARTS  # noqa: E402
+from build_support.wheels import normal  # noqa: E402
 from halfwarp import archive  # noqa: E402
 from halfwarp.progress import progress  # noqa: E402
 
@@ -96,8 +99,8 @@ class Build(build_ext):
         yield from ((s, "", part.optimization(s)) for s in part.sources())
         # Variants come last: the linker keeps the first copy of an inline function, which must run
         # on any processor.
-        for glob, suffix, options in part.variants:
-            yield from ((s, f".{suffix}", options) for s in part.sources() if s.match(glob))
+        for source in part.sources():
+            yield from ((source, *variant) for variant in part.variants_of(source))
 
     def compile(self, part, source, suffix, options):
         obj = part.objects() / f"{source.relative_to(ROOT)}{suffix}.o"
@@ -136,5 +139,14 @@ class Build(build_ext):
         make(target, [*inputs, exported], command, record=part.objects() / "link.cmd")
 
 
-COMMANDS = {"build_ext": Build, "build_py": CollectFiles}
+class Wheel(bdist_wheel):
+    """Compresses the wheel as well as the format allows."""
+
+    def run(self):
+        super().run()
+        for *_, path in self.distribution.dist_files:
+            normal.write_wheel(Path(path), normal.read_wheel(Path(path)), int(time.time()))
+
+
+COMMANDS = {"bdist_wheel": Wheel, "build_ext": Build, "build_py": CollectFiles}
 setup(ext_modules=[Extension(p.name, []) for p in PARTS], cmdclass=COMMANDS)

@@ -76,6 +76,14 @@ cdef int reset_graph_memory(GraphMemoryResourceAttributes self, CUgraphMem_attri
     return 0
 
 
+cdef object graph_device_of(object resource):
+    ordinal = getattr(resource, "_device", None)
+    if ordinal is None:
+        raise RuntimeError("GraphMemoryResource was not initialized: its constructor did not run, "
+                           "or failed")
+    return ordinal
+
+
 class GraphMemoryResource(MemoryResource):
     """Memory of a captured graph: each launch allocates it at the same address.
 
@@ -157,20 +165,20 @@ class GraphMemoryResource(MemoryResource):
         --------
         cuDeviceGraphMemTrim : the driver function.
         """
-        trim_graph_memory(self._device)
+        trim_graph_memory(graph_device_of(self))
 
     @property
     def attributes(self):
         """Memory usage of graphs, as `GraphMemoryResourceAttributes`. Host only."""
         cdef GraphMemoryResourceAttributes attributes
         attributes = GraphMemoryResourceAttributes.__new__(GraphMemoryResourceAttributes)
-        attributes.device = self._device
+        attributes.device = graph_device_of(self)
         return attributes
 
     @property
     def device_id(self):
         """Ordinal of the device. Host only."""
-        return self._device
+        return graph_device_of(self)
 
     @property
     def is_device_accessible(self):
@@ -183,10 +191,10 @@ class GraphMemoryResource(MemoryResource):
         return False
 
     def __reduce__(self):
-        return GraphMemoryResource, (self._device,)
+        return GraphMemoryResource, (graph_device_of(self),)
 
     def __repr__(self):
-        return f"<GraphMemoryResource device={self._device}>"
+        return f"<GraphMemoryResource device={graph_device_of(self)}>"
 
 
 set_graph_memory_class(GraphMemoryResource)

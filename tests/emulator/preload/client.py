@@ -49,7 +49,7 @@ class Compiler(Library):
     def program(self, source, *options):
         handle = ctypes.c_void_p()
         self.nvrtcCreateProgram(ctypes.byref(handle), source, b"fill.cu", 0, None, None)
-        words = (ctypes.c_char_p * (len(options) + 1))(b"-arch=sm_75", *options)
+        words = (ctypes.c_char_p * (len(options) + 1))(b"-arch=sm_90", *options)
         self.nvrtcCompileProgram(handle, len(words), words)
         return handle
 
@@ -63,7 +63,7 @@ class Compiler(Library):
 def linked(linker, kind, parts, *options, named="{}"):
     """Return the linked cubin; `named` maps a function's name to the name that is looked up."""
     link = ctypes.c_void_p()
-    words = (ctypes.c_char_p * (len(options) + 1))(b"-arch=sm_75", *options)
+    words = (ctypes.c_char_p * (len(options) + 1))(b"-arch=sm_90", *options)
     linker.__getattr__(named.format("nvJitLinkCreate"))(ctypes.byref(link), len(words), words)
     for part in parts:
         add = linker.__getattr__(named.format("nvJitLinkAddData"))

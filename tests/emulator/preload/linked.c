@@ -17,7 +17,7 @@ int cuModuleGetFunction(void**, void*, const char*);
 
 int main(void) {
   const char* const source = "extern \"C\" __global__ void fill(int* out) { *out = 3; }";
-  const char* option = "-arch=sm_75";
+  const char* option = "-arch=sm_90";
   nvrtcProgram program;
   void *context, *module, *kernel;
   size_t size;
