@@ -29,7 +29,6 @@ class Part:
     flags: tuple = ()
     variants: tuple = ()  # (glob, suffix, flags): an additional object for each match
     small: str = ""  # folders and files that are optimized for size instead of speed
-    small_variants: str = ""  # sources whose variants are, too
     modules: str = ""  # further modules in the same object, which share its C++ state
     soname: str = ""  # the name, and the version of each symbol, that programs are linked with
 
@@ -48,11 +47,11 @@ class Part:
         return "-Os" if is_small and not (DEBUG or SANITIZE) else ""
 
     def variants_of(self, source):
-        """Return the suffix and the flags of each variant."""
-        is_small = source.name in self.small_variants.split() and not (DEBUG or SANITIZE)
-        size = " -Os" if is_small else ""
-        return [(f".{name}", flags + size) for glob, name, flags in self.variants
-                if source.match(glob)]  # fmt: skip
+        """Return the suffix and the flags of each variant.
+
+        All have one level of optimization: the linker keeps one copy of an inline function.
+        """
+        return [(f".{name}", flags) for glob, name, flags in self.variants if source.match(glob)]
 
     def objects(self):
         abi = sysconfig.get_config_var("SOABI") if self.pyx() else "any"
@@ -109,7 +108,6 @@ PARTS = [
         "graph image init_values.cpp link module object "
         "observation ptx report scalar settings sharing stream work cycle_report.cpp "
         "executable.cpp exports.cpp race_finding.cpp wait_graph.cpp" + BASELINE_HANDLERS,
-        small_variants="atomic.cpp carry.cpp function.cpp special.cpp warp_wide.cpp",
     ),
     Part(
         RUNTIME,
