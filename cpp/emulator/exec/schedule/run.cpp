@@ -116,7 +116,7 @@ class worker {
     const std::uint64_t count = launch_.request.grid.count() / size;
     const std::uint64_t next = launch_.next_cluster.fetch_add(1, std::memory_order_relaxed);
     if (next >= count || next * size > launch_.last_block) return false;
-    const auto cluster = std::make_shared<cluster_state>();
+    const auto cluster = take_cluster();
     const std::uint64_t number =
         shuffled_index(next, count, launch_.options.seed, launch_.request.grid_id);
     for (std::uint32_t rank = 0; rank < size; ++rank) {
@@ -124,6 +124,13 @@ class worker {
     }
     watch_.restart();
     return true;
+  }
+
+  std::shared_ptr<cluster_state> take_cluster() {
+    if (unused_clusters_.empty()) return std::make_shared<cluster_state>();
+    std::shared_ptr<cluster_state> taken = std::move(unused_clusters_.back());
+    unused_clusters_.pop_back();
+    return taken;
   }
 
   resident_block& start_block(const std::shared_ptr<cluster_state>& cluster,
@@ -171,7 +178,12 @@ class worker {
   void end(resident_block& resident) {
     resident.cluster->copies.complete_all();
     resident.cluster->blocks[resident.block.rank] = nullptr;
-    resident.cluster.reset();
+    if (resident.cluster.use_count() > 1 || resident.cluster->has_fault) {
+      return resident.cluster.reset();
+    }
+    resident.cluster->blocks.clear();  // the last block of its cluster
+    resident.cluster->arrived = 0;
+    unused_clusters_.push_back(std::move(resident.cluster));
   }
 
   // Ends all resident blocks with a fault if their threads wait for each other's locks.
@@ -258,6 +270,7 @@ class worker {
   std::vector<range_cache> ranges_;
   std::uint64_t generation_ = 0;
   std::vector<std::unique_ptr<resident_block>> resident_, unused_;
+  std::vector<std::shared_ptr<cluster_state>> unused_clusters_;
   bool all_yielded_ = false;
   std::uint64_t rounds_ = 0;  // since the last block ended
   lock_watch watch_;
