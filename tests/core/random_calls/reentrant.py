@@ -135,7 +135,7 @@ class Actions:
         r = random.Random(seed)
 
         def action():
-            if self.depth >= self.DEPTH or self.objects.is_closed:
+            if self.depth >= self.DEPTH or self.objects is None:
                 return
             self.depth += 1
             try:

@@ -93,7 +93,7 @@ class ObjectPool:
         self.events = [self.streams[0].record(options=timed) for _ in range(2)]
         self.buffers = [self.pinned.allocate(SIZE) for _ in range(2)]
         self.prepared, self.views, self.builders, self.graphs, self.contexts = [], [], [], [], []
-        self.actions, self.is_closed = Actions(OPERATIONS, self, (NoSuchObject, *FOR_USERS)), False
+        self.actions = Actions(OPERATIONS, self, (NoSuchObject, *FOR_USERS))
         self.total, self.cell = 0, self.pinned.allocate(8)
         self.foreign = self.pinned.allocate(SIZE)
         self.cell.fill(0, stream=self.streams[0])
@@ -133,7 +133,8 @@ class ObjectPool:
         return True
 
     def close(self):
-        self.is_closed = True
+        # A foreign stream that refers to its wrapper is never collected, as with cuda-core 1.2.2.
+        self.actions.objects = None
         for builder in self.builders:
             with contextlib.suppress(*FOR_USERS):
                 builder.end_building()
