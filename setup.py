@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -144,8 +143,9 @@ class Wheel(bdist_wheel):
 
     def run(self):
         super().run()
+        epoch = normal.epoch_of(ROOT)
         for *_, path in self.distribution.dist_files:
-            normal.write_wheel(Path(path), normal.read_wheel(Path(path)), int(time.time()))
+            normal.write_wheel(Path(path), normal.read_wheel(Path(path)), epoch)
 
 
 COMMANDS = {"bdist_wheel": Wheel, "build_ext": Build, "build_py": CollectFiles}

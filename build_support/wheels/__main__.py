@@ -24,7 +24,7 @@ def main() -> None:
     root = build.ROOT
     isolated = not arguments.no_isolation
     builder = build.Builder(
-        root, arguments.to.resolve(), build.epoch_of(root), isolated, arguments.platform
+        root, arguments.to.resolve(), normal.epoch_of(root), isolated, arguments.platform
     )
     sdist = builder.sdist()
     report(sdist)

@@ -116,12 +116,3 @@ def license_of_linked() -> bytes:
         if path.name == "License.txt":
             return Path(str(path.locate())).read_bytes()
     raise SystemExit(f"the license of {LINKED} was not found: pip install {LINKED}==13.5.*")
-
-
-def epoch_of(root: Path) -> int:
-    """Return SOURCE_DATE_EPOCH, the time of the last commit, or 1980."""
-    if epoch := os.environ.get("SOURCE_DATE_EPOCH"):
-        return int(epoch)
-    command = ["git", "log", "-1", "--format=%ct"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    return int(done.stdout) if done.stdout.strip() else normal.EARLIEST

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
+import subprocess
 import tarfile
 import time
 import zipfile
@@ -14,6 +16,15 @@ from pathlib import Path
 from halfwarp.installation import hash_of
 
 EARLIEST = 315532800  # 1980, the earliest time in a zip archive
+
+
+def epoch_of(root: Path) -> int:
+    """Return SOURCE_DATE_EPOCH, the time of the last commit, or 1980."""
+    if epoch := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(epoch)
+    command = ["git", "log", "-1", "--format=%ct"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    return int(done.stdout) if done.stdout.strip() else EARLIEST
 
 
 def read_wheel(path: Path) -> dict[str, bytes]:

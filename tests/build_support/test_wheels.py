@@ -231,9 +231,9 @@ def test_a_missing_license_ends_the_build(monkeypatch):
 
 def test_the_time_comes_from_the_variable_or_the_commit(tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "42")
-    assert build.epoch_of(ROOT) == 42
+    assert normal.epoch_of(ROOT) == 42
     monkeypatch.delenv("SOURCE_DATE_EPOCH")
-    assert build.epoch_of(tmp_path) == normal.EARLIEST
+    assert normal.epoch_of(tmp_path) == normal.EARLIEST
 
 
 def interpreter(folder, processor):

@@ -17,7 +17,6 @@ inline constexpr lane_mask all_lanes = 0xffff'ffffu;
 struct block_state;
 struct frame;
 struct function_code;
-struct frame;
 
 // Caches the last allocation that an instruction accessed, so that accesses inside it skip the
 // look-up.
