@@ -72,3 +72,30 @@ def load_words():
         return ObjectCode.from_ptx(text.encode()).get_kernel("run")
 
     return load
+
+
+FAULTY = """
+import sys
+from cuda.core import Device, LaunchConfig, ObjectCode, launch
+device = Device()
+device.set_current()
+kernel = ObjectCode.from_ptx(sys.argv[1]).get_kernel("run")
+stream = device.create_stream()
+launch(stream, LaunchConfig(grid=1, block=int(sys.argv[2])), kernel)
+try:
+    stream.sync()
+except Exception as error:
+    print(error, *getattr(error, "__notes__", ()))
+"""
+
+
+@pytest.fixture
+def fault_text(run_emulated):
+    """Run a kernel without parameters in another process; return its error with the notes."""
+
+    def run(body, threads=32):
+        head = HEAD.format(version="8.4", target="sm_90")
+        text = f"{head}.visible .entry run() {{\n{body}\nret; }}"
+        return run_emulated(FAULTY, text, str(threads)).stdout
+
+    return run

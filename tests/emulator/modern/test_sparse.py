@@ -174,31 +174,12 @@ def test_a_kept_infinity_counts(run_words):
 
 
 @pytest.mark.parametrize("nibble", [0, 1, 5, 10, 15, 6])
-def test_wrong_metadata_are_a_fault(run_emulated, nibble):
+def test_wrong_metadata_are_a_fault(fault_text, nibble):
     """A pair of equal or descending columns has no meaning."""
-    text = run_emulated(WRONG.format(metadata=nibble * 0x11111111)).stdout
+    text = fault_text(f"""
+    .reg .b32 a, m; .reg .f32 c, d0, d1, d2, d3;
+    mov.u32 a, 0; mov.u32 m, {nibble * 0x11111111}; mov.f32 c, 0f00000000;
+    mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {{d0, d1, d2, d3}}, {{a, a, a, a}},
+      {{a, a, a, a}}, {{c, c, c, c}}, m, 0;""")
     assert "invalid-operand" in text
     assert "metadata" in text
-
-
-WRONG = """
-from cuda.core import Device, LaunchConfig, ObjectCode, launch
-device = Device()
-device.set_current()
-ptx = '''.version 8.4
-.target sm_90
-.address_size 64
-.visible .entry run() {{
-    .reg .b32 a, m; .reg .f32 c, d0, d1, d2, d3;
-    mov.u32 a, 0; mov.u32 m, {metadata}; mov.f32 c, 0f00000000;
-    mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {{d0, d1, d2, d3}}, {{a, a, a, a}},
-      {{a, a, a, a}}, {{c, c, c, c}}, m, 0;
-    ret; }}'''
-kernel = ObjectCode.from_ptx(ptx.encode()).get_kernel("run")
-stream = device.create_stream()
-launch(stream, LaunchConfig(grid=1, block=32), kernel)
-try:
-    stream.sync()
-except Exception as error:
-    print(error, *getattr(error, "__notes__", ()))
-"""

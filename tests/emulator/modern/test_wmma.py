@@ -249,32 +249,13 @@ def test_a_result_in_the_registers_of_a_source():
 @pytest.mark.parametrize(
     ("offset", "reason"), [(4096, "out-of-bounds"), (2, "misaligned"), (4080, "out-of-bounds")]
 )
-def test_a_wrong_address_is_a_fault(run_emulated, offset, reason):
-    text = run_emulated(FAULT.format(offset=offset)).stdout
-    assert reason in text
-
-
-FAULT = """
-from cuda.core import Device, LaunchConfig, ObjectCode, launch
-device = Device()
-device.set_current()
-ptx = '''.version 8.4
-.target sm_90
-.address_size 64
-.visible .entry run() {{
+def test_a_wrong_address_is_a_fault(fault_text, offset, reason):
+    body = f"""
     .shared .align 128 .b8 memory[4096]; .reg .b64 a; .reg .b32 r<8>;
     mov.u64 a, memory;
     wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {{r0, r1, r2, r3, r4, r5, r6, r7}},
-      [a+{offset}], 16;
-    ret; }}'''
-kernel = ObjectCode.from_ptx(ptx.encode()).get_kernel("run")
-stream = device.create_stream()
-launch(stream, LaunchConfig(grid=1, block=32), kernel)
-try:
-    stream.sync()
-except Exception as error:
-    print(error, *getattr(error, "__notes__", ()))
-"""
+      [a+{offset}], 16;"""
+    assert reason in fault_text(body)
 
 
 class TestFragments:
