@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changes of tensor maps by kernels.
+#include <cstddef>
 #include <cstring>
+#include <optional>
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/async/bulk_start.hpp"
@@ -14,68 +16,64 @@ using memory::tensor_map;
 // Maps a type number of PTX to the number that cuda.h gives the type.
 constexpr std::uint8_t element_types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9, 11, 12};
 
-// Returns false for a dimension or value that no map has.
-bool set_field(tensor_map& map, map_field field, std::uint32_t i, std::uint64_t value) {
+// The bytes of a map that a field occupies, and their new value.
+struct field_bytes {
+  std::uint32_t offset, size;
+  std::uint64_t value;
+};
+
+// Returns nothing for a dimension or value that no map has.
+std::optional<field_bytes> bytes_of(map_field field, std::uint32_t i, std::uint64_t value) {
+  const auto field_if = [&](bool valid, std::uint32_t offset, std::uint32_t size) {
+    return valid ? std::optional{field_bytes{offset + i * size, size, value}} : std::nullopt;
+  };
   const bool is_per_dimension = field >= map_field::box_dim;
-  if (is_per_dimension && i >= (field == map_field::global_stride ? 4u : 5u)) return false;
-  const auto byte = static_cast<std::uint8_t>(value);
+  if (is_per_dimension && i >= (field == map_field::global_stride ? 4u : 5u)) return std::nullopt;
   switch (field) {
     case map_field::global_address:
-      map.address = value;
-      return value % 16 == 0;
+      return field_if(value % 16 == 0, offsetof(tensor_map, address), 8);
     case map_field::rank:
-      map.rank = static_cast<std::uint8_t>(value + 1);
-      return value < 5;
+      value += 1;
+      return field_if(value <= 5, offsetof(tensor_map, rank), 1);
     case map_field::elemtype:
-      if (value >= std::size(element_types)) return false;
-      map.data_type = element_types[value];
-      return true;
+      if (value >= std::size(element_types)) return std::nullopt;
+      value = element_types[value];
+      return field_if(true, offsetof(tensor_map, data_type), 1);
     case map_field::interleave_layout:
-      map.interleave = byte;
-      return value <= CU_TENSOR_MAP_INTERLEAVE_32B;
+      return field_if(value <= CU_TENSOR_MAP_INTERLEAVE_32B, offsetof(tensor_map, interleave), 1);
     case map_field::swizzle_mode:
-      map.swizzle = byte;
-      return value <= CU_TENSOR_MAP_SWIZZLE_128B;
+      return field_if(value <= CU_TENSOR_MAP_SWIZZLE_128B, offsetof(tensor_map, swizzle), 1);
     case map_field::fill_mode:
-      map.fill = byte;
-      return value <= 1;
+      return field_if(value <= 1, offsetof(tensor_map, fill), 1);
     case map_field::box_dim:
-      map.box[i] = static_cast<std::uint16_t>(value);
-      return value >= 1 && value <= 256;
+      return field_if(value >= 1 && value <= 256, offsetof(tensor_map, box), 2);
     case map_field::global_dim:
-      map.extents[i] = value;
-      return value >= 1;
+      return field_if(value >= 1, offsetof(tensor_map, extents), 8);
     case map_field::global_stride:
-      map.strides[i] = value;
-      return value % 16 == 0;
+      return field_if(value % 16 == 0, offsetof(tensor_map, strides), 8);
     case map_field::element_stride:
-      map.element_strides[i] = byte;
-      return value >= 1 && value <= 8;
+      return field_if(value >= 1 && value <= 8, offsetof(tensor_map, element_strides), 1);
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace
 
+// Only the field's bytes are accessed: the map need not be complete before a copy uses it.
 void run_replace_map(warp& w, const instruction& instr) {
   const auto field = static_cast<map_field>(instr.target);
   for (lane_mask lanes = w.active; lanes; lanes &= lanes - 1) {
     const int lane = __builtin_ctz(lanes);
-    std::byte* const bytes =
-        locate_bytes(w, instr, lane, w.at<std::uint64_t>(instr.operand[4])[lane],
-                     {report::access_kind::store, sizeof(tensor_map)});
-    tensor_map map;
-    std::memcpy(&map, bytes, sizeof map);
     const std::uint64_t value = w.at<std::uint64_t>(instr.operand[1])[lane];
-    const std::uint32_t i = w.at<std::uint32_t>(instr.operand[2])[lane];
-    if (map.signature != tensor_map::valid_signature || !set_field(map, field, i, value)) {
+    const auto bytes = bytes_of(field, w.at<std::uint32_t>(instr.operand[2])[lane], value);
+    if (!bytes) {
       raise_copy(w, instr, lane, report::fault_kind::unmapped,
-                 "the value " + std::to_string(value) +
-                     " is none of this field of a tensor map, "
-                     "or there is no map",
-                 "change a map that cuTensorMapEncodeTiled encoded, field by field");
+                 "no tensor map has the value " + std::to_string(value) + " in this field",
+                 "see tensormap.replace in the PTX manual for the values of each field");
     }
-    std::memcpy(bytes, &map, sizeof map);
+    const std::uint64_t address = w.at<std::uint64_t>(instr.operand[4])[lane] + bytes->offset;
+    std::memcpy(locate_bytes(w, instr, lane, address, {report::access_kind::store, bytes->size}),
+                &bytes->value, bytes->size);
   }
 }
 

@@ -299,9 +299,8 @@ def load(run, encoded, rank, start, result, offsets=None, part=1):
     size = result.nbytes + 64
     target = np.zeros(size, np.uint8)
     coordinates = [*start, 0, 0, 0, 0, 0][:5]
+    source = tensor_load(rank, "im2col." if offsets else "")
     offsets = [*(offsets or ()), 0, 0][:2]
-    mode = "im2col." if encoded[80 + 4] == 2 else ""
-    source = tensor_load(rank, mode)
     run(source, encoded, target, result.nbytes // part, size, *coordinates, *offsets)
     assert (target[result.nbytes :] == 0x55).all()
     return target[: result.nbytes].view(result.dtype).reshape(result.shape)
@@ -427,6 +426,23 @@ def test_a_kernel_changes_a_map(run, tensor):
     target = np.zeros((3, 8), "u4")
     run(CHANGED_MAP, encoded, np.zeros(16, "u8"), other, target)
     assert (target == box_of(other, (16, 3), (8, 3))).all()
+
+
+RANK_OF_A_WORD = """
+extern "C" __global__ void k(int* to) {
+  __shared__ int word;
+  word = 0;
+  asm volatile("tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 2;"
+               :: "r"(at(&word)) : "memory");
+  *to = word;
+}"""
+
+
+def test_a_change_of_one_field_accesses_its_bytes_only(run):
+    """A GPU accepts this kernel, although its memory is smaller than a map."""
+    target = np.zeros(1, "u4")
+    run(RANK_OF_A_WORD, target)
+    assert target.view("u1").tolist().count(3) == 1
 
 
 TENSOR_STORE = r"""
