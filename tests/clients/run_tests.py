@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run the tests inside a package, on our bindings and our cuda.core only.
 
-    run_tests.py PACKAGE REPORT [MODULE...]    of all its test modules or these, in this process
+    run_tests.py PACKAGE REPORT [NAME...]
+
+It runs all test modules, or the modules, classes and tests that are named, in this process. It
+leaves out each test whose name follows a "-".
 
 REPORT gets a JSON object: the name of each test -> "passed", "skipped", or the last line of what
 went wrong. PYTHONPATH is as run_script.py wants it.
@@ -64,8 +67,19 @@ def modules_of(package, names):
             yield f"{package}.{each.name}"
 
 
-def main(package, report, *modules):
-    suite = unittest.defaultTestLoader.loadTestsFromNames(modules_of(package, modules))
+def tests_of(suite):
+    for each in suite:
+        if isinstance(each, unittest.TestSuite):
+            yield from tests_of(each)
+        else:
+            yield each
+
+
+def main(package, report, *names):
+    left_out = {f"{package}{name.replace('-', '.', 1)}" for name in names if name[0] == "-"}
+    modules = modules_of(package, [name for name in names if name[0] != "-"])
+    tests = tests_of(unittest.defaultTestLoader.loadTestsFromNames(modules))
+    suite = unittest.TestSuite(test for test in tests if test.id() not in left_out)
     outcomes = Outcomes(package)
     suite.run(outcomes)
     Path(report).write_text(json.dumps(outcomes.of, indent=1, sort_keys=True))

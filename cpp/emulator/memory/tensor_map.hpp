@@ -14,12 +14,12 @@ struct tensor_map {
   static constexpr std::uint32_t valid_signature = 0x70616d74;
   static constexpr int element_sizes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
 
-  tensor_map_kind kind;
-  std::uint8_t rank, data_type, interleave, swizzle, promotion, fill, mode;
   std::uint64_t address;
   std::uint64_t extents[5];
   std::uint64_t strides[4];  // in bytes, without the innermost dimension
   std::uint32_t signature;
+  tensor_map_kind kind;
+  std::uint8_t rank, data_type, interleave, swizzle, promotion, fill, mode;
   std::uint8_t element_strides[5];
   std::uint16_t box[5];  // box of a tiled map, else channels and pixels
   std::int16_t corners[6];

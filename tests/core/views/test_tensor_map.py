@@ -340,7 +340,6 @@ extern "C" __global__ void read(const __grid_constant__ Map map, float* out, int
 """
 
 
-@pytest.mark.gpu("the emulator refuses copies of tensors")
 def test_a_kernel_reads_through_the_map(device, stream):
     if device.compute_capability < (9, 0):
         pytest.skip("copies of tensors need compute capability 9.0")

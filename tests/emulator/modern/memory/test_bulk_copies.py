@@ -428,21 +428,20 @@ def test_a_kernel_changes_a_map(run, tensor):
     assert (target == box_of(other, (16, 3), (8, 3))).all()
 
 
-RANK_OF_A_WORD = """
-extern "C" __global__ void k(int* to) {
-  __shared__ int word;
-  word = 0;
-  asm volatile("tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 2;"
-               :: "r"(at(&word)) : "memory");
-  *to = word;
+ADDRESS_OF_A_MAP = """
+extern "C" __global__ void k(u64* to) {
+  __shared__ u64 words[1];
+  words[0] = 0;
+  asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], 4096;"
+               :: "r"(at(words)) : "memory");
+  *to = words[0];
 }"""
 
 
 def test_a_change_of_one_field_accesses_its_bytes_only(run):
-    """A GPU accepts this kernel, although its memory is smaller than a map."""
-    target = np.zeros(1, "u4")
-    run(RANK_OF_A_WORD, target)
-    assert target.view("u1").tolist().count(3) == 1
+    target = np.zeros(1, "u8")
+    run(ADDRESS_OF_A_MAP, target)
+    assert target.tolist() == [4096]
 
 
 TENSOR_STORE = r"""
