@@ -63,6 +63,8 @@ class Function:
     releases_gil: bool = True
     is_brief: bool = False  # releases it only if another thread could acquire it
     is_gated: bool = False  # must not run while the process exits
+    needs: str = "context"  # what it needs on the emulator
+    is_release: bool = False  # releases a resource, also in a broken context
     is_hot: bool = False  # has a specialized form besides the table-driven one
     in_python: bool = True  # False: for cimport only
     wraps_callback: bool = False  # a trampoline calls the callback
@@ -71,6 +73,7 @@ class Function:
     overloads: list[str] = field(default_factory=list)  # further signatures for the stub
     is_corrected: bool = False  # an override replaces a role of the heuristics
     python_name: str = ""
+    aliases: list[str] = field(default_factory=list)  # further names in Python
     result: str = ""  # Python type of the result of a body
     returns_code: bool = True  # False: the code is the result
     size_function: str = ""  # function that returns the number of bytes this one writes

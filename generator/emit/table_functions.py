@@ -100,7 +100,7 @@ def arity_checks(index: Index) -> str:
 
 def methods_table(library: Library, index: Index) -> str:
     """The functions of the module by name, which are looked up on first use."""
-    shown = [(i, name, f) for i, f in enumerate(index.functions) for name in names_of(library, f)]
+    shown = [(i, name, f) for i, f in enumerate(index.functions) for name in names_of(f)]
     rows = {name: method(library, name, f, i, index.texts) for i, name, f in shown}
     rows |= {
         name: status_check(library, name, index.texts) for name in library.decisions.status_checks
@@ -113,11 +113,9 @@ def methods_table(library: Library, index: Index) -> str:
     )
 
 
-def names_of(library: Library, function: Function) -> list[str]:
+def names_of(function: Function) -> list[str]:
     """The names of a function in the module, the aliases last."""
-    aliases = library.decisions.function_aliases.items()
-    own = function.python_name
-    return [own, *(alias for alias, name in aliases if name == own)]
+    return [function.python_name, *function.aliases]
 
 
 def status_check(library: Library, name: str, texts: PackedTexts) -> tuple[str, str]:

@@ -120,8 +120,8 @@ def tables(library: Library, texts: PackedTexts) -> str:
 
 
 def methods_count(library: Library, index: Index) -> int:
-    decided = library.decisions
-    return len(index.functions) + len(decided.status_checks) + len(decided.function_aliases)
+    names = sum(1 + len(f.aliases) for f in index.functions)
+    return names + len(library.decisions.status_checks)
 
 
 def status_type(library: Library) -> str:

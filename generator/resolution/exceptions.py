@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 
 from ..classify import split_type
-from ..decisions import Decisions, EnumNames, Override
+from ..decisions import Decisions, EnumNames, FunctionDecision
 from ..facts import FactFunction
 from ..kinds import Kind
 from ..model import Enum, Function, Param
@@ -21,16 +21,18 @@ ROLE = re.compile(r"(?P<word>list|buffer|out buffer|out text|length)(?:\[(?P<aux
 INTEGERS = ("handle", "callback", "unknown")  # kinds of types that are addresses in Python
 
 
-def make_function(fact: FactFunction, types, decisions: Decisions, override: Override) -> Function:
+def make_function(
+    fact: FactFunction, types, decisions: Decisions, decided: FunctionDecision
+) -> Function:
     """Create a function; `resolve_function` sets the properties common to all conventions."""
-    name = function_name(fact.name, decisions)
-    params = [param(fact, p, types, decisions, override) for p in fact.params]
+    name = decided.name or function_name(fact.name, decisions)
+    params = [param(fact, p, types, decisions, decided) for p in fact.params]
     params = [fixed_length(p, params) for p in params]
     function = Function(fact.name, fact.c_name, fact.ret, params, fact.header, fact.since)
     function.python_name = name
     function.py = [p.name for p in params if p.kind.is_argument]
     function.returns = outputs(params, fact.ret, decisions)
-    function.doc = override.doc or describe(function)
+    function.doc = decided.doc or describe(function)
     return function
 
 
@@ -48,8 +50,8 @@ def describe(function: Function) -> str:
     return f"Returns {result}. C function {function.c_name} of {function.header}."
 
 
-def param(fact, p, types, decisions: Decisions, override: Override) -> Param:
-    role = override.roles.get(p.name, p.kind)
+def param(fact, p, types, decisions: Decisions, decided: FunctionDecision) -> Param:
+    role = decided.roles.get(p.name, p.kind)
     kind = param_kind(role, p.c_type, types, fact, decisions)
     name = decisions.rename.get(p.name) or snake_case(p.name)
     return Param(name, p.name, p.c_type, kind)
@@ -78,7 +80,7 @@ def param_kind(role: str, c_type: str, types, fact: FactFunction, decisions: Dec
     if not match:
         raise ValueError(f"{fact.name}: unknown role {role!r}")
     if match["word"] == "out text":
-        return Kind("out", "fixed str", str(decisions.text_sizes[fact.name]), match["aux"])
+        return Kind("out", "fixed str", str(decisions.function(fact.name).text_size), match["aux"])
     shapes = {"list": "options", "buffer": "buffer", "out buffer": "buffer*"}
     return Kind("in", shapes[match["word"]], aux=match["aux"] or "")
 

@@ -18,9 +18,7 @@ def snake_case(name: str) -> str:
 
 
 def function_name(c_name: str, decisions: Decisions) -> str:
-    return decisions.python_names.get(c_name) or snake_case(
-        in_words(without_prefix(c_name, decisions), decisions)
-    )
+    return snake_case(in_words(without_prefix(c_name, decisions), decisions))
 
 
 def in_words(name: str, decisions: Decisions) -> str:

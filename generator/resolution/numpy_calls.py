@@ -11,7 +11,8 @@ import re
 from dataclasses import replace
 
 from ..classify import split_type
-from ..decisions import AssembledStruct, Decisions
+from ..decisions import Decisions
+from ..decisions.functions import AssembledStruct, FunctionDecision
 from ..facts import FactFunction
 from ..kinds import Kind
 from ..model import Assembly, Function, NumpyStruct, Param
@@ -30,9 +31,9 @@ class NumpyCalls:
 
     def apply(self, function: Function, fact: FactFunction) -> None:
         """Set the kinds of parameters that involve NumPy structs."""
-        params = [self.param(fact.name, p) for p in function.params]
-        counted = self.decisions.counted.get(fact.name)
-        if counted:
+        decided = self.decisions.function(fact.name)
+        params = [self.param(decided, p) for p in function.params]
+        if counted := decided.counted:
             params = [self.counted(p, counted) for p in params]
             if "count" in counted and "capacity" not in counted:
                 function.body = function.body or "counted_call"
@@ -41,31 +42,27 @@ class NumpyCalls:
         function.params = params
         function.py = [name for p in params for name in arguments(p)]
         function.returns = outputs(params, fact.ret, self.decisions)
-        if fact.name in self.decisions.returned:
+        if decided.code_is_result:
             function.returns, function.returns_code = ["result"], False
-        if function.name not in self.decisions.functions:
+        if not decided.reason:
             function.doc = describe(function)
 
-    def param(self, function: str, p: Param) -> Param:
+    def param(self, decided: FunctionDecision, p: Param) -> Param:
         base, stars = split_type(p.c_type)
-        place = f"{function}.{p.c_name}"
-        if place in self.decisions.lengths:
-            return replace(p, kind=Kind("none", "length", aux=self.decisions.lengths[place]))
-        if place in self.decisions.defaults:
+        if p.c_name in decided.lengths:
+            return replace(p, kind=Kind("none", "length", aux=decided.lengths[p.c_name]))
+        if p.c_name in decided.defaults:
             return replace(p, kind=Kind("in", "or_zero"))
-        fixed = self.decisions.fixed.get(place)
-        if fixed is not None:
-            return replace(p, kind=Kind("none", "fixed", str(fixed)))
-        chosen = next(
-            (a for a in self.decisions.assembled.get(function, []) if a.param == p.c_name), None
-        )
+        if p.c_name in decided.fixed:
+            return replace(p, kind=Kind("none", "fixed", str(decided.fixed[p.c_name])))
+        chosen = next((a for a in decided.assembled if a.param == p.c_name), None)
         numpy_struct = self.numpy_struct(base) if stars == 1 else None
         if chosen and chosen.type:
             numpy_struct = self.types[chosen.type]
-        is_read = place in self.decisions.inputs
+        is_read = p.c_name in decided.inputs
         if numpy_struct is None:
             return replace(p, kind=Kind("in", "intptr")) if is_read else p
-        if place in self.decisions.objects:
+        if p.c_name in decided.objects:
             return replace(p, kind=Kind("in", "object", numpy_struct.name))
         if chosen is None and (is_read or p.c_type.startswith("const ")):
             return replace(p, kind=Kind("in", "data", numpy_struct.name))

@@ -35,7 +35,7 @@ def assembled_types(facts: Facts, types, decisions: Decisions) -> set[str]:
     names = set()
     for function in facts.functions:
         params = {p.name: split_type(p.c_type)[0] for p in function.params}
-        for assembled in decisions.assembled.get(function.name, []):
+        for assembled in decisions.function(function.name).assembled:
             names.add(types.canonical(params[assembled.param]))
     return names
 

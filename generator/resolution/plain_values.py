@@ -11,7 +11,7 @@ import re
 
 from .. import releases
 from ..classify import split_type
-from ..decisions import Decisions, Override
+from ..decisions import Decisions, FunctionDecision
 from ..facts import FactFunction, Facts
 from ..kinds import Kind
 from ..model import Function, Param
@@ -140,30 +140,29 @@ def bracketed(word: str, aux: str, base: str, types, fact: FactFunction, structs
 
 
 def make_function(
-    fact: FactFunction, types, structs, decisions: Decisions, override: Override
+    fact: FactFunction, types, structs, decisions: Decisions, decided: FunctionDecision
 ) -> Function:
     """Create a function; `resolve_function` sets the properties common to all conventions."""
-    params = [param(fact, p, types, structs, decisions, override) for p in fact.params]
-    name = function_name(fact.c_name, decisions)
+    params = [param(fact, p, types, structs, decisions, decided) for p in fact.params]
     function = Function(fact.name, fact.c_name, fact.ret, params, fact.header, fact.since)
     function.flags = fact.flags
     function.version = releases.number(fact.since)
-    function.python_name = name
+    function.python_name = decided.name or function_name(fact.c_name, decisions)
     function.py = [argument(p) for p in params if p.kind.is_argument]
     function.returns = outputs(params, fact.ret, decisions)
-    if fact.name in decisions.returned:
+    if decided.code_is_result:
         function.returns, function.returns_code = ["result"], False
-    function.doc = override.doc or describe(function)
+    function.doc = decided.doc or describe(function)
     counts = {p.c_name for p in params if p.kind.is_a("none", "count")}
     if any(p.kind.is_a("out", "array") and p.aux in counts for p in params):
         function.body = "counted_call"
-    if fact.name in decisions.size_functions:
-        function.body, function.size_function = "queried_call", decisions.size_functions[fact.name]
+    if decided.size_function:
+        function.body, function.size_function = "queried_call", decided.size_function
     return function
 
 
-def param(fact, p, types, structs, decisions: Decisions, override: Override) -> Param:
-    role = override.roles.get(p.name) or decisions.roles.get(f"{fact.name}.{p.name}") or p.kind
+def param(fact, p, types, structs, decisions: Decisions, decided: FunctionDecision) -> Param:
+    role = decided.roles.get(p.name, p.kind)
     kind = param_kind(role, p.c_type, types, fact, structs, decisions)
     name = decisions.rename.get(p.name) or snake_case(p.name)
     return Param(name, p.name, p.c_type, kind)
@@ -184,10 +183,12 @@ def variants(functions: list[Function], facts: Facts, make, decisions: Decisions
     """Further Python functions for C functions, with other parameters."""
     further = []
     by_name = {f.name: f for f in functions}
-    for name, c_name in decisions.variants.items():
-        fact = next(f for f in facts.functions if f.name == c_name)
-        function = make(fact, decisions.functions[name])
-        like = by_name[c_name]
+    for name, decided in decisions.functions.items():
+        if not decided.variant_of:
+            continue
+        fact = next(f for f in facts.functions if f.name == decided.variant_of)
+        function = make(fact, decided)
+        like = by_name[decided.variant_of]
         function.python_name = name
         function.signature = like.signature
         copy_call_properties(function, like)

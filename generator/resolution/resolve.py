@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from .. import releases
-from ..decisions import Decisions, Override
+from ..decisions import Decisions, FunctionDecision
 from ..facts import FactConstant, FactFunction, Facts
 from ..model import Enum, Function, Library, Param
 from . import exceptions, plain_values
@@ -19,10 +19,10 @@ from .sharing import attribute_tables, share_docs
 from .signatures import capsule_signature
 from .type_table import TypeTable
 
-NO_OVERRIDE = Override("")
-
 
 def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None = None) -> Library:
+    if unknown := decisions.named_functions - {f.name for f in facts.functions}:
+        raise ValueError(f"{decisions.library}: no such function: {', '.join(sorted(unknown))}")
     types = TypeTable(facts, decisions)
     share_docs(decisions, types.enums, uses or {})
     raises = decisions.convention != "status_codes"
@@ -39,9 +39,6 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
         functions += plain_values.variants(functions, facts, make, decisions)
     if raises:
         exceptions.find_size_functions(functions, decisions)
-    unknown = set(decisions.functions) - {f.name for f in functions} - {*decisions.variants}
-    if unknown:
-        raise ValueError(f"{facts.library}.toml: no such function: {', '.join(sorted(unknown))}")
     enums = all_enums(facts, types, decisions) if raises else types.enums
     tables = attribute_tables(decisions, types.enums, uses or {})
     if decisions.convention == "plain_values":
@@ -82,46 +79,46 @@ def all_enums(facts: Facts, types: TypeTable, decisions: Decisions) -> list[Enum
 
 
 def maker_of(decisions: Decisions, types: TypeTable, structs):
-    """The function that creates functions of a convention from facts and an override."""
+    """The function that creates functions of a convention from facts and a decision."""
     if decisions.convention == "plain_values":
-        return lambda fact, override: plain_values.make_function(
-            fact, types, structs.class_of, decisions, override
+        return lambda fact, decided: plain_values.make_function(
+            fact, types, structs.class_of, decisions, decided
         )
     make = exceptions.make_function if decisions.convention == "exceptions" else make_function
-    return lambda fact, override: make(fact, types, decisions, override)
+    return lambda fact, decided: make(fact, types, decisions, decided)
 
 
 def resolve_function(fact: FactFunction, make, types: TypeTable, decisions: Decisions) -> Function:
-    override = decisions.functions.get(fact.name, NO_OVERRIDE)
-    unknown = set(override.roles) - {p.name for p in fact.params}
-    if unknown:
+    decided = decisions.function(fact.name)
+    if unknown := decided.named_parameters - {p.name for p in fact.params}:
         raise ValueError(f"{fact.name}: no such parameter: {', '.join(sorted(unknown))}")
-    function = make(fact, override)
+    function = make(fact, decided)
     function.signature = capsule_signature(fact, types, decisions)
-    function.releases_gil = fact.name not in decisions.keeps_gil
+    function.releases_gil = decided.gil == "release"
     function.is_brief = bool(re.fullmatch(decisions.brief, fact.name))
     function.is_gated = function.releases_gil and bool(re.fullmatch(decisions.gated, fact.name))
-    function.older = older_variant(function, decisions)
-    function.is_hot = fact.name in decisions.hot or bool(
-        re.fullmatch(decisions.hot_pattern, fact.name)
-    )
-    function.in_python = fact.name not in decisions.cimport_only
-    function.body = override.body or function.body or returned_struct_body(function, decisions)
-    function.overloads = override.overloads
-    function.result = override.result
-    function.is_corrected = bool(override.roles)
+    function.older = older_variant(function, decided)
+    function.is_hot = decided.hot or bool(re.fullmatch(decisions.hot, fact.name))
+    is_lookup = decided.needs == "context" and re.fullmatch(decisions.lookups, fact.name)
+    function.needs = "driver" if is_lookup else decided.needs
+    function.is_release = bool(re.fullmatch(decisions.releases, fact.name))
+    function.in_python = not decided.cimport_only
+    function.body = decided.body or function.body or returned_struct_body(function, decisions)
+    function.aliases = decided.aliases
+    function.overloads = decided.overloads
+    function.result = decided.result
+    function.is_corrected = bool(decided.roles) and not decisions.face_of
     return function
 
 
 def make_function(
-    fact: FactFunction, types: TypeTable, decisions: Decisions, override: Override
+    fact: FactFunction, types: TypeTable, decisions: Decisions, decided: FunctionDecision
 ) -> Function:
     """Create a function of the convention "status_codes"."""
-    wraps = fact.name in decisions.wrapped_callbacks
     params = []
     for p in fact.params:
-        role = override.roles.get(p.name, p.kind)
-        if role.startswith("callback") and not wraps:
+        role = decided.roles.get(p.name, p.kind)
+        if role.startswith("callback") and not decided.wraps_callback:
             role = "in"
         kind = param_kind(role, p.c_type, types, fact)
         params.append(Param(decisions.rename.get(p.name, p.name), p.name, p.c_type, kind))
@@ -138,8 +135,8 @@ def make_function(
     function.py = python_parameters(params)
     function.python_name = fact.name
     function.returns = outputs(params, fact.ret, decisions)
-    function.wraps_callback = wraps
-    function.doc = override.doc or describe(function, decisions)
+    function.wraps_callback = decided.wraps_callback
+    function.doc = decided.doc or describe(function, decisions)
     return function
 
 
@@ -174,9 +171,9 @@ def returned_struct_body(function: Function, decisions: Decisions) -> str | None
     return "bare_struct" if "inline" in function.flags else "returned_struct"
 
 
-def older_variant(function: Function, decisions: Decisions) -> int:
+def older_variant(function: Function, decided: FunctionDecision) -> int:
     """The newest older variant that may replace a function; 0: none."""
-    if function.name not in decisions.older_variants:
+    if not decided.older_variants:
         return 0
     if not function.older_versions:
         raise ValueError(f"{function.name} has no older variant of the same C type")

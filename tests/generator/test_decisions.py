@@ -7,10 +7,9 @@ import tomllib
 import pytest
 
 from generator import api_file, decisions
+from generator.decisions import tables
 from generator.kinds import VALUES
 from generator.libraries import HERE, library_names, load
-
-LISTS = ("cimport_only", "keeps_gil", "hot", "wrapped_callbacks")
 
 
 @pytest.fixture(params=library_names())
@@ -29,9 +28,8 @@ def functions(name):
 
 
 def test_every_decision_has_a_reason(data):
-    without = [t for t in data if t not in ("library", "functions", "fields", "joint_lists")]
-    without = [t for t in without if not data[t].get("reason")]
-    without += [f for f, table in data.get("functions", {}).items() if not table.get("reason")]
+    apart = ("library", "functions", "reasons", "fields", "joint_lists")
+    without = [t for t in data if t not in apart and not data[t].get("reason")]
     without += [n for n, table in data.get("joint_lists", {}).items() if not table.get("reason")]
     without += [
         f"{struct}.{field}"
@@ -49,21 +47,71 @@ def test_a_table_of_another_name_is_refused(tmp_path, toy_folder):
         decisions.read(tmp_path / "toy.toml")
 
 
-@pytest.mark.parametrize("table", LISTS)
-def test_every_listed_function_exists(data, functions, table):
-    assert set(data.get(table, {}).get("names", ())) <= functions
+TOY = """
+[library]
+name = "toy"
+headers = ["toy.h"]
+result_enum = "toyResult"
+success = "TOY_SUCCESS"
+not_found = "TOY_MISSING"
+
+[reasons]
+hot = "Called often."
+
+[functions]
+toyOpen = { hot = true }
+"""
+REFUSED = {
+    'toyRun = { keep_gil = true, reason = "R" }': "toyRun: there is no property keep_gil",
+    "toyRun = {}": "toyRun: the entry says nothing; remove it, or add a property",
+    'toyRun = { reason = "R" }': "toyRun: the entry says nothing; remove it, or add a property",
+    "toyRun = { hot = false }": "toyRun: hot has its default value; remove it",
+    'toyRun = { gil = "release" }': "toyRun: gil has its default value; remove it",
+    "toyRun = { cimport_only = true }": (
+        "toyRun: cimport_only has no reason, neither here nor in [reasons]"
+    ),
+    'toyRun = { gil = "kept", reason = "R" }': "toyRun: gil is 'kept', not one of release, keep",
+    'toyRun = { gil = "keep", waits = true, reason = "R" }': (
+        "toyRun: it waits, so it must release the GIL: another thread may need the GIL to go on"
+    ),
+}
 
 
-@pytest.mark.parametrize("table", ["hot", "brief"])
+def read_text(tmp_path, text):
+    (tmp_path / "toy.toml").write_text(text)
+    return decisions.read(tmp_path / "toy.toml")
+
+
+def test_entries_share_a_reason_or_have_their_own(tmp_path):
+    own = 'toyRun = { hot = true, gil = "keep", reason = "Returns at once." }\n'
+    functions = read_text(tmp_path, TOY + own).functions
+    assert functions["toyOpen"].hot and functions["toyOpen"].gil == "release"
+    assert functions["toyRun"].hot and functions["toyRun"].gil == "keep"
+
+
+@pytest.mark.parametrize("entry", REFUSED)
+def test_an_entry_is_refused_with_its_problem(tmp_path, entry):
+    with pytest.raises(ValueError, match=re.escape(f"toy.toml: [functions] {REFUSED[entry]}")):
+        read_text(tmp_path, TOY + entry)
+
+
+def test_a_reason_without_an_entry_is_refused(tmp_path):
+    text = TOY.replace("[functions]", 'gil = "Returns at once."\n\n[functions]')
+    with pytest.raises(ValueError, match=r"toy\.toml: \[reasons\]: no function has gil"):
+        read_text(tmp_path, text)
+
+
+def test_entries_of_one_line_are_sorted_by_name(name):
+    path = HERE / "overrides" / f"{name}.toml"
+    entries = re.findall(r"^(\w+) = \{", path.read_text(), re.MULTILINE)
+    listed = [n for n in entries if n in decisions.read(path).functions]
+    assert listed == sorted(listed)
+
+
+@pytest.mark.parametrize("table", ["hot", "brief", "lookups", "releases"])
 def test_a_pattern_of_functions_matches_some(data, functions, table):
     if "pattern" in data.get(table, {}):
-        assert any(re.fullmatch(decisions.pattern(data[table]), f) for f in functions)
-
-
-def test_no_list_names_a_function_twice(data):
-    for table in LISTS:
-        names = data.get(table, {}).get("names", [])
-        assert len(names) == len(set(names)), table
+        assert any(re.fullmatch(tables.pattern(data[table]), f) for f in functions)
 
 
 def test_every_field_of_a_decision_exists(data, name):

@@ -3,7 +3,8 @@
 
 import pytest
 
-from generator import decisions, releases
+from generator import releases
+from generator.decisions import FunctionDecision
 from generator.facts import FactFunction
 from generator.model import Function
 from generator.resolution.resolve import older_variant
@@ -50,28 +51,25 @@ def function(*flags):
     return Function(fact.name, fact.c_name, fact.ret, [], fact.header, fact.since, 12080, flags)
 
 
-class Chosen:
-    older_variants = frozenset({"cuTime"})
+CHOSEN = FunctionDecision(older_variants=True)
 
 
 def test_the_newest_older_variant_is_used_if_decided():
-    assert older_variant(function("also 2.0", "also 3.2"), Chosen) == 3020
+    assert older_variant(function("also 2.0", "also 3.2"), CHOSEN) == 3020
 
 
 def test_a_decision_without_the_fact_is_an_error():
     with pytest.raises(ValueError, match="cuTime has no older variant of the same C type"):
-        older_variant(function(), Chosen)
+        older_variant(function(), CHOSEN)
 
 
 def test_without_a_decision_no_variant_is_used():
-    nothing = type("Nothing", (), {"older_variants": frozenset()})
-    assert older_variant(function("also 2.0"), nothing) == 0
+    assert older_variant(function("also 2.0"), FunctionDecision()) == 0
 
 
 def test_every_decision_about_the_driver_has_its_fact():
     from generator import libraries
 
-    chosen = decisions.read(libraries.HERE / "overrides" / "driver.toml").older_variants
-    by_name = {f.name: f for f in libraries.load("driver").functions}
-    assert chosen
-    assert all(by_name[name].older for name in chosen)
+    driver = libraries.load("driver")
+    chosen = {name for name, one in driver.decisions.functions.items() if one.older_variants}
+    assert chosen == {f.name for f in driver.functions if f.older} != set()

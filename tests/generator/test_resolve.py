@@ -5,7 +5,7 @@ import dataclasses
 
 import pytest
 
-from generator.decisions import Override
+from generator.decisions import FunctionDecision
 from generator.resolution import resolve
 
 
@@ -66,15 +66,27 @@ def test_decisions_become_flags(functions):
 
 
 def test_functions_are_hot_or_brief_by_a_pattern(toy_facts, toy_decisions):
-    decisions = dataclasses.replace(toy_decisions, hot_pattern=r"toyGet\w+", brief="toyQueue")
+    decisions = dataclasses.replace(toy_decisions, hot=r"toyGet\w+", brief="toyQueue")
     functions_ = resolve.resolve(toy_facts, decisions).functions
     hot = [f.name for f in functions_ if f.is_hot]
     assert "toyGetName" in hot and "toyQueue" in hot and "toyListen" not in hot
     assert [f.name for f in functions_ if f.is_brief] == ["toyQueue"]
 
 
+def test_a_function_needs_a_context_unless_an_entry_or_a_pattern_decides(toy_facts, toy_decisions):
+    decided = {"toyGetName": FunctionDecision(needs="nothing")}
+    decisions = dataclasses.replace(
+        toy_decisions, functions=decided, lookups=r"toyGet\w+", releases=r"\w*Queue"
+    )
+    functions_ = {f.name: f for f in resolve.resolve(toy_facts, decisions).functions}
+    assert functions_["toyGetName"].needs == "nothing"
+    assert functions_["toyGetProperty"].needs == "driver"
+    assert functions_["toyQueue"].needs == "context"
+    assert [f.name for f in functions_.values() if f.is_release] == ["toyQueue"]
+
+
 def test_an_unwrapped_callback_is_a_handle_and_an_address(toy_facts, toy_decisions):
-    decisions = dataclasses.replace(toy_decisions, wrapped_callbacks=set())
+    decisions = dataclasses.replace(toy_decisions, functions={})
     by_name = {f.name: f for f in resolve.resolve(toy_facts, decisions).functions}
     assert kinds(by_name["toyListen"])[1:3] == ["in:handle:toyListener", "in:voidp"]
 
@@ -86,20 +98,30 @@ def test_an_override_replaces_a_role(functions, toy_facts, toy_decisions):
 
 
 def test_an_override_of_an_unknown_function_is_refused(toy_facts, toy_decisions):
-    decisions = dataclasses.replace(toy_decisions, functions={"toyGone": Override("was there")})
+    entries = {"toyGone": FunctionDecision("was there")}
+    decisions = dataclasses.replace(toy_decisions, functions=entries)
     with pytest.raises(ValueError, match="no such function: toyGone"):
         resolve.resolve(toy_facts, decisions)
 
 
-def test_an_override_of_an_unknown_parameter_is_refused(toy_facts, toy_decisions):
-    override = Override("was there", roles={"gone": "out"})
+@pytest.mark.parametrize("place", ["variant_of", "size_function"])
+def test_an_entry_that_names_an_unknown_function_is_refused(toy_facts, toy_decisions, place):
+    entries = {"toyOpen": FunctionDecision(**{place: "toyLost"})}
+    decisions = dataclasses.replace(toy_decisions, functions=entries)
+    with pytest.raises(ValueError, match="toy: no such function: toyLost"):
+        resolve.resolve(toy_facts, decisions)
+
+
+@pytest.mark.parametrize(("place", "value"), [("roles", "out"), ("lengths", "box"), ("fixed", 1)])
+def test_an_override_of_an_unknown_parameter_is_refused(toy_facts, toy_decisions, place, value):
+    override = FunctionDecision("was there", **{place: {"gone": value}})
     decisions = dataclasses.replace(toy_decisions, functions={"toyOpen": override})
     with pytest.raises(ValueError, match="toyOpen: no such parameter: gone"):
         resolve.resolve(toy_facts, decisions)
 
 
 def test_an_unknown_role_is_refused(toy_facts, toy_decisions):
-    override = Override("typing error", roles={"box": "out-list{n}"})
+    override = FunctionDecision("typing error", roles={"box": "out-list{n}"})
     decisions = dataclasses.replace(toy_decisions, functions={"toyOpen": override})
     with pytest.raises(ValueError, match="toyOpen: unknown role 'out-list{n}'"):
         resolve.resolve(toy_facts, decisions)

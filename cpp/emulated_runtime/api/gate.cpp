@@ -2,16 +2,17 @@
 // Prepares the context of each call and records its error.
 #include "emulated_runtime/api/gate.hpp"
 
-#include "emulated_runtime/api/function_policy.hpp"
+#include "emulated_runtime/api.hpp"
 #include "emulated_runtime/process/connection.hpp"
 #include "emulated_runtime/process/context.hpp"
 #include "emulated_runtime/process/thread.hpp"
+#include "emulated_runtime/requirements.hpp"
 
 namespace halfwarp::emulated_runtime::api {
 namespace {
 
 cudaError_t prepare(unsigned function_index) noexcept {
-  switch (needs_of[function_index]) {
+  switch (requirements[function_index].state) {
     case needs::nothing:
       return cudaSuccess;
     case needs::connection:
@@ -22,6 +23,11 @@ cudaError_t prepare(unsigned function_index) noexcept {
       return make_context_current();
   }
   return cudaErrorUnknown;
+}
+
+// Returns whether the function returns the last error, which must not be recorded again.
+constexpr bool returns_last_error(unsigned index) {
+  return index == index_of("cudaGetLastError") || index == index_of("cudaPeekAtLastError");
 }
 
 }  // namespace

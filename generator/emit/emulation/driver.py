@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from ...model import Function, Library
 from ..slots_hpp import first_line, per_thread_suffix
-from .front import Front, arguments, parameter_types, parameters
+from .front import Front, arguments, parameter_types, parameters, requirements_header
 
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
     driver = libraries["driver"]
     front = Front(driver, "emulator", driver.functions, per_thread=True)
-    return front.files() | {"build/generated/emulator/names.cpp": names_source(driver)}
+    return front.files() | {
+        "build/generated/emulator/names.cpp": names_source(driver),
+        "build/generated/emulator/requirements.hpp": requirements_header(front),
+    }
 
 
 def names_source(library: Library) -> str:

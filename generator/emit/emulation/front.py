@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ...decisions.functions import WORDS
 from ...model import Function, Library
 from ..slots_hpp import first_line, includes, per_thread_suffix
 
@@ -88,6 +89,32 @@ consteval unsigned index_of(std::string_view name) {{
 }}
 
 {declarations(front.functions)}
+}}  // namespace {front.namespace}
+"""
+
+
+def requirements_header(front: Front) -> str:
+    """The state that each function needs, and whether it releases a resource."""
+    rows = "".join(
+        f"    {{needs::{f.needs}, {str(f.is_release).lower()}}},  // {f.name}\n"
+        for f in front.functions
+    )
+    return f"""{first_line([front.library])}#pragma once
+
+#include <cstdint>
+
+namespace {front.namespace} {{
+
+enum class needs : std::uint8_t {{ {", ".join(reversed(WORDS["needs"]))} }};
+
+struct requirement {{
+  needs state;
+  bool releases;
+}};
+
+inline constexpr requirement requirements[] = {{
+{rows}}};
+
 }}  // namespace {front.namespace}
 """
 

@@ -10,7 +10,7 @@ from ... import api_file
 from ...kinds import Kind
 from ...model import Enum, Function, Library, Param
 from ..slots_hpp import first_line
-from .front import Front, arguments, parameters
+from .front import Front, arguments, parameters, requirements_header
 
 FORWARDS = Path(__file__).with_suffix(".toml")
 FOR_PROGRAMS = Path(__file__).with_name("programs.api")
@@ -26,6 +26,7 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
     functions = exported_functions(runtime)
     front = Front(runtime, FOLDER, functions, per_thread=True, forwards=forwards(functions))
     return front.files() | {
+        f"build/generated/{FOLDER}/requirements.hpp": requirements_header(front),
         f"build/generated/{FOLDER}/forwarding.cpp": forwarding_source(front),
         f"build/generated/{FOLDER}/error_table.cpp": error_table(runtime),
         f"build/generated/{FOLDER}/driver_names.cpp": driver_names(libraries["driver"]),
@@ -40,6 +41,7 @@ def exported_functions(runtime: Library) -> list[Function]:
 
 def functions_for_programs() -> list[Function]:
     """Functions that only compiled programs can call."""
+    needs = tomllib.loads(FORWARDS.read_text("utf-8"))["needs"]
     return [
         Function(
             name=fact.name,
@@ -48,6 +50,7 @@ def functions_for_programs() -> list[Function]:
             params=[Param(p.name, p.name, p.c_type, Kind(p.kind)) for p in fact.params],
             header=fact.header,
             flags=fact.flags,
+            needs=needs.get(fact.name, "context"),
         )
         for fact in api_file.read(FOR_PROGRAMS).functions
     ]

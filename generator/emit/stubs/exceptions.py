@@ -107,12 +107,9 @@ class ExceptionsWriter(Writer):
 
     def parts(self) -> list[str]:
         library = self.library
-        aliases = library.decisions.function_aliases.items()
-        functions = [self.function(f) for f in library.functions if f.in_python]
-        by_name = {f.python_name: f for f in library.functions if f.in_python}
-        functions += [
-            self.function(replace(by_name[own], python_name=alias)) for alias, own in aliases
-        ]
+        shown = [f for f in library.functions if f.in_python]
+        aliases = [replace(f, python_name=alias) for f in shown for alias in f.aliases]
+        functions = [self.function(f) for f in (*shown, *aliases)]
         return [
             KERNEL_PARAMS if any("_KernelParams" in text for text in functions) else "",
             OPTIONS if any("_Options" in text for text in functions) else "",

@@ -45,9 +45,8 @@ def module(library):
 
 @pytest.fixture(scope="module")
 def functions(library):
-    by_name = {f.python_name: f for f in library.functions if f.in_python}
-    aliases = library.decisions.function_aliases
-    return by_name | {alias: by_name[own] for alias, own in aliases.items()}
+    shown = [f for f in library.functions if f.in_python]
+    return {name: f for f in shown for name in (f.python_name, *f.aliases)}
 
 
 def deviation(table, library, name, otherwise):

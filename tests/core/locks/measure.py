@@ -2,9 +2,9 @@
 """Measures which driver calls wait while another thread's cuMemFree waits for a host function.
 
 Run on a GPU as ``python -m tests.core.locks.measure [LIBRARY]``; LIBRARY is the driver to measure.
-The context lock is held for `HELD` seconds during each call. Enter the results in
-`tests/context_lock.py`; a call that differs from that file is marked. The emulator has no such
-lock: there, the command only checks the calls themselves.
+The context lock is held for `HELD` seconds during each call. Enter the results as `waits` in
+`generator/overrides/driver.toml`; a call that differs from that file is marked. The emulator has no
+such lock: there, the command only checks the calls themselves.
 """
 
 import ctypes

@@ -62,13 +62,13 @@ exception = "toyError"
 reason = "Asked for by name."
 LostError = "TOY_ERROR_LOST"
 
-[python_names]
-reason = "Reads better."
-toyStop = "halt"
+[reasons]
+name = "Reads better."
+text_size = "The header states them in prose."
 
-[text_sizes]
-reason = "The header states them in prose."
-toyBoxName = 80
+[functions]
+toyStop = { name = "halt" }
+toyBoxName = { text_size = 80 }
 
 [numpy_structs.anonymous]
 "toyPair_t.inner" = "PairInner"
