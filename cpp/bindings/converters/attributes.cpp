@@ -34,8 +34,8 @@ bool from_integer(frame&, const attribute&, PyObject* object, word& out) {
 bool from_f32(frame&, const attribute&, PyObject* object, word& out) {
   return float_argument(object, kind::f32, out);
 }
-bool from_enum(frame&, const attribute&, PyObject* object, word& out) {
-  return enum_argument(object, out);
+bool from_enum(frame& c, const attribute& a, PyObject* object, word& out) {
+  return enum_argument(object, owner_of(c.lib, a), a.type, out);
 }
 
 bool from_bool(frame&, const attribute&, PyObject* object, word& out) {

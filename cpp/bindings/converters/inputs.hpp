@@ -46,7 +46,7 @@ struct parameter<K> {
 template <>
 struct parameter<kind::enumeration> {
   static bool prepare(auto& c, int i, const param& p) {
-    return enum_argument(c.argument(p), c.w[i]);
+    return enum_argument(c.argument(p), c.lib, p.type, c.w[i]);
   }
 };
 

@@ -227,7 +227,7 @@ struct parameter<kind::in_out_enumeration> : parameter<kind::out_enumeration> {
   static bool prepare(auto& c, int i, const param& p) {
     c.add_output();
     c.point_to_cell(i);
-    return enum_argument(c.argument(p), c.cell[i]);
+    return enum_argument(c.argument(p), c.lib, p.type, c.cell[i]);
   }
 };
 

@@ -28,7 +28,9 @@ raised raise_expected(const char* expected, PyObject* got) {
 }
 
 raised raise_short(word length, word count) {
-  return raise_error(PyExc_RuntimeError, "List is too small: %llu < %llu", length, count);
+  return raise_error(PyExc_RuntimeError,
+                     "List is too small: %llu < %llu; it needs as many elements as the count says",
+                     length, count);
 }
 
 raised add_context(const char* format, ...) {

@@ -209,7 +209,7 @@ bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
   PyTypeObject* metaclass = fast_enum_metaclass();
   if (metaclass && PyObject_TypeCheck(reinterpret_cast<PyObject*>(Py_TYPE(value)), metaclass)) {
     word number;
-    if (!enum_argument(value, number)) return false;
+    if (!integer_slow(value, kind::enumeration, number)) return false;
     store(cell, number, 4);
     return true;
   }

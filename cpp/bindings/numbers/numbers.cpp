@@ -97,6 +97,14 @@ bool number_slow(PyObject* object, kind k, word& out) {
   return ok;
 }
 
+bool enumerator_slow(PyObject* object, const library& lib, int type, word& out) {
+  if (type < 0 || PyIndex_Check(object) || converts_to_integer(object))
+    return integer_slow(object, kind::enumeration, out);
+  const char* name = short_name(lib.enums[std::size_t(type)].name);
+  return raise_error(PyExc_TypeError, "expected %s or an integer, got %s", name,
+                     Py_TYPE(object)->tp_name);
+}
+
 bool float_argument(PyObject* object, kind k, word& out) {
   double value = PyFloat_AsDouble(object);
   if (value == -1.0 && PyErr_Occurred()) {

@@ -22,6 +22,8 @@ bool integer_slow(PyObject* object, kind k, word& out);
 // Converts a count or size, which programs compute with floats (`n * 0.5`). Accepts a float of
 // integral value with a DeprecationWarning. Handles, addresses and enumerators must be integers.
 bool number_slow(PyObject* object, kind k, word& out);
+// Converts an enumerator. The message names the class of enumeration `type` unless it is -1.
+bool enumerator_slow(PyObject* object, const library& lib, int type, word& out);
 bool float_argument(PyObject* object, kind k, word& out);
 
 // Reads an int of one digit without allocation or a call.
@@ -97,10 +99,10 @@ inline bool number_argument(PyObject* object, word& out) {
 }
 
 // Converts an enumerator: a member or any int.
-inline bool enum_argument(PyObject* object, word& out) {
+inline bool enum_argument(PyObject* object, const library& lib, int type, word& out) {
   if (PyLong_Check(object) && digit_value(object, out)) [[likely]]
     return true;
-  return integer_slow(object, kind::enumeration, out);
+  return enumerator_slow(object, lib, type, out);
 }
 
 // Stores the low `size` bytes of a word; a float has its own width already.

@@ -47,7 +47,7 @@ int write_element(const library& lib, const field& f, PyObject* target, char* da
     return copy_struct(as_storage(target), data, as_struct(value),
                        reinterpret_cast<void*>(converted), lib.classes[f.type].size);
   }
-  bool ok = f.element == kind::enumeration ? enum_argument(value, converted)
+  bool ok = f.element == kind::enumeration ? enum_argument(value, lib, f.type, converted)
                                            : handle_slow(value, lib, f.type, converted);
   if (ok) store(data, converted, element_size(lib, f));
   return ok ? 0 : -1;

@@ -71,9 +71,9 @@ PyObject* read_address(const library&, const field&, PyObject*, char* data) {
   return PyLong_FromUnsignedLongLong(load<word>(data));
 }
 
-int write_enum(const library&, const field& f, PyObject*, char* data, PyObject* value) {
+int write_enum(const library& lib, const field& f, PyObject*, char* data, PyObject* value) {
   word converted;
-  if (!enum_argument(value, converted)) return -1;
+  if (!enum_argument(value, lib, f.type, converted)) return -1;
   store(data, converted, f.size);
   return 0;
 }

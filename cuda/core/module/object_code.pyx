@@ -351,8 +351,8 @@ cdef bytes symbol_of(ObjectCode self, object name):
 cdef int check_loadable(ObjectCode self) except -1:
     if self.format not in LOADABLE:
         raise RuntimeError(f'Unsupported code type "{self.format}": only {", ".join(LOADABLE)} can '
-                           "be loaded; link the code first, for example with "
-                           "cuda.bindings.nvjitlink")
+                           "be loaded; link the code first, with Linker(code).link('cubin'); "
+                           "LTO-IR needs LinkerOptions(link_time_optimization=True)")
     return 0
 
 

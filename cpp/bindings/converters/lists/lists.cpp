@@ -28,7 +28,9 @@ bool convert_integer(frame&, int, PyObject* object, word& out) {
   return integer_argument<K>(object, out);
 }
 
-bool convert_enum(frame&, int, PyObject* object, word& out) { return enum_argument(object, out); }
+bool convert_enum(frame& c, int type, PyObject* object, word& out) {
+  return enum_argument(object, c.lib, type, out);
+}
 
 bool convert_handle(frame& c, int type, PyObject* object, word& out) {
   return handle_slow(object, c.lib, type, out, false);
