@@ -44,7 +44,7 @@ class NumpyCalls:
         function.returns = outputs(params, fact.ret, self.decisions)
         if decided.code_is_result:
             function.returns, function.returns_code = ["result"], False
-        if not decided.reason:
+        if not decided.doc:
             function.doc = describe(function)
 
     def param(self, decided: FunctionDecision, p: Param) -> Param:

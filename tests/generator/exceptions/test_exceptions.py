@@ -5,6 +5,7 @@ import pytest
 
 from generator import api_file, decisions
 from generator.emit.cimport import c_headers, function_pxd
+from generator.libraries import library_names, load
 from generator.resolution import resolve
 
 API = """\
@@ -149,6 +150,18 @@ def test_an_unknown_role_names_the_function(tmp_path):
     (tmp_path / "toy.toml").write_text(DECISIONS)
     with pytest.raises(ValueError, match="toyBoxGetLog: unknown role 'sideways'"):
         resolve.resolve(api_file.read(tmp_path / "toy.api"), decisions.read(tmp_path / "toy.toml"))
+
+
+@pytest.mark.parametrize("name", library_names())
+def test_the_documentation_names_the_outputs(name):
+    """Decisions about structs change the outputs after the roles are known."""
+    library = load(name)
+    written = {name for name, decided in library.decisions.functions.items() if decided.doc}
+    for function in library.functions:
+        if library.raises and function.name not in written:
+            outputs = ", ".join(function.returns) or "None"
+            outputs = f"({outputs})" if len(function.returns) > 1 else outputs
+            assert function.doc.startswith(f"Returns {outputs}. C function "), function.name
 
 
 def test_guards_survive_the_round_trip(tmp_path):
