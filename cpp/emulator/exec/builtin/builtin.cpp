@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "emulator/exec/access.hpp"
+#include "emulator/exec/check/init_checker.hpp"
 #include "emulator/exec/schedule/state.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -79,7 +80,7 @@ void set_builtin_result(warp& w, const instruction& instr, int lane, std::uint64
             ? w.local + static_cast<std::size_t>(lane) * w.local_stride + w.frame_base + p.to
             : w.at<std::byte>(p.to) + static_cast<std::size_t>(lane) * p.bytes;
     std::memcpy(to, &value, std::min<std::size_t>(sizeof value, p.bytes));
-    if (auto& definedness = w.block->launch->definedness) {
+    if (auto* definedness = w.block->launch->definedness) {
       const bool is_memory = p.to_place == parameter_copy::place::memory;
       definedness->define_result(w, {w.current, is_memory, p.to}, p.bytes, lane);
     }

@@ -9,6 +9,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/builtin/builtin.hpp"
+#include "emulator/exec/check/init_checker.hpp"
 #include "emulator/exec/schedule/state.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -27,7 +28,7 @@ class argument_reader {
   T next() {
     address_ = (address_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
     T value{};
-    if (auto& definedness = w_.block->launch->definedness) {
+    if (auto* definedness = w_.block->launch->definedness) {
       definedness->use_argument(w_, call_, lane_, address_, sizeof(T));
     }
     read_generic(w_, lane_, address_, &value, sizeof(T));

@@ -19,26 +19,26 @@ range_use use_of(const race_site& site) {
 
 }  // namespace
 
-access_recorder::access_recorder(const launch_state& launch)
-    : launch_{launch}, sites_{make_race_sites(launch, first_site_)} {}
-
-void access_recorder::record(warp& w, const instruction& instr, lane_mask lanes) {
-  const auto function = w.function - launch_.code.functions.data();
-  const auto index = &instr - w.function->code.data();
-  const race_site& site =
-      sites_[first_site_[static_cast<std::size_t>(function)] + static_cast<std::size_t>(index)];
-  const bool is_copy = instr.run == &run_copy;
+void access_recorder::record(const warp_access& access) {
+  const race_site& site = access.site;
+  const bool is_copy = access.instr.run == &run_copy;
   // A strong load expects writes by others at the same time.
   const bool is_watch = site.reach != race::scope::weak && site.shape.use == memory_use::load;
   const bool is_access = site.use == race_site::role::access && !site.shape.is_shared && !is_watch;
   if (!is_copy && !is_access) return;
-  const std::uint32_t bytes =
-      is_copy ? instr.flags & copy_flag::bytes : elements_of(instr, site.shape) * site.shape.bytes;
   const range_use use = is_copy ? range_use::read : use_of(site);
+  if (access.is_regular) {
+    if (access.is_shared) return;
+    for (const auto& part : access.halves) add(part.address, access.bytes_of(part), use);
+    return;
+  }
+  const std::uint32_t bytes = is_copy ? access.instr.flags & copy_flag::bytes
+                                      : elements_of(access.instr, site.shape) * site.shape.bytes;
   const memory::address_space& space = launch_.space;
-  for (; lanes; lanes &= lanes - 1) {
-    const std::uint64_t at = read_register(w, instr.operand[4], std::countr_zero(lanes), 8) +
-                             static_cast<std::uint64_t>(instr.immediate);
+  for (lane_mask lanes = access.lanes; lanes; lanes &= lanes - 1) {
+    const std::uint64_t at =
+        read_register(access.view, access.instr.operand[4], std::countr_zero(lanes), 8) +
+        static_cast<std::uint64_t>(access.instr.immediate);
     const bool is_window = at - space.shared_window() < memory::window_bytes ||
                            at - space.local_window() < memory::window_bytes;
     if (!is_window) add(at, bytes, use);
@@ -50,12 +50,10 @@ void access_recorder::add(std::uint64_t address, std::uint32_t bytes, range_use 
     const std::uint64_t number = address / page_bytes, offset = address % page_bytes;
     const std::uint64_t bit = offset % 64;
     const auto part = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 64 - bit));
-    if (number != last_number_) {
-      last_page_ = &pages_[number];
-      last_number_ = number;
-    }
+    known_page& known = known_[number % known_.size()];
+    if (number != known.number) known = {number, &pages_[number]};
     const std::uint64_t ones = part == 64 ? ~0ull : (1ull << part) - 1;
-    (*last_page_)[static_cast<std::size_t>(use)][offset / 64] |= ones << bit;
+    (*known.bits)[static_cast<std::size_t>(use)][offset / 64] |= ones << bit;
     address += part;
     bytes -= part;
   }

@@ -8,7 +8,6 @@
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
 #include "emulator/exec/schedule/state.hpp"
-#include "emulator/exec/watch/access_shape.hpp"
 #include "emulator/ptx/analysis.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -19,28 +18,41 @@ void each_lane(lane_mask lanes, Visitor&& visit) {
   for (; lanes; lanes &= lanes - 1) visit(std::countr_zero(lanes));
 }
 
+void set(std::array<std::uint32_t, warp_size>& values, lane_mask lanes, std::uint32_t value) {
+  if (lanes == all_lanes) return values.fill(value);
+  each_lane(lanes, [&](int l) { values[static_cast<std::size_t>(l)] = value; });
+}
+
 }  // namespace
 
 void barrier_checker::begin(const block_state& block) {
+  last_block_ = nullptr;
   blocks_[&block].assign(block.warps.size(), {});
   copies_.begin(block);
 }
 
+std::vector<barrier_checker::stores>& barrier_checker::stores_of(const block_state& block) {
+  if (&block != last_block_) {
+    last_block_ = &block;
+    last_stores_ = &blocks_.at(&block);
+  }
+  return *last_stores_;
+}
+
 // Records stores: a thread that stores behind a barrier did not return early.
-void barrier_checker::record(warp& w, const instruction& instr, lane_mask lanes) {
-  copies_.record(w, instr, lanes);
-  if (w.current->depth != 0 || instr.kind != flow::next) return;
-  const memory_use use = shape_of(instr).use;
-  if (use < memory_use::store || use > memory_use::update) return;
-  const auto index = static_cast<std::uint32_t>(&instr - w.function->code.data());
-  stores& last = blocks_.at(w.block)[w.index];
-  each_lane(lanes, [&](int l) { last[static_cast<std::size_t>(l)] = index + 1; });
+void barrier_checker::record(const warp_access& access) {
+  copies_.record(access);
+  const memory_use use = access.site.shape.use;
+  const warp& w = access.view;
+  if (access.site.use != race_site::role::access || use == memory_use::load) return;
+  if (w.current->depth != 0 || access.instr.kind != flow::next) return;
+  const auto index = static_cast<std::uint32_t>(&access.instr - w.function->code.data());
+  set(stores_of(*w.block)[w.index], access.lanes, index + 1);
 }
 
 void barrier_checker::arrive(const warp& w, const instruction& instr, lane_mask lanes,
                              std::uint32_t count, const barrier_state& before) {
-  stores& last = blocks_.at(w.block)[w.index];
-  each_lane(lanes, [&](int l) { last[static_cast<std::size_t>(l)] = 0; });
+  set(stores_of(*w.block)[w.index], lanes, 0);
   const auto report = [&](std::string detail, std::string hint) {
     report::fault f = describe_fault(w, instr, std::countr_zero(lanes));
     f.detail = std::move(detail);
@@ -96,8 +108,9 @@ void barrier_checker::open(const block_state& block, const instruction& instr) {
   const instruction* const first = function.code.data();
   if (&instr < first || &instr >= first + function.code.size()) return;
   const auto barrier = static_cast<std::uint32_t>(&instr - first);
+  const std::vector<stores>& all = stores_of(block);
   for (const warp_state& w : block.warps) {
-    const stores& last = blocks_.at(&block)[w.view.index];
+    const stores& last = all[w.view.index];
     each_lane(w.view.existing & ~w.view.live, [&](int l) {
       const std::uint32_t store = last[static_cast<std::size_t>(l)];
       if (store == 0 || !follows_always(function, barrier, store - 1)) return;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emulator/exec/check/copy_checker.hpp"
+#include "emulator/exec/check/warp_access.hpp"
 #include "emulator/exec/warp.hpp"
 #include "emulator/report/fault.hpp"
 
@@ -28,7 +29,7 @@ class barrier_checker {
 
   void begin(const block_state& block);
   // Call before lanes execute an instruction. Its frame must be active.
-  void record(warp& w, const instruction& instr, lane_mask lanes);
+  void record(const warp_access& access);
   // Call when lanes arrive at a barrier. `before` is its state without them.
   void arrive(const warp& w, const instruction& instr, lane_mask lanes, std::uint32_t count,
               const barrier_state& before);
@@ -48,7 +49,11 @@ class barrier_checker {
   void add_finding(const finding_key& key, report::fault finding);
 
   const launch_state& launch_;
+  std::vector<stores>& stores_of(const block_state& block);
+
   std::unordered_map<const block_state*, std::vector<stores>> blocks_;
+  const block_state* last_block_ = nullptr;
+  std::vector<stores>* last_stores_ = nullptr;  // of this block
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> follows_;
   std::map<finding_key, report::fault> findings_;
   copy_checker copies_;

@@ -25,13 +25,21 @@ std::uint32_t thread_of(const warp& w, int lane) {
 }  // namespace
 
 copy_checker::copy_checker(const launch_state& launch) : launch_{launch} {
+  bool has_barriers = false;
   for (const function_code& function : launch.code.functions) {
-    for (const instruction& instr : function.code) is_tracked_ &= instr.run != &run_copy_arrive;
+    for (const instruction& instr : function.code) {
+      is_tracked_ |= instr.run == &run_copy;
+      has_barriers |= instr.run == &run_copy_arrive;
+    }
   }
+  is_tracked_ &= !has_barriers;
 }
 
-void copy_checker::record(warp& w, const instruction& instr, lane_mask lanes) {
-  if (!is_tracked_ || !instr.run) return;
+void copy_checker::record(const warp_access& access) {
+  if (!is_tracked_) return;
+  warp& w = access.view;
+  const instruction& instr = access.instr;
+  const lane_mask lanes = access.lanes;
   block_copies& copies = blocks_.at(w.block);
   if (instr.run == &run_copy) {
     start(copies, w, instr, lanes);
@@ -39,8 +47,8 @@ void copy_checker::record(warp& w, const instruction& instr, lane_mask lanes) {
     each_lane(lanes, [&](int l) { ++copies.groups[thread_of(w, l)]; });
   } else if (instr.run == &run_wait_copies) {
     wait(copies, w, instr, lanes);
-  } else if (!copies.pending.empty()) {
-    access(copies, w, instr, lanes);
+  } else if (!copies.pending.empty() && access.site.use == race_site::role::access) {
+    compare(copies, access);
   }
 }
 
@@ -63,15 +71,13 @@ void copy_checker::wait(block_copies& copies, const warp& w, const instruction& 
   });
 }
 
-void copy_checker::access(const block_copies& copies, warp& w, const instruction& instr,
-                          lane_mask lanes) {
-  const access_shape shape = shape_of(instr);
-  if (shape.use < memory_use::load || shape.use > memory_use::update) return;
-  const std::uint32_t count = elements_of(instr, shape);
-  each_lane(lanes, [&](int l) {
-    const auto word = word_of(w, instr, shape, l);
+void copy_checker::compare(const block_copies& copies, const warp_access& access) {
+  warp& w = access.view;
+  const instruction& instr = access.instr;
+  each_lane(access.lanes, [&](int l) {
+    const auto word = word_of(w, instr, access.site.shape, l);
     if (!word || !word->is_shared) return;
-    const std::uint64_t first = word->address, end = first + count * shape.bytes;
+    const std::uint64_t first = word->address, end = first + access.bytes;
     for (const copy& each : copies.pending) {
       if (first >= each.end || each.first >= end) continue;
       return add_finding(w, instr, l, each, first);

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/exec/warp.hpp"
+#include "emulator/exec/check/warp_access.hpp"
 #include "emulator/report/fault.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -24,7 +24,7 @@ class copy_checker {
 
   void begin(const block_state& block) { blocks_[&block].clear(); }
   // Call before lanes execute an instruction. Its frame must be active.
-  void record(warp& w, const instruction& instr, lane_mask lanes);
+  void record(const warp_access& access);
 
   std::vector<report::fault> findings() const;
 
@@ -43,12 +43,12 @@ class copy_checker {
 
   void start(block_copies& copies, warp& w, const instruction& instr, lane_mask lanes);
   static void wait(block_copies& copies, const warp& w, const instruction& instr, lane_mask lanes);
-  void access(const block_copies& copies, warp& w, const instruction& instr, lane_mask lanes);
+  void compare(const block_copies& copies, const warp_access& access);
   void add_finding(const warp& w, const instruction& instr, int lane, const copy& early,
                    std::uint64_t offset);
 
   const launch_state& launch_;
-  bool is_tracked_ = true;  // no barrier in memory completes the copies
+  bool is_tracked_ = false;  // the launch has copies, and no barrier in memory completes them
   std::unordered_map<const block_state*, block_copies> blocks_;
   std::map<finding_key, report::fault> findings_;
 };

@@ -39,10 +39,9 @@ bool is_written(const std::byte* states, std::uint32_t bytes) {
   return true;
 }
 
-std::vector<init_site> sites_of(const kernel_code& code, std::vector<std::uint32_t>& first_site) {
+std::vector<init_site> sites_of(const kernel_code& code) {
   std::vector<init_site> sites;
   for (const function_code& function : code.functions) {
-    first_site.push_back(static_cast<std::uint32_t>(sites.size()));
     for (const instruction& instr : function.code) {
       sites.push_back(make_init_site(function, instr));
       sites.back().number = static_cast<std::uint32_t>(sites.size() - 1);
@@ -53,13 +52,12 @@ std::vector<init_site> sites_of(const kernel_code& code, std::vector<std::uint32
 
 }  // namespace
 
-init_checker::init_checker(const launch_state& launch)
-    : launch_{launch}, sites_{sites_of(launch.code, first_site_)} {}
+init_checker::init_checker(const launch_state& launch, const launch_sites& sites)
+    : launch_{launch}, positions_{sites}, sites_{sites_of(launch.code)} {}
 
 const init_site& init_checker::site_of(const warp& w, const instruction& instr) const {
-  const auto function = w.function - launch_.code.functions.data();
   const auto index = &instr - w.function->code.data();
-  return sites_[first_site_[static_cast<std::size_t>(function)] + static_cast<std::size_t>(index)];
+  return sites_[positions_.first_of(launch_, *w.function) + static_cast<std::size_t>(index)];
 }
 
 void init_checker::begin(block_state& block) const {
@@ -125,15 +123,54 @@ init_checker::lane_states init_checker::states_of(warp& w, const init_site& site
   return result;
 }
 
-void init_checker::record(warp& w, const instruction& instr, lane_mask lanes) {
-  const init_site& site = site_of(w, instr);
+bool init_checker::changes_memory(std::size_t number) const {
+  switch (sites_[number].rule) {
+    case value_rule::load:
+    case value_rule::store:
+    case value_rule::atomic:
+    case value_rule::exchange_memory:
+    case value_rule::copy_async:
+    case value_rule::store_matrix:
+    case value_rule::store_anywhere:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Handles an access by defined addresses of written bytes, or a store of defined values. Returns
+// false if it is another.
+bool init_checker::pass_regular(const warp_access& access, bool is_load) const {
+  if (!access.is_regular || access.view.current->undefined) return false;
+  auto& shared = access.view.block->shared_states;
+  for (const warp_access::half& part : access.halves) {
+    const std::uint32_t bytes = access.bytes_of(part);
+    if (!bytes) continue;
+    std::byte* const states =
+        access.is_shared ? shared.data() + part.address : launch_.space.states()->at(part.address);
+    if (!states) continue;
+    if (is_load) {
+      if (!is_written(states, bytes)) return false;
+    } else {
+      std::memset(states, 0xff, bytes);
+    }
+  }
+  return true;
+}
+
+void init_checker::record(const warp_access& access, std::size_t number) {
+  warp& w = access.view;
+  const lane_mask lanes = access.lanes;
+  const init_site& site = sites_[number];
   switch (site.rule) {
     case value_rule::none:
       return;
     case value_rule::load:
-      return load(w, site, lanes);
+      if (!pass_regular(access, true)) load(w, site, lanes);
+      return;
     case value_rule::store:
-      return store(w, site, lanes);
+      if (!pass_regular(access, false)) store(w, site, lanes);
+      return;
     case value_rule::atomic:
     case value_rule::exchange_memory:
       return update(w, site, lanes);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "emulator/exec/check/init_site.hpp"
+#include "emulator/exec/check/warp_access.hpp"
 #include "emulator/exec/warp.hpp"
 #include "emulator/report/fault.hpp"
 
@@ -39,12 +40,14 @@ struct undefined_values {
 // Used by one host thread.
 class init_checker {
  public:
-  explicit init_checker(const launch_state& launch);
+  init_checker(const launch_state& launch, const launch_sites& sites);
   init_checker(const init_checker&) = delete;  // the launch owns one
 
   void begin(block_state& block) const;
   // Call before lanes execute an instruction. Its frame must be active.
-  void record(warp& w, const instruction& instr, lane_mask lanes);
+  void record(const warp_access& access, std::size_t number);
+  // Returns whether an instruction needs `record` even if all values in registers are defined.
+  bool changes_memory(std::size_t number) const;
   // Call before an instruction that the scheduler executes, with all lanes of the split.
   void record_flow(warp& w, const instruction& instr, lane_mask lanes);
   // Call when lanes enter a function, and for each parameter and result that they pass. A place is
@@ -83,6 +86,7 @@ class init_checker {
   std::byte* shared_state(const warp& w, std::uint64_t offset, std::uint32_t bytes) const;
   lane_states states_of(warp& w, const init_site& site, lane_mask lanes, std::uint32_t bytes) const;
 
+  bool pass_regular(const warp_access& access, bool is_load) const;
   void load(warp& w, const init_site& site, lane_mask lanes);
   void store(warp& w, const init_site& site, lane_mask lanes);
   void update(warp& w, const init_site& site, lane_mask lanes);
@@ -108,8 +112,8 @@ class init_checker {
   static constexpr std::size_t max_findings = 100;
 
   const launch_state& launch_;
-  std::vector<std::uint32_t> first_site_;  // by function; filled with the sites
-  std::vector<init_site> sites_;           // of all functions
+  const launch_sites& positions_;
+  std::vector<init_site> sites_;  // of all functions
   std::unordered_map<std::uint32_t, origin> origins_;
   std::map<finding_key, report::fault> findings_;
   bool has_unknown_stores_ = false;

@@ -12,11 +12,10 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-constexpr std::uint32_t half_warp = 16;
-
 using race::cell;
 using race::cell_kind;
 using race::scope;
+using pattern = warp_access::pattern;
 
 std::uint32_t first_lane(lane_mask lanes) {
   return static_cast<std::uint32_t>(std::countr_zero(lanes));
@@ -42,9 +41,9 @@ bool is_exact(const launch_state& launch, const std::vector<race_site>& sites) {
 
 }  // namespace
 
-race_checker::race_checker(const launch_state& launch)
+race_checker::race_checker(const launch_state& launch, const launch_sites& sites)
     : launch_{launch},
-      sites_{make_race_sites(launch, first_site_)},
+      sites_{sites.all},
       order_{launch.warps_per_block, is_exact(launch, sites_)} {}
 
 void race_checker::begin(const block_state& block) {
@@ -63,36 +62,33 @@ race::block_order& race_checker::order_of(const warp& w) {
   return *last_order_;
 }
 
-const race_site& race_checker::site_of(const warp& w, const instruction& instr) const {
-  const auto function = w.function - launch_.code.functions.data();
-  const auto index = &instr - w.function->code.data();
-  return sites_[first_site_[static_cast<std::size_t>(function)] + static_cast<std::size_t>(index)];
-}
-
 std::uint32_t race_checker::number_of(const race_site& site) const {
   return static_cast<std::uint32_t>(&site - sites_.data());
 }
 
-void race_checker::record(warp& w, const instruction& instr, lane_mask lanes) {
+void race_checker::record(const warp_access& access) {
   if (order_.segments.is_exhausted()) return;
-  const race_site& site = site_of(w, instr);
-  switch (site.use) {
+  switch (access.site.use) {
     case race_site::role::none:
+    case race_site::role::copy:
       return;
     case race_site::role::fence:
-      return order_.fence(order_of(w), w.index, site.reach);
+      return order_.fence(order_of(access.view), access.view.index, access.site.reach);
     case race_site::role::phase_barrier:
-      return record_phase(w, instr, lanes, site.reach);
+      return record_phase(access);
     case race_site::role::access:
-      return record_access(w, instr, site, lanes);
+      return record_access(access);
     case race_site::role::rows:
     case race_site::role::warpgroup:
-      if (lanes == all_lanes) record_matrix(w, instr, site);
+      if (access.lanes == all_lanes) record_matrix(access);
   }
 }
 
 // Arrivals release and tests acquire, as accesses of the block.
-void race_checker::record_phase(warp& w, const instruction& instr, lane_mask lanes, scope reach) {
+void race_checker::record_phase(const warp_access& access) {
+  warp& w = access.view;
+  const instruction& instr = access.instr;
+  const scope reach = access.site.reach;
   race::block_order& block = order_of(w);
   const auto operation = static_cast<phase_operation>(instr.immediate);
   if (operation == phase_operation::init || operation == phase_operation::invalidate) return;
@@ -101,7 +97,7 @@ void race_checker::record_phase(warp& w, const instruction& instr, lane_mask lan
       operation == phase_operation::test || operation == phase_operation::test_parity;
   if (!is_test) order_.fence(block, w.index, reach);
   std::uint64_t last = 0;
-  each_lane(lanes, [&](std::uint32_t lane) {
+  each_lane(access.lanes, [&](std::uint32_t lane) {
     const auto address = reinterpret_cast<std::uint64_t>(shared_bytes_at(w, offset[lane], 8));
     if (is_test) {
       if (address != last) order_.acquire(block, w.index, address, reach);
@@ -113,28 +109,57 @@ void race_checker::record_phase(warp& w, const instruction& instr, lane_mask lan
   if (is_test) order_.fence(block, w.index, reach);
 }
 
-void race_checker::record_access(warp& w, const instruction& instr, const race_site& site,
-                                 lane_mask lanes) {
-  race::block_order& block = order_of(w);
+void race_checker::record_access(const warp_access& access) {
+  warp& w = access.view;
+  const race_site& site = access.site;
   now_.view = &w;
-  now_.instr = &instr;
+  now_.instr = &access.instr;
   now_.site = &site;
+  now_.element = 0;
+  if (compare_halves(access)) return;
+  race::block_order& block = order_of(w);
   if (site.releases) order_.fence(block, w.index, site.reach);
-  for (std::uint32_t n = 0; n < elements_of(instr, site.shape); ++n) {
+  for (std::uint32_t n = 0; n < elements_of(access.instr, site.shape); ++n) {
     now_.element = n;
-    locate(lanes);
+    locate(access.lanes);
     compare();
     if (site.reach != scope::weak && order_.is_exact) record_order(block);
   }
   if (site.acquires) order_.fence(block, w.index, site.reach);
 }
 
+// Compares words in the order of their lanes, or one word that lanes read. Returns false, without a
+// comparison, for other accesses.
+bool race_checker::compare_halves(const warp_access& access) {
+  if (!access.is_regular || access.bytes != 4 || access.site.reach != scope::weak) return false;
+  const bool is_write = access.site.shape.use != memory_use::load;
+  const auto& [low, high] = access.halves;
+  if (is_write) {
+    const bool is_run = low.kind != pattern::uniform && high.kind != pattern::uniform;
+    const bool has_both = low.kind == high.kind;
+    if (!is_run || (has_both && low.cell + half_warp * 4 > high.cell)) return false;
+  }
+  now_.lanes = access.lanes;
+  now_.is_located = false;
+  race::accessor by = accessor_of(is_write);
+  set_space(by, access.is_shared);
+  std::uint32_t first = 0;
+  for (const warp_access::half& each : access.halves) {
+    if (each.kind == pattern::run) shadow_.access_half(by, each.cell, first);
+    if (each.kind == pattern::uniform) shadow_.read_uniform(by, each.cell, first);
+    first += half_warp;
+  }
+  return true;
+}
+
 // Divides the units of 16 bytes that a warp accesses into words of lanes.
-void race_checker::record_matrix(warp& w, const instruction& instr, const race_site& site) {
+void race_checker::record_matrix(const warp_access& access) {
   constexpr std::uint32_t words_per_unit = 4;
-  now_ = {&w, &instr, &site};
+  warp& w = access.view;
+  now_ = {&w, &access.instr, &access.site};
+  const bool has_rows = access.site.use == race_site::role::rows;
   const std::vector<std::uint64_t> units =
-      site.use == race_site::role::rows ? row_units(w, instr) : warpgroup_units(w, instr);
+      has_rows ? row_units(w, access.instr) : warpgroup_units(w, access.instr);
   const std::uint64_t shared = reinterpret_cast<std::uint64_t>(w.shared);
   for (std::size_t first = 0; first < units.size(); first += warp_size / words_per_unit) {
     now_.lanes = 0;
@@ -163,6 +188,7 @@ void race_checker::locate(lane_mask lanes) {
     return offset < size && size - offset >= shape.bytes;
   };
   now_.lanes = lanes;
+  now_.is_located = true;
   each_lane(lanes, [&](std::uint32_t lane) {
     std::uint64_t at =
         read_register(w, now_.instr->operand[4], static_cast<int>(lane), shape.is_narrow ? 4 : 8) +
@@ -184,9 +210,9 @@ void race_checker::locate(lane_mask lanes) {
 }
 
 // Other blocks of a cluster access shared memory too, so it counts as memory of the grid.
-void race_checker::set_space(race::accessor& by, const shared_word& word) const {
-  by.is_in_cluster = word.is_shared && by.block.cluster_first != 0;
-  by.is_shared = word.is_shared && !by.is_in_cluster;
+void race_checker::set_space(race::accessor& by, bool is_shared) const {
+  by.is_in_cluster = is_shared && by.block.cluster_first != 0;
+  by.is_shared = is_shared && !by.is_in_cluster;
 }
 
 race::accessor race_checker::accessor_of(bool is_write) {
@@ -207,7 +233,7 @@ void race_checker::compare() {
     const lane_mask half = now_.lanes & lane_mask{0xffff} << first;
     if (!half || compare_half(by, first, half)) continue;
     each_lane(half, [&](std::uint32_t lane) {
-      set_space(by, now_.words[lane]);
+      set_space(by, now_.words[lane].is_shared);
       by.is_write = is_write && !(use == memory_use::cas && is_failing_swap(lane));
       compare_lane(by, lane);
     });
@@ -225,7 +251,7 @@ bool race_checker::compare_half(race::accessor& by, std::uint32_t first, lane_ma
     are_in_order &= cell == start + std::uint64_t{i} * 4;
     are_equal &= cell == start;
   }
-  set_space(by, now_.words[first]);
+  set_space(by, now_.words[first].is_shared);
   if (are_in_order) {
     shadow_.access_half(by, start, first);
   } else if (are_equal && !by.is_write) {
@@ -307,6 +333,7 @@ bool race_checker::stores_present_value(std::uint32_t lane) {
 
 void race_checker::on_conflict(race::conflict kind, cell first, const race::accessor& by,
                                std::uint32_t lane, std::uint64_t address) {
+  if (!now_.is_located) locate(now_.lanes);
   if (kind == race::conflict::write_write && stores_present_value(lane)) return;
   if (first.access_scope() != scope::weak) {  // a strong load may have observed the write
     const auto& observed = by.clocks().observed;

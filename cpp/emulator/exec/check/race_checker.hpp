@@ -12,6 +12,7 @@
 
 #include "emulator/exec/check/race_site.hpp"
 #include "emulator/exec/check/shadow.hpp"
+#include "emulator/exec/check/warp_access.hpp"
 #include "emulator/report/fault.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -23,12 +24,12 @@ struct kernel_code;
 // Used by one host thread. The scheduler calls it before accesses and after synchronizations.
 class race_checker final : private race::conflict_listener {
  public:
-  explicit race_checker(const launch_state& launch);
+  race_checker(const launch_state& launch, const launch_sites& sites);
   race_checker(const race_checker&) = delete;  // the shadow refers to it
 
   void begin(const block_state& block);
   // Call before lanes execute an instruction. Its frame must be active.
-  void record(warp& w, const instruction& instr, lane_mask lanes);
+  void record(const warp_access& access);
   // Call when lanes arrive at a barrier, and when it opens.
   void arrive(const warp& w, std::uint32_t barrier, lane_mask lanes, bool waits);
   void open(const block_state& block, std::uint32_t barrier);
@@ -47,18 +48,19 @@ class race_checker final : private race::conflict_listener {
     const instruction* instr = nullptr;
     const race_site* site = nullptr;
     std::uint32_t element = 0;
-    std::array<shared_word, warp_size> words{};
     lane_mask lanes = 0;
+    std::array<shared_word, warp_size> words{};
+    bool is_located = true;  // `words` has the addresses of the lanes
   };
   using finding_key = std::tuple<race::conflict, std::uint32_t, std::uint32_t>;
 
-  const race_site& site_of(const warp& w, const instruction& instr) const;
   std::uint32_t number_of(const race_site& site) const;
   race::block_order& order_of(const warp& w);
 
-  void record_access(warp& w, const instruction& instr, const race_site& site, lane_mask lanes);
-  void record_matrix(warp& w, const instruction& instr, const race_site& site);
-  void record_phase(warp& w, const instruction& instr, lane_mask lanes, race::scope reach);
+  void record_access(const warp_access& access);
+  bool compare_halves(const warp_access& access);
+  void record_matrix(const warp_access& access);
+  void record_phase(const warp_access& access);
   void locate(lane_mask lanes);
   void compare();
   bool compare_half(race::accessor& by, std::uint32_t first, lane_mask lanes);
@@ -67,7 +69,7 @@ class race_checker final : private race::conflict_listener {
   void record_order(race::block_order& block);
   bool stores_present_value(std::uint32_t lane);
   bool is_failing_swap(std::uint32_t lane);
-  void set_space(race::accessor& by, const shared_word& word) const;
+  void set_space(race::accessor& by, bool is_shared) const;
   race::accessor accessor_of(bool is_write);
 
   void on_conflict(race::conflict kind, race::cell first, const race::accessor& by,
@@ -78,8 +80,7 @@ class race_checker final : private race::conflict_listener {
   static constexpr std::size_t max_findings = 100;
 
   const launch_state& launch_;
-  std::vector<std::uint32_t> first_site_;  // by function; filled with the sites
-  std::vector<race_site> sites_;           // of all functions
+  const std::vector<race_site>& sites_;
   race::launch_order order_;
   race::shadow shadow_{*this};
   std::unordered_map<const block_state*, race::block_order> blocks_;

@@ -73,6 +73,10 @@ race_site make_race_site(const ptx::module& owner, const function_code& function
   }
   const bool has_handler = instr.kind == flow::next || instr.kind == flow::yield;
   if (!has_handler) return site;
+  if (instr.run == &run_copy || instr.run == &run_commit_copies || instr.run == &run_wait_copies) {
+    site.use = race_site::role::copy;
+    return site;
+  }
   if (instr.run == &run_phase_barrier || instr.run == &run_copy_arrive) {
     site.use = race_site::role::phase_barrier;
     site.reach = m.has(qualifier::cluster) ? scope::gpu : scope::cta;
@@ -94,14 +98,18 @@ race_site make_race_site(const ptx::module& owner, const function_code& function
   return site;
 }
 
-std::vector<race_site> make_race_sites(const launch_state& launch,
-                                       std::vector<std::uint32_t>& first_site) {
-  std::vector<race_site> sites;
+std::size_t launch_sites::first_of(const launch_state& launch,
+                                   const function_code& function) const {
+  return first[static_cast<std::size_t>(&function - launch.code.functions.data())];
+}
+
+launch_sites make_launch_sites(const launch_state& launch) {
+  launch_sites sites;
   const ptx::module& owner = *launch.request.entry->owner().source;
   for (const function_code& function : launch.code.functions) {
-    first_site.push_back(static_cast<std::uint32_t>(sites.size()));
+    sites.first.push_back(static_cast<std::uint32_t>(sites.all.size()));
     for (const instruction& instr : function.code) {
-      sites.push_back(make_race_site(owner, function, instr));
+      sites.all.push_back(make_race_site(owner, function, instr));
     }
   }
   return sites;

@@ -2,6 +2,7 @@
 // Describes an instruction for the race check.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -15,7 +16,15 @@ namespace halfwarp::emulator::exec {
 struct launch_state;
 
 struct race_site {
-  enum class role : std::uint8_t { none, access, fence, phase_barrier, rows, warpgroup };
+  enum class role : std::uint8_t {
+    none,
+    access,
+    fence,
+    phase_barrier,
+    rows,
+    warpgroup,
+    copy,  // cp.async, and the commit and wait of its groups
+  };
   role use = role::none;
   race::scope reach = race::scope::weak;  // of a strong access or a fence
   bool acquires = false, releases = false;
@@ -27,9 +36,14 @@ struct race_site {
 race_site make_race_site(const ptx::module& owner, const function_code& function,
                          const instruction& instr);
 
-// Returns the sites of all functions of a launch, and the index of the first one of each function.
-std::vector<race_site> make_race_sites(const launch_state& launch,
-                                       std::vector<std::uint32_t>& first_site);
+// The instructions of a launch.
+struct launch_sites {
+  std::vector<race_site> all;        // of all functions
+  std::vector<std::uint32_t> first;  // by function
+
+  std::size_t first_of(const launch_state& launch, const function_code& function) const;
+};
+launch_sites make_launch_sites(const launch_state& launch);
 
 // Returns whether an instruction can order threads by anything but whole-block barriers, whole
 // warps and the launch itself.

@@ -35,6 +35,14 @@ cell current(const page& p, std::uint32_t word, bool is_write) {
   return (is_write ? p.words->writer : p.words->reader)[word];
 }
 
+// Returns whether the segments of a line precede a limit, or the line has the same access.
+bool is_line_past(cell line, const cell* words, cell mine, std::uint32_t limit) {
+  if (line.kind() != cell_kind::words) return line.segment() < limit || line.is_same_access(mine);
+  std::uint32_t newest = 0;
+  for (std::uint32_t i = 0; i < line_words; ++i) newest = std::max(newest, words[i].segment());
+  return newest < limit;
+}
+
 bool is_of_block(const accessor& by, cell before) {
   return by.is_shared || (before.kind() != cell_kind::of_grid &&
                           by.order.segments.block_of(before.segment()) == by.block.number);
@@ -95,13 +103,13 @@ bool is_ordered(const accessor& by, cell before, std::uint32_t lane) {
 
 page& shadow::page_of(std::uint64_t address) {
   const std::uint64_t number = address / page_bytes;
-  if (number != last_number_) {
+  known_page& known = known_[number % known_.size()];
+  if (number != known.number) {
     auto& place = pages_[number];
     if (!place) place = std::make_unique<page>();
-    last_page_ = place.get();
-    last_number_ = number;
+    known = {number, place.get()};
   }
-  return *last_page_;
+  return *known.cells;
 }
 
 // Returns whether all accesses of a cell are ordered before the lane. Reports others as `kind`.
@@ -187,18 +195,22 @@ void shadow::access_half(const accessor& by, std::uint64_t address, std::uint32_
   access_part(by, page_of(next_line), next_line, first, lane + done);
 }
 
-// Accesses words of one line by neighboring lanes.
+// Accesses words of one line by neighboring lanes. An access of all words that is ordered after the
+// earlier ones gives the words one cell again.
 void shadow::access_part(const accessor& by, page& p, std::uint64_t address, std::uint32_t count,
                          std::uint32_t lane) {
   const std::uint32_t line = word_in_page(address) / line_words, limit = by.limit();
   cell &writer = p.writer[line], &reader = p.reader[line];
   const cell mine = by.mine.with_lane(lane).as_run();
-  const auto is_past = [&](cell each) {
-    return each.kind() != cell_kind::words && (each.segment() < limit || each.is_same_access(mine));
+  const auto is_past = [&](bool of_writer) {
+    const cell* const words =
+        !p.words ? nullptr : (of_writer ? p.words->writer : p.words->reader).data();
+    return is_line_past(of_writer ? writer : reader, words + line * line_words, mine, limit);
   };
-  if (count == line_words && is_past(writer)) {
-    if (is_past(reader)) {
+  if (count == line_words && is_past(true)) {
+    if (is_past(false)) {
       (by.is_write ? writer : reader) = mine;
+      if (by.is_write) reader = {};
       return;
     }
     if (!by.is_write && read_line(by, p, address, lane)) return;

@@ -85,8 +85,11 @@ class shadow {
   conflict_listener& listener_;
   std::unordered_map<std::uint64_t, std::unique_ptr<page>> pages_;
   std::unordered_map<std::uint64_t, bytes_of_word> split_words_;
-  std::uint64_t last_number_ = ~0ull;
-  page* last_page_ = nullptr;
+  struct known_page {
+    std::uint64_t number = ~0ull;
+    page* cells = nullptr;
+  };
+  std::array<known_page, 64> known_{};  // by the lowest bits of the number
 };
 
 // Returns whether an access is ordered before a lane of the accessor's warp.

@@ -6,6 +6,8 @@
 #include "emulator/exec/schedule/barrier.hpp"
 
 #include "emulator/exec/access.hpp"
+#include "emulator/exec/check/barrier_checker.hpp"
+#include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
 #include "emulator/exec/schedule/collective.hpp"
 #include "emulator/exec/schedule/frame.hpp"
@@ -92,7 +94,7 @@ void arrive_now(warp_state& w, std::size_t index, const instruction& instr) {
   if (id >= barrier_count) raise_invalid_barrier(w.view, f, instr);
   barrier_state& barrier = block.barriers[id];
   bool has_count = instr.flags & barrier_flag::has_count;
-  if (auto& barriers = block.launch->barriers) {
+  if (auto* barriers = block.launch->barriers) {
     const std::uint32_t count = has_count ? value_of(w, f, instr.operand[3]) : 0;
     barriers->arrive(w.view, instr, f.lanes, count, barrier);
   }

@@ -8,6 +8,9 @@
 #include <utility>
 
 #include "emulator/exec/access.hpp"
+#include "emulator/exec/check/barrier_checker.hpp"
+#include "emulator/exec/check/init_checker.hpp"
+#include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
 #include "emulator/exec/schedule/frame.hpp"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "emulator/exec/access.hpp"
+#include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
 #include "emulator/exec/schedule/interpret.hpp"
 
@@ -26,7 +27,7 @@ void release_waiting(warp_state& w) {
       continue;
     }
     w.cluster_passed &= ~f.lanes;
-    if (auto* races = w.view.block->launch->races.get()) races->leave_cluster(w.view);
+    if (auto* races = w.view.block->launch->races) races->leave_cluster(w.view);
     ++f.next;
     i += !make_ready(w, i);
   }
@@ -120,7 +121,7 @@ void arrive_at_cluster(warp_state& w, std::size_t index, const instruction& inst
     raise(w, instr, repeated, "a second arrival at the barrier of the cluster without a wait");
   }
   cluster_state& cluster = *w.view.block->cluster;
-  if (auto* races = w.view.block->launch->races.get()) races->arrive_at_cluster(w.view, f.lanes);
+  if (auto* races = w.view.block->launch->races) races->arrive_at_cluster(w.view, f.lanes);
   w.cluster_arrived |= f.lanes;
   cluster.arrived += lanes_in(f.lanes);
   ++f.next;

@@ -3,6 +3,8 @@
 #include "emulator/exec/schedule/collective.hpp"
 
 #include "emulator/exec/access.hpp"
+#include "emulator/exec/check/barrier_checker.hpp"
+#include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/schedule/frame.hpp"
 #include "emulator/exec/schedule/interpret.hpp"
 
@@ -57,7 +59,7 @@ void run_waiting(warp_state& w, std::vector<warp_split> together) {
     }
   };
   const warp_split& first = together.front();
-  if (auto& races = w.view.block->launch->races) {
+  if (auto* races = w.view.block->launch->races) {
     activate(w.view, *first.top_frame);
     races->meet(w.view, first.top_frame->function->code[first.next], first.members);
   }
@@ -100,7 +102,7 @@ void run_if_complete(warp_state& w, lane_mask required, handler run) {
 
 bool run_together(warp_state& w, const instruction& instr, lane_mask lanes) {
   warp& view = w.view;
-  if (auto& barriers = view.block->launch->barriers) {
+  if (auto* barriers = view.block->launch->barriers) {
     barriers->meet(view, instr, lanes, view.at<lane_mask>(instr.operand[4]));
   }
   member_group whole = first_group(view, instr, lanes);

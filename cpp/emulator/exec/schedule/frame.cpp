@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "emulator/exec/access.hpp"
+#include "emulator/exec/check/init_checker.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -35,7 +36,7 @@ std::byte* address_of(warp& view, const place& p, int lane, std::uint32_t bytes)
 
 void copy_parameter(warp& view, const place& from, const place& to, std::uint32_t bytes,
                     lane_mask lanes) {
-  if (auto& definedness = view.block->launch->definedness) [[unlikely]] {
+  if (auto* definedness = view.block->launch->definedness) [[unlikely]] {
     const auto place_of = [](const place& p) {
       return init_checker::place{p.owner, p.kind == parameter_copy::place::memory, p.at};
     };
@@ -173,7 +174,7 @@ void enter_function(warp_state& w, warp_split& caller, const instruction& instr,
   to->depth = from->depth + 1;
   to->base = base;
   to->users = 1;
-  if (auto& definedness = w.view.block->launch->definedness) {
+  if (auto* definedness = w.view.block->launch->definedness) {
     definedness->enter(w.view, *to, caller.lanes);
   }
   for (const parameter_copy& p : site.arguments) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "emulator/exec/check/launch_checks.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
 #include "emulator/exec/schedule/collective.hpp"
 #include "emulator/exec/schedule/frame.hpp"
@@ -78,10 +79,11 @@ class split_run {
     if constexpr (is_observed) {
       const launch_state& launch = *w_.view.block->launch;
       if (launch.observed_by) launch.observed_by->record(w_.view, instr, active);
-      if (launch.races) launch.races->record(w_.view, instr, active);
-      if (launch.definedness) launch.definedness->record(w_.view, instr, active);
-      if (launch.accesses) launch.accesses->record(w_.view, instr, active);
-      if (launch.barriers) launch.barriers->record(w_.view, instr, active);
+      if (!launch.checks) return;
+      const bool is_concern = launch.checks->concern(w_.view, instr);
+      if (is_concern || w_.view.current->undefined) {
+        launch.checks->record(w_.view, instr, active);
+      }
     }
   }
 
@@ -89,7 +91,7 @@ class split_run {
     warp& view = w_.view;
     view.active = active;
     if constexpr (is_observed) {
-      auto& definedness = view.block->launch->definedness;
+      auto* definedness = view.block->launch->definedness;
       if (definedness && instr.kind != flow::next) definedness->record_flow(view, instr, f_.lanes);
     }
     switch (instr.kind) {
@@ -338,8 +340,7 @@ warp_progress run_splits(warp_state& w, std::uint64_t budget) {
 
 warp_progress run_warp(warp_state& w, std::uint64_t budget) {
   const launch_state& launch = *w.view.block->launch;
-  if (launch.observed_by || launch.races || launch.definedness || launch.accesses ||
-      launch.barriers) [[unlikely]]
+  if (launch.observed_by || launch.checks) [[unlikely]]
     return run_observed(w, budget);
   return run_splits<false>(w, budget);
 }

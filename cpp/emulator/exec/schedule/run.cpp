@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "emulator/exec/access.hpp"
+#include "emulator/exec/check/launch_checks.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/block.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
@@ -349,15 +350,16 @@ outcome run(memory::address_space& space, const launch_request& request,
       static_cast<std::uint32_t>((request.block.count() + warp_size - 1) / warp_size);
 
   const std::uint64_t blocks = request.grid.count(), clusters = blocks / request.cluster.count();
-  const bool is_checked = options.check_races || options.check_init || options.records_accesses ||
-                          options.check_barriers;
-  const unsigned most_threads = is_checked ? 1 : options.threads;
+  const std::unique_ptr<launch_checks> checks = launch_checks::create(launch);
+  const unsigned most_threads = checks ? 1 : options.threads;
   std::uint64_t threads =
       std::max<std::uint64_t>(1, std::min<std::uint64_t>(most_threads, clusters));
-  if (options.check_races) launch.races = std::make_unique<race_checker>(launch);
-  if (options.check_init) launch.definedness = std::make_unique<init_checker>(launch);
-  if (options.check_barriers) launch.barriers = std::make_unique<barrier_checker>(launch);
-  if (options.records_accesses) launch.accesses = std::make_unique<access_recorder>(launch);
+  if (checks) {
+    launch.checks = checks.get();
+    launch.races = checks->races.get();
+    launch.definedness = checks->definedness.get();
+    launch.barriers = checks->barriers.get();
+  }
   std::uint64_t resident = request.is_cooperative ? blocks : request.resident_blocks;
   std::uint64_t limit = std::max<std::uint64_t>(1, (resident + threads - 1) / threads);
   launch.is_watched = options.check_sync && threads == 1;
@@ -371,7 +373,7 @@ outcome run(memory::address_space& space, const launch_request& request,
   if (launch.races) add_findings(result, launch.races->findings());
   if (launch.definedness) add_findings(result, launch.definedness->findings());
   if (launch.barriers) add_findings(result, launch.barriers->findings());
-  if (launch.accesses) result.accesses = launch.accesses->ranges();
+  if (checks && checks->accesses) result.accesses = checks->accesses->ranges();
   result.instructions = launch.executed;
   result.was_canceled = launch.was_canceled;
   return result;

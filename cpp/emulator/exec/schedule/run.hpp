@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/exec/check/access_recorder.hpp"
+#include "emulator/exec/check/accessed_range.hpp"
 #include "emulator/exec/executable.hpp"
 #include "emulator/memory/address_space.hpp"
 #include "emulator/report/fault.hpp"

@@ -11,10 +11,6 @@
 #include <vector>
 
 #include "emulator/exec/async/async.hpp"
-#include "emulator/exec/check/access_recorder.hpp"
-#include "emulator/exec/check/barrier_checker.hpp"
-#include "emulator/exec/check/init_checker.hpp"
-#include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/code.hpp"
 #include "emulator/exec/matrix/warpgroup.hpp"
 #include "emulator/exec/schedule/run.hpp"
@@ -24,7 +20,12 @@
 
 namespace halfwarp::emulator::exec {
 
+class barrier_checker;
+class init_checker;
+class launch_checks;
 class observer;
+class race_checker;
+struct undefined_values;
 
 // Thrown by handlers and the scheduler. Ends the launch.
 struct kernel_fault {
@@ -110,10 +111,10 @@ struct launch_state {
   std::unique_ptr<change_table> changes;  // of a watched launch, after the first change
   observer* observed_by = nullptr;        // of a watched launch, during some rounds
   // If a check is selected; only with one host thread.
-  std::unique_ptr<race_checker> races;
-  std::unique_ptr<init_checker> definedness;
-  std::unique_ptr<access_recorder> accesses;
-  std::unique_ptr<barrier_checker> barriers;
+  launch_checks* checks = nullptr;
+  race_checker* races = nullptr;
+  init_checker* definedness = nullptr;
+  barrier_checker* barriers = nullptr;
   std::atomic<std::uint64_t> next_cluster{0}, executed{0};
   std::atomic<std::uint64_t> last_block{~0ull};  // a fault makes later blocks unnecessary
   std::atomic<bool> was_canceled{false}, has_run_long{false};

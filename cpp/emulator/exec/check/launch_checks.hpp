@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes the instructions of a launch to its checks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "emulator/exec/check/access_recorder.hpp"
+#include "emulator/exec/check/barrier_checker.hpp"
+#include "emulator/exec/check/init_checker.hpp"
+#include "emulator/exec/check/race_checker.hpp"
+#include "emulator/exec/check/race_site.hpp"
+
+namespace halfwarp::emulator::exec {
+
+struct launch_state;
+
+// Used by one host thread.
+class launch_checks {
+ public:
+  // Returns null if the options select no check.
+  static std::unique_ptr<launch_checks> create(const launch_state& launch);
+  explicit launch_checks(const launch_state& launch);
+  launch_checks(const launch_checks&) = delete;  // the checks refer to the sites
+
+  // Returns whether `record` is needed for an instruction, even if all values are defined.
+  bool concern(const warp& w, const instruction& instr) {
+    if (w.function != function_) select(*w.function);
+    return concerns_[static_cast<std::size_t>(&instr - code_)] != 0;
+  }
+  // Call before lanes execute an instruction. Its frame must be active.
+  void record(warp& w, const instruction& instr, lane_mask lanes);
+
+  // If the check is selected.
+  std::unique_ptr<race_checker> races;
+  std::unique_ptr<init_checker> definedness;
+  std::unique_ptr<access_recorder> accesses;
+  std::unique_ptr<barrier_checker> barriers;
+
+ private:
+  void select(const function_code& function);
+
+  const launch_state& launch_;
+  launch_sites sites_;
+  std::vector<std::uint8_t> all_concerns_;  // by site
+  // They refer to the function of the last instruction.
+  const function_code* function_ = nullptr;
+  const instruction* code_ = nullptr;
+  const std::uint8_t* concerns_ = nullptr;
+};
+
+}  // namespace halfwarp::emulator::exec
