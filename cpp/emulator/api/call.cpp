@@ -3,6 +3,7 @@
 #include "emulator/api/call.hpp"
 
 #include "emulator/api/entry_points.hpp"
+#include "emulator/api/graph/node_kinds.hpp"
 #include "emulator/driver/misuse.hpp"
 #include "emulator/driver/pools.hpp"
 #include "emulator/work/operations.hpp"
@@ -85,7 +86,7 @@ stream_point call::submit(stream& target, std::shared_ptr<operation> work,
   if (capture_of(target)) {
     CUgraphNodeParams params{};
     work->describe(params);
-    add_captured(d, target, {.type = params.type, .operation = std::move(work)});
+    add_captured(d, target, kind_of(params.type).capture(std::move(work)));
     return {};
   }
   require_no_implicit_wait(d, target);

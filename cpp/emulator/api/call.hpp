@@ -14,6 +14,7 @@
 #include "emulator/object/use.hpp"
 #include "emulator/settings/refusal.hpp"
 #include "emulator/stream/context.hpp"
+#include "emulator/stream/event.hpp"
 
 namespace halfwarp::emulator::api {
 

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "emulator/api/call.hpp"
+#include "emulator/api/graph/graph_call.hpp"
 #include "emulator/api/sharing/sharing_call.hpp"
 #include "emulator/work/operations.hpp"
 
@@ -20,7 +20,7 @@ void record(call& c, CUevent raw, CUstream stream_handle, bool is_external = fal
   require(&recorded->owner() == &target->owner().root(), CUDA_ERROR_INVALID_HANDLE,
           "the event and the stream belong to different contexts");
   if (is_external && capture_of(*target)) {
-    add_captured(c.d, *target, {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD, .event = recorded});
+    add_captured(c.d, *target, event_work(CU_GRAPH_NODE_TYPE_EVENT_RECORD, recorded));
   } else {
     c.record(*recorded, *target);
   }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "emulator/api/call.hpp"
+#include "emulator/api/graph/graph_call.hpp"
 #include "emulator/stream/event.hpp"
 #include "emulator/work/operations.hpp"
 
@@ -170,7 +170,7 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
     const auto target = c.stream_of(hStream);
     const auto source = c.find<event>(hEvent);
     if (Flags == CU_EVENT_WAIT_EXTERNAL && capture_of(*target)) {
-      add_captured(c.d, *target, {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .event = source});
+      add_captured(c.d, *target, event_work(CU_GRAPH_NODE_TYPE_WAIT_EVENT, source));
       return;
     }
     if (source->captured) return wait_for_captured(c.d, *target, *source->captured);

@@ -160,14 +160,15 @@ stream_capture* capture_of(stream& target) {
   return target.capturing.get();
 }
 
-graph_node& add_captured(driver& d, stream& target, node_work work, bool is_programmatic) {
+graph_node& add_captured(driver& d, stream& target, std::shared_ptr<node_work> work,
+                         bool is_programmatic) {
   auto& state = *capture_of(target);
   auto& destination = *state.capture->graph;
-  if (!work.context) work.context = target.shared_owner();
+  if (!work->context) work->context = target.shared_owner();
   std::vector<CUgraphEdgeData> data;
   std::erase_if(state.frontier, [](const capture_edge& e) { return e.from->is_removed; });
   for (const auto& each : state.frontier) {
-    const bool overlaps = is_programmatic && each.from->work.type == CU_GRAPH_NODE_TYPE_KERNEL;
+    const bool overlaps = is_programmatic && each.from->type() == CU_GRAPH_NODE_TYPE_KERNEL;
     data.push_back(overlaps ? programmatic : each.data);
   }
   auto& node = destination.add(d, std::move(work), nodes_of(state.frontier), data);

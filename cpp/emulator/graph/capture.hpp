@@ -68,7 +68,8 @@ void leave_capture(driver& d, stream& target);
 stream_capture* capture_of(stream& target);
 // Adds a node that depends on the stream's last nodes. A programmatic node may overlap with the
 // kernels before it.
-graph_node& add_captured(driver& d, stream& target, node_work work, bool is_programmatic = false);
+graph_node& add_captured(driver& d, stream& target, std::shared_ptr<node_work> work,
+                         bool is_programmatic = false);
 // Makes a stream wait for a captured event: the stream joins the capture, or its next node depends
 // on the nodes of the event.
 void wait_for_captured(driver& d, stream& target, const captured_event& source);

@@ -29,44 +29,6 @@ std::vector<graph_node*> exits_of(const graph& source) {
   return exits;
 }
 
-CUgraphNodeParams described_params(const node_work& work) {
-  CUgraphNodeParams params{};
-  if (work.operation) work.operation->describe(params);
-  return params;
-}
-
-int device_of(CUdeviceptr address) { return the_driver().memory.device_of(address); }
-
-bool is_same_copy(const CUDA_MEMCPY3D& current, const CUDA_MEMCPY3D& updated) {
-  return current.srcMemoryType == updated.srcMemoryType &&
-         current.dstMemoryType == updated.dstMemoryType &&
-         device_of(current.srcDevice) == device_of(updated.srcDevice) &&
-         device_of(current.dstDevice) == device_of(updated.dstDevice);
-}
-
-bool is_same_fill(const CUDA_MEMSET_NODE_PARAMS_v2& current,
-                  const CUDA_MEMSET_NODE_PARAMS_v2& updated) {
-  if (device_of(current.dst) != device_of(updated.dst) || current.height != updated.height)
-    return false;
-  return current.height <= 1 || (current.width == updated.width && current.pitch == updated.pitch &&
-                                 current.elementSize == updated.elementSize);
-}
-
-CUgraphExecUpdateResult check_kernel(const node_work& current, const node_work& updated,
-                                     unsigned long long flags) {
-  if (current.context != updated.context)
-    return CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
-  const bool has_priorities = flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
-  const bool is_same =
-      current.attributes.is_cooperative() == updated.attributes.is_cooperative() &&
-      (!has_priorities || current.attributes.priority() == updated.attributes.priority());
-  return is_same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
-}
-
-CUgraphExecUpdateResult success_if(bool is_same, CUgraphExecUpdateResult error) {
-  return is_same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : error;
-}
-
 class updater {
  public:
   explicit updater(unsigned long long flags) : flags_{flags} {}
@@ -94,14 +56,9 @@ class updater {
 
   void apply(graph_exec& target) {
     for (const auto& [current, updated] : pairs_) {
-      auto child = current->work.child;
-      auto branches = current->work.branches;
-      current->work = updated->work;
-      current->work.child = std::move(child);
-      if (branches) {
-        current->work.branches = std::make_shared<node_branches>(*branches);
-        current->work.branches->selector = updated->work.branches->selector;
-      }
+      // The node keeps its graphs, whose nodes are updated too.
+      const auto& graphs = current->work->graphs;
+      current->work = graphs.empty() ? updated->work : updated->work->with_graphs(graphs);
     }
     for (const auto& [current, updated] : graphs_) {
       current->references = updated->references;
@@ -150,14 +107,11 @@ class updater {
   }
 
   update_outcome compare_nodes(graph_node& current, graph_node& updated) {
-    if (const auto result = check_change(current.work, updated.work, flags_))
+    if (const auto result = check_change(*current.work, *updated.work, flags_))
       return {result, &updated, {}};
-    if (current.work.child) return compare(*current.work.child, *updated.work.child);
-    if (!current.work.branches) return {};
-    const auto &current_bodies = current.work.branches->bodies,
-               &updated_bodies = updated.work.branches->bodies;
-    for (std::size_t i = 0; i < current_bodies.size(); ++i) {
-      if (const auto problem = compare(*current_bodies[i], *updated_bodies[i]); problem.result)
+    const auto &current_graphs = current.work->graphs, &updated_graphs = updated.work->graphs;
+    for (std::size_t i = 0; i < current_graphs.size(); ++i) {
+      if (const auto problem = compare(*current_graphs[i], *updated_graphs[i]); problem.result)
         return problem;
     }
     return {};
@@ -180,28 +134,9 @@ update_outcome update_graph(graph_exec& target, graph& current, const graph& upd
 
 CUgraphExecUpdateResult check_change(const node_work& current, const node_work& updated,
                                      unsigned long long flags) {
-  if (current.type != updated.type) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
-  constexpr auto parameters = CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
-  switch (current.type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-      return check_kernel(current, updated, flags);
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-      return success_if(is_same_copy(described_params(current).memcpy.copyParams,
-                                     described_params(updated).memcpy.copyParams),
-                        parameters);
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-      return success_if(
-          is_same_fill(described_params(current).memset, described_params(updated).memset),
-          parameters);
-    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-      return success_if(
-          current.branches->type == updated.branches->type &&
-              current.branches->bodies.size() == updated.branches->bodies.size() &&
-              current.branches->selector->context() == updated.branches->selector->context(),
-          parameters);
-    default:
-      return CU_GRAPH_EXEC_UPDATE_SUCCESS;
-  }
+  if (current.traits.type != updated.traits.type)
+    return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+  return current.compare(updated, flags);
 }
 
 update_outcome update(graph_exec& target, const graph& from) {
@@ -209,7 +144,7 @@ update_outcome update(graph_exec& target, const graph& from) {
 }
 
 update_outcome update_child(graph_exec& target, graph_node& node, const graph& from) {
-  return update_graph(target, *node.work.child, from);
+  return update_graph(target, *node.work->graphs.front(), from);
 }
 
 }  // namespace halfwarp::emulator

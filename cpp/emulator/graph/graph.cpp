@@ -13,46 +13,32 @@
 namespace halfwarp::emulator {
 namespace {
 
-// Destroys the graph of a node.
-void destroy(driver& d, graph& inner) {
-  inner.clear(d);
-  d.objects.remove(inner);
-}
-
-void destroy_inner(driver& d, const node_work& work) {
-  if (work.child) destroy(d, *work.child);
-  if (work.branches) {
-    for (const auto& each : work.branches->bodies) destroy(d, *each);
-  }
-}
-
 // Returns whether a node appears twice, which would duplicate an edge.
 bool has_duplicate(std::span<graph_node* const> nodes) {
   const std::set<const graph_node*> different{nodes.begin(), nodes.end()};
   return different.size() != nodes.size();
 }
 
-std::shared_ptr<graph> clone_inner(driver& d, const graph& source, graph_owner owner,
-                                   const graph& outer) {
-  auto result = clone(d, source);
-  result->assign_to_node(owner, outer);
-  return result;
-}
-
-// Replaces the graphs of a cloned node with clones, since a node owns its graphs.
-void clone_inner_graphs(driver& d, node_work& cloned, const graph& outer) {
-  if (cloned.child) cloned.child = clone_inner(d, *cloned.child, graph_owner::child_node, outer);
-  if (!cloned.branches) return;
-  auto branches = std::make_shared<node_branches>(*cloned.branches);
-  branches->handles.clear();
-  for (auto& each : branches->bodies) {
-    each = clone_inner(d, *each, graph_owner::conditional_node, outer);
-    branches->handles.push_back(each->handle_as<CUgraph>());
+// Returns the work of a cloned node. A node owns its graphs, so the clone owns clones of them.
+std::shared_ptr<const node_work> clone(driver& d, std::shared_ptr<const node_work> work,
+                                       const graph& outer) {
+  if (work->graphs.empty()) return work;
+  graph_list clones;
+  for (const auto& each : work->graphs) {
+    clones.push_back(clone(d, *each));
+    clones.back()->assign_to_node(each->owner(), outer);
   }
-  cloned.branches = std::move(branches);
+  return work->with_graphs(std::move(clones));
 }
 
 }  // namespace
+
+void destroy_graphs(driver& d, const node_work& work) {
+  for (const auto& each : work.graphs) {
+    each->clear(d);
+    d.objects.remove(*each);
+  }
+}
 
 void graph::require_dependencies(std::span<graph_node* const> dependencies) const {
   for (const auto* each : dependencies) {
@@ -61,7 +47,8 @@ void graph::require_dependencies(std::span<graph_node* const> dependencies) cons
   require(!has_duplicate(dependencies), CUDA_ERROR_INVALID_VALUE, "a dependency is named twice");
 }
 
-graph_node& graph::add(driver& d, node_work work, std::span<graph_node* const> dependencies,
+graph_node& graph::add(driver& d, std::shared_ptr<const node_work> work,
+                       std::span<graph_node* const> dependencies,
                        std::span<const CUgraphEdgeData> data, const graph_node* original) {
   require_dependencies(dependencies);
   nodes_.push_back(d.objects.make<graph_node>(*this, next_local_id_++, std::move(work), original));
@@ -94,9 +81,9 @@ void graph::disconnect(graph_node& from, graph_node& to, const CUgraphEdgeData* 
 void graph::remove(driver& d, graph_node& node) {
   std::erase_if(edges_, [&](const graph_edge& e) { return e.from == &node || e.to == &node; });
   node.is_removed = true;
-  if (node.work.branches) node.work.branches->selector->has_node = false;
+  if (const auto selector = node.work->selector()) selector->has_node = false;
   d.objects.remove(node);
-  destroy_inner(d, node.work);
+  destroy_graphs(d, *node.work);
   std::erase_if(nodes_, [&](const auto& each) { return each.get() == &node; });
 }
 
@@ -105,8 +92,8 @@ void graph::clear(driver& d) {
   for (const auto& each : std::exchange(nodes_, {})) {
     each->is_removed = true;
     d.objects.remove(*each);
-    destroy_inner(d, each->work);
-    if (each->work.type == CU_GRAPH_NODE_TYPE_MEM_FREE) clear_free(*each->work.memory);
+    destroy_graphs(d, *each->work);
+    if (const auto memory = each->work->freed_memory()) clear_free(*memory);
   }
   conditions.clear();
   references.clear();
@@ -175,20 +162,17 @@ bool graph::leads_to(const graph_node& earlier, std::span<graph_node* const> lat
 }
 
 void graph::for_each_inner(const std::function<void(const graph&)>& visit) const {
-  const auto enter = [&](const graph& inner) {
-    visit(inner);
-    inner.for_each_inner(visit);
-  };
-  for (const auto& each : nodes_) {
-    if (each->work.child) enter(*each->work.child);
-    if (!each->work.branches) continue;
-    for (const auto& body : each->work.branches->bodies) enter(*body);
+  for (const auto& node : nodes_) {
+    for (const auto& each : node->work->graphs) {
+      visit(*each);
+      each->for_each_inner(visit);
+    }
   }
 }
 
 bool graph::has_nodes_of(CUgraphNodeType type) const {
   const auto has = [type](const graph& source) {
-    return std::ranges::any_of(source.nodes_, [&](const auto& n) { return n->work.type == type; });
+    return std::ranges::any_of(source.nodes_, [&](const auto& n) { return n->type() == type; });
   };
   bool result = has(*this);
   for_each_inner([&](const graph& inner) { result = result || has(inner); });
@@ -229,9 +213,7 @@ std::shared_ptr<graph> clone(driver& d, const graph& source) {
   result->conditions = source.conditions;
   std::map<const graph_node*, graph_node*> clones;
   for (const auto& each : source.nodes()) {
-    auto work = each->work;
-    clone_inner_graphs(d, work, *result);
-    clones[each.get()] = &result->add(d, std::move(work), {}, {}, each.get());
+    clones[each.get()] = &result->add(d, clone(d, each->work, *result), {}, {}, each.get());
     clones[each.get()]->is_enabled = each->is_enabled;
   }
   result->copy_edges(source, clones);

@@ -13,13 +13,8 @@
 #include <vector>
 
 #include "emulator/driver/driver.hpp"
-#include "emulator/graph/graph_memory.hpp"
+#include "emulator/graph/node_work.hpp"
 #include "emulator/graph/user_object.hpp"
-#include "emulator/object/object.hpp"
-#include "emulator/stream/conditional.hpp"
-#include "emulator/stream/event.hpp"
-#include "emulator/stream/launch_attributes.hpp"
-#include "emulator/stream/operation.hpp"
 
 namespace halfwarp::emulator {
 
@@ -41,33 +36,12 @@ class conditional_lease {
   std::shared_ptr<conditional> handle_;
 };
 
-// The body graphs of a conditional node, and the handle that selects one.
-struct node_branches {
-  std::shared_ptr<conditional> selector;
-  CUgraphConditionalNodeType type = CU_GRAPH_COND_TYPE_IF;
-  std::vector<std::shared_ptr<graph>> bodies;
-  std::vector<CUgraph> handles;  // of the bodies, for the program
-};
-
-// The work of a node. Clones and executable graphs share its members.
-struct node_work {
-  CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-  std::shared_ptr<emulator::operation> operation =
-      {};  // of kernels, copies, memsets, host functions; else null
-  std::shared_ptr<emulator::context> context = {};  // null: the context of the launch
-  std::shared_ptr<emulator::event> event = {};      // of event nodes
-  std::shared_ptr<graph> child = {};
-  std::shared_ptr<graph_memory> memory = {};     // of allocation and free nodes
-  std::shared_ptr<node_branches> branches = {};  // of conditional nodes
-  launch_attributes attributes = {};             // of kernel nodes
-  CUkernel kernel = nullptr;  // the kernel that the parameters named, if not a function
-};
-
 class graph_node : public object {
  public:
   static constexpr object_kind kind_of = object_kind::graph_node;
 
-  graph_node(graph& owner, unsigned local_id, node_work work, const graph_node* original)
+  graph_node(graph& owner, unsigned local_id, std::shared_ptr<const node_work> work,
+             const graph_node* original)
       : object{kind_of},
         work{std::move(work)},
         owner_{&owner},
@@ -78,7 +52,9 @@ class graph_node : public object {
   unsigned local_id() const noexcept { return local_id_; }  // unique in the graph, never reused
   std::uint64_t original() const noexcept { return original_; }  // id of the cloned node; 0: none
 
-  node_work work;
+  CUgraphNodeType type() const noexcept { return work->traits.type; }
+
+  std::shared_ptr<const node_work> work;
   bool is_enabled = true;  // false: disabled in an executable graph
   bool is_removed = false;
 
@@ -112,7 +88,8 @@ class graph : public object {
   // Refuses nodes of other graphs, and duplicates.
   void require_dependencies(std::span<graph_node* const> dependencies) const;
   // Adds a node. `data` is empty or has one entry per dependency.
-  graph_node& add(driver& d, node_work work, std::span<graph_node* const> dependencies,
+  graph_node& add(driver& d, std::shared_ptr<const node_work> work,
+                  std::span<graph_node* const> dependencies,
                   std::span<const CUgraphEdgeData> data = {}, const graph_node* original = nullptr);
   void connect(graph_node& from, graph_node& to, const CUgraphEdgeData& data = {});
   void disconnect(graph_node& from, graph_node& to, const CUgraphEdgeData* data = nullptr);
@@ -137,6 +114,7 @@ class graph : public object {
   void for_each_inner(const std::function<void(const graph&)>& visit) const;
 
   void assign_to_node(graph_owner owner, const graph& outer) noexcept;
+  graph_owner owner() const noexcept { return owner_; }
   bool belongs_to_node() const noexcept { return owner_ != graph_owner::program; }
   bool was_moved = false;  // created by the program, then moved into a node
   // Returns whether this is, or is nested in, the body of a conditional node.
@@ -162,6 +140,9 @@ class graph : public object {
   graph_owner owner_ = graph_owner::program;
   const graph* outer_ = nullptr;  // the graph with the node that owns this graph
 };
+
+// Destroys the graphs that a node owns.
+void destroy_graphs(driver& d, const node_work& work);
 
 // Returns a copy of a graph and of the graphs that its nodes own.
 std::shared_ptr<graph> clone(driver& d, const graph& source);

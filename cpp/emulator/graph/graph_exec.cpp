@@ -70,37 +70,21 @@ launch_references references_of(const graph& source) {
   return result;
 }
 
-bool may_be_launched_by_kernels(const graph_node& node) {
-  const auto type = node.work.type;
-  return type <= CU_GRAPH_NODE_TYPE_MEMSET || type == CU_GRAPH_NODE_TYPE_GRAPH;
-}
-
 // Refuses unloaded kernels and destroyed events, which a graph does not retain. The emulator could
 // run them, since nodes share ownership; a device cannot.
 void require_alive(driver& d, const graph& source) {
-  const auto require_live = [&d](object_kind kind, std::uint64_t raw) {
-    if (d.objects.classify(kind, raw) == handle_state::live) return;
+  for_each_node(source, [&d](const graph_node& node) {
+    const auto [kind, raw] = node.work->referent();
+    if (!raw || d.objects.classify(kind, raw) == handle_state::live) return;
     report_destroyed(d, kind, raw);
     refuse(CUDA_ERROR_INVALID_HANDLE, "a node of the graph uses " + d.objects.describe(kind, raw));
-  };
-  for_each_node(source, [&](const graph_node& node) {
-    CUgraphNodeParams params{};
-    if (node.work.type == CU_GRAPH_NODE_TYPE_KERNEL) {
-      node.work.operation->describe(params);
-      require_live(object_kind::function, reinterpret_cast<std::uint64_t>(params.kernel.func));
-    } else if (node.work.event) {
-      require_live(object_kind::event,
-                   reinterpret_cast<std::uint64_t>(node.work.event->handle_as<CUevent>()));
-    }
   });
 }
 
 // Checked at instantiation: adding such a node to a body graph is not refused.
 bool is_refused_in_condition(const graph& source) {
-  return source.is_in_condition() && std::ranges::any_of(source.nodes(), [](const auto& each) {
-           const auto type = each->work.type;
-           return type > CU_GRAPH_NODE_TYPE_MEMSET && type != CU_GRAPH_NODE_TYPE_GRAPH &&
-                  type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  return source.is_in_condition() && !std::ranges::all_of(source.nodes(), [](const auto& each) {
+           return each->work->traits.runs_in_bodies;
          });
 }
 
@@ -119,12 +103,12 @@ instantiation_problem check_device_launch(const graph& source) {
   const context* common = nullptr;
   for_each_node(source, [&](graph_node& node) {
     if (problem.code != CUDA_SUCCESS) return;
-    if (!may_be_launched_by_kernels(node)) {
+    if (!node.work->traits.runs_in_device_launches) {
       problem = {CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, &node,
                  CUDA_ERROR_NOT_SUPPORTED,
                  "a graph for device launch cannot have nodes of this type"};
     }
-    const auto* const context = node.work.context.get();
+    const auto* const context = node.work->context.get();
     if (context && common && context != common) {
       problem = {CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED, &node,
                  CUDA_ERROR_INVALID_VALUE,
@@ -183,10 +167,10 @@ graph_node* graph_exec::clone_of(const graph_node& node) const noexcept {
 void graph_exec::map_memory(driver& d) {
   std::map<int, std::uint64_t> bytes;
   for_each_node(*source_, [&](const graph_node& node) {
-    const bool is_counted =
-        node.work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC && node.work.memory->is_on_device();
-    if (is_counted) bytes[node.work.memory->home().ordinal()] += node.work.memory->bytes();
-    if (node.work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) node.work.memory->was_mapped = true;
+    const auto memory = node.work->allocated_memory();
+    if (!memory) return;
+    if (memory->is_on_device()) bytes[memory->home().ordinal()] += memory->bytes();
+    memory->was_mapped = true;
   });
   for (const auto& [ordinal, needed] : bytes) {
     auto& mapping = mappings_[ordinal];
@@ -206,12 +190,10 @@ void graph_exec::require_freed(driver& d, driver_guard& guard, stream& target,
                                const std::string& site) {
   std::vector<std::shared_ptr<graph_memory>> unfreed;
   for_each_node(*source_, [&](const graph_node& node) {
-    const auto& memory = node.work.memory;
-    const bool is_allocation = node.work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
-    if (memory && is_allocation && d.unfreed.contains(memory)) unfreed.push_back(memory);
-    const bool frees_unallocated =
-        memory && !is_allocation && memory->outlives_launch() && !d.unfreed.contains(memory);
-    require(!frees_unallocated, CUDA_ERROR_INVALID_VALUE,
+    const auto allocated = node.work->allocated_memory(), freed = node.work->freed_memory();
+    if (allocated && d.unfreed.contains(allocated)) unfreed.push_back(allocated);
+    require(!freed || !freed->outlives_launch() || d.unfreed.contains(freed),
+            CUDA_ERROR_INVALID_VALUE,
             "the graph frees memory of another graph that is not allocated");
   });
   if (unfreed.empty()) return;
@@ -227,15 +209,15 @@ void graph_exec::require_freed(driver& d, driver_guard& guard, stream& target,
 // Updates the set of unfreed allocations after a launch was enqueued.
 void graph_exec::track_memory(driver& d) {
   for_each_node(*source_, [&](const graph_node& node) {
-    const auto& memory = node.work.memory;
-    if (!memory || !memory->outlives_launch()) return;
-    if (node.work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
-      d.unfreed.insert(memory);
-      const auto mapping = mappings_.find(memory->home().ordinal());
-      if (mapping != mappings_.end()) memory->mapping = mapping->second;
-    } else {
-      d.unfreed.erase(memory);
-      memory->mapping.reset();
+    const auto allocated = node.work->allocated_memory(), freed = node.work->freed_memory();
+    if (allocated && allocated->outlives_launch()) {
+      d.unfreed.insert(allocated);
+      const auto mapping = mappings_.find(allocated->home().ordinal());
+      if (mapping != mappings_.end()) allocated->mapping = mapping->second;
+    }
+    if (freed && freed->outlives_launch()) {
+      d.unfreed.erase(freed);
+      freed->mapping.reset();
     }
   });
 }
@@ -250,7 +232,7 @@ void graph_exec::launch(driver& d, driver_guard& guard, stream& target, std::str
   }
   std::vector<std::shared_ptr<conditional>> handles;
   for_each_node(*source_, [&](const graph_node& node) {
-    if (node.work.branches) handles.push_back(node.work.branches->selector);
+    if (auto selector = node.work->selector()) handles.push_back(std::move(selector));
   });
   const auto start =
       d.streams.enqueue(target, std::make_shared<launch_begin>(std::move(handles)), {last_});

@@ -18,7 +18,7 @@ struct plan;
 
 // A node of a plan. Child graphs are flattened; body graphs have their own plans.
 struct plan_step {
-  node_work work;
+  std::shared_ptr<const node_work> work;  // null: only joins the dependencies
   std::vector<std::size_t> dependencies;  // earlier steps
   std::size_t branch = 0;                 // the steps of one branch run in order
   std::vector<std::shared_ptr<const plan>> bodies;

@@ -23,7 +23,7 @@ CUresult change_edges(CUgraph raw, const CUgraphNode* from, const CUgraphNode* t
     require(adds || count == 0 || !target->allocates(), CUDA_ERROR_NOT_SUPPORTED,
             "a graph that allocates or frees memory cannot lose nodes or edges");
     for (std::size_t i = 0; i < edge_data.size(); ++i) {
-      check_edge(*first[i], second[i]->work.type, edge_data[i]);
+      check_edge(*first[i], second[i]->type(), edge_data[i]);
     }
     for (std::size_t i = 0; i < count; ++i) {
       if (adds) {
@@ -70,7 +70,7 @@ void check_edge(const graph_node& from, CUgraphNodeType to, const CUgraphEdgeDat
     return;
   }
   const bool is_between_kernels =
-      from.work.type == CU_GRAPH_NODE_TYPE_KERNEL && to == CU_GRAPH_NODE_TYPE_KERNEL;
+      from.type() == CU_GRAPH_NODE_TYPE_KERNEL && to == CU_GRAPH_NODE_TYPE_KERNEL;
   const bool is_port = data.from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC ||
                        data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
   require(data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC && is_between_kernels && is_port,

@@ -10,6 +10,7 @@
 #include "emulator/api/call.hpp"
 #include "emulator/graph/graph.hpp"
 #include "emulator/graph/graph_exec.hpp"
+#include "emulator/stream/launch_attributes.hpp"
 
 namespace halfwarp::emulator::api {
 
@@ -31,31 +32,60 @@ std::vector<graph_node*> nodes_of(const call& c, const CUgraphNode* list, std::s
 std::span<const CUgraphEdgeData> data_of(const CUgraphEdgeData* list, std::size_t count);
 void check_edge(const graph_node& from, CUgraphNodeType to, const CUgraphEdgeData& data);
 
-// Returns the work of a new node of `owner`, and writes the output members of the parameters.
-// Refuses parameters that are invalid for the node type or for the graph.
-node_work work_of(call& c, graph& owner, CUgraphNodeParams& params, bool checks_context = false);
-// Return the work of a node of one type.
-node_work kernel_work(call& c, const CUDA_KERNEL_NODE_PARAMS_v3& p, launch_attributes attributes,
-                      bool checks_context = false);
-node_work copy_work(call& c, const CUDA_MEMCPY3D& p, CUcontext raw);
-node_work fill_work(call& c, const CUDA_MEMSET_NODE_PARAMS& p, CUcontext raw);
-node_work host_work(CUhostFn function, void* data);
-node_work event_work(const call& c, CUgraphNodeType type, CUevent raw);
-node_work child_work(call& c, const CUDA_CHILD_GRAPH_NODE_PARAMS& p, const graph& owner);
-node_work allocation_work(call& c, graph& owner, CUDA_MEM_ALLOC_NODE_PARAMS_v2& p);
-node_work free_work(call& c, graph& owner, CUdeviceptr address);
-node_work conditional_work(call& c, graph& owner, CUDA_CONDITIONAL_NODE_PARAMS& p);
+struct new_node {
+  CUgraphNode* out;
+  CUgraph graph;
+  const CUgraphNode* dependencies;
+  std::size_t count;
+  const CUgraphEdgeData* data = nullptr;
+};
+
+// A node of an executable graph.
+struct exec_node {
+  std::shared_ptr<graph_exec> exec;
+  graph_node* node;
+};
+
+inline CUgraphNodeParams params_of(CUgraphNodeType type) {
+  CUgraphNodeParams params{};
+  params.type = type;
+  return params;
+}
+
+// The source of a node's context. A function must have been loaded in a context of checked
+// parameters. A change can retain the context of the node.
+enum class context_source : std::uint8_t { parameters, checked_parameters, node };
+
+// Add a node, change its parameters, or change them in an executable graph. Null parameters are
+// refused. Typed functions convert their parameters to a temporary of the calling expression.
+CUresult add_node(const new_node& request, CUgraphNodeParams* params,
+                  context_source context_from = context_source::parameters);
+CUresult set_node(CUgraphNode raw, CUgraphNodeParams* params,
+                  context_source context_from = context_source::parameters);
+CUresult set_exec_node(CUgraphExec exec, CUgraphNode raw, CUgraphNodeParams* params);
+// Writes the parameters of a node; refuses a node of another type, and a null output.
+CUresult read_node(CUgraphNode raw, CUgraphNodeType type, const void* out,
+                   CUgraphNodeParams& params);
+// Replaces the work of a node. Executable graphs retain the previous work.
+void replace_work(call& c, graph_node& node, std::shared_ptr<const node_work> work);
+
+// Writes a member of the parameters of a node.
+template <class Output>
+CUresult read(CUgraphNode raw, CUgraphNodeType type, Output* out, const auto& member_of) {
+  CUgraphNodeParams params;
+  const auto result = read_node(raw, type, out, params);
+  if (result == CUDA_SUCCESS) *out = member_of(params);
+  return result;
+}
+
+// Returns the work of a new node of a captured graph.
+std::shared_ptr<node_work> create_work(call& c, graph& owner, CUgraphNodeParams& params);
+std::shared_ptr<node_work> event_work(CUgraphNodeType type, std::shared_ptr<event> target);
+std::shared_ptr<node_work> kernel_work(std::shared_ptr<operation> launch,
+                                       launch_attributes attributes, CUkernel kernel);
 
 // Returns the context of a handle, or the current context for null.
 std::shared_ptr<context> context_or_current(const call& c, CUcontext raw);
-
-// Returns the parameters of a node.
-CUgraphNodeParams parameters_of(const graph_node& node);
-
-// Convert between versions of parameter structs that have the same members.
-CUDA_KERNEL_NODE_PARAMS_v3 newer(const CUDA_KERNEL_NODE_PARAMS& p);
-CUDA_KERNEL_NODE_PARAMS older(const CUDA_KERNEL_NODE_PARAMS_v3& p);
-CUDA_MEMSET_NODE_PARAMS older(const CUDA_MEMSET_NODE_PARAMS_v2& p);
 
 // Writes the number of items if `list` is null. Else fills the list, and pads it with null.
 template <class Raw, class Item>

@@ -1,143 +1,191 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds nodes of each type.
-#include "emulator/api/graph/graph_call.hpp"
+// Adds, reads and changes nodes of each type. Changes do not affect pending launches.
+#include "emulator/api/graph/node_kinds.hpp"
 #include "emulator/object/current_call.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {
 
-struct new_node {
-  CUgraphNode* out;
-  CUgraph graph;
-  const CUgraphNode* dependencies;
-  const CUgraphEdgeData* data;
-  std::size_t count;
-};
+exec_node find_node(const call& c, CUgraphExec raw, CUgraphNode original) {
+  const auto exec = exec_of(c, raw);
+  auto* const node = exec->clone_of(*node_of(c, original));
+  require(node != nullptr, CUDA_ERROR_INVALID_VALUE,
+          "the node does not belong to the instantiated graph");
+  return {exec, node};
+}
 
-// Adds a node. `create_work` returns its work; called after the checks of the dependencies.
-CUresult add(const new_node& request, const void* params, const auto& create_work) {
+void require_type(const graph_node& node, CUgraphNodeType type) {
+  require(node.type() == type, CUDA_ERROR_INVALID_VALUE, "the node has another type");
+}
+
+const node_kind& changeable_kind(CUgraphNodeType type) {
+  const auto& kind = kind_of(type);
+  require(!kind.has_fixed_parameters, CUDA_ERROR_NOT_SUPPORTED,
+          "parameters of allocation, free and conditional nodes cannot be changed");
+  return kind;
+}
+
+exec_node find_switchable(const call& c, CUgraphExec raw, CUgraphNode original) {
+  const auto target = find_node(c, raw, original);
+  require(target.node->work->traits.can_be_disabled, CUDA_ERROR_INVALID_VALUE,
+          "only kernel, copy and memset nodes can be disabled");
+  return target;
+}
+
+}  // namespace
+
+const node_kind& kind_of(CUgraphNodeType type) {
+  require(std::ranges::find(refused_types, type) == std::end(refused_types),
+          CUDA_ERROR_NOT_SUPPORTED, "the emulator does not support nodes of this type");
+  const auto match = std::ranges::find_if(
+      node_kinds, [type](const node_kind* each) { return each->traits.type == type; });
+  require(match != std::end(node_kinds), CUDA_ERROR_INVALID_VALUE, "cuda.h has no such node type");
+  return **match;
+}
+
+std::shared_ptr<node_work> create_work(call& c, graph& owner, CUgraphNodeParams& params) {
+  return kind_of(params.type).create({c, owner, params});
+}
+
+std::shared_ptr<context> context_or_current(const call& c, CUcontext raw) {
+  return raw ? c.context_of(raw) : c.current();
+}
+
+std::shared_ptr<context> context_for(const node_request& request, CUcontext raw) {
+  if (request.context_from == context_source::node) {
+    raw = request.current->context->handle_as<CUcontext>();
+  }
+  return context_or_current(request.c, raw);
+}
+
+CUresult add_node(const new_node& request, CUgraphNodeParams* params, context_source context_from) {
   return run_locked([&](call& c) {
     require_outputs(request.out, params);
     const auto target = graph_of(c, request.graph);
     const auto dependencies = nodes_of(c, request.dependencies, request.count);
     target->require_dependencies(dependencies);
     const auto data = data_of(request.data, request.count);
-    auto work = create_work(c, *target);
-    for (std::size_t i = 0; i < data.size(); ++i) check_edge(*dependencies[i], work.type, data[i]);
+    auto work = kind_of(params->type).create({c, *target, *params, nullptr, context_from});
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      check_edge(*dependencies[i], params->type, data[i]);
+    }
     auto& node = target->add(c.d, std::move(work), dependencies, data);
     node.created_at = call_site();
-    *request.out = node.template handle_as<CUgraphNode>();
+    *request.out = node.handle_as<CUgraphNode>();
   });
 }
 
-}  // namespace
+CUresult set_node(CUgraphNode raw, CUgraphNodeParams* params, context_source context_from) {
+  return run_locked([&](call& c) {
+    require_outputs(params);
+    const auto node = node_of(c, raw);
+    require_type(*node, params->type);
+    const auto& kind = changeable_kind(params->type);
+    replace_work(c, *node,
+                 kind.create({c, node->owner(), *params, node->work.get(), context_from}));
+  });
+}
+
+CUresult set_exec_node(CUgraphExec exec, CUgraphNode raw, CUgraphNodeParams* params) {
+  return run_locked([&](call& c) {
+    require_outputs(params);
+    const auto target = find_node(c, exec, raw);
+    require_type(*target.node, params->type);
+    const auto& kind = changeable_kind(params->type);
+    if (kind.change) return kind.change(c, target, *params);
+    auto& current = target.node->work;
+    std::shared_ptr<const node_work> work =
+        kind.create({c, target.node->owner(), *params, current.get()});
+    require(check_change(*current, *work, target.exec->flags()) == CU_GRAPH_EXEC_UPDATE_SUCCESS,
+            CUDA_ERROR_INVALID_VALUE, "an executable graph cannot make this change to the node");
+    current->require_single_change(*work);
+    current = std::move(work);
+    target.exec->invalidate_plan();
+  });
+}
+
+CUresult read_node(CUgraphNode raw, CUgraphNodeType type, const void* out,
+                   CUgraphNodeParams& params) {
+  return run_locked([&](call& c) {
+    require_outputs(out);
+    const auto node = node_of(c, raw);
+    require_type(*node, type);
+    params = node->work->parameters();
+  });
+}
+
+void replace_work(call& c, graph_node& node, std::shared_ptr<const node_work> work) {
+  destroy_graphs(c.d, *std::exchange(node.work, std::move(work)));
+}
 
 CUresult cuGraphAddNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph,
                            const CUgraphNode* dependencies, const CUgraphEdgeData* dependencyData,
                            size_t numDependencies, CUgraphNodeParams* nodeParams) noexcept {
-  return add({phGraphNode, hGraph, dependencies, dependencyData, numDependencies}, nodeParams,
-             [&](call& c, graph& target) { return work_of(c, target, *nodeParams); });
+  return add_node({phGraphNode, hGraph, dependencies, numDependencies, dependencyData}, nodeParams);
 }
 
 CUresult cuGraphAddNode_v3(CUgraphNode* phGraphNode, CUgraph hGraph,
                            const CUgraphNode* dependencies, const CUgraphEdgeData* dependencyData,
                            size_t numDependencies, CUgraphNodeParams* nodeParams) noexcept {
-  return add({phGraphNode, hGraph, dependencies, dependencyData, numDependencies}, nodeParams,
-             [&](call& c, graph& target) { return work_of(c, target, *nodeParams, true); });
+  return add_node({phGraphNode, hGraph, dependencies, numDependencies, dependencyData}, nodeParams,
+                  context_source::checked_parameters);
 }
 
-CUresult cuGraphAddKernelNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph,
-                                 const CUgraphNode* dependencies, size_t numDependencies,
-                                 const CUDA_KERNEL_NODE_PARAMS* nodeParams) noexcept {
-  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, nodeParams,
-             [&](call& c, graph&) { return kernel_work(c, newer(*nodeParams), {}); });
-}
-
-CUresult cuGraphAddMemcpyNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                              const CUgraphNode* dependencies, size_t numDependencies,
-                              const CUDA_MEMCPY3D* copyParams, CUcontext ctx) noexcept {
-  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, copyParams,
-             [&](call& c, graph&) { return copy_work(c, *copyParams, ctx); });
-}
-
-CUresult cuGraphAddMemsetNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                              const CUgraphNode* dependencies, size_t numDependencies,
-                              const CUDA_MEMSET_NODE_PARAMS* memsetParams, CUcontext ctx) noexcept {
-  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, memsetParams,
-             [&](call& c, graph&) { return fill_work(c, *memsetParams, ctx); });
-}
-
-CUresult cuGraphAddHostNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                            const CUgraphNode* dependencies, size_t numDependencies,
-                            const CUDA_HOST_NODE_PARAMS* nodeParams) noexcept {
-  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, nodeParams,
-             [&](call&, graph&) { return host_work(nodeParams->fn, nodeParams->userData); });
-}
-
-CUresult cuGraphAddEmptyNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                             const CUgraphNode* dependencies, size_t numDependencies) noexcept {
-  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, phGraphNode,
-             [](call&, graph&) { return node_work{}; });
-}
-
-CUresult cuGraphAddChildGraphNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                                  const CUgraphNode* dependencies, size_t numDependencies,
-                                  CUgraph childGraph) noexcept {
-  const CUDA_CHILD_GRAPH_NODE_PARAMS params{childGraph, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE};
-  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, phGraphNode,
-             [&](call& c, graph& target) { return child_work(c, params, target); });
-}
-
-CUresult cuGraphAddEventRecordNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                                   const CUgraphNode* dependencies, size_t numDependencies,
-                                   CUevent event) noexcept {
-  constexpr auto type = CU_GRAPH_NODE_TYPE_EVENT_RECORD;
-  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, phGraphNode,
-             [&](call& c, graph&) { return event_work(c, type, event); });
-}
-
-CUresult cuGraphAddEventWaitNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                                 const CUgraphNode* dependencies, size_t numDependencies,
-                                 CUevent event) noexcept {
-  constexpr auto type = CU_GRAPH_NODE_TYPE_WAIT_EVENT;
-  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, phGraphNode,
-             [&](call& c, graph&) { return event_work(c, type, event); });
-}
-
-CUresult cuGraphAddMemAllocNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                                const CUgraphNode* dependencies, size_t numDependencies,
-                                CUDA_MEM_ALLOC_NODE_PARAMS* nodeParams) noexcept {
-  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, nodeParams,
-             [&](call& c, graph& target) {
-               CUDA_MEM_ALLOC_NODE_PARAMS_v2 params{nodeParams->poolProps, nodeParams->accessDescs,
-                                                    nodeParams->accessDescCount,
-                                                    nodeParams->bytesize, 0};
-               auto work = allocation_work(c, target, params);
-               nodeParams->dptr = params.dptr;
-               return work;
-             });
-}
-
-CUresult cuGraphAddMemFreeNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                               const CUgraphNode* dependencies, size_t numDependencies,
-                               CUdeviceptr dptr) noexcept {
-  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, phGraphNode,
-             [&](call& c, graph& target) { return free_work(c, target, dptr); });
-}
-
-CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* pHandle_out, CUgraph hGraph,
-                                        CUcontext ctx, unsigned int defaultLaunchValue,
-                                        unsigned int flags) noexcept {
+CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType* type) noexcept {
   return run_locked([&](call& c) {
-    require_outputs(pHandle_out);
-    require(flags == 0 || flags == CU_GRAPH_COND_ASSIGN_DEFAULT, CUDA_ERROR_INVALID_VALUE,
-            "the flags are 0 or CU_GRAPH_COND_ASSIGN_DEFAULT");
-    const auto target = graph_of(c, hGraph);
-    const auto launch_value = flags ? std::optional{defaultLaunchValue} : std::nullopt;
-    auto handle = c.d.objects.make<conditional>(context_or_current(c, ctx)->id(), launch_value);
-    handle->is_library_owned = true;  // destroyed with its graph
-    *pHandle_out = handle->handle_as<CUgraphConditionalHandle>();
-    target->conditions.push_back(std::make_shared<conditional_lease>(c.d, std::move(handle)));
+    require_outputs(type);
+    *type = node_of(c, hNode)->type();
+  });
+}
+
+CUresult cuGraphNodeGetLocalId(CUgraphNode hNode, unsigned int* nodeId) noexcept {
+  return run_locked([&](call& c) {
+    require_outputs(nodeId);
+    *nodeId = node_of(c, hNode)->local_id();
+  });
+}
+
+CUresult cuGraphNodeGetToolsId(CUgraphNode hNode, unsigned long long* toolsNodeId) noexcept {
+  return run_locked([&](call& c) {
+    require_outputs(toolsNodeId);
+    *toolsNodeId = node_of(c, hNode)->id();
+  });
+}
+
+CUresult cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams* nodeParams) noexcept {
+  return run_locked([&](call& c) {
+    require_outputs(nodeParams);
+    *nodeParams = node_of(c, hNode)->work->parameters();
+  });
+}
+
+CUresult cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams* nodeParams) noexcept {
+  return set_node(hNode, nodeParams);
+}
+
+CUresult cuGraphNodeSetParams_v2(CUgraphNode hNode, CUgraphNodeParams* nodeParams) noexcept {
+  return set_node(hNode, nodeParams, context_source::checked_parameters);
+}
+
+CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                  CUgraphNodeParams* nodeParams) noexcept {
+  return set_exec_node(hGraphExec, hNode, nodeParams);
+}
+
+CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
+                               unsigned int isEnabled) noexcept {
+  return run_locked([&](call& c) {
+    const auto target = find_switchable(c, hGraphExec, hNode);
+    target.node->is_enabled = isEnabled != 0;
+    target.exec->invalidate_plan();
+  });
+}
+
+CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
+                               unsigned int* isEnabled) noexcept {
+  return run_locked([&](call& c) {
+    require_outputs(isEnabled);
+    *isEnabled = find_switchable(c, hGraphExec, hNode).node->is_enabled;
   });
 }
 

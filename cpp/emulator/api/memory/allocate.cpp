@@ -41,15 +41,17 @@ memory::address allocate_or_wait(call& c, context& owner, std::uint64_t bytes, A
 // Adds an allocation node; its address is the same in every launch.
 CUdeviceptr allocate_in_capture(call& c, const memory_pool& from, stream& target,
                                 std::size_t bytes) {
-  CUDA_MEM_ALLOC_NODE_PARAMS_v2 params{};
-  params.poolProps = from.properties();
-  params.bytesize = bytes;
-  add_captured(c.d, target, allocation_work(c, *capture_of(target)->capture->graph, params));
-  return params.dptr;
+  auto params = params_of(CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+  params.alloc.poolProps = from.properties();
+  params.alloc.bytesize = bytes;
+  add_captured(c.d, target, create_work(c, *capture_of(target)->capture->graph, params));
+  return params.alloc.dptr;
 }
 
 void free_in_capture(call& c, const stream_capture& state, stream& target, CUdeviceptr address) {
-  add_captured(c.d, target, free_work(c, *state.capture->graph, address));
+  auto params = params_of(CU_GRAPH_NODE_TYPE_MEM_FREE);
+  params.free.dptr = address;
+  add_captured(c.d, target, create_work(c, *state.capture->graph, params));
 }
 
 // Returns unfreed memory of a graph launch and marks it freed, or returns null.

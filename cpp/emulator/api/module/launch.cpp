@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "emulator/api/graph/graph_call.hpp"
 #include "emulator/api/module/launch_limits.hpp"
 #include "emulator/api/module/module_call.hpp"
 #include "emulator/module/kernel_launch.hpp"
@@ -123,22 +124,24 @@ void require_runnable(const call& c, const exec::kernel& code) {
 }
 
 // Returns the work of a captured launch; the stream's priority and attributes are the defaults.
-node_work captured_work(CUfunction raw, const requested_launch& request, const stream& target,
-                        std::shared_ptr<operation> kernel_operation) {
-  node_work work{.type = CU_GRAPH_NODE_TYPE_KERNEL, .operation = std::move(kernel_operation)};
+std::shared_ptr<node_work> captured_work(CUfunction raw, const requested_launch& request,
+                                         const stream& target,
+                                         std::shared_ptr<operation> kernel_operation) {
+  launch_attributes attributes;
   CUlaunchAttributeValue value{};
   value.priority = target.priority();
-  work.attributes.set(CU_LAUNCH_ATTRIBUTE_PRIORITY, value);
-  work.attributes.merge(target.attributes);
-  work.attributes.merge(request.attributes);
+  attributes.set(CU_LAUNCH_ATTRIBUTE_PRIORITY, value);
+  attributes.merge(target.attributes);
+  attributes.merge(request.attributes);
   if (request.shape.is_cooperative) {
     value = {};
     value.cooperative = 1;
-    work.attributes.set(CU_LAUNCH_ATTRIBUTE_COOPERATIVE, value);
+    attributes.set(CU_LAUNCH_ATTRIBUTE_COOPERATIVE, value);
   }
   const auto number = reinterpret_cast<std::uint64_t>(raw);
-  if (handle::kind_of(number) == object_kind::kernel) work.kernel = reinterpret_cast<CUkernel>(raw);
-  return work;
+  const bool is_kernel = handle::kind_of(number) == object_kind::kernel;
+  return kernel_work(std::move(kernel_operation), std::move(attributes),
+                     is_kernel ? reinterpret_cast<CUkernel>(raw) : nullptr);
 }
 
 CUresult launch(CUfunction raw, const requested_launch& request, CUstream raw_stream,
