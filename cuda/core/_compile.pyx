@@ -41,21 +41,22 @@ from cuda.bindings import _low
 from cuda.core._core import CUDAError, _complete_classes
 from cuda.core.compile import fatal_options
 
-include "compile/library_calls.pyx"
+include "link/library_calls.pyx"
+include "link/backend.pyx"
+include "link/link_session.pyx"
+include "link/nvjitlink_session.pyx"
+include "link/driver_session.pyx"
+include "link/linker.pyx"
 include "compile/nvrtc_program.pyx"
 include "compile/versions.pyx"
 include "compile/compiler.pyx"
 include "compile/nvrtc_compiler.pyx"
 include "compile/nvvm_program.pyx"
 include "compile/nvvm_compiler.pyx"
-include "link/backend.pyx"
-include "link/link_session.pyx"
-include "link/nvjitlink_session.pyx"
-include "link/driver_session.pyx"
-include "link/linker.pyx"
 include "compile/ptx_compiler.pyx"
 include "compile/program.pyx"
 include "compile/caching.pyx"
 include "extension/named_calls.pyx"
 
+install_named_calls((Program, Linker))
 _complete_classes(globals(), __name__)

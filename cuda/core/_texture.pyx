@@ -14,9 +14,6 @@ from cuda.core._core cimport *
 
 from cuda.core._core import CUDAError, _complete_classes
 
-cdef enum:
-    SURFACE_LOAD_STORE = 2  # CUDA_ARRAY3D_SURFACE_LDST
-
 include "texture/opaque_array.pyx"
 include "texture/mipmapped_array.pyx"
 include "texture/copies.pyx"

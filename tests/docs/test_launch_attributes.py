@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "cuda/core/execution/launch/attributes.pyx"
+SOURCE = ROOT / "cuda/core/execution/launch_config/attributes.pyx"
 GUIDE = ROOT / "docs/guide/launch_attributes.rst"
 # "name": (CU_..., kind, version, owners, ...
 ROW = re.compile(

@@ -71,10 +71,10 @@ RAW_STATE = {
     },
     "no member reads it, only the destructor": {
         ("cuda/core/graph/nodes/host_callback_node.pyx", "native"),
-        ("cuda/core/module/kernel_arguments.pxd", "packed"),
+        ("cuda/core/execution/launch/kernel_arguments.pxd", "packed"),
     },
     "Python code cannot reach the object: it has no members": {
-        ("cuda/core/compile/library_calls.pyx", "texts"),
+        ("cuda/core/link/library_calls.pyx", "texts"),
         ("cuda/core/compile/nvrtc_program.pxd", "raw"),
         ("cuda/core/compile/nvvm_program.pyx", "raw"),
         ("cuda/core/link/nvjitlink_session.pyx", "raw"),

@@ -8,5 +8,11 @@ cdef object as_options(object value, object cls, str description)
 # Returns a public class or function of cuda.core by name, importing it at the first use.
 cdef object public_object(str name)
 
+# Returns the qualified name of an object's class, for messages.
+cdef str qualified_name(object value)
+
+# Returns the module cuda.core._sharing, imported at the first call.
+cdef object sharing_module()
+
 # Calls a function of halfwarp.logs if logging is imported. Prints exceptions.
 cdef void notify_log(str function, tuple values) noexcept

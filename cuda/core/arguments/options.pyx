@@ -26,6 +26,16 @@ cdef object public_object(str name):
     return getattr(import_module("cuda.core"), name)
 
 
+cdef object sharing_module():
+    return import_module("cuda.core._sharing")
+
+
+cdef str qualified_name(object value):
+    cls = type(value)
+    return cls.__qualname__ if cls.__module__ == "builtins" else \
+        f"{cls.__module__}.{cls.__qualname__}"
+
+
 def check_or_create_options(cls, options, options_description="", keep_none=False):
     """Return an instance of `cls` for an instance, a dict of its keywords, or None. Host only."""
     if options is None:

@@ -234,15 +234,6 @@ cdef int check_arch(object arch) except -1:
     return 0
 
 
-cdef str arch_problem(object arch):
-    """Return why no compiler accepts an architecture, or None."""
-    number = str(arch).removeprefix("sm_").removeprefix("compute_").rstrip("abcdef")
-    if isinstance(arch, str) and arch.startswith(("sm_", "compute_")) and number.isdigit():
-        return None
-    hint = f": write 'sm_{number}'" if number.isdigit() else ""
-    return f"arch must be 'sm_NN' or 'compute_NN', got {arch!r}{hint}"
-
-
 cdef int check_log_file(object logs) except -1:
     if logs is not None and not hasattr(logs, "write"):
         raise TypeError(f"logs must have a method write(str), such as an open file, got {logs!r}")

@@ -16,3 +16,9 @@ cdef int get_context_resource(Context context, CUdevResource* resource, CUdevRes
 
 # Creates a wrapper of a handle, which must not be null.
 cdef Context wrap_context(const context_ref& native)
+
+# Returns the ordinal of the current context's device; CUDAError without a current context.
+cdef int current_ordinal() except -1
+
+# Returns the address of the current context of this thread; 0 without a current context.
+cdef uintptr_t current_context_address() except? 0

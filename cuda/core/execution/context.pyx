@@ -153,3 +153,15 @@ cdef Context wrap_context(const context_ref& native):
     context.identity = <uintptr_t>native.raw()
     context.device = native.facts().device
     return context
+
+
+cdef int current_ordinal() except -1:
+    cdef CUdevice ordinal = 0
+    initialize_driver()
+    call(driver.cuCtxGetDevice, &ordinal)
+    return ordinal
+
+
+cdef uintptr_t current_context_address() except? 0:
+    initialize_driver()
+    return <uintptr_t>raw_current_context()

@@ -32,12 +32,3 @@ cdef Device current_device()
 
 # Converts an int, a Device or None as Device(...) does.
 cdef Device as_device(object value)
-
-# Loads the driver and calls cuInit, once per process.
-cdef int initialize_driver() except -1
-
-# Returns the ordinal of the current context's device; CUDAError without a current context.
-cdef int current_ordinal() except -1
-
-# Returns the address of the current context of this thread; 0 without a current context.
-cdef uintptr_t current_context_address() except? 0

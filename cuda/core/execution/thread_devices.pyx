@@ -13,12 +13,9 @@ cdef extern from *:
     namespace halfwarp::core {
     // ThreadDevices of this thread, borrowed from its state dict, which the thread's exit destroys.
     static constinit thread_local PyObject* thread_devices = nullptr;
-    static constinit std::atomic<bool> is_driver_initialized{false};
     }
     """
     PyObject* thread_devices "halfwarp::core::thread_devices"
-    bint is_driver_initialized "halfwarp::core::is_driver_initialized.load"() noexcept
-    void set_driver_initialized "halfwarp::core::is_driver_initialized.store"(bint) noexcept
 
 
 @cython.final
@@ -31,28 +28,6 @@ cdef class ThreadDevices:
         global thread_devices
         if thread_devices is <PyObject*>self:
             thread_devices = NULL
-
-
-cdef int initialize_driver() except -1:
-    cdef int version = 0
-    if is_driver_initialized():
-        return 0
-    with nogil:
-        call(driver.cuInit, 0)
-        call(driver.cuDriverGetVersion, &version)
-    set_driver_initialized(True)
-    if any([name.startswith("HALFWARP_") for name in os.environ]):
-        import_module("cuda.core._utils.environment").check()
-    if version < 13000:
-        import_module("cuda.bindings.utils").warn_if_cuda_major_version_mismatch()
-    return 0
-
-
-def cuda_driver_version():
-    """Return the CUDA version of the driver, for instance 13050 for 13.5. Host only."""
-    cdef int version = 0
-    call(driver.cuDriverGetVersion, &version)
-    return version
 
 
 cdef ThreadDevices make_thread_devices():
@@ -119,18 +94,6 @@ cdef Device current_device():
     if code != CUDA_SUCCESS and code != CUDA_ERROR_INVALID_CONTEXT:
         check(code, "cuCtxGetDevice")
     return device_of_ordinal(ordinal if code == CUDA_SUCCESS else 0)
-
-
-cdef int current_ordinal() except -1:
-    cdef CUdevice ordinal = 0
-    initialize_driver()
-    call(driver.cuCtxGetDevice, &ordinal)
-    return ordinal
-
-
-cdef uintptr_t current_context_address() except? 0:
-    initialize_driver()
-    return <uintptr_t>raw_current_context()
 
 
 cdef Device as_device(object value):

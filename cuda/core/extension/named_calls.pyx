@@ -24,6 +24,3 @@ cdef int install_named_calls(tuple classes) except -1:
     for cls in classes:
         (<mutable_type*><PyObject*>cls).tp_vectorcall = <vectorcallfunc>call_class
     return 0
-
-
-install_named_calls((Program, Linker))

@@ -28,9 +28,6 @@ cdef size_t max_size_of(object options) except? 0
 cdef int open_pool(_MemPool self, int allocation_type, int location_type, int id, bint is_new,
                    size_t max_size, bint is_shared=*) except -1
 
-# Returns the module cuda.core._sharing, imported at the first call.
-cdef object sharing_module()
-
 # Queries and sets which devices can access the pool. `descriptions` points at CUmemAccessDesc.
 cdef bint has_pool_access(_MemPool self, int device) except -1
 cdef int set_access_of_pool(_MemPool self, const void* descriptions, size_t count) except -1

@@ -299,10 +299,6 @@ cdef class _MemPool(MemoryResource):
         return sharing_module().reduce_resource(self)
 
 
-cdef object sharing_module():
-    return import_module("cuda.core._sharing")
-
-
 cdef Buffer allocate_pool_buffer(Buffer empty, _MemPool self, object size, Stream stream):
     cdef pool_handle pool = share_open_pool(self)
     cdef CUdeviceptr pointer = 0

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # OpaqueArray: a CUDA array, whose element layout is private to the device.
 
+cdef enum:
+    SURFACE_LOAD_STORE = 2  # CUDA_ARRAY3D_SURFACE_LDST
+
 
 cdef object texture_options(str name, object value, str label):
     """Return `value` as an instance of the options class `name`."""

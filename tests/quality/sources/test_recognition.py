@@ -28,7 +28,7 @@ EXCEPTIONS = {
     ("cuda/core/_forwarding.py", "module.__name__"): MODULES,
     ("cuda/core/graph/__init__.py", "f_globals.get"): MODULES,
     ("cuda/core/compile/cache/resource.py", "name = type(max_size_bytes)"): TEXT,
-    ("cuda/core/execution/stream/stream.pyx", "return cls.__qualname__ if"): TEXT,
+    ("cuda/core/arguments/options.pyx", "return cls.__qualname__ if"): TEXT,
     ("cuda/core/graph/nodes/host_callback_node.pyx", "function"): TEXT,
     ("cuda/core/graph/nodes/node.pyx", 'removesuffix("Node")'): TEXT,
     ("cuda/core/views/strided_memory_view.pyx", "if cls.__module__"): TEXT,

@@ -81,14 +81,6 @@ cdef class PreparedLaunch:
         return f"<PreparedLaunch of {kernel} with {len(self)} arguments>"
 
 
-cdef object owner_of_argument(object value):
-    """Return the owner of the memory of a Buffer, or of a view of it; None for other values."""
-    cdef PyObject* buffer = buffer_of_argument(value)
-    if buffer is not NULL and (<Buffer>buffer).fields.is_open:
-        return share_allocation(<Buffer>buffer)
-    return None
-
-
 cdef LaunchConfig copy_config(LaunchConfig config):
     cdef LaunchConfig copy = LaunchConfig.__new__(LaunchConfig)
     copy.fields = config.fields

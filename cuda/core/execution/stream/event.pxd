@@ -12,3 +12,6 @@ cdef unsigned event_flags(object options, bint bound) except? 0xFFFFFFFF
 
 # Moves a handle into a new instance of `cls`.
 cdef Event wrap_event(object cls, event_handle& native)
+
+# Retains an object until an event has completed.
+cdef int retain_until_complete(Event event, object referent) except -1

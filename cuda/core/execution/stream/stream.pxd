@@ -24,9 +24,6 @@ cdef int order_streams(Stream later, Stream earlier) except -1
 # Wraps the stream of a foreign object in class `cls`.
 cdef Stream wrap_foreign_stream(object cls, object foreign)
 
-# Returns the qualified name of an object's class, for messages.
-cdef str qualified_name(object value)
-
 # Return iterators of `__await__`.
 cdef object await_stream(Stream self)
 cdef object await_event(Event self)

@@ -546,12 +546,6 @@ cdef inline bint is_token(uintptr_t identity) noexcept:
     return identity == <uintptr_t>CU_STREAM_LEGACY or identity == <uintptr_t>CU_STREAM_PER_THREAD
 
 
-cdef str qualified_name(object value):
-    cls = type(value)
-    return cls.__qualname__ if cls.__module__ == "builtins" else \
-        f"{cls.__module__}.{cls.__qualname__}"
-
-
 cdef int init_stream(Stream self, const context_ref& context, object options) except -1:
     """Create the driver stream of a new object."""
     global stream_options

@@ -91,6 +91,3 @@ cdef size_t pattern_of(object value, unsigned* pattern) except 0
 cdef object memory_for_copy(object value, bint is_written, Stream stream)
 cdef buffer_fields range_for_copy(object memory) except *
 cdef int retain_after_copy(object memory, Stream stream) except -1
-
-# Retains an object until an event has completed.
-cdef int retain_until_complete(Event event, object referent) except -1

@@ -52,7 +52,7 @@ cdef int set_address(CUstreamBatchMemOpParams* params, object target) except -1:
     cdef CUdeviceptr address = 0
     if target is None:
         return 0
-    address = Buffer_as_cu(<Buffer>target) if isinstance(target, Buffer) else target
+    address = open_memory_of(<Buffer>target).pointer if isinstance(target, Buffer) else target
     if params.operation == CU_STREAM_MEM_OP_ATOMIC_REDUCTION:
         params.atomicReduction.address = address
     else:

@@ -160,35 +160,6 @@ cdef object row_for(str name, int owner, str owners):
     return row
 
 
-cdef object get_further(PyObject* owner, void* closure):
-    cdef LaunchConfig self = <LaunchConfig>owner
-    return None if self.further is None else self.further.values.get(<object>closure)
-
-
-cdef int set_further_attribute(PyObject* owner, PyObject* value, void* closure) except -1:
-    cdef LaunchConfig self = <LaunchConfig>owner
-    if value is NULL:
-        raise AttributeError(f"property '{<object>closure}' of 'LaunchConfig' cannot be deleted; "
-                             "assign None to unset it")
-    values = {} if self.further is None else self.further.values
-    assign_further(self, create_further({**values, <object>closure: <object>value}))
-    return 0
-
-
-cdef int assign_further(LaunchConfig self, _FurtherAttributes further) except -1:
-    cdef _FurtherAttributes _previous = self.further  # its destructor may run Python code
-    self.further = further
-    self.fields.further = NULL
-    if further is not None:
-        self.fields.further = <PyObject*>further
-    self.fields.is_plain = self.fields.is_valid and further is None
-    return 0
-
-
-cdef int set_further(object config, object values) except -1:
-    return assign_further(<LaunchConfig>config, create_further(values))
-
-
 cdef CUresult get_attribute(int owner, void* raw, int number,
                             CUlaunchAttributeValue* value) noexcept:
     memset(value, 0, sizeof(CUlaunchAttributeValue))
@@ -236,26 +207,3 @@ cdef int require_all_supported(dict names) except -1:
     for name in names:
         require_driver_support(f"attribute {name!r}", name, driver_version)
     return 0
-
-
-cdef PyGetSetDef[16] further_getters
-
-
-cdef int install_further_attributes() except -1:
-    """Add one descriptor per attribute to LaunchConfig, with a docstring."""
-    cls = <PyTypeObject*>LaunchConfig
-    names = <dict>(<mutable_type*>cls).tp_dict
-    for index, (name, row) in enumerate(FURTHER_ATTRIBUTES.items()):
-        encoded, doc = name.encode(), f"{row[4]} None if unset. Host only.".encode()
-        FURTHER_TEXTS.extend((name, encoded, doc))  # the descriptors point into them
-        further_getters[index].name = encoded
-        further_getters[index].get = get_further
-        further_getters[index].set = set_further_attribute
-        further_getters[index].doc = doc
-        further_getters[index].closure = <void*><PyObject*>name
-        names[name] = PyDescr_NewGetSet(cls, &further_getters[index])
-    PyType_Modified(cls)
-    return 0
-
-
-cdef list FURTHER_TEXTS = []

@@ -13,8 +13,6 @@ cdef extern from "python/objects.hpp" namespace "halfwarp::python":
         int32_t device
         bint is_device_accessible
         const buffer_fields* source
-    # Returns a Buffer, or the Buffer of a view: borrowed, or NULL.
-    PyObject* buffer_of_argument(object value) noexcept
 
 # Registers the class of `sample` as a launch argument type; `fields` are the fields of `sample`.
 cdef int register_views(object sample, const view_fields* fields) except -1
