@@ -6,6 +6,7 @@
 
 #include "emulator/exec/async/bulk_reduce.hpp"
 #include "emulator/exec/lanes/half.hpp"
+#include "emulator/exec/lanes/operations.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -13,9 +14,6 @@ namespace {
 using namespace HALFWARP_ISA;
 using ptx::qualifier;
 using ptx::scalar_type;
-using u16 = std::uint16_t;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 
 template <class U, U (*Operation)(U, U)>
 void reduce(std::byte* to, const std::byte* from, std::size_t bytes) {
@@ -34,28 +32,10 @@ template <class U>
 U add(U a, U b) {
   return static_cast<U>(a + b);
 }
-template <class U, class T>
-U least(U a, U b) {
-  return static_cast<T>(b) < static_cast<T>(a) ? b : a;
+template <class U, class Operation, class T = U>
+U apply(U a, U b) {
+  return static_cast<U>(Operation::of(static_cast<T>(a), static_cast<T>(b)));
 }
-template <class U, class T>
-U greatest(U a, U b) {
-  return static_cast<T>(b) > static_cast<T>(a) ? b : a;
-}
-template <class U>
-U conjunction(U a, U b) {
-  return a & b;
-}
-template <class U>
-U disjunction(U a, U b) {
-  return a | b;
-}
-template <class U>
-U exclusive_or(U a, U b) {
-  return a ^ b;
-}
-u32 increment(u32 a, u32 b) { return a >= b ? 0 : a + 1; }
-u32 decrement(u32 a, u32 b) { return a == 0 || a > b ? b : a - 1; }
 
 // Subnormal numbers stay, unlike in atom.add.f32 [H100].
 u32 add_floats(u32 a, u32 b) {
@@ -94,26 +74,26 @@ constexpr entry entries[] = {
     {qualifier::add, scalar_type::bf16, &reduce<u16, add_halves<bfloat>>},
     {qualifier::add, scalar_type::f32, &reduce<u32, add_floats>},
     {qualifier::add, scalar_type::f64, &reduce<u64, add_doubles>},
-    {qualifier::min, scalar_type::u32, &reduce<u32, least<u32, u32>>},
-    {qualifier::min, scalar_type::s32, &reduce<u32, least<u32, std::int32_t>>},
-    {qualifier::min, scalar_type::u64, &reduce<u64, least<u64, u64>>},
-    {qualifier::min, scalar_type::s64, &reduce<u64, least<u64, std::int64_t>>},
+    {qualifier::min, scalar_type::u32, &reduce<u32, apply<u32, minimum>>},
+    {qualifier::min, scalar_type::s32, &reduce<u32, apply<u32, minimum, i32>>},
+    {qualifier::min, scalar_type::u64, &reduce<u64, apply<u64, minimum>>},
+    {qualifier::min, scalar_type::s64, &reduce<u64, apply<u64, minimum, i64>>},
     {qualifier::min, scalar_type::f16, &reduce<u16, extreme_half<half, false>>},
     {qualifier::min, scalar_type::bf16, &reduce<u16, extreme_half<bfloat, false>>},
-    {qualifier::max, scalar_type::u32, &reduce<u32, greatest<u32, u32>>},
-    {qualifier::max, scalar_type::s32, &reduce<u32, greatest<u32, std::int32_t>>},
-    {qualifier::max, scalar_type::u64, &reduce<u64, greatest<u64, u64>>},
-    {qualifier::max, scalar_type::s64, &reduce<u64, greatest<u64, std::int64_t>>},
+    {qualifier::max, scalar_type::u32, &reduce<u32, apply<u32, maximum>>},
+    {qualifier::max, scalar_type::s32, &reduce<u32, apply<u32, maximum, i32>>},
+    {qualifier::max, scalar_type::u64, &reduce<u64, apply<u64, maximum>>},
+    {qualifier::max, scalar_type::s64, &reduce<u64, apply<u64, maximum, i64>>},
     {qualifier::max, scalar_type::f16, &reduce<u16, extreme_half<half, true>>},
     {qualifier::max, scalar_type::bf16, &reduce<u16, extreme_half<bfloat, true>>},
-    {qualifier::inc, scalar_type::u32, &reduce<u32, increment>},
-    {qualifier::dec, scalar_type::u32, &reduce<u32, decrement>},
-    {qualifier::and_, scalar_type::b32, &reduce<u32, conjunction<u32>>},
-    {qualifier::or_, scalar_type::b32, &reduce<u32, disjunction<u32>>},
-    {qualifier::xor_, scalar_type::b32, &reduce<u32, exclusive_or<u32>>},
-    {qualifier::and_, scalar_type::b64, &reduce<u64, conjunction<u64>>},
-    {qualifier::or_, scalar_type::b64, &reduce<u64, disjunction<u64>>},
-    {qualifier::xor_, scalar_type::b64, &reduce<u64, exclusive_or<u64>>},
+    {qualifier::inc, scalar_type::u32, &reduce<u32, increment::of>},
+    {qualifier::dec, scalar_type::u32, &reduce<u32, decrement::of>},
+    {qualifier::and_, scalar_type::b32, &reduce<u32, apply<u32, conjunction>>},
+    {qualifier::or_, scalar_type::b32, &reduce<u32, apply<u32, disjunction>>},
+    {qualifier::xor_, scalar_type::b32, &reduce<u32, apply<u32, exclusive_or>>},
+    {qualifier::and_, scalar_type::b64, &reduce<u64, apply<u64, conjunction>>},
+    {qualifier::or_, scalar_type::b64, &reduce<u64, apply<u64, disjunction>>},
+    {qualifier::xor_, scalar_type::b64, &reduce<u64, apply<u64, exclusive_or>>},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 // threads of the process observe it.
 #include "emulator/exec/lanes/half.hpp"
 #include "emulator/exec/lanes/location.hpp"
+#include "emulator/exec/lanes/operations.hpp"
 #include "emulator/exec/watch/changes.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
@@ -16,42 +17,6 @@ struct sum {
 };
 struct flushed_sum {  // of f32 in global memory
   static float of(float old, float b) { return flushed(flushed(old) + flushed(b)); }
-};
-struct conjunction {
-  template <class T>
-  static T of(T old, T b) {
-    return old & b;
-  }
-};
-struct disjunction {
-  template <class T>
-  static T of(T old, T b) {
-    return old | b;
-  }
-};
-struct exclusive_or {
-  template <class T>
-  static T of(T old, T b) {
-    return old ^ b;
-  }
-};
-struct minimum {
-  template <class T>
-  static T of(T old, T b) {
-    return b < old ? b : old;
-  }
-};
-struct maximum {
-  template <class T>
-  static T of(T old, T b) {
-    return b > old ? b : old;
-  }
-};
-struct increment {  // wraps to zero after b
-  static u32 of(u32 old, u32 b) { return old >= b ? 0 : old + 1; }
-};
-struct decrement {  // wraps to b after zero
-  static u32 of(u32 old, u32 b) { return old == 0 || old > b ? b : old - 1; }
 };
 
 // Adds single or packed 16-bit floats.

@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bit operations: logic, shifts, bit fields, counts and byte permutation.
-#include "emulator/exec/lanes/numbers.hpp"
+#include "emulator/exec/lanes/operations.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
 
-struct conjunction {
-  template <class T>
-  static T of(T a, T b) {
-    return a & b;
-  }
-};
-struct disjunction {
-  template <class T>
-  static T of(T a, T b) {
-    return a | b;
-  }
-};
-struct exclusive_or {
-  template <class T>
-  static T of(T a, T b) {
-    return a ^ b;
-  }
-};
 struct complement {
   template <class T>
   static T of(T a) {

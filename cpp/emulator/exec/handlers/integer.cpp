@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer arithmetic: add, sub, mul, mad, mul24, div, rem, neg, abs, min, max, sad.
-#include "emulator/exec/lanes/numbers.hpp"
+#include "emulator/exec/lanes/operations.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
@@ -120,18 +120,6 @@ struct magnitude {
   template <class T>
   static T of(T a) {
     return a < 0 ? static_cast<T>(0 - wrapping(static_cast<bits_type<T>>(a))) : a;
-  }
-};
-struct minimum {
-  template <class T>
-  static T of(T a, T b) {
-    return a < b ? a : b;
-  }
-};
-struct maximum {
-  template <class T>
-  static T of(T a, T b) {
-    return a > b ? a : b;
   }
 };
 template <class Chosen>

@@ -1,8 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads and stores of every state space.
-#include "emulator/exec/lanes/location.hpp"
+#include <algorithm>
+#include <array>
 
-namespace halfwarp::emulator::exec::HALFWARP_ISA {
+#include "emulator/exec/lanes/location.hpp"
+#include "emulator/exec/lanes/numbers.hpp"
+
+namespace halfwarp::emulator::exec {
+
+// A word of a handler's name.
+struct word {
+  char text[12];
+  constexpr std::string_view view() const { return text; }
+};
+
+// The words of a name, joined by dots. All instruction sets share its memory.
+template <word First, word... Others>
+inline constexpr auto joined_text = [] {
+  std::array<char, (First.view().size() + ... + (1 + Others.view().size()))> text{};
+  char* at = std::ranges::copy(First.view(), text.data()).out;
+  ((*at = '.', at = std::ranges::copy(Others.view(), at + 1).out), ...);
+  return text;
+}();
+template <word... Words>
+constexpr std::string_view joined{joined_text<Words...>.data(), joined_text<Words...>.size()};
+
+namespace HALFWARP_ISA {
 namespace {
 
 template <class M>
@@ -119,136 +142,80 @@ void local_address(warp& w, const instruction& instr) {
   assign(w, d, [=](int) { return address; });
 }
 
-using u8 = uint8_t;
-using s8 = int8_t;
-using u16 = uint16_t;
-using s16 = int16_t;
-using u32 = uint32_t;
-using s32 = int32_t;
-using u64 = uint64_t;
-using s64 = int64_t;
-using in_global = global_location;
-using in_local = local_location;
-using in_shared32 = shared_location<uint32_t>;
-using in_shared64 = shared_location<uint64_t>;
+constexpr word type_word(char letter, int bits) {
+  if (bits < 10) return {{letter, static_cast<char>('0' + bits)}};
+  return {{letter, static_cast<char>('0' + bits / 10), static_cast<char>('0' + bits % 10)}};
+}
+template <class M>
+constexpr word memory_word = type_word(is_signed_type<M> ? 's' : 'u', bits_of<M>);
+template <class R>
+constexpr word register_word = type_word('b', bits_of<R>);
 
-// Names: ld.SPACE.MEMORY.REGISTER and st.SPACE.MEMORY.REGISTER, with the type in memory and the
-// register's bits
-constexpr handler_entry entries[] = {
-    {"ld.global.s16.b32", &load<s16, s32, in_global>},
-    {"ld.global.s16.b64", &load<s16, s64, in_global>},
-    {"ld.global.s32.b64", &load<s32, s64, in_global>},
-    {"ld.global.s8.b16", &load<s8, s16, in_global>},
-    {"ld.global.s8.b32", &load<s8, s32, in_global>},
-    {"ld.global.s8.b64", &load<s8, s64, in_global>},
-    {"ld.global.u16.b16", &load<u16, u16, in_global>},
-    {"ld.global.u16.b32", &load<u16, u32, in_global>},
-    {"ld.global.u16.b64", &load<u16, u64, in_global>},
-    {"ld.global.u32.b32", &load<u32, u32, in_global>},
-    {"ld.global.u32.b64", &load<u32, u64, in_global>},
-    {"ld.global.u64.b64", &load<u64, u64, in_global>},
-    {"ld.global.u8.b16", &load<u8, u16, in_global>},
-    {"ld.global.u8.b32", &load<u8, u32, in_global>},
-    {"ld.global.u8.b64", &load<u8, u64, in_global>},
-    {"ld.local.s16.b32", &load<s16, s32, in_local>},
-    {"ld.local.s16.b64", &load<s16, s64, in_local>},
-    {"ld.local.s32.b64", &load<s32, s64, in_local>},
-    {"ld.local.s8.b16", &load<s8, s16, in_local>},
-    {"ld.local.s8.b32", &load<s8, s32, in_local>},
-    {"ld.local.s8.b64", &load<s8, s64, in_local>},
-    {"ld.local.u16.b16", &load<u16, u16, in_local>},
-    {"ld.local.u16.b32", &load<u16, u32, in_local>},
-    {"ld.local.u16.b64", &load<u16, u64, in_local>},
-    {"ld.local.u32.b32", &load<u32, u32, in_local>},
-    {"ld.local.u32.b64", &load<u32, u64, in_local>},
-    {"ld.local.u64.b64", &load<u64, u64, in_local>},
-    {"ld.local.u8.b16", &load<u8, u16, in_local>},
-    {"ld.local.u8.b32", &load<u8, u32, in_local>},
-    {"ld.local.u8.b64", &load<u8, u64, in_local>},
-    {"ld.param.s16.b32", &load_parameter<s16, s32>},
-    {"ld.param.s16.b64", &load_parameter<s16, s64>},
-    {"ld.param.s32.b64", &load_parameter<s32, s64>},
-    {"ld.param.s8.b16", &load_parameter<s8, s16>},
-    {"ld.param.s8.b32", &load_parameter<s8, s32>},
-    {"ld.param.s8.b64", &load_parameter<s8, s64>},
-    {"ld.param.u16.b16", &load_parameter<u16, u16>},
-    {"ld.param.u16.b32", &load_parameter<u16, u32>},
-    {"ld.param.u16.b64", &load_parameter<u16, u64>},
-    {"ld.param.u32.b32", &load_parameter<u32, u32>},
-    {"ld.param.u32.b64", &load_parameter<u32, u64>},
-    {"ld.param.u64.b64", &load_parameter<u64, u64>},
-    {"ld.param.u8.b16", &load_parameter<u8, u16>},
-    {"ld.param.u8.b32", &load_parameter<u8, u32>},
-    {"ld.param.u8.b64", &load_parameter<u8, u64>},
-    {"ld.shared32.s16.b32", &load<s16, s32, in_shared32>},
-    {"ld.shared32.s16.b64", &load<s16, s64, in_shared32>},
-    {"ld.shared32.s32.b64", &load<s32, s64, in_shared32>},
-    {"ld.shared32.s8.b16", &load<s8, s16, in_shared32>},
-    {"ld.shared32.s8.b32", &load<s8, s32, in_shared32>},
-    {"ld.shared32.s8.b64", &load<s8, s64, in_shared32>},
-    {"ld.shared32.u16.b16", &load<u16, u16, in_shared32>},
-    {"ld.shared32.u16.b32", &load<u16, u32, in_shared32>},
-    {"ld.shared32.u16.b64", &load<u16, u64, in_shared32>},
-    {"ld.shared32.u32.b32", &load<u32, u32, in_shared32>},
-    {"ld.shared32.u32.b64", &load<u32, u64, in_shared32>},
-    {"ld.shared32.u64.b64", &load<u64, u64, in_shared32>},
-    {"ld.shared32.u8.b16", &load<u8, u16, in_shared32>},
-    {"ld.shared32.u8.b32", &load<u8, u32, in_shared32>},
-    {"ld.shared32.u8.b64", &load<u8, u64, in_shared32>},
-    {"ld.shared64.s16.b32", &load<s16, s32, in_shared64>},
-    {"ld.shared64.s16.b64", &load<s16, s64, in_shared64>},
-    {"ld.shared64.s32.b64", &load<s32, s64, in_shared64>},
-    {"ld.shared64.s8.b16", &load<s8, s16, in_shared64>},
-    {"ld.shared64.s8.b32", &load<s8, s32, in_shared64>},
-    {"ld.shared64.s8.b64", &load<s8, s64, in_shared64>},
-    {"ld.shared64.u16.b16", &load<u16, u16, in_shared64>},
-    {"ld.shared64.u16.b32", &load<u16, u32, in_shared64>},
-    {"ld.shared64.u16.b64", &load<u16, u64, in_shared64>},
-    {"ld.shared64.u32.b32", &load<u32, u32, in_shared64>},
-    {"ld.shared64.u32.b64", &load<u32, u64, in_shared64>},
-    {"ld.shared64.u64.b64", &load<u64, u64, in_shared64>},
-    {"ld.shared64.u8.b16", &load<u8, u16, in_shared64>},
-    {"ld.shared64.u8.b32", &load<u8, u32, in_shared64>},
-    {"ld.shared64.u8.b64", &load<u8, u64, in_shared64>},
-    {"local_address.b64", &local_address},
-    {"st.global.u16.b16", &store<u16, u16, in_global>},
-    {"st.global.u16.b32", &store<u16, u32, in_global>},
-    {"st.global.u16.b64", &store<u16, u64, in_global>},
-    {"st.global.u32.b32", &store<u32, u32, in_global>},
-    {"st.global.u32.b64", &store<u32, u64, in_global>},
-    {"st.global.u64.b64", &store<u64, u64, in_global>},
-    {"st.global.u8.b16", &store<u8, u16, in_global>},
-    {"st.global.u8.b32", &store<u8, u32, in_global>},
-    {"st.global.u8.b64", &store<u8, u64, in_global>},
-    {"st.local.u16.b16", &store<u16, u16, in_local>},
-    {"st.local.u16.b32", &store<u16, u32, in_local>},
-    {"st.local.u16.b64", &store<u16, u64, in_local>},
-    {"st.local.u32.b32", &store<u32, u32, in_local>},
-    {"st.local.u32.b64", &store<u32, u64, in_local>},
-    {"st.local.u64.b64", &store<u64, u64, in_local>},
-    {"st.local.u8.b16", &store<u8, u16, in_local>},
-    {"st.local.u8.b32", &store<u8, u32, in_local>},
-    {"st.local.u8.b64", &store<u8, u64, in_local>},
-    {"st.shared32.u16.b16", &store<u16, u16, in_shared32>},
-    {"st.shared32.u16.b32", &store<u16, u32, in_shared32>},
-    {"st.shared32.u16.b64", &store<u16, u64, in_shared32>},
-    {"st.shared32.u32.b32", &store<u32, u32, in_shared32>},
-    {"st.shared32.u32.b64", &store<u32, u64, in_shared32>},
-    {"st.shared32.u64.b64", &store<u64, u64, in_shared32>},
-    {"st.shared32.u8.b16", &store<u8, u16, in_shared32>},
-    {"st.shared32.u8.b32", &store<u8, u32, in_shared32>},
-    {"st.shared32.u8.b64", &store<u8, u64, in_shared32>},
-    {"st.shared64.u16.b16", &store<u16, u16, in_shared64>},
-    {"st.shared64.u16.b32", &store<u16, u32, in_shared64>},
-    {"st.shared64.u16.b64", &store<u16, u64, in_shared64>},
-    {"st.shared64.u32.b32", &store<u32, u32, in_shared64>},
-    {"st.shared64.u32.b64", &store<u32, u64, in_shared64>},
-    {"st.shared64.u64.b64", &store<u64, u64, in_shared64>},
-    {"st.shared64.u8.b16", &store<u8, u16, in_shared64>},
-    {"st.shared64.u8.b32", &store<u8, u32, in_shared64>},
-    {"st.shared64.u8.b64", &store<u8, u64, in_shared64>},
-    {"touch.global", &touch},
+struct parameters {};
+template <class Location, class M, class R>
+constexpr handler load_from = &load<M, R, Location>;
+template <class M, class R>
+constexpr handler load_from<parameters, M, R> = &load_parameter<M, R>;
+
+// Appends rows with the names ld.SPACE.MEMORY.REGISTER and st.SPACE.MEMORY.REGISTER: the type in
+// memory, and the bits of the register.
+template <word Space, class Location>
+class row_writer {
+ public:
+  constexpr explicit row_writer(handler_entry*& at) : at_{at} {}
+
+  constexpr void loads() {
+    load_types<i8, i16, i32, i64>();
+    load_types<i16, i32, i64>();
+    load_types<i32, i64>();
+    load_types<u8, u16, u32, u64>();
+    load_types<u16, u16, u32, u64>();
+    load_types<u32, u32, u64>();
+    load_types<u64, u64>();
+  }
+  constexpr void stores() {
+    store_types<u8, u16, u32, u64>();
+    store_types<u16, u16, u32, u64>();
+    store_types<u32, u32, u64>();
+    store_types<u64, u64>();
+  }
+
+ private:
+  template <class M, class... Registers>
+  constexpr void load_types() {
+    ((*at_++ = {joined<word{"ld"}, Space, memory_word<M>, register_word<Registers>>,
+                load_from<Location, M, Registers>}),
+     ...);
+  }
+  template <class M, class... Registers>
+  constexpr void store_types() {
+    ((*at_++ = {joined<word{"st"}, Space, memory_word<M>, register_word<Registers>>,
+                &store<M, Registers, Location>}),
+     ...);
+  }
+
+  handler_entry*& at_;
 };
+
+template <word Space, class Location>
+constexpr void add_accesses(handler_entry*& at) {
+  row_writer<Space, Location>{at}.loads();
+  row_writer<Space, Location>{at}.stores();
+}
+
+constexpr auto entries = [] {
+  std::array<handler_entry, 113> list{};
+  handler_entry* at = list.data();
+  add_accesses<word{"global"}, global_location>(at);
+  add_accesses<word{"local"}, local_location>(at);
+  add_accesses<word{"shared32"}, shared_location<uint32_t>>(at);
+  add_accesses<word{"shared64"}, shared_location<uint64_t>>(at);
+  row_writer<word{"param"}, parameters>{at}.loads();
+  *at++ = {"local_address.b64", &local_address};
+  *at++ = {"touch.global", &touch};
+  std::ranges::sort(list, {}, &handler_entry::name);
+  return list;
+}();
 static_assert(is_sorted_by_name(entries));
 
 }  // namespace
@@ -256,4 +223,5 @@ static_assert(is_sorted_by_name(entries));
 extern const handler_family memory_handlers;
 const handler_family memory_handlers{entries};
 
-}  // namespace halfwarp::emulator::exec::HALFWARP_ISA
+}  // namespace HALFWARP_ISA
+}  // namespace halfwarp::emulator::exec

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instructions that exchange values between lanes: shfl, vote, match, redux, activemask, elect.
-#include "emulator/exec/lanes/numbers.hpp"
+#include "emulator/exec/lanes/operations.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
@@ -126,27 +126,6 @@ struct sum {
     return static_cast<T>(static_cast<u32>(a) + static_cast<u32>(b));
   }
 };
-struct lowest {
-  template <class T>
-  static T of(T a, T b) {
-    return a < b ? a : b;
-  }
-};
-struct highest {
-  template <class T>
-  static T of(T a, T b) {
-    return a > b ? a : b;
-  }
-};
-struct conjunction {
-  static u32 of(u32 a, u32 b) { return a & b; }
-};
-struct disjunction {
-  static u32 of(u32 a, u32 b) { return a | b; }
-};
-struct exclusive_or {
-  static u32 of(u32 a, u32 b) { return a ^ b; }
-};
 template <class Operation, class T>
 void reduce(warp& w, const instruction& instr) {
   if (!publish(w, w.at<T>(instr.operand[1]))) return;
@@ -183,10 +162,10 @@ constexpr handler_entry entries[] = {
     {"redux.add.s32", &reduce<sum, i32>},
     {"redux.add.u32", &reduce<sum, u32>},
     {"redux.and.b32", &reduce<conjunction, u32>},
-    {"redux.max.s32", &reduce<highest, i32>},
-    {"redux.max.u32", &reduce<highest, u32>},
-    {"redux.min.s32", &reduce<lowest, i32>},
-    {"redux.min.u32", &reduce<lowest, u32>},
+    {"redux.max.s32", &reduce<maximum, i32>},
+    {"redux.max.u32", &reduce<maximum, u32>},
+    {"redux.min.s32", &reduce<minimum, i32>},
+    {"redux.min.u32", &reduce<minimum, u32>},
     {"redux.or.b32", &reduce<disjunction, u32>},
     {"redux.xor.b32", &reduce<exclusive_or, u32>},
     {"shfl.bfly.b32", &shuffle<direction::bfly>},
