@@ -110,6 +110,12 @@ std::vector<byte_range> value_operations::ranges() const {
   return all;
 }
 
+void value_operations::describe(CUgraphNodeParams& params) const {
+  params.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+  params.memOp.count = static_cast<unsigned>(operations_.size());
+  params.memOp.paramArray = operations_.data();
+}
+
 bool value_operations::waits_for_value() const noexcept {
   return std::ranges::any_of(operations_,
                              [](const auto& each) { return bytes_of(each) && !writes(each); });

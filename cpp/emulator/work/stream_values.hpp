@@ -18,6 +18,7 @@ class value_operations final : public operation {
   value_operations(std::vector<CUstreamBatchMemOpParams> operations, int device)
       : operations_{std::move(operations)}, device_{device} {}
   failure execute(stream& target) override;
+  void describe(CUgraphNodeParams& params) const override;
   std::string title() const override { return "a value operation"; }
   std::vector<byte_range> ranges() const override;
   bool waits_for_value() const noexcept override;
@@ -29,7 +30,7 @@ class value_operations final : public operation {
                 report::fault_kind kind, std::string hint) const;
   failure check(const CUstreamBatchMemOpParams& params, stream& target) const;
 
-  std::vector<CUstreamBatchMemOpParams> operations_;
+  mutable std::vector<CUstreamBatchMemOpParams> operations_;  // describe() hands out a pointer
   int device_;
 };
 

@@ -12,9 +12,12 @@ namespace halfwarp::emulator::api {
 // Returns the live allocation that begins at an address; refuses one whose free is queued.
 memory::allocation require_base(const call& c, CUdeviceptr address);
 
-// Return the operations of copy and memset nodes, after the checks of the corresponding calls.
+// Return the operations of copy, memset and batch memory nodes, after the checks of the
+// corresponding calls.
 std::shared_ptr<operation> make_copy(call& c, const CUDA_MEMCPY3D& params, int device);
 std::shared_ptr<operation> make_fill(call& c, const CUDA_MEMSET_NODE_PARAMS& params, int device);
+std::shared_ptr<operation> make_values(const call& c, const CUDA_BATCH_MEM_OP_NODE_PARAMS& params,
+                                       int device);
 
 // Returns the pool from which cuMemAllocAsync allocates.
 std::shared_ptr<memory_pool> current_pool(driver& d, device& owner);

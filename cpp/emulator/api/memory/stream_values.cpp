@@ -73,19 +73,16 @@ void admit(const call& c, const CUstreamBatchMemOpParams& each, int device) {
           "stream values cannot be in managed memory");
 }
 
-CUresult submit(CUstream raw, std::span<const CUstreamBatchMemOpParams> operations) {
+CUresult submit(CUstream raw, unsigned count, CUstreamBatchMemOpParams* list, unsigned flags) {
   return run_locked([&](call& c) {
     const auto target = c.stream_of(raw);
-    const int device = target->owner().device().ordinal();
-    for (const auto& each : operations) admit(c, each, device);
+    auto operation =
+        make_values(c, {nullptr, count, list, flags}, target->owner().device().ordinal());
     if (auto* const state = capture_of(*target)) {
       refuse_and_invalidate(*state->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
                             "the emulator cannot capture value operations");
     }
-    c.submit(
-        *target,
-        std::make_shared<value_operations>(
-            std::vector<CUstreamBatchMemOpParams>{operations.begin(), operations.end()}, device));
+    c.submit(*target, std::move(operation));
   });
 }
 
@@ -96,10 +93,21 @@ CUresult submit_one(CUstream stream, CUstreamBatchMemOpType operation, CUdevicep
   params.waitValue.address = addr;
   params.waitValue.value64 = value;
   params.waitValue.flags = flags;
-  return submit(stream, {&params, 1});
+  return submit(stream, 1, &params, 0);
 }
 
 }  // namespace
+
+std::shared_ptr<operation> make_values(const call& c, const CUDA_BATCH_MEM_OP_NODE_PARAMS& params,
+                                       int device) {
+  require(
+      params.count > 0 && params.count <= max_batch_size && params.paramArray && params.flags == 0,
+      CUDA_ERROR_INVALID_VALUE, "a batch must have 1 to 256 operations and no flags");
+  const std::span operations{params.paramArray, params.count};
+  for (const auto& each : operations) admit(c, each, device);
+  return std::make_shared<value_operations>(
+      std::vector<CUstreamBatchMemOpParams>{operations.begin(), operations.end()}, device);
+}
 
 CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
                                  unsigned int flags) noexcept {
@@ -123,11 +131,7 @@ CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t va
 
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
                                CUstreamBatchMemOpParams* paramArray, unsigned int flags) noexcept {
-  return run_unlocked([&] {
-    require(count > 0 && count <= max_batch_size && paramArray && flags == 0,
-            CUDA_ERROR_INVALID_VALUE, "a batch must have 1 to 256 operations and no flags");
-    return submit(stream, {paramArray, count});
-  });
+  return submit(stream, count, paramArray, flags);
 }
 
 }  // namespace halfwarp::emulator::api
