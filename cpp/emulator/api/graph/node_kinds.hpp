@@ -31,18 +31,20 @@ struct node_kind {
 };
 
 extern const node_kind kernel_kind, memcpy_kind, memset_kind, host_kind, child_graph_kind,
-    empty_kind, event_wait_kind, event_record_kind, allocation_kind, free_kind, conditional_kind;
+    empty_kind, event_wait_kind, event_record_kind, allocation_kind, free_kind, batch_memory_kind,
+    conditional_kind;
 
 inline constexpr const node_kind* node_kinds[] = {
-    &kernel_kind,      &memcpy_kind, &memset_kind,      &host_kind,
-    &child_graph_kind, &empty_kind,  &event_wait_kind,  &event_record_kind,
-    &allocation_kind,  &free_kind,   &conditional_kind,
+    &kernel_kind,      &memcpy_kind, &memset_kind,       &host_kind,
+    &child_graph_kind, &empty_kind,  &event_wait_kind,   &event_record_kind,
+    &allocation_kind,  &free_kind,   &batch_memory_kind, &conditional_kind,
 };
 
 // Kinds that the emulator refuses.
 inline constexpr CUgraphNodeType refused_types[] = {
-    CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT,
-    CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,     CU_GRAPH_NODE_TYPE_MEMCPY_BATCH,
+    CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL,
+    CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT,
+    CU_GRAPH_NODE_TYPE_MEMCPY_BATCH,
     CU_GRAPH_NODE_TYPE_FABRIC_CPY_BATCH,
 };
 

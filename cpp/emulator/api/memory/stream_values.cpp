@@ -76,13 +76,8 @@ void admit(const call& c, const CUstreamBatchMemOpParams& each, int device) {
 CUresult submit(CUstream raw, unsigned count, CUstreamBatchMemOpParams* list, unsigned flags) {
   return run_locked([&](call& c) {
     const auto target = c.stream_of(raw);
-    auto operation =
-        make_values(c, {nullptr, count, list, flags}, target->owner().device().ordinal());
-    if (auto* const state = capture_of(*target)) {
-      refuse_and_invalidate(*state->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                            "the emulator cannot capture value operations");
-    }
-    c.submit(*target, std::move(operation));
+    const int device = target->owner().device().ordinal();
+    c.submit(*target, make_values(c, {nullptr, count, list, flags}, device));
   });
 }
 
