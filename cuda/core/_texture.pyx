@@ -16,7 +16,6 @@ from cuda.core._core import CUDAError, _complete_classes
 
 include "texture/opaque_array.pyx"
 include "texture/mipmapped_array.pyx"
-include "texture/copies.pyx"
 include "texture/resource_descriptor.pyx"
 include "texture/texture_object.pyx"
 include "texture/surface_object.pyx"

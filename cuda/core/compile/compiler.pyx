@@ -58,3 +58,24 @@ cdef class Compiler:
 cdef dict COMPILERS = {}
 
 CODE_TYPES = ("c++", "ptx", "nvvm")
+
+
+cdef object compile_now(Program self, str target, object name_expressions, object logs):
+    begin = monotonic()
+    with self.lock:
+        check_open(self.is_open, "Program")
+        check_log_file(logs)
+        code = compiler_of(self).compile(target, name_expressions, logs)
+    notify_log("note_compiled",
+               (compiler_of(self).backend, target, monotonic() - begin, len(code.code)))
+    return code
+
+
+cdef Compiler compiler_of(Program self):
+    return <Compiler>require_set(self, self.compiler)
+
+
+cdef int check_log_file(object logs) except -1:
+    if logs is not None and not hasattr(logs, "write"):
+        raise TypeError(f"logs must have a method write(str), such as an open file, got {logs!r}")
+    return 0

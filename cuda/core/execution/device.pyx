@@ -598,12 +598,6 @@ CUDAError
         return f"<Device {self.ordinal} ({self.name})>"
 
 
-cdef Device make_device(int ordinal):
-    cdef Device device = Device.__new__(Device)
-    device.ordinal = ordinal
-    return device
-
-
 cdef object default_memory_resource(Device device):
     if device.properties.memory_pools_supported:
         return DeviceMemoryResource(device)
@@ -647,3 +641,15 @@ cdef int device_attribute(int ordinal, CUdevice_attribute attribute) except? -1:
     cdef int value = 0
     call(driver.cuDeviceGetAttribute, &value, attribute, ordinal)
     return value
+
+
+cdef bint is_captured(object stream_arg) except -1:
+    """Return whether a builder captures the stream of an argument."""
+    cdef capture_info capture
+    cdef borrowed_stream native_stream
+    if captures_under_way() == 0 or stream_arg is None:
+        return False
+    cdef Stream stream = accept_stream(stream_arg)
+    native_stream = stream.native.borrow_open(stream)
+    check(find_capture(native_stream, capture), "cuStreamGetCaptureInfo")
+    return capture.status == CU_STREAM_CAPTURE_STATUS_ACTIVE

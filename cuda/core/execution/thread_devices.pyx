@@ -30,6 +30,12 @@ cdef class ThreadDevices:
             thread_devices = NULL
 
 
+cdef Device make_device(int ordinal):
+    cdef Device device = Device.__new__(Device)
+    device.ordinal = ordinal
+    return device
+
+
 cdef ThreadDevices make_thread_devices():
     """Create the Device objects of the calling thread."""
     global thread_devices

@@ -168,7 +168,7 @@ cdef Kernel wrap_kernel(const kernel_handle& native):
 cdef Kernel kernel_of_raw(CUkernel raw, ObjectCode mod):
     cdef library_handle library
     if mod is not None:
-        library = share_library(mod)
+        library = share(mod, mod.native)
     cdef kernel_handle native = kernel_of(raw, library)
     cdef Kernel kernel = wrap_kernel(native)
     if mod is None:

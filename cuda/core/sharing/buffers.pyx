@@ -32,11 +32,6 @@ def descriptor_of(Buffer buffer not None):
     return describe_buffer(payload, memory.size)
 
 
-cdef int raise_inner_part() except -1:
-    raise ValueError("the buffer begins inside an allocation: share the whole buffer and call "
-                     "resize_view() in the other process")
-
-
 cdef bytes payload_from(const CUmemPoolPtrExportData& raw):
     return PyBytes_FromStringAndSize(<const char*>&raw, sizeof(raw))
 

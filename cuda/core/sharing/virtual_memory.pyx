@@ -216,3 +216,8 @@ cdef Buffer import_virtual(object cls, object resource, object descriptor, Strea
     parts = [(each, (<IPCAllocationHandle>each).descriptor, size)
              for each, size in zip(handles, described.sizes_in_bytes)]
     return virtual_memory().import_mappings(cls, resource, parts, described.bytes_described, stream)
+
+
+cdef int raise_inner_part() except -1:
+    raise ValueError("the buffer begins inside an allocation: share the whole buffer and call "
+                     "resize_view() in the other process")

@@ -71,25 +71,6 @@ UPWARD = {
 }
 # Files that use each other: reason: files.
 CIRCLES = {
-    "Program compiles through a cache, which compiles what it lacks": {
-        "compile/caching.pyx",
-        "compile/program.pyx",
-    },
-    "streams, events and contexts return each other": {
-        "execution/context.pyx",
-        "execution/launch_config/attribute_kinds.pyx",
-        "execution/launch_config/attributes.pyx",
-        "execution/stream/awaiting.pyx",
-        "execution/stream/captured.pyx",
-        "execution/stream/event.pyx",
-        "execution/stream/host_call.pyx",
-        "execution/stream/stream.pyx",
-        "execution/stream/stream_protocol.pyx",
-    },
-    "a Device belongs to the table of its thread": {
-        "execution/device.pyx",
-        "execution/thread_devices.pyx",
-    },
     "a node inspects, adds and destroys nodes of every kind": {
         "graph/builder_capture.pyx",
         "graph/executable_nodes.pyx",
@@ -122,20 +103,10 @@ CIRCLES = {
         "memory/pool/pool_memory_resource.pyx",
         "memory/synchronous_memory_resource.pyx",
     },
-    "methods of ManagedBuffer are batches of one": {
-        "memory/managed/batch.pyx",
-        "memory/managed/managed_buffer.pyx",
-    },
     "a resource is rebuilt from its shared description": {
         "memory/virtual/sharing.pyx",
         "memory/virtual/virtual_memory_resource.pyx",
     },
-    "ObjectCode and Kernel return each other": {"module/kernel.pyx", "module/object_code.pyx"},
-    "both describe a part of an allocation": {
-        "sharing/buffers.pyx",
-        "sharing/virtual_memory.pyx",
-    },
-    "methods of OpaqueArray copy": {"texture/copies.pyx", "texture/opaque_array.pyx"},
     "a view imports and exports": {
         "views/arguments.pyx",
         "views/array_interface.pyx",

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # References that a graph holds to objects used by its captured operations.
 
-# Returns an Event that shares the driver event and stays open when `event` is closed.
-cdef Event share_event(Event event)
-
 # Counts a builder when its capture begins (1) or ends (-1); the end drops the cached list.
 cdef int count_builder_captures(int change) except -1
 

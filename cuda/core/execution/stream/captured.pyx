@@ -2,11 +2,6 @@
 # References that a graph holds to objects used by its captured operations.
 
 
-cdef Event share_event(Event event):
-    cdef event_handle native = event.native.share(event)
-    return wrap_event(Event, native) if native.is_open() else event
-
-
 cdef CUuserObject retain_object_in_graph(CUgraph graph, object operand) except NULL:
     return retain_in_graph(NULL, graph, make_host_call(operand), release_host_call)
 
@@ -60,15 +55,3 @@ cdef int retain_in_capture(const stream_ref& stream, object operand) except -1:
         return 0
     objects.append(operand)
     return 1
-
-
-cdef bint is_captured(object stream_arg) except -1:
-    """Return whether a builder captures the stream of an argument."""
-    cdef capture_info capture
-    cdef borrowed_stream native_stream
-    if captures_under_way() == 0 or stream_arg is None:
-        return False
-    cdef Stream stream = accept_stream(stream_arg)
-    native_stream = stream.native.borrow_open(stream)
-    check(find_capture(native_stream, capture), "cuStreamGetCaptureInfo")
-    return capture.status == CU_STREAM_CAPTURE_STATUS_ACTIVE

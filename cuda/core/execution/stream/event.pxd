@@ -13,5 +13,8 @@ cdef unsigned event_flags(object options, bint bound) except? 0xFFFFFFFF
 # Moves a handle into a new instance of `cls`.
 cdef Event wrap_event(object cls, event_handle& native)
 
+# Returns an Event that shares the driver event and stays open when `event` is closed.
+cdef Event share_event(Event event)
+
 # Retains an object until an event has completed.
 cdef int retain_until_complete(Event event, object referent) except -1

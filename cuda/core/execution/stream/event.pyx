@@ -288,3 +288,23 @@ cdef Event wrap_event(object cls, event_handle& native):
     event.identity = <uintptr_t>native.raw()
     event.native.hold(event, native.take())
     return event
+
+
+cdef Event share_event(Event event):
+    cdef event_handle native = event.native.share(event)
+    return wrap_event(Event, native) if native.is_open() else event
+
+
+cdef object waiter_threads():
+    return import_module("cuda.core.execution.stream.waiter_threads")
+
+
+cdef object await_event(Event self):
+    """Return the iterator of `Event.__await__`, for which closing the event has no effect."""
+    return await_shared_event(share_event(self), ("event", self.identity))
+
+
+cdef object await_shared_event(Event event, object key):
+    if event.is_done:
+        return iter(())
+    return waiter_threads().wait(key, event.sync).__await__()

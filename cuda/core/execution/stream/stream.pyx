@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Stream: a queue of device work.
 
+from cpython.pythread cimport PyThread_get_thread_ident
 
-cdef object stream_options = None  # the class StreamOptions, imported on first use
+
 cdef object launch_function = None  # cuda.core.launch, looked up by the first Stream.launch
 
 
@@ -546,58 +547,6 @@ cdef inline bint is_token(uintptr_t identity) noexcept:
     return identity == <uintptr_t>CU_STREAM_LEGACY or identity == <uintptr_t>CU_STREAM_PER_THREAD
 
 
-cdef int init_stream(Stream self, const context_ref& context, object options) except -1:
-    """Create the driver stream of a new object."""
-    global stream_options
-    cdef unsigned flags = CU_STREAM_NON_BLOCKING
-    cdef priority_range priorities = stream_priorities(context)
-    cdef int priority = priorities.least
-    if options is not None:
-        if stream_options is None:
-            stream_options = public_object("StreamOptions")
-        options = as_options(options, stream_options, "stream options")
-        if not options.nonblocking:
-            if context.facts().is_green():
-                raise ValueError("a stream of a green context must be non-blocking: leave "
-                                 "nonblocking=True")
-            flags = CU_STREAM_DEFAULT
-        if options.priority is not None:
-            priority = int_option("StreamOptions.priority", options.priority)
-            if not priorities.greatest <= priority <= priorities.least:
-                raise ValueError(f"stream priority {priority} is out of range "
-                                 f"[{priorities.greatest}, {priorities.least}]")
-    cdef stream_handle native
-    with nogil:
-        native = create_stream(context, flags, priority)
-    self.identity = <uintptr_t>native.raw()
-    self.native.hold(self, native.take())
-    return 0
-
-
-cdef inline Stream empty_stream(object cls):
-    if cls is Stream:
-        return Stream.__new__(Stream)
-    instance = new_instance(cls, Stream)
-    if (<Stream>instance).native.is_open(instance) or (<Stream>instance).identity:
-        raise_used_instance(cls)
-    return <Stream>instance
-
-
-cdef Stream create_stream_in(object cls, const context_ref& context, object options):
-    cdef Stream stream = empty_stream(cls)
-    init_stream(stream, context, options)
-    return stream
-
-
-cdef Stream wrap_raw_stream(object cls, CUstream raw, object owner):
-    """Return a wrapper that retains the owner of the stream, if any."""
-    cdef Stream stream = empty_stream(cls)
-    stream.identity = <uintptr_t>raw
-    cdef stream_handle native = stream_owned_by(raw, owner)
-    stream.native.hold(stream, native.take())
-    return stream
-
-
 cdef context_handle context_of_current_thread():
     cdef context_handle context = current_context()
     if not context.is_open():
@@ -657,6 +606,29 @@ cdef int order_streams(Stream later, Stream earlier) except -1:
     cdef borrowed_stream native_earlier = earlier.native.borrow_open(earlier)
     wait_for_stream(native_later, native_earlier)
     return 0
+
+
+cdef object key_of_stream(Stream self):
+    """Return a key that is equal for waits which complete in the order of their events."""
+    if not is_default_stream(<CUstream>self.identity):
+        return self.identity
+    return self.identity, current_context_address(), PyThread_get_thread_ident()
+
+
+cdef int check_not_captured(Stream self) except -1:
+    if is_being_captured(self.native.borrow_open(self)):
+        raise RuntimeError("await of a stream that is being captured: its work becomes a graph and "
+                           "does not run; end the capture, and await the stream of the graph's "
+                           "launch")
+    return 0
+
+
+cdef object await_stream(Stream self):
+    """Return the iterator of `Stream.__await__`."""
+    check_not_captured(self)
+    # Without spinning: the thread that waits must leave the processor to the loop.
+    event = record_new_event(self, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC)
+    return await_shared_event(event, key_of_stream(self))
 
 
 cdef int register_stream() except -1:

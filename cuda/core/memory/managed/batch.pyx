@@ -11,6 +11,14 @@ cdef struct batch_call:
     size_t location_count
 
 
+cdef buffer_fields managed_memory_of(Buffer buffer, str call) except *:
+    """Return the memory of an open Buffer of managed memory, after all user code."""
+    check_open(buffer.fields.is_open, "Buffer")
+    if not is_managed(buffer):
+        raise ValueError(f"{call} requires a managed-memory allocation")
+    return open_memory_of(buffer)
+
+
 cdef CUresult submit_prefetches(CUstream stream, void* arguments) \
         except? CUDA_ERROR_NOT_FOUND nogil:
     cdef batch_call* batch = <batch_call*>arguments

@@ -8,14 +8,6 @@ cdef struct range_call:
     CUmemLocation location
 
 
-cdef buffer_fields managed_memory_of(Buffer buffer, str call) except *:
-    """Return the memory of an open Buffer of managed memory, after all user code."""
-    check_open(buffer.fields.is_open, "Buffer")
-    if not is_managed(buffer):
-        raise ValueError(f"{call} requires a managed-memory allocation")
-    return open_memory_of(buffer)
-
-
 cdef int advise(Buffer buffer, CUmem_advise advice, CUmemLocation location, str call) except -1:
     cdef buffer_fields memory = managed_memory_of(buffer, call)
     with nogil:
