@@ -106,7 +106,7 @@ PARTS = [
         variants=WIDER,
         small="api async barrier_checker.cpp builtin control copy_checker.cpp decode device driver "
         "graph image init_values.cpp link module object "
-        "observation ptx report scalar settings sharing stream work cycle_report.cpp "
+        "observation program.cpp ptx report scalar settings sharing stream work cycle_report.cpp "
         "executable.cpp exports.cpp race_finding.cpp wait_graph.cpp" + BASELINE_HANDLERS,
     ),
     Part(

@@ -4,7 +4,7 @@
 
 #include "emulator/api/entry_points.hpp"
 #include "emulator/api/graph/node_kinds.hpp"
-#include "emulator/driver/misuse.hpp"
+#include "emulator/driver/findings/misuse.hpp"
 #include "emulator/driver/pools.hpp"
 #include "emulator/work/operations.hpp"
 

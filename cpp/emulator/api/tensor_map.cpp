@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "emulator/api/call.hpp"
-#include "emulator/memory/tensor_map.hpp"
+#include "emulator/exec/async/tensor_map.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {

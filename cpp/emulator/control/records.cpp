@@ -7,7 +7,7 @@
 #include "emulator/api.hpp"
 #include "emulator/api/gate.hpp"
 #include "emulator/device/memory_pool.hpp"
-#include "emulator/driver/leaks.hpp"
+#include "emulator/driver/findings/leaks.hpp"
 #include "emulator/observation/json.hpp"
 
 namespace halfwarp::emulator {

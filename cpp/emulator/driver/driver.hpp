@@ -25,7 +25,7 @@
 #include "emulator/observation/injection.hpp"
 #include "emulator/observation/report_stream.hpp"
 #include "emulator/settings/options.hpp"
-#include "emulator/stream/scheduler.hpp"
+#include "emulator/stream/schedule/scheduler.hpp"
 #include "emulator/texture/binding.hpp"
 
 namespace halfwarp::emulator {

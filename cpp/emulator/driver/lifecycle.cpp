@@ -11,8 +11,8 @@
 #include <mutex>
 
 #include "emulator/driver/driver.hpp"
-#include "emulator/driver/leaks.hpp"
-#include "emulator/driver/misuse.hpp"
+#include "emulator/driver/findings/leaks.hpp"
+#include "emulator/driver/findings/misuse.hpp"
 #include "emulator/driver/thread.hpp"
 #include "emulator/driver/visible_devices.hpp"
 

@@ -5,18 +5,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "emulator/exec/decode/kernel_decoder.hpp"
-#include "emulator/exec/kernel_layout.hpp"
+#include "emulator/exec/decode/kernel_layout.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/ptx/analysis.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
-
-// Each function has a small unique address. It identifies the function, and an access through it
-// raises a fault, because no memory is mapped there.
-constexpr memory::address first_function_address = 0x8;
-constexpr memory::address function_address_step = 0x8;
 
 bool is_placed(const ptx::variable& v) {
   return v.space == ptx::state_space::global || v.space == ptx::state_space::const_;
@@ -163,24 +157,6 @@ void free_variables(program& owner, bool has_shared) {
 }
 
 }  // namespace
-
-memory::address program::address_of(const ptx::variable& v) const {
-  auto inner = inner_addresses.find(&v);
-  if (inner != inner_addresses.end()) return inner->second;
-  std::size_t index = static_cast<std::size_t>(&v - source->variables.data());
-  return index < addresses.size() ? addresses[index] : 0;
-}
-
-memory::address program::function_address(std::uint32_t function) const noexcept {
-  return first_function_address + function * function_address_step;
-}
-
-const kernel_code& program::code_of(std::uint32_t function) const {
-  std::lock_guard lock{mutex};
-  std::unique_ptr<kernel_code>& code = decoded[function];
-  if (!code) code = decode_kernel(*this, function);
-  return *code;
-}
 
 kernel::kernel(const program& owner, std::uint32_t function, kernel_attributes attributes)
     : owner_{&owner}, function_{function}, attributes_{std::move(attributes)} {}

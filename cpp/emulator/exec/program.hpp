@@ -28,10 +28,7 @@ struct program {
   // Returns the value of a pointer to the function.
   memory::address function_address(std::uint32_t function) const noexcept;
 
-  // Decodes the kernel on the first call. Thread-safe.
-  const kernel_code& code_of(std::uint32_t function) const;
-
-  mutable std::mutex mutex;  // guards decoded
+  mutable std::mutex mutex;  // guards `decoded`, which decode/kernel_decoder.hpp fills
   mutable std::map<std::uint32_t, std::unique_ptr<kernel_code>> decoded;
 };
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/driver/misuse.hpp"
+#include "emulator/driver/findings/misuse.hpp"
 #include "emulator/settings/refusal.hpp"
 #include "emulator/work/operations.hpp"
 

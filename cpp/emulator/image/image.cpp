@@ -13,7 +13,7 @@
 #include "emulator/image/fat_binary.hpp"
 #include "emulator/image/lz4.hpp"
 #include "emulator/image/readable.hpp"
-#include "emulator/image/zstd.hpp"
+#include "emulator/image/zstd/zstd.hpp"
 
 namespace halfwarp::emulator::image {
 namespace {

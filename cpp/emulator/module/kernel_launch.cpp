@@ -9,7 +9,7 @@
 #include "emulator/exec/code.hpp"
 #include "emulator/stream/conditional.hpp"
 #include "emulator/stream/context.hpp"
-#include "emulator/stream/interruption.hpp"
+#include "emulator/stream/schedule/interruption.hpp"
 
 namespace halfwarp::emulator {
 namespace {

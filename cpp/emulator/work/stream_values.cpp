@@ -12,7 +12,7 @@
 #include "emulator/driver/lifecycle.hpp"
 #include "emulator/memory/written_bytes.hpp"
 #include "emulator/stream/context.hpp"
-#include "emulator/stream/interruption.hpp"
+#include "emulator/stream/schedule/interruption.hpp"
 #include "emulator/work/memory_operations.hpp"
 
 namespace halfwarp::emulator {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "emulator/exec/decode/kernel_decoder.hpp"
 #include "emulator/exec/handler_table.hpp"
 #include "emulator/exec/program.hpp"
 #include "machine.hpp"
@@ -360,7 +361,7 @@ TEST(memory, acquiring_loads_and_releasing_stores_have_a_fence_beside_them) {
                                "st.release.gpu.global.u32 [a], r; ld.acquire.sys.u32 r, [a];\n"
                                "st.relaxed.gpu.u32 [a], r; ld.volatile.u32 r, [a]; ret; }")
                               .find_kernel("k");
-  const exec::function_code& code = k->owner().code_of(k->function()).functions[0];
+  const exec::function_code& code = code_of(k->owner(), k->function()).functions[0];
   std::vector<bool> is_fence;
   for (const exec::instruction& instr : code.code) {
     is_fence.push_back(instr.run == exec::find_handler("fence"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // zstd frames: blocks of each type, tables, repeated offsets and damage. The frames are the output
 // of the reference implementation for the text below.
-#include "emulator/image/zstd.hpp"
+#include "emulator/image/zstd/zstd.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include "emulator/ptx/analysis.hpp"
 #include "emulator/ptx/parser.hpp"
 #include "emulator/ptx/printer.hpp"
-#include "emulator/ptx/verifier.hpp"
+#include "emulator/ptx/verification/verifier.hpp"
 
 namespace {
 

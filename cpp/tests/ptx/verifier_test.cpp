@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors that the verifier finds, and valid code that it accepts.
-#include "emulator/ptx/verifier.hpp"
+#include "emulator/ptx/verification/verifier.hpp"
 
 #include <gtest/gtest.h>
 

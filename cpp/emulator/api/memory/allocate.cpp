@@ -6,7 +6,7 @@
 #include "emulator/api/graph/graph_call.hpp"
 #include "emulator/api/memory/memory_call.hpp"
 #include "emulator/device/memory_pool.hpp"
-#include "emulator/driver/misuse.hpp"
+#include "emulator/driver/findings/misuse.hpp"
 #include "emulator/object/current_call.hpp"
 #include "emulator/work/memory_operations.hpp"
 

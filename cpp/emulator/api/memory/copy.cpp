@@ -4,7 +4,7 @@
 
 #include "emulator/api/call.hpp"
 #include "emulator/api/memory/memory_call.hpp"
-#include "emulator/driver/misuse.hpp"
+#include "emulator/driver/findings/misuse.hpp"
 #include "emulator/work/memory_operations.hpp"
 
 namespace halfwarp::emulator::api {

@@ -11,7 +11,7 @@
 #include "emulator/image/elf/elf.hpp"
 #include "emulator/image/file.hpp"
 #include "emulator/link/ptx_linker.hpp"
-#include "emulator/ptx/verifier.hpp"
+#include "emulator/ptx/verification/verifier.hpp"
 
 namespace halfwarp::emulator::api {
 

@@ -6,7 +6,7 @@
 #include "emulator/image/file.hpp"
 #include "emulator/image/image.hpp"
 #include "emulator/link/input.hpp"
-#include "emulator/ptx/verifier.hpp"
+#include "emulator/ptx/verification/verifier.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {

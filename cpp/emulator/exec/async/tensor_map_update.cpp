@@ -6,7 +6,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/async/bulk_start.hpp"
-#include "emulator/memory/tensor_map.hpp"
+#include "emulator/exec/async/tensor_map.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {

@@ -3,7 +3,7 @@
 #include "emulator/exec/builtin/stack.hpp"
 
 #include "emulator/exec/access.hpp"
-#include "emulator/exec/schedule/frame.hpp"
+#include "emulator/exec/schedule/warp/frame.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {

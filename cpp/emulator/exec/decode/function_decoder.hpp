@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "emulator/exec/code.hpp"
-#include "emulator/exec/kernel_layout.hpp"
+#include "emulator/exec/decode/kernel_layout.hpp"
 #include "emulator/exec/program.hpp"
 
 namespace halfwarp::emulator::exec {

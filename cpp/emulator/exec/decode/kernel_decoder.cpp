@@ -6,7 +6,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/decode/function_decoder.hpp"
-#include "emulator/exec/kernel_layout.hpp"
+#include "emulator/exec/decode/kernel_layout.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -58,9 +58,7 @@ report::fault refusal_of(const program& owner, const ptx::function& entry, const
   return fault;
 }
 
-}  // namespace
-
-std::unique_ptr<kernel_code> decode_kernel(const program& owner, std::uint32_t entry) {
+std::unique_ptr<kernel_code> decode(const program& owner, std::uint32_t entry) {
   auto code = std::make_unique<kernel_code>();
   kernel_layout layout = compute_layout(*owner.source, entry);
   code->static_shared_bytes = layout.static_shared_bytes;
@@ -87,6 +85,15 @@ std::unique_ptr<kernel_code> decode_kernel(const program& owner, std::uint32_t e
   }
   code->local_bytes = static_cast<std::uint32_t>(std::min(depth, max_frame_bytes));
   return code;
+}
+
+}  // namespace
+
+const kernel_code& code_of(const program& owner, std::uint32_t entry) {
+  std::lock_guard lock{owner.mutex};
+  std::unique_ptr<kernel_code>& code = owner.decoded[entry];
+  if (!code) code = decode(owner, entry);
+  return *code;
 }
 
 }  // namespace halfwarp::emulator::exec

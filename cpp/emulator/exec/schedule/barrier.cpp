@@ -9,9 +9,9 @@
 #include "emulator/exec/check/barrier_checker.hpp"
 #include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
-#include "emulator/exec/schedule/collective.hpp"
-#include "emulator/exec/schedule/frame.hpp"
-#include "emulator/exec/schedule/interpret.hpp"
+#include "emulator/exec/schedule/warp/collective.hpp"
+#include "emulator/exec/schedule/warp/frame.hpp"
+#include "emulator/exec/schedule/warp/interpret.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {

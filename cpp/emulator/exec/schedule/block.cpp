@@ -13,9 +13,9 @@
 #include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
-#include "emulator/exec/schedule/frame.hpp"
-#include "emulator/exec/schedule/interpret.hpp"
 #include "emulator/exec/schedule/order.hpp"
+#include "emulator/exec/schedule/warp/frame.hpp"
+#include "emulator/exec/schedule/warp/interpret.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {

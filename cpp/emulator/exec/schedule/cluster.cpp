@@ -7,7 +7,7 @@
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
-#include "emulator/exec/schedule/interpret.hpp"
+#include "emulator/exec/schedule/warp/interpret.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {

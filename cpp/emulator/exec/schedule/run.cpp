@@ -13,11 +13,12 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/check/launch_checks.hpp"
+#include "emulator/exec/decode/kernel_decoder.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/block.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
-#include "emulator/exec/schedule/frame.hpp"
 #include "emulator/exec/schedule/order.hpp"
+#include "emulator/exec/schedule/warp/frame.hpp"
 #include "emulator/exec/watch/lock_watch.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -320,12 +321,12 @@ std::uint32_t stack_bytes(const kernel_code& code, const run_options& options) {
 }  // namespace
 
 std::optional<report::fault> refusal(const kernel& entry) {
-  return entry.owner().code_of(entry.function()).refusal;
+  return code_of(entry.owner(), entry.function()).refusal;
 }
 
 outcome run(memory::address_space& space, const launch_request& request,
             const run_options& options) {
-  const kernel_code& code = request.entry->owner().code_of(request.entry->function());
+  const kernel_code& code = code_of(request.entry->owner(), request.entry->function());
   outcome result;
   if (code.refusal) {
     result.fault = code.refusal;

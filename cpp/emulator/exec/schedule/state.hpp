@@ -14,7 +14,7 @@
 #include "emulator/exec/code.hpp"
 #include "emulator/exec/matrix/warpgroup.hpp"
 #include "emulator/exec/schedule/run.hpp"
-#include "emulator/exec/schedule/warp_splits.hpp"
+#include "emulator/exec/schedule/warp/warp_splits.hpp"
 #include "emulator/exec/warp.hpp"
 #include "emulator/exec/watch/changes.hpp"
 

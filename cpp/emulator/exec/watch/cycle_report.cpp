@@ -5,7 +5,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/program.hpp"
-#include "emulator/exec/schedule/frame.hpp"
+#include "emulator/exec/schedule/warp/frame.hpp"
 #include "emulator/exec/watch/wait_graph.hpp"
 
 namespace halfwarp::emulator::exec {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "emulator/exec/schedule/frame.hpp"
+#include "emulator/exec/schedule/warp/frame.hpp"
 
 namespace halfwarp::emulator::exec {
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "../machine.hpp"
+#include "emulator/exec/decode/kernel_decoder.hpp"
 #include "emulator/exec/program.hpp"
 #include "exact.hpp"
 
@@ -282,7 +283,7 @@ std::int64_t signed_value(std::uint64_t value, int bits) {
 void collect_handlers(const instruction_case& c, std::set<exec::handler>& handlers) {
   machine m;
   const exec::kernel& k = *m.load(kernel_text(c)).find_kernel("k");
-  for (const exec::function_code& f : k.owner().code_of(k.function()).functions) {
+  for (const exec::function_code& f : code_of(k.owner(), k.function()).functions) {
     for (const exec::instruction& i : f.code) handlers.insert(i.run);
   }
 }

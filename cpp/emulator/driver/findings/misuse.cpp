@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Follows the option `destroyed`: record a fault, abort the process, or print a note.
-#include "emulator/driver/misuse.hpp"
+#include "emulator/driver/findings/misuse.hpp"
 
 #include <cstdlib>
 #include <utility>

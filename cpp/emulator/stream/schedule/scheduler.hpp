@@ -15,7 +15,7 @@
 #include "emulator/observation/fault_log.hpp"
 #include "emulator/observation/injection.hpp"
 #include "emulator/settings/options.hpp"
-#include "emulator/stream/hazards.hpp"
+#include "emulator/stream/schedule/hazards.hpp"
 #include "emulator/stream/stream.hpp"
 
 namespace halfwarp::emulator {

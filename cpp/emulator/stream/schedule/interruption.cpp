@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replaces the handler of SIGINT during a wait of the main thread.
-#include "emulator/stream/interruption.hpp"
+#include "emulator/stream/schedule/interruption.hpp"
 
 #include <signal.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the functions that a kernel reaches and lays out its shared memory.
-#include "emulator/exec/kernel_layout.hpp"
+#include "emulator/exec/decode/kernel_layout.hpp"
 
 #include <algorithm>
 

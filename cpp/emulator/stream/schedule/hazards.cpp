@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clocks of operations, and comparison of the bytes that they access.
-#include "emulator/stream/hazards.hpp"
+#include "emulator/stream/schedule/hazards.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocates frames, passes parameters and checks for stack overflow.
-#include "emulator/exec/schedule/frame.hpp"
+#include "emulator/exec/schedule/warp/frame.hpp"
 
 #include <algorithm>
 #include <cstring>

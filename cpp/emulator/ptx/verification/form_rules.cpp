@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of common instructions, as a table: types, words of which one is needed, operands.
-#include "emulator/ptx/form_rules.hpp"
+#include "emulator/ptx/verification/form_rules.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks names first, then the operands of each kind of instruction.
-#include "emulator/ptx/verifier.hpp"
+#include "emulator/ptx/verification/verifier.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "emulator/ptx/form_rules.hpp"
 #include "emulator/ptx/instruction_table.hpp"
+#include "emulator/ptx/verification/form_rules.hpp"
 
 namespace halfwarp::emulator::ptx {
 namespace {

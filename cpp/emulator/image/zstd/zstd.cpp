@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads zstd frames by RFC 8878, section 3.
-#include "emulator/image/zstd.hpp"
+#include "emulator/image/zstd/zstd.hpp"
 
 #include <algorithm>
 

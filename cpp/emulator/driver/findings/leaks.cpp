@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects live objects and allocations.
-#include "emulator/driver/leaks.hpp"
+#include "emulator/driver/findings/leaks.hpp"
 
 #include <map>
 #include <utility>

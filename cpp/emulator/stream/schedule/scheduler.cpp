@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readiness and order of operations, and the worker threads.
-#include "emulator/stream/scheduler.hpp"
+#include "emulator/stream/schedule/scheduler.hpp"
 
 #include <pthread.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "emulator/stream/context.hpp"
-#include "emulator/stream/interruption.hpp"
+#include "emulator/stream/schedule/interruption.hpp"
 
 namespace halfwarp::emulator {
 namespace {

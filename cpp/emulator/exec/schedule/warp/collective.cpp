@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects the members of collective instructions from the splits of a warp.
-#include "emulator/exec/schedule/collective.hpp"
+#include "emulator/exec/schedule/warp/collective.hpp"
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/check/barrier_checker.hpp"
 #include "emulator/exec/check/race_checker.hpp"
-#include "emulator/exec/schedule/frame.hpp"
-#include "emulator/exec/schedule/interpret.hpp"
+#include "emulator/exec/schedule/warp/frame.hpp"
+#include "emulator/exec/schedule/warp/interpret.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {

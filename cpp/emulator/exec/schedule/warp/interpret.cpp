@@ -5,15 +5,15 @@
 // position of another split of its frame. Diverged lanes therefore reconverge at the code that
 // follows the branch. A split could wait for one behind it without end, so after 256 backward
 // branches the split that has waited longest runs.
-#include "emulator/exec/schedule/interpret.hpp"
+#include "emulator/exec/schedule/warp/interpret.hpp"
 
 #include <optional>
 #include <utility>
 
 #include "emulator/exec/check/launch_checks.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
-#include "emulator/exec/schedule/collective.hpp"
-#include "emulator/exec/schedule/frame.hpp"
+#include "emulator/exec/schedule/warp/collective.hpp"
+#include "emulator/exec/schedule/warp/frame.hpp"
 #include "emulator/exec/watch/observer.hpp"
 
 namespace halfwarp::emulator::exec {

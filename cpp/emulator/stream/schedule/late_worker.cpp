@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "emulator/stream/context.hpp"
-#include "emulator/stream/scheduler.hpp"
+#include "emulator/stream/schedule/scheduler.hpp"
 
 namespace halfwarp::emulator {
 namespace {
