@@ -156,7 +156,6 @@ GUARDED_CALLS = {
         "cuda/core/extension/new_instance.pyx",
         "cuda/core/graph/executable_nodes.pyx",
         "cuda/core/graph/nodes/conditional_node.pyx",
-        "cuda/core/graph/nodes/event_node.pyx",
         "cuda/core/system/_device.py",
     },
     # Conversions of options come before the addresses of a copy.

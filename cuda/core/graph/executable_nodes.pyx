@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Views of the nodes of an executable graph; updates affect later launches of that graph only.
 
+cdef class Graph
+
 
 cdef class ExecutableGraphNode:
     """A node of an executable graph, from ``graph[node]``.
@@ -67,199 +69,6 @@ cdef int switch_node(ExecutableGraphNode view, unsigned is_enabled) except -1:
     return 0
 
 
-@cython.final
-cdef class ExecutableKernelNode(_SwitchableNode):
-    """A kernel launch in an executable graph."""
-
-    def update(self, *, config, kernel, args):
-        """Set the kernel, configuration and arguments for later launches of the graph.
-
-        Host only.
-
-        Parameters
-        ----------
-        config : LaunchConfig
-        kernel : Kernel
-        args : tuple
-            All arguments of the kernel.
-
-        See Also
-        --------
-        cuGraphExecNodeSetParams : the driver function.
-        """
-        cdef packed_launch packed
-        cdef CUgraphNodeParams params
-        cdef LaunchConfig shape = accept_config(config)
-        cdef Kernel kernel_object = as_kernel(kernel)
-        values = tuple(args)
-        check_view(self)
-        packed.prepare(shape, kernel_object, values)
-        if packed.has_attributes():
-            raise NotImplementedError(
-                "updating clustered or cooperative kernel nodes, or others with launch attributes, "
-                "is not supported in an executable graph: change the definition and use "
-                "Graph.update()")
-        params = packed.parameters()
-        refs = []
-        add_launch_operands(refs, kernel_object, values)
-        try:
-            set_in_executable(self, &params, refs)
-        except CUDAError as error:
-            explain_node_limits(error, packed.config(), kernel_object)
-            raise
-
-
-@cython.final
-cdef class ExecutableMemsetNode(_SwitchableNode):
-    """A memory fill in an executable graph."""
-
-    def update(self, *, dst, value, width, height=1, pitch=0):
-        """Set the parameters of the fill for later launches of the graph.
-
-        Host only.
-
-        Parameters
-        ----------
-        dst : Buffer or int
-        value : int or bytes-like
-        width, height, pitch : int
-            Extent of the fill, as for `GraphDefinition.memset`.
-
-        See Also
-        --------
-        cuGraphExecNodeSetParams : the driver function.
-        """
-        cdef CUgraphNodeParams params
-        cdef CUDA_MEMSET_NODE_PARAMS fill
-        check_view(self)
-        fill = build_fill(range_of_operand(dst, None, "dst"), value, width, height, pitch)
-        params = memset_parameters(fill)
-        set_in_executable(self, &params, present_owners(owner_of_operand(dst, None), None))
-
-
-@cython.final
-cdef class ExecutableMemcpyNode(_SwitchableNode):
-    """A memory copy in an executable graph."""
-
-    def update(self, *, dst, src, size):
-        """Set the operands of the copy for later launches of the graph.
-
-        Host only.
-
-        Parameters
-        ----------
-        dst, src : Buffer or int
-        size : int
-            Number of bytes.
-
-        See Also
-        --------
-        cuGraphExecNodeSetParams : the driver function.
-        """
-        cdef CUgraphNodeParams params
-        cdef CUDA_MEMCPY3D copy
-        check_view(self)
-        copy = build_copy(dst, src, (size, 1, 1), (0, 0, 0, 0), None, None)
-        params = memcpy_parameters(copy)
-        set_in_executable(self, &params, present_owners(owner_of_operand(dst, None),
-                                                        owner_of_operand(src, None)))
-
-
-@cython.final
-cdef class ExecutableChildGraphNode(ExecutableGraphNode):
-    """A child graph in an executable graph."""
-
-    def update(self, child):
-        """Set the parameters of all nodes from another graph of the same topology.
-
-        Host only.
-
-        Parameters
-        ----------
-        child : GraphDefinition
-
-        See Also
-        --------
-        cuGraphExecNodeSetParams : the driver function.
-        """
-        cdef CUgraphNodeParams params
-        check_view(self)
-        definition = require_definition(child)
-        close_retained_list(definition)
-        params = child_parameters(definition)
-        set_in_executable(self, &params, [])
-
-
-cdef class _ExecutableEventNode(ExecutableGraphNode):
-    """Base class of event nodes in an executable graph."""
-
-    def update(self, event):
-        """Set the event for later launches of the graph.
-
-        Host only.
-
-        Parameters
-        ----------
-        event : Event
-
-        See Also
-        --------
-        cuGraphExecNodeSetParams : the driver function.
-        """
-        cdef CUgraphNodeParams params
-        check_view(self)
-        shared = share_graph_event(event)
-        params = event_parameters(kind_of_event_node(<_EventNode>self.node), shared)
-        set_in_executable(self, &params, [shared])
-
-
-@cython.final
-cdef class ExecutableEventRecordNode(_ExecutableEventNode):
-    """An event record in an executable graph."""
-
-
-@cython.final
-cdef class ExecutableEventWaitNode(_ExecutableEventNode):
-    """An event wait in an executable graph."""
-
-
-@cython.final
-cdef class ExecutableHostCallbackNode(ExecutableGraphNode):
-    """A host function call in an executable graph."""
-
-    def update(self, fn, *, user_data=None):
-        """Set the function for later launches of the graph.
-
-        Host only.
-
-        Parameters
-        ----------
-        fn : callable or ctypes function
-        user_data : int or bytes-like, optional
-            Argument of a ctypes function, as for `GraphDefinition.callback`.
-
-        See Also
-        --------
-        cuGraphExecNodeSetParams : the driver function.
-        """
-        cdef CUgraphNodeParams params
-        check_view(self)
-        held = own_host_call(fn, user_data)
-        params = host_parameters(held)
-        set_in_executable(self, &params, [held])
-
-
-cdef dict VIEWS = {
-    KernelNode: ExecutableKernelNode,
-    MemsetNode: ExecutableMemsetNode,
-    MemcpyNode: ExecutableMemcpyNode,
-    ChildGraphNode: ExecutableChildGraphNode,
-    EventRecordNode: ExecutableEventRecordNode,
-    EventWaitNode: ExecutableEventWaitNode,
-    HostCallbackNode: ExecutableHostCallbackNode,
-}
-
-
 cdef ExecutableGraphNode executable_view(Graph graph, object value):
     cdef ExecutableGraphNode view
     cdef GraphNode node
@@ -269,7 +78,7 @@ cdef ExecutableGraphNode executable_view(Graph graph, object value):
     node = <GraphNode>value
     graph.native.check_open(graph)
     node.check_usable()
-    cls = VIEWS.get(type(node))
+    cls = VIEW_OF_CLASS.get(type(node))
     if cls is None:
         raise TypeError(f"{type(node).__name__} does not support executable updates")
     check_source(graph.source(), node)

@@ -13,3 +13,5 @@ cdef class _NodeFactory:
 cdef class GraphNode(_NodeFactory):
     cdef _NodeState node_state     # links the graph to this object; None for the entry
     cdef bint is_destroyed
+
+    cdef tuple owned_graphs(self)

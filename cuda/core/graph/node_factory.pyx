@@ -35,6 +35,13 @@ cdef _NodeState add_node_with(GraphNode node, _NodeFactory factory, CUgraphNodeP
     return state
 
 
+cdef CUgraphNodeParams params_of(CUgraphNodeType kind) noexcept:
+    cdef CUgraphNodeParams params
+    memset(&params, 0, sizeof(params))
+    params.type = kind
+    return params
+
+
 cdef _NodeState new_state_for(GraphNode node):
     cdef _NodeState state = _NodeState.__new__(_NodeState)
     set_wrapper(node, state)
@@ -326,7 +333,7 @@ cdef class _NodeFactory:
         --------
         cuGraphAddNode : the driver function.
         """
-        return add_event_node(self, EventRecordNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event)
+        return add_event_node(self, EventRecordNode.__new__(EventRecordNode), event)
 
     def wait(self, event):
         """Add a node that waits for the last record of an event made before the node executes.
@@ -345,7 +352,7 @@ cdef class _NodeFactory:
         --------
         cuGraphAddNode : the driver function.
         """
-        return add_event_node(self, EventWaitNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event)
+        return add_event_node(self, EventWaitNode.__new__(EventWaitNode), event)
 
     def callback(self, fn, *, user_data=None):
         """Add a node that calls a function on the host.
@@ -485,7 +492,7 @@ cdef class _NodeFactory:
 cdef object join_nodes(_NodeFactory factory, tuple nodes):
     """Add an empty node that depends on `nodes`, and on `factory` if it is a node."""
     cdef vector[CUgraphNode] dependencies
-    cdef CUgraphNodeParams params
+    cdef CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_EMPTY)
     cdef _NodeState state
     cdef GraphNode node
     cdef graph_hold hold
@@ -497,8 +504,6 @@ cdef object join_nodes(_NodeFactory factory, tuple nodes):
         node = require_node(factory.state, each)
         if node.raw is not NULL:
             dependencies.push_back(node.raw)
-    memset(&params, 0, sizeof(params))
-    params.type = CU_GRAPH_NODE_TYPE_EMPTY
     node = EmptyNode.__new__(EmptyNode)
     state = new_state_for(node)
     factory.check_usable()

@@ -4,7 +4,8 @@
 import xml.etree.ElementTree as xml
 
 import pytest
-from cuda.core.graph import GraphDefinition, picture
+from cuda.bindings import driver
+from cuda.core.graph import GraphDefinition, GraphNode, picture
 
 from .conftest import ONE
 
@@ -27,6 +28,24 @@ def test_the_tree_has_a_line_for_each_node(drawn):
         "3: host call print()  after 1, 2",
     ]
     assert GraphDefinition().tree() == "(no nodes)"
+
+
+def test_a_kind_without_a_class_has_the_name_of_its_type(graph, numbers):
+    operation = driver.CUstreamBatchMemOpParams()
+    operation.writeValue.operation = driver.CUstreamBatchMemOpType.CU_STREAM_MEM_OP_BARRIER
+    params = driver.CUDA_BATCH_MEM_OP_NODE_PARAMS()
+    params.ctx, params.count, params.paramArray = driver.cuCtxGetCurrent()[1], 1, [operation]
+    handle = driver.CUgraph(int(graph.handle))
+    status, _ = driver.cuGraphAddBatchMemOpNode(handle, [], 0, params)
+    assert status == driver.CUresult.CUDA_SUCCESS
+    (node,) = graph.nodes()
+    assert type(node) is GraphNode
+    assert node.type == driver.CUgraphNodeType.CU_GRAPH_NODE_TYPE_BATCH_MEM_OP
+    assert graph.tree() == "0: batch mem op"
+    with pytest.raises(TypeError, match="GraphNode does not support executable updates"):
+        graph.instantiate()[node]
+    node.destroy()
+    assert not graph.nodes()
 
 
 def test_bodies_are_part_of_the_tree(graph, drawn):

@@ -118,7 +118,7 @@ cdef int ordinal_of_current() except -1:
     return context.facts().device
 
 
-cdef GraphNode inspect_alloc_node(CUgraphNode raw):
+cdef GraphNode inspect_alloc_node(_GraphState graph, CUgraphNode raw, _NodeState state):
     cdef CUDA_MEM_ALLOC_NODE_PARAMS params
     cdef AllocNode node = AllocNode.__new__(AllocNode)
     call(driver.cuGraphMemAllocNodeGetParams, raw, &params)

@@ -29,6 +29,9 @@ cdef class ChildGraphNode(GraphNode):
         """
         update_child_node(self, child)
 
+    cdef tuple owned_graphs(self):
+        return (self.child,)
+
     def _details(self):
         return f"child=0x{<uintptr_t>self.child.raw if self.child.is_valid else 0:x}"
 
@@ -45,9 +48,7 @@ cdef _GraphState require_definition(object child_arg):
 
 
 cdef CUgraphNodeParams child_parameters(_GraphState child) except *:
-    cdef CUgraphNodeParams params
-    memset(&params, 0, sizeof(params))
-    params.type = CU_GRAPH_NODE_TYPE_GRAPH
+    cdef CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_GRAPH)
     params.graph.graph = child.raw
     return params
 
@@ -104,3 +105,28 @@ cdef GraphNode inspect_child_node(_GraphState graph, CUgraphNode raw, _NodeState
         node.child.origins = state.creation
     state.creation = node.child
     return node
+
+
+@cython.final
+cdef class ExecutableChildGraphNode(ExecutableGraphNode):
+    """A child graph in an executable graph."""
+
+    def update(self, child):
+        """Set the parameters of all nodes from another graph of the same topology.
+
+        Host only.
+
+        Parameters
+        ----------
+        child : GraphDefinition
+
+        See Also
+        --------
+        cuGraphExecNodeSetParams : the driver function.
+        """
+        cdef CUgraphNodeParams params
+        check_view(self)
+        definition = require_definition(child)
+        close_retained_list(definition)
+        params = child_parameters(definition)
+        set_in_executable(self, &params, [])

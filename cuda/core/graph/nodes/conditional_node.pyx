@@ -29,6 +29,9 @@ cdef class ConditionalNode(GraphNode):
         """The `GraphDefinition` of each body, in order. Host only."""
         return tuple([wrap_graph(<_GraphState>each) for each in require_set(self, self.bodies)])
 
+    cdef tuple owned_graphs(self):
+        return self.bodies
+
     def _details(self):
         condition = self.tested_condition
         return f"condition=0x{0 if condition is None else int(condition):x}"
@@ -82,9 +85,7 @@ cdef dict KIND_OF = {IfNode: "if", IfElseNode: "if", WhileNode: "while", SwitchN
 
 cdef CUgraphNodeParams conditional_parameters(object cls, GraphCondition condition,
                                               unsigned count) except *:
-    cdef CUgraphNodeParams params
-    memset(&params, 0, sizeof(params))
-    params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL
+    cdef CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_CONDITIONAL)
     params.conditional.handle = condition.native.get(condition)
     params.conditional.size = count
     params.conditional.ctx = raw_current_context()
@@ -116,7 +117,7 @@ cdef ConditionalNode add_conditional_node(_NodeFactory factory, object cls, obje
 
 
 cdef GraphNode inspect_conditional_node(_GraphState graph, CUgraphNode raw, _NodeState state):
-    cdef CUgraphNodeParams params
+    cdef CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_CONDITIONAL)
     cdef ConditionalNode node
     cdef size_t i
     if isinstance(state.creation, tuple):
@@ -124,7 +125,6 @@ cdef GraphNode inspect_conditional_node(_GraphState graph, CUgraphNode raw, _Nod
         node = cls.__new__(cls)
         node.tested_condition, node.bodies = condition, bodies
         return node
-    memset(&params, 0, sizeof(params))
     if (not driver_has_node_params()
             or try_call(driver.cuGraphNodeGetParams, raw, &params) != CUDA_SUCCESS
             or params.conditional.phGraph_out is NULL):

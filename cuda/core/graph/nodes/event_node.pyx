@@ -61,31 +61,20 @@ cdef Event share_graph_event(object event_arg):
     return shared
 
 
-cdef CUgraphNodeParams event_parameters(CUgraphNodeType kind, Event event) except *:
-    cdef CUgraphNodeParams params
+cdef CUgraphNodeParams event_parameters(_EventNode node, Event event) except *:
+    cdef bint is_record = isinstance(node, EventRecordNode)
+    cdef CUgraphNodeParams params = params_of(
+        CU_GRAPH_NODE_TYPE_EVENT_RECORD if is_record else CU_GRAPH_NODE_TYPE_WAIT_EVENT)
     cdef borrowed_event native = event.native.borrow_open(event)
-    memset(&params, 0, sizeof(params))
-    params.type = kind
-    if kind == CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        params.eventRecord.event = native.raw()
-    else:
-        params.eventWait.event = native.raw()
+    params.eventRecord.event = native.raw()  # the same member as in eventWait
     return params
 
 
-cdef CUgraphNodeType kind_of_event_node(_EventNode node) noexcept:
-    if isinstance(node, EventRecordNode):
-        return CU_GRAPH_NODE_TYPE_EVENT_RECORD
-    return CU_GRAPH_NODE_TYPE_WAIT_EVENT
-
-
-cdef _EventNode add_event_node(_NodeFactory factory, object cls, CUgraphNodeType kind,
-                               object event):
+cdef _EventNode add_event_node(_NodeFactory factory, _EventNode node, object event):
     cdef CUgraphNodeParams params
-    cdef _EventNode node = cls.__new__(cls)
     factory.check_usable()
     node.shared_event = share_graph_event(event)
-    params = event_parameters(kind, node.shared_event)
+    params = event_parameters(node, node.shared_event)
     add_node(node, factory, &params, [node.shared_event])
     return node
 
@@ -95,25 +84,62 @@ cdef int update_event_node(_EventNode node, object event) except -1:
     node.check_usable()
     cdef Event shared = share_graph_event(event)
     cdef graph_hold hold
-    params = event_parameters(kind_of_event_node(node), shared)
+    params = event_parameters(node, shared)
     hold.acquire(node.state.lock)
     set_node(node, &params, [shared])
     node.shared_event = shared
     return 0
 
 
-cdef GraphNode inspect_event_node(_GraphState graph, CUgraphNode raw, CUgraphNodeType kind):
-    cdef CUevent raw_event = NULL
-    cdef _EventNode node
+cdef GraphNode inspect_record_node(_GraphState graph, CUgraphNode raw, _NodeState state):
+    cdef CUevent event = NULL
+    call(driver.cuGraphEventRecordNodeGetEvent, raw, &event)
+    return wrap_event_node(EventRecordNode.__new__(EventRecordNode), event)
+
+
+cdef GraphNode inspect_wait_node(_GraphState graph, CUgraphNode raw, _NodeState state):
+    cdef CUevent event = NULL
+    call(driver.cuGraphEventWaitNodeGetEvent, raw, &event)
+    return wrap_event_node(EventWaitNode.__new__(EventWaitNode), event)
+
+
+cdef _EventNode wrap_event_node(_EventNode node, CUevent event):
     cdef event_handle native
-    if kind == CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        node = EventRecordNode.__new__(EventRecordNode)
-        call(driver.cuGraphEventRecordNodeGetEvent, raw, &raw_event)
-    else:
-        node = EventWaitNode.__new__(EventWaitNode)
-        call(driver.cuGraphEventWaitNodeGetEvent, raw, &raw_event)
-    node.shared_event = events_in_graphs.get(<uintptr_t>raw_event)
+    node.shared_event = events_in_graphs.get(<uintptr_t>event)
     if node.shared_event is None:  # an event of another library is borrowed
-        native = borrow_event(raw_event)
+        native = borrow_event(event)
         node.shared_event = wrap_event(Event, native)
     return node
+
+
+cdef class _ExecutableEventNode(ExecutableGraphNode):
+    """Base class of event nodes in an executable graph."""
+
+    def update(self, event):
+        """Set the event for later launches of the graph.
+
+        Host only.
+
+        Parameters
+        ----------
+        event : Event
+
+        See Also
+        --------
+        cuGraphExecNodeSetParams : the driver function.
+        """
+        cdef CUgraphNodeParams params
+        check_view(self)
+        shared = share_graph_event(event)
+        params = event_parameters(<_EventNode>self.node, shared)
+        set_in_executable(self, &params, [shared])
+
+
+@cython.final
+cdef class ExecutableEventRecordNode(_ExecutableEventNode):
+    """An event record in an executable graph."""
+
+
+@cython.final
+cdef class ExecutableEventWaitNode(_ExecutableEventNode):
+    """An event wait in an executable graph."""

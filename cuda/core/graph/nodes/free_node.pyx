@@ -37,7 +37,7 @@ cdef FreeNode add_free_node(_NodeFactory factory, object dptr):
     return node
 
 
-cdef GraphNode inspect_free_node(CUgraphNode raw):
+cdef GraphNode inspect_free_node(_GraphState graph, CUgraphNode raw, _NodeState state):
     cdef FreeNode node = FreeNode.__new__(FreeNode)
     call(driver.cuGraphMemFreeNodeGetParams, raw, &node.address)
     return node

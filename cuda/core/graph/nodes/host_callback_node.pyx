@@ -77,9 +77,7 @@ cdef int set_callback(HostCallbackNode node, host_call* callback) except -1:
 
 
 cdef CUgraphNodeParams host_parameters(_HostCallOwner owner) except *:
-    cdef CUgraphNodeParams params
-    memset(&params, 0, sizeof(params))
-    params.type = CU_GRAPH_NODE_TYPE_HOST
+    cdef CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_HOST)
     params.host.fn, params.host.userData = run_graph_call, owner.native
     return params
 
@@ -108,7 +106,7 @@ cdef int update_host_node(HostCallbackNode node, object fn, object user_data) ex
     return 0
 
 
-cdef GraphNode inspect_host_node(CUgraphNode raw):
+cdef GraphNode inspect_host_node(_GraphState graph, CUgraphNode raw, _NodeState state):
     cdef CUDA_HOST_NODE_PARAMS params
     cdef HostCallbackNode node = HostCallbackNode.__new__(HostCallbackNode)
     call(driver.cuGraphHostNodeGetParams, raw, &params)
@@ -116,3 +114,29 @@ cdef GraphNode inspect_host_node(CUgraphNode raw):
     if params.fn is <void*>run_graph_call:
         set_callback(node, <host_call*>params.userData)
     return node
+
+
+@cython.final
+cdef class ExecutableHostCallbackNode(ExecutableGraphNode):
+    """A host function call in an executable graph."""
+
+    def update(self, fn, *, user_data=None):
+        """Set the function for later launches of the graph.
+
+        Host only.
+
+        Parameters
+        ----------
+        fn : callable or ctypes function
+        user_data : int or bytes-like, optional
+            Argument of a ctypes function, as for `GraphDefinition.callback`.
+
+        See Also
+        --------
+        cuGraphExecNodeSetParams : the driver function.
+        """
+        cdef CUgraphNodeParams params
+        check_view(self)
+        held = own_host_call(fn, user_data)
+        params = host_parameters(held)
+        set_in_executable(self, &params, [held])

@@ -258,7 +258,7 @@ cdef int update_kernel_shape(KernelNode node, LaunchConfig shape) except -1:
     return 0
 
 
-cdef GraphNode inspect_kernel_node(CUgraphNode raw):
+cdef GraphNode inspect_kernel_node(_GraphState graph, CUgraphNode raw, _NodeState state):
     cdef CUDA_KERNEL_NODE_PARAMS params
     cdef KernelNode node = KernelNode.__new__(KernelNode)
     call(driver.cuGraphKernelNodeGetParams, raw, &params)
@@ -275,3 +275,45 @@ cdef LaunchConfig config_of_node(CUgraphNode raw, CUDA_KERNEL_NODE_PARAMS* param
     if "cluster" in attributes:
         grid = tuple([whole // part for whole, part in zip(grid, attributes["cluster"])])
     return LaunchConfig(grid=grid, block=block, shmem_size=params.sharedMemBytes, **attributes)
+
+
+@cython.final
+cdef class ExecutableKernelNode(_SwitchableNode):
+    """A kernel launch in an executable graph."""
+
+    def update(self, *, config, kernel, args):
+        """Set the kernel, configuration and arguments for later launches of the graph.
+
+        Host only.
+
+        Parameters
+        ----------
+        config : LaunchConfig
+        kernel : Kernel
+        args : tuple
+            All arguments of the kernel.
+
+        See Also
+        --------
+        cuGraphExecNodeSetParams : the driver function.
+        """
+        cdef packed_launch packed
+        cdef CUgraphNodeParams params
+        cdef LaunchConfig shape = accept_config(config)
+        cdef Kernel kernel_object = as_kernel(kernel)
+        values = tuple(args)
+        check_view(self)
+        packed.prepare(shape, kernel_object, values)
+        if packed.has_attributes():
+            raise NotImplementedError(
+                "updating clustered or cooperative kernel nodes, or others with launch attributes, "
+                "is not supported in an executable graph: change the definition and use "
+                "Graph.update()")
+        params = packed.parameters()
+        refs = []
+        add_launch_operands(refs, kernel_object, values)
+        try:
+            set_in_executable(self, &params, refs)
+        except CUDAError as error:
+            explain_node_limits(error, packed.config(), kernel_object)
+            raise

@@ -107,9 +107,7 @@ cdef object copy_span(tuple extent, object pitch, object height):
 
 
 cdef CUgraphNodeParams memcpy_parameters(const CUDA_MEMCPY3D& copy) except *:
-    cdef CUgraphNodeParams params
-    memset(&params, 0, sizeof(params))
-    params.type = CU_GRAPH_NODE_TYPE_MEMCPY
+    cdef CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_MEMCPY)
     params.memcpy.copyCtx = raw_current_context()
     params.memcpy.copyParams = copy
     return params
@@ -199,7 +197,35 @@ cdef int set_memcpy_node(MemcpyNode node, CUDA_MEMCPY3D copy, object dst, object
     return 0
 
 
-cdef GraphNode inspect_memcpy_node(CUgraphNode raw):
+cdef GraphNode inspect_memcpy_node(_GraphState graph, CUgraphNode raw, _NodeState state):
     cdef MemcpyNode node = MemcpyNode.__new__(MemcpyNode)
     call(driver.cuGraphMemcpyNodeGetParams, raw, &node.copy)
     return node
+
+
+@cython.final
+cdef class ExecutableMemcpyNode(_SwitchableNode):
+    """A memory copy in an executable graph."""
+
+    def update(self, *, dst, src, size):
+        """Set the operands of the copy for later launches of the graph.
+
+        Host only.
+
+        Parameters
+        ----------
+        dst, src : Buffer or int
+        size : int
+            Number of bytes.
+
+        See Also
+        --------
+        cuGraphExecNodeSetParams : the driver function.
+        """
+        cdef CUgraphNodeParams params
+        cdef CUDA_MEMCPY3D copy
+        check_view(self)
+        copy = build_copy(dst, src, (size, 1, 1), (0, 0, 0, 0), None, None)
+        params = memcpy_parameters(copy)
+        set_in_executable(self, &params, present_owners(owner_of_operand(dst, None),
+                                                        owner_of_operand(src, None)))

@@ -87,9 +87,7 @@ cdef CUDA_MEMSET_NODE_PARAMS build_fill(memory_range to, object value, object wi
 
 
 cdef CUgraphNodeParams memset_parameters(const CUDA_MEMSET_NODE_PARAMS& fill) except *:
-    cdef CUgraphNodeParams params
-    memset(&params, 0, sizeof(params))
-    params.type = CU_GRAPH_NODE_TYPE_MEMSET
+    cdef CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_MEMSET)
     params.memset.dst, params.memset.value, params.memset.pitch = fill.dst, fill.value, fill.pitch
     params.memset.elementSize = fill.elementSize
     params.memset.width, params.memset.height = fill.width, fill.height
@@ -142,7 +140,35 @@ cdef int update_memset_node(MemsetNode node, object dst, object value, object wi
     return 0
 
 
-cdef GraphNode inspect_memset_node(CUgraphNode raw):
+cdef GraphNode inspect_memset_node(_GraphState graph, CUgraphNode raw, _NodeState state):
     cdef MemsetNode node = MemsetNode.__new__(MemsetNode)
     call(driver.cuGraphMemsetNodeGetParams, raw, &node.fill)
     return node
+
+
+@cython.final
+cdef class ExecutableMemsetNode(_SwitchableNode):
+    """A memory fill in an executable graph."""
+
+    def update(self, *, dst, value, width, height=1, pitch=0):
+        """Set the parameters of the fill for later launches of the graph.
+
+        Host only.
+
+        Parameters
+        ----------
+        dst : Buffer or int
+        value : int or bytes-like
+        width, height, pitch : int
+            Extent of the fill, as for `GraphDefinition.memset`.
+
+        See Also
+        --------
+        cuGraphExecNodeSetParams : the driver function.
+        """
+        cdef CUgraphNodeParams params
+        cdef CUDA_MEMSET_NODE_PARAMS fill
+        check_view(self)
+        fill = build_fill(range_of_operand(dst, None, "dst"), value, width, height, pitch)
+        params = memset_parameters(fill)
+        set_in_executable(self, &params, present_owners(owner_of_operand(dst, None), None))

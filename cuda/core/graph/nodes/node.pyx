@@ -178,6 +178,10 @@ cdef class GraphNode(_NodeFactory):
         details = self._details()
         return f"<{type(self).__name__} handle={handle}{' ' + details if details else ''}>"
 
+    cdef tuple owned_graphs(self):
+        """Return the _GraphStates of the graphs that are destroyed with the node."""
+        return ()
+
     def _details(self):
         """Return the part of the representation after the handle. Host only."""
         return ""
@@ -193,7 +197,8 @@ cdef class GraphNode(_NodeFactory):
 
     def _label(self):
         """Return the label of the node in pictures of the graph. Host only."""
-        return type(self).__name__.removesuffix("Node")
+        name = getattr(self.type, "name", "node")
+        return name.removeprefix("CU_GRAPH_NODE_TYPE_").replace("_", " ").lower()
 
 
 cdef inline bint is_live(GraphNode node) noexcept:
@@ -202,33 +207,19 @@ cdef inline bint is_live(GraphNode node) noexcept:
 
 cdef int destroy_node(GraphNode node) except -1:
     cdef _GraphState graph = node.state
-    cdef vector[CUgraph] subgraphs
     cdef graph_hold hold
-    cdef size_t i
     hold.acquire(graph.lock)
     if not is_live(node):
         return 0
-    subgraphs = subgraphs_of_node(node)
     call_alone(graph.lock, driver.cuGraphDestroyNode, node.raw)
     node.is_destroyed = True
     nodes = nodes_by_address(graph)
     if nodes.get(node.identity) is node.node_state:
         del nodes[node.identity]
-    for i in range(subgraphs.size()):
-        invalidate_subgraph(graph, subgraphs[i])
+    for subgraph in node.owned_graphs():
+        invalidate_subgraph(graph, (<_GraphState>subgraph).raw)
     node.node_state.creation = None
     return release_node_objects(graph, node.node_state)
-
-
-cdef vector[CUgraph] subgraphs_of_node(GraphNode node):
-    """Return the graphs owned by a node, which are destroyed with it."""
-    cdef vector[CUgraph] subgraphs
-    if isinstance(node, ChildGraphNode):
-        subgraphs.push_back((<ChildGraphNode>node).child.raw)
-    elif isinstance(node, ConditionalNode):
-        for body in (<ConditionalNode>node).bodies:
-            subgraphs.push_back((<_GraphState>body).raw)
-    return subgraphs
 
 
 cdef GraphNode require_node(_GraphState graph, object value):
@@ -261,33 +252,37 @@ cdef GraphNode node_of(_GraphState graph, CUgraphNode raw):
     return node
 
 
+# Creates the wrapper of a node from the driver's description. The caller holds the graph's lock.
+ctypedef GraphNode (*node_inspector)(_GraphState graph, CUgraphNode raw, _NodeState state)
+
+
+cdef node_inspector INSPECTORS[64]  # by CUgraphNodeType; NULL: the type has no class of its own
+cdef dict VIEW_OF_CLASS = {}        # node class: its class for executable graphs
+
+
+cdef int add_kind(CUgraphNodeType kind, object node_class, node_inspector inspect,
+                  object view_class) except -1:
+    INSPECTORS[<int>kind] = inspect
+    VIEW_OF_CLASS[node_class] = view_class
+    return 0
+
+
 cdef GraphNode inspect_node(_GraphState graph, CUgraphNode raw, _NodeState state):
     """Create the wrapper for the type of a node, and fill it with values of the driver."""
     cdef CUgraphNodeType kind
     call(driver.cuGraphNodeGetType, raw, &kind)
-    if kind == CU_GRAPH_NODE_TYPE_KERNEL:
-        return inspect_kernel_node(raw)
-    if kind == CU_GRAPH_NODE_TYPE_MEMSET:
-        return inspect_memset_node(raw)
-    if kind == CU_GRAPH_NODE_TYPE_MEMCPY:
-        return inspect_memcpy_node(raw)
-    if kind == CU_GRAPH_NODE_TYPE_HOST:
-        return inspect_host_node(raw)
-    if kind == CU_GRAPH_NODE_TYPE_GRAPH:
-        return inspect_child_node(graph, raw, state)
-    if kind == CU_GRAPH_NODE_TYPE_EMPTY:
-        return EmptyNode.__new__(EmptyNode)
-    if kind == CU_GRAPH_NODE_TYPE_EVENT_RECORD or kind == CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-        return inspect_event_node(graph, raw, kind)
-    if kind == CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        return inspect_alloc_node(raw)
-    if kind == CU_GRAPH_NODE_TYPE_MEM_FREE:
-        return inspect_free_node(raw)
-    if kind == CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        return inspect_conditional_node(graph, raw, state)
-    return GraphNode.__new__(GraphNode)
+    if <size_t>kind >= sizeof(INSPECTORS) // sizeof(INSPECTORS[0]) or INSPECTORS[<int>kind] is NULL:
+        return GraphNode.__new__(GraphNode)
+    return INSPECTORS[<int>kind](graph, raw, state)
 
 
 @cython.final
 cdef class EmptyNode(GraphNode):
     """A node without work that joins its dependencies."""
+
+    def _label(self):
+        return "Empty"
+
+
+cdef GraphNode inspect_empty_node(_GraphState graph, CUgraphNode raw, _NodeState state):
+    return EmptyNode.__new__(EmptyNode)
