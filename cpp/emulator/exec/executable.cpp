@@ -183,15 +183,19 @@ std::shared_ptr<executable> executable::load(std::shared_ptr<const ptx::module> 
   std::vector<std::uint32_t> registers = ptx::estimate_registers(*owner.source);
   for (std::uint32_t i = 0; i < functions.size(); ++i) {
     if (!functions[i].is_entry || !functions[i].is_definition) continue;
-    result->kernels_.push_back(std::make_unique<kernel>(
+    owner.kernels.push_back(std::make_unique<kernel>(
         owner, i,
         attributes_of(owner, i, static_cast<std::uint32_t>(constant_bytes), registers.at(i))));
   }
   return result;
 }
 
+const std::vector<std::unique_ptr<kernel>>& executable::kernels() const noexcept {
+  return program_->kernels;
+}
+
 const kernel* executable::find_kernel(std::string_view name) const noexcept {
-  for (const auto& k : kernels_) {
+  for (const auto& k : program_->kernels) {
     if (k->name() == name) return k.get();
   }
   return nullptr;

@@ -82,7 +82,7 @@ class executable {
   executable& operator=(const executable&) = delete;
 
   const kernel* find_kernel(std::string_view name) const noexcept;
-  const std::vector<std::unique_ptr<kernel>>& kernels() const noexcept { return kernels_; }
+  const std::vector<std::unique_ptr<kernel>>& kernels() const noexcept;
   std::optional<variable> find_variable(std::string_view name) const noexcept;
   int device() const noexcept { return options_.device; }
 
@@ -92,7 +92,6 @@ class executable {
   memory::address_space* space_;
   load_options options_;
   std::unique_ptr<program> program_;
-  std::vector<std::unique_ptr<kernel>> kernels_;  // in text order
 };
 
 enum class load_failure : std::uint8_t { out_of_memory, unresolved_symbol, invalid };

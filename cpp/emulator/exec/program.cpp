@@ -2,6 +2,8 @@
 // The addresses of a module's symbols.
 #include "emulator/exec/program.hpp"
 
+#include <algorithm>
+
 namespace halfwarp::emulator::exec {
 namespace {
 
@@ -21,6 +23,12 @@ memory::address program::address_of(const ptx::variable& v) const {
 
 memory::address program::function_address(std::uint32_t function) const noexcept {
   return first_function_address + function * function_address_step;
+}
+
+const kernel* program::kernel_at(memory::address pointer) const noexcept {
+  const auto match = std::ranges::find_if(
+      kernels, [&](const auto& each) { return function_address(each->function()) == pointer; });
+  return match == kernels.end() ? nullptr : match->get();
 }
 
 }  // namespace halfwarp::emulator::exec

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "emulator/exec/access.hpp"
+#include "emulator/exec/builtin/device_runtime.hpp"
 #include "emulator/exec/check/init_checker.hpp"
 #include "emulator/exec/schedule/state.hpp"
 
@@ -48,11 +49,11 @@ const builtin_function* find_builtin(std::string_view name) noexcept {
   for (const builtin_function& b : builtins) {
     if (b.name == name) return &b;
   }
-  return nullptr;
+  return find_device_runtime(name);
 }
 
 bool accepts(const builtin_function& callee, const call_site& site) noexcept {
-  std::array<std::uint32_t, 5> sizes{};
+  std::array<std::uint32_t, 6> sizes{};
   if (site.arguments.size() > sizes.size()) return false;
   for (std::size_t i = 0; i < site.arguments.size(); ++i) sizes[i] = site.arguments[i].bytes;
   bool has_result = callee.result_bytes != 0;
@@ -60,7 +61,8 @@ bool accepts(const builtin_function& callee, const call_site& site) noexcept {
   return !has_result || site.results[0].bytes == callee.result_bytes;
 }
 
-std::uint64_t builtin_argument(warp& w, const instruction& instr, int lane, std::size_t n) {
+void copy_builtin_argument(warp& w, const instruction& instr, int lane, std::size_t n, void* to,
+                           std::size_t bytes) {
   const parameter_copy& p = w.function->calls[instr.target].arguments.at(n);
   const std::byte* from = nullptr;
   if (p.from_place == parameter_copy::place::memory) {
@@ -68,8 +70,12 @@ std::uint64_t builtin_argument(warp& w, const instruction& instr, int lane, std:
   } else {
     from = w.at<std::byte>(p.from) + static_cast<std::size_t>(lane) * p.bytes;
   }
+  std::memcpy(to, from, std::min<std::size_t>(p.bytes, bytes));
+}
+
+std::uint64_t builtin_argument(warp& w, const instruction& instr, int lane, std::size_t n) {
   std::uint64_t value = 0;
-  std::memcpy(&value, from, p.bytes);
+  copy_builtin_argument(w, instr, lane, n, &value, sizeof value);
   return value;
 }
 

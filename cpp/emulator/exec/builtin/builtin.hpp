@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions without a PTX body that kernels call: vprintf, malloc, free, __assertfail
-// and cudaGraphSetConditional. Also the trap instruction.
+// Functions without a PTX body that kernels call: vprintf, malloc, free, __assertfail,
+// cudaGraphSetConditional and the device runtime. Also the trap instruction.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace halfwarp::emulator::exec {
 struct builtin_function {
   std::string_view name;
   handler run;
-  std::array<std::uint32_t, 5> argument_bytes;  // zeros: no more arguments
+  std::array<std::uint32_t, 6> argument_bytes;  // zeros: no more arguments
   std::uint32_t result_bytes;
 };
 
@@ -29,6 +29,15 @@ void run_malloc(warp& w, const instruction& instr);
 void run_free(warp& w, const instruction& instr);
 void run_set_conditional(warp& w, const instruction& instr);
 
+// Calls `visit` with the number of each lane of a mask.
+template <class Visit>
+void for_each_lane(lane_mask lanes, Visit&& visit) {
+  for (; lanes; lanes &= lanes - 1) visit(__builtin_ctz(lanes));
+}
+
+// Copies at most `bytes` bytes of argument n of a lane's call.
+void copy_builtin_argument(warp& w, const instruction& instr, int lane, std::size_t n, void* to,
+                           std::size_t bytes);
 // Returns argument n of a lane's call as an integer.
 std::uint64_t builtin_argument(warp& w, const instruction& instr, int lane, std::size_t n);
 void set_builtin_result(warp& w, const instruction& instr, int lane, std::uint64_t value);

@@ -10,11 +10,6 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-template <class Visit>
-void for_each_lane(lane_mask lanes, Visit&& visit) {
-  for (; lanes; lanes &= lanes - 1) visit(__builtin_ctz(lanes));
-}
-
 // Returns the place of a call in a kernel, for reports about the block.
 std::string site_of(warp& w, const instruction& instr, int lane) {
   const report::fault place = describe_fault(w, instr, lane);

@@ -47,9 +47,11 @@ bool calls_indirectly(const ptx::function& f) {
   });
 }
 
+// Skips a kernel, of which functions take the address only to launch it.
 void add_function(const ptx::module& source, kernel_layout& layout, std::uint32_t index) {
+  const ptx::function& f = source.functions[index];
   auto match = std::find(layout.functions.begin(), layout.functions.end(), index);
-  bool is_new = match == layout.functions.end() && source.functions[index].is_definition;
+  bool is_new = match == layout.functions.end() && f.is_definition && !f.is_entry;
   if (is_new) layout.functions.push_back(index);
 }
 

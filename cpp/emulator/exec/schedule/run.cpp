@@ -39,16 +39,29 @@ class floating_point_defaults {
   fenv_t saved_;
 };
 
-report::fault out_of_memory(const launch_request& request, const std::string& purpose) {
+// Returns a fault of the launch as a whole.
+report::fault launch_fault(const launch_request& request, report::fault_kind kind) {
   report::fault f;
-  f.kind = report::fault_kind::stack_overflow;
+  f.kind = kind;
   f.kernel = request.entry->name();
   f.device = request.entry->owner().device;
   f.stream = request.stream;
   f.grid = {request.grid.x, request.grid.y, request.grid.z};
   f.block = {request.block.x, request.block.y, request.block.z};
+  return f;
+}
+
+report::fault out_of_memory(const launch_request& request, const std::string& purpose) {
+  report::fault f = launch_fault(request, report::fault_kind::stack_overflow);
   f.detail = "out of memory for " + purpose;
   return f;
+}
+
+void describe_step_limit(report::fault& fault, std::uint64_t limit) {
+  fault.kind = report::fault_kind::step_limit;
+  fault.detail =
+      "more than " + std::to_string(limit) + " instructions were executed by all threads";
+  fault.hint = "look for a loop that does not end, or raise step_limit";
 }
 
 constexpr std::uint64_t long_rounds = 256;  // rounds in which no block ends
@@ -249,10 +262,7 @@ class worker {
 
   void describe_limit(report::fault& fault, bool is_over_limit) const {
     if (is_over_limit) {
-      fault.kind = report::fault_kind::step_limit;
-      fault.detail = "more than " + std::to_string(launch_.options.step_limit) +
-                     " instructions were executed by all threads";
-      fault.hint = "look for a loop that does not end, or raise step_limit";
+      describe_step_limit(fault, launch_.options.step_limit);
     } else {
       fault.kind = report::fault_kind::interrupted;
       fault.detail = "SIGINT (Ctrl-C) ended the kernel";
@@ -324,8 +334,11 @@ std::optional<report::fault> refusal(const kernel& entry) {
   return code_of(entry.owner(), entry.function()).refusal;
 }
 
-outcome run(memory::address_space& space, const launch_request& request,
-            const run_options& options) {
+namespace {
+
+// Runs one grid. Appends the work that its threads submit to `children`.
+outcome run_grid(memory::address_space& space, const launch_request& request,
+                 const run_options& options, std::vector<device_work>& children) {
   const kernel_code& code = code_of(request.entry->owner(), request.entry->function());
   outcome result;
   if (code.refusal) {
@@ -377,7 +390,89 @@ outcome run(memory::address_space& space, const launch_request& request,
   if (checks && checks->accesses) result.accesses = checks->accesses->ranges();
   result.instructions = launch.executed;
   result.was_canceled = launch.was_canceled;
+  if (launch.children) children = launch.children->finish();
   return result;
+}
+
+void run_copy(memory::address_space& space, const device_work& work) {
+  if (work.bytes == 0) return;
+  std::byte* const to = space.view(work.to);
+  if (work.from) {
+    std::memmove(to, space.view(work.from), work.bytes);
+  } else {
+    std::memset(to, work.fill, work.bytes);
+  }
+}
+
+// Runs grids and the grids that they launch.
+class grid_tree {
+ public:
+  grid_tree(memory::address_space& space, const launch_request& root, const run_options& options)
+      : space_{space}, root_{root}, options_{options} {}
+
+  outcome run() {
+    run_one(root_, root_.nesting);
+    while (!pending_.empty() && !result_.fault && !result_.was_canceled) {
+      const device_work work = std::move(pending_.back());
+      pending_.pop_back();
+      if (work.entry) {
+        run_one(request_for(work), work.nesting);
+      } else {
+        run_copy(space_, work);
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  launch_request request_for(const device_work& work) {
+    constexpr std::uint64_t child_ids = std::uint64_t{1} << 32;
+    launch_request request = root_;
+    request.entry = work.entry;
+    request.grid = work.grid;
+    request.block = work.block;
+    request.cluster = work.cluster;
+    request.dynamic_shared_bytes = work.dynamic_shared_bytes;
+    request.parameters = work.parameters;
+    request.is_cooperative = false;
+    request.grid_id = root_.grid_id + ++children_ * child_ids;
+    request.nesting = work.nesting;
+    return request;
+  }
+
+  // Puts the children on a stack: they end before the work that their parent was submitted with.
+  void run_one(const launch_request& request, std::uint32_t nesting) {
+    run_options options = options_;
+    options.step_limit -= std::min(result_.instructions, options.step_limit);
+    std::vector<device_work> children;
+    outcome one = run_grid(space_, request, options, children);
+    // Chains of short grids reach the limit between grids.
+    if (!one.fault && one.instructions > options.step_limit) {
+      one.fault = launch_fault(request, report::fault_kind::step_limit);
+      describe_step_limit(*one.fault, options_.step_limit);
+    }
+    for (device_work& child : children) child.nesting = nesting + !child.is_tail;
+    std::move(children.rbegin(), children.rend(), std::back_inserter(pending_));
+    result_.fault = std::move(one.fault);
+    result_.was_canceled = one.was_canceled;
+    result_.instructions += one.instructions;
+    add_findings(result_, std::move(one.findings));
+    std::ranges::move(one.accesses, std::back_inserter(result_.accesses));
+  }
+
+  memory::address_space& space_;
+  const launch_request& root_;
+  const run_options& options_;
+  outcome result_;
+  std::vector<device_work> pending_;
+  std::uint64_t children_ = 0;
+};
+
+}  // namespace
+
+outcome run(memory::address_space& space, const launch_request& request,
+            const run_options& options) {
+  return grid_tree{space, request, options}.run();
 }
 
 }  // namespace halfwarp::emulator::exec

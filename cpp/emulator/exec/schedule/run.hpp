@@ -40,6 +40,20 @@ struct launch_request {
   bool is_cooperative = false;            // all blocks must be resident together
   std::uint32_t resident_blocks = 4;      // occupancy limit, if not cooperative
   std::uint64_t stream = 0, grid_id = 0;  // for reports and %gridid
+  std::uint32_t nesting = 0;              // number of grids above, if a kernel launched this one
+};
+
+// Work that a kernel submits: a kernel; or a copy, or a fill, if `entry` is null.
+struct device_work {
+  const kernel* entry = nullptr;
+  extent grid, block, cluster;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::vector<std::byte> parameters;
+  memory::address to = 0, from = 0;  // from: 0 for a fill
+  std::uint64_t bytes = 0;
+  std::uint8_t fill = 0;
+  bool is_tail = false;       // runs when all other work of the grid has ended
+  std::uint32_t nesting = 0;  // as in the request
 };
 
 struct run_options {

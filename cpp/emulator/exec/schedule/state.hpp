@@ -13,6 +13,7 @@
 #include "emulator/exec/async/async.hpp"
 #include "emulator/exec/code.hpp"
 #include "emulator/exec/matrix/warpgroup.hpp"
+#include "emulator/exec/schedule/device_queue.hpp"
 #include "emulator/exec/schedule/run.hpp"
 #include "emulator/exec/schedule/warp/warp_splits.hpp"
 #include "emulator/exec/warp.hpp"
@@ -115,10 +116,11 @@ struct launch_state {
   race_checker* races = nullptr;
   init_checker* definedness = nullptr;
   barrier_checker* barriers = nullptr;
+  std::unique_ptr<device_queue> children;  // null before the first call that needs it
   std::atomic<std::uint64_t> next_cluster{0}, executed{0};
   std::atomic<std::uint64_t> last_block{~0ull};  // a fault makes later blocks unnecessary
   std::atomic<bool> was_canceled{false}, has_run_long{false};
-  std::mutex mutex;  // guards fault, faulting_block and calls of options.print
+  std::mutex mutex;  // guards fault, faulting_block, children and calls of options.print
   std::optional<report::fault> fault;
   std::uint64_t faulting_block = ~0ull;
   std::uint64_t interruptions = 0;  // before the launch
