@@ -211,12 +211,13 @@ cdef int destroy_node(GraphNode node) except -1:
     hold.acquire(graph.lock)
     if not is_live(node):
         return 0
+    subgraphs = node.owned_graphs()
     call_alone(graph.lock, driver.cuGraphDestroyNode, node.raw)
     node.is_destroyed = True
     nodes = nodes_by_address(graph)
     if nodes.get(node.identity) is node.node_state:
         del nodes[node.identity]
-    for subgraph in node.owned_graphs():
+    for subgraph in subgraphs:
         invalidate_subgraph(graph, (<_GraphState>subgraph).raw)
     node.node_state.creation = None
     return release_node_objects(graph, node.node_state)
@@ -254,7 +255,6 @@ cdef GraphNode node_of(_GraphState graph, CUgraphNode raw):
 
 # Creates the wrapper of a node from the driver's description. The caller holds the graph's lock.
 ctypedef GraphNode (*node_inspector)(_GraphState graph, CUgraphNode raw, _NodeState state)
-
 
 cdef node_inspector INSPECTORS[64]  # by CUgraphNodeType; NULL: the type has no class of its own
 cdef dict VIEW_OF_CLASS = {}        # node class: its class for executable graphs
