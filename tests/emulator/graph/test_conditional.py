@@ -160,11 +160,17 @@ def test_a_handle_of_another_graph_is_refused(graph):
     check(*driver.cuGraphDestroy(other))
 
 
-@pytest.mark.parametrize("kind", ["allocation", "event"])
+@pytest.mark.parametrize("kind", ["allocation", "batch", "event"])
 def test_the_graph_of_a_condition_accepts_nodes_that_no_executable_supports(graph, events, kind):
     _, (body,) = add(graph, condition(graph), IF, 1)
     if kind == "event":
         check(*driver.cuGraphAddEventRecordNode(body, [], 0, events[0]))
+    elif kind == "batch":
+        barrier = driver.CUstreamBatchMemOpParams()
+        barrier.memoryBarrier.operation = driver.CUstreamBatchMemOpType.CU_STREAM_MEM_OP_BARRIER
+        batch = driver.CUDA_BATCH_MEM_OP_NODE_PARAMS()
+        batch.ctx, batch.count, batch.paramArray = check(*driver.cuCtxGetCurrent()), 1, [barrier]
+        check(*driver.cuGraphAddBatchMemOpNode(body, [], 0, batch))
     else:
         parameters = driver.CUDA_MEM_ALLOC_NODE_PARAMS()
         parameters.poolProps.allocType = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED

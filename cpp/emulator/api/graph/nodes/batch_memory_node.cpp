@@ -5,7 +5,7 @@
 
 #include "emulator/api/graph/node_kinds.hpp"
 #include "emulator/api/memory/memory_call.hpp"
-#include "emulator/graph/dot_rows.hpp"
+#include "emulator/graph/dot/dot_rows.hpp"
 #include "emulator/work/stream_values.hpp"
 
 namespace halfwarp::emulator::api {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that run one of their body graphs, which a conditional handle selects.
 #include "emulator/api/graph/node_kinds.hpp"
-#include "emulator/graph/dot_rows.hpp"
+#include "emulator/graph/dot/dot_rows.hpp"
 #include "emulator/graph/plan.hpp"
 
 namespace halfwarp::emulator::api {

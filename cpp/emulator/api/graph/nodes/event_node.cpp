@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that record an event or wait for one.
 #include "emulator/api/graph/node_kinds.hpp"
-#include "emulator/graph/dot_rows.hpp"
+#include "emulator/graph/dot/dot_rows.hpp"
 #include "emulator/graph/plan.hpp"
 #include "emulator/work/operations.hpp"
 

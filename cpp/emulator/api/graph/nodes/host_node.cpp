@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that call a host function.
 #include "emulator/api/graph/node_kinds.hpp"
-#include "emulator/graph/dot_rows.hpp"
+#include "emulator/graph/dot/dot_rows.hpp"
 #include "emulator/work/operations.hpp"
 
 namespace halfwarp::emulator::api {

@@ -5,7 +5,7 @@
 #include "emulator/api/graph/node_kinds.hpp"
 #include "emulator/api/module/launch_limits.hpp"
 #include "emulator/api/module/module_call.hpp"
-#include "emulator/graph/dot_rows.hpp"
+#include "emulator/graph/dot/dot_rows.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "emulator/api/graph/node_kinds.hpp"
-#include "emulator/graph/dot_rows.hpp"
+#include "emulator/graph/dot/dot_rows.hpp"
 #include "emulator/graph/plan.hpp"
 #include "emulator/object/current_call.hpp"
 

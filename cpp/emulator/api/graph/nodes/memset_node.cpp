@@ -2,7 +2,7 @@
 // Nodes that fill memory.
 #include "emulator/api/graph/node_kinds.hpp"
 #include "emulator/api/memory/memory_call.hpp"
-#include "emulator/graph/dot_rows.hpp"
+#include "emulator/graph/dot/dot_rows.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "emulator/graph/dot_rows.hpp"
+#include "emulator/graph/dot/dot_rows.hpp"
 #include "emulator/graph/graph.hpp"
 
 namespace halfwarp::emulator {
