@@ -535,6 +535,25 @@ def test_a_failed_retention_of_an_operand_adds_no_node(device, add, settled):
     assert settled(memory)
 
 
+def test_the_buffer_of_a_captured_value_is_retained(device, memory, stream, settled):
+    buffer = memory.allocate(64)
+    number = number_of(buffer)
+    number.value = 0
+    builder = device.create_graph_builder().begin_building()
+    builder.stream.write_value(buffer, 7)
+    builder.stream.reduce_value("add", buffer, 2)
+    executable = builder.end_building().complete()
+    builder.close()
+    del builder
+    buffer.close()
+    assert (len(memory.live), number.value) == (1, 0)
+    executable.launch(stream)
+    stream.sync()
+    assert number.value == 9
+    executable.close()
+    assert settled(memory)
+
+
 def test_a_captured_array_is_retained(device, stream, is_collected):
     numpy = pytest.importorskip("numpy")
     target = LegacyPinnedMemoryResource().allocate(16)
