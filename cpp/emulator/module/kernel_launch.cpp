@@ -46,6 +46,7 @@ exec::run_options options_for(driver& d, stream& target) {
   };
   options.heap = &owner.root().heap;
   options.context = owner.root().id();
+  options.pending_launches = owner.root().limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT];
   options.textures = &d.textures;
   options.multiprocessors = static_cast<std::uint32_t>(owner.multiprocessors());
   options.interruptions = &interruptions;

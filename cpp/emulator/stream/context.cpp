@@ -20,6 +20,7 @@ context::context(emulator::device& device, unsigned flags, bool is_primary)
   limits[CU_LIMIT_STACK_SIZE] = default_stack_bytes;
   limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
   limits[CU_LIMIT_MALLOC_HEAP_SIZE] = memory::device_heap::default_bytes;
+  limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = default_pending_launches;
 }
 
 context::context(const std::shared_ptr<context>& primary, const CUdevResource& sm_resource,

@@ -42,6 +42,7 @@ class context : public object {
           const CUdevResource& workqueue);
 
   static constexpr std::size_t default_stack_bytes = 1024;
+  static constexpr std::size_t default_pending_launches = 2048;
 
   emulator::device& device() const noexcept { return device_; }
   bool is_primary() const noexcept { return is_primary_; }

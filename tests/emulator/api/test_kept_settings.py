@@ -36,8 +36,16 @@ def stream():
     ok(cu.cuStreamDestroy(new_stream))
 
 
+LIMITS = [
+    "STACK_SIZE",
+    "PRINTF_FIFO_SIZE",
+    "MALLOC_HEAP_SIZE",
+    "DEV_RUNTIME_PENDING_LAUNCH_COUNT",
+]
+
+
 class TestContext:
-    @pytest.mark.parametrize("name", ["STACK_SIZE", "PRINTF_FIFO_SIZE", "MALLOC_HEAP_SIZE"])
+    @pytest.mark.parametrize("name", LIMITS)
     def test_a_limit_is_at_least_the_set_value(self, name):
         limit = getattr(cu.CUlimit, f"CU_LIMIT_{name}")
         before = ok(cu.cuCtxGetLimit(limit))

@@ -95,6 +95,10 @@ extern "C" __global__ void properties(int* a) {
   a[2] = cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize); a[3] = limit;
   a[4] = cudaDeviceGetLimit(&limit, (cudaLimit)99);
 }
+extern "C" __global__ void texts(int* a) {
+  a[0] = cudaGetErrorName(cudaErrorInvalidValue)[9]; a[1] = cudaGetErrorString(cudaSuccess)[3];
+  a[2] = cudaGetErrorString((cudaError_t)12345)[2]; a[3] = cudaGetErrorName(cudaSuccess)[11];
+}
 extern "C" __global__ void child_of_nothing(int* a) { set<<<1, 1>>>((int*)16, 1); }
 extern "C" __global__ void without_end(int* a) { endless<<<1, 1>>>(a); }
 """
@@ -165,6 +169,10 @@ def test_copies_are_ordered_with_kernels(run):
 
 def test_properties(run):
     assert run("properties")[:5] == [0, len(Device.get_all_devices()), 0, 8 << 20, 801]
+
+
+def test_texts_of_errors(run):
+    assert run("texts")[:4] == [ord("I"), ord("e"), ord("r"), 0]
 
 
 FAULTS = """

@@ -23,7 +23,7 @@ void create(CUcontext* out, unsigned flags, CUdevice ordinal) {
 // Returns whether the emulator has a limit. Other limits can be neither set nor queried.
 bool has_limit(CUlimit limit) {
   return limit == CU_LIMIT_STACK_SIZE || limit == CU_LIMIT_PRINTF_FIFO_SIZE ||
-         limit == CU_LIMIT_MALLOC_HEAP_SIZE;
+         limit == CU_LIMIT_MALLOC_HEAP_SIZE || limit == CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT;
 }
 
 void require_limit(CUlimit limit) {

@@ -28,6 +28,24 @@ enum status : int {
   invalid_handle = 400,
   not_supported = 801,
 };
+
+struct error_texts {
+  int error;
+  const char *name, *text;
+};
+constexpr error_texts texts[] = {
+    {success, "cudaSuccess", "no error"},
+    {invalid_value, "cudaErrorInvalidValue", "invalid argument"},
+    {out_of_memory, "cudaErrorMemoryAllocation", "out of memory"},
+    {invalid_configuration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {too_deep, "cudaErrorLaunchMaxDepthExceeded", "launch exceeds maximum nesting depth"},
+    {too_many_pending, "cudaErrorLaunchPendingCountExceeded", "too many pending launches"},
+    {invalid_function, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {invalid_handle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {not_supported, "cudaErrorNotSupported", "operation not supported"},
+};
+constexpr error_texts unknown_error = {-1, "unrecognized error code", "unrecognized error code"};
+
 constexpr std::uint64_t tail_stream = 3, fire_and_forget_stream = 4;
 
 // A call by one lane.
@@ -57,7 +75,8 @@ struct lane_call {
     launch_state& l = launch();
     const std::lock_guard guard{l.mutex};
     if (!l.children) {
-      l.children = std::make_unique<device_queue>(l.space, l.request.entry->owner().device);
+      l.children = std::make_unique<device_queue>(l.space, l.request.entry->owner().device,
+                                                  l.options.pending_launches);
     }
     return *l.children;
   }
@@ -259,6 +278,18 @@ void run_error_query(warp& w, const instruction& instr) {
   });
 }
 
+// Get...(error) -> text in memory of the device
+template <const char* error_texts::*member>
+void run_error_text(warp& w, const instruction& instr) {
+  for_each_lane(w.active, [&](int lane) {
+    const lane_call call{w, instr, lane};
+    const int error = static_cast<int>(call.argument(0));
+    const auto* match = std::ranges::find(texts, error, &error_texts::error);
+    if (match == std::end(texts)) match = &unknown_error;
+    set_builtin_result(w, instr, lane, call.queue().text(match->*member).value_or(0));
+  });
+}
+
 int get_device(const lane_call& call) {
   call.store(0, call.launch().request.entry->owner().device);
   return success;
@@ -285,7 +316,7 @@ int get_limit(const lane_call& call) {
       call.store(0, options.heap ? options.heap->limit() : std::uint64_t{0});
       return success;
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
-      call.store(0, std::uint64_t{device_queue::most_pending});
+      call.store(0, options.pending_launches);
       return success;
     default:
       return not_supported;
@@ -301,6 +332,8 @@ constexpr builtin_function functions[] = {
     {"Free", &run_call<release>, {8}, 4},
     {"GetDevice", &run_call<get_device>, {8}, 4},
     {"GetDeviceCount", &run_call<get_device_count>, {8}, 4},
+    {"GetErrorName", &run_error_text<&error_texts::name>, {4}, 8},
+    {"GetErrorString", &run_error_text<&error_texts::text>, {4}, 8},
     {"GetLastError", &run_error_query<get_error>, {}, 4},
     {"GetParameterBuffer", &run_get_buffer, {8, 8}, 8},
     {"GetParameterBufferV2", &run_get_buffer_of_launch, {8, 12, 12, 4}, 8},

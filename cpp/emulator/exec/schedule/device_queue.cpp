@@ -2,23 +2,29 @@
 #include "emulator/exec/schedule/device_queue.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 namespace halfwarp::emulator::exec {
 
 device_queue::~device_queue() {
   for (const auto& [base, unused] : buffers_) space_.release(base);
+  for (const auto& [unused, base] : texts_) space_.release(base);
+}
+
+std::optional<memory::address> device_queue::allocate(std::size_t bytes, const char* purpose) {
+  memory::allocation_request request;
+  request.size = std::max<std::size_t>(bytes, 1);
+  request.device = device_;
+  request.is_internal = true;
+  request.name = purpose;
+  return space_.allocate(request);
 }
 
 // The buffers are released with the queue, so that no two launches of a grid use the same
 // addresses.
 std::optional<memory::address> device_queue::prepare(device_work work, std::size_t bytes) {
-  memory::allocation_request request;
-  request.size = std::max<std::size_t>(bytes, 1);
-  request.device = device_;
-  request.is_internal = true;
-  request.name = "parameters of a launch by a kernel";
-  const auto base = space_.allocate(request);
+  const auto base = allocate(bytes, "parameters of a launch by a kernel");
   if (!base) return std::nullopt;
   const std::lock_guard guard{mutex_};
   buffers_[*base] = {std::move(work), bytes, false};
@@ -39,9 +45,18 @@ std::optional<device_work> device_queue::take(memory::address address) {
 
 bool device_queue::submit(device_work work) {
   const std::lock_guard guard{mutex_};
-  if (work_.size() + tail_.size() >= most_pending) return false;
+  if (work_.size() + tail_.size() >= limit_) return false;
   (work.is_tail ? tail_ : work_).push_back(std::move(work));
   return true;
+}
+
+std::optional<memory::address> device_queue::text(const char* characters) {
+  const std::lock_guard guard{mutex_};
+  if (const auto match = texts_.find(characters); match != texts_.end()) return match->second;
+  const auto base = allocate(std::strlen(characters) + 1, "text of an error");
+  if (!base) return std::nullopt;
+  std::strcpy(reinterpret_cast<char*>(space_.view(*base)), characters);
+  return texts_[characters] = *base;
 }
 
 std::uint64_t device_queue::new_handle() {

@@ -18,10 +18,10 @@ namespace halfwarp::emulator::exec {
 // one after the other in the order of its submission. Thread-safe.
 class device_queue {
  public:
-  static constexpr std::size_t most_pending = 2048;
   static constexpr std::uint32_t most_nested = 24;
 
-  device_queue(memory::address_space& space, int device) : space_{space}, device_{device} {}
+  device_queue(memory::address_space& space, int device, std::uint64_t limit)
+      : space_{space}, device_{device}, limit_{limit} {}
   ~device_queue();
   device_queue(const device_queue&) = delete;  // owns the parameter buffers
 
@@ -31,6 +31,9 @@ class device_queue {
   std::optional<device_work> take(memory::address buffer);
   // Returns false if too much work is pending.
   bool submit(device_work work);
+
+  // Returns the address of a text in memory of the device.
+  std::optional<memory::address> text(const char* characters);
 
   std::uint64_t new_handle();  // of a stream or an event
   // The last error of a thread, by the number of the thread in the grid.
@@ -47,11 +50,15 @@ class device_queue {
     bool is_used = false;
   };
 
+  std::optional<memory::address> allocate(std::size_t bytes, const char* purpose);
+
   memory::address_space& space_;
   int device_;
-  std::mutex mutex_;  // guards all that follows
+  std::uint64_t limit_;  // of the pending work
+  std::mutex mutex_;     // guards all that follows
   std::map<memory::address, buffer> buffers_;
   std::vector<device_work> work_, tail_;
+  std::map<const char*, memory::address> texts_;
   std::map<std::uint64_t, int> errors_;
   std::uint64_t handles_ = 0;
 };

@@ -77,7 +77,8 @@ struct run_options {
   const texture::binding_table* textures = nullptr;
   // The heap of the kernels. If null, it has no room.
   memory::device_heap* heap = nullptr;
-  std::uint64_t context = 0;  // owner of the heap
+  std::uint64_t context = 0;              // owner of the heap
+  std::uint64_t pending_launches = 2048;  // limit of the work that the threads of a grid submit
   // Called once after many rounds without an end of a block: the blocks may wait for memory that
   // other work writes. Depends on executed instructions, not on time.
   std::function<void()> on_long_run;
