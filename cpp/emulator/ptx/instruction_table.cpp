@@ -694,6 +694,7 @@ constexpr later_form later_forms[] = {
     {opcode::mul, no_word, scalar_type::f32x2, {86, 100}},
     {opcode::prefetch, q::tensormap, no_type, {80, 90}},
     {opcode::red, no_word, no_type, {81, 90}, true},
+    {opcode::sub, no_word, scalar_type::f32x2, {86, 100}},
     {opcode::wgmma, q::sp, no_type, {82, 90}},
     {opcode::wmma, q::and_, no_type, {71, 80}},
     {opcode::wmma, q::m32n8k16, no_type, {61, 70}},

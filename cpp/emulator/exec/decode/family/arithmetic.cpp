@@ -99,6 +99,24 @@ void decode_float(function_decoder& d, opcode name, scalar_type type) {
   d.last().flags = flags;
 }
 
+// Computes both floats of f32x2 operands one after the other.
+void decode_pair(function_decoder& d, opcode name) {
+  const std::uint16_t flags = float_flags(d.spelling());
+  const operand_slot result[] = {d.temporary(32), d.temporary(32)};
+  std::array<operand_slot, 5> lower{result[0]}, upper{result[1]};
+  for (std::size_t n = 1; n < d.operands().size(); ++n) {
+    lower.at(n) = d.temporary(32);
+    upper.at(n) = d.temporary(32);
+    d.emit("unpack.b64.b32", {d.value(d.operand(n), 64), lower[n], upper[n]});
+  }
+  for (const auto& operands : {lower, upper}) {
+    instruction& instr = d.emit(float_handler(name, scalar_type::f32, flags), {});
+    instr.operand = operands;
+    instr.flags = flags;
+  }
+  d.emit("pack.b32.b64", {d.result(d.operand(0), 64), result[0], result[1]});
+}
+
 }  // namespace
 
 std::uint16_t float_flags(const ptx::mnemonic& m) {
@@ -126,6 +144,7 @@ void decode_arithmetic(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   scalar_type type = m.type(0);
   if (m.has(qualifier::cc)) return decode_carry(d);
+  if (type == scalar_type::f32x2) return decode_pair(d, m.opcode);
   if (ptx::is_floating(type)) {
     // mad of floats is fma on every device that the emulator supports.
     return decode_float(d, m.opcode == opcode::mad ? opcode::fma : m.opcode, type);
