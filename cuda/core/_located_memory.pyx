@@ -90,6 +90,7 @@ from cuda.core._core cimport (
     as_options,
     buffer_fields,
     check_open,
+    driver_version,
     has_pool_access,
     initialize_driver,
     is_managed,
@@ -122,6 +123,7 @@ include "memory/managed/managed_buffer.pyx"
 include "memory/managed/batch.pyx"
 include "memory/buffers/attributed_copies.pyx"
 include "memory/virtual/mappings.pyx"
+include "memory/virtual/properties.pyx"
 include "memory/virtual/virtual_memory_resource.pyx"
 include "memory/virtual/sharing.pyx"
 include "memory/adaptors/ledger.pyx"

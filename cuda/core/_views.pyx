@@ -20,6 +20,7 @@ from cuda.core._core cimport (
     is_subbyte_padded,
     new_instance,
     open_memory_of,
+    qualified_name,
     raise_used_instance,
     read_only,
     supported_version,
@@ -28,14 +29,15 @@ from cuda.core._core cimport (
 from cuda.core._core import _complete_classes
 
 include "views/strided_layout.pyx"
+include "views/dlpack/exchange_table.pyx"
 include "views/strided_memory_view.pyx"
+include "views/view_content.pyx"
 include "views/element_type.pyx"
 include "views/stream_order.pyx"
 include "views/array_interface.pyx"
 include "views/dlpack/dlpack_import.pyx"
 include "views/known_arrays.pyx"
 include "views/dlpack/dlpack_export.pyx"
-include "views/dlpack/exchange_table.pyx"
 include "views/arguments.pyx"
 include "views/copies.pyx"
 include "views/tensor_maps/tensor_map_descriptor.pyx"

@@ -36,3 +36,13 @@ cdef int warn_deprecated(str old, str new) except -1
 
 # Returns the enumeration member of a status in cuda.bindings; None for an unknown number.
 cdef object enum_member(str module, str enum, int code)
+
+cdef extern from "python/launch/launch_modes.hpp" namespace "halfwarp::python":
+    # Number of builders that are capturing and retain operands; at 0 operations skip all checks.
+    int captures_under_way "halfwarp::python::captures_under_way.load"() noexcept
+    void count_capture(int change) noexcept
+
+# The call that invalidated a capture, for the error at its end. The next capture clears it.
+cdef int record_capture_error(object error, CUresult code) except -1
+cdef int clear_capture_error() except -1
+cdef str capture_error_text()

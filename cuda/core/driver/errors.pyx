@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Exceptions for status codes of the driver: classes, messages and raising.
 
+from cuda.bindings.cydriver cimport (
+    CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+)
+
+cdef object invalidating_call = None  # text about the call that invalidated the last capture
+
 
 class CUDAError(Exception):
     """A driver or runtime function failed.
@@ -198,6 +205,36 @@ cdef int warn_deprecated(str old, str new) except -1:
     return PyErr_WarnEx(DeprecationWarning, f"{old} is deprecated: use {new}".encode(), 1)
 
 
+cdef int report_line(str text) except -1:
+    import sys
+
+    if sys.stderr is not None:
+        print(text, file=sys.stderr)
+    return 0
+
+
+cdef int record_capture_error(object error, CUresult code) except -1:
+    """Record the first call that invalidated the capture, for the error at its end."""
+    global invalidating_call
+    if not CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED <= code <= CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
+        return 0
+    if captures_under_way() and invalidating_call is None:
+        frame = sys._getframe()
+        invalidating_call = (f"{error.where or 'a driver call'} at {frame.f_code.co_filename}:"
+                             f"{frame.f_lineno} failed with {error.name}")
+    return 0
+
+
+cdef int clear_capture_error() except -1:
+    global invalidating_call
+    invalidating_call = None
+    return 0
+
+
+cdef str capture_error_text():
+    return invalidating_call or ""
+
+
 def _set_error_hook():
     """Register the exceptions and the cleanup warning with C++."""
     global raise_driver_error_in_cpp
@@ -206,3 +243,6 @@ def _set_error_hook():
 
 
 _set_error_hook()
+
+
+

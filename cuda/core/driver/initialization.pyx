@@ -26,8 +26,12 @@ cdef int initialize_driver() except -1:
     return 0
 
 
-def cuda_driver_version():
-    """Return the CUDA version of the driver, for instance 13050 for 13.5. Host only."""
+cdef int driver_version() except -1:
     cdef int version = 0
     call(driver.cuDriverGetVersion, &version)
     return version
+
+
+def cuda_driver_version():
+    """Return the CUDA version of the driver, for instance 13050 for 13.5. Host only."""
+    return driver_version()

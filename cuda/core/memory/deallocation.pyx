@@ -45,14 +45,6 @@ cdef int move_guard(object guard, Buffer buffer) except -1:
     return 0
 
 
-cdef int report_line(str text) except -1:
-    import sys
-
-    if sys.stderr is not None:
-        print(text, file=sys.stderr)
-    return 0
-
-
 cdef int release_memory(Buffer self, Stream stream) except -1:
     """Close the Buffer first, so that a failure cannot lead to a second free."""
     cdef buffer_fields memory
@@ -192,22 +184,22 @@ cdef int deallocate(object resource, buffer_fields memory, free_order& order, ob
     return 0
 
 
-cdef object share_allocation(Buffer self):
-    cdef Buffer holder
-    with cython.critical_section(self):
-        if self.shared is None:
-            holder = Buffer.__new__(Buffer)
-            check_open(self.fields.is_open, "Buffer")
-            holder.pool, holder.order = self.pool, self.order
-            open_new_buffer(holder, self.fields.pointer, self.fields.size)
-            holder.block = self.block
-            self.block = NULL
-            holder.resource, holder.stream = self.resource, self.stream
-            holder.memory_owner = self.memory_owner
-            holder.claim, self.claim = self.claim, None
-            move_guard(self.guard, holder)
-            self.guard = None
-            self.shared = holder
-            self.pool.reset()
-            self.stream = None
-        return self.shared
+cdef memory_kind memory_kind_of(object resource) noexcept:
+    """Return the kind of memory that one of these resources allocates."""
+    if type(resource) is LegacyPinnedMemoryResource:
+        return memory_kind.host
+    return memory_kind.device
+
+
+# The `deallocate` of both classes blocks until the device has finished, so a buffer need not record
+# a stream.
+
+cdef bint is_synchronous(object resource) noexcept:
+    """Return whether a resource is an instance of one of these classes, and of no subclass."""
+    return (type(resource) is LegacyPinnedMemoryResource
+            or type(resource) is _SynchronousMemoryResource)
+
+
+cdef bint is_kind_of_synchronous(object resource) noexcept:
+    """Return whether a resource is an instance of one of these classes or of a subclass."""
+    return isinstance(resource, (LegacyPinnedMemoryResource, _SynchronousMemoryResource))

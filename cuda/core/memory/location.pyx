@@ -9,12 +9,6 @@ cdef inline int checked(CUresult code, const char* function) except -1 nogil:
     return 0
 
 
-cdef int driver_version() except -1:
-    cdef int version = 0
-    checked(cydriver.cuDriverGetVersion(&version), "cuDriverGetVersion")
-    return version
-
-
 cdef int require_driver(int version, str call) except -1:
     cdef int driver = driver_version()
     if driver < version:

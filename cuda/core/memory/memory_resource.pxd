@@ -11,10 +11,3 @@ cdef enum:
 # Allocates from any resource. Every other file calls this instead of `allocate`, which may be user
 # code: the result is an open Buffer of at least `size` bytes that is not memory of another device.
 cdef Buffer allocate_from(object resource, object size, object stream, int device=*)
-
-# Default of a stream parameter whose absence is deprecated; None is an error there.
-cdef object NOT_GIVEN
-
-# Returns the stream of an argument, or the default stream with a DeprecationWarning for NOT_GIVEN.
-# Raises TypeError for None.
-cdef Stream stream_or_default(object stream_arg, str call)

@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # MemoryResource: the protocol of memory allocators.
 
-NOT_GIVEN = object()
-
-
-cdef Stream stream_or_default(object stream_arg, str call):
-    if stream_arg is NOT_GIVEN:
-        warn_deprecated(f"{call} without a stream", "stream=device.default_stream")
-        return default_stream_object()
-    return accept_stream(stream_arg)
-
-
 cdef object must_be_implemented(str name):
     raise TypeError(f"MemoryResource.{name} must be implemented by subclasses.")
 
@@ -79,15 +69,6 @@ cdef class MemoryResource:
         return import_module("cuda.core._utils.display").resource_html(self)
 
 
-cdef int require_memory_resource(object value) except -1:
-    """Reject an object that neither is a `MemoryResource` nor declares its protocol."""
-    if not (isinstance(value, MemoryResource)
-            or getattr(value, "__cuda_core_memory_resource__", False)):
-        raise TypeError(f"Expected type MemoryResource, got {qualified_name(value)}: pass one, "
-                        "such as DeviceMemoryResource(device)")
-    return 0
-
-
 cdef extern from *:
     """
     static thread_local int halfwarp_allocation_depth = 0;
@@ -133,11 +114,6 @@ cdef int check_allocation(object resource, Buffer memory, size_t size, int devic
         raise ValueError(f"{qualified_name(resource)}.allocate() must return memory of device "
                          f"{device}, got memory of device {facts.device}")
     return 0
-
-
-def _wrap_memory(cls, ptr, size, mr, stream):
-    """`Buffer.from_handle` for a class, without its overrides. Host only."""
-    return wrap_memory(cls, ptr, size, mr, None, stream)
 
 
 def _allocate_from(resource, size, stream, device=None):

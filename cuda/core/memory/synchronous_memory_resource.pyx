@@ -76,24 +76,3 @@ cdef Buffer wrap_resource_memory(MemoryResource resource, CUdeviceptr pointer, s
 
 cdef Buffer wrap_at_once(MemoryResource resource, CUdeviceptr pointer, size_t size):
     return wrap_resource_memory(resource, pointer, size, current_context())
-
-
-cdef memory_kind memory_kind_of(object resource) noexcept:
-    """Return the kind of memory that one of these resources allocates."""
-    if type(resource) is LegacyPinnedMemoryResource:
-        return memory_kind.host
-    return memory_kind.device
-
-
-# The `deallocate` of both classes blocks until the device has finished, so a buffer need not record
-# a stream.
-
-cdef bint is_synchronous(object resource) noexcept:
-    """Return whether a resource is an instance of one of these classes, and of no subclass."""
-    return (type(resource) is LegacyPinnedMemoryResource
-            or type(resource) is _SynchronousMemoryResource)
-
-
-cdef bint is_kind_of_synchronous(object resource) noexcept:
-    """Return whether a resource is an instance of one of these classes or of a subclass."""
-    return isinstance(resource, (LegacyPinnedMemoryResource, _SynchronousMemoryResource))

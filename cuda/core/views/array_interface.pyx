@@ -7,16 +7,6 @@ from cuda.core._core cimport (
 )
 
 
-cdef object no_protocol_error(object obj):
-    return BufferError(f"the input object does not support any data exchange protocol: "
-                       f"{type_name(obj)} has neither __dlpack__ and __dlpack_device__ nor "
-                       "__cuda_array_interface__")
-
-
-cdef object interface_or_none(object obj, str name):
-    return getattr(obj, name, None)
-
-
 cdef int read_interface(StridedMemoryView view, dict interface, str name) except -1:
     """Read layout, type, address and read-only flag, which both interfaces share."""
     cdef bint is_readonly = False
@@ -55,7 +45,7 @@ cdef int set_device_of_address(StridedMemoryView view) except -1:
 
 cdef int import_cuda_array(StridedMemoryView view, object obj, object stream_ptr) except -1:
     name = "__cuda_array_interface__"
-    attribute = interface_or_none(obj, name)
+    attribute = getattr(obj, name, None)
     if is_torch_tensor(obj):
         return import_torch(view, obj, stream_ptr)
     interface = checked_interface(attribute, obj, name, "CUDA Array Interface")
@@ -71,7 +61,7 @@ cdef int import_cuda_array(StridedMemoryView view, object obj, object stream_ptr
 
 cdef int import_host_array(StridedMemoryView view, object obj) except -1:
     name = "__array_interface__"
-    interface = checked_interface(interface_or_none(obj, name), obj, name, "NumPy Array Interface")
+    interface = checked_interface(getattr(obj, name, None), obj, name, "NumPy Array Interface")
     view.source = obj
     read_interface(view, interface, name)
     view.memory_owner = interface  # the dictionary may own the memory

@@ -69,7 +69,7 @@ cdef int copy_views(StridedMemoryView target, object source_arg, object stream, 
                     object blocking) except -1:
     if not isinstance(source_arg, StridedMemoryView):
         raise TypeError("a view is copied to or from a StridedMemoryView, got "
-                        f"{type_name(source_arg)}; use StridedMemoryView.from_any_interface()")
+                        f"{qualified_name(source_arg)}; use StridedMemoryView.from_any_interface()")
     cdef StridedMemoryView source = <StridedMemoryView>source_arg
     cdef Stream order = None if stream is None else accept_stream(stream)
     check_copy(target, source)
@@ -180,13 +180,13 @@ cdef Buffer allocate_staging(Stream order, object allocator, int64_t size):
     """Allocate stream-ordered staging memory for packed elements."""
     cdef Device device = order.device
     if device is None:
-        raise TypeError(f"Stream.device of {type_name(order)} must return a Device, got None")
+        raise TypeError(f"Stream.device of {qualified_name(order)} must return a Device, got None")
     if allocator is None:
         allocator = device.memory_resource
     cdef Buffer staging = allocate_from(allocator, size, order, device.ordinal)
     if not staging.is_device_accessible:
-        raise ValueError(f"{type_name(allocator)}.allocate() must return device-accessible memory "
-                         "for a copy of strided views")
+        raise ValueError(f"{qualified_name(allocator)}.allocate() must return device-accessible "
+                         "memory for a copy of strided views")
     return staging
 
 

@@ -153,8 +153,8 @@ cdef int import_buffer(StridedMemoryView view, Buffer buffer, object stream_ptr)
 cdef int import_buffer_layout(StridedMemoryView view, object value, tuple shape, object strides,
                               object itemsize, object dtype) except -1:
     if not isinstance(value, Buffer):
-        raise TypeError(f"buffer must be a Buffer, got {type_name(value)}; use from_dlpack() or "
-                        "from_any_interface() for other objects")
+        raise TypeError(f"buffer must be a Buffer, got {qualified_name(value)}; use from_dlpack() "
+                        "or from_any_interface() for other objects")
     cdef Buffer buffer = <Buffer>value
     cdef int64_t size
     if itemsize is None and dtype is None:

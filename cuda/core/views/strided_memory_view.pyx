@@ -5,8 +5,6 @@ from cpython.pycapsule cimport PyCapsule_New
 
 from cuda.core._core cimport register_views
 
-# Filled by dlpack/exchange_table.pyx.
-cdef exchange_table exchange_functions
 _exchange_capsule = PyCapsule_New(&exchange_functions, TABLE_CAPSULE, NULL)
 
 
@@ -359,7 +357,7 @@ cdef class StridedMemoryView:
         """
         if not isinstance(other, StridedMemoryView):
             raise TypeError("a view is copied to or from a StridedMemoryView, got "
-                            f"{type_name(other)}; use StridedMemoryView.from_any_interface()")
+                            f"{qualified_name(other)}; use StridedMemoryView.from_any_interface()")
         copy_views(<StridedMemoryView>other, self, stream, allocator, blocking)
 
     def as_tensor_map(self, box_dim=None, *, options=None, element_strides=None, data_type=None,
@@ -512,47 +510,16 @@ cdef class StridedMemoryView:
                 f"                  shape={self.shape},\n"
                 f"                  strides={self.strides},\n"
                 f"                  itemsize={self.itemsize},\n"
-                f"                  dtype={type_name(dtype)},\n"
+                f"                  dtype={qualified_name(dtype)},\n"
                 f"                  device_id={self.device_id},\n"
                 f"                  is_device_accessible={self.is_device_accessible},\n"
                 f"                  readonly={self.readonly},\n"
-                f"                  exporting_obj={type_name(self.source)})")
-
-
-cdef str type_name(object value):
-    cls = type(value)
-    if cls.__module__ == "builtins":
-        return cls.__qualname__
-    return f"{cls.__module__}.{cls.__qualname__}"
-
-
-cdef inline int check_not_empty(StridedMemoryView self) except -1:
-    """Reject an empty view. Accepts a view of a closed Buffer, whose layout remains valid."""
-    if not self.flags & VIEW_IS_SET:
-        raise ValueError("Cannot infer layout from the exporting object: the view is empty")
-    return 0
-
-
-cdef inline int check_memory(StridedMemoryView self) except -1:
-    """Reject an empty view, and a view of a closed Buffer."""
-    check_not_empty(self)
-    if self.fields.source is not NULL:
-        check_open(self.fields.source.is_open, "Buffer")
-    return 0
+                f"                  exporting_obj={qualified_name(self.source)})")
 
 
 def _address_for_kernel(StridedMemoryView view):
     check_memory(view)
     return view.ptr
-
-
-cdef StridedMemoryView new_view(object cls):
-    if cls is StridedMemoryView:
-        return StridedMemoryView.__new__(StridedMemoryView)
-    view = new_instance(cls, StridedMemoryView)
-    if (<StridedMemoryView>view).flags & VIEW_IS_SET:
-        raise_used_instance(cls)
-    return <StridedMemoryView>view
 
 
 cdef int check_itemsize(int dtype_itemsize, int layout_itemsize) except -1:

@@ -20,6 +20,7 @@ TYPE = re.compile(
     r"(?:cdef |ctypedef )?(?:packed )?(class|cppclass|struct|union|enum)\b *(?:class )?(\w*)"
 )
 EXTERN = re.compile(r"cdef extern\b")
+STRUCT = re.compile(r"(?:cdef |ctypedef )(?:packed )?(?:struct|union)\b")
 FUNCTION = re.compile(r"(?:async )?(?:def|cdef|cpdef) (?!class|enum|extern|struct)[^=]*\(")
 BINDING = re.compile(
     r"^(?!cdef )[(*]?(\w+(?:[,* ()]+\w+)*)\)? *(?:[-+*/%&|^]|//|<<|>>)?=(?!=)"
@@ -127,13 +128,17 @@ def used_names(lines):
     used, place = set(), 0
     while place < len(lines):
         indent, text = lines[place]
-        is_function, is_extern = FUNCTION.match(text), EXTERN.match(text)
-        end = block(lines, place) if is_function or is_extern else place + 1
+        is_function, is_type = FUNCTION.match(text), STRUCT.match(text)
+        has_block = is_function or is_type or EXTERN.match(text)
+        end = block(lines, place) if has_block else place + 1
         if is_function and ")" in text:
             used |= names_of_function(lines[place:end])
+        elif is_type:
+            for _, member in lines[place + 1 : end]:
+                used |= set(WORD.findall(member)) - declared(member)
         elif indent and text.startswith("cdef "):
             used |= set(WORD.findall(text)) - declared(text)
-        elif not is_extern:
+        elif not has_block:
             used |= set(WORD.findall(text))
         place = end
     return used

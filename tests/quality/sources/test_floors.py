@@ -90,34 +90,6 @@ CIRCLES = {
         "graph/nodes/memset_node.pyx",
         "graph/nodes/node.pyx",
     },
-    "the types name each other": {"memory/buffers/buffer.pxd", "memory/memory_resource.pxd"},
-    "a Buffer returns its memory to the resource that allocated it": {
-        "memory/buffers/buffer.pyx",
-        "memory/buffers/buffer_copies.pyx",
-        "memory/buffers/buffer_dlpack.pyx",
-        "memory/buffers/captured_operands.pyx",
-        "memory/buffers/foreign_memory.pyx",
-        "memory/buffers/imported_interface.pyx",
-        "memory/deallocation.pyx",
-        "memory/memory_resource.pyx",
-        "memory/pool/pool_memory_resource.pyx",
-        "memory/synchronous_memory_resource.pyx",
-    },
-    "a resource is rebuilt from its shared description": {
-        "memory/virtual/sharing.pyx",
-        "memory/virtual/virtual_memory_resource.pyx",
-    },
-    "a view imports and exports": {
-        "views/arguments.pyx",
-        "views/array_interface.pyx",
-        "views/copies.pyx",
-        "views/dlpack/dlpack_export.pyx",
-        "views/dlpack/dlpack_import.pyx",
-        "views/dlpack/exchange_table.pyx",
-        "views/known_arrays.pyx",
-        "views/strided_memory_view.pyx",
-        "views/tensor_maps/tensor_map_descriptor.pyx",
-    },
 }
 
 
@@ -152,7 +124,9 @@ class Extension:
             for path in [main, *(folder / each for each in INCLUDE.findall(main.read_text()))]:
                 place = path.relative_to(folder).as_posix()
                 code = self.read(place, path.read_text())
-                for each in defined_names(code):
+                own = defined_names(code)
+                self.used[place][0].difference_update(own)
+                for each in own:
                     defined.setdefault(each, []).append(place)
                 if place.endswith(".pxd"):  # it owns the classes that it declares
                     heads = [re.match(r"cdef class (\w+)", text) for _, text in code]

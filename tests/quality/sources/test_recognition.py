@@ -30,8 +30,6 @@ EXCEPTIONS = {
     ("cuda/core/compile/cache/resource.py", "name = type(max_size_bytes)"): TEXT,
     ("cuda/core/arguments/options.pyx", "return cls.__qualname__ if"): TEXT,
     ("cuda/core/graph/nodes/host_callback_node.pyx", "function"): TEXT,
-    ("cuda/core/views/strided_memory_view.pyx", "if cls.__module__"): TEXT,
-    ("cuda/core/views/strided_memory_view.pyx", "return cls.__qualname__"): TEXT,
     ("cuda/core/memory/driver_pool.pyx", "check_open("): TEXT,
     ("halfwarp/logs.py", "note(DEBUG"): TEXT,
     ("cuda/core/sharing/pools.pyx", "check_open("): TEXT,

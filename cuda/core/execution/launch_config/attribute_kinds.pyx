@@ -2,7 +2,6 @@
 # Value types of attributes of launches, kernel nodes and streams: each class converts values to
 # and from the driver's union.
 
-
 from cuda.bindings.cydriver cimport CUaccessProperty
 
 

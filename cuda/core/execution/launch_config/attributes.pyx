@@ -193,17 +193,10 @@ cdef int set_attributes_of_stream(Stream self, dict values) except -1:
         (<_Kind>row[1]).fill(f"Stream attribute {name!r}", value, &attributes[count].value)
         count += 1
     stream = self.native.borrow_open(self)
-    require_all_supported(values)
+    for name in values:
+        require_driver_support(f"attribute {name!r}", name, driver_version())
     for index in range(count):
         call(driver.cuStreamSetAttribute, stream.raw(), attributes[index].id,
              &attributes[index].value)
     invalidate_priority(stream)
-    return 0
-
-
-cdef int require_all_supported(dict names) except -1:
-    cdef int driver_version = 0
-    call(driver.cuDriverGetVersion, &driver_version)
-    for name in names:
-        require_driver_support(f"attribute {name!r}", name, driver_version)
     return 0

@@ -5,6 +5,7 @@ from libc.stdlib cimport getenv, strtol
 
 LEGACY_DEFAULT_STREAM = Stream._legacy_default()
 PER_THREAD_DEFAULT_STREAM = Stream._per_thread_default()
+NOT_GIVEN = object()
 
 
 cdef Stream default_stream_object():
@@ -25,3 +26,10 @@ def default_stream():
         `LEGACY_DEFAULT_STREAM` or `PER_THREAD_DEFAULT_STREAM`.
     """
     return default_stream_object()
+
+
+cdef Stream stream_or_default(object stream_arg, str call):
+    if stream_arg is NOT_GIVEN:
+        warn_deprecated(f"{call} without a stream", "stream=device.default_stream")
+        return default_stream_object()
+    return accept_stream(stream_arg)

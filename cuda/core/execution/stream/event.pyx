@@ -295,10 +295,6 @@ cdef Event share_event(Event event):
     return wrap_event(Event, native) if native.is_open() else event
 
 
-cdef object waiter_threads():
-    return import_module("cuda.core.execution.stream.waiter_threads")
-
-
 cdef object await_event(Event self):
     """Return the iterator of `Event.__await__`, for which closing the event has no effect."""
     return await_shared_event(share_event(self), ("event", self.identity))
@@ -307,4 +303,5 @@ cdef object await_event(Event self):
 cdef object await_shared_event(Event event, object key):
     if event.is_done:
         return iter(())
-    return waiter_threads().wait(key, event.sync).__await__()
+    threads = import_module("cuda.core.execution.stream.waiter_threads")
+    return threads.wait(key, event.sync).__await__()

@@ -15,6 +15,13 @@ cdef Stream accept_launch_stream(object stream_arg)
 # Returns the package's default stream, legacy or per thread, depending on the environment.
 cdef Stream default_stream_object()
 
+# Default of a stream parameter whose absence is deprecated; None is an error there.
+cdef object NOT_GIVEN
+
+# Returns the stream of an argument, or the default stream with a DeprecationWarning for NOT_GIVEN.
+# Raises TypeError for None.
+cdef Stream stream_or_default(object stream_arg, str call)
+
 # Creates a stream of class `cls` in a context.
 cdef Stream create_stream_in(object cls, const context_ref& context, object options)
 

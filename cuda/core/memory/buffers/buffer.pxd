@@ -65,7 +65,7 @@ cdef int set_free_stream(Buffer self, Stream stream) except -1
 cdef free_order record_free_order(Stream stream) except *
 
 # Opens an empty Buffer over memory of a pool, to be freed on `stream`. Moves both handles.
-cdef int open_pool_buffer(Buffer buffer, MemoryResource resource, pool_handle& pool,
+cdef int open_pool_buffer(Buffer buffer, object resource, pool_handle& pool,
                           CUdeviceptr pointer, size_t size, stream_handle& stream) except -1
 
 # Implements `Buffer.from_handle` for a class.

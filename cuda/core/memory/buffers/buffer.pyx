@@ -3,9 +3,6 @@
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES
 
-cdef extern from "Python.h":
-    const Py_ssize_t PY_SSIZE_T_MAX
-
 cdef char* BYTE_FORMAT = b"b"
 
 
@@ -501,150 +498,9 @@ cdef bint is_same_memory(Buffer first, Buffer second) noexcept:
             and first.fields.size == second.fields.size)
 
 
-cdef Buffer new_buffer(object cls):
-    if cls is Buffer:
-        return Buffer.__new__(Buffer)
-    instance = new_instance(cls, Buffer)
-    if (<Buffer>instance).was_opened:
-        raise_used_instance(cls)
-    return <Buffer>instance
-
-
-cdef int open_buffer(Buffer buffer, CUdeviceptr pointer, size_t size) except -1:
-    if buffer.was_opened:
-        raise RuntimeError("a Buffer cannot be opened a second time")
-    open_new_buffer(buffer, pointer, size)
-    return 0
-
-
-cdef inline void open_new_buffer(Buffer buffer, CUdeviceptr pointer, size_t size) noexcept:
-    """Open a Buffer that no user code has seen."""
-    buffer.fields = buffer_fields(pointer, size, True)
-    buffer.identity, buffer.identity_size, buffer.was_opened = pointer, size, True
-
-
-cdef buffer_fields open_memory_of(Buffer buffer) except *:
-    with cython.critical_section(buffer):
-        check_open(buffer.fields.is_open, "Buffer")
-        return buffer.fields
-
-
 cdef int register_buffer() except -1:
     cdef Buffer sample = Buffer.__new__(Buffer)
     return register_buffer_class(sample, &sample.fields)
 
 
 register_buffer()
-
-
-cdef int check_exportable(size_t size) except -1:
-    if size > <size_t>PY_SSIZE_T_MAX:
-        raise BufferError(f"the buffer has {size} bytes, but the buffer protocol and DLPack "
-                          f"support at most {PY_SSIZE_T_MAX}")
-    return 0
-
-
-cdef Buffer create_part(Buffer whole, size_t offset, size_t size):
-    check_open(whole.fields.is_open, "Buffer")
-    if offset > whole.fields.size or size > whole.fields.size - offset:
-        raise ValueError(f"{size} bytes from byte {offset} on are not inside a buffer of "
-                         f"{whole.fields.size} bytes")
-    cdef Buffer part = Buffer.__new__(Buffer)
-    cdef Buffer memory = share_allocation(whole)
-    cdef CUdeviceptr start = whole.fields.pointer
-    part.resource, part.memory_owner, part.shared = memory.resource, memory.memory_owner, memory
-    part.is_import = whole.is_import
-    open_new_buffer(part, start + offset, size)
-    return part
-
-
-cdef Buffer wrap_memory(object cls, object ptr, object size, object mr, object owner,
-                        object stream):
-    if mr is not None and owner is not None:
-        raise ValueError("owner and memory resource cannot be both specified together")
-    if stream is not None and mr is None:
-        raise ValueError("stream requires a memory resource (mr)")
-    if mr is not None:
-        require_memory_resource(mr)
-    cdef CUdeviceptr pointer = address_from(ptr)
-    cdef size_t byte_count = size_from(size, "from_handle(): size")
-    cdef Stream recorded = None
-    cdef free_order order
-    if mr is not None and (stream is not None or mr.is_device_accessible):
-        recorded = default_stream_object() if stream is None else accept_stream(stream)
-        order = record_free_order(recorded)
-    cdef Buffer buffer = new_buffer(cls)
-    open_buffer(buffer, pointer, byte_count)
-    buffer.order.swap(order)
-    buffer.stream, buffer.resource, buffer.memory_owner = recorded, mr, owner
-    if mr is not None:
-        guard_cycles(buffer)
-    return buffer
-
-
-cdef int open_pool_buffer(Buffer buffer, MemoryResource resource, pool_handle& pool,
-                          CUdeviceptr pointer, size_t size, stream_handle& stream) except -1:
-    open_new_buffer(buffer, pointer, size)
-    buffer.pool.swap(pool)
-    buffer.resource = resource
-    buffer.order.record(stream.take())
-    return 0
-
-
-cdef pointer_facts classify_pointer(CUdeviceptr pointer) except *:
-    cdef CUpointer_attribute[3] attributes = [
-        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL]
-    cdef unsigned kind = 0, managed = 0
-    cdef int device = -1
-    cdef void** values = [&kind, &managed, &device]
-    cdef CUresult code = try_call(driver.cuPointerGetAttributes, 3, attributes, values, pointer)
-    if code == CUDA_ERROR_NOT_INITIALIZED:
-        call(driver.cuInit, 0)
-        code = try_call(driver.cuPointerGetAttributes, 3, attributes, values, pointer)
-    check(code, "cuPointerGetAttributes")
-    if kind == 0:  # pageable host memory is unknown to the driver
-        return pointer_facts(True, True, False, False, -1)
-    if managed or kind == CU_MEMORYTYPE_UNIFIED:
-        return pointer_facts(True, True, True, True, device)
-    if kind == CU_MEMORYTYPE_HOST:
-        return pointer_facts(True, True, True, False, device)
-    if kind == CU_MEMORYTYPE_DEVICE:
-        return pointer_facts(True, False, True, False, device)
-    raise RuntimeError(f"cuPointerGetAttributes names memory type {kind} for address "
-                       f"{pointer:#x}, which is unsupported")
-
-
-cdef pointer_facts facts_of(Buffer self) except *:
-    with cython.critical_section(self):
-        if not self.facts.is_known:
-            self.facts = classify_pointer(self.fields.pointer)
-        return self.facts
-
-
-cdef inline object resource_of(Buffer self):
-    with cython.critical_section(self):
-        return self.resource
-
-
-# The properties of a resource take precedence over those that the driver reports.
-
-cdef bint is_device_accessible(Buffer self) except -1:
-    resource = resource_of(self)
-    if resource is not None:
-        return resource.is_device_accessible
-    return facts_of(self).is_device_accessible
-
-
-cdef bint is_host_accessible(Buffer self) except -1:
-    resource = resource_of(self)
-    if resource is not None:
-        return resource.is_host_accessible
-    return facts_of(self).is_host_accessible
-
-
-cdef bint is_managed(Buffer self) except -1:
-    resource = resource_of(self)
-    if resource is not None and resource.is_managed:
-        return True
-    return facts_of(self).is_managed

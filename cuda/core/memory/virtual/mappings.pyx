@@ -247,3 +247,29 @@ cdef int set_virtual_access(CUdeviceptr address, size_t size, object options,
         checked(cydriver.cuMemSetAccess(address, size, descriptions.data(), descriptions.size()),
                 "cuMemSetAccess")
     return 0
+
+
+cdef int release_or_defer(VirtualMemoryResource self, _Extents extents) except -1:
+    """Release extents after a failed call, or list them for another attempt."""
+    try:
+        return extents.release()
+    except CUDAError:
+        if extents.reservations:
+            self.unreleased.append(extents)
+        raise
+
+
+cdef int release_deferred(VirtualMemoryResource self) except -1:
+    """Retry to release the listed extents. The first failure has already been raised."""
+    cdef _Extents each
+    if not self.unreleased:
+        return 0
+    pending, self.unreleased = self.unreleased, []
+    for each in pending:
+        try:
+            if each.process == os.getpid():
+                each.release()
+        except CUDAError:
+            if each.reservations:
+                self.unreleased.append(each)
+    return 0

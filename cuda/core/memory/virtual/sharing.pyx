@@ -5,12 +5,6 @@ cdef object shared_resources = weakref.WeakValueDictionary()  # uuid -> resource
 cdef object shared_resources_lock = RLock()
 
 
-cdef bint is_shareable(VirtualMemoryResource self) except -1:
-    options = self.options
-    return (sys.platform == "linux" and options is not None
-            and options.handle_type == "posix_fd" and options.location_type != "host")
-
-
 def require_shareable(VirtualMemoryResource resource not None):
     """Raise RuntimeError if other processes cannot import the memory of a resource. Host only."""
     if not is_shareable(resource):

@@ -262,64 +262,6 @@ cdef class VirtualMemoryResource(MemoryResource):
         return f"<{type(self).__name__} device={self.device!r}>"
 
 
-cdef int set_up_resource(VirtualMemoryResource self, Device device, object options) except -1:
-    self.is_on_device = options.location_type == "device"
-    self.device_ordinal = device.ordinal
-    has = device.properties
-    if not has.virtual_memory_management_supported:
-        raise RuntimeError("VirtualMemoryResource requires CUDA VMM API support, which device "
-                           f"{device.ordinal} lacks")
-    if options.gpu_direct_rdma and not has.gpu_direct_rdma_with_cuda_vmm_supported:
-        raise RuntimeError("GPU Direct RDMA is not supported on this device: create the "
-                           "resource with gpu_direct_rdma=False")
-    self.options = options
-    self.allocations = {}
-    self.unreleased = []
-    if is_shareable(self):
-        sharing_module().enable_virtual_transfer()
-    return 0
-
-
-cdef object options_from_config(object config):
-    cls = public_object("VirtualMemoryResourceOptions")
-    options = as_options(config, cls, "VirtualMemoryResource options")
-    options = cls() if options is None else options
-    check_virtual_options(options)
-    return options
-
-
-cdef CUmemAllocationProp virtual_properties(VirtualMemoryResource self) except *:
-    check_virtual_options(self.options)  # the options object is mutable
-    kind = self.options.location_type
-    if (kind == "device") != self.is_on_device:
-        raise ValueError(f"location_type={kind!r}: a resource cannot change between device and "
-                         "host memory; create another resource")
-    cdef int location_id = self.device_ordinal if self.is_on_device else 0
-    if kind == "host_numa":
-        location_id = Device(self.device_ordinal).properties.host_numa_id
-        if location_id < 0:
-            raise RuntimeError("Cannot determine host NUMA ID: use location_type='host'")
-    elif kind == "host_numa_current":
-        location_id = numa_node_of_this_thread()
-    return properties_for(self.options, location_id)
-
-
-cdef extern from "sys/syscall.h" nogil:
-    long SYS_getcpu
-
-
-cdef extern from "unistd.h" nogil:
-    long system_call "syscall"(long number, unsigned* processor, unsigned* node, void* unused)
-
-
-cdef int numa_node_of_this_thread() except -1:
-    """Return the NUMA node by a system call: getcpu() is missing in older supported C libraries."""
-    cdef unsigned node = 0
-    if system_call(SYS_getcpu, NULL, &node, NULL) != 0:
-        PyErr_SetFromErrno(OSError)
-    return <int>node
-
-
 cdef int check_outside(VirtualMemoryResource self, CUdeviceptr address, size_t size) except -1:
     """Reject a range that covers a part of an allocation."""
     cdef _Extents each
@@ -385,32 +327,6 @@ cdef CUdeviceptr map_larger_range(VirtualMemoryResource self, _Extents larger, _
     larger.map_new(address + old_size, new_size - old_size, properties)
     set_virtual_access(address, new_size, self.options, &properties.location)
     return address
-
-
-cdef int release_or_defer(VirtualMemoryResource self, _Extents extents) except -1:
-    """Release extents after a failed call, or list them for another attempt."""
-    try:
-        return extents.release()
-    except CUDAError:
-        if extents.reservations:
-            self.unreleased.append(extents)
-        raise
-
-
-cdef int release_deferred(VirtualMemoryResource self) except -1:
-    """Retry to release the listed extents. The first failure has already been raised."""
-    cdef _Extents each
-    if not self.unreleased:
-        return 0
-    pending, self.unreleased = self.unreleased, []
-    for each in pending:
-        try:
-            if each.process == os.getpid():
-                each.release()
-        except CUDAError:
-            if each.reservations:
-                self.unreleased.append(each)
-    return 0
 
 
 cdef int resize(Buffer buffer, CUdeviceptr address, size_t size) except -1:

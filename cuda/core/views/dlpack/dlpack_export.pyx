@@ -6,21 +6,6 @@ from cuda.core._core cimport (
 )
 
 
-cdef data_type element_or_raise(StridedMemoryView self) except *:
-    """Return the DLPack element type; BufferError if DLPack does not have it."""
-    if self.element.bits:
-        return self.element
-    dtype = self.dtype
-    if dtype is None:
-        raise BufferError("Cannot export StridedMemoryView via DLPack without dtype information; "
-                          "create the view with dtype specified.")
-    if dtype.fields is not None:
-        raise BufferError("Structured dtypes are not supported for DLPack export")
-    if not dtype.isnative:
-        raise BufferError("Non-native-endian dtypes are not supported for DLPack export")
-    raise BufferError(f"Unsupported dtype for DLPack export: {dtype}")
-
-
 cdef int describe_tensor(StridedMemoryView self, dlpack_tensor* tensor) except -1:
     """Fill the tensor of a view. It refers to the extents and strides of the view."""
     check_memory(self)

@@ -8,6 +8,8 @@ cdef extern from "views/arrays/exchange_table.hpp" namespace "halfwarp::views":
     PyObject* class_attribute "halfwarp::views::table_attribute"(object) noexcept
     void* new_reference "Py_NewRef"(object)
 
+cdef exchange_table exchange_functions
+
 
 cdef const exchange_table* table_of(object obj) except? NULL:
     """Return the supported version of the table of the object's class; NULL without one."""
@@ -32,7 +34,7 @@ cdef bint import_by_exchange_table(StridedMemoryView view, object obj, object st
     view.source = obj
     table.export_tensor(<void*>obj, &view.versioned)
     if view.versioned is NULL:
-        raise BufferError(f"the exchange table of {type_name(obj)} returned no tensor")
+        raise BufferError(f"the exchange table of {qualified_name(obj)} returned no tensor")
     kind = <int>view.versioned.content.location.type
     if kind != DEVICE_CPU:
         check_order(kind, consumer)
@@ -109,7 +111,7 @@ cdef StridedMemoryView as_view(void* py_object):
         raise RuntimeError("py_object cannot be NULL")
     if not isinstance(<object>py_object, StridedMemoryView):
         raise TypeError("py_object must be a StridedMemoryView, got "
-                        f"{type_name(<object>py_object)}")
+                        f"{qualified_name(<object>py_object)}")
     return <StridedMemoryView>py_object
 
 

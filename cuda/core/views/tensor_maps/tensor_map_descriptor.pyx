@@ -203,7 +203,7 @@ cdef uintptr_t check_tensor(StridedMemoryView view, str call) except 0:
 
 cdef int begin_map(map_request* request, object view, map_kind kind, str call) except -1:
     if not isinstance(view, StridedMemoryView):
-        raise TypeError(f"a tensor map requires a StridedMemoryView, got {type_name(view)}")
+        raise TypeError(f"a tensor map requires a StridedMemoryView, got {qualified_name(view)}")
     memset(request, 0, sizeof(map_request))
     request.kind = kind
     request.address = (<StridedMemoryView>view).fields.pointer
