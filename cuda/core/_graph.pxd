@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The cimport interface of graphs.
 
+cimport cython
+
 from cuda.bindings.cydriver cimport CUgraph, CUgraphNode, CUuserObject
 from cuda.core._core cimport LaunchConfig, graph_handle, shared_graph_lock
 from libc.stdint cimport uintptr_t

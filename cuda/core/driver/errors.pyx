@@ -243,6 +243,3 @@ def _set_error_hook():
 
 
 _set_error_hook()
-
-
-

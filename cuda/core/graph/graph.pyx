@@ -185,12 +185,6 @@ cdef int release_updated_operands(Graph self) except -1:
     return 0
 
 
-cdef int release_after_event(Event last_launch, object refs) except -1:
-    if last_launch is not None:
-        retain_until_complete(last_launch, refs)
-    return 0
-
-
 cdef Graph instantiate_graph(_GraphState source, object options):
     cdef CUDA_GRAPH_INSTANTIATE_PARAMS params
     cdef Graph graph = Graph.__new__(Graph)

@@ -245,13 +245,6 @@ cdef class GraphDefinition(_NodeFactory):
         return f"<GraphDefinition handle=0x{self.identity if self.is_valid else 0:x}>"
 
 
-cdef GraphDefinition wrap_graph(_GraphState state):
-    cdef GraphDefinition definition = GraphDefinition.__new__(GraphDefinition)
-    definition.state = state
-    definition.identity = 0 if state is None else <uintptr_t>state.raw
-    return definition
-
-
 cdef list nodes_of(_GraphState graph):
     cdef vector[CUgraphNode] nodes
     cdef size_t count = 0

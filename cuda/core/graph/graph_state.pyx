@@ -324,3 +324,87 @@ cdef _NodeState copy_node_state(_NodeState state, dict lists):
     elif isinstance(state.creation, tuple) and len(state.creation) == 2:  # a memcpy node
         copy.creation = state.creation
     return copy
+
+
+cdef _NodeState add_node(GraphNode node, _NodeFactory factory, CUgraphNodeParams* params,
+                         list refs):
+    """Add a node that retains `refs`, and make `node` its wrapper."""
+    cdef _RetainedObjects retained = None
+    factory.check_usable()
+    if refs:
+        retained = acquire_retained_list(factory.state)
+        retained.objects.extend(refs)
+    return add_node_with(node, factory, params, retained)
+
+
+cdef _NodeState add_node_with(GraphNode node, _NodeFactory factory, CUgraphNodeParams* params,
+                              _RetainedObjects retained):
+    cdef _GraphState graph = factory.state
+    cdef _NodeState state = new_state_for(node)
+    cdef graph_hold hold
+    hold.acquire(graph.lock)
+    try:
+        factory.check_usable()  # a collection may have run user code
+        call_alone(graph.lock, driver.cuGraphAddNode, &state.raw, graph.raw, &factory.raw, NULL,
+                   <size_t>(factory.raw is not NULL), params)
+    except BaseException:
+        if retained is not None:
+            return_retained_list(graph, retained)
+        raise
+    if retained is not None:
+        assign_retained(graph, state, retained)
+        if len(retained.objects) < LIST_CAPACITY:
+            graph.open_list = retained
+    register_node(node, graph, state)
+    return state
+
+
+cdef CUgraphNodeParams params_of(CUgraphNodeType kind) noexcept:
+    cdef CUgraphNodeParams params
+    memset(&params, 0, sizeof(params))
+    params.type = kind
+    return params
+
+
+cdef _NodeState new_state_for(GraphNode node):
+    cdef _NodeState state = _NodeState.__new__(_NodeState)
+    set_wrapper(node, state)
+    return state
+
+
+cdef inline int set_wrapper(GraphNode node, _NodeState state) except -1:
+    state.wrapper.set(node)
+    node.node_state = state
+    return 0
+
+
+cdef int register_node(GraphNode node, _GraphState graph, _NodeState state) except -1:
+    """Set the handle of the wrapper of a new node and add the node to its graph."""
+    cdef graph_hold hold
+    hold.acquire(graph.lock)
+    node.state, node.raw, node.identity = graph, state.raw, <uintptr_t>state.raw
+    graph.added.append(state)
+    return 0
+
+
+cdef size_t count_from(object value, str name) except? 0:
+    """Convert a number of elements, rows or branches."""
+    if not PyIndex_Check(value):
+        raise TypeError(f"{name} must be an int, got {qualified_name(value)}")
+    number = PyNumber_Index(value)
+    if number < 0:
+        raise OverflowError(f"{name} must not be negative, got {number}")
+    return number
+
+
+cdef GraphDefinition wrap_graph(_GraphState state):
+    cdef GraphDefinition definition = GraphDefinition.__new__(GraphDefinition)
+    definition.state = state
+    definition.identity = 0 if state is None else <uintptr_t>state.raw
+    return definition
+
+
+cdef int release_after_event(Event last_launch, object refs) except -1:
+    if last_launch is not None:
+        retain_until_complete(last_launch, refs)
+    return 0

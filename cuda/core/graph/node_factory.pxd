@@ -15,3 +15,8 @@ cdef class GraphNode(_NodeFactory):
     cdef bint is_destroyed
 
     cdef tuple owned_graphs(self)
+
+
+@cython.final
+cdef class GraphDefinition(_NodeFactory):
+    pass

@@ -2,77 +2,6 @@
 # Methods that add nodes: to a definition, or after one of its nodes.
 
 
-cdef _NodeState add_node(GraphNode node, _NodeFactory factory, CUgraphNodeParams* params,
-                         list refs):
-    """Add a node that retains `refs`, and make `node` its wrapper."""
-    cdef _RetainedObjects retained = None
-    factory.check_usable()
-    if refs:
-        retained = acquire_retained_list(factory.state)
-        retained.objects.extend(refs)
-    return add_node_with(node, factory, params, retained)
-
-
-cdef _NodeState add_node_with(GraphNode node, _NodeFactory factory, CUgraphNodeParams* params,
-                              _RetainedObjects retained):
-    cdef _GraphState graph = factory.state
-    cdef _NodeState state = new_state_for(node)
-    cdef graph_hold hold
-    hold.acquire(graph.lock)
-    try:
-        factory.check_usable()  # a collection may have run user code
-        call_alone(graph.lock, driver.cuGraphAddNode, &state.raw, graph.raw, &factory.raw, NULL,
-                   <size_t>(factory.raw is not NULL), params)
-    except BaseException:
-        if retained is not None:
-            return_retained_list(graph, retained)
-        raise
-    if retained is not None:
-        assign_retained(graph, state, retained)
-        if len(retained.objects) < LIST_CAPACITY:
-            graph.open_list = retained
-    register_node(node, graph, state)
-    return state
-
-
-cdef CUgraphNodeParams params_of(CUgraphNodeType kind) noexcept:
-    cdef CUgraphNodeParams params
-    memset(&params, 0, sizeof(params))
-    params.type = kind
-    return params
-
-
-cdef _NodeState new_state_for(GraphNode node):
-    cdef _NodeState state = _NodeState.__new__(_NodeState)
-    set_wrapper(node, state)
-    return state
-
-
-cdef inline int set_wrapper(GraphNode node, _NodeState state) except -1:
-    state.wrapper.set(node)
-    node.node_state = state
-    return 0
-
-
-cdef int register_node(GraphNode node, _GraphState graph, _NodeState state) except -1:
-    """Set the handle of the wrapper of a new node and add the node to its graph."""
-    cdef graph_hold hold
-    hold.acquire(graph.lock)
-    node.state, node.raw, node.identity = graph, state.raw, <uintptr_t>state.raw
-    graph.added.append(state)
-    return 0
-
-
-cdef size_t count_from(object value, str name) except? 0:
-    """Convert a number of elements, rows or branches."""
-    if not PyIndex_Check(value):
-        raise TypeError(f"{name} must be an int, got {qualified_name(value)}")
-    number = PyNumber_Index(value)
-    if number < 0:
-        raise OverflowError(f"{name} must not be negative, got {number}")
-    return number
-
-
 cdef class _NodeFactory:
     """Base class of `GraphDefinition` and `GraphNode`, whose methods add nodes.
 
@@ -487,27 +416,3 @@ cdef class _NodeFactory:
         """Deprecated spelling of `if_then`."""
         warn_deprecated("if_cond()", "if_then()")
         return self.if_then(condition)
-
-
-cdef object join_nodes(_NodeFactory factory, tuple nodes):
-    """Add an empty node that depends on `nodes`, and on `factory` if it is a node."""
-    cdef vector[CUgraphNode] dependencies
-    cdef CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_EMPTY)
-    cdef _NodeState state
-    cdef GraphNode node
-    cdef graph_hold hold
-    factory.check_usable()
-    hold.acquire(factory.state.lock)
-    if factory.raw is not NULL:
-        dependencies.push_back(factory.raw)
-    for each in nodes:
-        node = require_node(factory.state, each)
-        if node.raw is not NULL:
-            dependencies.push_back(node.raw)
-    node = EmptyNode.__new__(EmptyNode)
-    state = new_state_for(node)
-    factory.check_usable()
-    call_alone(factory.state.lock, driver.cuGraphAddNode, &state.raw, factory.state.raw,
-               dependencies.data(), NULL, dependencies.size(), &params)
-    register_node(node, factory.state, state)
-    return node

@@ -286,3 +286,27 @@ cdef class EmptyNode(GraphNode):
 
 cdef GraphNode inspect_empty_node(_GraphState graph, CUgraphNode raw, _NodeState state):
     return EmptyNode.__new__(EmptyNode)
+
+
+cdef object join_nodes(_NodeFactory factory, tuple nodes):
+    """Add an empty node that depends on `nodes`, and on `factory` if it is a node."""
+    cdef vector[CUgraphNode] dependencies
+    cdef CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_EMPTY)
+    cdef _NodeState state
+    cdef GraphNode node
+    cdef graph_hold hold
+    factory.check_usable()
+    hold.acquire(factory.state.lock)
+    if factory.raw is not NULL:
+        dependencies.push_back(factory.raw)
+    for each in nodes:
+        node = require_node(factory.state, each)
+        if node.raw is not NULL:
+            dependencies.push_back(node.raw)
+    node = EmptyNode.__new__(EmptyNode)
+    state = new_state_for(node)
+    factory.check_usable()
+    call_alone(factory.state.lock, driver.cuGraphAddNode, &state.raw, factory.state.raw,
+               dependencies.data(), NULL, dependencies.size(), &params)
+    register_node(node, factory.state, state)
+    return node
