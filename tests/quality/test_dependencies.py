@@ -77,6 +77,7 @@ RULES = [
         modules=(r"^cuda\.core\b",),
     ),
     Rule("cuda/core", includes=only("core", "python", "views", "driver", "interpreter")),
+    Rule("cuda/core/link", modules=(r"^cuda\.core\.compile\b",)),
     Rule("generator", modules=(r"^cuda\b", r"^benchmarks\b")),
     Rule("halfwarp", modules=(r"^benchmarks\b", r"^generator\b", r"^tests\b")),
     # `_v2` is public, under the provisional name of the reference

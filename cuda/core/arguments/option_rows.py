@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from cuda.core._core import _options_as_bytes
 from cuda.core.compile.cache.folders import user_cache_folder
 
+Text = str | os.PathLike
+Texts = Text | list[Text] | tuple[Text, ...]
 BUNDLED_HEADERS_SINCE = (13, 3)  # NVRTC version
 
 

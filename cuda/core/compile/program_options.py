@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cuda.core.arguments import option_rows
+from cuda.core.arguments.option_rows import Text, Texts
 
-Text = str | os.PathLike
-Texts = Text | list[Text] | tuple[Text, ...]
 Numbers = int | list[int] | tuple[int, ...]
 Macro = str | tuple[str, str]
 

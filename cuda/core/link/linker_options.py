@@ -6,7 +6,7 @@ import os
 import warnings
 from dataclasses import dataclass
 
-from cuda.core.compile.program_options import Texts
+from cuda.core.arguments.option_rows import Texts
 from cuda.core.link import link_rows
 
 
