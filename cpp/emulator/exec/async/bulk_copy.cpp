@@ -98,9 +98,10 @@ void raise_copy(warp& w, const instruction& instr, int lane, fault_kind kind, st
 std::vector<bulk_target> targets_of(warp& w, const instruction& instr, int lane) {
   const bulk_site& site = bulk_of(w, instr);
   const bulk_target own{value64(w, site.to, lane), value64(w, site.barrier, lane)};
-  if (!site.has_mask) return {own};
-  const std::uint32_t mask = w.at<std::uint32_t>(site.mask)[lane] & 0xffff;
+  if (!site.has_mask && !site.is_for_cluster) return {own};
   const std::size_t blocks = w.block->cluster->blocks.size();
+  const std::uint32_t mask =
+      site.is_for_cluster ? (1u << blocks) - 1 : w.at<std::uint32_t>(site.mask)[lane] & 0xffff;
   std::vector<bulk_target> targets;
   for (std::uint32_t rank = 0; rank < 16; ++rank) {
     if (!(mask >> rank & 1)) continue;

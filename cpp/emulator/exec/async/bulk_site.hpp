@@ -25,6 +25,7 @@ struct bulk_site {
   element_reduction reduce = nullptr;                  // of a range
   ptx::qualifier operation = ptx::qualifier::unknown;  // of a reduction into a tensor
   bool has_mask = false;                               // of blocks, or of the bytes in each 16
+  bool is_for_cluster = false;                         // to all blocks of the cluster
   std::uint8_t rank = 0;                               // of a tensor
   std::uint8_t coordinate_count = 0, offset_count = 0;
   operand_slot from = 0, to = 0;  // offset in the shared window, or an address

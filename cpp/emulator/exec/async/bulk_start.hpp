@@ -46,6 +46,11 @@ enum class map_field : std::uint8_t {
 };
 // tensormap.replace: -, value, dimension, -, generic address. The target is a map_field.
 void run_replace_map(warp& w, const instruction& instr);
+// clusterlaunchcontrol.try_cancel: the target is the index of a bulk_site without a source.
+void run_try_cancel(warp& w, const instruction& instr);
+// clusterlaunchcontrol.query_cancel.is_canceled: predicate, last word of the response.
+void run_is_canceled(warp& w, const instruction& instr);
+
 // tensormap.cp_fenceproxy: -, generic source, -, -, generic target.
 void run_publish_map(warp& w, const instruction& instr);
 

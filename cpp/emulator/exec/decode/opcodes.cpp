@@ -37,6 +37,7 @@ constexpr opcode_decoder decoders[] = {
     {opcode::brkpt, &decode_nothing},
     {opcode::brx, &decode_brx},
     {opcode::call, &decode_call},
+    {opcode::clusterlaunchcontrol, &decode_launch_control},
     {opcode::clz, &decode_arithmetic},
     {opcode::cnot, &decode_arithmetic},
     {opcode::copysign, &decode_arithmetic},

@@ -68,6 +68,7 @@ void decode_createpolicy(function_decoder& d);
 void decode_cp_async(function_decoder& d);
 void decode_bulk(function_decoder& d);  // cp.async.bulk cp.reduce.async.bulk
 void decode_tensormap(function_decoder& d);
+void decode_launch_control(function_decoder& d);
 void decode_async_store(function_decoder& d);  // st.async red.async
 void decode_mbarrier(function_decoder& d);
 void decode_ldmatrix(function_decoder& d);

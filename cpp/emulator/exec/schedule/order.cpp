@@ -2,6 +2,8 @@
 // Pseudo-random permutations without a table: a small Feistel network with cycle walking.
 #include "emulator/exec/schedule/order.hpp"
 
+#include "emulator/exec/schedule/state.hpp"
+
 #include <bit>
 
 namespace halfwarp::emulator::exec {
@@ -31,6 +33,22 @@ std::uint64_t shuffled_index(std::uint64_t i, std::uint64_t count, std::uint64_t
     i = upper << half_bits | lower;
   } while (i >= count);
   return i;
+}
+
+std::optional<cluster_start> next_cluster(launch_state& launch) {
+  const launch_request& request = launch.request;
+  const std::uint64_t size = request.cluster.count(), count = request.grid.count() / size;
+  const std::uint64_t next = launch.next_cluster.fetch_add(1, std::memory_order_relaxed);
+  if (next >= count || next * size > launch.last_block) return std::nullopt;
+  return cluster_start{shuffled_index(next, count, launch.options.seed, request.grid_id), next};
+}
+
+std::array<std::uint32_t, 3> first_block(const launch_request& request, std::uint64_t cluster) {
+  const extent& size = request.cluster;
+  const std::uint64_t columns = request.grid.x / size.x, rows = request.grid.y / size.y;
+  return {static_cast<std::uint32_t>(cluster % columns * size.x),
+          static_cast<std::uint32_t>(cluster / columns % rows * size.y),
+          static_cast<std::uint32_t>(cluster / columns / rows * size.z)};
 }
 
 }  // namespace halfwarp::emulator::exec

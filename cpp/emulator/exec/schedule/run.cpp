@@ -70,10 +70,9 @@ constexpr std::uint64_t long_rounds = 256;  // rounds in which no block ends
 std::uint64_t block_number(const launch_request& request, std::uint64_t cluster,
                            std::uint32_t rank) {
   const extent& size = request.cluster;
-  const std::uint64_t columns = request.grid.x / size.x, rows = request.grid.y / size.y;
-  const std::uint64_t x = cluster % columns * size.x + rank % size.x;
-  const std::uint64_t y = cluster / columns % rows * size.y + rank / size.x % size.y;
-  const std::uint64_t z = cluster / columns / rows * size.z + rank / size.x / size.y;
+  const auto first = first_block(request, cluster);
+  const std::uint64_t x = first[0] + rank % size.x, y = first[1] + rank / size.x % size.y;
+  const std::uint64_t z = first[2] + rank / size.x / size.y;
   return x + request.grid.x * (y + request.grid.y * z);
 }
 
@@ -127,15 +126,12 @@ class worker {
 
   // Starts the blocks of a cluster, which run on one host thread.
   bool start_cluster() {
+    const auto start = next_cluster(launch_);
+    if (!start) return false;
     const std::uint64_t size = launch_.request.cluster.count();
-    const std::uint64_t count = launch_.request.grid.count() / size;
-    const std::uint64_t next = launch_.next_cluster.fetch_add(1, std::memory_order_relaxed);
-    if (next >= count || next * size > launch_.last_block) return false;
     const auto cluster = take_cluster();
-    const std::uint64_t number =
-        shuffled_index(next, count, launch_.options.seed, launch_.request.grid_id);
     for (std::uint32_t rank = 0; rank < size; ++rank) {
-      start_block(cluster, number, rank).position = next * size + rank;
+      start_block(cluster, start->number, rank).position = start->position * size + rank;
     }
     watch_.restart();
     return true;

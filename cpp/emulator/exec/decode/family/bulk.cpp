@@ -249,6 +249,40 @@ void decode_tensormap(function_decoder& d) {
   instr.target = static_cast<std::uint32_t>(field);
 }
 
+// clusterlaunchcontrol.try_cancel.async{.shared::cta}.mbarrier::complete_tx::bytes
+//     {.multicast::cluster::all}.b128 [to], [barrier]
+// clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, response
+// clusterlaunchcontrol.query_cancel.get_first_ctaid{.v4, ::x, ::y, ::z}.b32.b128 d, response
+void decode_launch_control(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  if (m.has(qualifier::try_cancel)) {
+    bulk_site site;
+    site.is_for_cluster = m.has(qualifier::multicast_cluster_all);
+    site.to = emit_shared_offset(d, d.operand(0), state_space::shared);
+    site.barrier = emit_shared_offset(d, d.operand(1), state_space::shared);
+    d.emit(&run_try_cancel, flow::next).target = d.add_bulk(site);
+    return;
+  }
+  operand_slot words[] = {d.temporary(32), d.temporary(32), d.temporary(32), d.temporary(32)};
+  for (int n = 0; n < 2; ++n) {
+    d.emit("unpack.b64.b32", {d.half(d.operand(1), n), words[2 * n], words[2 * n + 1]});
+  }
+  if (m.has(qualifier::is_canceled)) {
+    instruction& instr = d.emit(&run_is_canceled, flow::next);
+    instr.operand = {static_cast<operand_slot>(d.predicate(d.operand(0))), words[3]};
+    return;
+  }
+  constexpr qualifier axes[] = {qualifier::get_first_ctaid_x, qualifier::get_first_ctaid_y,
+                                qualifier::get_first_ctaid_z};
+  for (std::size_t n = 0; n < std::size(axes); ++n) {
+    if (m.has(axes[n])) d.emit("mov.b32", {d.result(d.operand(0), 32), words[n]});
+  }
+  if (!m.has(qualifier::get_first_ctaid)) return;
+  const auto parts = d.elements(d.operand(0));
+  if (parts.size() != 4) throw unsupported{"vector of another length"};
+  for (std::size_t n = 0; n < 3; ++n) d.emit("mov.b32", {d.result(parts[n], 32), words[n]});
+}
+
 // {st,red}.async{.weak}.mbarrier::complete_tx::bytes.shared::cluster{.op}{.vec}.type [a], v, [bar]
 void decode_async_store(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
