@@ -53,3 +53,10 @@ cdef bytes input_bytes(ObjectCode code):
 cdef bytes input_name(ObjectCode code):
     """Return the name of an input in the library's messages."""
     return code.label.encode()
+
+
+cdef int remove_notes(object error) except -1:
+    """Remove the explanation of the status, which misleads where the log has the cause."""
+    error.__notes__ = [each for each in getattr(error, "__notes__", ())
+                       if each.startswith("failed function")]
+    return 0

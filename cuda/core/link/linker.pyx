@@ -106,7 +106,8 @@ cdef class Linker:
         Returns
         -------
         ObjectCode
-            The linked code, with the name in the options.
+            The linked code, with the name in the options and the names in the `symbol_mapping` of
+        the inputs.
 
         Raises
         ------
@@ -255,7 +256,18 @@ cdef ObjectCode link_to(Linker self, str target):
         image = make_image(session, target, self.codes)
         declarations = parameters_of_inputs(self) if target == "cubin" else b""
     notify_log("note_linked", (len(self.codes), target, monotonic() - begin, len(image)))
-    return make_object_code(image, target, self.name, None, declarations)
+    return make_object_code(image, target, self.name, names_of(self.codes), declarations)
+
+
+cdef dict names_of(list codes):
+    """Merge the symbol mappings of inputs, without names that inputs map to different symbols."""
+    cdef dict names = {}
+    ambiguous = set()
+    for code in codes:
+        for name, symbol in (<ObjectCode>code).mapping.items():
+            if names.setdefault(name, symbol) != symbol:
+                ambiguous.add(name)
+    return {name: symbol for name, symbol in names.items() if name not in ambiguous}
 
 
 NEEDS_LTOIR = ("link_time_optimization=True requires at least one LTO-IR input, which "
@@ -281,13 +293,6 @@ cdef bytes make_image(LinkSession session, str target, list codes):
         elif not log and target in TARGET_HINTS:
             error.add_note(TARGET_HINTS[target])
         raise
-
-
-cdef int remove_notes(object error) except -1:
-    """Remove the explanation of the status, which misleads where the log has the cause."""
-    error.__notes__ = [each for each in getattr(error, "__notes__", ())
-                       if each.startswith("failed function")]
-    return 0
 
 
 cdef bint may_have_ltoir(list codes):

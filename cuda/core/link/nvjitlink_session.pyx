@@ -179,6 +179,7 @@ cdef class NvJitLinkSession(LinkSession):
             if code.format == "ltoir":
                 error.add_note("LTO-IR inputs need LinkerOptions(link_time_optimization=True)")
             if code.format == "ptx" and b".version" not in content:
+                remove_notes(error)  # they advise another input type
                 error.add_note("the input is not PTX, which begins with .version; compile C++ with "
                                "code_type='c++'")
             raise

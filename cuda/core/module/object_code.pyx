@@ -414,6 +414,10 @@ cdef object load_error(ObjectCode self, const load_report& report):
     if PyErr_Occurred() is not NULL:
         return None
     error = driver_error(report.code, report.function)
+    if report.code == CUDA_ERROR_FILE_NOT_FOUND:
+        explain_error(error, f"the file {self.image!r} cannot be read")
+    elif isinstance(self.image, str):
+        error.add_note(f"the code is the file {self.image!r}")
     explain_empty(error, self)
     explain_tile_ir(error, self)
     add_log(error, self, text_of(report.log).strip())

@@ -90,6 +90,14 @@ def test_linked_code_runs_from_a_file(compiled, run, device, tmp_path):
     assert run(ObjectCode.from_cubin(path)) == EXPECTED
 
 
+def test_a_kernel_is_found_by_a_name_expression_after_a_link(device):
+    options = ProgramOptions(arch=f"sm_{device.arch}", relocatable_device_code=True)
+    source = "template <class T> __global__ void set(T* x) { *x = 1; }"
+    code = Program(source, "c++", options).compile("cubin", name_expressions=["set<int>"])
+    linked = Linker(code, options={"arch": f"sm_{device.arch}"}).link("cubin")
+    assert linked.get_kernel("set<int>") == linked.get_kernel(code.symbol_mapping["set<int>"])
+
+
 def test_a_program_of_ptx_runs(compiled, device, stream, pinned_block):
     source = 'extern "C" __global__ void store(float* x, float a) { *x = a; }'
     options = ProgramOptions(arch=f"sm_{device.arch}")

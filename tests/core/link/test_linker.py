@@ -40,6 +40,16 @@ def linker(target="ptx", options=OPTIONS):
     return Linker(*CODE[target], options=options)
 
 
+def test_linked_code_has_the_names_of_its_inputs():
+    mappings = {"f<int>": b"_Z1fi", "g": "g1"}, {"g": "g2", "h": "_Z1h"}
+    codes = [
+        ObjectCode.from_ptx(code.code, symbol_mapping=mapping)
+        for code, mapping in zip(CODE["ptx"], mappings, strict=True)
+    ]
+    linked = Linker(*codes, options=OPTIONS).link("cubin")
+    assert linked.symbol_mapping == {"f<int>": b"_Z1fi", "h": "_Z1h"}  # two symbols for "g"
+
+
 class TestConstruction:
     def test_an_empty_link_is_refused(self):
         with pytest.raises(ValueError, match="At least one ObjectCode object must be provided"):

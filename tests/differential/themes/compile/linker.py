@@ -81,6 +81,7 @@ CASES = [
     lambda: Linker(ObjectCode.from_cubin(b"no cubin"), options=OPTIONS),
     lambda: Linker(ObjectCode.from_ptx("/nowhere/x.ptx"), options=OPTIONS),
     lambda: link(ptx(CALLER, CALLEE)),
+    lambda: link([ObjectCode.from_ptx(CALLEE.encode(), symbol_mapping={"f": "g"})])[-1],
     lambda: link(ptx(CALLEE)),
     lambda: link(ptx(CALLER, CALLEE), name="mine"),
     lambda: link(compiled("ptx")),
