@@ -105,6 +105,7 @@ from cuda.core._core cimport (
     run_on_stream,
     set_access_of_pool,
     sharing_module,
+    shown,
     size_from,
     stream_or_default,
     stream_work,

@@ -409,6 +409,8 @@ cdef object describe_out_of_memory(const pool_handle& pool, size_t size, object 
         owner = f"the memory pool of device {device}"
     if size > facts.get("limit", size):
         advice = f"the request exceeds its max_size of {facts['limit']}: raise it, or request less"
+    elif 0 <= device == current_ordinal() and size > total > 0:
+        advice = f"the request exceeds the {total} bytes of the device: request less"
     else:
         advice = "free buffers, trim() other pools, "
         advice += f"{'raise max_size, ' if 'limit' in facts else ''}or request less"

@@ -171,6 +171,13 @@ class TestBuffer:
         advisable.read_mostly = False
         assert advisable.read_mostly is False
 
+    def test_read_mostly_is_a_bool(self, advisable):
+        advisable.read_mostly = np.True_
+        for wrong in ("no", 2, None, np.zeros(2)):
+            with pytest.raises(TypeError, match="read_mostly must be a bool, got"):
+                advisable.read_mostly = wrong
+        assert advisable.read_mostly is True
+
     @pytest.mark.parametrize("location", [Host(), "device"])
     def test_the_preferred_location_is_stored(self, advisable, device, location):
         location = device if location == "device" else location

@@ -67,9 +67,12 @@ class LimitingMemoryResource(MemoryResourceAdaptor):
 
     def _raise_out_of_memory(self, size):
         used = self._ledger.reserved_bytes
+        advice = "free buffers, raise the limit, or request less"
+        if size > self._limit:
+            advice = "the request exceeds the limit: raise it, or request less"
         raise out_of_memory_error(
             f"{size} bytes requested from a LimitingMemoryResource that has {used} of its limit of "
-            f"{self._limit} bytes in use; free buffers, raise the limit, or request less",
+            f"{self._limit} bytes in use; {advice}",
             requested=size,
             device_id=device_of(self._upstream),
             used=used,

@@ -10,8 +10,15 @@ cdef struct range_call:
 
 cdef int advise(Buffer buffer, CUmem_advise advice, CUmemLocation location, str call) except -1:
     cdef buffer_fields memory = managed_memory_of(buffer, call)
-    with nogil:
-        checked(cydriver.cuMemAdvise(memory.pointer, memory.size, advice, location), "cuMemAdvise")
+    try:
+        with nogil:
+            checked(cydriver.cuMemAdvise(memory.pointer, memory.size, advice, location),
+                    "cuMemAdvise")
+    except CUDAError as error:
+        if error.name == "CUDA_ERROR_NOT_SUPPORTED":
+            if isinstance(buffer.memory_resource, ManagedMemoryResource):
+                error.add_note(f"memory of a managed pool takes no {call} advice")
+        raise
     return 0
 
 
@@ -92,7 +99,12 @@ cdef class ManagedBuffer(Buffer):
 
     @read_mostly.setter
     def read_mostly(self, value):
-        advise(self, CU_MEM_ADVISE_SET_READ_MOSTLY if value else CU_MEM_ADVISE_UNSET_READ_MOSTLY,
+        try:
+            is_set = (False, True).index(value)  # also 0, 1 and booleans of NumPy
+        except ValueError:
+            raise TypeError(f"read_mostly must be a bool, got {shown(value)} "
+                            f"({type(value).__name__})") from None
+        advise(self, CU_MEM_ADVISE_SET_READ_MOSTLY if is_set else CU_MEM_ADVISE_UNSET_READ_MOSTLY,
                location_at(CU_MEM_LOCATION_TYPE_HOST, 0), "read_mostly")
 
     @property

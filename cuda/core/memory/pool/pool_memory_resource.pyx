@@ -450,21 +450,26 @@ cdef pool_block* find_memory(PoolMemoryResource self, size_t size, Stream stream
         if block is not NULL:
             return block
         try:
-            return grow(self, size, stream)
+            block = grow(self, size, stream)
+            if block is not NULL:
+                return block
         except MemoryError as failure:
             error = failure
     raise import_module("cuda.core.memory.pool.reports").out_of_memory(
         root, size, error, self.stacks is not None) from error
 
 
-cdef pool_block* grow(PoolMemoryResource self, size_t size, Stream stream) except NULL:
-    """Allocate a segment from upstream: first a large one, then one of the required size."""
+cdef pool_block* grow(PoolMemoryResource self, size_t size, Stream stream) except? NULL:
+    """Allocate a segment from upstream: first a large one, then one of the required size.
+
+    Return NULL if the limit of the pool permits no segment.
+    """
     cdef size_t reserved = pool_of(self).totals().reserved.load()
     cdef size_t step = min(max(reserved // 4, SEGMENT_UNIT), MAX_GROWTH)
     cdef size_t exact = rounded_up_to(size, SEGMENT_UNIT)
     cdef size_t segment_size
     step = step // SEGMENT_UNIT * SEGMENT_UNIT
-    error = MemoryError("the size exceeds max_size")
+    error = None
     sizes = {max(step, exact), exact, rounded_up_to(size, BLOCK_UNIT)}
     for segment_size in sorted(sizes, reverse=True):
         if segment_size < size or not pool_of(self).reserve(segment_size, self.limit):
@@ -473,7 +478,9 @@ cdef pool_block* grow(PoolMemoryResource self, size_t size, Stream stream) excep
             return add_segment(self, segment_size, size, stream)
         except MemoryError as failure:
             error = failure
-    raise error
+    if error is not None:
+        raise error
+    return NULL
 
 
 cdef size_t rounded_up_to(size_t size, size_t unit) noexcept:

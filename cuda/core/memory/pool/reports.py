@@ -18,7 +18,10 @@ def live_allocations(rows, stacks):
 
 
 def out_of_memory(pool, requested, error, is_tracked):
-    """Return the OutOfMemoryError of a pool that cannot allocate `requested` bytes."""
+    """Return the OutOfMemoryError of a pool that cannot allocate `requested` bytes.
+
+    `error` is the error of the upstream resource; None if the pool reached its own limit.
+    """
     figures = pool.statistics()
     known = {
         "used": figures["allocated_bytes.current"],
@@ -31,10 +34,14 @@ def out_of_memory(pool, requested, error, is_tracked):
     }
     listed = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in known.items() if v is not None)
     largest = sorted(pool.report_leaks(), key=lambda record: -record.size)[:10]
-    text = (
-        f"{requested} bytes requested from {pool!r} ({listed}, all in bytes); free buffers, "
-        f"trim() other pools, raise max_size, or request less. Upstream: {error}"
-    )
+    advice = "free buffers, raise max_size, or request less"
+    if error is not None:
+        advice = f"free buffers, trim() other pools, or request less. Upstream: {error}"
+    elif pool.max_size is None:
+        advice = "request less"
+    elif requested > pool.max_size:
+        advice = f"the request exceeds its max_size of {pool.max_size}: raise it, or request less"
+    text = f"{requested} bytes requested from {pool!r} ({listed}, all in bytes); {advice}"
     return out_of_memory_error(
         text,
         where=getattr(error, "where", None),

@@ -272,8 +272,10 @@ class TestOutOfMemory:
     def test_the_error_reports_use_and_limit(self, make_pool, stream):
         pool = make_pool(max_size=4 * MIB, track_allocations=True)
         with pool.allocate(3 * MIB, stream=stream) as buffer, pool.allocate(5, stream=stream):
-            with pytest.raises(OutOfMemoryError, match="max_size") as caught:
+            with pytest.raises(OutOfMemoryError, match="or request less$") as caught:
                 pool.allocate(2 * MIB, stream=stream)
+            with pytest.raises(OutOfMemoryError, match=f"exceeds its max_size of {4 * MIB}"):
+                pool.allocate(5 * MIB, stream=stream)
             error = caught.value
             assert (error.code, error.name) == (2, "CUDA_ERROR_OUT_OF_MEMORY")
             assert error.requested == 2 * MIB
