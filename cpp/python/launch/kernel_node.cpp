@@ -40,7 +40,7 @@ int packed_launch::prepare(PyObject* config, PyObject* kernel, PyObject* argumen
   const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(arguments));
   PyObject* const* const items = &PyTuple_GET_ITEM(arguments, 0);
   packing_rule rule;
-  if (find_packing_rule(plan, nullptr, count, rule) < 0) return -1;
+  if (find_packing_rule(plan, nullptr, items, count, rule) < 0) return -1;
   if (!arguments_.prepare(count)) {
     PyErr_NoMemory();
     return -1;

@@ -13,6 +13,7 @@
 namespace halfwarp::python {
 namespace {
 
+constexpr std::size_t most_listed = 16;
 constexpr char usage[] = "the order is launch(stream, config, kernel, *kernel_args)";
 
 // Queries the driver with the GIL released, because it may have to load the kernel. Uses the
@@ -32,11 +33,24 @@ const core::parameter_layout* load_layout(core::launch_plan& plan, PyObject* str
   }
 }
 
-int wrong_count(const core::launch_plan& plan, std::size_t expected, std::size_t count) noexcept {
+// Returns "; parameters: x, y" for a kernel, or "" if a name is unknown or there are many.
+std::string listed_parameters(const core::parameter_layout& layout) {
+  std::string text;
+  for (const core::parameter_description& each : layout.descriptions) {
+    if (each.name.empty() || layout.descriptions.size() > most_listed) return {};
+    text += (text.empty() ? "; parameters: " : ", ") + each.name;
+  }
+  return text;
+}
+
+int wrong_count(const core::launch_plan& plan, const core::parameter_layout& layout,
+                PyObject* const* arguments, std::size_t count) noexcept {
   try {
-    const std::string name = plan.readable_name();
-    PyErr_Format(PyExc_TypeError, "%s() expected %zu argument%s, got %zu", name.c_str(), expected,
-                 expected == 1 ? "" : "s", count);
+    const std::size_t expected = layout.parameters.size();
+    const bool is_tuple = count == 1 && arguments != nullptr && PyTuple_Check(arguments[0]);
+    PyErr_Format(PyExc_TypeError, "%s() expected %zu argument%s, got %zu%s%s",
+                 plan.readable_name().c_str(), expected, expected == 1 ? "" : "s", count,
+                 is_tuple ? ", a tuple: unpack it with *" : "", listed_parameters(layout).c_str());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   }
@@ -127,7 +141,7 @@ PyObject* launch_checked(PyObject* stream_object, PyObject* config_object, PyObj
   core::launch_plan& plan = *kernel.facts().plan;
   const auto function = reinterpret_cast<CUfunction>(kernel.raw());
   packing_rule rule;
-  if (find_packing_rule(plan, stream_object, count, rule) < 0) return nullptr;
+  if (find_packing_rule(plan, stream_object, arguments, count, rule) < 0) return nullptr;
   call_arguments block;
   if (!block.prepare(count)) return PyErr_NoMemory();
   if (pack_all(arguments, &plan, rule.parameters, rule.step, block) < 0) return nullptr;
@@ -292,8 +306,8 @@ PyObject* make_launch_function(const launch_hooks& new_hooks) noexcept {
   return module ? PyCFunction_NewEx(&launch_method, nullptr, module.get()) : nullptr;
 }
 
-int find_packing_rule(core::launch_plan& plan, PyObject* stream, std::size_t count,
-                      packing_rule& rule) noexcept {
+int find_packing_rule(core::launch_plan& plan, PyObject* stream, PyObject* const* arguments,
+                      std::size_t count, packing_rule& rule) noexcept {
   const core::parameter_layout* layout = plan.layout();
   const unsigned modes = launch_modes.load(std::memory_order_acquire);
   if (layout == nullptr || modes & (launch_unread | launch_unchecked)) [[unlikely]] {
@@ -305,9 +319,8 @@ int find_packing_rule(core::launch_plan& plan, PyObject* stream, std::size_t cou
   if (!layout->is_known || launch_modes.load(std::memory_order_relaxed) & launch_unchecked) {
     return 0;
   }
-  const std::size_t expected = layout->parameters.size();
-  if (expected != count) [[unlikely]]
-    return wrong_count(plan, expected, count);
+  if (layout->parameters.size() != count) [[unlikely]]
+    return wrong_count(plan, *layout, arguments, count);
   rule = {layout->parameters.data(), 1};
   return 0;
 }

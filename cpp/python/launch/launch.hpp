@@ -40,9 +40,10 @@ struct packing_rule {
 };
 
 // Loads the kernel's layout if needed, in the context of the Stream object `stream` (null: in the
-// current context), and checks the number of arguments. Returns 0, or -1 with an exception set.
-int find_packing_rule(core::launch_plan& plan, PyObject* stream, std::size_t count,
-                      packing_rule& rule) noexcept;
+// current context), and checks the number of arguments. Only an error uses `arguments`, which may
+// be null. Returns 0, or -1 with an exception set.
+int find_packing_rule(core::launch_plan& plan, PyObject* stream, PyObject* const* arguments,
+                      std::size_t count, packing_rule& rule) noexcept;
 
 // Returns the ordinal of the device that executes a stream's work. Throws driver_error.
 [[nodiscard]] CUdevice device_of(const core::stream_ref& stream);

@@ -14,9 +14,9 @@ int prepared_launch::prepare(const core::kernel_handle& kernel, const config_fie
   packing_rule rule;
   core::launch_plan& plan = *kernel.facts().plan;
   const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(values));
-  if (find_packing_rule(plan, nullptr, count, rule) < 0) return -1;
-  if (reserve(count) < 0) return -1;
   PyObject* const* const items = &PyTuple_GET_ITEM(values, 0);
+  if (find_packing_rule(plan, nullptr, items, count, rule) < 0) return -1;
+  if (reserve(count) < 0) return -1;
   if (pack_all(items, &plan, rule.parameters, rule.step, arguments_) < 0) return -1;
   for (std::size_t i = 0; i < count; ++i) watch(i, items[i]);
   if (check_further(config.further) < 0) return -1;
@@ -57,7 +57,7 @@ int prepared_launch::gather_all_attributes() noexcept {
 int prepared_launch::replace(std::size_t index, PyObject* value) noexcept {
   packing_rule rule;
   core::launch_plan& plan = *kernel_.facts().plan;
-  if (find_packing_rule(plan, nullptr, count(), rule) < 0) return -1;
+  if (find_packing_rule(plan, nullptr, nullptr, count(), rule) < 0) return -1;
   const target to{rule.parameters[index * rule.step], arguments_, index, &plan, true};
   if (pack_general(value, to) < 0) return -1;
   watch(index, value);
@@ -67,7 +67,7 @@ int prepared_launch::replace(std::size_t index, PyObject* value) noexcept {
 PyObject* prepared_launch::refuse_closed_memory() noexcept {
   packing_rule rule;
   core::launch_plan& plan = *kernel_.facts().plan;
-  if (find_packing_rule(plan, nullptr, count(), rule) < 0) return nullptr;
+  if (find_packing_rule(plan, nullptr, nullptr, count(), rule) < 0) return nullptr;
   for (const watched_memory& each : watched_) {
     if (each.memory->is_open) continue;
     const target to{rule.parameters[each.index * rule.step], arguments_, each.index, &plan, true};

@@ -330,9 +330,10 @@ cdef class GraphBuilder:
         --------
         cuEventRecord, cuStreamWaitEvent : the driver functions.
         """
-        for each in graph_builders:
+        for number, each in enumerate(graph_builders, 1):
             if not isinstance(each, GraphBuilder):
-                raise TypeError("All arguments must be GraphBuilder instances")
+                raise TypeError("All arguments must be GraphBuilder instances; argument "
+                                f"{number} is a {type(each).__name__}")
         if len(graph_builders) < 2:
             raise ValueError("Must join with at least two graph builders")
         return join_builders(graph_builders)

@@ -310,6 +310,13 @@ cdef int print_dot(_GraphState graph, object path, object options) except -1:
     hold.acquire(graph.lock)
     check_valid(graph)
     _owner = graph.owner
-    with nogil:
-        call_alone(graph.lock, driver.cuGraphDebugDotPrint, graph.raw, file, flags)
+    try:
+        with nogil:
+            call_alone(graph.lock, driver.cuGraphDebugDotPrint, graph.raw, file, flags)
+    except CUDAError as error:
+        folder = os.path.dirname(os.path.abspath(name))
+        if not os.path.isdir(folder):
+            explain_error(error, f"cannot write {os.fsdecode(name)!r}: the folder "
+                                 f"{os.fsdecode(folder)!r} does not exist")
+        raise
     return 0

@@ -91,7 +91,8 @@ cdef LaunchConfig copy_config(LaunchConfig config):
 cdef PreparedLaunch prepare_launch(Kernel kernel, object config, tuple values):
     cdef PreparedLaunch prepared = PreparedLaunch.__new__(PreparedLaunch)
     prepared.kernel_object = kernel
-    prepared.shape = copy_config(accept_config(config))
+    prepared.shape = copy_config(
+        accept_config(config, "; the order is prepare(config, *kernel_args)"))
     prepared.values[:] = values
     prepared.owners[:] = [owner_of_argument(value) for value in values]
     prepared.fields.kernel = <PyObject*>kernel

@@ -95,9 +95,10 @@ cdef class _Extents(_Kind):
 
     cdef object fill(self, str name, object value, CUlaunchAttributeValue* out):
         extents = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-        if len(extents) > 3:
-            raise ValueError(f"{name} must be an int, or a tuple with up to 3 ints (got {value!r})")
-        extent = [as_int(name, each) for each in extents]
+        extent = [integer_or_none(each) for each in extents]
+        if len(extent) > 3 or None in extent:
+            raise (TypeError if None in extent else ValueError)(
+                f"{name} must be an int, or a tuple with up to 3 ints (got {shown(value)})")
         if any([not 1 <= each <= 0x7FFFFFFF for each in extent]):
             raise ValueError(f"{name} value must be >= 1 and <= {0x7FFFFFFF} (got {value!r})")
         x, y, z = extent + [1] * (3 - len(extent))

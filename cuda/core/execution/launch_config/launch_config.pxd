@@ -7,6 +7,6 @@ cdef class LaunchConfig:
     cdef object __weakref__
 
 # Converts an argument to a LaunchConfig: a LaunchConfig, or a dict of its keywords.
-cdef LaunchConfig accept_config(object value)
+cdef LaunchConfig accept_config(object value, str order=*)
 
 cdef LaunchConfig copy_config(LaunchConfig config)

@@ -171,13 +171,13 @@ CONFIG_PLACES = {name: index for index, name in
                  enumerate((*CONFIG_NAMES, "cooperative_launch", "stream"))}
 
 
-cdef LaunchConfig accept_config(object value):
+cdef LaunchConfig accept_config(object value, str order=""):
     if isinstance(value, LaunchConfig):
         return <LaunchConfig>value
     if isinstance(value, dict):
         return LaunchConfig(**value)
     raise TypeError(f"config must be a LaunchConfig or a dict of its keywords, got "
-                    f"{qualified_name(value)}")
+                    f"{qualified_name(value)}{order}")
 
 
 def _to_native_launch_config(LaunchConfig config not None):

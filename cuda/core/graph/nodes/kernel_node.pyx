@@ -138,7 +138,8 @@ cdef Kernel as_kernel(object kernel_arg):
 cdef KernelNode add_kernel_node(_NodeFactory factory, object config, object kernel, tuple args):
     cdef packed_launch packed
     cdef CUgraphNodeParams params
-    cdef LaunchConfig shape = accept_config(config)
+    cdef LaunchConfig shape = accept_config(
+        config, "; the order is launch(config, kernel, *args): a node has no stream")
     cdef Kernel kernel_object = as_kernel(kernel)
     cdef KernelNode node
     cdef CUresult code

@@ -172,10 +172,23 @@ class TestCount:
         launch(stream, ONE, kernel, *range(count))
         for number in {0, 1, count - 1, count + 1} - {count, -1}:
             plural = "" if count == 1 else "s"
-            with pytest.raises(
-                TypeError, match=rf"^many\(\) expected {count} argument{plural}, got {number}$"
-            ):
+            names = ", ".join(f"p{i}" for i in range(count if count <= 16 else 0))
+            listed = f"; parameters: {names}" if names else ""
+            with pytest.raises(TypeError) as caught:
                 launch(stream, ONE, kernel, *range(number))
+            start = f"many() expected {count} argument{plural}, got {number}"
+            assert str(caught.value) == start + listed
+
+    def test_a_tuple_of_the_arguments_is_to_be_unpacked(self, stream, load_kernel):
+        kernel = load_kernel(".param .u32 a, .param .u32 b")
+        for call in (
+            lambda: launch(stream, ONE, kernel, (1, 2)),
+            lambda: kernel.prepare(ONE, (1, 2)),
+        ):
+            with pytest.raises(
+                TypeError, match=r"got 1, a tuple: unpack it with \*; parameters: a, b$"
+            ):
+                call()
 
     def test_the_count_is_checked_before_the_types(self, stream, load_kernel):
         with pytest.raises(TypeError, match="expected 1 argument, got 2"):
