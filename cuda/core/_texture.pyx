@@ -2,6 +2,7 @@
 """The module behind `cuda.core.texture`, in the shared object of `cuda.core._core`."""
 
 cimport cython
+from cpython.exc cimport PyErr_WarnEx
 from libc.string cimport memset
 
 from importlib import import_module

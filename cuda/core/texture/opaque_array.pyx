@@ -120,14 +120,14 @@ cdef class OpaqueArray:
         Parameters
         ----------
         src : Buffer or array
-            C-contiguous data of at least `size_bytes`; excess bytes are ignored.
+            C-contiguous data of `size_bytes`; a Buffer may be larger.
         stream : Stream or GraphBuilder
             Stream that orders the copy.
 
         Raises
         ------
         ValueError
-            If `src` is too small, or not contiguous.
+            If `src` has another size, or is not contiguous.
         TypeError
             If `src` is neither a Buffer nor an object with the buffer protocol.
 
@@ -208,8 +208,11 @@ def create_opaque_array(device, options):
                       descriptor.Flags != 0)
 
 
-cdef int require_size(OpaqueArray array, object size, bint is_buffer) except -1:
+cdef int require_size(OpaqueArray array, object size, bint is_buffer, bint is_filled) except -1:
     extent = array.size_bytes
+    if size > extent and is_filled and not is_buffer:
+        raise ValueError(f"Host buffer has {size} bytes, larger than the array extent ({extent} "
+                         "bytes): pass the elements to copy")
     if size >= extent:
         return 0
     if is_buffer:
@@ -223,7 +226,7 @@ cdef int copy_array(OpaqueArray array, object other, Stream stream, bint is_fill
     cdef bint is_buffer = isinstance(other, Buffer)
     array.native.check_open(array)
     owner = memory_for_copy(other, not is_filled, stream)
-    require_size(array, range_for_copy(owner).size, is_buffer)
+    require_size(array, range_for_copy(owner).size, is_buffer, is_filled)
     # Converting the argument may have run user code that closed the array or the Buffer.
     cdef borrowed_array native = array.native.borrow_open(array)
     cdef buffer_fields memory = range_for_copy(owner)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
@@ -64,20 +65,32 @@ def channel_count(value: Any) -> int:
     return int(value)
 
 
+def extent_of(axis: int, value: Any) -> int:
+    """Return an extent as an int; a whole float gives a warning at the caller's line."""
+    if isinstance(value, float) and value.is_integer():
+        text = f"an integer given as a float ({value!r}) is deprecated: use {int(value)}"
+        warnings.warn(text, DeprecationWarning, stacklevel=5)
+    elif not hasattr(type(value), "__index__"):
+        raise TypeError(f"shape[{axis}] must be an int, got {value!r} ({type(value).__name__})")
+    return int(value)
+
+
 def array_shape(value: Any) -> tuple[int, ...]:
     """Return one to three extents, the fastest axis first."""
     if isinstance(value, (str, bytes)):
         raise TypeError(f"shape must be a tuple of ints, got {value!r}")
     try:
-        extents = tuple(int(extent) for extent in value)
+        entries = tuple(value)
     except TypeError:
         raise TypeError(f"shape must be a tuple of ints, got {type(value).__name__}") from None
-    if not 1 <= len(extents) <= 3:
-        raise ValueError(f"shape rank must be 1, 2, or 3, got {len(extents)}")
-    for axis, extent in enumerate(extents):
-        if extent < 1:
-            raise ValueError(f"shape[{axis}] must be >= 1, got {extent}")
-    return extents
+    if not 1 <= len(entries) <= 3:
+        raise ValueError(f"shape rank must be 1, 2, or 3, got {len(entries)}")
+    extents = []
+    for axis, entry in enumerate(entries):
+        extents.append(extent_of(axis, entry))
+        if extents[axis] < 1:
+            raise ValueError(f"shape[{axis}] must be >= 1, got {extents[axis]}")
+    return tuple(extents)
 
 
 @dataclass
@@ -101,7 +114,7 @@ class OpaqueArrayOptions:
     Raises
     ------
     TypeError
-        If the shape is not a sequence.
+        If the shape is not a sequence of ints.
     ValueError
         If an extent, the format or the number of channels is invalid.
     """
@@ -135,7 +148,7 @@ class MipmappedArrayOptions:
     Raises
     ------
     ValueError
-        If the number of levels is below 1, or for the reasons of `OpaqueArrayOptions`.
+        If `shape` does not have this number of levels, or for the reasons of `OpaqueArrayOptions`.
     """
 
     shape: tuple[int, ...]
@@ -151,6 +164,11 @@ class MipmappedArrayOptions:
         self.num_levels = int(self.num_levels)
         if self.num_levels < 1:
             raise ValueError(f"num_levels must be >= 1, got {self.num_levels}")
+        most = max(self.shape).bit_length()  # the driver clamps a larger number
+        if self.num_levels > most:
+            raise ValueError(
+                f"num_levels must be from 1 to {most} for shape {self.shape}, got {self.num_levels}"
+            )
 
 
 @dataclass

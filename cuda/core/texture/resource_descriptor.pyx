@@ -10,7 +10,12 @@ cdef int require_buffer(object value) except -1:
 
 cdef int require_resource(object value) except -1:
     if not isinstance(value, ResourceDescriptor):
-        raise TypeError(f"resource must be a ResourceDescriptor, got {type(value).__name__}")
+        advice = ""
+        if isinstance(value, (OpaqueArray, MipmappedArray)):
+            factory = "opaque" if isinstance(value, OpaqueArray) else "mipmapped"
+            advice = f"; ResourceDescriptor.from_{factory}_array(array) creates one"
+        raise TypeError(f"resource must be a ResourceDescriptor, got {type(value).__name__}"
+                        f"{advice}")
     return 0
 
 

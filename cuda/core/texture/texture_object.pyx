@@ -102,6 +102,18 @@ cdef int explain_resource(object error, ResourceDescriptor resource, int device)
     return 0
 
 
+cdef int warn_of_clamp(ResourceDescriptor resource, object options) except -1:
+    """Warn of an address mode that the driver replaces by clamp."""
+    if options.normalized_coords or resource.memory_kind == "linear":
+        return 0
+    modes = options.address_mode
+    for mode in [modes] if isinstance(modes, str) else modes:
+        if mode in ("wrap", "mirror"):
+            return PyErr_WarnEx(UserWarning, f"address_mode {str(mode)!r} needs "
+                                "normalized_coords=True: the driver clamps instead".encode(), 1)
+    return 0
+
+
 def create_texture_object(device, resource, options):
     """Implement `Device.create_texture_object`. Host only."""
     cdef CUDA_RESOURCE_DESC resource_desc
@@ -110,6 +122,7 @@ def create_texture_object(device, resource, options):
     require_resource(resource)
     checked = texture_options("TextureObjectOptions", options, "TextureObject options")
     fill_texture(&texture_desc, checked)
+    warn_of_clamp(resource, checked)
     cdef context_handle context = context_of_device(device)
     cdef TextureObject texture = TextureObject.__new__(TextureObject)
     texture.memory = fill_resource(&resource_desc, resource, &refs)

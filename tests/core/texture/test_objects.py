@@ -140,6 +140,18 @@ class TestTextureObject:
         with device.create_texture_object(resource=resource, options=options) as texture:
             assert read(texture, [(-0.125, 0.125)]).tolist() == [expected]
 
+    @pytest.mark.parametrize("mode", ["wrap", ("clamp", "mirror")])
+    def test_a_mode_that_needs_normalized_coordinates_gives_a_warning(
+        self, device, buffer, resource, read, mode
+    ):
+        options = TextureObjectOptions(address_mode=mode)
+        with pytest.warns(UserWarning, match="needs normalized_coords=True") as warned:
+            texture = device.create_texture_object(resource=resource, options=options)
+        assert warned[0].filename == __file__
+        assert read(texture, [(-0.5, 0.5), (4.5, 3.5)]).tolist() == [0, 11]
+        linear = ResourceDescriptor.from_linear(buffer, format="float32", num_channels=1)
+        device.create_texture_object(resource=linear, options=options).close()
+
     def test_it_retains_the_array(self, device, resource, array, read):
         texture = device.create_texture_object(resource=resource, options=None)
         array.close()

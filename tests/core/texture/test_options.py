@@ -70,6 +70,22 @@ def test_there_is_at_least_one_level(levels):
         MipmappedArrayOptions((4,), "uint8", 1, levels)
 
 
+@pytest.mark.parametrize(("shape", "most"), [((1,), 1), ((4,), 3), ((7, 8), 4), ((1, 2, 9), 4)])
+def test_the_last_level_has_one_element(shape, most):
+    assert MipmappedArrayOptions(shape, "uint8", 1, most).num_levels == most
+    with pytest.raises(ValueError, match=f"num_levels must be from 1 to {most} for shape"):
+        MipmappedArrayOptions(shape, "uint8", 1, most + 1)
+
+
+def test_an_extent_is_an_int():
+    with pytest.warns(DeprecationWarning, match="use 4") as warned:
+        assert OpaqueArrayOptions((4.0,), "uint8", 1).shape == (4,)
+    assert warned[0].filename == __file__
+    for wrong in (4.5, "4", None):
+        with pytest.raises(TypeError, match=r"shape\[0\] must be an int"):
+            OpaqueArrayOptions((wrong,), "uint8", 1)
+
+
 def test_options_are_compared_by_value_and_not_hashed():
     assert OpaqueArrayOptions((4,), "uint8", 1) == OpaqueArrayOptions([4], np.uint8, 1)
     with pytest.raises(TypeError):
