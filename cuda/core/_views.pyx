@@ -18,6 +18,7 @@ from cuda.core._core cimport (
     current_ordinal,
     is_copied,
     is_subbyte_padded,
+    mutable_type,
     new_instance,
     open_memory_of,
     qualified_name,

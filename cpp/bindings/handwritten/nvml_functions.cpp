@@ -238,9 +238,16 @@ PyObject* error_text(const library& lib, std::int64_t status, word) {
   return nullptr;
 }
 
+// Notes the call that is missing before all others.
+bool note_initialization(const library&, PyObject* error, word status) {
+  if (status != NVML_ERROR_UNINITIALIZED) return true;
+  const reference done{PyObject_CallMethod(error, "add_note", "s", "call nvml.init_v2() first")};
+  return bool(done);
+}
+
 }  // namespace
 
-const error_details nvml_errors = {.text = error_text};
+const error_details nvml_errors = {.text = error_text, .complete = note_initialization};
 
 namespace handwritten {
 const handwritten_steps newest_struct = {.entry = newest_struct_entry};

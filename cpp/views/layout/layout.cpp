@@ -53,11 +53,15 @@ bool layout::operator==(const layout& other) const noexcept {
          std::equal(extents(), extents() + (has_strides_ ? 2 : 1) * ndim_, other.extents());
 }
 
+void refuse_extent(std::size_t axis, std::int64_t extent) {
+  throw std::invalid_argument("Extents must be non-negative; the extent of axis " +
+                              std::to_string(axis) + " is " + std::to_string(extent));
+}
+
 void check(const layout& input) {
   if (input.itemsize() <= 0) throw std::invalid_argument("itemsize must be positive");
-  const std::int64_t* const extents = input.extents();
-  if (std::any_of(extents, extents + input.ndim(), [](std::int64_t n) { return n < 0; })) {
-    throw std::invalid_argument("Extents must be non-negative");
+  for (int axis = 0; axis < input.ndim(); ++axis) {
+    if (input.extents()[axis] < 0) refuse_extent(axis, input.extents()[axis]);
   }
 }
 

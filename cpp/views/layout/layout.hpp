@@ -58,6 +58,8 @@ class layout {
   std::unique_ptr<std::int64_t[]> heap_values_;
 };
 
+[[noreturn]] void refuse_extent(std::size_t axis, std::int64_t extent);
+
 // Throws for a negative extent, and for an element size that is not positive.
 void check(const layout& input);
 

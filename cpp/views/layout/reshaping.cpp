@@ -22,7 +22,7 @@ struct shape_info {
 shape_info inspect_shape(std::span<const std::int64_t> shape) {
   shape_info info;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    if (shape[axis] < -1) throw std::invalid_argument("Extents must be non-negative");
+    if (shape[axis] < -1) refuse_extent(axis, shape[axis]);
     if (shape[axis] != -1) {
       info.volume = multiply(info.volume, shape[axis]);
     } else if (info.open_axis) {

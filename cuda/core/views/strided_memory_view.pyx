@@ -567,8 +567,14 @@ cdef StridedMemoryView derive_view(StridedMemoryView self, object layout, object
     return view
 
 
+cdef int refuse_item(PyObject* self, PyObject* key, PyObject* value) except -1:
+    raise TypeError(f"{qualified_name(<object>self)!r} object does not support item assignment; "
+                    "view[key].copy_from(source, stream=stream) copies another view")
+
+
 cdef int register_view() except -1:
     cdef StridedMemoryView sample = StridedMemoryView.__new__(StridedMemoryView)
+    (<mutable_type*><PyObject*>StridedMemoryView).tp_as_mapping.mp_ass_subscript = refuse_item
     return register_views(sample, &sample.fields)
 
 

@@ -281,6 +281,11 @@ class TestReplacedAddresses:
         gc.collect()
         assert alive() is None
 
+    def test_a_tensor_of_fewer_bytes_gives_a_warning(self, view):
+        tensor_map = view.as_tensor_map((16, 16))
+        with pytest.warns(UserWarning, match="reads 16384 bytes, but the tensor has 15360"):
+            tensor_map.replace_address(view[4:])
+
     def test_a_refusal_of_the_driver_keeps_the_old_address(self, view, buffer, emulation):
         tensor_map = view.as_tensor_map((16, 16))
         with emulation.inject("cuTensorMapReplaceAddress", error="CUDA_ERROR_INVALID_VALUE"):
@@ -295,7 +300,8 @@ class TestLaunches:
         declaration = ".align 64 .b8 value[128]"
         first = argument_in_kernel(tensor_map, 128, declaration)
         assert int.from_bytes(first[:8], "little") == view.ptr
-        tensor_map.replace_address(view[4:])
+        with pytest.warns(UserWarning, match="reads"):
+            tensor_map.replace_address(view[4:])
         assert int.from_bytes(argument_in_kernel(tensor_map, 128, declaration)[:8], "little") == (
             view.ptr + 1024
         )

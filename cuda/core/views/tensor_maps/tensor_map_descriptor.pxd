@@ -19,5 +19,6 @@ cdef class TensorMapDescriptor:
     cdef StridedMemoryView view     # view of the tensor
     cdef object tensor              # exporting object
     cdef uintptr_t context          # context that was current at creation
+    cdef int64_t size               # of the elements of the first tensor in bytes
     cdef str text                   # text of `repr`
     cdef object __weakref__

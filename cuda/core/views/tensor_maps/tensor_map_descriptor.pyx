@@ -4,6 +4,7 @@
 from libc.string cimport memset
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.exc cimport PyErr_WarnEx
 from cpython.pycapsule cimport PyCapsule_GetPointer as capsule_pointer
 
 from cuda.bindings import _low
@@ -161,6 +162,10 @@ cdef class TensorMapDescriptor:
         if context != self.context:
             raise RuntimeError("replace_address: the tensor map was created in another context "
                                "than the current one")
+        cdef int64_t size = bytes_of_elements(view)
+        if size < self.size:
+            PyErr_WarnEx(UserWarning, f"replace_address keeps the shape: the tensor map reads "
+                         f"{self.size} bytes, but the tensor has {size}".encode(), 1)
         check_result(replace_map_address(native[0], view.fields.pointer),
                      b"cuTensorMapReplaceAddress")
         self.view, self.tensor = view, tensor
@@ -330,6 +335,10 @@ cdef int raise_map_error(map_request* request, CUresult code, const char* functi
         raise
 
 
+cdef int64_t bytes_of_elements(StridedMemoryView view) except -1:
+    return volume(view.native) * view.native.itemsize()
+
+
 cdef TensorMapDescriptor create_map(map_request* request, StridedMemoryView view, str kind):
     cdef const char* function = NULL
     cdef TensorMapDescriptor descriptor = TensorMapDescriptor.__new__(TensorMapDescriptor)
@@ -341,6 +350,7 @@ cdef TensorMapDescriptor create_map(map_request* request, StridedMemoryView view
         raise_map_error(request, code, function)
     check_memory(view)  # converting an option may have closed the Buffer
     descriptor.view, descriptor.tensor = view, view.source
+    descriptor.size = bytes_of_elements(view)
     module = map_options()
     descriptor.text = (f"{kind}, rank={request.rank}, "
                        f"dtype={module.TensorMapDataType(request.data_type).name}, "

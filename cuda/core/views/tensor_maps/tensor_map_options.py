@@ -105,8 +105,10 @@ def data_type(value: Any) -> Any:
         return value
     if isinstance(value, str) and value in TensorMapDataType.__members__:
         return TensorMapDataType[value]
+    advice = f"; {value!r} is no dtype such as 'float32'" if isinstance(value, str) else ""
     error = TypeError(
-        f"data_type must be a TensorMapDataType or a numpy/ml_dtypes dtype, got {type(value)}"
+        "data_type must be a TensorMapDataType or a numpy/ml_dtypes dtype, got "
+        f"{type(value)}{advice}"
     )
     if isinstance(value, (int, float, tuple, list, dict)):
         raise error
