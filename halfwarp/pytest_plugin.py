@@ -15,7 +15,10 @@ from halfwarp.damage import find_damage
 _OPTIONS = {  # pytest option -> emulator option
     "--cuda-mode": ("mode", "when queued work runs: eager, async or adversarial"),
     "--cuda-seed": ("seed", "drives every choice that the emulator is free to make"),
-    "--cuda-check": ("check", "set of memory, sync, leak, race, init, hazard, barrier; all; none"),
+    "--cuda-check": (
+        "check",
+        "set of memory, sync, leak, race, init, hazard, barrier, neighbor; all; none",
+    ),
     "--cuda-devices": ("devices", "number of emulated devices"),
 }
 

@@ -171,6 +171,12 @@ size_t halfwarp_emulator_faults(char* text, size_t size) {
   return copy_record(faults_record, text, size);
 }
 
+size_t halfwarp_emulator_origins(uint64_t address, uint64_t bytes, char* text, size_t size) {
+  if (!is_running()) return copy_text("[]", text, size);
+  const driver& d = the_driver();
+  return copy_text(d.writes.origins(d.memory, address, bytes), text, size);
+}
+
 size_t halfwarp_emulator_error_text(int code, char* text, size_t size) {
   return copy_text(error_text(code), text, size);
 }

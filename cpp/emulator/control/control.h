@@ -36,6 +36,9 @@ size_t halfwarp_emulator_last_fault(char* text, size_t size);
 /* Writes a JSON array of the faults since the last repair or reset, at most 100. */
 size_t halfwarp_emulator_faults(char* text, size_t size);
 
+/* Writes a JSON array of the writers of a range of device memory, with option check=race. */
+size_t halfwarp_emulator_origins(uint64_t address, uint64_t bytes, char* text, size_t size);
+
 /* Writes the reason for a code that the calling thread has just received: the reason of a refusal,
    or the first line of the last fault. Empty if there is none. */
 size_t halfwarp_emulator_error_text(int code, char* text, size_t size);

@@ -24,6 +24,7 @@
 #include "emulator/observation/fault_log.hpp"
 #include "emulator/observation/injection.hpp"
 #include "emulator/observation/report_stream.hpp"
+#include "emulator/observation/write_log.hpp"
 #include "emulator/settings/options.hpp"
 #include "emulator/stream/schedule/scheduler.hpp"
 #include "emulator/texture/binding.hpp"
@@ -60,6 +61,7 @@ struct driver {
   managed_ranges managed;
   report_stream report;
   fault_log faults;
+  write_log writes;
   injection rules;
   scheduler streams;
   std::map<unsigned, graphics_object> graphics;  // by the name of the graphics library

@@ -108,12 +108,22 @@ creation make_driver() {
 
 }  // namespace
 
+namespace {
+
+// The option was accepted when it was set, so the file has been read once.
+suppressions known_findings(const options& chosen) {
+  if (chosen.suppress.empty()) return {};
+  return suppressions::read(chosen.suppress).value_or(suppressions{});
+}
+
+}  // namespace
+
 driver::driver(const options& chosen, std::span<const int> visible)
     : settings{chosen},
       memory{{static_cast<int>(visible.size()), chosen.memory, chosen.seed,
-              chosen.checks_for(check::init)}},
+              chosen.checks_for(check::init), chosen.checks_for(check::neighbor)}},
       report{chosen.report},
-      faults{report},
+      faults{report, known_findings(chosen), chosen.is_strict},
       streams{chosen.mode, chosen.seed, lock, faults, rules} {
   for (const int number : visible) {
     const auto [major, minor] = chosen.capability_of(number);

@@ -88,7 +88,9 @@ address_space::address_space(const address_space_options& options)
   reserved_ = reserve_range(reserved_bytes_);
   for (std::uint64_t i = 0; i < arenas; ++i) {
     bool is_host = i == arenas - 1;
-    arenas_.push_back(std::make_unique<arena>(reserved_ + i * arena_bytes, arena_bytes, is_host));
+    const auto zones = options.varies_red_zones ? std::optional{options.seed} : std::nullopt;
+    const address base = reserved_ + i * arena_bytes;
+    arenas_.push_back(std::make_unique<arena>(base, arena_bytes, is_host, zones));
   }
   shared_window_ = reserved_ + arenas * arena_bytes;
   local_window_ = shared_window_ + window_bytes;
@@ -366,6 +368,11 @@ void address_space::set_bit(allocation& record, int from, bool enabled) {
 const allocation* address_space::find_at_or_before(address at) const {
   auto after = records_.upper_bound(at);
   return after == records_.begin() ? nullptr : &std::prev(after)->second;
+}
+
+std::uint64_t address_space::next_sequence() const {
+  std::shared_lock lock{mutex_};
+  return next_sequence_;
 }
 
 std::optional<allocation> address_space::find_live(address at) const {

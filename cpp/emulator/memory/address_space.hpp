@@ -45,6 +45,7 @@ struct address_space_options {
   std::uint64_t device_capacity = 2ull << 30;  // bytes per device
   std::uint64_t seed = 0;                      // selects the pattern of fresh memory
   bool tracks_writes = false;                  // records which bytes were written
+  bool varies_red_zones = false;               // by the seed, up to 64 KiB
 };
 
 struct allocation_request {
@@ -192,6 +193,8 @@ class address_space {
   // Returns the live records in order of creation.
   std::vector<allocation> live_allocations() const;
 
+  // Returns the sequence number of the next allocation.
+  std::uint64_t next_sequence() const;
   // A number that changes when an address becomes inaccessible; invalidates cached look-ups.
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
 

@@ -33,13 +33,11 @@ int make_memory_file(std::uint64_t bytes) {
   fail("size of an emulated device's memory file");
 }
 
-// Returns the bytes that a block occupies: its own bytes and the red zone after it.
-std::uint64_t footprint(std::uint64_t size) { return round_up(size, alignment) + red_zone_bytes; }
-
 }  // namespace
 
-arena::arena(address base, std::uint64_t bytes, bool is_host_visible)
-    : base_{base}, bytes_{bytes}, file_{make_memory_file(bytes)} {
+arena::arena(address base, std::uint64_t bytes, bool is_host_visible,
+             std::optional<std::uint64_t> zone_seed)
+    : base_{base}, bytes_{bytes}, zone_seed_{zone_seed}, file_{make_memory_file(bytes)} {
   void* address_hint = is_host_visible ? reinterpret_cast<void*>(base) : nullptr;
   int flags = MAP_SHARED | MAP_NORESERVE | (is_host_visible ? MAP_FIXED : 0);
   void* view = mmap(address_hint, bytes, PROT_READ | PROT_WRITE, flags, file_, 0);
@@ -58,12 +56,20 @@ arena::~arena() {
   close(file_);
 }
 
+std::uint64_t arena::footprint(block of) const noexcept {
+  std::uint64_t zones = 1;
+  if (zone_seed_) {  // 1 to 128, from a hash of the place
+    zones += ((of.base - base_) / alignment + *zone_seed_ + 1) * 0x9e3779b97f4a7c15u >> 57;
+  }
+  return round_up(of.size, alignment) + zones * red_zone_bytes;
+}
+
 std::optional<address> arena::allocate(std::uint64_t size, std::uint64_t alignment_bytes) {
   if (size > bytes_) return std::nullopt;
   for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {
     auto [begin, bytes] = *gap;
     address base = round_up(begin, alignment_bytes);
-    std::uint64_t skipped = base - begin, needed = skipped + footprint(size);
+    std::uint64_t skipped = base - begin, needed = skipped + footprint({base, size});
     if (needed > bytes) continue;
     gaps_.erase(gap);
     if (skipped) gaps_[begin] = skipped;
@@ -85,7 +91,7 @@ std::optional<arena::block> arena::leave_quarantine() {
   block oldest = quarantine_.front();
   quarantine_.pop_front();
   quarantined_ -= oldest.size;
-  auto gap = gaps_.emplace(oldest.base, footprint(oldest.size)).first;
+  auto gap = gaps_.emplace(oldest.base, footprint(oldest)).first;
   auto next = std::next(gap);
   if (next != gaps_.end() && gap->first + gap->second == next->first) {
     gap->second += next->second;

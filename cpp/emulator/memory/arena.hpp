@@ -17,7 +17,9 @@ class arena {
  public:
   // Maps the memory file at `base` if `is_host_visible` (pinned and managed memory). Otherwise
   // `base` stays inaccessible and the file is mapped elsewhere.
-  arena(address base, std::uint64_t bytes, bool is_host_visible);
+  // The seed of the sizes of red zones; nothing: each has the minimum.
+  arena(address base, std::uint64_t bytes, bool is_host_visible,
+        std::optional<std::uint64_t> zone_seed);
   ~arena();
   arena(const arena&) = delete;  // owns a mapping
   arena& operator=(const arena&) = delete;
@@ -47,8 +49,12 @@ class arena {
   void discard(block unused) const noexcept;
 
  private:
+  // Returns the bytes that a block occupies: its own bytes and the red zone after it.
+  std::uint64_t footprint(block of) const noexcept;
+
   address base_;
   std::uint64_t bytes_;
+  std::optional<std::uint64_t> zone_seed_;
   std::uint64_t view_offset_ = 0;  // from an address to its byte in this process, modulo 2^64
   int file_ = -1;
   std::map<address, std::uint64_t> gaps_;  // free ranges: begin -> bytes

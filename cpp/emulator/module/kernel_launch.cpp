@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "emulator/driver/driver.hpp"
 #include "emulator/exec/code.hpp"
@@ -38,6 +40,7 @@ exec::run_options options_for(driver& d, stream& target) {
   options.check_races = d.settings.checks_for(check::race);
   options.records_accesses = d.settings.checks_for(check::hazard);
   options.check_barriers = d.settings.checks_for(check::barrier);
+  options.check_neighbors = d.settings.checks_for(check::neighbor);
   options.check_init = d.settings.checks_for(check::init);
   options.copies_are_late = d.settings.mode == run_mode::adversarial;
   options.print = [&owner](std::string_view record) { owner.print(record); };
@@ -116,6 +119,17 @@ failure kernel_launch::execute(stream& target) {
   auto result = exec::run(d.memory, request, options_for(d, target));
   d.instructions.fetch_add(result.instructions, std::memory_order_relaxed);
   if (!result.accesses.empty()) add_accesses(d, target, result.accesses);
+  if (result.writes) {
+    const auto& [grid, block] = std::tie(request.grid, request.block);
+    d.writes.add({title(),
+                  site_,
+                  {grid.x, grid.y, grid.z},
+                  {block.x, block.y, block.z},
+                  0,
+                  0,
+                  std::move(result.writes),
+                  d.memory.next_sequence()});
+  }
   for (const report::fault& finding : result.findings) d.faults.record(finding);
   if (!result.fault) return {};
   const auto kind = result.fault->kind;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emulator/exec/schedule/run.hpp"
+#include "emulator/object/current_call.hpp"
 #include "emulator/stream/operation.hpp"
 
 namespace halfwarp::emulator {
@@ -36,7 +37,8 @@ class kernel_launch final : public operation {
       : function_{function_handle},
         code_{std::move(code)},
         request_{request},
-        parameters_{std::move(parameters)} {}
+        parameters_{std::move(parameters)},
+        site_{call_site()} {}
   failure execute(stream& target) override;
   void describe(CUgraphNodeParams& params) const override;
   std::string title() const override;
@@ -46,6 +48,7 @@ class kernel_launch final : public operation {
   std::shared_ptr<exec::executable> code_;  // owns the kernel
   exec::launch_request request_;
   mutable parameter_block parameters_;
+  std::string site_;                     // of the launch, if sites are traced
   mutable std::vector<void*> pointers_;  // to each parameter; filled by describe
 };
 

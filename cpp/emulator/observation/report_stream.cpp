@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes reports as text, or as JSON lines if the path ends in .jsonl.
+// Writes reports as text, as JSON lines if the path ends in .jsonl, or as a SARIF log.
 #include "emulator/observation/report_stream.hpp"
 
 #include <fcntl.h>
@@ -53,25 +53,41 @@ void write_earlier(json_writer& json, const report::earlier_access& access) {
 }  // namespace
 
 report_stream::report_stream(std::string target)
-    : target_{std::move(target)}, as_json_{target_.ends_with(".jsonl")} {}
+    : target_{std::move(target)},
+      as_json_{target_.ends_with(".jsonl")},
+      as_sarif_{target_.ends_with(".sarif")} {}
+
+void report_stream::open() {
+  if (file_ >= 0) return;
+  const int end = as_sarif_ ? 0 : O_APPEND;
+  file_ = target_ == "stderr" ? STDERR_FILENO
+                              : ::open(target_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | end, 0644);
+  if (file_ >= 0) return;
+  file_ = STDERR_FILENO;
+  as_sarif_ = false;
+  write_all(file_, "emulator: cannot write reports to '" + target_ + "'; they follow here\n");
+}
+
+// Writes the whole log, so that the file is valid whenever the process ends.
+void report_stream::rewrite(const report::fault& record) {
+  const std::lock_guard lock{mutex_};
+  open();
+  ++written_[std::string{report::name(record.kind)}];
+  if (!as_sarif_) return write_all(file_, report::full_text(record));
+  log_.add(record);
+  if (ftruncate(file_, 0) == 0 && lseek(file_, 0, SEEK_SET) == 0) write_all(file_, log_.text());
+}
 
 void report_stream::write(std::string_view kind, const std::string& text) {
   const std::lock_guard lock{mutex_};
-  if (file_ < 0) {
-    file_ = target_ == "stderr"
-                ? STDERR_FILENO
-                : ::open(target_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (file_ < 0) {
-      file_ = STDERR_FILENO;
-      write_all(file_, "emulator: cannot write reports to '" + target_ + "'; they follow here\n");
-    }
-  }
+  open();
   const auto [tally, is_new] = written_.try_emplace(std::string{kind});
   ++tally->second;
   write_all(file_, text);
 }
 
 void report_stream::note(std::string_view kind, std::string_view text) {
+  if (as_sarif_) return write_all(STDERR_FILENO, "emulator: " + std::string{text} + "\n");
   if (!as_json_) return write(kind, "emulator: " + std::string{text} + "\n");
   json_writer json;
   json.open_object().member("kind", kind).member("text", text).close();
@@ -79,6 +95,7 @@ void report_stream::note(std::string_view kind, std::string_view text) {
 }
 
 void report_stream::fault(const report::fault& record) {
+  if (as_sarif_) return rewrite(record);
   write(report::name(record.kind), as_json_ ? to_json(record) + "\n" : report::full_text(record));
 }
 

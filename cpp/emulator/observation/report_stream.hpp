@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "emulator/observation/sarif.hpp"
 #include "emulator/report/fault.hpp"
 
 namespace halfwarp::emulator {
@@ -29,11 +30,14 @@ class report_stream {
   std::map<std::string, std::uint64_t, std::less<>> written() const;
 
  private:
+  void open();
   void write(std::string_view kind, const std::string& text);
+  void rewrite(const report::fault& record);
 
   std::string target_;
   int file_ = -1;
-  bool as_json_;
+  bool as_json_, as_sarif_;
+  sarif_log log_;
   mutable std::mutex mutex_;
   std::map<std::string, std::uint64_t, std::less<>> written_;
 };

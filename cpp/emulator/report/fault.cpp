@@ -51,6 +51,7 @@ constexpr fault_entry faults[] = {
     {fault_kind::async_copy, "async-copy", CUDA_SUCCESS, false},
     {fault_kind::barrier, "barrier", CUDA_SUCCESS, false},
     {fault_kind::hazard, "hazard", CUDA_SUCCESS, false},
+    {fault_kind::neighbor, "neighbor", CUDA_SUCCESS, false},
 };
 
 constexpr bool is_in_order() {

@@ -46,6 +46,7 @@ enum class fault_kind : std::uint8_t {
   async_copy,     // an access to the target of an asynchronous copy before the wait
   barrier,        // threads used a barrier or a mask of lanes wrongly
   hazard,         // two operations touched the same bytes without order between them
+  neighbor,       // an access landed in another object than that of its pointer
 };
 
 std::string_view name(fault_kind kind) noexcept;  // "out-of-bounds", ...

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "emulator/settings/injection_rule.hpp"
+#include "emulator/settings/suppressions.hpp"
 
 namespace halfwarp::emulator {
 namespace {
@@ -27,10 +28,10 @@ constexpr named<run_mode> modes[] = {{"eager", run_mode::eager},
                                      {"async", run_mode::async},
                                      {"adversarial", run_mode::adversarial},
                                      {"null", run_mode::null}};
-constexpr named<unsigned> check_names[] = {{"memory", check::memory},  {"sync", check::sync},
-                                           {"leak", check::leak},      {"race", check::race},
-                                           {"init", check::init},      {"hazard", check::hazard},
-                                           {"barrier", check::barrier}};
+constexpr named<unsigned> check_names[] = {
+    {"memory", check::memory},   {"sync", check::sync},        {"leak", check::leak},
+    {"race", check::race},       {"init", check::init},        {"hazard", check::hazard},
+    {"barrier", check::barrier}, {"neighbor", check::neighbor}};
 constexpr named<unsigned> trace_names[] = {{"api", trace::api}, {"site", trace::site}};
 constexpr named<destroyed_use> destroyed_uses[] = {{"report", destroyed_use::report},
                                                    {"abort", destroyed_use::abort},
@@ -195,7 +196,8 @@ const entry entries[] = {
        return assign(o.checks, read_set(check_names, t, check::all));
      },
      [](const options& o) { return show_set(check_names, o.checks); },
-     "a comma-separated set of memory, sync, leak, race, init, hazard and barrier; all; none"},
+     "a comma-separated set of memory, sync, leak, race, init, hazard, barrier and neighbor; all; "
+     "none"},
     {"fail",
      [](options& o, std::string_view t) {
        std::string problem;
@@ -224,6 +226,16 @@ const entry entries[] = {
        return !t.empty();
      },
      [](const options& o) { return o.report; }, "stderr or the path of a file"},
+    {"suppress",
+     [](options& o, std::string_view t) {
+       o.suppress = t;
+       return suppressions::read(o.suppress).has_value();
+     },
+     [](const options& o) { return o.suppress; },
+     "the path of a file of rules 'kind kernel-glob file-glob[:line] reason'"},
+    {"strict",
+     [](options& o, std::string_view t) { return assign(o.is_strict, find_named(booleans, t)); },
+     [](const options& o) { return std::string{o.is_strict ? "1" : "0"}; }, "0 or 1"},
     {"destroyed",
      [](options& o, std::string_view t) {
        return assign(o.destroyed, find_named(destroyed_uses, t));

@@ -17,8 +17,8 @@ enum class run_mode : std::uint8_t { eager, async, adversarial, null };
 // The bits of option `check`.
 namespace check {
 inline constexpr unsigned memory = 1, sync = 2, leak = 4, race = 8, init = 16, hazard = 32,
-                          barrier = 64;
-inline constexpr unsigned all = memory | sync | leak | race | init | hazard | barrier;
+                          barrier = 64, neighbor = 128;
+inline constexpr unsigned all = memory | sync | leak | race | init | hazard | barrier | neighbor;
 }  // namespace check
 
 // The reaction to the use of a destroyed handle: report and fail the test, report and abort like
@@ -44,6 +44,8 @@ struct options {
   unsigned traces = 0;
   std::uint64_t step_limit = std::uint64_t{1} << 36;
   std::string report = "stderr";
+  std::string suppress;    // path of the rules of known findings
+  bool is_strict = false;  // a finding fails its operation
   destroyed_use destroyed = destroyed_use::report;
   bool fork_in_init = false;  // cuInit runs a program, as a GPU driver may
 

@@ -168,6 +168,19 @@ void copy_states(const memory_area& to, const memory_area& from, const stream& t
 
 }  // namespace
 
+namespace {
+
+// Records a write that no kernel made, for questions about the writer of bytes.
+void note_write(const memory_area& to, const operation& by) {
+  driver& d = the_driver();
+  if (!d.settings.checks_for(check::race) || to.array || to.is_pageable) return;
+  const std::uint64_t bytes =
+      (to.slices - 1) * to.slice_pitch + (to.rows - 1) * to.pitch + to.row_bytes;
+  d.writes.add({by.title(), {}, {}, {}, to.first, bytes, nullptr, d.memory.next_sequence()});
+}
+
+}  // namespace
+
 failure copy_memory::execute(stream& target) {
   if (const auto problem = check_area(to_)) {
     return area_failure("copy", to_, *problem, target, true);
@@ -177,6 +190,7 @@ failure copy_memory::execute(stream& target) {
   }
   copy_area(to_, from_);
   copy_states(to_, from_, target);
+  note_write(to_, *this);
   return {};
 }
 
@@ -247,6 +261,7 @@ failure fill_memory::execute(stream& target) {
   if (const auto problem = check_area(target_)) {
     return area_failure("memset", target_, *problem, target, true);
   }
+  note_write(target_, *this);
   std::byte* const base = bytes_at(target_);
   const memory::written_bytes* const states = the_driver().memory.states();
   for_each_row(target_, [&](std::uint64_t offset) {

@@ -19,6 +19,7 @@ from cuda.core.emulation.control import (
     last_fault,
     leaks,
     options,
+    origin,
     repair,
     reset,
     settle,
@@ -40,6 +41,7 @@ from cuda.core.emulation.records import (
     EarlierAccess,
     Fault,
     Leak,
+    Origin,
 )
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "EarlierAccess",
     "Fault",
     "Leak",
+    "Origin",
     "Rule",
     "enable",
     "error_text",
@@ -57,6 +60,7 @@ __all__ = [
     "last_fault",
     "leaks",
     "options",
+    "origin",
     "post_event",
     "repair",
     "reset",

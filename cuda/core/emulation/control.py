@@ -7,11 +7,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from cuda.core.emulation import library
-from cuda.core.emulation.records import Allocation, EarlierAccess, Fault, Leak
+from cuda.core.emulation.records import Allocation, EarlierAccess, Fault, Leak, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import SupportsInt
+
+    from cuda.core import Buffer
 
     _Option = bool | int | str | Iterable[str]
 
@@ -25,9 +27,9 @@ def enable(**options: _Option) -> None:
     ----------
     **options
         ``devices``, ``cc``, ``memory``, ``mode``, ``seed``, ``threads``, ``check``, ``fail``,
-        ``trace``, ``step_limit``, ``report``, ``destroyed``, ``fork_in_init``,
-        ``multiprocessors``. The variables ``HALFWARP_EMULATOR_...`` supply omitted options;
-        otherwise defaults apply. An option with several values accepts a set.
+        ``trace``, ``step_limit``, ``report``, ``suppress``, ``strict``, ``destroyed``,
+        ``fork_in_init``, ``multiprocessors``. The variables ``HALFWARP_EMULATOR_...`` supply
+        omitted options; otherwise defaults apply. An option with several values accepts a set.
 
     Raises
     ------
@@ -91,6 +93,40 @@ def faults() -> list[Fault]:
     """
     records = library.record("faults") if library.is_running() else None
     return [_fault(each) for each in records or []]
+
+
+def origin(buffer: Buffer | int, offset: int = 0, size: int = 4) -> list[Origin]:
+    """Return the last writer of each word of a range of device memory, with ``check="race"``.
+
+    Blocks the host.
+
+    Words that no kernel, copy or memset wrote since their allocation are left out. At most 4096
+    words are examined.
+
+    Parameters
+    ----------
+    buffer
+        The buffer, or its address.
+    offset, size
+        The range, in bytes.
+
+    Raises
+    ------
+    RuntimeError
+        If the option ``check`` does not contain ``race``.
+    """
+    if not {"race", "all"} & set(options()["check"].split(",")):
+        raise RuntimeError(
+            "the writers of memory are unknown: select the check, for instance with "
+            "HALFWARP_EMULATOR_CHECK=race"
+        )
+    settle()
+    address = buffer if isinstance(buffer, int) else int(buffer.handle)
+    records = library.origins(address + offset, size) if library.is_running() else []
+    for record in records:
+        for name in ("block_index", "thread"):
+            record[name] = tuple(record[name])
+    return [Origin(**record) for record in records]
 
 
 def _fault(record: dict[str, Any]) -> Fault:

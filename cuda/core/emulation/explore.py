@@ -38,7 +38,7 @@ def options_for(seed):
     """Return the options of a run as environment variables."""
     chosen = {"MODE": "adversarial", "SEED": str(seed)}
     if library.PREFIX + "CHECK" not in os.environ:
-        chosen["CHECK"] = "memory,sync,race,init,hazard,barrier"
+        chosen["CHECK"] = "memory,sync,race,init,hazard,barrier,neighbor"
     return {library.PREFIX + name: value for name, value in chosen.items()}
 
 

@@ -230,6 +230,14 @@ def error_text(code):
     return _text(load().halfwarp_emulator_error_text, code)
 
 
+def origins(address, size):
+    """Return the writers of a range of device memory as Python objects."""
+    import ctypes
+
+    first, size = ctypes.c_uint64(address), ctypes.c_uint64(size)
+    return json.loads(_text(load().halfwarp_emulator_origins, first, size))
+
+
 def device_table():
     return json.loads(_text(load().halfwarp_emulator_device_table))
 

@@ -59,6 +59,33 @@ class EarlierAccess:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """The last write of a word of device memory.
+
+    Attributes
+    ----------
+    offset : int
+        Distance of the word from the start of the range, in bytes.
+    operation, created_at : str
+        The kernel, copy or memset, and the source line of the launch, with ``trace="site"``.
+    block_index, thread : tuple of int
+        The thread of a kernel.
+    ptx_line, source_file, source_line, instruction : int, str, int, str
+        Position of the store in the kernel.
+    """
+
+    offset: int
+    operation: str
+    created_at: str
+    block_index: _Extent
+    thread: _Extent
+    ptx_line: int
+    source_file: str
+    source_line: int
+    instruction: str
+
+
+@dataclass(frozen=True)
 class Fault:
     """An error of a kernel or stream copy, or the use of freed memory or destroyed handles.
 

@@ -51,7 +51,10 @@ def main():
     device = Device(0)
     device.set_current()
     stream = device.create_stream()
-    cases = planted.CASES | planted.CORRECT
+    groups = ("CASES", "LANDINGS", "RACES", "CORRECT")
+    cases = {}
+    for group in groups:
+        cases |= getattr(planted, group, {})
     findings = {}
     for name in sys.argv[2:] or cases:
         case = cases[name]

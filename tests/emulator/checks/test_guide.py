@@ -9,10 +9,16 @@ from pathlib import Path
 import pytest
 
 PROGRAMS = Path(__file__).parents[3] / "docs/guide/checks"
-KINDS = {"race": "race", "init": "uninitialized", "hazard": "hazard", "barrier": "barrier"}
+KINDS = {
+    "race": "race",
+    "init": "uninitialized",
+    "hazard": "hazard",
+    "barrier": "barrier",
+    "neighbor": "neighbor",
+}
 
 
-def run(name, *arguments):
+def outputs(name, *arguments):
     done = subprocess.run(
         [sys.executable, f"{name}.py", *arguments],
         env={
@@ -26,7 +32,12 @@ def run(name, *arguments):
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    reports = done.stderr.splitlines()
+    return done.stdout, done.stderr
+
+
+def run(name, *arguments):
+    _, errors = outputs(name, *arguments)
+    reports = errors.splitlines()
     return [line for line in reports if line.startswith(tuple(f"{k}: " for k in KINDS.values()))]
 
 
@@ -39,3 +50,12 @@ def test_the_mistake_is_reported(name):
 @pytest.mark.parametrize("name", KINDS)
 def test_the_corrected_program_has_no_report(name):
     assert run(name, "corrected") == []
+
+
+def test_the_writer_of_a_value_is_printed():
+    output, _ = outputs("origin")
+    lines = output.splitlines()
+    assert [line.rpartition(" ")[0] for line in lines] == [
+        "kernel 'k' (0, 0, 0) (4, 0, 0)",
+        "kernel 'k' (0, 0, 0) (5, 0, 0)",
+    ]

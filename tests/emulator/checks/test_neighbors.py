@@ -1,23 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accesses beside an allocation or variable are faults with every set of checks."""
+"""The reports about another object name the object of the pointer and the distance."""
 
-import pytest
-
-from .planted.neighbors import CASES, CORRECT
 from .run_cases import run_all
 
 
-@pytest.fixture(scope="module")
-def findings():
-    return run_all("neighbors", check="all")
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_an_access_beside_its_object_is_found(findings, name):
-    reports = findings[name]["mistake"]
-    assert reports and reports[0].startswith("out-of-bounds ")
-
-
-@pytest.mark.parametrize("name", [*CASES, *CORRECT])
-def test_an_access_inside_is_no_fault(findings, name):
-    assert findings[name]["twin"] == []
+def test_a_report_names_the_object_and_the_distance():
+    findings = run_all("neighbors", "before_the_allocation", check="neighbor")
+    (report,) = findings["before_the_allocation"]["mistake"]
+    lines = report.splitlines()
+    assert lines[0].startswith("neighbor: an address based on the allocation of 16384 bytes lies ")
+    assert lines[0].endswith("before its start, in kernel 'kernel'")
+    assert lines[1].startswith("  thread (0,0,0) of block (0,0,0) stores at ")
+    assert "compare the index with the number of elements" in report

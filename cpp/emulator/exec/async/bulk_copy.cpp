@@ -4,6 +4,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/async/bulk_start.hpp"
+#include "emulator/exec/check/race_checker.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -143,6 +144,13 @@ void start_to_barrier(warp& w, const instruction& instr, int lane, const bulk_ta
                "map both addresses to the same block");
   }
   copy.bytes = bytes;
+  if (auto* const races = w.block->launch->races) {
+    const auto by = static_cast<std::uint32_t>(lane);
+    for (const bulk_piece& piece : copy.pieces) {
+      races->record_copy(w, instr, by, piece.to, piece.bytes);
+    }
+    races->signal_copy(w, by, copy.barrier);
+  }
   if (!w.block->launch->options.copies_are_late) return copy.run();
   w.block->cluster->copies.add(std::move(copy));
 }

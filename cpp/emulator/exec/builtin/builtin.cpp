@@ -8,7 +8,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/builtin/device_runtime.hpp"
-#include "emulator/exec/check/init_checker.hpp"
+#include "emulator/exec/check/init/init_checker.hpp"
 #include "emulator/exec/schedule/state.hpp"
 
 namespace halfwarp::emulator::exec {

@@ -9,7 +9,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/builtin/builtin.hpp"
-#include "emulator/exec/check/init_checker.hpp"
+#include "emulator/exec/check/init/init_checker.hpp"
 #include "emulator/exec/schedule/state.hpp"
 
 namespace halfwarp::emulator::exec {

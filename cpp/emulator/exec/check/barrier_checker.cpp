@@ -28,7 +28,6 @@ void set(std::array<std::uint32_t, warp_size>& values, lane_mask lanes, std::uin
 void barrier_checker::begin(const block_state& block) {
   last_block_ = nullptr;
   blocks_[&block].assign(block.warps.size(), {});
-  copies_.begin(block);
 }
 
 std::vector<barrier_checker::stores>& barrier_checker::stores_of(const block_state& block) {
@@ -41,7 +40,6 @@ std::vector<barrier_checker::stores>& barrier_checker::stores_of(const block_sta
 
 // Records stores: a thread that stores behind a barrier did not return early.
 void barrier_checker::record(const warp_access& access) {
-  copies_.record(access);
   const memory_use use = access.site.shape.use;
   const warp& w = access.view;
   if (access.site.use != race_site::role::access || use == memory_use::load) return;
@@ -154,7 +152,7 @@ void barrier_checker::add_finding(const finding_key& key, report::fault finding)
 }
 
 std::vector<report::fault> barrier_checker::findings() const {
-  std::vector<report::fault> all = copies_.findings();
+  std::vector<report::fault> all;
   for (const auto& [key, finding] : findings_) all.push_back(finding);
   return all;
 }

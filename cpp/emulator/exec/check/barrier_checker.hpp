@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/exec/check/copy_checker.hpp"
 #include "emulator/exec/check/warp_access.hpp"
 #include "emulator/exec/warp.hpp"
 #include "emulator/report/fault.hpp"
@@ -24,7 +23,7 @@ struct barrier_state;
 // Used by one host thread.
 class barrier_checker {
  public:
-  explicit barrier_checker(const launch_state& launch) : launch_{launch}, copies_{launch} {}
+  explicit barrier_checker(const launch_state& launch) : launch_{launch} {}
   barrier_checker(const barrier_checker&) = delete;  // the launch owns one
 
   void begin(const block_state& block);
@@ -56,7 +55,6 @@ class barrier_checker {
   std::vector<stores>* last_stores_ = nullptr;  // of this block
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> follows_;
   std::map<finding_key, report::fault> findings_;
-  copy_checker copies_;
 };
 
 }  // namespace halfwarp::emulator::exec

@@ -6,6 +6,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/async/async.hpp"
+#include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/state.hpp"
 #include "emulator/exec/watch/access_shape.hpp"
@@ -61,13 +62,20 @@ void copy_checker::start(block_copies& copies, warp& w, const instruction& instr
   });
 }
 
-void copy_checker::wait(block_copies& copies, const warp& w, const instruction& instr,
-                        lane_mask lanes) {
+// A complete copy is a store by its thread.
+void copy_checker::wait(block_copies& copies, warp& w, const instruction& instr,
+                        lane_mask lanes) const {
   std::erase_if(copies.pending, [&](const copy& each) {
-    if (each.thread / warp_size != w.index || !(lanes >> each.thread % warp_size & 1)) return false;
-    if (instr.immediate < 0) return true;
+    const std::uint32_t lane = each.thread % warp_size;
+    if (each.thread / warp_size != w.index || !(lanes >> lane & 1)) return false;
     const auto allowed = static_cast<std::uint64_t>(instr.immediate);
-    return each.group + allowed < copies.groups[each.thread];
+    const bool is_complete =
+        instr.immediate < 0 || each.group + allowed < copies.groups[each.thread];
+    if (is_complete && launch_.races && each.end <= w.shared_bytes) {
+      const auto bytes = static_cast<std::uint32_t>(each.end - each.first);
+      launch_.races->record_copy(w, *each.by, lane, w.shared + each.first, bytes);
+    }
+    return is_complete;
   });
 }
 

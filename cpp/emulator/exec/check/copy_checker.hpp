@@ -42,7 +42,7 @@ class copy_checker {
   using finding_key = std::pair<const instruction*, const instruction*>;
 
   void start(block_copies& copies, warp& w, const instruction& instr, lane_mask lanes);
-  static void wait(block_copies& copies, const warp& w, const instruction& instr, lane_mask lanes);
+  void wait(block_copies& copies, warp& w, const instruction& instr, lane_mask lanes) const;
   void compare(const block_copies& copies, const warp_access& access);
   void add_finding(const warp& w, const instruction& instr, int lane, const copy& early,
                    std::uint64_t offset);

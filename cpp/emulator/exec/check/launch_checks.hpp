@@ -8,7 +8,9 @@
 
 #include "emulator/exec/check/access_recorder.hpp"
 #include "emulator/exec/check/barrier_checker.hpp"
-#include "emulator/exec/check/init_checker.hpp"
+#include "emulator/exec/check/copy_checker.hpp"
+#include "emulator/exec/check/init/init_checker.hpp"
+#include "emulator/exec/check/neighbor_checker.hpp"
 #include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/check/race_site.hpp"
 
@@ -29,14 +31,20 @@ class launch_checks {
     if (w.function != function_) select(*w.function);
     return concerns_[static_cast<std::size_t>(&instr - code_)] != 0;
   }
+  void begin(block_state& block);
   // Call before lanes execute an instruction. Its frame must be active.
   void record(warp& w, const instruction& instr, lane_mask lanes);
+
+  // Returns what the checks have found, in the order of the code.
+  std::vector<report::fault> findings() const;
 
   // If the check is selected.
   std::unique_ptr<race_checker> races;
   std::unique_ptr<init_checker> definedness;
   std::unique_ptr<access_recorder> accesses;
   std::unique_ptr<barrier_checker> barriers;
+  std::unique_ptr<neighbor_checker> neighbors;
+  std::unique_ptr<copy_checker> copies;  // also for races; its findings belong to barriers
 
  private:
   void select(const function_code& function);
@@ -44,6 +52,7 @@ class launch_checks {
   const launch_state& launch_;
   launch_sites sites_;
   std::vector<std::uint8_t> all_concerns_;  // by site
+  bool needs_patterns_ = false;
   // They refer to the function of the last instruction.
   const function_code* function_ = nullptr;
   const instruction* code_ = nullptr;

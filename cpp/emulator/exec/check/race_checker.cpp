@@ -43,6 +43,7 @@ bool is_exact(const launch_state& launch, const std::vector<race_site>& sites) {
 
 race_checker::race_checker(const launch_state& launch, const launch_sites& sites)
     : launch_{launch},
+      positions_{sites},
       sites_{sites.all},
       order_{launch.warps_per_block, is_exact(launch, sites_)} {}
 
@@ -60,6 +61,11 @@ race::block_order& race_checker::order_of(const warp& w) {
     last_order_ = &blocks_.at(w.block);
   }
   return *last_order_;
+}
+
+const race_site& race_checker::site_of(const warp& w, const instruction& instr) const {
+  const auto index = static_cast<std::size_t>(&instr - w.function->code.data());
+  return sites_[positions_.first_of(launch_, *w.function) + index];
 }
 
 std::uint32_t race_checker::number_of(const race_site& site) const {
@@ -88,13 +94,14 @@ void race_checker::record(const warp_access& access) {
 void race_checker::record_phase(const warp_access& access) {
   warp& w = access.view;
   const instruction& instr = access.instr;
-  const scope reach = access.site.reach;
   race::block_order& block = order_of(w);
   const auto operation = static_cast<phase_operation>(instr.immediate);
   if (operation == phase_operation::init || operation == phase_operation::invalidate) return;
   const std::uint64_t* offset = w.at<std::uint64_t>(instr.operand[4]);
   const bool is_test =
       operation == phase_operation::test || operation == phase_operation::test_parity;
+  // A copy of another block of the cluster signals a test of any scope.
+  const scope reach = is_test && block.cluster_first ? scope::gpu : access.site.reach;
   if (!is_test) order_.fence(block, w.index, reach);
   std::uint64_t last = 0;
   each_lane(access.lanes, [&](std::uint32_t lane) {
@@ -172,6 +179,29 @@ void race_checker::record_matrix(const warp_access& access) {
     }
     compare();
   }
+}
+
+void race_checker::record_copy(warp& w, const instruction& instr, std::uint32_t lane,
+                               const std::byte* to, std::uint32_t bytes) {
+  if (order_.segments.is_exhausted()) return;
+  const std::byte* const own = w.shared;
+  const bool is_own = to >= own && to < own + w.shared_bytes;
+  now_ = {&w, &instr, &site_of(w, instr)};
+  now_.lanes = 1u << lane;
+  race::accessor by = accessor_of(true);
+  set_space(by, true);
+  for (std::uint32_t done = 0; done < bytes; done += 4) {
+    const auto cell = reinterpret_cast<std::uint64_t>(to + done);
+    const std::uint64_t offset = is_own ? static_cast<std::uint64_t>(to + done - own) : 0;
+    now_.words[lane] = {cell, offset, true};
+    shadow_.access(by, cell, std::min(bytes - done, 4u), lane);
+  }
+}
+
+void race_checker::signal_copy(const warp& w, std::uint32_t lane, const std::byte* barrier) {
+  race::block_order& block = order_of(w);
+  order_.fence(block, w.index, scope::gpu);
+  order_.release(block, w.index, lane, reinterpret_cast<std::uint64_t>(barrier), scope::gpu, true);
 }
 
 // Finds the host address of each lane's element. Leaves out local and inaccessible memory. Most
@@ -326,7 +356,8 @@ bool race_checker::is_failing_swap(std::uint32_t lane) {
 
 bool race_checker::stores_present_value(std::uint32_t lane) {
   const access_shape& shape = now_.site->shape;
-  if (shape.use != memory_use::store || lane >= warp_size) return false;
+  const bool is_in_register = shape.register_bytes != 0;
+  if (shape.use != memory_use::store || !is_in_register || lane >= warp_size) return false;
   return read_word(now_.words[lane].cell, shape.bytes) ==
          stored_value(*now_.view, now_.instr->operand[now_.element], shape, lane);
 }

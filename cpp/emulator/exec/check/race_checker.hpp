@@ -14,6 +14,7 @@
 #include "emulator/exec/check/shadow.hpp"
 #include "emulator/exec/check/warp_access.hpp"
 #include "emulator/report/fault.hpp"
+#include "emulator/report/launch_writes.hpp"
 
 namespace halfwarp::emulator::exec {
 
@@ -30,6 +31,11 @@ class race_checker final : private race::conflict_listener {
   void begin(const block_state& block);
   // Call before lanes execute an instruction. Its frame must be active.
   void record(const warp_access& access);
+  // Call when an asynchronous copy to shared memory counts as a store by a lane.
+  void record_copy(warp& w, const instruction& instr, std::uint32_t lane, const std::byte* to,
+                   std::uint32_t bytes);
+  // Call after that, if an mbarrier signals the copy.
+  void signal_copy(const warp& w, std::uint32_t lane, const std::byte* barrier);
   // Call when lanes arrive at a barrier, and when it opens.
   void arrive(const warp& w, std::uint32_t barrier, lane_mask lanes, bool waits);
   void open(const block_state& block, std::uint32_t barrier);
@@ -40,6 +46,7 @@ class race_checker final : private race::conflict_listener {
   void meet(const warp& w, const instruction& instr, lane_mask members);
 
   std::vector<report::fault> findings() const;
+  report::launch_writes writes() const;
 
  private:
   // The access that is compared with the shadow.
@@ -54,6 +61,7 @@ class race_checker final : private race::conflict_listener {
   };
   using finding_key = std::tuple<race::conflict, std::uint32_t, std::uint32_t>;
 
+  const race_site& site_of(const warp& w, const instruction& instr) const;
   std::uint32_t number_of(const race_site& site) const;
   race::block_order& order_of(const warp& w);
 
@@ -80,6 +88,7 @@ class race_checker final : private race::conflict_listener {
   static constexpr std::size_t max_findings = 100;
 
   const launch_state& launch_;
+  const launch_sites& positions_;
   const std::vector<race_site>& sites_;
   race::launch_order order_;
   race::shadow shadow_{*this};

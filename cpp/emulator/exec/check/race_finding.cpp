@@ -116,6 +116,37 @@ void race_checker::add_finding(const finding_key& key, std::optional<cell> first
   findings_.emplace(key, std::move(f));
 }
 
+// Shared memory is left out: its host address belongs to no device.
+report::launch_writes race_checker::writes() const {
+  report::launch_writes result;
+  std::map<std::uint32_t, std::uint32_t> place_of;  // by site
+  std::uint32_t last_site = ~0u, place = 0;
+  const memory::address_space& space = launch_.space;
+  const auto device = static_cast<int>(launch_.request.entry->owner().device);
+  const memory::address base = space.device_arena_base(device);
+  const auto host = reinterpret_cast<std::uint64_t>(space.view(base));
+  shadow_.each_writer([&](std::uint64_t at, std::uint32_t bytes, cell writer) {
+    if (at - host >= memory::arena_bytes) return;
+    if (writer.site() != last_site) {
+      last_site = writer.site();
+      const auto next = static_cast<std::uint32_t>(result.places.size());
+      const auto [known, is_new] = place_of.try_emplace(last_site, next);
+      if (is_new) result.places.push_back(describe(writer));
+      place = known->second;
+    }
+    const auto lane = std::countr_zero(race::lanes_named(writer.lane()));
+    const std::uint32_t thread =
+        order_.segments.warp_of(writer.segment()) * warp_size + static_cast<std::uint32_t>(lane);
+    const report::launch_writes::entry added{
+        at - host + base, bytes, order_.segments.block_of(writer.segment()),
+        thread,           place, writer.kind() == cell_kind::run};
+    if (result.entries.empty() || !result.entries.back().extend(added)) {
+      result.entries.push_back(added);
+    }
+  });
+  return result;
+}
+
 std::vector<report::fault> race_checker::findings() const {
   std::vector<report::fault> all;
   for (const auto& [key, finding] : findings_) all.push_back(finding);

@@ -3,6 +3,7 @@
 #include "emulator/exec/check/race_site.hpp"
 
 #include "emulator/exec/async/async.hpp"
+#include "emulator/exec/async/bulk_site.hpp"
 #include "emulator/exec/matrix/matrix_site.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
@@ -43,6 +44,15 @@ bool is_barrier_zero(const function_code& function, operand_slot slot) {
   return *reinterpret_cast<const std::uint32_t*>(function.constants.data() + ~slot) == 0;
 }
 
+// The words of an asynchronous copy, whose values are in no register.
+access_shape shape_of_copy() {
+  access_shape shape;
+  shape.use = memory_use::store;
+  shape.bytes = 4;
+  shape.is_shared = true;
+  return shape;
+}
+
 // The words of a matrix that the lanes of a warp access together.
 access_shape shape_of_rows(bool is_store) {
   access_shape shape;
@@ -75,6 +85,13 @@ race_site make_race_site(const ptx::module& owner, const function_code& function
   if (!has_handler) return site;
   if (instr.run == &run_copy || instr.run == &run_commit_copies || instr.run == &run_wait_copies) {
     site.use = race_site::role::copy;
+    site.shape = shape_of_copy();
+    return site;
+  }
+  const bool is_bulk =
+      instr.run == &run_bulk_copy || instr.run == &run_tensor_copy || instr.run == &run_async_store;
+  if (is_bulk) {
+    site.shape = shape_of_copy();
     return site;
   }
   if (instr.run == &run_phase_barrier || instr.run == &run_copy_arrive) {

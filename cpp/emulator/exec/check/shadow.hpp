@@ -2,10 +2,12 @@
 // The cells of the memory that a launch accesses, and what one access of a warp does to them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "emulator/exec/check/order.hpp"
 
@@ -66,10 +68,43 @@ class shadow {
   // Returns the writer of a word, for strong reads that observe it.
   cell writer_of(std::uint64_t address);
 
+  // Visits the last writers in ascending order: the host address, the number of bytes, the cell.
+  template <class Visitor>
+  void each_writer(Visitor&& visit) const {
+    std::vector<std::uint64_t> numbers;
+    for (const auto& [number, p] : pages_) numbers.push_back(number);
+    std::ranges::sort(numbers);
+    for (const std::uint64_t number : numbers) {
+      const page* const p = pages_.at(number).get();
+      for (std::uint32_t i = 0; i < page_words / line_words; ++i) {
+        const std::uint64_t first = number * page_bytes + std::uint64_t{i} * line_words * 4;
+        if (p->writer[i].kind() == cell_kind::words) {
+          for (std::uint32_t n = 0; n < line_words; ++n) {
+            visit_word(first + std::uint64_t{n} * 4, p->words->writer[i * line_words + n], visit);
+          }
+        } else if (p->writer[i].segment()) {
+          visit(first, line_words * 4, p->writer[i]);
+        }
+      }
+    }
+  }
+
  private:
   struct bytes_of_word {
     std::array<cell, 4> writer, reader;
   };
+
+  template <class Visitor>
+  void visit_word(std::uint64_t first, cell writer, Visitor&& visit) const {
+    if (writer.kind() != cell_kind::split) {
+      if (writer.segment()) visit(first, 4, writer);
+      return;
+    }
+    const auto& parts = split_words_.at(first / 4).writer;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      if (parts[i].segment()) visit(first + i, 1, parts[i]);
+    }
+  }
 
   page& page_of(std::uint64_t address);
   void access_slowly(const accessor& by, page& p, std::uint64_t address, std::uint32_t bytes,

@@ -2,10 +2,29 @@
 // Finds the pattern of the addresses of a warp.
 #include "emulator/exec/check/warp_access.hpp"
 
+#include <cstring>
+
 namespace halfwarp::emulator::exec {
 namespace {
 
 using pattern = warp_access::pattern;
+
+// Returns whether the addresses of half a warp are `start`, `start + step` and so on. Compares
+// words of 64 bits: one or two addresses.
+template <class Address>
+bool are_steps(const Address* addresses, std::uint64_t step) {
+  constexpr std::uint64_t count = sizeof(std::uint64_t) / sizeof(Address);
+  constexpr std::uint64_t each = count == 2 ? 0x1'0000'0001 : 1;
+  std::uint64_t expected = addresses[0] * each + (count == 2 ? step << 32 : 0), difference = 0;
+  const std::uint64_t increment = count * step * each;
+  for (std::uint32_t i = 0; i < half_warp; i += count) {
+    std::uint64_t word;
+    std::memcpy(&word, addresses + i, sizeof(word));
+    difference |= word ^ expected;
+    expected += increment;
+  }
+  return difference == 0;
+}
 
 // Returns whether all lanes of a half are active or none. Sets its pattern and first address.
 template <class Address>
@@ -13,16 +32,11 @@ bool find_half(warp_access& access, std::uint32_t first) {
   const lane_mask lanes = access.lanes >> first & 0xffff;
   if (lanes != 0xffff) return lanes == 0;
   const Address* const at = access.view.at<Address>(access.instr.operand[4]) + first;
-  const Address start = at[0], step = access.bytes;
-  Address of_run = 0, of_uniform = 0;
-  for (std::uint32_t i = 0; i < half_warp; ++i) {
-    of_run |= at[i] ^ static_cast<Address>(start + i * step);
-    of_uniform |= at[i] ^ start;
-  }
-  if (of_run && of_uniform) return false;
+  const bool is_run = are_steps(at, access.bytes);
+  if (!is_run && !are_steps(at, 0)) return false;
   warp_access::half& part = access.halves[first / half_warp];
-  part.kind = of_run ? pattern::uniform : pattern::run;
-  part.address = static_cast<Address>(start + static_cast<Address>(access.instr.immediate));
+  part.kind = is_run ? pattern::run : pattern::uniform;
+  part.address = static_cast<Address>(at[0] + static_cast<Address>(access.instr.immediate));
   return true;
 }
 
@@ -31,7 +45,6 @@ bool find_half(warp_access& access, std::uint32_t first) {
 void find_pattern(warp_access& access) {
   warp& w = access.view;
   const access_shape& shape = access.site.shape;
-  access.bytes = shape.bytes * elements_of(access.instr, shape);
   const auto find = shape.is_narrow ? &find_half<std::uint32_t> : &find_half<std::uint64_t>;
   if (!find(access, 0) || !find(access, half_warp)) return;
   const range_cache& cached = w.ranges[access.instr.cache];

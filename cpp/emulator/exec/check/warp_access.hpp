@@ -39,7 +39,7 @@ struct warp_access {
   }
 };
 
-// Sets the addresses of an access, unless its lanes have no pattern.
+// Sets the addresses of an access whose bytes are set, unless its lanes have no pattern.
 void find_pattern(warp_access& access);
 
 }  // namespace halfwarp::emulator::exec

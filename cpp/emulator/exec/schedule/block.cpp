@@ -8,9 +8,7 @@
 #include <utility>
 
 #include "emulator/exec/access.hpp"
-#include "emulator/exec/check/barrier_checker.hpp"
-#include "emulator/exec/check/init_checker.hpp"
-#include "emulator/exec/check/race_checker.hpp"
+#include "emulator/exec/check/launch_checks.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
 #include "emulator/exec/schedule/order.hpp"
@@ -194,9 +192,7 @@ void begin(block_state& block, std::uint64_t number) {
     start.top_frame = entry;
     w.splits.add(start);
   }
-  if (launch.races) launch.races->begin(block);
-  if (launch.definedness) launch.definedness->begin(block);
-  if (launch.barriers) launch.barriers->begin(block);
+  if (launch.checks) launch.checks->begin(block);
 }
 
 block_progress run_round(block_state& block) {

@@ -313,10 +313,6 @@ class grid_workspace {
   memory::address base_ = 0;
 };
 
-void add_findings(outcome& result, std::vector<report::fault> findings) {
-  std::ranges::move(findings, std::back_inserter(result.findings));
-}
-
 std::uint32_t stack_bytes(const kernel_code& code, const run_options& options) {
   std::uint32_t bytes = code.local_bytes;
   if (code.is_recursive && options.stack_bytes > bytes) bytes = options.stack_bytes;
@@ -380,9 +376,8 @@ outcome run_grid(memory::address_space& space, const launch_request& request,
   for (std::thread& helper : helpers) helper.join();
 
   result.fault = launch.fault;
-  if (launch.races) add_findings(result, launch.races->findings());
-  if (launch.definedness) add_findings(result, launch.definedness->findings());
-  if (launch.barriers) add_findings(result, launch.barriers->findings());
+  if (checks) result.findings = checks->findings();
+  if (launch.races) result.writes = std::make_shared<report::launch_writes>(launch.races->writes());
   if (checks && checks->accesses) result.accesses = checks->accesses->ranges();
   result.instructions = launch.executed;
   result.was_canceled = launch.was_canceled;
@@ -452,7 +447,8 @@ class grid_tree {
     result_.fault = std::move(one.fault);
     result_.was_canceled = one.was_canceled;
     result_.instructions += one.instructions;
-    add_findings(result_, std::move(one.findings));
+    std::ranges::move(one.findings, std::back_inserter(result_.findings));
+    if (!result_.writes) result_.writes = std::move(one.writes);
     std::ranges::move(one.accesses, std::back_inserter(result_.accesses));
   }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 #include "emulator/exec/executable.hpp"
 #include "emulator/memory/address_space.hpp"
 #include "emulator/report/fault.hpp"
+#include "emulator/report/launch_writes.hpp"
 
 namespace halfwarp::emulator::memory {
 class device_heap;
@@ -65,6 +67,7 @@ struct run_options {
   bool check_races = false;       // runs all blocks on the calling thread
   bool check_init = false;        // ... also; the address space must record written bytes
   bool check_barriers = false;    // ... also
+  bool check_neighbors = false;   // ... also
   bool records_accesses = false;  // ... also; fills outcome::accesses
   bool copies_are_late = false;   // asynchronous copies complete at the wait
   // Receives the text of each device printf call. Called by one host thread at a time. If null, the
@@ -90,9 +93,10 @@ struct run_options {
 
 struct outcome {
   std::optional<report::fault> fault;
-  std::vector<report::fault> findings;   // of checks, in the order of the code
-  std::vector<accessed_range> accesses;  // of global memory
-  std::uint64_t instructions = 0;        // thread-instructions executed
+  std::vector<report::fault> findings;                  // of checks, in the order of the code
+  std::vector<accessed_range> accesses;                 // of global memory
+  std::shared_ptr<const report::launch_writes> writes;  // of a launch with check_races
+  std::uint64_t instructions = 0;                       // thread-instructions executed
   bool was_canceled = false;
 };
 

@@ -170,9 +170,10 @@ void scheduler::run_head(driver_guard& guard, std::shared_ptr<stream> target) {
   } else {
     guard.unlock();
     delay_as_injected(rules_, *target);
-    const failure result = execute_guarded(*work, *target);
+    failure result = execute_guarded(*work, *target);
     guard.lock();
     if (result.fault) faults_.record(*result.fault);
+    if (faults_.take_failure() && !result) result = {CUDA_ERROR_LAUNCH_FAILED, true, {}};
     if (result) owner.fail(result);
   }
   --running_;

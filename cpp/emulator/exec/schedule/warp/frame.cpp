@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "emulator/exec/access.hpp"
-#include "emulator/exec/check/init_checker.hpp"
+#include "emulator/exec/check/init/init_checker.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "emulator/exec/access.hpp"
-#include "emulator/exec/check/init_checker.hpp"
+#include "emulator/exec/check/init/init_checker.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/state.hpp"
 #include "emulator/exec/watch/access_shape.hpp"

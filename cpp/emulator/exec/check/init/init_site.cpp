@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Derives from the name of a handler how it treats undefined values.
-#include "emulator/exec/check/init_site.hpp"
+#include "emulator/exec/check/init/init_site.hpp"
 
 #include <algorithm>
 #include <array>

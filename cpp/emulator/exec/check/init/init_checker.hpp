@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "emulator/exec/check/init_site.hpp"
+#include "emulator/exec/check/init/init_site.hpp"
 #include "emulator/exec/check/warp_access.hpp"
 #include "emulator/exec/warp.hpp"
 #include "emulator/report/fault.hpp"

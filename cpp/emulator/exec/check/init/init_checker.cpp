@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Follows loads, stores, atomic operations and calls.
-#include "emulator/exec/check/init_checker.hpp"
+#include "emulator/exec/check/init/init_checker.hpp"
 
 #include <algorithm>
 #include <bit>

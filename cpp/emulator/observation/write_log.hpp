@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers which operation and which thread wrote bytes, for option `check=race`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "emulator/memory/address_space.hpp"
+#include "emulator/report/launch_writes.hpp"
+
+namespace halfwarp::emulator {
+
+// Thread-safe. The oldest operations are discarded above the capacity.
+class write_log {
+ public:
+  struct operation {
+    std::string title, site;
+    std::array<std::uint32_t, 3> grid{}, block{};  // of a kernel
+    memory::address first = 0;                     // of another operation
+    std::uint64_t bytes = 0;
+    std::shared_ptr<const report::launch_writes> writes;  // null: not a kernel
+    std::uint64_t sequence = 0;                           // of the next allocation
+  };
+
+  void add(operation added);
+  // Returns a JSON array: the writer of each word of a range, in ascending order. Words that no
+  // recorded operation wrote since their allocation are left out.
+  std::string origins(const memory::address_space& space, memory::address first,
+                      std::uint64_t bytes) const;
+
+ private:
+  static constexpr std::size_t max_entries = 1 << 20;
+
+  mutable std::mutex mutex_;
+  std::deque<operation> operations_;  // the newest first
+  std::size_t entries_ = 0;
+};
+
+}  // namespace halfwarp::emulator
