@@ -143,3 +143,30 @@ def test_a_missing_script_is_a_plain_error(command, tmp_path):
     assert done.returncode == 2
     assert "there is no script" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+FORMS = """
+import numpy as np
+from cuda.core import Device, LaunchConfig, ObjectCode, launch
+device = Device()
+device.set_current()
+stream = device.create_stream()
+ptx = '''.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry both(.param .u32 n) {
+    .reg .f32 x; .reg .u32 a; .reg .pred p; ld.param.u32 a, [n]; mov.f32 x, 0f3F000000;
+    setp.eq.u32 p, a, 0; @p sin.approx.f32 x, x; @!p ex2.approx.f32 x, x; bar.sync 0; ret;
+}'''
+kernel = ObjectCode.from_ptx(ptx.encode()).get_kernel("both")
+launch(stream, LaunchConfig(grid=1, block=32), kernel, np.uint32(1))
+stream.sync()
+"""
+
+
+def test_fidelity_lists_the_forms_that_were_executed(command):
+    done = command("--fidelity", sys.executable, "-c", FORMS)
+    assert done.returncode == 0
+    assert "exact: bar, ld, mov, ret, setp" in done.stderr
+    assert "documented: ex2 (in both)" in done.stderr
+    assert "sin" not in done.stderr

@@ -18,6 +18,7 @@
 #include "emulator/device/device.hpp"
 #include "emulator/device/managed_ranges.hpp"
 #include "emulator/driver/callback_thread.hpp"
+#include "emulator/driver/findings/form_log.hpp"
 #include "emulator/image/registry.hpp"
 #include "emulator/memory/address_space.hpp"
 #include "emulator/object/object_table.hpp"
@@ -62,6 +63,7 @@ struct driver {
   report_stream report;
   fault_log faults;
   write_log writes;
+  form_log forms;  // if option `fidelity` is set
   injection rules;
   scheduler streams;
   std::map<unsigned, graphics_object> graphics;  // by the name of the graphics library

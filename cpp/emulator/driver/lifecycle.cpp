@@ -65,6 +65,7 @@ void at_exit() {
     d.report.note("exit", "the process ends with " + std::to_string(pending) +
                               " operations still queued; they are dropped");
   }
+  for (const std::string& line : d.forms.lines()) d.report.note("fidelity", line);
   if (d.settings.checks_for(check::leak)) report_leaks(d);
 }
 

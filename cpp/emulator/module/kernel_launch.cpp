@@ -42,6 +42,7 @@ exec::run_options options_for(driver& d, stream& target) {
   options.check_barriers = d.settings.checks_for(check::barrier);
   options.check_neighbors = d.settings.checks_for(check::neighbor);
   options.check_init = d.settings.checks_for(check::init);
+  options.records_forms = d.settings.fidelity;
   options.copies_are_late = d.settings.mode == run_mode::adversarial;
   options.print = [&owner](std::string_view record) { owner.print(record); };
   options.set_conditional = [&d, &owner](std::uint64_t handle, std::uint32_t value) {
@@ -131,6 +132,7 @@ failure kernel_launch::execute(stream& target) {
                   d.memory.next_sequence()});
   }
   for (const report::fault& finding : result.findings) d.faults.record(finding);
+  if (!result.forms.empty()) d.forms.add(short_name(request_.entry->name()), result.forms);
   if (!result.fault) return {};
   const auto kind = result.fault->kind;
   return {report::code(kind), report::is_sticky(kind), std::move(result.fault)};

@@ -47,6 +47,7 @@ struct options {
   std::string suppress;    // path of the rules of known findings
   bool is_strict = false;  // a finding fails its operation
   destroyed_use destroyed = destroyed_use::report;
+  bool fidelity = false;      // lists the forms of executed instructions at the end of the process
   bool fork_in_init = false;  // cuInit runs a program, as a GPU driver may
 
   [[nodiscard]] std::pair<int, int> capability_of(int device) const {

@@ -11,6 +11,7 @@ USAGE = """\
 usage: python -m cuda.core.emulation          print the device table
        python -m cuda.core.emulation run [--OPTION VALUE]... SCRIPT [ARG]...
        python -m cuda.core.emulation exec [--OPTION VALUE]... PROGRAM [ARG]...
+       python -m cuda.core.emulation --fidelity PROGRAM [ARG]...     list the PTX that it executed
        python -m cuda.core.emulation path     print a folder for LD_LIBRARY_PATH
        python -m cuda.core.emulation explore N [--] PROGRAM [ARG]...    run N seeds
        python -m cuda.core.emulation sarif [--suppress FILE] REPORTS.jsonl OUTPUT.sarif"""
@@ -39,6 +40,8 @@ def main(arguments):
     }
     if not arguments:
         return print_table()
+    if arguments[0] == "--fidelity":
+        return run_program(["--fidelity", "1", *arguments[1:]])
     if arguments[0] in commands:
         return commands[arguments[0]](arguments[1:])
     print(USAGE, file=sys.stdout if arguments[0] in ("-h", "--help") else sys.stderr)

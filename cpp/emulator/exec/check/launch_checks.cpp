@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "emulator/exec/check/warp_access.hpp"
+#include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/state.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -13,7 +14,8 @@ namespace halfwarp::emulator::exec {
 std::unique_ptr<launch_checks> launch_checks::create(const launch_state& launch) {
   const run_options& options = launch.options;
   const bool is_checked = options.check_races || options.check_init || options.records_accesses ||
-                          options.check_barriers || options.check_neighbors;
+                          options.check_barriers || options.check_neighbors ||
+                          options.records_forms;
   return is_checked ? std::make_unique<launch_checks>(launch) : nullptr;
 }
 
@@ -31,6 +33,10 @@ launch_checks::launch_checks(const launch_state& launch)
     const race_site& site = sites_.all[n];
     const bool changes_memory = definedness && definedness->changes_memory(n);
     all_concerns_.push_back(site.use != race_site::role::none || changes_memory);
+  }
+  if (options.records_forms) {
+    forms = std::make_unique<executed_forms>(*launch.request.entry->owner().source);
+    for (std::uint8_t& concern : all_concerns_) concern |= is_new;
   }
 }
 

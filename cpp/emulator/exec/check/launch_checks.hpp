@@ -9,6 +9,7 @@
 #include "emulator/exec/check/access_recorder.hpp"
 #include "emulator/exec/check/barrier_checker.hpp"
 #include "emulator/exec/check/copy_checker.hpp"
+#include "emulator/exec/check/executed_forms.hpp"
 #include "emulator/exec/check/init/init_checker.hpp"
 #include "emulator/exec/check/neighbor_checker.hpp"
 #include "emulator/exec/check/race_checker.hpp"
@@ -29,7 +30,12 @@ class launch_checks {
   // Returns whether `record` is needed for an instruction, even if all values are defined.
   bool concern(const warp& w, const instruction& instr) {
     if (w.function != function_) select(*w.function);
-    return concerns_[static_cast<std::size_t>(&instr - code_)] != 0;
+    std::uint8_t& concern = concerns_[static_cast<std::size_t>(&instr - code_)];
+    if (concern & is_new) [[unlikely]] {
+      forms->record(w.function->source->instructions[instr.source]);
+      concern &= static_cast<std::uint8_t>(~is_new);
+    }
+    return concern != 0;
   }
   void begin(block_state& block);
   // Call before lanes execute an instruction. Its frame must be active.
@@ -45,8 +51,12 @@ class launch_checks {
   std::unique_ptr<barrier_checker> barriers;
   std::unique_ptr<neighbor_checker> neighbors;
   std::unique_ptr<copy_checker> copies;  // also for races; its findings belong to barriers
+  std::unique_ptr<executed_forms> forms;
 
  private:
+  // A bit of a concern: the form of the instruction is not recorded.
+  static constexpr std::uint8_t is_new = 2;
+
   void select(const function_code& function);
 
   const launch_state& launch_;
@@ -56,7 +66,7 @@ class launch_checks {
   // They refer to the function of the last instruction.
   const function_code* function_ = nullptr;
   const instruction* code_ = nullptr;
-  const std::uint8_t* concerns_ = nullptr;
+  std::uint8_t* concerns_ = nullptr;
 };
 
 }  // namespace halfwarp::emulator::exec

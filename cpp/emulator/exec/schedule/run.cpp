@@ -379,6 +379,7 @@ outcome run_grid(memory::address_space& space, const launch_request& request,
   if (checks) result.findings = checks->findings();
   if (launch.races) result.writes = std::make_shared<report::launch_writes>(launch.races->writes());
   if (checks && checks->accesses) result.accesses = checks->accesses->ranges();
+  if (checks && checks->forms) result.forms = checks->forms->rows();
   result.instructions = launch.executed;
   result.was_canceled = launch.was_canceled;
   if (launch.children) children = launch.children->finish();
@@ -449,6 +450,7 @@ class grid_tree {
     result_.instructions += one.instructions;
     std::ranges::move(one.findings, std::back_inserter(result_.findings));
     if (!result_.writes) result_.writes = std::move(one.writes);
+    std::ranges::move(one.forms, std::back_inserter(result_.forms));
     std::ranges::move(one.accesses, std::back_inserter(result_.accesses));
   }
 

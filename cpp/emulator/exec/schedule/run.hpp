@@ -22,6 +22,9 @@
 namespace halfwarp::emulator::memory {
 class device_heap;
 }
+namespace halfwarp::emulator::ptx {
+struct instruction_row;
+}
 namespace halfwarp::emulator::texture {
 class binding_table;
 }
@@ -69,6 +72,7 @@ struct run_options {
   bool check_barriers = false;    // ... also
   bool check_neighbors = false;   // ... also
   bool records_accesses = false;  // ... also; fills outcome::accesses
+  bool records_forms = false;     // ... also; fills outcome::forms
   bool copies_are_late = false;   // asynchronous copies complete at the wait
   // Receives the text of each device printf call. Called by one host thread at a time. If null, the
   // text is discarded.
@@ -96,6 +100,7 @@ struct outcome {
   std::vector<report::fault> findings;                  // of checks, in the order of the code
   std::vector<accessed_range> accesses;                 // of global memory
   std::shared_ptr<const report::launch_writes> writes;  // of a launch with check_races
+  std::vector<const ptx::instruction_row*> forms;       // of executed instructions
   std::uint64_t instructions = 0;                       // thread-instructions executed
   bool was_canceled = false;
 };

@@ -93,6 +93,7 @@ class split_run {
     if constexpr (is_observed) {
       auto* definedness = view.block->launch->definedness;
       if (definedness && instr.kind != flow::next) definedness->record_flow(view, instr, f_.lanes);
+      if (view.block->launch->checks && active) view.block->launch->checks->concern(view, instr);
     }
     switch (instr.kind) {
       case flow::next:
