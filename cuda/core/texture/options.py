@@ -148,7 +148,7 @@ class MipmappedArrayOptions:
     Raises
     ------
     ValueError
-        If `shape` does not have this number of levels, or for the reasons of `OpaqueArrayOptions`.
+        If `num_levels` is less than 1, or for the reasons of `OpaqueArrayOptions`.
     """
 
     shape: tuple[int, ...]
@@ -166,9 +166,8 @@ class MipmappedArrayOptions:
             raise ValueError(f"num_levels must be >= 1, got {self.num_levels}")
         most = max(self.shape).bit_length()  # the driver clamps a larger number
         if self.num_levels > most:
-            raise ValueError(
-                f"num_levels must be from 1 to {most} for shape {self.shape}, got {self.num_levels}"
-            )
+            text = f"num_levels is {self.num_levels}, but shape {self.shape} has {most} levels"
+            warnings.warn(f"{text}: the driver creates no more", UserWarning, stacklevel=3)
 
 
 @dataclass
