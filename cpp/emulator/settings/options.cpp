@@ -228,8 +228,9 @@ const entry entries[] = {
      [](const options& o) { return o.report; }, "stderr or the path of a file"},
     {"suppress",
      [](options& o, std::string_view t) {
+       if (!t.empty() && !suppressions::read(std::string{t})) return false;
        o.suppress = t;
-       return suppressions::read(o.suppress).has_value();
+       return true;
      },
      [](const options& o) { return o.suppress; },
      "the path of a file of rules 'kind kernel-glob file-glob[:line] reason'"},

@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(
                     example{"memory", "64MiB", "67108864"}, example{"memory", "1 G", "1073741824"},
                     example{"memory", "16777216", "16777216"}, example{"mode", "eager", "eager"},
                     example{"seed", "18446744073709551615", "18446744073709551615"},
-                    example{"check", "all", "memory,sync,leak,race,init,hazard,barrier"},
+                    example{"check", "all", "memory,sync,leak,race,init,hazard,barrier,neighbor"},
                     example{"check", "leak,memory", "memory,leak"},
                     example{"check", "none", "none"}, example{"trace", "off", "off"},
                     example{"trace", "site,api", "api,site"}, example{"step_limit", "2^10", "1024"},
@@ -57,8 +57,9 @@ INSTANTIATE_TEST_SUITE_P(
                     example{"cc", "9", "9.0"}, example{"memory", "1MiB", "16 MiB"},
                     example{"memory", "99999999999999999999", "GiB"},
                     example{"memory", "1T", "GiB"}, example{"seed", "-1", "0 or more"},
-                    example{"check", "memory;sync", "hazard and barrier"},
-                    example{"check", "memory,neighbor", "hazard and barrier"},
+                    example{"check", "memory;sync", "barrier and neighbor"},
+                    example{"check", "memory,neighbors", "barrier and neighbor"},
+                    example{"suppress", "/nonexistent/rules", "the path of a file of rules"},
                     example{"step_limit", "0", "2^N"}, example{"step_limit", "2^63", "2^N"}));
 
 TEST(options, an_unknown_name_lists_the_known_ones) {
