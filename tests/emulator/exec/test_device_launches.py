@@ -55,11 +55,12 @@ extern "C" __global__ void errors(int* a) {
   a[2] = cudaGetLastError();
   set<<<1, 1025>>>(a, 1);
   a[3] = cudaGetLastError();
-  for (int i = 0; i < 2049; ++i) add<<<1, 1>>>(a + 4);
-  a[5] = cudaGetLastError();
   void* buffer = cudaGetParameterBuffer(8, 8);
   a[6] = cudaLaunchDevice((void*)1, buffer, dim3(1), dim3(1), 0, 0);
   a[7] = cudaLaunchDevice((void*)add, buffer, dim3(1), dim3(1), 0, 0);
+  cudaGetLastError();
+  for (int i = 0; i < 9000; ++i) add<<<1, 1>>>(a + 4);
+  a[5] = cudaGetLastError();
 }
 extern "C" __global__ void by_buffer(int* a) {
   int** buffer = (int**)cudaGetParameterBuffer(8, 8);
@@ -152,7 +153,7 @@ def test_every_thread_launches(run):
 
 
 def test_refused_launches_set_the_last_error(run):
-    assert run("errors") == [9, 9, 0, 9, 2048, 69, 98, 1]
+    assert run("errors") == [9, 9, 0, 9, 2047, 69, 98, 1]
 
 
 def test_a_launch_with_a_buffer_of_parameters(run):

@@ -11,6 +11,8 @@ import pytest
 
 CODE = """
     import signal, sys
+    # A program that a shell starts in the background ignores the signal.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     from cuda.core import Device, LaunchConfig, ObjectCode, launch
     text = '''.version 8.0
     .target sm_75

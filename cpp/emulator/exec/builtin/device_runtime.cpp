@@ -144,8 +144,12 @@ void set_kernel(const lane_call& call, std::uint64_t pointer, device_work& work)
 
 // Returns a buffer, or null with the thread's last error set.
 std::uint64_t prepare(const lane_call& call, device_work work, std::size_t bytes) {
-  if (const auto buffer = call.queue().prepare(std::move(work), bytes)) return *buffer;
-  call.queue().set_error(call.thread(), out_of_memory);
+  device_queue& queue = call.queue();
+  const bool is_full = queue.is_full();
+  if (!is_full) {
+    if (const auto buffer = queue.prepare(std::move(work), bytes)) return *buffer;
+  }
+  queue.set_error(call.thread(), is_full ? too_many_pending : out_of_memory);
   return 0;
 }
 

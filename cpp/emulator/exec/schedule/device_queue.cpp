@@ -21,6 +21,11 @@ std::optional<memory::address> device_queue::allocate(std::size_t bytes, const c
   return space_.allocate(request);
 }
 
+bool device_queue::is_full() {
+  const std::lock_guard guard{mutex_};
+  return buffers_.size() >= limit_;
+}
+
 // The buffers are released with the queue, so that no two launches of a grid use the same
 // addresses.
 std::optional<memory::address> device_queue::prepare(device_work work, std::size_t bytes) {

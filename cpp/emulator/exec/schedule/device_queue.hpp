@@ -25,6 +25,8 @@ class device_queue {
   ~device_queue();
   device_queue(const device_queue&) = delete;  // owns the parameter buffers
 
+  // Returns whether the limit of pending launches is reached, prepared ones included.
+  bool is_full();
   // Returns a buffer for the parameters of a launch, or nothing if the device has no memory.
   std::optional<memory::address> prepare(device_work work, std::size_t bytes);
   // Returns the launch that was prepared with a buffer, and forgets it.
