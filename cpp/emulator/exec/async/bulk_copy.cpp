@@ -5,6 +5,7 @@
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/async/bulk_start.hpp"
 #include "emulator/exec/check/race_checker.hpp"
+#include "emulator/exec/each_lane.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -13,11 +14,6 @@ using report::access_kind;
 using report::fault_kind;
 
 constexpr std::uint32_t unit = 16;  // of sizes and addresses
-
-template <class Visit>
-void for_each_lane(lane_mask lanes, Visit&& visit) {
-  for (; lanes; lanes &= lanes - 1) visit(__builtin_ctz(lanes));
-}
 
 std::uint64_t value64(warp& w, operand_slot slot, int lane) {
   return w.at<std::uint64_t>(slot)[lane];

@@ -8,15 +8,11 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/async/async.hpp"
+#include "emulator/exec/each_lane.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
-
-template <class Visit>
-void for_each_lane(lane_mask lanes, Visit&& visit) {
-  for (; lanes; lanes &= lanes - 1) visit(std::countr_zero(lanes));
-}
 
 std::uint64_t offset_of(warp& w, const instruction& instr, int lane) {
   return w.at<std::uint64_t>(instr.operand[0])[lane];

@@ -5,6 +5,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/async/bulk_start.hpp"
+#include "emulator/exec/each_lane.hpp"
 #include "emulator/exec/schedule/order.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -23,8 +24,7 @@ response take_cluster(launch_state& launch) {
 }  // namespace
 
 void run_try_cancel(warp& w, const instruction& instr) {
-  for (lane_mask lanes = w.active; lanes; lanes &= lanes - 1) {
-    const int lane = __builtin_ctz(lanes);
+  for_each_lane(w.active, [&](int lane) {
     const response taken = take_cluster(*w.block->launch);
     for (const bulk_target& target : targets_of(w, instr, lane)) {
       bulk_copy copy;
@@ -41,16 +41,15 @@ void run_try_cancel(warp& w, const instruction& instr) {
            sizeof taken});
       start_to_barrier(w, instr, lane, target, sizeof taken, std::move(copy));
     }
-  }
+  });
 }
 
 void run_is_canceled(warp& w, const instruction& instr) {
   const auto* flags = w.at<std::uint32_t>(instr.operand[1]);
   lane_mask& result = w.predicates[instr.operand[0]];
-  for (lane_mask lanes = w.active; lanes; lanes &= lanes - 1) {
-    const int lane = __builtin_ctz(lanes);
+  for_each_lane(w.active, [&](int lane) {
     result = (result & ~(1u << lane)) | static_cast<lane_mask>(flags[lane] & 1) << lane;
-  }
+  });
 }
 
 }  // namespace halfwarp::emulator::exec

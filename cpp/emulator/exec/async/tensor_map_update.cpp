@@ -7,6 +7,7 @@
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/async/bulk_start.hpp"
 #include "emulator/exec/async/tensor_map.hpp"
+#include "emulator/exec/each_lane.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -62,8 +63,7 @@ std::optional<field_bytes> bytes_of(map_field field, std::uint32_t i, std::uint6
 // Only the field's bytes are accessed: the map need not be complete before a copy uses it.
 void run_replace_map(warp& w, const instruction& instr) {
   const auto field = static_cast<map_field>(instr.target);
-  for (lane_mask lanes = w.active; lanes; lanes &= lanes - 1) {
-    const int lane = __builtin_ctz(lanes);
+  for_each_lane(w.active, [&](int lane) {
     const std::uint64_t value = w.at<std::uint64_t>(instr.operand[1])[lane];
     const auto bytes = bytes_of(field, w.at<std::uint32_t>(instr.operand[2])[lane], value);
     if (!bytes) {
@@ -74,7 +74,7 @@ void run_replace_map(warp& w, const instruction& instr) {
     const std::uint64_t address = w.at<std::uint64_t>(instr.operand[4])[lane] + bytes->offset;
     std::memcpy(locate_bytes(w, instr, lane, address, {report::access_kind::store, bytes->size}),
                 &bytes->value, bytes->size);
-  }
+  });
 }
 
 // All lanes give the same addresses.

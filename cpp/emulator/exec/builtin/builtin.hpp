@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "emulator/exec/code.hpp"
+#include "emulator/exec/each_lane.hpp"
 #include "emulator/exec/warp.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -29,18 +30,14 @@ void run_malloc(warp& w, const instruction& instr);
 void run_free(warp& w, const instruction& instr);
 void run_set_conditional(warp& w, const instruction& instr);
 
-// Calls `visit` with the number of each lane of a mask.
-template <class Visit>
-void for_each_lane(lane_mask lanes, Visit&& visit) {
-  for (; lanes; lanes &= lanes - 1) visit(__builtin_ctz(lanes));
-}
-
 // Copies at most `bytes` bytes of argument n of a lane's call.
 void copy_builtin_argument(warp& w, const instruction& instr, int lane, std::size_t n, void* to,
                            std::size_t bytes);
 // Returns argument n of a lane's call as an integer.
 std::uint64_t builtin_argument(warp& w, const instruction& instr, int lane, std::size_t n);
 void set_builtin_result(warp& w, const instruction& instr, int lane, std::uint64_t value);
+// Returns the place of a call in a kernel, for reports about memory of the heap.
+std::string site_of(warp& w, const instruction& instr, int lane);
 // Returns a null-terminated string, truncated to `max_bytes` bytes.
 std::string read_text(warp& w, int lane, std::uint64_t address, std::size_t max_bytes = 4096);
 

@@ -80,6 +80,7 @@ struct lane_call {
     }
     return *l.children;
   }
+  std::string site() const { return site_of(w, instr, lane); }
   std::uint64_t thread() const {
     const extent& size = launch().request.block;
     const std::uint64_t in_block =
@@ -233,17 +234,12 @@ int fill_async(const lane_call& call) {
   return submit(call, std::move(work), call.argument(3));
 }
 
-std::string site_of(const lane_call& call) {
-  const report::fault place = describe_fault(call.w, call.instr, call.lane);
-  return "kernel '" + report::demangled(place.kernel) + "', " + report::place_text(place);
-}
-
 // Malloc(&address, bytes)
 int allocate(const lane_call& call) {
   launch_state& l = call.launch();
   if (!l.options.heap) return out_of_memory;
   const auto address = l.options.heap->allocate(
-      l.space, call.argument(1), l.request.entry->owner().device, l.options.context, site_of(call));
+      l.space, call.argument(1), l.request.entry->owner().device, l.options.context, call.site());
   call.store(0, address.value_or(0));
   return address ? success : out_of_memory;
 }
@@ -254,7 +250,7 @@ int release(const lane_call& call) {
   const std::uint64_t address = call.argument(0);
   if (address == 0) return success;
   if (!l.options.heap) return invalid_value;
-  const auto freed = l.options.heap->release(l.space, address, site_of(call));
+  const auto freed = l.options.heap->release(l.space, address, call.site());
   return freed.status == memory::free_status::done ? success : invalid_value;
 }
 

@@ -10,12 +10,6 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-// Returns the place of a call in a kernel, for reports about the block.
-std::string site_of(warp& w, const instruction& instr, int lane) {
-  const report::fault place = describe_fault(w, instr, lane);
-  return "kernel '" + report::demangled(place.kernel) + "', " + report::place_text(place);
-}
-
 [[noreturn]] void raise_invalid_free(warp& w, const instruction& instr, int lane,
                                      std::uint64_t address, memory::free_result freed) {
   report::fault f = describe_fault(w, instr, lane);
@@ -33,6 +27,11 @@ std::string site_of(warp& w, const instruction& instr, int lane) {
 }
 
 }  // namespace
+
+std::string site_of(warp& w, const instruction& instr, int lane) {
+  const report::fault place = describe_fault(w, instr, lane);
+  return "kernel '" + report::demangled(place.kernel) + "', " + report::place_text(place);
+}
 
 // malloc(bytes) -> address, null if the heap has no room
 void run_malloc(warp& w, const instruction& instr) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "emulator/exec/access.hpp"
+#include "emulator/exec/each_lane.hpp"
 #include "emulator/exec/matrix/matrix_site.hpp"
 #include "emulator/exec/schedule/state.hpp"
 
@@ -14,11 +15,6 @@ namespace halfwarp::emulator::exec {
 namespace {
 
 constexpr std::uint32_t row_bytes = 16;
-
-template <class Visit>
-void for_each_lane(lane_mask lanes, Visit&& visit) {
-  for (; lanes; lanes &= lanes - 1) visit(std::countr_zero(lanes));
-}
 
 // Writes the value of each lane for the other lanes. Returns true if the caller must go on.
 template <class T>

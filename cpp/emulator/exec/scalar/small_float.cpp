@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "emulator/exec/each_lane.hpp"
 #include "emulator/exec/lanes/half.hpp"
 #include "emulator/exec/scalar/scalar.hpp"
 
@@ -20,11 +21,6 @@ constexpr format formats[] = {
 };
 
 const format& format_of(small_format name) { return formats[static_cast<std::int64_t>(name)]; }
-
-template <class Visit>
-void for_each_lane(lane_mask lanes, Visit&& visit) {
-  for (; lanes; lanes &= lanes - 1) visit(std::countr_zero(lanes));
-}
 
 bool has_sign(const format& f) { return f.fraction_bits > 0; }
 
