@@ -5,6 +5,9 @@ A function imports only the library that it serves. Memory that a library alloca
 its resource.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from importlib import import_module
 
 from cuda.core._core import Buffer, Device, MemoryResource, Stream, _allocate_from
@@ -58,7 +61,9 @@ def _make_current(device):
         Device(device).set_current()
 
 
-def cupy_allocator(mr):
+def cupy_allocator(
+    mr: MemoryResource,
+) -> tuple[Callable[[int, int], int], Callable[[int, int], None]]:
     """Return functions through which CuPy allocates memory from a resource.
 
     Host only. Pass both to ``cupy.cuda.PythonFunctionAllocator``, and its ``malloc`` to
@@ -103,7 +108,7 @@ _torch_resources: dict[int, MemoryResource] = {}  # keyed by device ordinal; -1 
 _torch_memory = _Memory()
 
 
-def torch_allocator(mr):
+def torch_allocator(mr: MemoryResource) -> tuple[str, str, str]:
     """Return the library and functions through which PyTorch allocates memory from a resource.
 
     Host only. Pass all three to ``torch.cuda.memory.CUDAPluggableAllocator``, and its result to
@@ -147,7 +152,7 @@ def _free_for_torch(address):
     _torch_memory.release(address)
 
 
-def numba_memory_manager(mr):
+def numba_memory_manager(mr: MemoryResource) -> type:
     """Return a class through which Numba allocates device memory from a resource.
 
     Host only. Pass it to ``numba.cuda.set_memory_manager`` before Numba creates a context. Numba

@@ -34,8 +34,8 @@ HEAD = '''\
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, MutableSet, Sequence
 from os import PathLike
-from typing import Any, Never, Protocol, Self, SupportsIndex, SupportsInt, TypeAlias, TypeVar
-from typing import final, overload, type_check_only
+from typing import Any, Literal, Never, Protocol, Self, SupportsIndex, SupportsInt, TypeAlias
+from typing import TypeVar, final, overload, type_check_only
 from uuid import UUID
 
 from typing_extensions import Buffer as ReadableBuffer
@@ -56,7 +56,7 @@ class _Writer(Protocol):
 '''
 TYPES = {
     "cuda.core.typing": "ArrayFormatType CompilerBackendType IsStreamType "
-    "ManagedMemoryLocationType PCHStatusType "
+    "ManagedMemoryLocationType ObjectCodeFormatType PCHStatusType SourceCodeType "
     "WorkqueueSharingScopeType",
     "cuda.core.memory.buffers.copy_options": "CopyOptions",
     "cuda.core.memory.driver_sets": "AccessedBySetProxy PeerAccessibleBySetProxy",
@@ -241,12 +241,19 @@ class Module:
                 f"def __new__({self.parameters(cls, init_routine(parameters, 'cls'))}) -> Self: ..."
             ]
         if init is None:
-            return []
+            return self.allocator(cls)
         if [parameter.name for parameter in init.parameters] == ["self", "*args", "**kwargs"]:
             if "raise RuntimeError" in init.body.strip().split("\n")[0]:
                 return ["def __init__(self, never: Never, /) -> None: ..."]
             return ["def __init__(self) -> None: ..."]
         return [self.function(cls, Routine("__init__", init.parameters, "", "", []))]
+
+    def allocator(self, cls: Class) -> list[str]:
+        """`__new__` of a class without `__init__`, unless it accepts any arguments."""
+        new = next((r for r in cls.routines if r.name == "__new__"), None)
+        if new is None or any(parameter.name.startswith("*a") for parameter in new.parameters):
+            return []
+        return [f"def __new__({self.parameters(cls, new)}) -> Self: ..."]
 
     def method(self, cls: Class, routine: Routine) -> str:
         if lines := self.rules.table["lines"].get(f"{cls.name}.{routine.name}"):

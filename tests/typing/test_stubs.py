@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Type checkers accept typical code, reject mistakes, and see the API of the compiled modules."""
 
+import ast
 import os
 import re
 import subprocess
@@ -59,3 +60,33 @@ def test_the_stubs_describe_the_compiled_modules(tmp_path):
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_documented_forms_of_streams_run():
+    """The file whose types are accepted also runs: with a stream, a builder, another library's."""
+    environment = os.environ | {"HALFWARP_BACKEND": "emulator"}
+    command = [sys.executable, str(HERE / "accepted" / "stream_forms.py")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+# Their pages say more: graphics needs a display, arrays and views have their own tests.
+ELSEWHERE = {"from_gl_buffer", "from_ipc_descriptor", "map", "map_array", "unmap", "from_handle"}
+
+
+def test_each_routine_with_a_stream_is_among_the_documented_forms():
+    tree = ast.parse((HERE / "accepted" / "stream_forms.py").read_text())
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    called = {getattr(f, "attr", getattr(f, "id", "")) for f in calls}
+    missing = set()
+    for path in (PACKAGES / "cuda/core").glob("_*.pyi"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and takes_a_stream(node):
+                missing |= {node.name} - called - ELSEWHERE
+    assert {name for name in missing if not name.startswith("__")} == set()
+
+
+def takes_a_stream(function):
+    arguments = [*function.args.args, *function.args.kwonlyargs]
+    notes = [ast.unparse(each.annotation) for each in arguments if each.annotation]
+    return any("Stream | GraphBuilder" in note and "SupportsInt" not in note for note in notes)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Host: host memory as a location."""
 
+from __future__ import annotations
+
 import threading
+from typing import Self
 from weakref import WeakValueDictionary
 
 _instances = WeakValueDictionary()  # one instance for equal arguments
@@ -28,7 +31,7 @@ class Host:
 
     __slots__ = ("__weakref__", "_is_numa_current", "_numa_id")
 
-    def __new__(cls, numa_id=None, *, is_numa_current=False):
+    def __new__(cls, numa_id: int | None = None, *, is_numa_current: bool = False) -> Self:
         if numa_id is not None and (
             isinstance(numa_id, bool) or not isinstance(numa_id, int) or numa_id < 0
         ):
@@ -46,17 +49,17 @@ class Host:
             return host
 
     @classmethod
-    def numa_current(cls):
+    def numa_current(cls) -> Self:
         """The NUMA node of the calling thread. Host only."""
         return cls(is_numa_current=True)
 
     @property
-    def numa_id(self):
+    def numa_id(self) -> int | None:
         """The NUMA node as an int; None for any. Host only."""
         return self._numa_id
 
     @property
-    def is_numa_current(self):
+    def is_numa_current(self) -> bool:
         """Whether the location is the NUMA node of the calling thread. Host only."""
         return self._is_numa_current
 

@@ -34,6 +34,7 @@ from cuda.core import (
     launch,
     recent_launches,
 )
+from cuda.core.graph import GraphBuilder
 from cuda.core.typing import IsStreamType, ObjectCodeFormatType, SourceCodeType
 
 
@@ -172,11 +173,13 @@ class Recorder(MemoryResource):
     def __init__(self) -> None:
         self.sizes: list[int] = []
 
-    def allocate(self, size: object, *, stream: Stream | None) -> Buffer:
+    def allocate(self, size: object, *, stream: Stream | GraphBuilder | None) -> Buffer:
         self.sizes.append(int(str(size)))
         return Buffer.from_handle(0, 0, mr=self)
 
-    def deallocate(self, ptr: object, size: object, *, stream: Stream | None) -> None:
+    def deallocate(
+        self, ptr: object, size: object, *, stream: Stream | GraphBuilder | None
+    ) -> None:
         self.sizes.pop()
 
     @property

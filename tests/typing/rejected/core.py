@@ -50,6 +50,8 @@ def mistakes(
     Program("source")  # E: call-arg
     Program("source", "c++").compile()  # E: call-arg
     Program("source", "c++").compile("ptx", logs=True)  # E: arg-type
+    Program("source", "cpp")  # E: arg-type
+    Program("source", "c++").compile("sass")  # E: arg-type
     ProgramOptions(optimize=True)  # E: call-arg
     ProgramOptions(max_register_count="64")  # E: arg-type
     StreamOptions(priority="high")  # E: arg-type

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """MemoryResourceAdaptor: the base of the resources that wrap an upstream resource."""
 
+from __future__ import annotations
+
 from operator import index
+from typing import TYPE_CHECKING, SupportsIndex
 
 from cuda.core._core import (
     LEGACY_DEFAULT_STREAM,
@@ -14,6 +17,13 @@ from cuda.core._core import (
 from cuda.core._located_memory import _Ledger
 from cuda.core.memory.adaptors.figures import combined, figures_of
 from cuda.core.memory.adaptors.uninitialized import UninitializedMember
+
+if TYPE_CHECKING:
+    from cuda.core._core import Buffer, Stream
+    from cuda.core.graph import GraphBuilder
+    from cuda.core.typing import IsStreamType
+
+    StreamLike = Stream | GraphBuilder | IsStreamType
 
 
 class Allocation:
@@ -88,7 +98,7 @@ class MemoryResourceAdaptor(MemoryResource):
     _is_adaptor = True  # memory in graphs is handled by the upstream resource
     _upstream = _ledger = _is_closed = UninitializedMember()
 
-    def __init__(self, mr):
+    def __init__(self, mr: MemoryResource) -> None:
         if not is_memory_resource(mr):
             raise TypeError(
                 f"Expected type MemoryResource, got {type(mr).__name__}: pass the upstream "
@@ -98,7 +108,7 @@ class MemoryResourceAdaptor(MemoryResource):
         self._ledger = _Ledger()
         self._is_closed = False
 
-    def allocate(self, size, *, stream):
+    def allocate(self, size: SupportsIndex, *, stream: StreamLike | None) -> Buffer:
         """Allocate memory from the upstream resource.
 
         Ordered like the `allocate` of the upstream resource.
@@ -125,7 +135,9 @@ class MemoryResourceAdaptor(MemoryResource):
         stream = None if stream is None else Stream_accept(stream)
         return self._wrap(self._allocate_upstream(size_in_bytes(size), stream))
 
-    def deallocate(self, ptr, size, *, stream):
+    def deallocate(
+        self, ptr: SupportsIndex, size: SupportsIndex, *, stream: StreamLike | None
+    ) -> None:
         """Free memory of the upstream resource.
 
         Ordered like the `deallocate` of the upstream resource. Also works after `close`.
@@ -167,7 +179,7 @@ class MemoryResourceAdaptor(MemoryResource):
             self.deallocate(allocation.address, allocation.size, stream=allocation.stream)
             raise
 
-    def close(self):
+    def close(self) -> None:
         """Reject further allocations. Host only.
 
         Buffers remain valid and are freed as before; the upstream resource stays open. Closing
@@ -176,16 +188,16 @@ class MemoryResourceAdaptor(MemoryResource):
         self._is_closed = True
 
     @property
-    def is_closed(self):
+    def is_closed(self) -> bool:
         """Whether `close` was called. Host only."""
         return self._is_closed
 
     @property
-    def upstream(self):
+    def upstream(self) -> MemoryResource:
         """The upstream resource. Host only."""
         return self._upstream
 
-    def statistics(self):
+    def statistics(self) -> dict[str, float]:
         """Return the counts of this resource and the pool statistics of the upstream resource.
 
         Host only. Exact while no other call runs.
@@ -200,25 +212,25 @@ class MemoryResourceAdaptor(MemoryResource):
         return combined(figures_of(self._ledger), self._upstream)
 
     @property
-    def is_device_accessible(self):
+    def is_device_accessible(self) -> bool:
         """Whether kernels can access the memory. Host only."""
         return self._upstream.is_device_accessible
 
     @property
-    def is_host_accessible(self):
+    def is_host_accessible(self) -> bool:
         """Whether the host can access the memory. Host only."""
         return self._upstream.is_host_accessible
 
     @property
-    def is_managed(self):
+    def is_managed(self) -> bool:
         """Whether the driver migrates the memory between host and device. Host only."""
         return self._upstream.is_managed
 
     @property
-    def device_id(self):
+    def device_id(self) -> int:
         """The ordinal of the device that owns the memory; -1 for none. Host only."""
         return self._upstream.device_id
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         state = " closed" if self._is_closed else ""
         return f"<{type(self).__name__} of {self._upstream!r}{state}>"

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """CallbackMemoryResource: memory that two user functions allocate and free."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from operator import index
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from cuda.core._core import Buffer, MemoryResource, Stream_accept
 from cuda.core._located_memory import _Ledger
@@ -9,6 +13,9 @@ from cuda.core.memory.adaptors.adaptor import Allocation, size_in_bytes, stream_
 from cuda.core.memory.adaptors.figures import figures_of
 from cuda.core.memory.adaptors.out_of_memory import out_of_memory_error
 from cuda.core.memory.adaptors.uninitialized import UninitializedMember
+
+if TYPE_CHECKING:
+    from cuda.core.memory.adaptors.adaptor import StreamLike
 
 
 class CallbackMemoryResource(MemoryResource):
@@ -33,8 +40,14 @@ class CallbackMemoryResource(MemoryResource):
     _alloc = _free = _flags = _device_id = _ledger = _is_closed = UninitializedMember()
 
     def __init__(
-        self, alloc, free, *, is_device_accessible=True, is_host_accessible=False, device_id=-1
-    ):
+        self,
+        alloc: Callable[[int, Any], SupportsIndex],
+        free: Callable[[int, int, Any], object],
+        *,
+        is_device_accessible: bool = True,
+        is_host_accessible: bool = False,
+        device_id: SupportsIndex = -1,
+    ) -> None:
         for name, function in (("alloc", alloc), ("free", free)):
             if not callable(function):
                 raise TypeError(f"{name} must be callable, got {type(function).__name__}")
@@ -44,7 +57,7 @@ class CallbackMemoryResource(MemoryResource):
         self._ledger = _Ledger()
         self._is_closed = False
 
-    def allocate(self, size, *, stream):
+    def allocate(self, size: SupportsIndex, *, stream: StreamLike | None) -> Buffer:
         """Allocate memory with ``alloc``.
 
         Ordered as ``alloc`` orders it.
@@ -106,7 +119,9 @@ class CallbackMemoryResource(MemoryResource):
             )
         return address
 
-    def deallocate(self, ptr, size, *, stream):
+    def deallocate(
+        self, ptr: SupportsIndex, size: SupportsIndex, *, stream: StreamLike | None
+    ) -> None:
         """Free memory with ``free``.
 
         Ordered as ``free`` orders it. Also works after `close`.
@@ -123,34 +138,34 @@ class CallbackMemoryResource(MemoryResource):
         self._ledger.remove(int(ptr), size)
         self._free(ptr, size, stream)
 
-    def close(self):
+    def close(self) -> None:
         """Reject further allocations; buffers are freed as before. Host only."""
         self._is_closed = True
 
     @property
-    def is_closed(self):
+    def is_closed(self) -> bool:
         """Whether `close` was called. Host only."""
         return self._is_closed
 
-    def statistics(self):
+    def statistics(self) -> dict[str, float]:
         """Return the counts of allocations and frees, in the form of the adaptors. Host only."""
         return figures_of(self._ledger)
 
     @property
-    def is_device_accessible(self):
+    def is_device_accessible(self) -> bool:
         """Whether kernels can access the memory. Host only."""
         return self._flags[0]
 
     @property
-    def is_host_accessible(self):
+    def is_host_accessible(self) -> bool:
         """Whether the host can access the memory. Host only."""
         return self._flags[1]
 
     @property
-    def device_id(self):
+    def device_id(self) -> int:
         """The ordinal of the device that owns the memory; -1 for none. Host only."""
         return self._device_id
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         state = " closed" if self._is_closed else ""
         return f"<CallbackMemoryResource device={self._device_id}{state}>"

@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """LimitingMemoryResource: limits the bytes in use."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, SupportsIndex
+
 from cuda.core.memory.adaptors.adaptor import MemoryResourceAdaptor, size_in_bytes
 from cuda.core.memory.adaptors.out_of_memory import out_of_memory_error
 from cuda.core.memory.adaptors.uninitialized import UninitializedMember
+
+if TYPE_CHECKING:
+    from cuda.core._core import MemoryResource
 
 MAX_SIZE = (1 << 64) - 1  # largest size in bytes
 
@@ -29,12 +36,12 @@ class LimitingMemoryResource(MemoryResourceAdaptor):
 
     _limit = UninitializedMember()
 
-    def __init__(self, mr, limit):
+    def __init__(self, mr: MemoryResource, limit: SupportsIndex) -> None:
         super().__init__(mr)
         self._limit = size_in_bytes(limit, "limit")
 
     @property
-    def limit(self):
+    def limit(self) -> int:
         """Maximum of the bytes in use. Host only."""
         return self._limit
 

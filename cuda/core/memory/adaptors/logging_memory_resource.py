@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """LoggingMemoryResource: logs each call, for `halfwarp replay`."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable
+from os import PathLike
 from threading import get_native_id
 from time import time_ns
+from typing import TYPE_CHECKING
 
 from cuda.core.memory.adaptors.adaptor import MemoryResourceAdaptor, handle_of
 from cuda.core.memory.adaptors.log_file import AllocationEvent, LogFile
 from cuda.core.memory.adaptors.uninitialized import UninitializedMember
+
+if TYPE_CHECKING:
+    from cuda.core._core import MemoryResource
 
 
 class LoggingMemoryResource(MemoryResourceAdaptor):
@@ -35,13 +43,17 @@ class LoggingMemoryResource(MemoryResourceAdaptor):
 
     _file = _write = UninitializedMember()
 
-    def __init__(self, mr, path_or_callable):
+    def __init__(
+        self,
+        mr: MemoryResource,
+        path_or_callable: str | PathLike[str] | Callable[[AllocationEvent], object],
+    ) -> None:
         super().__init__(mr)
         is_function = callable(path_or_callable)
         self._file = None if is_function else LogFile(os.fspath(path_or_callable))
         self._write = path_or_callable if is_function else self._file.write
 
-    def flush(self):
+    def flush(self) -> None:
         """Write the buffered lines. Host only.
 
         Raises
@@ -52,7 +64,7 @@ class LoggingMemoryResource(MemoryResourceAdaptor):
         if self._file is not None:
             self._file.flush()
 
-    def close(self):
+    def close(self) -> None:
         """Reject further allocations and close the log. Host only.
 
         Buffers remain valid and are freed as before, which is not logged.

@@ -15,6 +15,6 @@ class StatisticsMemoryResource(MemoryResourceAdaptor):
         The upstream resource.
     """
 
-    def reset_high_water_marks(self):
+    def reset_high_water_marks(self) -> None:
         """Reset ``allocated_bytes.peak`` to the current size. Host only."""
         self._ledger.reset_peak()

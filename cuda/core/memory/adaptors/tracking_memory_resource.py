@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """TrackingMemoryResource: records the time, stream and stack of each allocation in use."""
 
+from __future__ import annotations
+
 from heapq import nlargest
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from cuda.core._core import OutOfMemoryError
 from cuda.core.memory import leak_report
@@ -10,6 +13,9 @@ from cuda.core.memory.adaptors.adaptor import MemoryResourceAdaptor, handle_of
 from cuda.core.memory.adaptors.uninitialized import UninitializedMember
 from cuda.core.memory.leaks import LiveAllocation
 from cuda.core.memory.stacks import format_stack, innermost, stack_here
+
+if TYPE_CHECKING:
+    from cuda.core._core import MemoryResource
 
 LARGEST = 10  # records in an OutOfMemoryError
 
@@ -29,12 +35,12 @@ class TrackingMemoryResource(MemoryResourceAdaptor):
 
     _has_stacks = UninitializedMember()
 
-    def __init__(self, mr, *, stacks=True):
+    def __init__(self, mr: MemoryResource, *, stacks: bool = True) -> None:
         super().__init__(mr)
         self._has_stacks = bool(stacks)
         leak_report.watch(self)
 
-    def report_leaks(self):
+    def report_leaks(self) -> list[LiveAllocation]:
         """Return the allocations in use, the oldest first.
 
         Host only.

@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """CopyOptions and its enumerations."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from cuda.core._core import Device
+    from cuda.core.memory.host import Host
 
 
 class MemcpySrcAccessOrder(StrEnum):
@@ -18,6 +25,10 @@ class MemcpyOverlapMode(StrEnum):
 
     DEFAULT = "default"
     PREFER_OVERLAP_WITH_COMPUTE = "prefer_overlap_with_compute"
+
+
+SrcAccessOrder = MemcpySrcAccessOrder | Literal["stream", "during_api_call", "any"]
+OverlapMode = MemcpyOverlapMode | Literal["default", "prefer_overlap_with_compute"]
 
 
 def _member(enum, value, name):
@@ -49,10 +60,10 @@ class CopyOptions:
     cuMemcpyWithAttributesAsync, cuMemcpyBatchAsync : the driver functions.
     """
 
-    src_access_order: MemcpySrcAccessOrder = MemcpySrcAccessOrder.STREAM
-    src_location_hint: object = None
-    dst_location_hint: object = None
-    overlap_mode: MemcpyOverlapMode = MemcpyOverlapMode.DEFAULT
+    src_access_order: SrcAccessOrder = MemcpySrcAccessOrder.STREAM
+    src_location_hint: Device | Host | None = None
+    dst_location_hint: Device | Host | None = None
+    overlap_mode: OverlapMode = MemcpyOverlapMode.DEFAULT
 
     def __post_init__(self):
         order = _member(MemcpySrcAccessOrder, self.src_access_order, "src_access_order")
