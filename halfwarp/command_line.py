@@ -24,17 +24,17 @@ class Command:
 
 COMMANDS = {
     "doctor": Command(
-        "examine the installation, the driver and each library; suggest remedies",
+        "examine the installation and suggest remedies",
         "doctor.command:doctor",
         {"--json": {"action": "store_true", "help": "print all findings as JSON"}},
     ),
     "repair": Command(
-        "restore files of halfwarp that another package overwrote or removed",
+        "restore files that another package overwrote",
         "repair:main",
         {"--dry-run": {"action": "store_true", "help": "print the actions without executing them"}},
     ),
     "shims": Command(
-        "install stand-ins for NVIDIA's packages that other packages require",
+        "install stand-ins for NVIDIA's packages",
         "shims:main",
         {
             "folder": {"nargs": "?", "metavar": "DIR", "help": "write the wheels there"},
@@ -62,7 +62,7 @@ COMMANDS = {
         },
     ),
     "replay": Command(
-        "repeat the calls of an allocation log on any memory resource and settings",
+        "repeat the calls of an allocation log",
         "replay.command:main",
         {
             "log": {
@@ -86,15 +86,29 @@ COMMANDS = {
         },
     ),
     "emulate": Command(
-        "run a script or any program on the emulated driver; the arguments of "
-        "python -m cuda.core.emulation",
+        "run a script or any program on the emulated driver",
         "forwarded:emulate",
     ),
-    "bench": Command(
-        "measure; the arguments of python -m benchmarks (in a source tree)", "forwarded:bench"
+    "bench": Command("run the benchmarks of a source tree", "forwarded:bench"),
+    "completion": Command(
+        "print the completion of this command for a shell",
+        "completion:main",
+        {"shell": {"choices": ("bash", "zsh", "fish"), "help": "the shell that reads the text"}},
     ),
 }
+EXAMPLES = """\
+examples:
+  halfwarp doctor                        what is wrong with this installation?
+  halfwarp emulate exec python app.py    run a program without a GPU
+  eval "$(halfwarp completion bash)"     complete names with the Tab key"""
 BRIEF = Command("summarize the installation", "doctor.command:brief")
+
+
+class OneScreen(argparse.RawDescriptionHelpFormatter):
+    """Puts each command and its description on one line."""
+
+    def __init__(self, prog):
+        super().__init__(prog, max_help_position=16)
 
 
 def main(arguments=None):
@@ -113,10 +127,14 @@ def main(arguments=None):
 def parser():
     """Return the parser of all commands."""
     top = argparse.ArgumentParser(
-        prog="halfwarp", description="Without a command: summarizes the installation."
+        prog="halfwarp",
+        description="Without a command: summarizes the installation.",
+        epilog=EXAMPLES,
+        formatter_class=OneScreen,
     )
     top.add_argument("--version", action="version", version=f"halfwarp {__version__}")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = top.add_subparsers(title="commands", dest="command", metavar="COMMAND")
+    commands.required = True
     for name, command in COMMANDS.items():
         subparser = commands.add_parser(name, help=command.does, description=command.does)
         for argument, settings in (command.arguments or {}).items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands that run a module as the main program, as ``python -m`` does."""
+"""Commands whose arguments another module reads."""
 
 import runpy
 import sys
@@ -8,8 +8,10 @@ from halfwarp import installation
 
 
 def emulate(arguments):
-    """Run ``python -m cuda.core.emulation``."""
-    return run("cuda.core.emulation", arguments)
+    """Run the command of ``cuda.core.emulation``."""
+    from cuda.core.emulation.command import main
+
+    return main(arguments)
 
 
 def bench(arguments):

@@ -82,7 +82,7 @@ def driver_lines(driver):
 
 
 def library_lines(libraries):
-    lines = []
+    lines, missing = [], []
     for name, library in libraries.items():
         if "is_found" not in library:
             lines.append(f"{name:9} could not be examined")
@@ -91,12 +91,15 @@ def library_lines(libraries):
             origin = f"{library['package']} {package}" if package else library["found_by"]
             lines.append(f"{name:9} {library.get('version', '?'):8} {library['path']} ({origin})")
         else:
-            lines += [f"{name:9} not found", *(f"{'':9} {line}" for line in searched(library))]
-    return lines
+            lines.append(f"{name:9} not found")
+            missing.append(library)
+    return lines + searched(*missing)
 
 
-def searched(facts):
-    return [f"looked in {folder}" for folder in facts.get("searched", [])]
+def searched(*facts):
+    """Return a line for each folder that was searched for a missing library, without repeats."""
+    folders = [folder for each in facts for folder in each.get("searched", [])]
+    return [f"looked in {folder}" for folder in dict.fromkeys(folders)]
 
 
 def backend_lines(backend):

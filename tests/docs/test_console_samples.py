@@ -19,7 +19,7 @@ FORMS = {
     "Packages": r"halfwarp .*|(wheel|editable|source tree) in /.*|[a-z0-9-]+ [\d.]+",
     "Files": r"\d+ recorded, \d+ changed, \d+ missing, \d+ not ours|no record of .*",
     "Driver": r"CUDA [\d.]+, /.*|kernel module [\d.]+|lacks \d+ of \d+ .*|not found|looked in .*",
-    "Libraries": r"\w+ +[\d.]+ +/.* \(.*\)|\w+ +not found| +looked in .*",
+    "Libraries": r"\w+ +[\d.]+ +/.* \(.*\)|\w+ +not found|looked in .*",
     "Environment": r"\w+=.*",
     "Problems": r"none|\d+\. .*| +remedy: .*",
 }

@@ -39,6 +39,50 @@ def test_help_lists_the_commands(capsys, option):
     }
 
 
+def test_help_fits_on_one_screen_and_has_examples(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    main("--help")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("  halfwarp emulate exec python") for line in lines)
+
+
+def completed(*words):
+    """Return what bash offers for the last of the words."""
+    script = (
+        f'eval "$({sys.executable} -m halfwarp completion bash)"\n'
+        f"COMP_WORDS=({' '.join(words)}) COMP_CWORD={len(words) - 1}\n"
+        '_halfwarp; echo "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_bash_completes_commands_and_their_arguments():
+    assert completed("halfwarp", "''")[: len(command_line.COMMANDS)] == [*command_line.COMMANDS]
+    assert completed("halfwarp", "rep") == ["repair", "replay"]
+    assert completed("halfwarp", "emulate", "e") == ["exec", "explore"]
+    assert completed("halfwarp", "shims", "--h") == ["--here", "--help"]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_get_every_command(capsys, shell):
+    assert main("completion", shell) == 0
+    printed = capsys.readouterr().out
+    assert [name for name in command_line.COMMANDS if name not in printed] == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["run"], ["run", "absent.py"], ["exec", "--seed", "x", "y"]]
+)
+def test_emulate_names_itself_as_it_was_called(arguments):
+    done = run("halfwarp", "emulate", *arguments)
+    assert "halfwarp emulate" in done.stdout + done.stderr
+    assert "cuda.core.emulation" not in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("name", ["doctor", "repair", "shims"])
 def test_each_command_has_help(capsys, name):
     assert main(name, "--help") == 0

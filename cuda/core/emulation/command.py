@@ -8,13 +8,17 @@ from pathlib import Path
 from cuda.core.emulation import control, explore, library, sarif
 
 USAGE = """\
-usage: python -m cuda.core.emulation          print the device table
-       python -m cuda.core.emulation run [--OPTION VALUE]... SCRIPT [ARG]...
-       python -m cuda.core.emulation exec [--OPTION VALUE]... PROGRAM [ARG]...
-       python -m cuda.core.emulation --fidelity PROGRAM [ARG]...     list the PTX that it executed
-       python -m cuda.core.emulation path     print a folder for LD_LIBRARY_PATH
-       python -m cuda.core.emulation explore N [--] PROGRAM [ARG]...    run N seeds
-       python -m cuda.core.emulation sarif [--suppress FILE] REPORTS.jsonl OUTPUT.sarif"""
+usage: {0}          print the device table
+       {0} run [--OPTION VALUE]... SCRIPT [ARG]...
+       {0} exec [--OPTION VALUE]... PROGRAM [ARG]...
+       {0} --fidelity PROGRAM [ARG]...     list the PTX that it executed
+       {0} path     print a folder for LD_LIBRARY_PATH
+       {0} explore N [--] PROGRAM [ARG]...    run N seeds
+       {0} sarif [--suppress FILE] REPORTS.jsonl OUTPUT.sarif
+
+The page "Without a GPU" of the guide describes the options. Two examples:
+       {0} exec --check race,init python program.py
+       {0} run --devices 2 --mode adversarial --seed 7 script.py"""
 
 
 MAIN_FILES = ("__main__.py", "__main__.pyc")  # Python runs them for a folder or archive
@@ -44,8 +48,19 @@ def main(arguments):
         return run_program(["--fidelity", "1", *arguments[1:]])
     if arguments[0] in commands:
         return commands[arguments[0]](arguments[1:])
-    print(USAGE, file=sys.stdout if arguments[0] in ("-h", "--help") else sys.stderr)
+    print(usage(), file=sys.stdout if arguments[0] in ("-h", "--help") else sys.stderr)
     return 0 if arguments[0] in ("-h", "--help") else 2
+
+
+def program_name():
+    """Return the command as the user typed it."""
+    program = Path(sys.argv[0])
+    is_halfwarp = "halfwarp" in (program.name, program.parent.name)
+    return "halfwarp emulate" if is_halfwarp else "python -m cuda.core.emulation"
+
+
+def usage():
+    return USAGE.format(program_name())
 
 
 def print_table():
@@ -69,15 +84,15 @@ def run_script(arguments):
 
     options, script = read_options(arguments)
     if not script:
-        print(USAGE, file=sys.stderr)
+        print(usage(), file=sys.stderr)
         return 2
     if problem := problem_of(script[0]):
-        print(f"python -m cuda.core.emulation: {problem}", file=sys.stderr)
+        print(f"{program_name()}: {problem}", file=sys.stderr)
         return 2
     try:
         control.enable(**options)
     except (ValueError, RuntimeError) as error:
-        print(f"python -m cuda.core.emulation: {error}", file=sys.stderr)
+        print(f"{program_name()}: {error}", file=sys.stderr)
         return 2
     sys.argv[:] = script
     sys.path[0] = str(Path(script[0]).resolve().parent)
@@ -150,16 +165,16 @@ def run_program(arguments):
     """Replace this process by a program that uses the emulator; return 127 if not found."""
     options, program = read_options(arguments)
     if not program:
-        print(USAGE, file=sys.stderr)
+        print(usage(), file=sys.stderr)
         return 2
     try:
         chosen = {name: library.check_option(name, value) for name, value in options.items()}
         os.execvpe(program[0], program, environment_of_programs(chosen))
     except (ValueError, RuntimeError) as error:
-        print(f"python -m cuda.core.emulation: {error}", file=sys.stderr)
+        print(f"{program_name()}: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"python -m cuda.core.emulation: {program[0]}: {error.strerror}", file=sys.stderr)
+        print(f"{program_name()}: {program[0]}: {error.strerror}", file=sys.stderr)
         return 127 if isinstance(error, FileNotFoundError) else 126
 
 

@@ -42,6 +42,7 @@ FACTS = {
             "package_version": None,
         },
         "nvvm": {"is_found": False, "searched": ["/a", "/b"]},
+        "cufile": {"is_found": False, "searched": ["/a", "/a", "/b"]},
         "nvml": {},
     },
     "backend": {"backend": "driver", "setting": "auto", "devices": [DEVICE]},
@@ -68,9 +69,10 @@ Driver
 Libraries
   nvrtc     13.5     /n.so (CUDA_PATH)
   nvvm      not found
-            looked in /a
-            looked in /b
+  cufile    not found
   nvml      could not be examined
+  looked in /a
+  looked in /b
 
 Backend
   backend: driver (HALFWARP_BACKEND=auto)
