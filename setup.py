@@ -118,10 +118,13 @@ class Build(build_ext):
         self.commands.append({**entry, "arguments": command})
         return obj
 
+    def target_of(self, name, is_module):
+        """Path of a shared object; a plain library's has no tag of the interpreter."""
+        target = Path(self.get_ext_fullpath(name))
+        return target if is_module else target.with_name(name.rpartition(".")[2] + ".so")
+
     def link(self, part, objects):
-        target = Path(self.get_ext_fullpath(part.name))
-        if not part.pyx():
-            target = target.with_name(part.name.rpartition(".")[2] + ".so")
+        target = self.target_of(part.name, bool(part.pyx()))
         exported = flags.EXPORTED.with_name(f"{part.soname}.map") if part.soname else flags.EXPORTED
         command = (
             (flags.CC if part.is_c else flags.CXX)
@@ -131,6 +134,7 @@ class Build(build_ext):
         command += [f"-Wl,--version-script={exported}"]
         command += [f"-Wl,-soname,{part.soname}"] if part.soname else []
         inputs = [*objects, *(headers.archive(name, CUDA) for name in part.archives.split())]
+        inputs += [self.target_of(part.linked, False)] if part.linked else []
         command += [*map(str, inputs), *(f"-l{name}" for name in part.libraries.split())]
         command += flags.ENV_FLAGS["LDFLAGS"]
         if not self.inplace:  # build_py copies libraries linked in the tree

@@ -12,9 +12,10 @@ GENERATED = ROOT / "build" / "generated"
 # Shared libraries that are not extension modules. They export the C names of the driver, the
 # runtime and NVML; LD_PRELOAD loads the last library.
 EMULATOR, RUNTIME = "cuda.bindings.libcuda_emulated", "cuda.bindings.libcudart_emulated"
+RUNTIME_12 = "cuda.bindings.libcudart12_emulated"  # the functions of CUDA 12 that differ
 MANAGEMENT = "cuda.bindings.libnvml_emulated"
 PRELOAD = "cuda.bindings.libcuda_preload"  # for programs that bring their own NVRTC
-LIBRARIES = (EMULATOR, RUNTIME, MANAGEMENT, PRELOAD)
+LIBRARIES = (EMULATOR, RUNTIME, RUNTIME_12, MANAGEMENT, PRELOAD)
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Part:
     small: str = ""  # folders and files that are optimized for size instead of speed
     modules: str = ""  # further modules in the same object, which share its C++ state
     soname: str = ""  # the name, and the version of each symbol, that programs are linked with
+    linked: str = ""  # an earlier part whose library this one needs
 
     def pyx(self):
         names = [] if self.name in LIBRARIES else [self.name, *self.modules.split()]
@@ -117,6 +119,14 @@ PARTS = [
         libraries="pthread dl",
         small="emulated_runtime",
         soname="libcudart.so.13",
+    ),
+    Part(
+        RUNTIME_12,
+        "cpp/emulated_runtime_12",
+        True,
+        small="emulated_runtime_12",
+        soname="libcudart.so.12",
+        linked=RUNTIME,
     ),
     Part(MANAGEMENT, "cpp/emulated_nvml emulated_nvml", True, "dl pthread"),
     Part(PRELOAD, "cpp/preload", True, "dl"),

@@ -15,7 +15,7 @@ using lookup = void*(void*, const char*) noexcept;
 using opener = void*(const char*, int) noexcept;
 using replacement = void*(const char*, void*);
 
-constexpr const char* runtime_name = "libcudart.so.13";
+constexpr const char* runtime_names[] = {"libcudart.so.12", "libcudart.so.13"};
 
 lookup* real_lookup;
 opener* real_opener;
@@ -44,13 +44,20 @@ opener* dlopen_of_system() noexcept {
   return result;
 }
 
-bool is_runtime_path(const char* file) noexcept {
-  const char* const slash = file ? strrchr(file, '/') : nullptr;
-  return slash && strcmp(slash + 1, runtime_name) == 0;
-}
-
 bool starts_with(const char* text, const char* prefix) noexcept {
   return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+// Returns the name of the emulated library for the path of a runtime library, whose file may have a
+// longer version; else the path.
+const char* without_path_of_runtime(const char* file) noexcept {
+  const char* const slash = file ? strrchr(file, '/') : nullptr;
+  for (const char* const name : runtime_names) {
+    if (!slash || !starts_with(slash + 1, name)) continue;
+    const char next = slash[1 + strlen(name)];
+    if (next == '.' || next == 0) return name;
+  }
+  return file;
 }
 
 bool is_intercepted(const char* name) noexcept {
@@ -167,7 +174,7 @@ extern "C" {
 // Jumps as well, since the system searches the paths of the true caller.
 [[gnu::visibility("default"), gnu::optimize("O2")]] void* dlopen(const char* file,
                                                                  int mode) noexcept {
-  return dlopen_of_system()(is_runtime_path(file) ? runtime_name : file, mode);
+  return dlopen_of_system()(without_path_of_runtime(file), mode);
 }
 
 }  // extern "C"

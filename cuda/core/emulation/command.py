@@ -23,7 +23,8 @@ The page "Without a GPU" of the guide describes the options. Two examples:
 
 MAIN_FILES = ("__main__.py", "__main__.pyc")  # Python runs them for a folder or archive
 
-RUNTIME = "libcudart.so.13"  # the name that nvcc's programs are linked with
+# The names that nvcc's programs are linked with. The first library needs the second.
+RUNTIME_12, RUNTIME = "libcudart.so.12", "libcudart.so.13"
 # For linkers that search the folder of `path`: the names behind -lcuda, -lcudart and nvcc's default
 # -lcudart_static, and the libraries that programs then ask for.
 LINKED = {
@@ -184,7 +185,7 @@ def environment_of_programs(options):
     # LD_PRELOAD has no quoting: a path with a blank is found by name in the folder.
     is_quoted = bool(set(" :;") & set(str(folder)))
     # A preloaded runtime also serves programs with an RPATH, which precedes LD_LIBRARY_PATH.
-    names = library.preload_path().name, RUNTIME
+    names = library.preload_path().name, RUNTIME_12, RUNTIME
     preloaded = [name if is_quoted else str(folder / name) for name in names]
     return {
         **os.environ,
@@ -220,6 +221,7 @@ def driver_folder():
     point_to(folder / "libcuda.so.1", target)
     point_to(folder / "libnvidia-ml.so.1", library.management_path().resolve())
     point_to(folder / RUNTIME, library.runtime_path().resolve())
+    point_to(folder / RUNTIME_12, library.runtime_12_path().resolve())
     for name, target_name in LINKED.items():
         write_text(folder / name, f"INPUT(-l:{target_name})\n")
     point_to(folder / library.preload_path().name, library.preload_path().resolve())

@@ -29,6 +29,11 @@ def runtime_path():
     return path().with_name("libcudart_emulated.so")
 
 
+def runtime_12_path():
+    """Return the path of the library with the forms of functions that CUDA 12 has."""
+    return path().with_name("libcudart12_emulated.so")
+
+
 def management_path():
     """Return the path of the emulated management library (NVML)."""
     return path().with_name("libnvml_emulated.so")

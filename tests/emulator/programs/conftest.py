@@ -27,7 +27,7 @@ def compiled(tmp_path_factory):
     def compiled(name, *options):
         binary = folder / f"{Path(name).stem}-{len(options)}"
         if not binary.exists():
-            inputs = [HERE / name, library.runtime_path(), *options]
+            inputs = [HERE / name, *options, library.runtime_path()]
             command_line = [*command, "-std=c++17", *inputs, "-pthread", "-o", binary]
             subprocess.run([str(part) for part in command_line], check=True)
         return binary

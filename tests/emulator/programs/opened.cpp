@@ -14,6 +14,7 @@ int main(int, char** arguments) {
       reinterpret_cast<int (*)(int*)>(dlsym(runtime, "cudaRuntimeGetVersion"));
   auto* const get_count = reinterpret_cast<int (*)(int*)>(dlsym(runtime, "cudaGetDeviceCount"));
   int version = 0, count = 0;
-  const bool is_right = !get_version(&version) && !get_count(&count);
-  std::printf("%d %d\n", is_right, count);
+  get_version(&version);
+  get_count(&count);
+  std::printf("%d %d\n", version, count);
 }

@@ -2,6 +2,7 @@
 """Registration and launch as in nvcc's host code, by programs that need no nvcc."""
 
 import pytest
+from cuda.core.emulation import library
 
 OUTPUTS = {
     "launches": "115 117",
@@ -61,10 +62,29 @@ def test_a_program_with_nvidias_runtime_inside_is_named_once(compiled, run):
     assert "-cudart shared" in errors[0]
 
 
-def test_a_runtime_library_that_is_opened_by_its_path_is_the_emulated_one(compiled, run, tmp_path):
-    path = tmp_path / "libcudart.so.13"
+def test_a_program_of_cuda_12_gets_the_functions_and_structures_of_that_release(compiled, run):
+    program = compiled("earlier.cpp", library.runtime_12_path())
+    assert run(program) == ("12090 0\n1 1 9 1 1\n0 0 0 1 1\n0 1 1 0", [])
+
+
+def test_a_registered_program_of_cuda_12_runs(compiled, run, tmp_path):
+    """Most symbols are in libcudart.so.13; the RPATH is not searched."""
+    (tmp_path / "libcudart.so.12").write_text("no library")
+    path = f"-Wl,-rpath,{tmp_path}", "-Wl,--disable-new-dtags", "-Wl,--no-as-needed"
+    program = compiled("registered.cpp", *path, library.runtime_12_path())
+    assert run(program, "launches") == (OUTPUTS["launches"], [])
+
+
+@pytest.mark.parametrize(
+    "name, version",
+    [("libcudart.so.12", 12090), ("libcudart.so.13", 13050), ("libcudart.so.12.9.79", 12090)],
+)
+def test_a_runtime_library_that_is_opened_by_its_path_is_the_emulated_one(
+    compiled, run, tmp_path, name, version
+):
+    path = tmp_path / name
     path.write_text("no library")
-    assert run(compiled("opened.cpp", "-ldl"), path) == ("1 1", [])
+    assert run(compiled("opened.cpp", "-ldl"), path) == (f"{version} 1", [])
 
 
 def test_other_libraries_are_opened_at_their_paths(compiled, run, tmp_path):
