@@ -15,6 +15,7 @@
 #include "emulator/control/records.hpp"
 #include "emulator/driver/context_life.hpp"
 #include "emulator/driver/driver.hpp"
+#include "emulator/driver/findings/profile_log.hpp"
 #include "emulator/driver/lifecycle.hpp"
 #include "emulator/driver/thread.hpp"
 #include "emulator/object/current_call.hpp"
@@ -176,6 +177,18 @@ size_t halfwarp_emulator_origins(uint64_t address, uint64_t bytes, char* text, s
   const driver& d = the_driver();
   return copy_text(d.writes.origins(d.memory, address, bytes), text, size);
 }
+
+uint64_t halfwarp_emulator_profile_open(int detail, int is_merged) {
+  using exec::profile_detail;
+  return the_profile_log().open(detail > 1 ? profile_detail::accesses : profile_detail::executions,
+                                is_merged != 0);
+}
+
+size_t halfwarp_emulator_profile_read(uint64_t session, char* text, size_t size) {
+  return copy_text(the_profile_log().text(session), text, size);
+}
+
+void halfwarp_emulator_profile_close(uint64_t session) { the_profile_log().close(session); }
 
 size_t halfwarp_emulator_error_text(int code, char* text, size_t size) {
   return copy_text(error_text(code), text, size);

@@ -39,6 +39,14 @@ size_t halfwarp_emulator_faults(char* text, size_t size);
 /* Writes a JSON array of the writers of a range of device memory, with option check=race. */
 size_t halfwarp_emulator_origins(uint64_t address, uint64_t bytes, char* text, size_t size);
 
+/* Opens a session that counts what kernels execute: with detail 1 instructions and branches, with
+   detail 2 accesses of memory also. Needs no cuInit. Returns its id, which is not 0. Launches of
+   equal kernels are added up, unless `is_merged` is 0. */
+uint64_t halfwarp_emulator_profile_open(int detail, int is_merged);
+/* Writes a JSON object: the kernels that ended since then. */
+size_t halfwarp_emulator_profile_read(uint64_t session, char* text, size_t size);
+void halfwarp_emulator_profile_close(uint64_t session);
+
 /* Writes the reason for a code that the calling thread has just received: the reason of a refusal,
    or the first line of the last fault. Empty if there is none. */
 size_t halfwarp_emulator_error_text(int code, char* text, size_t size);

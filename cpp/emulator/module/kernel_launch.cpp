@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "emulator/driver/driver.hpp"
+#include "emulator/driver/findings/profile_log.hpp"
 #include "emulator/exec/code.hpp"
 #include "emulator/stream/conditional.hpp"
 #include "emulator/stream/context.hpp"
@@ -43,6 +44,7 @@ exec::run_options options_for(driver& d, stream& target) {
   options.check_neighbors = d.settings.checks_for(check::neighbor);
   options.check_init = d.settings.checks_for(check::init);
   options.records_forms = d.settings.fidelity;
+  options.profile = the_profile_log().detail();
   options.copies_are_late = d.settings.mode == run_mode::adversarial;
   options.print = [&owner](std::string_view record) { owner.print(record); };
   options.set_conditional = [&d, &owner](std::uint64_t handle, std::uint32_t value) {
@@ -132,6 +134,7 @@ failure kernel_launch::execute(stream& target) {
                   d.memory.next_sequence()});
   }
   for (const report::fault& finding : result.findings) d.faults.record(finding);
+  for (const exec::launch_profile& profile : result.profiles) the_profile_log().add(profile);
   if (!result.forms.empty()) d.forms.add(short_name(request_.entry->name()), result.forms);
   if (!result.fault) return {};
   const auto kind = result.fault->kind;

@@ -36,6 +36,13 @@ from cuda.core.emulation.management import (
     sensors,
     set_sensors,
 )
+from cuda.core.emulation.profiling.profile import (
+    Counts,
+    KernelCounts,
+    LineCounts,
+    Profile,
+    profile,
+)
 from cuda.core.emulation.records import (
     Allocation,
     EarlierAccess,
@@ -46,10 +53,14 @@ from cuda.core.emulation.records import (
 
 __all__ = [
     "Allocation",
+    "Counts",
     "EarlierAccess",
     "Fault",
+    "KernelCounts",
     "Leak",
+    "LineCounts",
     "Origin",
+    "Profile",
     "Rule",
     "enable",
     "error_text",
@@ -62,6 +73,7 @@ __all__ = [
     "options",
     "origin",
     "post_event",
+    "profile",
     "repair",
     "reset",
     "sensors",

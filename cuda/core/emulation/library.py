@@ -68,6 +68,9 @@ def load():
     _declare(library, "arm", [c.c_char_p, *text], c.c_uint64)
     _declare(library, "disarm", [c.c_uint64, c.POINTER(c.c_uint64)], c.c_uint64)
     _declare(library, "own", [c.c_void_p], None)
+    _declare(library, "profile_open", [c.c_int, c.c_int], c.c_uint64)
+    _declare(library, "profile_read", [c.c_uint64, *text], c.c_size_t)
+    _declare(library, "profile_close", [c.c_uint64], None)
     sizes = [c.c_uint, c.c_uint64, c.c_uint64, c.c_uint64, c.c_int, c.c_uint]
     _declare(library, "graphics_object", sizes, None)
     for name, result in (
@@ -241,6 +244,11 @@ def origins(address, size):
 
     first, size = ctypes.c_uint64(address), ctypes.c_uint64(size)
     return json.loads(_text(load().halfwarp_emulator_origins, first, size))
+
+
+def profile(session):
+    """Return what kernels executed since a session was opened, as Python objects."""
+    return json.loads(_text(load().halfwarp_emulator_profile_read, session))
 
 
 def device_table():

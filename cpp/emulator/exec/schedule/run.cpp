@@ -14,6 +14,7 @@
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/check/launch_checks.hpp"
 #include "emulator/exec/decode/kernel_decoder.hpp"
+#include "emulator/exec/profile/launch_counts.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/block.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
@@ -89,7 +90,11 @@ class worker {
       : launch_{launch},
         limit_{resident_limit},
         ranges_(launch.code.range_caches + 1),
-        watch_{launch} {}
+        watch_{launch} {
+    if (launch.options.profile != profile_detail::none) {
+      counts_ = std::make_shared<launch_counts>(launch);
+    }
+  }
 
   void run() {
     try {
@@ -100,9 +105,19 @@ class worker {
                                                       " bytes of local memory"),
                    0);
     }
+    if (counts_) add_counts();
   }
 
  private:
+  void add_counts() {
+    std::lock_guard lock{launch_.mutex};
+    if (launch_.counts) {
+      launch_.counts->add(*counts_);
+    } else {
+      launch_.counts = std::move(counts_);
+    }
+  }
+
   void run_blocks() {
     floating_point_defaults defaults;
     while (may_continue()) {
@@ -150,6 +165,7 @@ class worker {
     if (unused_.empty()) {
       started = std::make_unique<resident_block>();
       prepare(started->block, launch_, ranges_.data());
+      started->block.counts = counts_.get();
     } else {
       started = std::move(unused_.back());
       unused_.pop_back();
@@ -283,6 +299,7 @@ class worker {
   std::uint64_t rounds_ = 0;  // since the last block ended
   lock_watch watch_;
   std::vector<block_state*> blocks_;  // resident blocks, for the watch
+  std::shared_ptr<launch_counts> counts_;
 };
 
 // Allocates the two words in which blocks of a cooperative launch count arrivals.
@@ -368,6 +385,7 @@ outcome run_grid(memory::address_space& space, const launch_request& request,
   }
   std::uint64_t resident = request.is_cooperative ? blocks : request.resident_blocks;
   std::uint64_t limit = std::max<std::uint64_t>(1, (resident + threads - 1) / threads);
+  launch.is_followed = checks || options.profile != profile_detail::none;
   launch.is_watched = options.check_sync && threads == 1;
   std::vector<std::thread> helpers;
   auto work = [&] { worker{launch, limit}.run(); };
@@ -380,6 +398,7 @@ outcome run_grid(memory::address_space& space, const launch_request& request,
   if (launch.races) result.writes = std::make_shared<report::launch_writes>(launch.races->writes());
   if (checks && checks->accesses) result.accesses = checks->accesses->ranges();
   if (checks && checks->forms) result.forms = checks->forms->rows();
+  if (launch.counts) result.profiles.push_back(launch.counts->profile());
   result.instructions = launch.executed;
   result.was_canceled = launch.was_canceled;
   if (launch.children) children = launch.children->finish();
@@ -450,6 +469,7 @@ class grid_tree {
     result_.instructions += one.instructions;
     std::ranges::move(one.findings, std::back_inserter(result_.findings));
     if (!result_.writes) result_.writes = std::move(one.writes);
+    std::ranges::move(one.profiles, std::back_inserter(result_.profiles));
     std::ranges::move(one.forms, std::back_inserter(result_.forms));
     std::ranges::move(one.accesses, std::back_inserter(result_.accesses));
   }

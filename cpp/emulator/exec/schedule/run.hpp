@@ -15,6 +15,7 @@
 
 #include "emulator/exec/check/accessed_range.hpp"
 #include "emulator/exec/executable.hpp"
+#include "emulator/exec/profile/profile.hpp"
 #include "emulator/memory/address_space.hpp"
 #include "emulator/report/fault.hpp"
 #include "emulator/report/launch_writes.hpp"
@@ -73,7 +74,8 @@ struct run_options {
   bool check_neighbors = false;   // ... also
   bool records_accesses = false;  // ... also; fills outcome::accesses
   bool records_forms = false;     // ... also; fills outcome::forms
-  bool copies_are_late = false;   // asynchronous copies complete at the wait
+  profile_detail profile = profile_detail::none;  // fills outcome::profiles
+  bool copies_are_late = false;                   // asynchronous copies complete at the wait
   // Receives the text of each device printf call. Called by one host thread at a time. If null, the
   // text is discarded.
   std::function<void(std::string_view)> print;
@@ -101,6 +103,7 @@ struct outcome {
   std::vector<accessed_range> accesses;                 // of global memory
   std::shared_ptr<const report::launch_writes> writes;  // of a launch with check_races
   std::vector<const ptx::instruction_row*> forms;       // of executed instructions
+  std::vector<launch_profile> profiles;                 // of the grid and those it launched
   std::uint64_t instructions = 0;                       // thread-instructions executed
   bool was_canceled = false;
 };

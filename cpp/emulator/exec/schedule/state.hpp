@@ -24,6 +24,7 @@ namespace halfwarp::emulator::exec {
 class barrier_checker;
 class init_checker;
 class launch_checks;
+class launch_counts;
 class observer;
 class race_checker;
 struct undefined_values;
@@ -78,6 +79,7 @@ struct block_state {
   launch_state* launch = nullptr;
   std::uint64_t number = 0;  // in ascending order of z, y, x
   std::array<std::uint32_t, 3> index{};
+  launch_counts* counts = nullptr;  // of the host thread, if a profile follows the launch
   cluster_state* cluster = nullptr;
   std::uint32_t rank = 0;  // in the cluster
   std::vector<warp_state> warps;
@@ -111,6 +113,7 @@ struct launch_state {
   bool is_watched = false;                // for lock cycles; only with one host thread
   std::unique_ptr<change_table> changes;  // of a watched launch, after the first change
   observer* observed_by = nullptr;        // of a watched launch, during some rounds
+  bool is_followed = false;               // by checks or a profile
   // If a check is selected; only with one host thread.
   launch_checks* checks = nullptr;
   race_checker* races = nullptr;
@@ -120,10 +123,11 @@ struct launch_state {
   std::atomic<std::uint64_t> next_cluster{0}, executed{0};
   std::atomic<std::uint64_t> last_block{~0ull};  // a fault makes later blocks unnecessary
   std::atomic<bool> was_canceled{false}, has_run_long{false};
-  std::mutex mutex;  // guards fault, faulting_block, children and calls of options.print
+  std::mutex mutex;  // guards fault, faulting_block, counts, children and calls of options.print
   std::optional<report::fault> fault;
   std::uint64_t faulting_block = ~0ull;
-  std::uint64_t interruptions = 0;  // before the launch
+  std::shared_ptr<launch_counts> counts;  // of the host threads that have ended
+  std::uint64_t interruptions = 0;        // before the launch
 };
 
 }  // namespace halfwarp::emulator::exec

@@ -8,9 +8,11 @@
 #include "emulator/exec/schedule/warp/interpret.hpp"
 
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "emulator/exec/check/launch_checks.hpp"
+#include "emulator/exec/profile/launch_counts.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
 #include "emulator/exec/schedule/warp/collective.hpp"
 #include "emulator/exec/schedule/warp/frame.hpp"
@@ -28,9 +30,15 @@ enum class leave_reason : std::uint8_t {
   yield,     // the warp must pause
 };
 
+// Observed and counted runs are compiled separately, so that normal runs have no overhead.
+enum class run_kind : std::uint8_t {
+  normal,
+  counted,   // for a profile
+  observed,  // for checks, and for a profile if there is one
+};
+
 // Runs one split. It stays in the warp's list while it runs, and new splits are only appended.
-// Observed runs are compiled separately, so that normal runs have no overhead.
-template <bool is_observed>
+template <run_kind Kind>
 class split_run {
  public:
   split_run(warp_state& w, std::size_t self, std::uint32_t stop, bool has_others,
@@ -40,7 +48,8 @@ class split_run {
         self_{self},
         stop_{stop},
         has_others_{has_others},
-        budget_{budget} {
+        budget_{budget},
+        counter_{w.view.block->counts, *f_.top_frame->function} {
     f_.state = split_state::running;
     activate(w.view, *f_.top_frame);
     code_ = f_.top_frame->function->code.data();
@@ -48,11 +57,32 @@ class split_run {
   }
 
   leave_reason run() {
+    if constexpr (Kind == run_kind::normal) {
+      return run_instructions();
+    } else {
+      try {
+        return run_instructions();
+      } catch (const kernel_fault&) {
+        account(position_ + 1);  // a profile includes the instruction that faults
+        throw;
+      }
+    }
+  }
+
+  std::uint64_t used() const { return used_; }
+
+ private:
+  using result = std::optional<leave_reason>;
+
+  [[gnu::always_inline]] leave_reason run_instructions() {
     warp& view = w_.view;
     for (;;) {
       const instruction& instr = *position_;
       lane_mask active = f_.lanes;
-      if (instr.guard >= 0) active &= view.predicates[instr.guard] ^ instr.guard_flip;
+      if (instr.guard >= 0) {
+        active &= view.predicates[instr.guard] ^ instr.guard_flip;
+        counter_.on_guard(instr, active);
+      }
       if (!instr.needs_attention) [[likely]] {
         if (active) {
           view.active = active;
@@ -66,17 +96,13 @@ class split_run {
     }
   }
 
-  std::uint64_t used() const { return used_; }
-
- private:
-  using result = std::optional<leave_reason>;
-
   [[gnu::always_inline]] void execute(const instruction& instr, lane_mask active) {
     observe(instr, active);
+    counter_.on_access(w_.view, instr, active);
     instr.run(w_.view, instr);
   }
   [[gnu::always_inline]] void observe(const instruction& instr, lane_mask active) {
-    if constexpr (is_observed) {
+    if constexpr (Kind == run_kind::observed) {
       const launch_state& launch = *w_.view.block->launch;
       if (launch.observed_by) launch.observed_by->record(w_.view, instr, active);
       if (!launch.checks) return;
@@ -90,7 +116,7 @@ class split_run {
   result dispatch(const instruction& instr, lane_mask active) {
     warp& view = w_.view;
     view.active = active;
-    if constexpr (is_observed) {
+    if constexpr (Kind == run_kind::observed) {
       auto* definedness = view.block->launch->definedness;
       if (definedness && instr.kind != flow::next) definedness->record_flow(view, instr, f_.lanes);
       if (view.block->launch->checks && active) view.block->launch->checks->concern(view, instr);
@@ -134,6 +160,7 @@ class split_run {
     std::uint64_t steps = static_cast<std::uint64_t>(end - segment_);
     used_ += steps;
     w_.view.executed += steps * lanes_in(f_.lanes);
+    counter_.on_segment(segment_, end, lanes_in(f_.lanes));
     segment_ = end;
   }
   std::uint32_t index() const { return static_cast<std::uint32_t>(position_ - code_); }
@@ -157,6 +184,7 @@ class split_run {
   }
 
   result branch(const instruction& instr, lane_mask taken) {
+    counter_.on_branch(instr, taken, f_.lanes);
     if (!taken) return advance();
     bool is_backward = code_ + instr.target <= position_;
     account(position_ + 1);
@@ -241,6 +269,8 @@ class split_run {
   std::uint32_t stop_;
   bool has_others_;
   std::uint64_t budget_, used_ = 0;
+  [[no_unique_address]] std::conditional_t<Kind == run_kind::normal, no_counter, segment_counter>
+      counter_;
 };
 
 bool is_before(const warp_split& a, const warp_split& b) {
@@ -309,7 +339,7 @@ void add_ready(warp_state& w, const warp_split& f) {
 
 namespace {
 
-template <bool is_observed>
+template <run_kind Kind>
 warp_progress run_splits(warp_state& w, std::uint64_t budget) {
   for (;;) {
     bool is_rotating = std::exchange(w.is_rotating, false);
@@ -323,7 +353,7 @@ warp_progress run_splits(warp_state& w, std::uint64_t budget) {
     }
     bool has_others = false;
     std::uint32_t stop = stop_of(w, w.splits[chosen], has_others);
-    split_run<is_observed> run{w, chosen, stop, has_others, budget};
+    split_run<Kind> run{w, chosen, stop, has_others, budget};
     leave_reason reason = run.run();
     if (reason == leave_reason::yield) return warp_progress::yielded;
     if (reason == leave_reason::rotate) w.is_rotating = true;
@@ -333,17 +363,19 @@ warp_progress run_splits(warp_state& w, std::uint64_t budget) {
 }
 
 // A separate function, so that the compiler lays out the loop of run_warp for one case only.
-[[gnu::noinline, gnu::cold]] warp_progress run_observed(warp_state& w, std::uint64_t budget) {
-  return run_splits<true>(w, budget);
+[[gnu::noinline, gnu::cold]] warp_progress run_followed(warp_state& w, std::uint64_t budget) {
+  const launch_state& launch = *w.view.block->launch;
+  if (launch.observed_by || launch.checks) return run_splits<run_kind::observed>(w, budget);
+  return run_splits<run_kind::counted>(w, budget);
 }
 
 }  // namespace
 
 warp_progress run_warp(warp_state& w, std::uint64_t budget) {
   const launch_state& launch = *w.view.block->launch;
-  if (launch.observed_by || launch.checks) [[unlikely]]
-    return run_observed(w, budget);
-  return run_splits<false>(w, budget);
+  if (launch.observed_by || launch.is_followed) [[unlikely]]
+    return run_followed(w, budget);
+  return run_splits<run_kind::normal>(w, budget);
 }
 
 }  // namespace halfwarp::emulator::exec

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A profile as HTML: a table for notebooks, and a page with the source beside the counts."""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cuda.core.emulation.profiling.profile import PTX
+from cuda.core.emulation.profiling.text import COLUMNS, cells_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cuda.core.emulation.profiling.profile import KernelCounts, LineCounts, Profile
+
+STYLE = """
+body { font: 14px sans-serif; margin: 2em; }
+table { border-collapse: collapse; margin: 1em 0; }
+th, td { padding: 1px 8px; text-align: right; white-space: nowrap; }
+th { border-bottom: 1px solid #888; }
+td.source { text-align: left; font-family: monospace; white-space: pre; }
+td.line { color: #888; }
+tr.unexecuted td.source { color: #888; }
+"""
+HOT = "linear-gradient(90deg, #f4a58288 {share:.0%}, transparent {share:.0%})"
+
+
+def table_of(profile: Profile) -> str:
+    """Return a table of the kernels, with the advice below."""
+    heads = "".join(f"<th>{escape(each)}</th>" for each in ("kernel", "launches", *COLUMNS))
+    rows = "".join(
+        f'<tr><td class="source">{escape(each.name)}</td>{_cells([each.launches, *cells_of(each)])}'
+        "</tr>"
+        for each in profile
+    )
+    advice = "".join(f"<li>{escape(each)}</li>" for each in profile.advice)
+    return f"<table><tr>{heads}</tr>{rows}</table>" + (f"<ul>{advice}</ul>" if advice else "")
+
+
+def page_of(profile: Profile) -> str:
+    """Return a page: the table of kernels, and the source of each with its counts."""
+    kernels = "".join(_kernel(each) for each in profile)
+    return (
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Profile</title>'
+        f"<style>{STYLE}</style></head><body><h1>Profile of the kernels</h1>"
+        f"{table_of(profile)}{kernels}</body></html>\n"
+    )
+
+
+def _kernel(kernel: KernelCounts) -> str:
+    heads = "".join(f"<th>{escape(each)}</th>" for each in ("", "source", *COLUMNS))
+    most = max((each.instructions for each in kernel.lines), default=0)
+    files = "".join(
+        f'<tr><th colspan="{len(COLUMNS) + 2}">{escape(file)}</th></tr>'
+        + "".join(_row(*each, most) for each in _source(file, list(lines)))
+        for file, lines in groupby(kernel.lines, key=lambda each: each.file)
+    )
+    return f"<h2>{escape(kernel.full_name)}</h2><table><tr>{heads}</tr>{files}</table>"
+
+
+def _source(file: str, lines: list[LineCounts]) -> Iterator[tuple[int, str, LineCounts | None]]:
+    """Yield the lines around those that have code, with their counts or None."""
+    counts = {each.line: each for each in lines}
+    first, last = min(counts), max(counts)
+    path = Path(file)
+    if file == PTX or not path.is_file():
+        yield from ((number, counts[number].source, counts[number]) for number in sorted(counts))
+        return
+    text = path.read_text(errors="replace").splitlines()
+    for number in range(max(1, first - 2), min(len(text), last + 2) + 1):
+        yield number, text[number - 1], counts.get(number)
+
+
+def _row(number: int, source: str, counts: LineCounts | None, most: int) -> str:
+    """Return the row of a line; its bar shows its part of the instructions."""
+    kind = ' class="unexecuted"' if counts and not counts.instructions else ""
+    share = counts.instructions / most if counts and most else 0
+    bar = f' style="background: {HOT.format(share=share)}"' if share else ""
+    cells = _cells(cells_of(counts)) if counts else ""
+    return (
+        f'<tr{kind}><td class="line">{number}</td><td class="source"{bar}>{escape(source)}</td>'
+        f"{cells}</tr>"
+    )
+
+
+def _cells(values: list[object]) -> str:
+    return "".join(f"<td>{escape(str(each))}</td>" for each in values)

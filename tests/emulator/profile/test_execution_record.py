@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The record of executed instructions: counts by hand, source lines, launches, threads."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from cuda.core import emulation
+from cuda.core.emulation import execution_record
+
+from .launching import compiled, launch_with_arrays
+
+pytestmark = pytest.mark.usefixtures("emulated")
+
+LOOP = """extern "C" __global__ void kernel(const float* a, float* b, int* c)
+{
+    for (int k = 0; k < int(threadIdx.x % 32); ++k)
+        b[threadIdx.x] += a[k];
+    if (threadIdx.x >= 64)
+        c[threadIdx.x] = 1;
+}
+"""
+
+INLINED = """__device__ __forceinline__ float twice(float x)
+{
+    return x + x * x;
+}
+extern "C" __global__ void kernel(const float* a, float* b, int* c)
+{
+    b[threadIdx.x] = twice(a[threadIdx.x]);
+}
+extern "C" __global__ void other(float* b)
+{
+    b[0] = 1;
+}
+"""
+
+
+def recorded(source, launches=1, **options):
+    kernel = compiled(source)
+    with execution_record.Session("lines") as session:
+        launch_with_arrays(kernel, launches=launches, **options)
+        return {each.name: each for each in session.read()}
+
+
+def instructions_of(kernel):
+    return [each for function in kernel.functions for each in function.instructions]
+
+
+def test_stores_of_a_loop_count_each_lane_of_each_round():
+    kernel = recorded(LOOP, grid=1, block=128)["kernel"]
+    stores = [each for each in instructions_of(kernel) if each.text.startswith("st.global.f32")]
+    # Rounds k < lane: 0 + 1 + ... + 31 by each of four warps, however the loop is unrolled.
+    assert sum(each.lanes for each in stores) == 4 * sum(range(32))
+
+
+def test_a_branch_that_whole_warps_choose_is_not_divergent():
+    kernel = recorded(LOOP, grid=1, block=128)["kernel"]
+    store = next(each for each in instructions_of(kernel) if each.text.startswith("st.global.u32"))
+    assert (store.executions, store.lanes, store.location.line) == (2, 64, 6)
+    branches = [each for each in instructions_of(kernel) if each.branch and each.location.line == 5]
+    outcomes = {(each.branch.taken, each.branch.not_taken) for each in branches}
+    assert outcomes == {(2, 2)}
+    assert all(each.branch.divergent == 0 for each in branches)
+
+
+def test_an_inlined_function_has_its_own_line_and_the_call():
+    kernel = recorded(INLINED)["kernel"]
+    (square,) = (each for each in instructions_of(kernel) if each.text.startswith("fma"))
+    assert square.location.line == 3
+    assert "twice" in square.location.function
+    assert square.location.inlined_at[1] == 7
+
+
+def test_a_kernel_that_was_not_launched_has_no_executions():
+    other = recorded(INLINED)["other"]
+    assert other.launches == 0
+    assert {each.executions for each in instructions_of(other)} == {0}
+
+
+def test_launches_of_modules_with_equal_code_add_up():
+    with execution_record.Session("lines") as session:
+        for _ in range(2):
+            launch_with_arrays(compiled(INLINED), launches=3)
+        (kernel,) = (each for each in session.read() if each.launches)
+    assert kernel.launches == 6
+    assert instructions_of(kernel)[0].executions == 6 * 8
+
+
+def test_two_sessions_count_independently():
+    kernel = compiled(INLINED)
+    with execution_record.Session("lines") as outer:
+        launch_with_arrays(kernel)
+        with execution_record.Session("accesses") as inner:
+            launch_with_arrays(kernel)
+            assert inner.read()[0].launches == 1
+        assert outer.read()[0].launches == 2
+
+
+def test_a_closed_session_explains_that_it_cannot_be_read():
+    session = execution_record.Session()
+    session.close()
+    session.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        session.read()
+
+
+FAULT = """extern "C" __global__ void kernel(const float* a, float* b, int* c)
+{
+    c[0] = 1;
+    *(int*)threadIdx.x = 1;
+    c[1] = 2;
+}
+"""
+
+
+@pytest.mark.filterwarnings("ignore:cuStreamDestroy failed")
+def test_a_faulting_launch_is_counted_up_to_the_fault():
+    kernel = compiled(FAULT)
+    with execution_record.Session("lines") as session:
+        with pytest.raises(Exception, match="ILLEGAL_ADDRESS|illegal address"):
+            launch_with_arrays(kernel, grid=1, block=32)
+        (record,) = session.read()
+    emulation.repair()
+    lines = {each.location.line: each.executions for each in instructions_of(record)}
+    assert (lines[3], lines[4], lines[5]) == (1, 1, 0)
+
+
+THREADS = """
+from tests.emulator.profile.corpus import CASES
+from tests.emulator.profile.launching import compiled, run
+for case in CASES:
+    if "shared" in case.name or "divergent_branches" in case.expected:
+        kernel = run(compiled(case.source), grid=24)["kernel"]
+        print(case.name, sorted(kernel.as_dict().items()))
+"""
+
+
+def counters_with(**variables):
+    environment = {**os.environ, "HALFWARP_BACKEND": "emulator", **variables}
+    command = [sys.executable, "-c", THREADS]
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_host_threads_and_checks_do_not_change_the_counts():
+    alone = counters_with()
+    assert alone.count("shared_store_requests") > 5
+    assert counters_with(HALFWARP_EMULATOR_THREADS="3") == alone
+    assert counters_with(HALFWARP_EMULATOR_CHECK="all") == alone
