@@ -15,7 +15,7 @@ asm(".irp name, "
     "cudaStreamGetCaptureInfo_ptsz, cudaStreamGetCaptureInfo_v2_ptsz, "
     "cudaStreamGetCaptureInfo_v3_ptsz, cudaStreamUpdateCaptureDependencies_ptsz, "
     "cudaStreamUpdateCaptureDependencies_v2_ptsz"
-    "\n.symver earlier_\\name, \\name@@libcudart.so.12\n.endr");
+    "\n.globl \\name\n.type \\name, %function\n.set \\name, earlier_\\name\n.endr");
 
 #pragma GCC visibility push(default)
 

@@ -40,9 +40,12 @@ asm(".irp name, "
     "cudaThreadGetCacheConfig, cudaThreadSetCacheConfig, cudaSetDoubleForDevice, "
     "cudaSetDoubleForHost, cudaLaunchCooperativeKernelMultiDevice, cudaGetDriverEntryPoint, "
     "cudaMemPrefetchAsync, cudaMemPrefetchAsync_v2, cudaMemcpyBatchAsync, "
-    "cudaMemcpy3DBatchAsync, cudaGetDriverEntryPoint_ptsz, cudaMemPrefetchAsync_ptsz, "
-    "cudaMemPrefetchAsync_v2_ptsz, cudaMemcpyBatchAsync_ptsz, cudaMemcpy3DBatchAsync_ptsz"
-    "\n.symver earlier_\\name, \\name@@libcudart.so.12\n.endr");
+    "cudaMemcpy3DBatchAsync, cudaSignalExternalSemaphoresAsync_v2, "
+    "cudaWaitExternalSemaphoresAsync_v2, cudaGetDriverEntryPoint_ptsz, "
+    "cudaMemPrefetchAsync_ptsz, cudaMemPrefetchAsync_v2_ptsz, cudaMemcpyBatchAsync_ptsz, "
+    "cudaMemcpy3DBatchAsync_ptsz, cudaSignalExternalSemaphoresAsync_v2_ptsz, "
+    "cudaWaitExternalSemaphoresAsync_v2_ptsz"
+    "\n.globl \\name\n.type \\name, %function\n.set \\name, earlier_\\name\n.endr");
 
 #pragma GCC visibility push(default)
 

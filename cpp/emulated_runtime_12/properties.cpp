@@ -120,7 +120,7 @@ using namespace halfwarp::emulated_runtime_12;
 asm(".irp name, "
     "cudaGetDeviceProperties_v2, cudaGetDeviceProperties, cudaChooseDevice, "
     "cudaPointerGetAttributes"
-    "\n.symver earlier_\\name, \\name@@libcudart.so.12\n.endr");
+    "\n.globl \\name\n.type \\name, %function\n.set \\name, earlier_\\name\n.endr");
 
 #pragma GCC visibility push(default)
 

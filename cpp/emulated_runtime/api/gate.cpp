@@ -6,6 +6,7 @@
 #include "emulated_runtime/process/connection.hpp"
 #include "emulated_runtime/process/context.hpp"
 #include "emulated_runtime/process/thread.hpp"
+#include "emulated_runtime/program/registry.hpp"
 #include "emulated_runtime/requirements.hpp"
 
 namespace halfwarp::emulated_runtime::api {
@@ -19,8 +20,11 @@ cudaError_t prepare(unsigned function_index) noexcept {
       return ensure_connection() ? cudaSuccess : cudaErrorInsufficientDriver;
     case needs::driver:
       return initialize();
-    case needs::context:
-      return make_context_current();
+    case needs::context: {
+      const cudaError_t code = make_context_current();
+      if (code == cudaSuccess) program::load_registered();
+      return code;
+    }
   }
   return cudaErrorUnknown;
 }

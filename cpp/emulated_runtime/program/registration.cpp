@@ -29,8 +29,9 @@ using namespace halfwarp::emulated_runtime;
 extern "C" {
 
 void** __cudaRegisterFatBinary(void* wrapper) {
-  return reinterpret_cast<void**>(
-      new program::device_code{static_cast<const program::wrapper*>(wrapper)});
+  auto* const code = new program::device_code{static_cast<const program::wrapper*>(wrapper)};
+  program::add(*code);
+  return reinterpret_cast<void**>(code);
 }
 
 void __cudaRegisterFatBinaryEnd(void**) {}

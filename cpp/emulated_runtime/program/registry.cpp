@@ -4,6 +4,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -16,19 +20,29 @@
 namespace halfwarp::emulated_runtime::program {
 namespace {
 
-// Never destroyed: a program unregisters while the process exits. Registrations of one host address
-// by two objects are kept apart by their code, and the last one is used.
+// Never destroyed: a program unregisters while the process exits. Shared objects with symbols of
+// one name register one host address. The last registration is used until its object is closed. The
+// records of the others stay, since the programs have their addresses.
 struct registry {
   std::shared_mutex lock;
-  std::unordered_map<const void*, std::unique_ptr<const kernel>> kernels;  // by host address
+  std::unordered_map<const void*, std::vector<std::unique_ptr<const kernel>>> kernels;  // by host
   std::unordered_map<const void*, const kernel*> handles;  // by the address of the record
-  std::unordered_map<const void*, variable> variables;
+  std::unordered_map<const void*, std::vector<variable>> variables;
   std::unordered_map<const void*, const void*> hosts;  // driver handle -> host address
+  std::vector<device_code*> codes;
+  std::size_t loaded_codes = 0;  // the first codes, which load_registered has loaded
 };
 
 registry& all() {
   static auto* const objects = new registry;
   return *objects;
+}
+
+// Removes the records of the code, and addresses that have no other record.
+template <class Map, class Predicate>
+void erase_records(Map& map, Predicate is_of_code) {
+  for (auto& [host, records] : map) std::erase_if(records, is_of_code);
+  std::erase_if(map, [](const auto& entry) { return entry.second.empty(); });
 }
 
 // Returns whether an address is part of the program or of a library; handles of the driver are not.
@@ -54,35 +68,43 @@ void add(const kernel& fresh) {
   auto& objects = all();
   auto record = std::make_unique<const kernel>(fresh);
   const std::unique_lock guard{objects.lock};
-  auto& slot = objects.kernels[fresh.host];
-  if (slot) objects.handles.erase(slot.get());
   objects.handles.emplace(record.get(), record.get());
-  slot = std::move(record);
+  objects.kernels[fresh.host].push_back(std::move(record));
 }
 
 void add(const void* host, const variable& fresh) {
   auto& objects = all();
   const std::unique_lock guard{objects.lock};
-  objects.variables.insert_or_assign(host, fresh);
+  objects.variables[host].push_back(fresh);
+}
+
+void add(device_code& code) {
+  auto& objects = all();
+  const std::unique_lock guard{objects.lock};
+  objects.codes.push_back(&code);
 }
 
 void remove(const device_code& code) noexcept {
   auto& objects = all();
   const std::unique_lock guard{objects.lock};
+  const auto position = std::ranges::find(objects.codes, &code);
+  const auto index = static_cast<std::size_t>(position - objects.codes.begin());
+  if (index < objects.loaded_codes) --objects.loaded_codes;
+  objects.codes.erase(position);
   std::erase_if(objects.handles, [&](const auto& each) { return each.second->code == &code; });
   std::erase_if(objects.hosts, [&](const auto& each) {
     const auto match = objects.kernels.find(each.second);
-    return match != objects.kernels.end() && match->second->code == &code;
+    return match != objects.kernels.end() && match->second.back()->code == &code;
   });
-  std::erase_if(objects.kernels, [&](const auto& each) { return each.second->code == &code; });
-  std::erase_if(objects.variables, [&](const auto& each) { return each.second.code == &code; });
+  erase_records(objects.kernels, [&](const auto& each) { return each->code == &code; });
+  erase_records(objects.variables, [&](const variable& each) { return each.code == &code; });
 }
 
 const kernel* find_kernel(const void* host_or_handle) noexcept {
   auto& objects = all();
   const std::shared_lock guard{objects.lock};
   const auto match = objects.kernels.find(host_or_handle);
-  if (match != objects.kernels.end()) return match->second.get();
+  if (match != objects.kernels.end()) return match->second.back().get();
   const auto handle = objects.handles.find(host_or_handle);
   return handle == objects.handles.end() ? nullptr : handle->second;
 }
@@ -108,7 +130,7 @@ cudaError_t locate(const void* symbol, CUdeviceptr* address, size_t* bytes) noex
     const std::shared_lock guard{objects.lock};
     const auto match = objects.variables.find(symbol);
     if (match == objects.variables.end()) return cudaErrorInvalidSymbol;
-    source = match->second;
+    source = match->second.back();
   }
   return locate(source, address, bytes);
 }
@@ -131,8 +153,10 @@ cudaError_t fill_managed_slots(device_code& code) noexcept {
   std::vector<variable> managed;
   {
     const std::shared_lock guard{objects.lock};
-    for (const auto& [host, each] : objects.variables) {
-      if (each.code == &code && each.managed_slot) managed.push_back(each);
+    for (const auto& [host, records] : objects.variables) {
+      std::ranges::copy_if(records, std::back_inserter(managed), [&](const variable& each) {
+        return each.code == &code && each.managed_slot;
+      });
     }
   }
   for (const variable& each : managed) {
@@ -142,6 +166,18 @@ cudaError_t fill_managed_slots(device_code& code) noexcept {
     *each.managed_slot = reinterpret_cast<void*>(address);
   }
   return cudaSuccess;
+}
+
+void load_registered() noexcept {
+  static const char* const loading = std::getenv("CUDA_MODULE_LOADING");
+  static const bool is_eager = loading && std::strcmp(loading, "EAGER") == 0;
+  if (!is_eager) return;
+  auto& objects = all();
+  const std::unique_lock guard{objects.lock};
+  for (; objects.loaded_codes < objects.codes.size(); ++objects.loaded_codes) {
+    CUlibrary library = nullptr;
+    objects.codes[objects.loaded_codes]->library(&library);  // reports a failure
+  }
 }
 
 }  // namespace halfwarp::emulated_runtime::program

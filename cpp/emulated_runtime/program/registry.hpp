@@ -24,10 +24,11 @@ struct variable {
   void** managed_slot;  // where the program expects the managed address; null for other variables
 };
 
+void add(device_code& code);
 void add(const kernel& fresh);
 void add(const void* host, const variable& fresh);
 
-// Removes all objects of the code.
+// Removes the code with all its objects.
 void remove(const device_code& code) noexcept;
 
 // Returns the kernel of a host address or of a cudaKernel_t from this registry, else null.
@@ -43,6 +44,10 @@ cudaError_t locate(const void* symbol, CUdeviceptr* address, size_t* bytes) noex
 // Returns the driver's kernel of a host address or cudaKernel_t; loads its code. Other handles are
 // returned unchanged. A host address that is not registered is cudaErrorInvalidDeviceFunction.
 cudaError_t resolve(const void* func, CUkernel* result) noexcept;
+
+// Loads the code of all programs in the current context if CUDA_MODULE_LOADING is EAGER. A failure
+// is reported, and returned by the first use of the code.
+void load_registered() noexcept;
 
 // Writes the address of each managed variable of the code to the program.
 cudaError_t fill_managed_slots(device_code& code) noexcept;

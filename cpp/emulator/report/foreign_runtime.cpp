@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -43,6 +44,34 @@ std::string_view file_name(const char* path) noexcept {
   return slash ? slash + 1 : path ? path : "the program";
 }
 
+// Libraries that NVIDIA publishes without their sources; nobody else can build them.
+bool is_closed_library(std::string_view name) noexcept {
+  constexpr std::string_view beginnings[] = {
+      "libcublas",   "libcudnn",    "libcufft", "libcurand", "libcusolver",
+      "libcusparse", "libcutensor", "libnpp",   "libnvjpeg",
+  };
+  return std::ranges::any_of(beginnings, [=](auto each) { return name.starts_with(each); });
+}
+
+struct finding {
+  const char *problem, *remedy;
+};
+
+finding finding_on(std::string_view name) noexcept {
+  if (name.starts_with("libcudart.so")) {
+    return {"is NVIDIA's CUDA runtime, which the emulator cannot serve",
+            "start the program with `halfwarp emulate exec PROGRAM`"};
+  }
+  if (is_closed_library(name)) {
+    return {"contains NVIDIA's CUDA runtime and kernels without PTX, so its functions fail here",
+            "test the code that calls it on a GPU, or replace the calls in the test"};
+  }
+  return {"contains NVIDIA's CUDA runtime, which the emulator cannot serve",
+          "build it with `nvcc -cudart shared` (for any build system: "
+          "NVCC_APPEND_FLAGS=\"-cudart shared\"; for CMake: "
+          "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared)"};
+}
+
 }  // namespace
 
 void foreign_runtime(const CUuuid& table) noexcept {
@@ -50,14 +79,9 @@ void foreign_runtime(const CUuuid& table) noexcept {
   if (std::memcmp(&table, needed_table, sizeof needed_table) != 0) return;
   if (!find_caller(&caller) || !is_new(caller.dli_fbase)) return;
   const std::string_view name = file_name(caller.dli_fname);
-  const bool is_shared = name.starts_with("libcudart.so");
-  std::fprintf(stderr, "emulator: %.*s %s, which the emulator cannot serve; %s\n",
-               static_cast<int>(name.size()), name.data(),
-               is_shared ? "is NVIDIA's CUDA runtime" : "contains NVIDIA's CUDA runtime",
-               is_shared ? "start the program with `halfwarp emulate exec PROGRAM`"
-                         : "build it with `nvcc -cudart shared` (for any build system: "
-                           "NVCC_APPEND_FLAGS=\"-cudart shared\"; for CMake: "
-                           "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared)");
+  const finding text = finding_on(name);
+  std::fprintf(stderr, "emulator: %.*s %s; %s\n", static_cast<int>(name.size()), name.data(),
+               text.problem, text.remedy);
 }
 
 }  // namespace halfwarp::emulator::report

@@ -13,7 +13,7 @@ from cuda.core.emulation import library
 
 HERE = Path(__file__).parent
 NOTICE = "halfwarp: CUDA is emulated"
-OWN = ("HALFWARP_", "LD_LIBRARY_PATH", "LD_PRELOAD")
+OWN = ("HALFWARP_", "LD_LIBRARY_PATH", "LD_PRELOAD", "CUDA_MODULE_LOADING")
 
 
 @pytest.fixture(scope="module")

@@ -21,15 +21,16 @@ const void* address(Function* function) {
   return reinterpret_cast<const void*>(function);
 }
 
+void add_function(void** owner, const void* stub, const char* name) {
+  __cudaRegisterFunction(owner, static_cast<const char*>(stub), nullptr, name, -1, nullptr, nullptr,
+                         nullptr, nullptr, nullptr);
+}
+
 void register_code() {
   code.image = image.data();
   handle = __cudaRegisterFatBinary(&code);
-  const auto add_function = [](const void* stub, const char* name) {
-    __cudaRegisterFunction(handle, static_cast<const char*>(stub), nullptr, name, -1, nullptr,
-                           nullptr, nullptr, nullptr, nullptr);
-  };
-  add_function(address(&add_stub), "add");
-  add_function(address(&missing_stub), "missing");
+  add_function(handle, address(&add_stub), "add");
+  add_function(handle, address(&missing_stub), "missing");
   __cudaRegisterVar(handle, reinterpret_cast<char*>(&counter), nullptr, "counter", 0, 4, 0, 0);
   __cudaRegisterManagedVar(handle, reinterpret_cast<void**>(&managed), nullptr, "managed", 0, 4, 0,
                            0);
@@ -140,6 +141,30 @@ void unregistered() {
   std::printf("%d\n", value_of_counter());
 }
 
+// A shared object with symbols of the same names registers the same host addresses.
+void registered_twice() {
+  launch_in_steps(10);
+  std::printf("%d ", value_of_counter());
+  wrapper copy = code;
+  void** const other = __cudaRegisterFatBinary(&copy);
+  add_function(other, address(&add_stub), "add");
+  __cudaRegisterVar(other, reinterpret_cast<char*>(&counter), nullptr, "counter", 0, 4, 0, 0);
+  __cudaRegisterFatBinaryEnd(other);
+  std::printf("%u ", launch_in_steps(20));  // by the handle of the first object
+  launch(address(&add_stub), 1);
+  std::printf("%d ", value_of_counter());
+  __cudaUnregisterFatBinary(other);
+  launch_in_steps(100);
+  std::printf("%d\n", value_of_counter());
+}
+
+void streams() {
+  void* const stream = reinterpret_cast<void*>(0x1234);
+  unsigned value = 1;
+  void* arguments[] = {&value};
+  std::printf("%d\n", cudaLaunchKernel(address(&add_stub), {}, {}, arguments, 0, stream));
+}
+
 void retried() {
   std::printf("%d ", launch(address(&add_stub), 1));
   std::printf("%d\n", launch(address(&add_stub), 2));
@@ -158,6 +183,8 @@ constexpr struct {
     {"reset", reset},
     {"devices", devices},
     {"unregistered", unregistered},
+    {"registered_twice", registered_twice},
+    {"streams", streams},
     {"retried", retried},
     {"unused", unused},
 };

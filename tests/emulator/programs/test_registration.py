@@ -11,6 +11,7 @@ OUTPUTS = {
     "configurations": "2 22 52 1 11",
     "reset": "6 8 7 9 1",
     "unregistered": "98 7",
+    "registered_twice": "15 0 6 135",
 }
 
 
@@ -28,6 +29,19 @@ def test_a_failed_load_is_repeated(compiled, run):
     program = compiled("registered.cpp")
     output, _ = run(program, "retried", HALFWARP_EMULATOR_FAIL="cuLibraryLoadData:1=2")
     assert output == "2 0"
+
+
+def test_an_invalid_stream_is_no_invalid_function(compiled, run):
+    output, errors = run(compiled("registered.cpp"), "streams")
+    assert (output, len(errors)) == ("400", 1)
+
+
+def test_eager_loading_reports_code_that_is_never_used(compiled, run):
+    program = compiled("linked.cpp")
+    _, errors = run(program, "none", "unused")
+    assert errors == []
+    _, errors = run(program, "none", "unused", CUDA_MODULE_LOADING="EAGER")
+    assert "compute_121" in errors[0]
 
 
 def test_registration_does_not_open_the_driver(compiled, run):

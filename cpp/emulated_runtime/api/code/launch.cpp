@@ -24,9 +24,10 @@ bool is_valid_shape(dim3 grid, dim3 block) {
          block.x * block.y * block.z <= most_threads;
 }
 
-// The driver calls an address that is no kernel an invalid handle.
-cudaError_t launched(cudaError_t code) {
-  return code == cudaErrorInvalidResourceHandle ? cudaErrorInvalidDeviceFunction : code;
+// The driver calls an address that is no kernel an invalid handle, and an invalid stream as well.
+cudaError_t launched(cudaError_t code, const void* func) {
+  const bool is_of_kernel = code == cudaErrorInvalidResourceHandle && !program::find_kernel(func);
+  return is_of_kernel ? cudaErrorInvalidDeviceFunction : code;
 }
 
 }  // namespace
@@ -44,8 +45,9 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
   if (!is_valid_shape(config->gridDim, config->blockDim)) return cudaErrorInvalidConfiguration;
   if (const cudaError_t code = program::resolve(func, &kernel)) return code;
   const CUlaunchConfig request = for_driver(*config);
-  return launched(from_driver(
-      table->cuLaunchKernelEx(&request, reinterpret_cast<CUfunction>(kernel), args, nullptr)));
+  const CUresult code =
+      table->cuLaunchKernelEx(&request, reinterpret_cast<CUfunction>(kernel), args, nullptr);
+  return launched(from_driver(code), func);
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void* func, dim3 gridDim, dim3 blockDim, void** args,
