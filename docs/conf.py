@@ -17,7 +17,7 @@ release = cuda.core.__implementation__.split()[-1]
 extensions = ["sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton"]
 # Prefixes of C names in docstrings, and their modules in the low layer.
 PREFIXES = {"cuda": "runtime", "cu": "driver", "nvrtc": "nvrtc"}
-INCLUDED = ("budget", "growth", "measured", "rows")  # other pages include these
+INCLUDED = ("budget", "counters", "growth", "measured", "rows")  # other pages include these
 exclude_patterns = ["design/*", *(f"generated/{name}.rst" for name in INCLUDED)]
 html_theme = "furo"
 pygments_style, pygments_dark_style = "friendly", "monokai"

@@ -11,7 +11,7 @@ _halfwarp() {{
 }}
 complete -o default -F _halfwarp halfwarp
 """
-EMULATE = "run exec path explore sarif --fidelity"
+EMULATE = "run exec path profile explore sarif --fidelity"
 
 
 def main(parsed):

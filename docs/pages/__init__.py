@@ -10,6 +10,7 @@ from pathlib import Path
 from . import (
     codes,
     core_reference,
+    counters,
     design_notes,
     gallery,
     instructions,
@@ -33,6 +34,7 @@ def pages():
         **{f"examples/{name}": text for name, text in gallery.pages(ROOT / "examples").items()},
         **{f"design/{n}": text for n, text in design_notes.pages(ROOT / "docs/design").items()},
         "codes.rst": codes.page(),
+        "counters.rst": counters.definitions(),
         "instructions.rst": instructions.page((ROOT / INSTRUCTIONS).read_text()),
         "measured.rst": measured.measured((ROOT / "README.md").read_text()),
         "budget.rst": measured.budget((ROOT / "benchmarks" / "budget.toml").read_text()),

@@ -27,6 +27,7 @@ THEMES = {
     "streams": "Streams",
     "graphs": "Graphs",
     "machine": "The machine",
+    "profile": "Counters of kernels",
     "recipes": "Several devices and processes",
 }
 

@@ -34,6 +34,10 @@ PROMISED = {
     "memory/ping_pong.py": r"5 turns on 10,000 numbers: correct$",
     "memory/pool.py": r"20 allocations, \d upstream\n32 MiB requested, 40 of 64 used\n"
     r"the largest has 40 MiB:\n.*pool.py.*\n(.*\n)*1 in use, \d+ MiB freed: correct$",
+    "profile/reduction.py": r"(?s)kernel .*\nsum_in_warps .*\ncorrect$",
+    "profile/stencil.py": r"(?s)kernel .*\nstencil_shared .*\ncorrect$",
+    "profile/transpose.py": r"(?s)kernel .*\ntranspose_padded .* a padded row of 33 words has none"
+    r".*\ncorrect$",
     "recipes/actors.py": r"((device \d+: \d+ chunks\n)+12 MiB .*\nsum \d+: correct|nothing .*)$",
     "recipes/mpi_sum.py": r"(rank 0: device 0, 20,000 .*\nsum \d+: correct|nothing to do: .*)$",
     "recipes/nccl_sum.py": r"(\w+: \d+ devices, sum \d+: correct|nothing to do: .*)$",

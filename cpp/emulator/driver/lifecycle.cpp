@@ -13,6 +13,7 @@
 #include "emulator/driver/driver.hpp"
 #include "emulator/driver/findings/leaks.hpp"
 #include "emulator/driver/findings/misuse.hpp"
+#include "emulator/driver/findings/profile_log.hpp"
 #include "emulator/driver/thread.hpp"
 #include "emulator/driver/visible_devices.hpp"
 
@@ -35,7 +36,8 @@ const parsed_options& read_once() {
   return *parsed;
 }
 
-std::string choice_reason;  // set before the first call
+std::string choice_reason;        // set before the first call
+std::uint64_t whole_process = 0;  // session of option `profile`
 
 void write_line(const std::string& text) {
   const auto written = ::write(STDERR_FILENO, text.data(), text.size());
@@ -55,6 +57,14 @@ std::string notice(const options& chosen) {
 
 void after_fork_in_child() { lifecycle::obstacles.fetch_or(lifecycle::obstacle::forked); }
 
+// Several processes may append to the file.
+void write_profile(driver& d) {
+  const std::string& path = d.settings.profile;
+  if (!the_profile_log().append(whole_process, path)) {
+    d.report.note("exit", "the profile cannot be written to '" + path + "'");
+  }
+}
+
 // Drops queued work at exit, since waiting for it might never end.
 void at_exit() {
   const auto before = lifecycle::obstacles.fetch_or(lifecycle::obstacle::ended);
@@ -65,6 +75,7 @@ void at_exit() {
     d.report.note("exit", "the process ends with " + std::to_string(pending) +
                               " operations still queued; they are dropped");
   }
+  if (!d.settings.profile.empty()) write_profile(d);
   for (const std::string& line : d.forms.lines()) d.report.note("fidelity", line);
   if (d.settings.checks_for(check::leak)) report_leaks(d);
 }
@@ -97,6 +108,9 @@ creation make_driver() {
                                       " emulated devices; unset it to select all"};
   }
   if (chosen.fork_in_init) run_helper();
+  if (!chosen.profile.empty()) {
+    whole_process = the_profile_log().open(exec::profile_detail::accesses, true);
+  }
   auto created = std::make_unique<driver>(chosen, visible);
   if (created->rules.arm(chosen.fail, created->problem); !created->problem.empty()) {
     return {CUDA_ERROR_INVALID_VALUE, created->problem};

@@ -246,6 +246,12 @@ const entry entries[] = {
     {"fidelity",
      [](options& o, std::string_view t) { return assign(o.fidelity, find_named(booleans, t)); },
      [](const options& o) { return std::string{o.fidelity ? "1" : "0"}; }, "0 or 1"},
+    {"profile",
+     [](options& o, std::string_view t) {
+       o.profile = t;
+       return true;
+     },
+     [](const options& o) { return o.profile; }, "the path of a file"},
     {"fork_in_init",
      [](options& o, std::string_view t) { return assign(o.fork_in_init, find_named(booleans, t)); },
      [](const options& o) { return std::string{o.fork_in_init ? "1" : "0"}; }, "0 or 1"},

@@ -48,6 +48,7 @@ struct options {
   bool is_strict = false;  // a finding fails its operation
   destroyed_use destroyed = destroyed_use::report;
   bool fidelity = false;      // lists the forms of executed instructions at the end of the process
+  std::string profile;        // path of a file for the counters of kernels; empty: none
   bool fork_in_init = false;  // cuInit runs a program, as a GPU driver may
 
   [[nodiscard]] std::pair<int, int> capability_of(int device) const {

@@ -37,7 +37,8 @@ INSTANTIATE_TEST_SUITE_P(
                     example{"check", "leak,memory", "memory,leak"},
                     example{"check", "none", "none"}, example{"trace", "off", "off"},
                     example{"trace", "site,api", "api,site"}, example{"step_limit", "2^10", "1024"},
-                    example{"report", "a/b.jsonl", "a/b.jsonl"}));
+                    example{"report", "a/b.jsonl", "a/b.jsonl"},
+                    example{"profile", "a/p.jsonl", "a/p.jsonl"}));
 
 class bad_value : public testing::TestWithParam<example> {};
 

@@ -6,11 +6,13 @@ import sys
 from pathlib import Path
 
 from cuda.core.emulation import control, explore, library, sarif
+from cuda.core.emulation.profiling import command as profile_command
 
 USAGE = """\
 usage: {0}          print the device table
        {0} run [--OPTION VALUE]... SCRIPT [ARG]...
        {0} exec [--OPTION VALUE]... PROGRAM [ARG]...
+       {0} profile [--json FILE] [--html FILE] PROGRAM [ARG]...    count accesses
        {0} --fidelity PROGRAM [ARG]...     list the PTX that it executed
        {0} path     print a folder for LD_LIBRARY_PATH
        {0} explore N [--] PROGRAM [ARG]...    run N seeds
@@ -40,6 +42,7 @@ def main(arguments):
         "run": run_script,
         "exec": run_program,
         "path": print_path,
+        "profile": profile_command.main,
         "explore": explore.main,
         "sarif": sarif.main,
     }

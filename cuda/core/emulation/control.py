@@ -28,7 +28,7 @@ def enable(**options: _Option) -> None:
     **options
         ``devices``, ``cc``, ``memory``, ``mode``, ``seed``, ``threads``, ``check``, ``fail``,
         ``trace``, ``step_limit``, ``report``, ``suppress``, ``strict``, ``destroyed``,
-        ``fidelity``, ``fork_in_init``, ``multiprocessors``. The variables
+        ``fidelity``, ``profile``, ``fork_in_init``, ``multiprocessors``. The variables
         ``HALFWARP_EMULATOR_...`` supply omitted options; otherwise defaults apply. An option with
         several values accepts a set.
 

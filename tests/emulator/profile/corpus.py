@@ -119,6 +119,29 @@ SHARED = [
     ),
 ]
 
+TILE = "__shared__ __align__(16) unsigned short s[32 * {0}]; s[t] = c[i]; __syncthreads(); "
+LOAD_MATRICES = (
+    "unsigned q, r, u, v, at = (unsigned)__cvta_generic_to_shared(s + {0} * lane); asm volatile("
+    '"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{%0, %1, %2, %3}}, [%4];" '
+    ': "=r"(q), "=r"(r), "=r"(u), "=r"(v) : "r"(at)); c[i] = q + r + u + v;'
+)
+
+
+def matrices(name, row, conflicts):
+    """Load four matrices of 8 rows of 16 bytes; `row` is the distance of the rows in numbers."""
+    source = kernel((TILE + LOAD_MATRICES).format(row))
+    wavefronts = 4 + conflicts
+    expected = {"shared_load_wavefronts": wavefronts, "shared_load_conflicts": conflicts}
+    return Case(name, source, expected)
+
+
+MATRICES = [
+    matrices("matrices_in_a_row", 8, 0),
+    matrices("matrices_of_32_columns", 32, 4 * 3),
+    matrices("matrices_of_64_columns", 64, 4 * 7),
+    matrices("matrices_of_72_columns", 72, 0),
+]
+
 ATOMICS = [
     Case(
         "reduction_of_neighbors",
@@ -190,4 +213,4 @@ ARITHMETIC = [
     ),
 ]
 
-CASES = [*LOADS, *STORES, *SHARED, *ATOMICS, *CONTROL, *ARITHMETIC]
+CASES = [*LOADS, *STORES, *SHARED, *MATRICES, *ATOMICS, *CONTROL, *ARITHMETIC]

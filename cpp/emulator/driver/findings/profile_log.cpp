@@ -2,6 +2,7 @@
 #include "emulator/driver/findings/profile_log.hpp"
 
 #include <algorithm>
+#include <fstream>
 
 #include "emulator/observation/json.hpp"
 #include "emulator/ptx/ast.hpp"
@@ -176,6 +177,11 @@ std::string profile_log::text(std::uint64_t session) const {
   json.close().key("modules").open_array();
   for (const ptx::module* each : modules) write_module(json, *each);
   return json.close().close().text();
+}
+
+bool profile_log::append(std::uint64_t session, const std::string& path) const {
+  std::ofstream file{path, std::ios::app};
+  return static_cast<bool>((file << text(session) + "\n").flush());
 }
 
 profile_log& the_profile_log() {

@@ -33,6 +33,8 @@ class profile_log {
   void add(const exec::launch_profile& profile);
   // Returns JSON, or "null" if the session is closed.
   std::string text(std::uint64_t session) const;
+  // Appends the text as one line to a file. Returns false if it cannot be written.
+  bool append(std::uint64_t session, const std::string& path) const;
 
  private:
   struct session {

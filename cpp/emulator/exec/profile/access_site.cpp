@@ -11,6 +11,7 @@
 
 #include "emulator/exec/each_lane.hpp"
 #include "emulator/exec/handler_table.hpp"
+#include "emulator/exec/matrix/matrix_site.hpp"
 #include "emulator/exec/scalar/scalar.hpp"
 #include "emulator/exec/schedule/state.hpp"
 #include "emulator/exec/special.hpp"
@@ -72,6 +73,7 @@ struct lane_addresses {
 };
 
 std::uint64_t address_of(warp& w, const instruction& instr, const access_site& site, int lane) {
+  if (site.is_matrix) return w.at<std::uint64_t>(matrix_of(w, instr).address)[lane];
   const auto displacement = static_cast<std::uint64_t>(instr.immediate);
   if (site.is_narrow) {
     return w.at<std::uint32_t>(instr.operand[4])[lane] + static_cast<std::uint32_t>(displacement);
@@ -175,6 +177,9 @@ lane_step step_of(const lane_addresses& lanes) {
 
 std::optional<access_site> find_site(const instruction& instr, const ptx::mnemonic& spelling) {
   if (instr.run == &run_wide_atomic) return access_site{.is_atomic = true, .bytes = 16};
+  if (instr.run == &run_load_matrix || instr.run == &run_store_matrix) {
+    return access_site{.space = place::shared, .is_matrix = true, .bytes = 16};
+  }
   const auto match = known_sites().find(instr.run);
   if (match == known_sites().end()) return std::nullopt;
   access_site site = match->second;
@@ -194,6 +199,9 @@ std::optional<access_site> find_site(const instruction& instr, const ptx::mnemon
 void add_access(access_counts& to, warp& w, const instruction& instr, const access_site& site,
                 lane_mask active) {
   const memory::address_space& space = w.block->launch->space;
+  if (site.is_matrix && matrix_of(w, instr).matrices < 4) {
+    active &= (lane_mask{1} << 8 * matrix_of(w, instr).matrices) - 1;
+  }
   std::array<lane_addresses, 3> by_place;
   lane_addresses all;
   for_each_lane(active, [&](int lane) {

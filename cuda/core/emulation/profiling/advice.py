@@ -65,8 +65,8 @@ def _on_sectors(instruction, operation):
         )
     elif abs(step) == size:
         yield (
-            f"the {operation}s of a warp start between two sectors, which needs {each}; start at "
-            f"an address that is a multiple of {SECTOR_BYTES}"
+            f"the {operation}s of a warp start inside a sector, which needs {each}; a start at a "
+            f"multiple of {SECTOR_BYTES} bytes avoids it"
         )
 
 

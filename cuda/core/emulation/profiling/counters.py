@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from cuda.core.emulation.execution_record import Instruction
 
 SECTOR_BYTES = 32
-OPERATIONS = {"ld": "load", "ldu": "load", "st": "store", "atom": "atomic", "red": "reduction"}
+OPERATIONS = {
+    "ld": "load",
+    "ldu": "load",
+    "ldmatrix": "load",
+    "st": "store",
+    "stmatrix": "store",
+    "atom": "atomic",
+    "red": "reduction",
+}
 CLASSES = {
     "memory": "ld ldu st atom red cp prefetch prefetchu tex tld4 txq suld sust sured suq cvta "
     "isspacep ldmatrix stmatrix multimem mapa getctarank discard applypriority",

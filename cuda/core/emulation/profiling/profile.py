@@ -191,10 +191,10 @@ class Profile:
             self._session.close()
 
     @classmethod
-    def from_record(cls, record: dict[str, Any]) -> Profile:
-        """Return the profile of another process, from the record that it wrote. Host only."""
+    def from_records(cls, records: list[dict[str, Any]]) -> Profile:
+        """Return the profile of other processes, from the records that they wrote. Host only."""
         result = cls()
-        result._records = kernels_of(record)
+        result._records = [kernel for record in records for kernel in kernels_of(record)]
         return result
 
     @property

@@ -74,7 +74,7 @@ class split_run {
  private:
   using result = std::optional<leave_reason>;
 
-  [[gnu::always_inline]] leave_reason run_instructions() {
+  leave_reason run_instructions() {
     warp& view = w_.view;
     for (;;) {
       const instruction& instr = *position_;
@@ -254,6 +254,7 @@ class split_run {
 
   result collective(const instruction& instr, lane_mask active) {
     observe(instr, active);
+    counter_.on_access(w_.view, instr, active);
     if (run_together(w_, instr, active)) return advance();
     end_run_at(active);
     join_collective(w_, self_, instr);
