@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*sorted((ROOT / "docs").rglob("*.rst")), *sorted(ROOT.glob("*.md"))]
 BLOCK = re.compile(r"^\.\. code-block:: (?:sh|console)\n\n((?:(?:   .*)?\n)+)", re.M)
 # Foreign programs, and files that a page asks its reader to write.
-OTHERS = {".", "export", "mpiexec", "pytest", "check-jsonschema", "./program"}
+OTHERS = {"cmake", ".", "export", "mpiexec", "pytest", "check-jsonschema", "./program"}
 WRITTEN = {"first.py", "tutorial.py", "program.py"}
 PACKAGES = {"pip", "pytest", "venv", "sphinx", "mpi4py"}
 
