@@ -12,16 +12,17 @@ from cuda.core.emulation.profiling.profile import PTX
 from cuda.core.emulation.profiling.text import COLUMNS, cells_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from cuda.core.emulation.profiling.profile import KernelCounts, LineCounts, Profile
+    from cuda.core.emulation.profiling.profile import Counts, KernelCounts, LineCounts, Profile
 
 STYLE = """
 body { font: 14px sans-serif; margin: 2em; }
 table { border-collapse: collapse; margin: 1em 0; }
 th, td { padding: 1px 8px; text-align: right; white-space: nowrap; }
 th { border-bottom: 1px solid #888; }
-td.source { text-align: left; font-family: monospace; white-space: pre; }
+td.source, th.text { text-align: left; }
+td.source { font-family: monospace; white-space: pre; }
 td.line { color: #888; }
 tr.unexecuted td.source { color: #888; }
 """
@@ -30,12 +31,14 @@ HOT = "linear-gradient(90deg, #f4a58288 {share:.0%}, transparent {share:.0%})"
 
 def table_of(profile: Profile) -> str:
     """Return a table of the kernels, with the advice below."""
-    heads = "".join(f"<th>{escape(each)}</th>" for each in ("kernel", "launches", *COLUMNS))
+    kernels = list(profile)
+    used = _used_columns(kernels)
     rows = "".join(
-        f'<tr><td class="source">{escape(each.name)}</td>{_cells([each.launches, *cells_of(each)])}'
-        "</tr>"
-        for each in profile
+        f'<tr><td class="source">{escape(each.name)}</td><td>{each.launches}</td>'
+        f"{_cells(each, used)}</tr>"
+        for each in kernels
     )
+    heads = _heads(["kernel"], ["launches"], used)
     advice = "".join(f"<li>{escape(each)}</li>" for each in profile.advice)
     return f"<table><tr>{heads}</tr>{rows}</table>" + (f"<ul>{advice}</ul>" if advice else "")
 
@@ -51,13 +54,14 @@ def page_of(profile: Profile) -> str:
 
 
 def _kernel(kernel: KernelCounts) -> str:
-    heads = "".join(f"<th>{escape(each)}</th>" for each in ("", "source", *COLUMNS))
     most = max((each.instructions for each in kernel.lines), default=0)
+    used = _used_columns(kernel.lines)
     files = "".join(
-        f'<tr><th colspan="{len(COLUMNS) + 2}">{escape(file)}</th></tr>'
-        + "".join(_row(*each, most) for each in _source(file, list(lines)))
+        f'<tr><th class="text" colspan="2">{escape(file)}</th></tr>'
+        + "".join(_row(*each, most, used) for each in _source(file, list(lines)))
         for file, lines in groupby(kernel.lines, key=lambda each: each.file)
     )
+    heads = _heads(["", "source"], [], used)
     return f"<h2>{escape(kernel.full_name)}</h2><table><tr>{heads}</tr>{files}</table>"
 
 
@@ -74,17 +78,30 @@ def _source(file: str, lines: list[LineCounts]) -> Iterator[tuple[int, str, Line
         yield number, text[number - 1], counts.get(number)
 
 
-def _row(number: int, source: str, counts: LineCounts | None, most: int) -> str:
+def _row(number: int, source: str, counts: LineCounts | None, most: int, used: list[int]) -> str:
     """Return the row of a line; its bar shows its part of the instructions."""
     kind = ' class="unexecuted"' if counts and not counts.instructions else ""
     share = counts.instructions / most if counts and most else 0
     bar = f' style="background: {HOT.format(share=share)}"' if share else ""
-    cells = _cells(cells_of(counts)) if counts else ""
+    cells = _cells(counts, used) if counts else ""
     return (
         f'<tr{kind}><td class="line">{number}</td><td class="source"{bar}>{escape(source)}</td>'
         f"{cells}</tr>"
     )
 
 
-def _cells(values: list[object]) -> str:
-    return "".join(f"<td>{escape(str(each))}</td>" for each in values)
+def _used_columns(rows: Sequence[Counts]) -> list[int]:
+    """Return the indices of the columns in which a row has a value."""
+    cells = [cells_of(each) for each in rows]
+    return [i for i in range(len(COLUMNS)) if any(row[i] for row in cells)]
+
+
+def _heads(texts: list[str], numbers: list[str], used: list[int]) -> str:
+    columns = list(COLUMNS)
+    heads = "".join(f'<th class="text">{each}</th>' for each in texts)
+    return heads + "".join(f"<th>{each}</th>" for each in [*numbers, *(columns[i] for i in used)])
+
+
+def _cells(counts: Counts, used: list[int]) -> str:
+    cells = cells_of(counts)
+    return "".join(f"<td>{escape(cells[i])}</td>" for i in used)

@@ -88,6 +88,11 @@ class Counts:
 class LineCounts(Counts):
     """Counters of one line of the source.
 
+    Parameters
+    ----------
+    code
+        The instructions of the line.
+
     Attributes
     ----------
     file, line, source : str, int, str
@@ -105,6 +110,11 @@ class LineCounts(Counts):
 
 class KernelCounts(Counts):
     """Counters of all launches of a kernel, with the functions that it calls.
+
+    Parameters
+    ----------
+    record
+        The counts of its instructions.
 
     Attributes
     ----------
@@ -170,6 +180,11 @@ class Profile:
 
     ``profile["name"]`` returns the counters of a kernel, ``print(profile)`` writes a table, and
     notebooks show a richer one. Iteration yields the kernels in the order of their first launch.
+
+    Parameters
+    ----------
+    per_launch
+        Whether each launch is counted by itself.
     """
 
     def __init__(self, *, per_launch: bool = False) -> None:
