@@ -50,6 +50,8 @@ def pytest_configure(config):
 def _select_emulator(options):
     """Select the emulator before any driver call."""
     if not getattr(options, "cuda_emulate", False):
+        if os.environ.get("HALFWARP_BACKEND") == "emulator":
+            _measure_kernels()
         return
     try:
         from cuda.core import emulation
@@ -60,6 +62,32 @@ def _select_emulator(options):
         emulation.enable(**{name: value for name, value in settings.items() if value is not None})
     except (RuntimeError, ValueError) as error:
         raise pytest.UsageError(str(error)) from error
+    _measure_kernels()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session):
+    if _is_requested(session.config):  # pytest-cov starts in workers of pytest-xdist at this time
+        _measure_kernels()
+
+
+def _measure_kernels():
+    """Measure the coverage of kernels if coverage.py runs."""
+    import sys
+
+    if "coverage" in sys.modules:
+        from halfwarp import coverage
+
+        coverage.start()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Name the kernels whose coverage is unknown."""
+    import sys
+
+    kernels = sys.modules.get("halfwarp.coverage")
+    for note in kernels.notes() if kernels else []:
+        terminalreporter.write_line(f"cuda: {note}", yellow=True)
 
 
 def _emulation():

@@ -9,6 +9,7 @@
 #include "emulator/api/entry_points.hpp"
 #include "emulator/api/gate.hpp"
 #include "emulator/api/module/module_call.hpp"
+#include "emulator/control/compile_observer.hpp"
 #include "emulator/control/intercepted_library.hpp"
 #include "emulator/control/nvjitlink.hpp"
 #include "emulator/control/nvrtc.hpp"
@@ -18,6 +19,7 @@
 #include "emulator/driver/findings/profile_log.hpp"
 #include "emulator/driver/lifecycle.hpp"
 #include "emulator/driver/thread.hpp"
+#include "emulator/image/registry.hpp"
 #include "emulator/object/current_call.hpp"
 #include "emulator/observation/json.hpp"
 
@@ -254,6 +256,14 @@ void* halfwarp_emulator_in_place_of(const char* function, void* real) {
     std::fputs("emulator: out of memory: compiled code cannot be emulated\n", stderr);
   }
   return real;
+}
+
+void halfwarp_emulator_observe_compiles(void (*observer)(const char* json, size_t size)) {
+  control::set_compile_observer(observer);
+}
+
+void halfwarp_emulator_substitute_ptx(const char* ptx, const char* substitute) {
+  image::substitute_ptx(ptx, substitute);
 }
 
 int halfwarp_emulator_device(int ordinal, halfwarp_emulated_device* device) {

@@ -81,6 +81,13 @@ void halfwarp_emulator_set_call_site_source(int (*source)(char* text, int size))
    `real` if there is none. `function` is its exported name. */
 void* halfwarp_emulator_in_place_of(const char* function, void* real);
 
+/* Sets the function that receives a JSON object about each program that NVRTC compiles;
+   see control/compile_observer.hpp. Null ends the reports. */
+void halfwarp_emulator_observe_compiles(void (*observer)(const char* json, size_t size));
+
+/* Makes modules of one PTX text execute another one, whose kernels have the same names. */
+void halfwarp_emulator_substitute_ptx(const char* ptx, const char* substitute);
+
 /* Marks the object of a driver handle as owned by the package, so that no leak is reported. */
 void halfwarp_emulator_own(const void* handle);
 

@@ -24,8 +24,10 @@ std::mutex* create_lock() {
   const auto before = [] {
     lock.lock();
     image::compiled_cubins().lock();
+    image::ptx_substitutes().lock();
   };
   const auto after = [] {
+    image::ptx_substitutes().unlock();
     image::compiled_cubins().unlock();
     lock.unlock();
   };

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "emulator/control/compile_observer.hpp"
 #include "emulator/control/intercepted_library.hpp"
 #include "emulator/image/elf/cubin_writer.hpp"
 #include "emulator/image/elf/elf.hpp"
@@ -20,6 +21,9 @@ using program = void*;
 constexpr int success = 0;
 
 struct functions {
+  int (*create)(program*, const char*, const char*, int, const char* const*, const char* const*);
+  int (*add_expression)(program, const char*);
+  int (*compile)(program, int, const char* const*);
   int (*cubin_size)(program, std::size_t*);
   int (*cubin)(program, char*);
   int (*destroy)(program*);
@@ -86,6 +90,32 @@ std::string with_ptx_section(const compiled& compilation) {
              : image::with_ptx(bytes_of(compilation.cubin), compilation.ptx);
 }
 
+int create(const functions& real, program* target, const char* text, const char* name, int headers,
+           const char* const* contents, const char* const* names) noexcept {
+  const int status = real.create(target, text, name, headers, contents, names);
+  if (status == success) record_source(*target, text, name, headers, contents, names);
+  return status;
+}
+
+int add_expression(const functions& real, program target, const char* expression) noexcept {
+  const int status = real.add_expression(target, expression);
+  if (status == success) record_expression(target, expression);
+  return status;
+}
+
+int compile(const functions& real, program target, int count, const char* const* options) noexcept {
+  const int status = real.compile(target, count, options);
+  if (status == success && is_observed(target)) {
+    try {
+      report_compilation(target, {options, static_cast<std::size_t>(std::max(count, 0))},
+                         fetch(real.ptx_size, real.ptx, target));
+    } catch (const std::bad_alloc&) {
+      erase_source(target);
+    }
+  }
+  return status;
+}
+
 int cubin_size(const functions& real, program target, std::size_t* size) noexcept {
   const int status = real.cubin_size(target, size);
   if (status != success || size == nullptr || *size == 0) return status;
@@ -123,18 +153,25 @@ int cubin(const functions& real, program target, char* buffer) noexcept {
 }
 
 int destroy(const functions& real, program* target) noexcept {
-  if (target != nullptr) erase_size(*target);
+  if (target != nullptr) {
+    erase_size(*target);
+    erase_source(*target);
+  }
   return real.destroy(target);
 }
 
 template <auto Body>
 constexpr replacement_for* replacement = &for_releases<nvrtc, Body>::get;
 
-constexpr intercepted_function intercepted[] = {{"nvrtcGetCUBINSize", replacement<&cubin_size>},
-                                                {"nvrtcGetCUBIN", replacement<&cubin>},
-                                                {"nvrtcDestroyProgram", replacement<&destroy>},
-                                                {"nvrtcGetPTXSize", nullptr},
-                                                {"nvrtcGetPTX", nullptr}};
+constexpr intercepted_function intercepted[] = {
+    {"nvrtcCreateProgram", replacement<&create>},
+    {"nvrtcAddNameExpression", replacement<&add_expression>},
+    {"nvrtcCompileProgram", replacement<&compile>},
+    {"nvrtcGetCUBINSize", replacement<&cubin_size>},
+    {"nvrtcGetCUBIN", replacement<&cubin>},
+    {"nvrtcDestroyProgram", replacement<&destroy>},
+    {"nvrtcGetPTXSize", nullptr},
+    {"nvrtcGetPTX", nullptr}};
 
 constinit intercepted_library nvrtc{intercepted};
 

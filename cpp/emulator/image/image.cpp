@@ -294,7 +294,9 @@ bytes view_of(const void* data) noexcept {
 
 image_result find_ptx(bytes data, std::uint32_t architecture, cubin_registry& registry) noexcept {
   try {
-    return read_image(data, architecture, registry);
+    image_result result = read_image(data, architecture, registry);
+    if (result) result.source->text = executed_ptx(std::move(result.source->text));
+    return result;
   } catch (const std::bad_alloc&) {
     return {std::nullopt, {failure::out_of_memory, "out of memory"}};
   }

@@ -3,6 +3,7 @@
 #include "emulator/image/registry.hpp"
 
 #include <bit>
+#include <span>
 #include <utility>
 
 #include "emulator/image/elf/elf.hpp"
@@ -24,6 +25,11 @@ std::uint64_t avalanche(std::uint64_t x) noexcept {
 // Returns equal keys for a cubin of known length and one at a bare pointer.
 digest key_of(bytes cubin) noexcept {
   return digest_of(is_cubin(cubin) ? without_padding(cubin) : cubin);
+}
+
+bytes without_end(std::string_view text) noexcept {
+  const auto last = text.find_last_not_of(std::string_view{"\0\n", 2});
+  return std::as_bytes(std::span{text.substr(0, last + 1)});
 }
 
 }  // namespace
@@ -84,6 +90,21 @@ void cubin_registry::remove(entry_list::iterator entry_position) {
 cubin_registry& compiled_cubins() {
   static auto* const registry = new cubin_registry;  // never destroyed: used until process exit
   return *registry;
+}
+
+cubin_registry& ptx_substitutes() {
+  static auto* const registry = new cubin_registry;  // never destroyed: used until process exit
+  return *registry;
+}
+
+void substitute_ptx(std::string_view text, std::string substitute) {
+  ptx_substitutes().add(without_end(text), std::move(substitute));
+}
+
+std::string executed_ptx(std::string text) {
+  if (ptx_substitutes().size() == 0) return text;
+  const auto match = ptx_substitutes().find(without_end(text));
+  return match == nullptr ? text : *match;
 }
 
 }  // namespace halfwarp::emulator::image

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "emulator/image/bytes.hpp"
 
@@ -55,5 +56,12 @@ class cubin_registry {
 
 // Cubins that this process compiled or linked, also before driver initialization.
 cubin_registry& compiled_cubins();
+
+// The texts that modules execute instead of the text with their key.
+cubin_registry& ptx_substitutes();
+// Makes modules of one PTX text execute another one. Line breaks and NULs at the end are ignored.
+void substitute_ptx(std::string_view text, std::string substitute);
+// Returns the text that a module of `text` executes: the substitute if there is one.
+std::string executed_ptx(std::string text);
 
 }  // namespace halfwarp::emulator::image

@@ -11,6 +11,8 @@ reports errors that a GPU hides, and its timings do not predict a GPU's timings.
 emulator; ``... path`` prints a library folder that makes other CUDA programs use the emulator.
 """
 
+import sys as _sys
+
 from cuda.core.emulation.control import (
     enable,
     error_text,
@@ -82,6 +84,11 @@ __all__ = [
     "stats",
     "sweep",
 ]
+
+if "coverage" in _sys.modules:
+    from halfwarp import coverage as _coverage
+
+    _coverage.start_in_program()
 
 
 def __dir__() -> list[str]:

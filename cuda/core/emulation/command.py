@@ -10,7 +10,7 @@ from cuda.core.emulation.profiling import command as profile_command
 
 USAGE = """\
 usage: {0}          print the device table
-       {0} run [--OPTION VALUE]... SCRIPT [ARG]...
+       {0} run [--cov] [--OPTION VALUE]... SCRIPT [ARG]...
        {0} exec [--OPTION VALUE]... PROGRAM [ARG]...
        {0} profile [--json FILE] [--html FILE] PROGRAM [ARG]...    count accesses
        {0} --fidelity PROGRAM [ARG]...     list the PTX that it executed
@@ -86,7 +86,8 @@ def run_script(arguments):
     """Run a script on the emulator; return 1 after a fault or a leak."""
     import runpy
 
-    options, script = read_options(arguments)
+    is_measured = arguments[:1] == ["--cov"]
+    options, script = read_options(arguments[is_measured:])
     if not script:
         print(usage(), file=sys.stderr)
         return 2
@@ -100,7 +101,12 @@ def run_script(arguments):
         return 2
     sys.argv[:] = script
     sys.path[0] = str(Path(script[0]).resolve().parent)
-    status = run_guarded(runpy.run_path, script[0])
+    if is_measured:
+        from halfwarp.coverage.script import measure
+
+        status = measure(lambda: run_guarded(runpy.run_path, script[0]))
+    else:
+        status = run_guarded(runpy.run_path, script[0])
     return status or (1 if was_anything_reported() else 0)
 
 

@@ -71,6 +71,8 @@ def load():
     _declare(library, "profile_open", [c.c_int, c.c_int], c.c_uint64)
     _declare(library, "profile_read", [c.c_uint64, *text], c.c_size_t)
     _declare(library, "profile_close", [c.c_uint64], None)
+    _declare(library, "observe_compiles", [c.CFUNCTYPE(None, c.c_void_p, c.c_size_t)], None)
+    _declare(library, "substitute_ptx", [c.c_char_p, c.c_char_p], None)
     sizes = [c.c_uint, c.c_uint64, c.c_uint64, c.c_uint64, c.c_int, c.c_uint]
     _declare(library, "graphics_object", sizes, None)
     for name, result in (
@@ -198,6 +200,10 @@ def choose(options):
         _option(options, "check").split(",")
     ):
         trace_call_sites()
+    if "coverage" in sys.modules:
+        from halfwarp import coverage
+
+        coverage.start()
 
 
 def _option(options, name):

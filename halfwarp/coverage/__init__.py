@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Line and branch coverage of kernels on the emulated driver, in the reports of coverage.py."""
+
+import os
+import sys
+
+_recorder = None
+
+
+def start():
+    """Record kernels if coverage.py runs in this process. Repeated calls have no effect."""
+    global _recorder
+    measurement = current()
+    if measurement is None or measurement._collector is None:
+        return
+    if _recorder is not None and _recorder.collector is measurement._collector:
+        return
+    from halfwarp.coverage import numba_lines, recorder, reporters
+
+    reporters.install()
+    numba_lines.request()
+    stop()
+    _recorder = recorder.Recorder(measurement)
+
+
+def start_in_program():
+    """Record kernels if HALFWARP_BACKEND selects the emulator: for programs without options.
+
+    Packages call it at the end of their import. The first one that is complete starts the record.
+    """
+    emulation = sys.modules.get("cuda.core.emulation")
+    is_partial = emulation is not None and "__all__" not in vars(emulation)
+    if os.environ.get("HALFWARP_BACKEND") == "emulator" and not is_partial:
+        start()
+
+
+def stop():
+    """End the record."""
+    global _recorder
+    if _recorder is not None:
+        _recorder.close()
+        _recorder = None
+
+
+def current():
+    """Return the running `coverage.Coverage`, or None."""
+    module = sys.modules.get("coverage")
+    return module.Coverage.current() if module and hasattr(module, "Coverage") else None
+
+
+def notes():
+    """Return what could not be measured."""
+    return [] if _recorder is None else list(_recorder.notes)
+
+
+def coverage_init(reg, options):
+    """Report kernels in this process: for ``plugins = halfwarp.coverage`` in the configuration."""
+    from halfwarp.coverage import reporters
+
+    reporters.install()
