@@ -32,6 +32,58 @@ def attribute(driver, function, attribute_id):
     return driver.output("cuFuncGetAttribute", attribute_id, function, kind=ctypes.c_int)
 
 
+BARRIER = """
+.version 8.0
+.target sm_75
+.address_size 64
+.extern .func (.param .b64 handle) cudaCGGetIntrinsicHandle(.param .b32 scope);
+.extern .func (.param .b32 status) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);
+.visible .entry count(.param .u64 place) {
+  .reg .u32 %r<4>;
+  .reg .u64 %a<3>;
+  .param .b32 scope;
+  .param .b64 handle;
+  .param .b32 flags;
+  .param .b32 status;
+  ld.param.u64 %a0, [place];
+  red.global.add.u32 [%a0], 1;
+  st.param.b32 [scope], 1;
+  call (handle), cudaCGGetIntrinsicHandle, (scope);
+  st.param.b32 [flags], 0;
+  call (status), cudaCGSynchronize, (handle, flags);
+  ld.volatile.global.u32 %r0, [%a0];
+  mov.u32 %r1, %ctaid.x;
+  mul.wide.u32 %a1, %r1, 4;
+  add.u64 %a1, %a1, %a0;
+  st.global.u32 [%a1+4], %r0;
+  ret;
+}
+"""
+
+
+def test_code_that_is_linked_with_the_device_runtime_synchronizes_its_grid(driver):
+    """The linker recognizes the archive by the name of its object."""
+    blocks, threads, library, ptx = 4, 40, 4, 1
+    archive = b"!<arch>\n//                      22        `\ncuda_device_runtime.o/\n"
+    state = ctypes.c_void_p()
+    assert driver.cuLinkCreate_v2(0, None, None, ctypes.byref(state)) == SUCCESS
+    for kind, data in ((ptx, BARRIER.lstrip().encode()), (library, archive)):
+        size = ctypes.c_size_t(len(data))
+        assert driver.cuLinkAddData_v2(state, kind, data, size, b"part", 0, None, None) == SUCCESS
+    image, size = ctypes.c_void_p(), ctypes.c_size_t()
+    assert driver.cuLinkComplete(state, ctypes.byref(image), ctypes.byref(size)) == SUCCESS
+    module = driver.output("cuModuleLoadData", image)
+    kernel = driver.output("cuModuleGetFunction", module, b"count")
+    place = ctypes.c_uint64(driver.output("cuMemAlloc_v2", 4 * (1 + blocks)))
+    assert driver.cuMemsetD32_v2(place, 0, 1 + blocks) == SUCCESS
+    pointers = (ctypes.c_void_p * 1)(ctypes.addressof(place))
+    shape = blocks, 1, 1, threads, 1, 1, 0, None
+    assert driver.cuLaunchCooperativeKernel(kernel, *shape, pointers) == SUCCESS
+    assert driver.read(place, 1 + blocks) == [blocks * threads] * (1 + blocks)
+    assert driver.cuMemFree_v2(place) == driver.cuModuleUnload(module) == SUCCESS
+    assert driver.cuLinkDestroy(state) == SUCCESS
+
+
 class TestLoading:
     def test_malformed_text_fills_the_error_log(self, driver):
         log = ctypes.create_string_buffer(1000)
