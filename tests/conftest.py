@@ -95,6 +95,15 @@ def pytest_collection_modifyitems(config, items):
         item.add_marker(pytest.mark.skip(reason=f"{NEEDS_GPU}{mark.args[0]}"))
 
 
+def pytest_collection_finish(session):
+    """Exclude what exists now from collections of garbage, each of which would take half a second.
+
+    Tests and checks collect thousands of times, and 17,000 tests have some million objects.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 def check_names(items):
     """Refuse names that contain an address: processes with the same tests must agree on them."""
     unstable = [item.nodeid for item in items if " at 0x" in item.nodeid]
