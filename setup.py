@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,9 +19,16 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))  # build front ends do not always add it
-from build_support import compile_commands, flags, headers, included_files  # noqa: E402
+from build_support import (  # noqa: E402
+    compile_commands,
+    flags,
+    headers,
+    included_files,
+    precompiled,
+)
 from build_support.make import make  # noqa: E402
 from build_support.parts import GENERATED, PARTS  # noqa: E402
+from build_support.terminal import terminal  # noqa: E402
 from build_support.wheels import normal  # noqa: E402
 from halfwarp import archive  # noqa: E402
 from halfwarp.progress import progress  # noqa: E402
@@ -45,6 +53,16 @@ def generated_sources():
         yield
 
 
+@contextmanager
+def workers():
+    """Yield a thread for each processor; after an error, what is queued does not start."""
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 class CollectFiles(build_py):
     """Collects files after the generator ran, without files of an earlier build."""
 
@@ -65,6 +83,38 @@ class Build(build_ext):
             archive.pack(Path(self.build_lib))
 
     def build(self, parts):
+        cuda = headers.collect(CUDA, ROOT / "build" / "cuda")
+        folders = ("cpp", "cpp/driver/foreign", "cpp/runtime/headers", ".")
+        project_folders = (*(ROOT / f for f in folders), GENERATED)
+        self.commands = []
+        self.includes = [f"-I{folder}" for folder in (*project_folders, cuda)]
+        parts = sorted(parts, key=lambda part: bool(part.pyx()))
+        todo = [(part, list(self.jobs(part))) for part in parts]
+        total = sum(len(jobs) for _, jobs in todo)
+        with (
+            workers() as pool,
+            precompiled.Headers(ROOT / "build" / "precompiled") as self.precompiled,
+            progress("compiled", total, terminal()) as counted,
+        ):
+
+            def compiled(*job):
+                obj = self.compile(*job)
+                counted.step()
+                return obj
+
+            def submit(part, jobs):
+                return part, [pool.submit(compiled, part, *job) for job in jobs]
+
+            list(pool.map(lambda item: self.precompile(*item), todo))
+            # Cython takes one core for half a minute; the emulator needs none of its output.
+            started = [submit(part, jobs) for part, jobs in todo if not part.pyx()]
+            self.cythonize(parts)
+            started += [submit(part, jobs) for part, jobs in todo if part.pyx()]
+            for part, objects in started:
+                self.link(part, [o.result() for o in objects])
+        compile_commands.write(ROOT / "build" / "compile_commands.json", self.commands)
+
+    def cythonize(self, parts):
         from Cython.Build import cythonize
 
         languages = [(name, "c" if p.is_c else "c++") for p in parts for name in p.pyx()]
@@ -75,24 +125,17 @@ class Build(build_ext):
         for part in parts:
             for output in part.sources()[: len(part.pyx())]:
                 included_files.distinguish_files(output)
-        cuda = headers.collect(CUDA, ROOT / "build" / "cuda")
-        folders = ("cpp", "cpp/driver/foreign", "cpp/runtime/headers", ".")
-        project_folders = (*(ROOT / f for f in folders), GENERATED)
-        self.commands = []
-        self.includes = [f"-I{folder}" for folder in (*project_folders, cuda)]
-        todo = [(p, list(self.jobs(p))) for p in parts]
-        total = sum(len(jobs) for _, jobs in todo)
-        with ThreadPoolExecutor(os.cpu_count()) as pool, progress("compiled", total) as counted:
 
-            def compiled(*job):
-                obj = self.compile(*job)
-                counted.step()
-                return obj
+    def precompile(self, part, jobs):
+        """Precompile the standard headers for each set of flags that many missing objects need.
 
-            jobs = [[pool.submit(compiled, p, *j) for j in jobs_of] for p, jobs_of in todo]
-            for part, objects in zip(parts, jobs, strict=True):
-                self.link(part, [o.result() for o in objects])
-        compile_commands.write(ROOT / "build" / "compile_commands.json", self.commands)
+        Wheels are built without, so that their sources name each header that they use.
+        """
+        if part.pyx() or not self.inplace:
+            return
+        missing = [o for source, suffix, o in jobs if not part.object_of(source, suffix).exists()]
+        for options, number in Counter(missing).items():
+            self.precompiled.add(self.flags(part, False, options), number)
 
     def jobs(self, part):
         yield from ((s, "", part.optimization(s)) for s in part.sources())
@@ -101,19 +144,24 @@ class Build(build_ext):
         for source in part.sources():
             yield from ((source, *variant) for variant in part.variants_of(source))
 
-    def compile(self, part, source, suffix, options):
-        obj = part.objects() / f"{source.relative_to(ROOT)}{suffix}.o"
-        dep, is_c = obj.with_suffix(".d"), source.suffix == ".c"
+    def flags(self, part, is_c, options):
         command = [*flags.CC, "-std=gnu17"] if is_c else [*flags.CXX, "-std=c++20"]
         command += flags.COMMON + (flags.C_ONLY if part.is_c and not is_c else [])
         command += flags.FRAMES if part.is_c else []
         command += flags.ENV_FLAGS["CPPFLAGS"] + flags.ENV_FLAGS["CFLAGS"]
         command += [] if is_c else flags.ENV_FLAGS["CXXFLAGS"]
         command += [*part.flags, *options.split(), *self.includes]
-        command += [f"-I{sysconfig.get_path('include')}"] if part.pyx() else []
+        return command + ([f"-I{sysconfig.get_path('include')}"] if part.pyx() else [])
+
+    def compile(self, part, source, suffix, options):
+        obj = part.object_of(source, suffix)
+        dep, is_c = obj.with_suffix(".d"), source.suffix == ".c"
+        command = self.flags(part, is_c, options)
+        unrecorded = self.precompiled.options(command)
         command += ["-MMD", "-MF", str(dep), "-c", str(source)]
         dependencies = dep.read_text().replace("\\\n", " ") if dep.exists() else f":{source}"
-        make(obj, [Path(name) for name in dependencies.split(":", 1)[1].split()], command)
+        inputs = [Path(name) for name in dependencies.split(":", 1)[1].split()]
+        make(obj, inputs, command, unrecorded=unrecorded)
         entry = {"directory": str(ROOT), "file": str(source), "output": str(obj)}
         self.commands.append({**entry, "arguments": command})
         return obj

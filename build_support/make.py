@@ -12,9 +12,16 @@ from pathlib import Path
 
 
 def make(
-    target: Path, inputs: Sequence[Path], command: Sequence[str], record: Path | None = None
+    target: Path,
+    inputs: Sequence[Path],
+    command: Sequence[str],
+    record: Path | None = None,
+    unrecorded: Sequence[str] = (),
 ) -> None:
-    """Run a command unless its target is newer than the inputs and has the same command."""
+    """Run a command unless its target is newer than the inputs and has the same command.
+
+    `unrecorded` has further arguments, which do not change the result.
+    """
     record = record or target.with_name(target.name + ".cmd")
     text = shlex.join(part for part in command if part != "ccache")  # ccache changes no result
     if target.exists() and record.exists() and record.read_text() == text:
@@ -24,7 +31,7 @@ def make(
     record.parent.mkdir(parents=True, exist_ok=True)
     target.parent.mkdir(parents=True, exist_ok=True)
     new, start = target.with_name(target.name + ".new"), time.time()
-    subprocess.run([*command, "-o", str(new)], check=True)
+    subprocess.run([*command, *unrecorded, "-o", str(new)], check=True)
     os.utime(new, (start, start))  # an input changed during the build is newer
     os.replace(new, target)  # a process that loaded the old file keeps it
     record.write_text(text)

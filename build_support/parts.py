@@ -59,6 +59,9 @@ class Part:
         abi = sysconfig.get_config_var("SOABI") if self.pyx() else "any"
         return ROOT / "build" / f"objects{SANITIZE and '-sanitized'}" / abi / self.name
 
+    def object_of(self, source, suffix=""):
+        return self.objects() / f"{source.relative_to(ROOT)}{suffix}.o"
+
 
 # The emulator's inner loops, also compiled for wider vector units and selected at run time.
 HANDLERS = "exec/handlers/*.cpp"
