@@ -2,17 +2,18 @@
 """Every kernel of the corpus survives the PTX front end of the emulator."""
 
 import ctypes
-import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from .. import cpp_programs
+
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build" / "tests-ptx"
+BUILD = cpp_programs.FOLDER
+PROGRAMS = ("ptx_round_trip", "ptx_fuzz")  # they need no GoogleTest
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.cu"))
 SAMPLES = sorted((ROOT / "cpp" / "tests" / "ptx" / "data").glob("*.ptx"))
 ARCHITECTURES = ("75", "80", "90", "100")
@@ -79,22 +80,10 @@ def compiler():
     return Compiler()
 
 
-def build_programs(folder, *options):
-    """Build the programs of cpp/tests/ptx that need no GoogleTest."""
-    compiler = os.environ.get("CXX", "c++").split()[-1]
-    if shutil.which("cmake") is None or shutil.which(compiler) is None:
-        pytest.skip("cmake or a C++ compiler is missing")
-    configure = ["cmake", "-S", ROOT / "cpp" / "tests", "-B", folder, "-DHALFWARP_TEST_FOLDERS=ptx"]
-    build = ["cmake", "--build", folder, "-j2", "--target", "ptx_round_trip", "ptx_fuzz"]
-    for command in ([*configure, *options], build):
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-
-
 @pytest.fixture(scope="module")
 def round_trip():
     """Return a function that runs the parse-print-compare program, which is built on demand."""
-    build_programs(BUILD)
+    cpp_programs.build_shared(*PROGRAMS)
 
     def run(*arguments):
         return subprocess.run(
@@ -220,6 +209,7 @@ def test_mutated_ptx_never_crashes_the_parser(round_trip, tmp_path, monkeypatch)
 @pytest.mark.slow
 def test_a_million_mutated_texts_never_crash_the_parser_under_sanitizers(tmp_path, monkeypatch):
     build = ROOT / "build" / "tests-ptx-sanitized"
-    build_programs(build, "-DHALFWARP_SANITIZE=ON")
+    cpp_programs.configure(build, HALFWARP_TEST_FOLDERS="ptx", HALFWARP_SANITIZE="ON")
+    cpp_programs.build(build, *PROGRAMS)
     monkeypatch.chdir(tmp_path)
     fuzz(build, 1_000_000, 0)
