@@ -60,7 +60,7 @@ def build(folder, *targets):
 def build_shared(*targets):
     """Configure and build in `FOLDER`, and return the output of CMake.
 
-    The objects of setup.py are used if they are current. Other processes wait meanwhile.
+    The build uses the objects of setup.py if they are current. It excludes other processes.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
     with open(FOLDER / ".lock", "w") as lock:

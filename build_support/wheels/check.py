@@ -17,7 +17,7 @@ KINDS = {".py", ".pyi", ".pxd", ".so", ".typed", ".h", ".hpp", ".xz"}
 # Shared objects that a wheel may require; manylinux guarantees each of them.
 NEEDED = {"libc", "libm", "libdl", "librt", "libpthread", "libstdc++", "libgcc_s"}
 REQUIRED = ("Author", "Keywords", "Summary", "License-Expression", "Requires-Python")
-EXTRAS = {"cu12", "cu13", "numpy", "test", "docs", "bench"}
+EXTRAS = {"cu12", "cu13", "numpy", "test", "dev", "docs", "bench"}
 
 
 def problems(wheel: Path, root: Path) -> list[str]:

@@ -173,7 +173,7 @@ def test_attributes_of_pointers_are_typed_individually():
 
 
 def test_the_stubs_pass_a_strict_type_checker(path, tmp_path):
-    api = pytest.importorskip("mypy.api", reason="mypy is not installed")
+    api = pytest.importorskip("mypy.api", reason="mypy is not installed (extra `dev`)")
     options = ["--strict", "--namespace-packages", "--explicit-package-bases"]
     options += ["--follow-imports=silent", f"--cache-dir={tmp_path}"]
     output, errors, _ = api.run([*options, str(path)])

@@ -53,7 +53,7 @@ def test_the_shown_options_exist(tmp_path):
 
 
 def test_the_workflow_installs_existing_extras():
-    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (extra `test`)")
+    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (extra `dev`)")
     workflow = yaml.safe_load((GUIDE / "ci" / "workflow.yml").read_text())
     (job,) = workflow["jobs"].values()
     commands = [step["run"] for step in job["steps"] if "run" in step]
@@ -67,7 +67,7 @@ def test_the_workflow_installs_existing_extras():
 
 def test_the_farm_runs_every_file_of_tests_once(tmp_path):
     """Run its command in a repository of three files, in each of the parts."""
-    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (extra `test`)")
+    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (extra `dev`)")
     (job,) = yaml.safe_load((GUIDE / "ci" / "farm.yml").read_text())["jobs"].values()
     for number in range(3):
         text = "from cuda.core import Device\n\n\ndef test_devices():\n"

@@ -134,7 +134,7 @@ def test_declarations_for_cimport_need_no_optional_header(toy):
 
 def test_another_project_is_extracted_emitted_and_reported(toy_folder, tmp_path):
     """Run the generator on a foreign library."""
-    pytest.importorskip("clang.cindex", reason="extraction needs libclang")
+    pytest.importorskip("clang.cindex", reason="extraction needs libclang (extra `dev`)")
     decisions = (toy_folder / "toy.toml").read_text()
     (tmp_path / "overrides").mkdir()
     (tmp_path / "overrides" / "toy.toml").write_text(

@@ -5,7 +5,7 @@ import dataclasses
 
 import pytest
 
-pytest.importorskip("clang.cindex", reason="extraction needs libclang")
+pytest.importorskip("clang.cindex", reason="extraction needs libclang (extra `dev`)")
 
 from build_support import headers
 from generator import api_file, extract

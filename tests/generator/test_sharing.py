@@ -3,7 +3,7 @@
 
 import pytest
 
-pytest.importorskip("clang.cindex", reason="extraction needs libclang")
+pytest.importorskip("clang.cindex", reason="extraction needs libclang (extra `dev`)")
 
 from generator import api_file, decisions, extract, libraries
 from generator.__main__ import emit_all

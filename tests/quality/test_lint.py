@@ -25,7 +25,7 @@ def tool(name):
     beside = Path(sys.executable).with_name(name)
     result = str(beside) if beside.exists() else shutil.which(name)
     if result is None:
-        pytest.skip(f"{name} is not installed (extra `test`)")
+        pytest.skip(f"{name} is not installed (extra `dev`)")
     return result
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from .test_lint import CHECKS, SPELLING
 
-yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (extra `test`)")
+yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (extra `dev`)")
 
 PAGES = ("README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")
 # Modules for `python -m` from outside the tree, with the packages that provide them.
@@ -149,7 +149,7 @@ def test_the_hooks_run_the_same_tools_as_the_tests(root, project):
     assert entries["commit-spelling"] == SPELLING
     assert {name: entry for name, entry in entries.items() if name not in on_messages} == CHECKS
     needed = {name for hook in hooks for name in hook.get("additional_dependencies", ())}
-    assert needed <= set(project["project"]["optional-dependencies"]["test"])
+    assert needed <= set(project["project"]["optional-dependencies"]["dev"])
 
 
 def test_the_recipe_has_this_version(root, project, recipe):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-pytest.importorskip("yaml", reason="PyYAML is not installed (extra `test`)")
+pytest.importorskip("yaml", reason="PyYAML is not installed (extra `dev`)")
 
 from ..workflows.machine import Machine, stand_in
 from ..workflows.plan import NotUnderstood, jobs_of

@@ -21,7 +21,7 @@ ERROR = re.compile(r":(\d+): error: .*\[([\w-]+)\]$")
 @pytest.fixture(scope="session")
 def mypy(tmp_path_factory):
     """Run mypy on a file of this folder; return {(line, code)}."""
-    api = pytest.importorskip("mypy.api", reason="mypy is not installed")
+    api = pytest.importorskip("mypy.api", reason="mypy is not installed (extra `dev`)")
     cache = tmp_path_factory.mktemp("mypy")
 
     def run(path):
@@ -39,7 +39,7 @@ def mypy(tmp_path_factory):
 @pytest.fixture(scope="session")
 def pyright(tmp_path_factory):
     """Run pyright on all files of the corpus at once; return {file: {line: message}}."""
-    pytest.importorskip("basedpyright", reason="basedpyright is not installed")
+    pytest.importorskip("basedpyright", reason="basedpyright is not installed (extra `dev`)")
     project = tmp_path_factory.mktemp("pyright")
     configuration = {
         "include": [str(HERE / "accepted"), str(HERE / "rejected")],

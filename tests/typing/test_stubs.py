@@ -45,7 +45,7 @@ def test_pyright_finds_exactly_the_mistakes(pyright, path):
 
 
 def test_the_stubs_describe_the_compiled_modules(tmp_path):
-    pytest.importorskip("mypy.stubtest", reason="mypy is not installed")
+    pytest.importorskip("mypy.stubtest", reason="mypy is not installed (extra `dev`)")
     modules = ["cuda.core._core", "cuda.core._compile", "cuda.core._resources"]
     configuration = tmp_path / "mypy.ini"
     configuration.write_text("[mypy]\nnamespace_packages = True\nexplicit_package_bases = True\n")

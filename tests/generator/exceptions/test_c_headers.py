@@ -23,7 +23,7 @@ def facts_without_roles(facts):
 
 @pytest.mark.parametrize("name", OWN)
 def test_written_declarations_are_read_back_as_the_same_facts(name, tmp_path):
-    pytest.importorskip("clang.cindex", reason="reading headers needs libclang")
+    pytest.importorskip("clang.cindex", reason="reading headers needs libclang (extra `dev`)")
     from generator import extract
 
     library = load(name)
