@@ -10,12 +10,12 @@ from pathlib import Path
 
 from ..libraries import load_all
 from ..model import Library
-from .functions import functions_page
+from .functions import functions_pages
 from .text import title
 from .themes import manual_of
-from .types import enums_page, types_page
+from .types import enums_pages, types_pages
 
-PARTS = {"functions": functions_page, "types": types_page, "enumerations": enums_page}
+PARTS = {"types": types_pages, "enumerations": enums_pages}
 
 
 def pages(headers: Path | None = None) -> dict[str, str]:
@@ -26,9 +26,13 @@ def pages(headers: Path | None = None) -> dict[str, str]:
     libraries = load_all()
     texts = {"index.rst": index(libraries)}
     for name, library in libraries.items():
-        parts = {part: write(library) for part, write in PARTS.items()}
-        parts["functions"] = functions_page(library, headers)
-        parts = {part: text for part, text in parts.items() if text}
+        written = {"functions": functions_pages(library, headers)}
+        written |= {part: write(library) for part, write in PARTS.items()}
+        parts = {
+            part if number == 1 else f"{part}_{number}": text
+            for part, pages_of_part in written.items()
+            for number, text in enumerate(pages_of_part, 1)
+        }
         texts |= {f"{name}/{part}.rst": text for part, text in parts.items()}
         texts[f"{name}/index.rst"] = module_page(library, list(parts))
     return texts

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a module's functions, by theme: signature, result, release, GIL."""
+"""The pages of a module's functions, by theme: signature, result, release, GIL."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from pathlib import Path
 
 from ..emit.stubs import writer_of
 from ..model import Function, Library
-from .text import directive, escaped, head, plain_type, title
+from .text import directive, escaped, paged, plain_type
 from .themes import WITH_A_PAGE_FOR_EACH, by_theme, page_of
 
 
-def functions_page(library: Library, headers: Path | None = None) -> str:
-    """The page, with a section for each theme if the headers define themes."""
+def functions_pages(library: Library, headers: Path | None = None) -> list[str]:
+    """The pages, with a section for each theme if the headers define themes."""
     writer = writer_of(library)
     themes = by_theme((f for f in library.functions if f.in_python), headers)
-    parts = [head(library, "functions")]
+    sections = []
     for (group, name), functions in themes.items():
-        if len(themes) > 1:
-            parts.append(title(name))
+        entries = [entry(writer, function) for function in sorted(functions, key=name_of)]
         if group and library.module in WITH_A_PAGE_FOR_EACH:
-            parts.append(f"`{name} in NVIDIA's manual <{page_of(library.module, group)}>`__.\n")
-        parts += [entry(writer, function) for function in sorted(functions, key=name_of)]
-    return "\n".join(parts)
+            manual = f"`{name} in NVIDIA's manual <{page_of(library.module, group)}>`__.\n"
+            entries.insert(0, manual)
+        sections.append((name if len(themes) > 1 else "", entries))
+    return paged(library, "functions", sections)
 
 
 def name_of(function: Function) -> str:

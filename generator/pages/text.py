@@ -4,12 +4,38 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ..model import Library
+
+Sections = Iterable[tuple[str, list[str]]]  # headings, which may be empty, and entries
 
 
 def title(text: str, underline: str = "-") -> str:
     return f"{text}\n{underline * len(text)}\n"
+
+
+PAGE = 30_000  # characters of a page; a browser gets up to nine times as many
+
+
+def paged(library: Library, text: str, sections: Sections) -> list[str]:
+    """The pages with these sections. A section that is divided repeats its title."""
+    pages: list[list[str]] = [[]]
+    size = 0
+    for heading, entries in sections:
+        named = False
+        for entry in entries:
+            if size and size + len(entry) > PAGE:
+                pages.append([])
+                size, named = 0, False
+            if heading and not named:
+                pages[-1].append(title(heading))
+            named = True
+            pages[-1].append(entry)
+            size += len(entry)
+    count = len(pages)
+    heads = [f"{text} ({n} of {count})" if count > 1 else text for n in range(1, count + 1)]
+    return ["\n".join([head(library, h), *page]) for h, page in zip(heads, pages, strict=True)]
 
 
 def head(library: Library, text: str) -> str:

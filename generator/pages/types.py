@@ -5,30 +5,28 @@ from __future__ import annotations
 
 from ..emit.stubs import writer_of
 from ..model import Enum, Library, NumpyStruct, Struct
-from .text import directive, escaped, head, plain_type, title
+from .text import directive, escaped, paged, plain_type
 
 
-def types_page(library: Library) -> str:
+def types_pages(library: Library) -> list[str]:
     writer = writer_of(library)
-    parts = []
-    if library.handles:
-        names = [h.name for h in library.handles]
-        entries = [directive("class", f"{name}(init_value=0)", []) for name in names]
-        parts += [title("Handles"), *entries]
-    structs = [s for s in library.structs if not s.view_only]
-    if structs:
-        parts += [title("Structs"), *(struct_entry(writer, s) for s in structs)]
-    numpy_structs = [t for t in library.numpy_structs if t.dtype]
-    if numpy_structs:
-        entries = [numpy_struct_entry(writer, t) for t in numpy_structs]
-        parts += [title("Structs and arrays of them"), *entries]
-    if library.decisions.exception:
-        names = [library.decisions.exception, *library.exceptions]
-        parts += [title("Exceptions"), *(directive("exception", name, []) for name in names)]
-    if library.constants:
-        lines = [f"- ``{c.name}`` = {c.value}" for c in library.constants]
-        parts += [title("Constants"), "\n".join(lines) + "\n"]
-    return "\n".join([head(library, "types and constants"), *parts]) if parts else ""
+    handles = [directive("class", f"{h.name}(init_value=0)", []) for h in library.handles]
+    structs = [struct_entry(writer, s) for s in library.structs if not s.view_only]
+    arrays = [numpy_struct_entry(writer, t) for t in library.numpy_structs if t.dtype]
+    exceptions, exception = [], library.decisions.exception
+    if exception:
+        names = [exception, *library.exceptions]
+        exceptions = [directive("exception", name, []) for name in names]
+    constants = [f"- ``{c.name}`` = {c.value}" for c in library.constants]
+    sections = {
+        "Handles": handles,
+        "Structs": structs,
+        "Structs and arrays of them": arrays,
+        "Exceptions": exceptions,
+        "Constants": ["\n".join(constants) + "\n"] if constants else [],
+    }
+    filled = [(name, entries) for name, entries in sections.items() if entries]
+    return paged(library, "types and constants", filled) if filled else []
 
 
 def struct_entry(writer, struct: Struct) -> str:
@@ -48,11 +46,9 @@ def numpy_struct_entry(writer, numpy_struct: NumpyStruct) -> str:
     return directive("class", signature, [*lines, "", f"NumPy type: ``{numpy_struct.dtype}``."])
 
 
-def enums_page(library: Library) -> str:
-    if not library.enums:
-        return ""
+def enums_pages(library: Library) -> list[str]:
     entries = [enum_entry(e) for e in library.enums]
-    return "\n".join([head(library, "enumerations"), *entries])
+    return paged(library, "enumerations", [("", entries)]) if entries else []
 
 
 def enum_entry(enum: Enum) -> str:

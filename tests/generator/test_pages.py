@@ -18,9 +18,21 @@ def written():
     return pages.pages(headers.find())
 
 
+def text_of(written, name, part):
+    """Return the text of all pages of a part."""
+    pattern = re.compile(rf"{name}/{part}(_\d+)?\.rst")
+    return "".join(text for path, text in written.items() if pattern.fullmatch(path))
+
+
+def test_no_page_is_too_long_for_a_browser(written):
+    assert {path: len(text) for path, text in written.items() if len(text) > 40_000} == {}
+    assert "driver/functions_2.rst" in written
+
+
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_every_function_is_described_once(written, name):
-    described = re.findall(r"^\.\. py:function:: (\w+)\(", written[f"{name}/functions.rst"], re.M)
+    text = text_of(written, name, "functions")
+    described = re.findall(r"^\.\. py:function:: (\w+)\(", text, re.M)
     functions = [f for f in LIBRARIES[name].functions if f.in_python]
     assert sorted(described) == sorted(f.python_name or f.name for f in functions)
 
@@ -28,7 +40,7 @@ def test_every_function_is_described_once(written, name):
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_every_enumeration_has_its_members_and_their_explanations(written, name):
     library = LIBRARIES[name]
-    text = written.get(f"{name}/enumerations.rst", "")
+    text = text_of(written, name, "enumerations")
     members = [m for enum in library.enums for m in enum.members]
     assert len(re.findall(r"^   - ``", text, re.M)) == len(members)
     for explained in (m for m in members if m.doc):
@@ -38,7 +50,7 @@ def test_every_enumeration_has_its_members_and_their_explanations(written, name)
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_every_class_and_constant_is_described(written, name):
     library = LIBRARIES[name]
-    text = written.get(f"{name}/types.rst", "")
+    text = text_of(written, name, "types")
     described = set(re.findall(r"^\.\. py:(?:class|exception):: (\w+)", text, re.M))
     classes = {h.name for h in library.handles}
     classes |= {s.name for s in library.structs if not s.view_only}
@@ -70,7 +82,7 @@ def test_plain_text_marks_nothing_up(text, written_as):
 
 @pytest.mark.parametrize("name", ["driver", "runtime"])
 def test_functions_are_listed_below_their_theme_with_a_link(written, name):
-    text = written[f"{name}/functions.rst"]
+    text = text_of(written, name, "functions")
     memory = text.partition("\nMemory Management\n---")[2].partition("\n---")[0]
     group = {"driver": "group__CUDA__MEM.html", "runtime": "group__CUDART__MEMORY.html"}[name]
     manual = f"https://docs.nvidia.com/cuda/cuda-{name}-api/"
@@ -87,7 +99,7 @@ def test_few_functions_have_no_theme(name):
 
 
 def test_all_functions_are_listed_without_headers():
-    text = pages.pages()["driver/functions.rst"]
+    text = text_of(pages.pages(), "driver", "functions")
     functions = [f for f in LIBRARIES["driver"].functions if f.in_python]
     assert text.count(".. py:function::") == len(functions)
     assert "Memory Management" not in text
