@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTML output for notebooks: tables and charts of devices, memory resources and occupancy.
+"""HTML output for notebooks: tables of devices, memory, kernels, streams and graphs.
 
 Display changes no state and does not initialize a device.
 """
@@ -76,3 +76,68 @@ def row(name, value, peak):
     if "bytes" in name or name == "largest_free_block":
         return words, size_text(value)
     return words, f"{value:.1%}" if isinstance(value, float) else f"{value:,}"
+
+
+def buffer_html(buffer):
+    """Return HTML, or None if the buffer is closed; the notebook then shows its repr."""
+    if buffer.is_closed:
+        return None
+    access = [name for name in ("device", "host") if getattr(buffer, f"is_{name}_accessible")]
+    rows = [
+        ("size", size_text(buffer.size)),
+        ("address", f"{int(buffer.handle):#x}"),
+        ("accessible from", " and ".join(access)),
+        ("resource", buffer.memory_resource),
+    ]
+    return table("Managed buffer" if buffer.is_managed else "Buffer", rows)
+
+
+def kernel_html(kernel):
+    """Return HTML, or None if the kernel was not loaded. `handle` would retain its library."""
+    name = repr(kernel).partition(" name=")[2].strip("'>")
+    if not name:
+        return None
+    attributes = kernel.attributes
+    rows = [
+        ("arguments", kernel.num_arguments),
+        ("registers of a thread", attributes.num_regs),
+        ("threads of a block, at most", attributes.max_threads_per_block),
+        ("shared memory", size_text(attributes.shared_size_bytes)),
+        ("local memory of a thread", size_text(attributes.local_size_bytes)),
+    ]
+    return table(f"Kernel {name}", rows)
+
+
+def stream_html(stream):
+    """Return HTML, or None if the stream is closed. Its work is not queried: it may be captured."""
+    if stream.is_closed:
+        return None
+    rows = [
+        ("handle", f"{int(stream.handle):#x}"),
+        ("device", stream.device.device_id),
+        ("priority", stream.priority),
+        ("waits for the default stream", "no" if stream.is_nonblocking else "yes"),
+    ]
+    return table("Stream", rows)
+
+
+def builder_html(builder):
+    """Return HTML, with the picture of the graph after its capture."""
+    if builder.is_closed:
+        return None
+    state = repr(builder).removeprefix("<GraphBuilder ").partition(" stream=")[0]
+    rows = [("state", state), ("stream", f"{int(builder.stream.handle):#x}")]
+    picture = ""
+    if state == "ended":
+        definition = builder.graph_definition
+        rows.append(("nodes", len(definition.nodes())))
+        picture = definition._repr_svg_() or ""
+    return f"<div>{table('GraphBuilder', rows)}{picture[picture.find('<svg') :]}</div>"
+
+
+def graph_html(graph):
+    """Return HTML, or None if the graph is closed."""
+    if graph.is_closed:
+        return None
+    rows = [("number", graph.id), ("handle", f"{int(graph.handle):#x}")]
+    return table("Graph, ready to launch", rows)

@@ -174,6 +174,10 @@ cdef class Graph:
     def __reduce__(self):
         raise TypeError("a Graph cannot be pickled: it belongs to this process")
 
+    def _repr_html_(self):
+        """Return the table that a notebook shows. Host only."""
+        return import_module("cuda.core._utils.display").graph_html(self)
+
     def __repr__(self):
         return f"<Graph handle=0x{self.identity if self.native.is_open(self) else 0:x}>"
 

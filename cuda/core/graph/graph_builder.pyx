@@ -507,6 +507,10 @@ cdef class GraphBuilder:
     def __reduce__(self):
         raise TypeError("a GraphBuilder cannot be pickled: it belongs to this process")
 
+    def _repr_html_(self):
+        """Return the table that a notebook shows. Host only."""
+        return import_module("cuda.core._utils.display").builder_html(self)
+
     def __repr__(self):
         state = ("not started", "capturing", "ended", "closed")[self.stage]
         handle = 0 if self.captured_stream is None else self.captured_stream.identity

@@ -149,6 +149,10 @@ cdef class Kernel:
     def __hash__(self):
         return hash(<uintptr_t>self.native.value_or_null().raw())
 
+    def _repr_html_(self):
+        """Return the table that a notebook shows. Host only."""
+        return import_module("cuda.core._utils.display").kernel_html(self)
+
     def __repr__(self):
         if not self.native.is_set():
             return "<Kernel handle=0x0>"

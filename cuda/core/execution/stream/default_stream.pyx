@@ -5,7 +5,18 @@ from libc.stdlib cimport getenv, strtol
 
 LEGACY_DEFAULT_STREAM = Stream._legacy_default()
 PER_THREAD_DEFAULT_STREAM = Stream._per_thread_default()
-NOT_GIVEN = object()
+
+
+class _Omitted:
+    """The default of `stream`, which `inspect.signature` shows."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return "..."
+
+
+NOT_GIVEN = _Omitted()
 
 
 cdef Stream default_stream_object():

@@ -530,6 +530,10 @@ cdef class Stream:
     def __hash__(self):
         return hash(self.identity)
 
+    def _repr_html_(self):
+        """Return the table that a notebook shows. Host only."""
+        return import_module("cuda.core._utils.display").stream_html(self)
+
     def __repr__(self):
         handle = self.identity if self.native.is_open(self) else 0
         return f"<Stream handle=0x{handle:x} context=0x{<uintptr_t>cached_context(self):x}>"

@@ -485,6 +485,10 @@ cdef class Buffer:
     def __hash__(self):
         return hash((self.identity, self.identity_size))
 
+    def _repr_html_(self):
+        """Return the table that a notebook shows. Host only."""
+        return import_module("cuda.core._utils.display").buffer_html(self)
+
     def __repr__(self):
         mapped = " is_mapped=True" if self.is_mapped else ""
         return f"<Buffer ptr={self.fields.pointer:#x} size={self.fields.size}{mapped}>"
