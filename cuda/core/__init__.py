@@ -68,6 +68,8 @@ _SILENT = (
     "GraphDebugPrintOptions",
     "GraphDefinition",
 )
+# Names that the reference lacks. `import *` does not import them.
+_UNLISTED = ("emulation", "get_include", "interop")
 _OLDER = {"GraphDef": "graph"}  # `graph` warns on access
 
 __all__ = sorted({*_HOME_OF, *_SUBMODULES}.difference(_SILENT))
@@ -80,7 +82,7 @@ def __getattr__(name):
         return value
     if name in _OLDER:
         return import_module(f"{__name__}.{_OLDER[name]}")._older(name, 3)
-    if name in _SUBMODULES or _is_private_module(name):
+    if name in _SUBMODULES or name in _UNLISTED or _is_private_module(name):
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
@@ -92,8 +94,14 @@ def _is_private_module(name):
     return name == "_utils" or name in import_module("cuda.core._forwarding").MODULES
 
 
+def get_include():
+    """Return the folder of the C++ headers, for modules that cimport `cuda.core`. Host only."""
+    return f"{__path__[0]}/_include"
+
+
 def __dir__():
-    return sorted([*(name for name in globals() if name.startswith("__")), *__all__])
+    own = (name for name in globals() if name.startswith("__"))
+    return sorted({*own, *__all__, *_UNLISTED})
 
 
 class _OldPaths:

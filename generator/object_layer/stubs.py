@@ -148,8 +148,10 @@ def package(root: Path) -> str:
     lines = [ORIGIN, '"""CUDA objects for Python."""\n\n']
     lines += imports_of(homes)
     lines += [f"from cuda.core import {name} as {name}\n" for name in SUBMODULES]
+    lines += [f"from cuda.core import {name} as {name}\n" for name in ("emulation", "interop")]
     lines.append("\n")
-    lines.append("__version__: str\n__implementation__: str\n")
+    lines.append("__version__: str\n__implementation__: str\n\n")
+    lines.append("def get_include() -> str: ...\n\n")
     silent = next(
         ast.literal_eval(statement.value)
         for statement in ast.parse((root / FOLDER / "__init__.py").read_text("utf-8")).body

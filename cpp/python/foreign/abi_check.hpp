@@ -4,6 +4,16 @@
 // whose module function ends with the call that is redirected here.
 #pragma once
 
+#include <cuda.h>
+// A missing file ends the compilation: the errors after this one would hide it.
+#if defined(__cplusplus) && __cplusplus < 202002L
+#error "modules that cimport cuda.core need C++20: compile with -std=c++20"
+#include "the option -std=c++20"
+#elif CUDA_VERSION < 13050
+#error "modules that cimport cuda.core need headers of CUDA 13.5: nvidia-cuda-runtime==13.5.*"
+#include "headers of CUDA 13.5 or newer"
+#endif
+
 #include <Python.h>
 
 #include "python/foreign/abi.hpp"
