@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sphinx configuration: `python -m sphinx -W docs build/docs` builds the pages."""
 
+import os
 import re
 import sys
 from pathlib import Path
 
 import cuda.core
-from sphinx.util.nodes import make_refnode
+from numpydoc.xref import DEFAULT_LINKS
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))  # the reference uses the generator's model
+from docs.pages import api_examples, search, site  # noqa: E402
+from docs.pages.tables import code_block  # noqa: E402
 
 project = "halfwarp"
 copyright = "the halfwarp authors"
 release = cuda.core.__implementation__.split()[-1]
-extensions = ["sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton"]
-# Prefixes of C names in docstrings, and their modules in the low layer.
-PREFIXES = {"cuda": "runtime", "cu": "driver", "nvrtc": "nvrtc"}
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.linkcode", "numpydoc", "sphinx_copybutton"]
 INCLUDED = ("budget", "counters", "growth", "measured", "rows")  # other pages include these
 exclude_patterns = ["design/*", *(f"generated/{name}.rst" for name in INCLUDED)]
 html_theme = "furo"
@@ -24,7 +25,10 @@ pygments_style, pygments_dark_style = "friendly", "monokai"
 html_title = f"halfwarp {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = ["versions.js"]
+html_js_files = ["versions.js", "shortcut.js"]
+html_favicon = "_static/favicon.svg"
+html_search_scorer = str(HERE / "generated" / "scorer.js")
+html_show_search_summary = False  # it would load every page that a search finds
 templates_path = ["_templates"]
 html_sidebars = {
     "**": [
@@ -43,8 +47,38 @@ autodoc_member_order = "groupwise"
 autodoc_typehints = "none"  # docstrings describe the parameters
 default_role = "any"
 numpydoc_show_class_members = False
+numpydoc_xref_param_type = True
+numpydoc_xref_aliases = {name: name for name in DEFAULT_LINKS}  # of types in other manuals
+numpydoc_xref_ignore = {"optional", "or", "of", "with", "a", "to", "up", "method", *DEFAULT_LINKS}
+python_maximum_signature_line_length = 88
 nitpicky = False
 suppress_warnings = ["ref.any"]  # driver functions in "See Also" are documented by NVIDIA
+
+SOURCES, EXAMPLES = site.Sources(), api_examples.all_examples()
+# A build in a workflow links to the repository; another build has its own copy of the sources.
+repository, commit = os.environ.get("GITHUB_REPOSITORY"), os.environ.get("GITHUB_SHA", "main")
+if repository:
+    address = f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{repository}"
+    html_theme_options = {
+        "source_repository": f"{address}/",
+        "source_branch": os.environ.get("GITHUB_REF_NAME", "main"),
+        "source_directory": "docs/",
+    }
+
+
+def linkcode_resolve(domain, info):
+    """Return the address of the source of a name, or None."""
+    if domain != "py" or not info["module"].startswith("cuda.core"):
+        return None
+    place = SOURCES.find(info["module"], info["fullname"])
+    if place is None:
+        return None
+    path, line = place
+    if repository:
+        return f"{address}/blob/{commit}/{path}#L{line}"
+    return (
+        f"../../{site.SOURCES}/{path}.html#L{line}"  # pages of the reference are two folders deep
+    )
 
 
 def write_pages(app):
@@ -58,7 +92,7 @@ def write_pages(app):
 
     references = low_layer.pages(headers.find()).items()
     texts = {f"bindings/{name}": text for name, text in references}
-    texts |= pages.pages()
+    texts |= pages.pages() | {"scorer.js": search.scorer()}
     folder = HERE / "generated"
     for path in filter(Path.is_file, folder.rglob("*")):
         if path.relative_to(folder).as_posix() not in texts:
@@ -76,19 +110,19 @@ def readable_signature(app, kind, name, thing, options, signature, result):
     return text or signature, result
 
 
-def low_layer_reference(app, environment, node, contnode):
-    """Link a C name such as `cuMemAllocAsync` in a docstring to the low layer's function."""
-    target = node.get("reftarget", "")
-    domain = environment.get_domain("py")
-    for prefix, module in PREFIXES.items():
-        full = f"cuda.bindings.{module}.{target}"
-        if target.startswith(prefix) and full in domain.objects:
-            page, anchor = domain.objects[full].docname, domain.objects[full].node_id
-            return make_refnode(app.builder, node["refdoc"], page, anchor, contnode, full)
-    return None
+def add_example(app, kind, name, thing, options, lines):
+    """Append the example of a method to its docstring."""
+    code = EXAMPLES.get(name)
+    if code and kind in ("method", "property"):
+        lines += ["", *code_block(code).splitlines()]
 
 
 def setup(app):
     app.connect("builder-inited", write_pages, priority=0)
     app.connect("autodoc-process-signature", readable_signature, priority=900)
-    app.connect("missing-reference", low_layer_reference, priority=100)
+    app.connect("autodoc-process-docstring", add_example, priority=900)
+    app.connect("missing-reference", site.find_object, priority=100)
+    app.connect("doctree-read", site.add_meta)
+    app.connect("doctree-resolved", site.link_code)
+    app.connect("build-finished", site.write_sources)
+    app.add_config_value("source_address", repository, "env")

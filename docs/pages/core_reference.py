@@ -5,13 +5,16 @@ The documentation's build writes them from the built package; they are not commi
 """
 
 import dataclasses
+import functools
 import inspect
 import re
 from importlib import import_module
 
+from .api_examples import examples_of
+from .members import Names, bases_of, describing_class, is_public_member, listed_classes
 from .tables import list_table, underlined
 
-# Names of `cuda.core` itself by page. Other memory resources are on the page of memory, and all
+# Names of `cuda.core` itself by page. Other memory resources are on the page of resources, and all
 # other names on the last page.
 THEMES = {
     "devices": (
@@ -23,12 +26,18 @@ THEMES = {
         "Streams and events",
         "Stream StreamOptions LEGACY_DEFAULT_STREAM PER_THREAD_DEFAULT_STREAM Event EventOptions",
     ),
-    "memory": (
-        "Memory",
-        "Buffer ManagedBuffer MemoryResource DeviceMemoryResource DeviceMemoryResourceOptions "
+    "memory": ("Buffers", "Buffer ManagedBuffer"),
+    "memory_resources": (
+        "Memory resources",
+        "MemoryResource DeviceMemoryResource DeviceMemoryResourceOptions "
         "PinnedMemoryResource PinnedMemoryResourceOptions LegacyPinnedMemoryResource "
         "ManagedMemoryResource ManagedMemoryResourceOptions VirtualMemoryResource "
         "VirtualMemoryResourceOptions GraphMemoryResource",
+    ),
+    "memory_adaptors": (
+        "Pools and adaptors",
+        "PoolMemoryResource CallbackMemoryResource LimitingMemoryResource LoggingMemoryResource "
+        "StatisticsMemoryResource TrackingMemoryResource",
     ),
     "compiling": (
         "Compiling and linking",
@@ -55,6 +64,27 @@ TITLES = {
     "emulation": "The emulator",
 }
 MODULES = ("", *TITLES)  # below cuda.core
+# The pages of the guide that explain the names of a page.
+GUIDES = {
+    "devices": "contexts system",
+    "streams": "tutorial asyncio profiling",
+    "memory": "memory managed_memory sharing",
+    "memory_resources": "memory pools managed_memory",
+    "memory_adaptors": "memory_adaptors pools",
+    "compiling": "linking program_caches",
+    "launching": "arguments block_size launch_attributes",
+    "errors": "errors troubleshooting",
+    "others": "arrays textures",
+    "graph": "graphs capturing",
+    "graph_nodes": "graphs",
+    "texture": "textures",
+    "utils": "arrays memory program_caches",
+    "typing": "arguments",
+    "interop": "memory_adaptors coming_from_others",
+    "system": "system",
+    "checkpoint": "checkpoint",
+    "emulation": "emulator checks",
+}
 # Classes whose objects come from methods and properties: page -> module and names.
 RETURNED = {
     "devices": ("_core", "DeviceProperties"),
@@ -84,13 +114,26 @@ def contents():
     placed = {name for _, names in pages.values() for name in names}
     for name in public_names(""):
         if name not in placed:
-            pages["memory" if "MemoryResource" in name else "others"][1].append(name)
+            pages["memory_resources" if "MemoryResource" in name else "others"][1].append(name)
     pages = {page: (title, full("cuda.core", names)) for page, (title, names) in pages.items()}
     for module, title in TITLES.items():
         pages[module] = title, full(f"cuda.core.{module}", public_names(module))
     for page, (module, names) in RETURNED.items():
         pages[page][1].extend(full(f"cuda.core.{module}", names.split()))
+    pages["graph"], pages["graph_nodes"] = without_nodes(*pages["graph"])
     return pages
+
+
+def without_nodes(title, names):
+    """Divide the page of graphs, which would be too long for a browser."""
+    nodes = [name for name in names if name.endswith("Node")]
+    return (title, [name for name in names if name not in nodes]), ("Nodes of graphs", nodes)
+
+
+@functools.cache
+def names():
+    """Return the names of the reference, as the guide writes them."""
+    return Names([name for _, listed in contents().values() for name in listed])
 
 
 def full(module, names):
@@ -100,8 +143,8 @@ def full(module, names):
 
 def pages():
     """Return path below the folder of reference pages: text."""
-    listed = contents()
-    entries = "".join(f"   {page}\n" for page in listed)
+    listed_pages = contents()
+    entries = "".join(f"   {page}\n" for page in listed_pages)
     index = (
         f"{underlined('Reference of cuda.core', '=')}\n"
         "This reference has every public class, method, property and function. Each description\n"
@@ -114,48 +157,48 @@ def pages():
         "the default stream, with a ``DeprecationWarning``.\n\n"
         f".. toctree::\n   :maxdepth: 2\n\n{entries}"
     )
+    listed = listed_classes(name for _, names in listed_pages.values() for name in names)
     texts = {"index.rst": index}
-    for page, (title, names) in listed.items():
-        parts = [underlined(title, "="), *(section(name) for name in names)]
+    for page, (title, names) in listed_pages.items():
+        examples = examples_of(page)
+        parts = [underlined(title, "="), guides_of(page), examples.introduction()]
+        parts += [section(name, listed, examples) for name in names]
         texts[f"{page}.rst"] = "\n".join(parts)
     return texts
 
 
-def section(full_name):
-    """Return the section of a name: heading, autodoc directive, fields of an options class."""
+def guides_of(page):
+    """Return the line that links to the guide."""
+    links = ", ".join(f":doc:`/guide/{name}`" for name in GUIDES[page].split())
+    return f"Guide: {links}.\n"
+
+
+def section(full_name, listed, examples):
+    """Return the section of a name: heading, autodoc directive, example, fields of options."""
     module, _, name = full_name.rpartition(".")
     thing = getattr(import_module(module), name)
-    head = underlined(name, "-")
+    head, example = underlined(name, "-"), examples.text(full_name)
     if not isinstance(thing, type):
         kind = "autofunction" if callable(thing) else "autodata"
-        return f"{head}\n.. {kind}:: {full_name}\n"
-    text = f"{head}\n.. autoclass:: {full_name}\n{member_options(thing)}"
-    return text + fields_of(thing)
+        return f"{head}\n.. {kind}:: {full_name}\n{example}"
+    text = f"{head}\n.. autoclass:: {full_name}\n{member_options(thing, listed)}"
+    return text + example + fields_of(thing)
 
 
-def member_options(cls):
+def member_options(cls, listed):
     if issubclass(cls, BaseException):
         return "   :show-inheritance:\n"
-    if dataclasses.is_dataclass(cls):  # its fields are in a table
-        return members(documented_methods(cls))
-    return members([name for name in dir(cls) if is_public_member(cls, name)])
-
-
-def members(names):
-    return f"   :members: {', '.join(names)}\n   :undoc-members:\n" if names else ""
-
-
-def documented_methods(cls):
-    fields = {field.name for field in dataclasses.fields(cls)}
-    return [name for name in dir(cls) if name not in fields and is_public_member(cls, name)]
-
-
-def is_public_member(cls, name):
-    """Return whether a member is public and defined by a class of this package."""
-    if name.startswith("_"):
-        return False
-    home = next((base for base in cls.__mro__ if name in vars(base)), None)
-    return home is not None and home.__module__.startswith("cuda.")
+    fields = {f.name for f in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else ()
+    names = [
+        name
+        for name in dir(cls)
+        if name not in fields  # they are in a table
+        and is_public_member(cls, name)
+        and describing_class(cls, name, listed) is cls
+    ]
+    bases = ", ".join(f":class:`{listed[base]}`" for base in bases_of(cls, listed))
+    inherited = f"\n   It also has the members of {bases}.\n" if bases else ""
+    return (f"   :members: {', '.join(names)}\n   :undoc-members:\n" if names else "") + inherited
 
 
 def fields_of(cls):

@@ -19,51 +19,79 @@ printed on the emulator when the pages were built; its times do not predict a GP
 """
 
 
-# Titles of the folders of examples, in order; examples without a folder are first.
-THEMES = {
-    ".": "Basics",
-    "kernels": "Kernels",
-    "memory": "Memory",
-    "streams": "Streams",
-    "graphs": "Graphs",
-    "machine": "The machine",
-    "profile": "Counters of kernels",
-    "recipes": "Several devices and processes",
+# What one learns, and the examples that show it, in reading order.
+GROUPS = {
+    "First kernels": "saxpy vector_add show_devices occupancy monitor",
+    "Arrays of other packages": "array_views texture_filter tensor_map",
+    "Memory": "pinned_memory pool growing_memory managed_memory ping_pong out_of_memory",
+    "Graphs": "graph_in_place picture solver",
+    "Compiling and linking": "program_cache link_time_optimization nvvm",
+    "Threads of several blocks": "cooperative_launch clusters stream_values partition",
+    "Several devices and processes": (
+        "threads_over_devices processes shared_pool neighbors mpi_sum nccl_sum actors"
+    ),
+    "What kernels execute": "reduction stencil transpose",
+    "The low layer": "plain_driver_calls runtime_saxpy",
 }
 
 
-def index_of(paths, folder):
-    """Return the list of all examples by topic."""
+def grouped(names):
+    """Return title -> names. An example that no group names is in the last group."""
+    groups = {title: text.split() for title, text in GROUPS.items()}
+    placed = {name for group in groups.values() for name in group}
+    groups["Others"] = sorted(set(names) - placed)
+    return {title: [n for n in group if n in names] for title, group in groups.items()}
+
+
+def index_of(titles, pictures):
+    """Return the page of all examples: a card with title and picture for each, by topic."""
     parts = [f"{underlined('Examples', '=')}{HEAD}"]
-    for theme, title in THEMES.items():
-        names = [path.stem for path in paths if path.parent.relative_to(folder).as_posix() == theme]
+    for group, names in grouped(titles).items():
         if names:
+            cards = "".join(card(name, titles[name], pictures.get(name)) for name in names)
             entries = "".join(f"   {name}\n" for name in names)
-            parts.append(f"{underlined(title, '-')}\n.. toctree::\n   :maxdepth: 1\n\n{entries}")
+            tree = f".. toctree::\n   :hidden:\n\n{entries}"
+            parts.append(f"{underlined(group, '-')}\n.. container:: cards\n\n{cards}{tree}")
     return "\n".join(parts)
+
+
+def card(name, title, picture):
+    """Return the picture and the title of an example, which link to its page."""
+    text = f"   .. container:: card\n\n      :doc:`{title} <{name}>`\n\n"
+    if picture:
+        text += f"      .. image:: {picture}\n         :target: {name}.html\n"
+        text += f"         :alt: {title}\n\n"
+    return text
 
 
 def pages(folder):
     """Return path: content of the index, of each example in a folder, and of its picture."""
-    paths = sorted(folder.rglob("*.py"))
-    files = {}
-    for path in paths:
+    files, titles, pictures = {}, {}, {}
+    for path in sorted(folder.rglob("*.py")):
         printed = output(path)
         picture = picture_in(printed)
         shown = picture and f"{path.stem}{SHOWN[picture.suffix]}"
         files[f"{path.stem}.rst"] = page(path, folder, printed, shown)
+        titles[path.stem] = title_of(path)
         if picture is not None:
             files[shown] = as_shown(picture)
-    return {"index.rst": index_of(paths, folder), **files}
+            pictures[path.stem] = shown
+    return {"index.rst": index_of(titles, pictures), **files}
+
+
+def title_of(path):
+    """Return the first sentence of an example."""
+    text = ast.get_docstring(ast.parse(path.read_text())).partition("\n\n")[0]
+    return text.rstrip(".").replace("`", "").replace("\n", " ")
 
 
 def page(path, folder, printed, picture=None):
-    title, _, text = ast.get_docstring(ast.parse(path.read_text())).partition("\n\n")
+    text = ast.get_docstring(ast.parse(path.read_text())).partition("\n\n")[2]
     name = path.relative_to(folder).as_posix()
     printed = "".join(f"   {line}\n" for line in without_random_names(printed).splitlines())
     picture = f".. image:: {picture}\n\n" if picture else ""
     return (
-        f"{underlined(title.rstrip('.').replace('`', ''), '=')}\n{literal(text)}\n\n"
+        f"{underlined(title_of(path), '=')}\n{literal(text)}\n\n"
         ".. code-block:: text\n\n"
         f"   $ HALFWARP_BACKEND=emulator python examples/{name}\n{printed}\n{picture}"
         f".. literalinclude:: /../examples/{name}\n   :language: python\n"

@@ -2,6 +2,7 @@
 """Headings, tables and code in reStructuredText."""
 
 import re
+import textwrap
 
 
 def underlined(text, mark):
@@ -22,3 +23,8 @@ def list_table(head, rows, widths=None):
         lines.append("")
         lines += [f"   {'* -' if i == 0 else '  -'} {cell}" for i, cell in enumerate(row)]
     return "\n".join([*lines, ""])
+
+
+def code_block(code, language="python"):
+    """Return code as a block."""
+    return f".. code-block:: {language}\n\n{textwrap.indent(code, '   ')}\n"

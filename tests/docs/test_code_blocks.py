@@ -25,6 +25,16 @@ def test_the_guide_has_blocks_to_run():
     assert sum(len(blocks_of(page)) for page in PAGES) >= 7
 
 
+PROGRAM = re.compile(r"^\.\. code-block:: (?:python|sh)\n\n((?:(?:   .*)?\n)+)", re.M)
+
+
+@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.name)
+def test_code_is_no_wider_than_its_column(page):
+    blocks = PROGRAM.findall(page.read_text() + "\n")
+    lines = [line for block in blocks for line in block.split("\n")]
+    assert [line for line in lines if len(line) > 103] == []  # 100 columns, and the indentation
+
+
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if blocks_of(page)], ids=lambda page: page.name
 )

@@ -3,6 +3,7 @@
 
 import dataclasses
 import enum
+import functools
 import inspect
 import json
 import re
@@ -23,6 +24,7 @@ from docs.pages import (
     gallery,
     instructions,
     measured,
+    members,
     nvml_errors,
     release_notes,
 )
@@ -69,12 +71,64 @@ def test_every_method_and_property_of_a_class_is_listed(text):
     for name, thing in public_things():
         if not isinstance(thing, type) or issubclass(thing, BaseException):
             continue
-        bases = [base for base in thing.__mro__ if base.__module__.startswith("cuda.")]
-        own = {n for base in bases for n in vars(base) if not n.startswith("_")}
-        pattern = rf"^\.\. autoclass:: {re.escape(name)}$(.*?)(?=^\.\. auto|\Z)"
-        words = set(re.findall(r"\w+", re.search(pattern, text, re.M | re.S)[1]))
-        missing += [f"{name}.{n}" for n in own.intersection(dir(thing)) if n not in words]
+        for member in filter(lambda n: members.is_public_member(thing, n), dir(thing)):
+            owner, _, member_name = NAMES.members[f"{name}.{member}"].rpartition(".")
+            if member_name not in words_of(text, owner):
+                missing.append(f"{name}.{member}")
+            elif owner != name and f":class:`{owner}`" not in section_of(text, name):
+                missing.append(f"{name}: no link to {owner}")
     assert missing == []
+
+
+NAMES = core_reference.names()
+
+
+def section_of(text, name):
+    """Return what follows the directive of a class."""
+    pattern = rf"^\.\. autoclass:: {re.escape(name)}$(.*?)(?=^\.\. auto|\Z)"
+    return re.search(pattern, text, re.M | re.S)[1]
+
+
+@functools.cache
+def words_of(text, name):
+    return set(re.findall(r"\w+", section_of(text, name)))
+
+
+def test_members_that_classes_share_are_described_once(reference):
+    assert NAMES.members["cuda.core.graph.MemsetNode.pred"] == "cuda.core.graph.GraphNode.pred"
+    assert reference["graph_nodes.rst"].count(" pred,") == 1
+
+
+def test_each_page_of_the_reference_links_to_the_guide(reference):
+    for name, text in reference.items():
+        if name != "index.rst":
+            links = re.findall(r":doc:`/guide/(\w+)`", text.split("\n")[3])
+            assert links, name
+            assert [link for link in links if not (ROOT / f"docs/guide/{link}.rst").exists()] == []
+
+
+def test_code_names_of_the_guide_are_names_of_the_reference():
+    """The build turns them into links; a member that a class lacks is an error of the page."""
+    pages = [ROOT / "docs/index.rst", *(ROOT / "docs/guide").glob("*.rst")]
+    literals = [(p.name, text) for p in pages for text in re.findall(r"``([^`]+)``", p.read_text())]
+    assert [each for each in literals if NAMES.is_missing(each[1])] == []
+    assert sum(NAMES.find(text) is not None for _, text in literals) > 250
+
+
+def test_code_names_are_found_in_their_usual_forms():
+    places = {
+        "Buffer": "cuda.core.Buffer",
+        "Buffer.copy_to": "cuda.core.Buffer.copy_to",
+        "ManagedBuffer.fill": "cuda.core.Buffer.fill",
+        "stream.sync()": "cuda.core.Stream.sync",
+        "launch(stream, config, kernel, *args)": "cuda.core.launch",
+        "peer_accessible_by": "cuda.core.DeviceMemoryResource.peer_accessible_by",
+        "x + 1": None,
+        "code": None,
+    }
+    assert {text: NAMES.find(text) for text in places} == places
+    assert NAMES.is_missing("Buffer.copy_into()")
+    assert not NAMES.is_missing("Buffer.copy_to()") and not NAMES.is_missing("np.zeros(3)")
 
 
 def test_every_field_of_an_options_class_is_listed_with_its_default(text):
@@ -122,7 +176,7 @@ def callables():
                 yield name, thing, None
         elif not issubclass(thing, (BaseException, enum.Enum)):
             yield name, thing, None
-            for member in filter(lambda n: core_reference.is_public_member(thing, n), dir(thing)):
+            for member in filter(lambda n: members.is_public_member(thing, n), dir(thing)):
                 attribute = getattr(thing, member)
                 if callable(attribute) and not isinstance(attribute, type):
                     yield f"{name}.{member}", attribute, thing
@@ -209,10 +263,19 @@ def test_every_example_has_a_page(monkeypatch):
         "index.rst"
     }
     assert all(name == "index.rst" or f"   {name[:-4]}\n" in pages["index.rst"] for name in pages)
-    assert {
-        p.relative_to(ROOT / "examples").parts[0] for p in (ROOT / "examples").rglob("*/*.py")
-    } < {*gallery.THEMES}
     assert len(pages) > 20
+
+
+def test_the_gallery_begins_with_saxpy_and_groups_every_example(monkeypatch):
+    monkeypatch.setattr(gallery, "output", lambda path: "")
+    names = {path.stem for path in (ROOT / "examples").rglob("*.py")}
+    groups = gallery.grouped(names)
+    assert groups["Others"] == []
+    assert sorted(name for group in groups.values() for name in group) == sorted(names)
+    cards = re.findall(r":doc:`.* <(\w+)>`", gallery.pages(ROOT / "examples")["index.rst"])
+    assert cards[0] == "saxpy" and len(cards) == len(names)
+    text = gallery.index_of({"saxpy": "SAXPY"}, {"saxpy": "saxpy.svg"})
+    assert ".. image:: saxpy.svg" in text and ":target: saxpy.html" in text
 
 
 def test_random_names_of_temporary_files_are_masked():

@@ -37,22 +37,33 @@ def mypy(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def pyright(tmp_path_factory):
-    """Run pyright on all files of the corpus at once; return {file: {line: message}}."""
+def run_pyright(tmp_path_factory):
+    """Return a function that runs pyright on files at once; it returns {file: {line: message}}."""
     pytest.importorskip("basedpyright", reason="basedpyright is not installed (extra `dev`)")
-    project = tmp_path_factory.mktemp("pyright")
-    configuration = {
-        "include": [str(HERE / "accepted"), str(HERE / "rejected")],
-        "extraPaths": [str(PACKAGES)],
-        "typeCheckingMode": "standard",
-    }
-    (project / "pyrightconfig.json").write_text(json.dumps(configuration))
-    command = [sys.executable, "-m", "basedpyright", "--outputjson"]
-    command += ["--pythonpath", sys.executable, "--project", str(project)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=project, timeout=300)
-    messages = {}
-    for each in json.loads(done.stdout)["generalDiagnostics"]:
-        if each["severity"] == "error":
-            lines = messages.setdefault(Path(each["file"]), {})
-            lines[each["range"]["start"]["line"] + 1] = each["message"]
-    return messages
+
+    def run(paths):
+        project = tmp_path_factory.mktemp("pyright")
+        configuration = {
+            "include": [str(path) for path in paths],
+            "extraPaths": [str(PACKAGES)],
+            "pythonVersion": "3.12",  # the first with a type for the buffer protocol
+            "typeCheckingMode": "standard",
+        }
+        (project / "pyrightconfig.json").write_text(json.dumps(configuration))
+        command = [sys.executable, "-m", "basedpyright", "--outputjson"]
+        command += ["--pythonpath", sys.executable, "--project", str(project)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=project, timeout=300)
+        messages = {}
+        for each in json.loads(done.stdout)["generalDiagnostics"]:
+            if each["severity"] == "error":
+                lines = messages.setdefault(Path(each["file"]), {})
+                lines[each["range"]["start"]["line"] + 1] = each["message"]
+        return messages
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def pyright(run_pyright):
+    """Run pyright on all files of the corpus."""
+    return run_pyright([HERE / "accepted", HERE / "rejected"])

@@ -2,13 +2,14 @@
 """Tables that map each field of `ProgramOptions` to a compiler option."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cuda.core._core import _options_as_bytes
 from cuda.core.compile.cache.folders import user_cache_folder
 
 Text = str | os.PathLike
-Texts = Text | list[Text] | tuple[Text, ...]
+Texts = Text | Sequence[Text]
 BUNDLED_HEADERS_SINCE = (13, 3)  # NVRTC version
 
 

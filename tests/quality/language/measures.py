@@ -132,8 +132,12 @@ def comment_sentences(path: str) -> Iterator[Place]:
                 yield Place(path, place.line, sentence)
 
 
+CODE_BLOCK = re.compile(r"^ *\.\. code-block::.*\n(?:[ \t]*\n|   .*\n)*", re.MULTILINE)
+
+
 def page_sentences(path: str) -> Iterator[Place]:
     text = re.sub(r"```.*?```", "", read(path), flags=re.DOTALL)
+    text = CODE_BLOCK.sub("", text)
     for paragraph in re.split(r"\n\s*\n", text):
         if re.match(r"\s*(\.\.|\||=|-|\+)|\s{4,}", paragraph):
             continue  # directives, tables and code

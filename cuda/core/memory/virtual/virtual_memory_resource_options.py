@@ -50,16 +50,16 @@ class VirtualMemoryResourceOptions:
     cuMemCreate, cuMemAddressReserve, cuMemSetAccess : the driver functions.
     """
 
-    allocation_type: VirtualMemoryAllocationType = VirtualMemoryAllocationType.PINNED
-    location_type: VirtualMemoryLocationType = VirtualMemoryLocationType.DEVICE
-    handle_type: VirtualMemoryHandleType | None = VirtualMemoryHandleType.POSIX_FD
-    granularity: VirtualMemoryGranularityType = VirtualMemoryGranularityType.RECOMMENDED
+    allocation_type: VirtualMemoryAllocationType | str = VirtualMemoryAllocationType.PINNED
+    location_type: VirtualMemoryLocationType | str = VirtualMemoryLocationType.DEVICE
+    handle_type: VirtualMemoryHandleType | str | None = VirtualMemoryHandleType.POSIX_FD
+    granularity: VirtualMemoryGranularityType | str = VirtualMemoryGranularityType.RECOMMENDED
     gpu_direct_rdma: bool = False
     addr_hint: int | None = 0
     addr_align: int | None = None
     peers: Iterable[int] = ()
-    self_access: VirtualMemoryAccessType | None = VirtualMemoryAccessType.READ_WRITE
-    peer_access: VirtualMemoryAccessType | None = VirtualMemoryAccessType.READ_WRITE
+    self_access: VirtualMemoryAccessType | str | None = VirtualMemoryAccessType.READ_WRITE
+    peer_access: VirtualMemoryAccessType | str | None = VirtualMemoryAccessType.READ_WRITE
 
 
 VirtualMemoryResourceOptions.__module__ = "cuda.core"

@@ -3,40 +3,21 @@
 
 import enum
 import inspect
-import os
 import re
-import subprocess
-import sys
 import zlib
 from html.parser import HTMLParser
 from importlib import import_module
-from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import unquote, urldefrag, urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
 
-from docs.pages import core_reference
+from docs.pages import core_reference, members
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-TOOLS = ("sphinx", "numpydoc", "furo", "sphinx_copybutton")
+NAMES = core_reference.names()
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """Build the pages with warnings as errors; HALFWARP_SITE names an existing build."""
-    if already := os.environ.get("HALFWARP_SITE"):
-        return Path(already).resolve()
-    for tool in TOOLS:
-        pytest.importorskip(tool, reason=f"{tool} is not installed: pip install halfwarp[docs]")
-    folder = tmp_path_factory.mktemp("html")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", str(DOCS), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ, timeout=580)
-    assert done.returncode == 0, done.stderr
-    return folder
 
 
 class Links(HTMLParser):
@@ -99,9 +80,9 @@ def test_every_public_member_is_on_the_site(built):
                 continue
             names = [full]
             if isinstance(thing, type) and not issubclass(thing, BaseException):
-                members = filter(lambda n: core_reference.is_public_member(thing, n), dir(thing))
+                own = filter(lambda n: members.is_public_member(thing, n), dir(thing))
                 fields = set(getattr(thing, "__dataclass_fields__", ()))
-                names += [f"{full}.{n}" for n in members if n not in fields]
+                names += [NAMES.members[f"{full}.{n}"] for n in own if n not in fields]
                 missing += [f"{full}.{n}" for n in fields if n[0] != "_" and n not in text]
             missing += [each for each in names if each not in entries]
             missing += [f"{full}({p})" for p in parameters_of(thing) if p not in text]
@@ -117,6 +98,42 @@ def parameters_of(thing):
         return set(inspect.signature(thing).parameters) - {"args", "kwargs", "self"}
     except (ValueError, TypeError):  # not callable, or without a signature
         return set()
+
+
+@pytest.mark.timeout(600)
+def test_no_page_is_heavy_and_a_search_loads_one_index(built):
+    sizes = {p.relative_to(built).as_posix(): p.stat().st_size for p in built.rglob("*.html")}
+    assert {path: size for path, size in sizes.items() if size > 400_000} == {}
+    assert (built / "searchindex.js").stat().st_size < 1_500_000
+    options = (built / "_static" / "documentation_options.js").read_text()
+    assert "SHOW_SEARCH_SUMMARY: false" in options  # a summary would load each page
+
+
+@pytest.mark.timeout(600)
+def test_names_link_to_their_source_and_types_to_their_class(built):
+    page = (built / "generated" / "core" / "memory.html").read_text("utf-8")
+    source = r'href="(\.\./\.\./source/cuda/core/[\w/]+\.pyx\.html)#L(\d+)"'
+    places = re.findall(source, page)
+    assert len(places) > 30
+    path, line = places[0]
+    text = (built / "generated" / "core" / path).read_text("utf-8")
+    assert f'id="L{line}"' in text
+    assert re.search(r'<dt>.*stream.*href="streams\.html#cuda\.core\.Stream"', page)
+
+
+@pytest.mark.timeout(600)
+def test_code_of_the_guide_links_to_the_reference(built):
+    pages = [path.read_text("utf-8") for path in (built / "guide").glob("*.html")]
+    link = r'href="\.\./generated/(?:core|bindings)/[^"]+"[^>]*><code'
+    assert sum(len(re.findall(link, page)) for page in pages) > 250
+
+
+@pytest.mark.timeout(600)
+def test_each_page_has_a_description_and_the_site_an_icon(built):
+    for path in (built / "guide").glob("*.html"):
+        text = path.read_text("utf-8")
+        assert re.search(r'<meta content="[^"]{30,}" name="description"', text), path.name
+        assert "favicon.svg" in text and "shortcut.js" in text
 
 
 @pytest.mark.timeout(600)
