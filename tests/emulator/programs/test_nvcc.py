@@ -25,6 +25,11 @@ def test_a_default_build_finds_the_emulated_runtime_in_the_folder_of_the_linker(
     assert run(nvcc("kernels.cu", "-arch=sm_90")) == (OUTPUT, [])
 
 
+@pytest.mark.slow  # half a minute of compilation
+def test_thrust_and_cub_are_right(nvcc, run):
+    assert run(nvcc("algorithms.cu", *SHARED)) == ("5 5 5 5 5 5 0", [])
+
+
 def test_threads_have_default_streams_of_their_own(nvcc, run):
     program = nvcc("streams.cu", *SHARED, "--default-stream=per-thread")
     assert run(program) == ("2", [])
