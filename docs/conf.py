@@ -18,7 +18,8 @@ project = "halfwarp"
 copyright = "the halfwarp authors"
 release = cuda.core.__implementation__.split()[-1]
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.linkcode", "numpydoc", "sphinx_copybutton"]
-INCLUDED = ("budget", "counters", "growth", "measured", "rows")  # other pages include these
+# Other pages include these.
+INCLUDED = ("budget", "counters", "counters_measured", "growth", "measured", "rows")
 exclude_patterns = ["design/*", *(f"generated/{name}.rst" for name in INCLUDED)]
 html_theme = "furo"
 pygments_style, pygments_dark_style = "friendly", "monokai"

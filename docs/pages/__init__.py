@@ -35,6 +35,9 @@ def pages():
         **{f"design/{n}": text for n, text in design_notes.pages(ROOT / "docs/design").items()},
         "codes.rst": codes.page(),
         "counters.rst": counters.definitions(),
+        "counters_measured.rst": counters.measured(
+            (ROOT / "tests" / "data" / "ncu_counters.json").read_text()
+        ),
         "instructions.rst": instructions.page((ROOT / INSTRUCTIONS).read_text()),
         "measured.rst": measured.measured((ROOT / "README.md").read_text()),
         "budget.rst": measured.budget((ROOT / "benchmarks" / "budget.toml").read_text()),

@@ -142,21 +142,58 @@ MATRICES = [
     matrices("matrices_of_72_columns", 72, 0),
 ]
 
+COPY = (
+    "__shared__ float s[{0} * 128]; "
+    "unsigned at = (unsigned)__cvta_generic_to_shared(s + {0} * t); "
+    'asm volatile("cp.async.ca.shared.global [%0], [%1], 4; cp.async.wait_all;" '
+    ':: "r"(at), "l"(a + {1} * i) : "memory"); __syncthreads(); b[i] = s[{0} * (t ^ 1)];'
+)
+
+
+def copy(name, to, start, sectors, conflicts):
+    """Copy numbers to shared memory; `to` and `start` are distances of lanes in numbers."""
+    expected = {
+        "global_copy_requests": 1,
+        "global_copy_sectors": sectors,
+        "global_copy_bytes": 128,
+        "shared_copy_conflicts": conflicts,
+        "shared_copy_bytes": 128,
+    }
+    return Case(name, kernel(COPY.format(to, start)), expected)
+
+
+COPIES = [copy("copy_of_neighbors", 1, 1, 4, 0), copy("copy_to_every_second_word", 2, 1, 4, 1)]
+
 ATOMICS = [
     Case(
         "reduction_of_neighbors",
         kernel("atomicAdd(c + i, i);"),
-        {"global_reduction_requests": 1, "atomic_addresses": 32, "atomic_repeats": 0},
+        {
+            "global_reduction_requests": 1,
+            "global_reduction_sectors": 4,
+            "atomic_addresses": 32,
+            "atomic_repeats": 0,
+        },
     ),
     Case(
         "reduction_to_one_float",
         kernel("atomicAdd(b, a[i]);"),
-        {"global_reduction_requests": 1, "atomic_addresses": 1, "atomic_repeats": 31},
+        {
+            "global_reduction_requests": 1,
+            "global_reduction_sectors": 32,
+            "atomic_addresses": 1,
+            "atomic_repeats": 31,
+        },
     ),
     Case(
         "reduction_to_four_floats",
         kernel("atomicAdd(b + i % 4, a[i]);"),
-        {"global_reduction_requests": 1, "atomic_addresses": 4, "atomic_repeats": 7},
+        {
+            "global_reduction_requests": 1,
+            "global_reduction_sectors": 8,
+            "atomic_addresses": 4,
+            "atomic_repeats": 7,
+        },
     ),
     Case(
         "atomic_with_result",
@@ -174,7 +211,14 @@ ATOMICS = [
             "__shared__ int s[4]; if (t < 4) s[t] = 0; __syncthreads(); atomicMax(s + t % 4, i); "
             "__syncthreads(); if (t < 4) c[blockIdx.x * 4 + t] = s[t];"
         ),
-        {"shared_atomic_requests": 1, "atomic_addresses": 4, "atomic_repeats": 7, "barriers": 2},
+        {
+            "shared_atomic_requests": 1,
+            "shared_atomic_wavefronts": 8,
+            "shared_atomic_conflicts": 7,
+            "atomic_addresses": 4,
+            "atomic_repeats": 7,
+            "barriers": 2,
+        },
     ),
 ]
 
@@ -213,4 +257,4 @@ ARITHMETIC = [
     ),
 ]
 
-CASES = [*LOADS, *STORES, *SHARED, *MATRICES, *ATOMICS, *CONTROL, *ARITHMETIC]
+CASES = [*LOADS, *STORES, *SHARED, *MATRICES, *COPIES, *ATOMICS, *CONTROL, *ARITHMETIC]

@@ -7,8 +7,10 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "emulator/exec/async/async.hpp"
 #include "emulator/exec/each_lane.hpp"
 #include "emulator/exec/handler_table.hpp"
 #include "emulator/exec/matrix/matrix_site.hpp"
@@ -97,18 +99,33 @@ std::size_t count_units(const lane_addresses& lanes, std::uint64_t unit) {
   return count_different({units.data(), lanes.count});
 }
 
-void add_global(access_counts& to, const lane_addresses& lanes, std::uint32_t bytes) {
+// Lanes with the same address update it in turn, and each turn accesses the sector again.
+std::size_t count_atomic_sectors(const lane_addresses& lanes) {
+  std::array<std::uint64_t, warp_size> sorted = lanes.at;
+  std::sort(sorted.begin(), sorted.begin() + lanes.count);
+  std::size_t total = 0, turns = 0, same = 0;
+  for (std::size_t i = 0; i < lanes.count; ++i) {
+    const bool is_new = i == 0 || sorted[i] / sector_bytes != sorted[i - 1] / sector_bytes;
+    if (is_new) total += std::exchange(turns, 0);
+    same = i > 0 && sorted[i] == sorted[i - 1] ? same + 1 : 1;
+    turns = std::max(turns, same);
+  }
+  return total + turns;
+}
+
+void add_global(access_counts& to, const lane_addresses& lanes, const access_site& site) {
   ++to[global_requests];
-  to[global_bytes] += lanes.count * bytes;
-  to[global_sectors] += count_units(lanes, sector_bytes);
+  to[global_bytes] += lanes.count * site.bytes;
+  to[global_sectors] +=
+      site.is_atomic ? count_atomic_sectors(lanes) : count_units(lanes, sector_bytes);
   to[global_lines] += count_units(lanes, line_bytes);
 }
 
 // Word i of each lane of a warp is in 128 consecutive bytes.
-void add_local(access_counts& to, const lane_addresses& lanes, std::uint32_t bytes) {
+void add_local(access_counts& to, const lane_addresses& lanes, const access_site& site) {
   ++to[local_requests];
-  to[local_bytes] += lanes.count * bytes;
-  const std::uint32_t words = std::max<std::uint32_t>(1, bytes / word_bytes);
+  to[local_bytes] += lanes.count * site.bytes;
+  const std::uint32_t words = std::max<std::uint32_t>(1, site.bytes / word_bytes);
   for (std::uint32_t n = 0; n < words; ++n) {
     lane_addresses places;
     for (std::size_t i = 0; i < lanes.count; ++i) {
@@ -119,9 +136,10 @@ void add_local(access_counts& to, const lane_addresses& lanes, std::uint32_t byt
   }
 }
 
-// Returns the wavefronts of lanes [first, last): the most different words of one bank.
+// Returns the wavefronts of lanes [first, last): the most different words of one bank. Lanes update
+// the same word in turn.
 std::size_t wavefronts_of(const lane_addresses& lanes, std::uint32_t words, std::uint32_t first,
-                          std::uint32_t last) {
+                          std::uint32_t last, bool is_atomic) {
   std::array<std::uint64_t, warp_size> accessed;
   std::size_t count = 0;
   for (std::size_t i = 0; i < lanes.count; ++i) {
@@ -133,20 +151,21 @@ std::size_t wavefronts_of(const lane_addresses& lanes, std::uint32_t words, std:
   std::array<std::uint8_t, banks> different{};
   std::uint8_t most = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0 && all[i] == all[i - 1]) continue;
+    if (!is_atomic && i > 0 && all[i] == all[i - 1]) continue;
     most = std::max(most, ++different[all[i] % banks]);
   }
   return most;
 }
 
 // Halves access 64 bits each, quarters 128 bits.
-void add_shared(access_counts& to, const lane_addresses& lanes, std::uint32_t bytes) {
-  const auto words = std::clamp<std::uint32_t>(bytes / word_bytes, 1, 4);
+void add_shared(access_counts& to, const lane_addresses& lanes, const access_site& site) {
+  const auto words = std::clamp<std::uint32_t>(site.bytes / word_bytes, 1, 4);
   const std::uint32_t group = warp_size / words;
   ++to[shared_requests];
-  to[shared_bytes] += lanes.count * bytes;
+  to[shared_bytes] += lanes.count * site.bytes;
   for (std::uint32_t first = 0; first < warp_size; first += group) {
-    const std::size_t wavefronts = wavefronts_of(lanes, words, first, first + group);
+    const std::size_t wavefronts =
+        wavefronts_of(lanes, words, first, first + group, site.is_atomic);
     to[shared_wavefronts] += wavefronts;
     to[shared_conflicts] += wavefronts ? wavefronts - 1 : 0;
   }
@@ -164,6 +183,13 @@ void add_atomic(access_counts& to, const lane_addresses& lanes) {
   to[atomic_repeats] += most ? most - 1 : 0;
 }
 
+// Returns whether cp.async reads its source for a lane: it may write zeros only.
+bool has_source(warp& w, const instruction& instr, int lane) {
+  const operand_slot slot = instr.operand[1];
+  if (instr.flags & copy_flag::has_predicate) return !(w.predicates[slot] >> lane & 1);
+  return !(instr.flags & copy_flag::has_size) || w.at<std::uint32_t>(slot)[lane] > 0;
+}
+
 lane_step step_of(const lane_addresses& lanes) {
   lane_step result;
   for (std::size_t i = 1; i < lanes.count; ++i) {
@@ -173,12 +199,28 @@ lane_step step_of(const lane_addresses& lanes) {
   return result;
 }
 
+void add_copy(access_counts& to, warp& w, const instruction& instr, const access_site& site,
+              lane_mask active) {
+  lane_addresses sources, targets;
+  for_each_lane(active, [&](int lane) {
+    targets.add(lane, w.at<std::uint64_t>(instr.operand[0])[lane]);
+    if (has_source(w, instr, lane)) sources.add(lane, address_of(w, instr, site, lane));
+  });
+  if (sources.count) add_global(to, sources, site);
+  add_shared(to, targets, site);
+  to.step.add(step_of(sources));
+}
+
 }  // namespace
 
 std::optional<access_site> find_site(const instruction& instr, const ptx::mnemonic& spelling) {
   if (instr.run == &run_wide_atomic) return access_site{.is_atomic = true, .bytes = 16};
   if (instr.run == &run_load_matrix || instr.run == &run_store_matrix) {
     return access_site{.space = place::shared, .is_matrix = true, .bytes = 16};
+  }
+  if (instr.run == &run_copy) {
+    const std::uint32_t bytes = instr.flags & copy_flag::bytes;
+    return access_site{.is_copy = true, .bytes = bytes};
   }
   const auto match = known_sites().find(instr.run);
   if (match == known_sites().end()) return std::nullopt;
@@ -198,6 +240,7 @@ std::optional<access_site> find_site(const instruction& instr, const ptx::mnemon
 
 void add_access(access_counts& to, warp& w, const instruction& instr, const access_site& site,
                 lane_mask active) {
+  if (site.is_copy) return add_copy(to, w, instr, site, active);
   const memory::address_space& space = w.block->launch->space;
   if (site.is_matrix && matrix_of(w, instr).matrices < 4) {
     active &= (lane_mask{1} << 8 * matrix_of(w, instr).matrices) - 1;
@@ -219,7 +262,7 @@ void add_access(access_counts& to, warp& w, const instruction& instr, const acce
   });
   constexpr std::array adders{&add_global, &add_shared, &add_local};
   for (std::size_t i = 0; i < by_place.size(); ++i) {
-    if (by_place[i].count) adders[i](to, by_place[i], site.bytes);
+    if (by_place[i].count) adders[i](to, by_place[i], site);
   }
   if (site.is_atomic) add_atomic(to, all);
   to.step.add(step_of(all));

@@ -20,6 +20,7 @@ struct access_site {
   place space = place::global;  // an access of global memory may be generic
   bool is_narrow = false;       // the address has 32 bits
   bool is_atomic = false;
+  bool is_copy = false;     // from global to shared memory
   bool is_matrix = false;   // lanes have the rows of matrices
   std::uint32_t bytes = 0;  // of one lane
 };

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 SECTOR_BYTES = 32
 OPERATIONS = {
+    "cp": "copy",
     "ld": "load",
     "ldu": "load",
     "ldmatrix": "load",
@@ -54,6 +55,31 @@ class Definition:
     metric: str = ""
 
 
+def _copy_definitions():
+    of = "copies from global to shared memory (cp.async)"
+    name = "smsp__sass_l1tex_{}_mem_{}_op_ldgsts.sum".format
+    yield "global_copy_requests", f"{of}, by a warp", name("t_requests_pipe_lsu", "global")
+    yield (
+        "global_copy_sectors",
+        f"different 32-byte sectors in each request of {of}",
+        name("t_sectors_pipe_lsu", "global"),
+    )
+    yield "global_copy_lines", f"different 128-byte lines in each request of {of}", ""
+    yield "global_copy_bytes", f"bytes that the lanes read by {of}", ""
+    yield "shared_copy_requests", f"{of}, by a warp", ""
+    yield (
+        "shared_copy_wavefronts",
+        f"passes over the banks that {of} need",
+        name("data_pipe_lsu_wavefronts", "shared"),
+    )
+    yield (
+        "shared_copy_conflicts",
+        f"passes beyond the first of each group, of {of}",
+        name("data_bank_conflicts_pipe_lsu", "shared"),
+    )
+    yield "shared_copy_bytes", f"bytes that the lanes write by {of}", ""
+
+
 def _access_definitions():
     l1 = "l1tex__{}_pipe_lsu_mem_{}_op_{}.sum"
     short = {"load": "ld", "store": "st", "atomic": "atom", "reduction": "red"}
@@ -80,13 +106,21 @@ def _access_definitions():
     for operation in ("load", "store", "atomic"):
         word, name = short[operation], f"shared_{operation}"
         of = f"{operation}s of shared memory"
-        metric = f"smsp__inst_executed_op_shared_{word}.sum"
-        yield f"{name}_requests", f"{of}, by a warp", metric
-        is_exact = operation != "atomic"
-        waves = f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{word}.sum" if is_exact else ""
-        conflicts = l1.format("data_bank_conflicts", "shared", word) if is_exact else ""
-        yield f"{name}_wavefronts", f"passes over the banks that {of} need", waves
-        yield f"{name}_conflicts", f"passes beyond the first of each group, of {of}", conflicts
+        yield (
+            f"{name}_requests",
+            f"{of}, by a warp",
+            f"smsp__sass_inst_executed_op_shared_{word}.sum",
+        )
+        yield (
+            f"{name}_wavefronts",
+            f"passes over the banks that {of} need",
+            f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{word}.sum",
+        )
+        yield (
+            f"{name}_conflicts",
+            f"passes beyond the first of each group, of {of}",
+            l1.format("data_bank_conflicts", "shared", word),
+        )
         yield f"{name}_bytes", f"bytes that the lanes access by {of}", ""
 
 
@@ -123,6 +157,7 @@ DEFINITIONS = {
         "lanes with the most frequent address of each atomic access of a warp, less one"
     ),
     **{name: Definition(text, metric) for name, text, metric in _access_definitions()},
+    **{name: Definition(text, metric) for name, text, metric in _copy_definitions()},
     **{name: Definition(text, metric) for name, text, metric in _float_definitions()},
     "matrix_operations": Definition("multiplications and additions of matrix instructions"),
 }
@@ -130,6 +165,7 @@ DEFINITIONS = {
 SUMS = {
     "global_requests": r"global_\w+_requests",
     "global_sectors": r"global_\w+_sectors",
+    "global_lines": r"global_\w+_lines",
     "global_bytes": r"global_\w+_bytes",
     "shared_requests": r"shared_\w+_requests",
     "shared_bytes": r"shared_\w+_bytes",
@@ -137,6 +173,10 @@ SUMS = {
     "local_requests": r"local_\w+_requests",
     "local_bytes": r"local_\w+_bytes",
     "atomics": r"(global|shared)_(atomic|reduction)_requests",
+}
+SUM_METRICS = {
+    "global_lines": "smsp__sass_l1tex_tags_mem_global.sum",
+    "bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
 }
 SUMMANDS = {
     name: [each for each in DEFINITIONS if re.fullmatch(pattern, each)]
