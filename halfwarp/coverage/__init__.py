@@ -18,9 +18,9 @@ def start():
     from halfwarp.coverage import numba_lines, recorder, reporters
 
     reporters.install()
-    numba_lines.request()
     stop()
     _recorder = recorder.Recorder(measurement)
+    numba_lines.request(_recorder.compiles)
 
 
 def start_in_program():
@@ -50,7 +50,7 @@ def current():
 
 def notes():
     """Return what could not be measured."""
-    return [] if _recorder is None else list(_recorder.notes)
+    return [] if _recorder is None else [*_recorder.notes, *_recorder.compiles.notes]
 
 
 def coverage_init(reg, options):

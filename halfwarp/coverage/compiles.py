@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sys
+import threading
 from dataclasses import dataclass
 
 from halfwarp.coverage.marks import DECLARATION, MarkedText
@@ -36,11 +37,14 @@ class Compiles:
         from cuda.core.emulation import library
 
         self.origins = origins
+        self.notes = {}  # ordered
+        self._lock = threading.Lock()
         self.places = []
         self.count = 0  # of marks
         self._files, self._reported = set(), set()
         self._emulator = library.load()
         self._texts, self._places = {}, {}  # by text: with marks; (path, line) by line
+        self.by_name = {}  # places of the program with a name
         self.plain = {}  # hash of PTX without marks -> name and places of its program
         kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_size_t)
         self._observer = kind(self._receive)
@@ -69,21 +73,37 @@ class Compiles:
         options = [each for each in program["options"] if not _WITHOUT.match(each)]
         if not any("lineinfo" in each or "line-info" in each for each in options):
             options.append("-lineinfo")
-        text = self._marked(program["text"], program["name"])
-        headers = self._headers(program, options)
-        original, marked = program["ptx"], None
-        if text or headers:
-            text = DECLARATION + (text or program["text"])
-            marked = _compile(program, text, headers, options)
+        with self._lock:
+            text = self._marked(program["text"], program["name"])
+            headers = self._headers(program, options)
+        original = program["ptx"]
+        # LTO-IR has no PTX: the linker reports its lines.
+        if not original or not (text or headers):
+            return
+        marked = _compile(program, DECLARATION + (text or program["text"]), headers, options)
         if marked is None or _contracts(marked) or _contracts(original):
             plain = _compile(program, program["text"], {}, options)
-            if marked is None or not _rounds_alike(marked, plain):
-                marked = plain
-                self.plain[hash(plain)] = program["name"], self._places.get(program["text"], {})
+            if plain is not None and (marked is None or not rounds_alike(marked, plain)):
+                marked = self._without_marks(program, plain)
         if marked is not None:
             self._emulator.halfwarp_emulator_substitute_ptx(_bytes(original), _bytes(marked))
 
+    def _without_marks(self, program, ptx):
+        """Return PTX without marks, and note that the line table supplies its lines."""
+        self.plain[hash(ptx)] = program["name"], self._places.get(program["text"], {})
+        reason = "the text with marks does not compile, or rounds differently"
+        note = f"program {program['name']}: its coverage is from the line table, since {reason}"
+        self.notes[note] = None
+        return ptx
+
     # ---- marks
+    def add_mark(self, lines, arcs):
+        """Return the number of a mark that covers lines and arcs of files."""
+        with self._lock:
+            self.count += 1
+            self.places.append(FilePlace({self.count: 1}, lines, arcs))
+            return self.count
+
     def _marked(self, text, name):
         """Return a text with marks, or None if no line of it comes from a measured file."""
         if text not in self._texts:
@@ -95,6 +115,8 @@ class Compiles:
             self._files |= {path for path, _ in places.values()}
             self._texts[text] = marked.with_marks(first) if places else None
             self._places[text] = places
+            base = os.path.basename(name)  # ambiguous names have no places
+            self.by_name[base] = places if base not in self.by_name else {}
         return self._texts[text]
 
     def _headers(self, program, options):
@@ -178,9 +200,10 @@ def _contracts(ptx):
     return "fma.rn" in ptx or "fma.rz" in ptx
 
 
-def _rounds_alike(marked, plain):
-    """Return whether marks left the rounding as it was: the same operations on each line."""
-    return plain is not None and _operations(marked) == _operations(plain)
+def rounds_alike(marked, plain):
+    """Return whether two PTX texts with line information round each line alike."""
+    is_same = not _contracts(marked) and not _contracts(plain)
+    return is_same or _operations(marked) == _operations(plain)
 
 
 def _operations(ptx):

@@ -1,27 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Let Numba compile kernels with line information, which leaves their code as it is."""
+"""Let Numba compile kernels with line information and with marks in their LLVM IR."""
 
 import functools
 import sys
+import tempfile
 from importlib.util import find_spec
 
-_COMPILER = "numba.cuda.compiler"
-_USERS = (_COMPILER, "numba.cuda.dispatcher")
+from halfwarp.coverage.compiles import rounds_alike
+from halfwarp.coverage.numba_marks import add_marks
+
+_COMPILER, _NVVM = "numba.cuda.compiler", "numba.cuda.cudadrv.nvvm"
+_compiles = None  # of the current record
 
 
-def request():
-    """Request line information of the kernels that Numba compiles from now on."""
-    if _COMPILER in sys.modules:
-        for name in _USERS:
-            if name in sys.modules:
-                _patch(sys.modules[name])
-    elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+def request(compiles):
+    """Mark the kernels that Numba compiles from now on."""
+    global _compiles
+    _compiles = compiles
+    for name, patch in _PATCHES.items():
+        if name in sys.modules:
+            patch(sys.modules[name])
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
 
 
-def _patch(module):
+def _patch_compiler(module):
+    """Request line information, which leaves code as it is, and use no cache of other runs."""
     compile_cuda = module.compile_cuda
-    if hasattr(compile_cuda, "__wrapped__"):
+    if hasattr(compile_cuda, "has_lines"):
         return
 
     @functools.wraps(compile_cuda)
@@ -30,23 +36,57 @@ def _patch(module):
             options["lineinfo"] = True
         return compile_cuda(*arguments, debug=debug, **options)
 
+    compile_with_lines.has_lines = True
     module.compile_cuda = compile_with_lines
+    for name in ("numba.core.config", "numba.cuda.core.config"):
+        if name in sys.modules:
+            sys.modules[name].CACHE_DIR = tempfile.mkdtemp(prefix="halfwarp-coverage-")
+
+
+def _patch_nvvm(module):
+    """Mark the IR that NVVM compiles, unless it would round differently."""
+    compile_ir = module.compile_ir
+    if hasattr(compile_ir, "has_marks"):
+        return
+
+    @functools.wraps(compile_ir)
+    def compile_marked(ir, **options):
+        texts = [ir] if isinstance(ir, str) else list(ir)
+        marked = [add_marks(text, _compiles) for text in texts]
+        if "g" in options or marked == texts:
+            return compile_ir(ir, **options)
+        without_lto = {name: value for name, value in options.items() if name != "gen-lto"}
+        results = [compile_ir(each, **without_lto).decode() for each in (marked, texts)]
+        return compile_ir(marked if rounds_alike(*results) else ir, **options)
+
+    compile_marked.has_marks = True
+    module.compile_ir = compile_marked
+
+
+_PATCHES = {
+    _COMPILER: _patch_compiler,
+    _NVVM: _patch_nvvm,
+    "numba.cuda.dispatcher": _patch_compiler,
+}
 
 
 class _Finder:
-    """Patches the compiler of Numba when it is imported."""
+    """Patches modules of Numba when they are imported."""
+
+    def __init__(self):
+        self._pending = {_COMPILER, _NVVM}
 
     def find_spec(self, name, path=None, target=None):
-        if name != _COMPILER:
+        if name not in self._pending:
             return None
-        sys.meta_path.remove(self)
+        self._pending.remove(name)
         spec = find_spec(name)
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 
             def execute_and_patch(module):
                 execute(module)
-                _patch(module)
+                _PATCHES[name](module)
 
             spec.loader.exec_module = execute_and_patch
         return spec

@@ -120,8 +120,11 @@ class Recorder:
     def _place(self, file, line):
         """Return the path and the line of a location, or None if it is not measured."""
         name, places = self._program
-        if places and os.path.basename(file) == os.path.basename(name):
+        base = os.path.basename(file)
+        if places and base == os.path.basename(name):
             return places.get(line)
+        if line in (named := self.compiles.by_name.get(base, {})):
+            return named[line]
         path = os.path.abspath(file)
         is_source = path.endswith((".py", *SUFFIXES)) and os.path.isfile(path)
         return (path, line) if is_source and self.is_measured(path) else None

@@ -181,6 +181,9 @@ class Parser:
         except Unclear:
             self.at = at
             result = self._parse_simple(end)
+            while self._is_else_next(end):
+                self._parse_simple(end)
+            self._close(result)
             result.is_counted = result.jumps = True
             return result
 
@@ -203,19 +206,29 @@ class Parser:
         """Parse the statement that a head controls."""
         if self.at >= end or self.tokens[self.at].kind == "condition":
             raise Unclear
-        first = self.tokens[self.at].text
+        first = self._text()
         branch = self._parse_statement(end)
         if branch.kind in ("label", "case") or self.tokens[self.at - 1].text not in (";", "}"):
+            raise Unclear
+        if branch.kind == "macro" and not self._is_loop(first):
             raise Unclear
         # An `else` would belong to an `if` in a macro.
         if first in self.source.macros and "if" in self.source.macro_words(first):
             raise Unclear
+        if self.at < end and self.tokens[self.at].kind == "condition" and self._is_else_next(end):
+            raise Unclear
+        return branch
+
+    def _is_else_next(self, end):
         at = self.at
         while at < end and self.tokens[at].kind == "condition":
             at += 1
-        if at != self.at and at < end and self.tokens[at].text == "else":
-            raise Unclear
-        return branch
+        return at < end and self.tokens[at].text == "else"
+
+    def _is_loop(self, name):
+        """Return whether a macro is the head of a loop."""
+        replacement = self.source.macros.get(name, "").rstrip()
+        return replacement.endswith(")") and {"for", "while"} & self.source.macro_words(name)
 
     def _parse_while(self, end):
         result = self._open("loop")
@@ -305,10 +318,9 @@ class Parser:
         if replacement.endswith((";", "}")) or self.at >= end or self._text() == "}":
             return self._close(statement)
         statement.kind = "macro"
-        is_loop = replacement.endswith(")") and {"for", "while"} & self.source.macro_words(name)
         statement.header_line = self.tokens[self.at - 1].line
         statement.body = [self._parse_statement(end)]
-        statement.has_braces = bool(is_loop) or statement.body[0].has_braces
+        statement.has_braces = bool(self._is_loop(name)) or statement.body[0].has_braces
         return self._close(statement)
 
     def _parse_local_class(self):
@@ -350,7 +362,7 @@ class Parser:
         name = self.tokens[first]
         is_call = (
             name.kind == "name"
-            and name.text not in _SPECIFIERS
+            and name.text not in _SPECIFIERS | _CONTROL
             and not name.text.startswith("__")
             and self.tokens[first + 1].text == "("
             and self._closing(first + 1) == self.at - 1

@@ -91,6 +91,7 @@ def wrong_in_python(words):
 def wrong_in_options(words, *command):
     options = [word.partition("=")[0] for word in words if word.startswith("--")]
     text = help_of(*command) if options else ""
+    options = [option for option in options if not option.startswith("--cov")]  # of pytest-cov
     missing = [option for option in options if option not in text]
     return f"no option {missing}" if missing else None
 

@@ -30,8 +30,6 @@ std::map<void*, source>& sources() {
   return *all;
 }
 
-bool is_recording() noexcept { return current_observer && !is_observer_running; }
-
 const char* text_of(const char* text) { return text == nullptr ? "" : text; }
 
 void write_texts(json_writer& json, std::string_view key, const auto& texts) {
@@ -56,11 +54,13 @@ std::string json_of(const source& compiled, std::span<const char* const> options
 
 }  // namespace
 
+bool is_observing() noexcept { return current_observer && !is_observer_running; }
+
 void set_compile_observer(compile_observer observer) noexcept { current_observer = observer; }
 
 void record_source(void* program, const char* text, const char* name, int headers,
                    const char* const* contents, const char* const* names) noexcept {
-  if (!is_recording()) return;
+  if (!is_observing()) return;
   try {
     source created{text_of(text), text_of(name), {}, {}};
     for (int i = 0; i < headers; ++i) created.headers.emplace_back(names[i], contents[i]);
@@ -72,7 +72,7 @@ void record_source(void* program, const char* text, const char* name, int header
 }
 
 void record_expression(void* program, const char* expression) noexcept {
-  if (!is_recording()) return;
+  if (!is_observing()) return;
   const std::lock_guard guard{interception_lock()};
   const auto match = sources().find(program);
   if (match == sources().end()) return;
@@ -89,7 +89,7 @@ void erase_source(void* program) noexcept {
 }
 
 bool is_observed(void* program) noexcept {
-  if (!is_recording()) return false;
+  if (!is_observing()) return false;
   const std::lock_guard guard{interception_lock()};
   return sources().contains(program);
 }

@@ -18,6 +18,9 @@ void record_source(void* program, const char* text, const char* name, int header
 void record_expression(void* program, const char* expression) noexcept;
 void erase_source(void* program) noexcept;
 
+// Returns whether compilations of this thread are reported.
+bool is_observing() noexcept;
+
 // Returns whether a compilation of the program is reported. Compilations of the observer are not.
 bool is_observed(void* program) noexcept;
 void report_compilation(void* program, std::span<const char* const> options,

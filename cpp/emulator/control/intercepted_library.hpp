@@ -36,7 +36,7 @@ struct intercepted_function {
 // Holds the original functions of each open release. A process may open several releases.
 class intercepted_library {
  public:
-  static constexpr std::size_t most_releases = 4, most_functions = 8;
+  static constexpr std::size_t most_releases = 4, most_functions = 9;
 
   explicit constexpr intercepted_library(std::span<const intercepted_function> functions)
       : functions_{functions} {}

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/control/compile_observer.hpp"
 #include "emulator/control/intercepted_library.hpp"
 #include "emulator/driver/driver.hpp"
 #include "emulator/driver/lifecycle.hpp"
@@ -39,6 +40,8 @@ struct functions {
   int (*cubin_size)(handle, std::size_t*);
   int (*cubin)(handle, void*);
   int (*destroy)(handle*);
+  int (*ptx_size)(handle, std::size_t*);
+  int (*ptx)(handle, char*);
 };
 
 extern intercepted_library nvjitlink;
@@ -98,6 +101,13 @@ std::string fetch_cubin(const functions& real, handle link) {
   return real.cubin(link, cubin.data()) == success ? cubin : std::string{};
 }
 
+std::string fetch_ptx(const functions& real, handle link) {
+  std::size_t size = 0;
+  if (real.ptx_size(link, &size) != success) return {};
+  std::string text(size, '\0');
+  return real.ptx(link, text.data()) == success ? std::string{text.c_str()} : std::string{};
+}
+
 // Adds the PTX that a cubin with line information carries: nvJitLink writes a section for each
 // source, also for LTO-IR.
 void add_carried(std::vector<link::ptx_input>& texts, const std::string& cubin) {
@@ -113,6 +123,8 @@ void add_ptx_of_ltoir(const functions& real, std::vector<link::ptx_input>& texts
   std::vector<const char*> options;
   for (const std::string& each : record.options) options.push_back(each.c_str());
   options.push_back("-lineinfo");
+  const bool needs_lines = is_observing();  // the text in a cubin has no .loc lines
+  if (needs_lines) options.push_back("-ptx");
   handle link = nullptr;
   int status = real.create(&link, static_cast<std::uint32_t>(options.size()), options.data());
   for (const input& each : record.inputs) {
@@ -120,8 +132,13 @@ void add_ptx_of_ltoir(const functions& real, std::vector<link::ptx_input>& texts
     status =
         real.add_data(link, each.kind, each.content.data(), each.content.size(), each.name.c_str());
   }
-  if (status == success && real.complete(link) == success)
-    add_carried(texts, fetch_cubin(real, link));
+  if (status == success && real.complete(link) == success) {
+    if (needs_lines) {
+      texts.push_back({"LTO-IR", fetch_ptx(real, link)});
+    } else {
+      add_carried(texts, fetch_cubin(real, link));
+    }
+  }
   if (link != nullptr) real.destroy(&link);
 }
 
@@ -270,7 +287,9 @@ constexpr intercepted_function intercepted[] = {
     {"nvJitLinkComplete", replacement<&complete>},
     {"nvJitLinkGetLinkedCubinSize", replacement<&cubin_size>},
     {"nvJitLinkGetLinkedCubin", replacement<&cubin>},
-    {"nvJitLinkDestroy", replacement<&destroy>}};
+    {"nvJitLinkDestroy", replacement<&destroy>},
+    {"nvJitLinkGetLinkedPtxSize", nullptr},
+    {"nvJitLinkGetLinkedPtx", nullptr}};
 
 constinit intercepted_library nvjitlink{intercepted};
 

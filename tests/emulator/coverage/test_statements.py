@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places of marks in CUDA C++ text, and the texts of kernels in Python source."""
+
+import pytest
+
+from halfwarp.coverage.literals import find_literals
+from halfwarp.coverage.marks import MarkedText
+from halfwarp.coverage.origins import Origins
+
+
+def marked(body, before=""):
+    """Return a body with marks, numbered from 1, and its head removed."""
+    text = MarkedText(f"{before}__global__ void k(int* x, int n) {{{body}}}").with_marks(1)
+    return text.partition("int n) {")[2].replace("__halfwarp_mark", "M").replace("();", ";")[:-1]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("x[0] = 1;", "M<1>; x[0] = 1;"),
+        ("if (n) f(x);", "M<1>; if (n) { M<2>; f(x); }"),
+        ("if (n) return; f(x);", "M<1>; if (n) { M<2>; return; } f(x);"),
+        ("if (n) n = 1;", "M<1>; if (__halfwarp_test<2>((n) ? true : false)) n = 1;"),
+        ("for (;;) f(x);", "M<1>; for (;;) { M<2>; f(x); }"),
+        ("while (n) break;", "M<1>; while (((n) ? true : (M<2>(), false))) { M<3>; break; }"),
+        ("again: f(x);", "M<1>; again: M<2>; f(x);"),
+        ("[[fallthrough]]; f(x);", "M<1>; /*[[fallthrough]];*/ f(x);"),
+    ],
+)
+def test_marks_are_before_what_they_count(body, expected):
+    assert marked(body) == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (n) RETURN_IF(n) f(x);",  # is f in the branch?
+        "if (n) LOOP(i) f(x); else g(x);",
+        "if (n)\n#ifdef A\n f(x);\n#else\n g(x);\n#endif\n",
+        "if (n) { f(x); }\n#ifdef A\n else { g(x); }\n#endif\n",
+    ],
+)
+def test_an_unclear_branch_has_no_marks(body):
+    assert marked(body).startswith("M<1>; " + body.split("\n")[0])
+
+
+def test_a_macro_with_an_if_gets_no_braces():
+    before = "#define WHEN(c) if (c) f(x)\n"
+    assert marked("if (n) WHEN(n); else g(x);", before) == "M<1>; if (n) WHEN(n); else g(x);"
+
+
+def test_alternatives_that_open_a_brace_twice_are_one():
+    body = "\n#ifdef A\nif (n) {\n#else\nif (!n) {\n#endif\nf(x);\n}\ng(x);"
+    assert MarkedText(f"__global__ void k(int* x, int n) {{{body}}}").lines == {3, 7, 9}
+
+
+def test_strings_and_comments_are_no_code():
+    text = '__global__ void k() {\n  f("} if (", \'{\'); // if (x) {\n  /* } */ g(R"(\n)");\n}'
+    assert MarkedText(text).lines == {2, 3}
+
+
+def test_a_host_function_and_a_declaration_do_not_count():
+    text = "void host() { f(); }\n__device__ int g(int);\nstruct S { int x = 1; };\n"
+    assert MarkedText(text).lines == set()
+
+
+def lines_of_literals(source):
+    return [
+        {literal.line(line) for line in MarkedText(literal.text).lines}
+        for literal in find_literals(source)
+    ]
+
+
+def test_escapes_and_adjacent_strings_have_their_lines():
+    source = (
+        "x = 1\n"
+        "code = ('__global__ void k() {\\n'\n"
+        "        '  f();\\n'  # a comment\n"
+        '        "  g(\\"a\\\\n\\"); \\\n h();\\n}")\n'
+    )
+    assert lines_of_literals(source) == [{3, 4}]
+
+
+def test_a_docstring_is_no_kernel():
+    source = 'def f():\n    """__global__ void k() { f(); }"""\n    return b"__device__ int k;"\n'
+    assert lines_of_literals(source) == []
+
+
+def test_a_formatted_text_is_found_by_its_neighbors(tmp_path):
+    path = tmp_path / "kernel.cu"
+    path.write_text("__global__ void k(TYPE* x) {\n  x[0] = 1;\n  x[VALUE] = 2;\n  x[2] = 3;\n}\n")
+    program = path.read_text().replace("VALUE", "7").replace("TYPE", "int")
+    origins = Origins(lambda path: path.endswith(".cu"), lambda: [str(tmp_path)])
+    places = origins.find("#define A\n" + program, "program")
+    assert places[4] == (str(path), 3)
+    assert places[5] == (str(path), 4)
+    assert 1 not in places
