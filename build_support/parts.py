@@ -10,12 +10,13 @@ from build_support.flags import DEBUG, FLOATS, ROOT, SANITIZE
 
 GENERATED = ROOT / "build" / "generated"
 # Shared libraries that are not extension modules. They export the C names of the driver, the
-# runtime and NVML; LD_PRELOAD loads the last library.
+# runtime, NVML and NCCL; LD_PRELOAD loads the last library.
 EMULATOR, RUNTIME = "cuda.bindings.libcuda_emulated", "cuda.bindings.libcudart_emulated"
 RUNTIME_12 = "cuda.bindings.libcudart12_emulated"  # the functions of CUDA 12 that differ
 MANAGEMENT = "cuda.bindings.libnvml_emulated"
+COMMUNICATION = "cuda.bindings.libnccl_emulated"
 PRELOAD = "cuda.bindings.libcuda_preload"  # for programs that bring their own NVRTC
-LIBRARIES = (EMULATOR, RUNTIME, RUNTIME_12, MANAGEMENT, PRELOAD)
+LIBRARIES = (EMULATOR, RUNTIME, RUNTIME_12, MANAGEMENT, COMMUNICATION, PRELOAD)
 
 
 @dataclass(frozen=True)
@@ -132,5 +133,13 @@ PARTS = [
         linked=RUNTIME,
     ),
     Part(MANAGEMENT, "cpp/emulated_nvml emulated_nvml", True, "dl pthread"),
+    Part(
+        COMMUNICATION,
+        "cpp/emulated_nccl",
+        libraries="pthread dl",
+        small="api communicator segment process call",
+        flags=FLOATS,
+        soname="libnccl.so.2",
+    ),
     Part(PRELOAD, "cpp/preload", True, "dl"),
 ]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // For LD_PRELOAD: passes functions of NVRTC and nvJitLink to the emulated driver, which returns
 // replacements. A program finds them by dlsym or is linked with them; this library intercepts both.
-// All other look-ups are passed on unchanged. A runtime library that a program opens by its path is
-// replaced by the emulated one, which is preloaded too.
+// All other look-ups are passed on unchanged. A runtime library or NCCL that a program opens by its
+// path is replaced by the emulated one, which the dynamic linker finds by its name.
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
@@ -15,7 +15,7 @@ using lookup = void*(void*, const char*) noexcept;
 using opener = void*(const char*, int) noexcept;
 using replacement = void*(const char*, void*);
 
-constexpr const char* runtime_names[] = {"libcudart.so.12", "libcudart.so.13"};
+constexpr const char* replaced_names[] = {"libcudart.so.12", "libcudart.so.13", "libnccl.so.2"};
 
 lookup* real_lookup;
 opener* real_opener;
@@ -48,11 +48,11 @@ bool starts_with(const char* text, const char* prefix) noexcept {
   return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-// Returns the name of the emulated library for the path of a runtime library, whose file may have a
-// longer version; else the path.
-const char* without_path_of_runtime(const char* file) noexcept {
+// Returns the name of the emulated library for the path of a runtime library or NCCL, whose file
+// may have a longer version; else the path.
+const char* without_path_of_replaced(const char* file) noexcept {
   const char* const slash = file ? strrchr(file, '/') : nullptr;
-  for (const char* const name : runtime_names) {
+  for (const char* const name : replaced_names) {
     if (!slash || !starts_with(slash + 1, name)) continue;
     const char next = slash[1 + strlen(name)];
     if (next == '.' || next == 0) return name;
@@ -174,7 +174,7 @@ extern "C" {
 // Jumps as well, since the system searches the paths of the true caller.
 [[gnu::visibility("default"), gnu::optimize("O2")]] void* dlopen(const char* file,
                                                                  int mode) noexcept {
-  return dlopen_of_system()(without_path_of_runtime(file), mode);
+  return dlopen_of_system()(without_path_of_replaced(file), mode);
 }
 
 }  // extern "C"

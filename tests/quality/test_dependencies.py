@@ -24,6 +24,7 @@ CPP_FOLDERS = (
     "emulator",
     "emulated_runtime",
     "emulated_nvml",
+    "emulated_nccl",
     "preload",
 )
 
@@ -68,6 +69,15 @@ RULES = [
             # descriptions of emulated devices, and how they are opened
             r"^emulator/(?!control/(control\.h|load_emulator\.hpp)$)",
             *only("emulated_nvml", "emulator"),
+        ),
+    ),
+    Rule(
+        "cpp/emulated_nccl",
+        includes=(
+            "^Python.h$",
+            # the entry for operations of streams, and how the emulated driver is opened
+            r"^emulator/(?!control/(control\.h|load_emulator\.hpp)$)",
+            *only("emulated_nccl", "emulator"),
         ),
     ),
     Rule("cpp/preload", includes=(r"^emulator/(?!control/load_emulator\.hpp$)", *only("emulator"))),

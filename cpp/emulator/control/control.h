@@ -121,6 +121,51 @@ struct halfwarp_emulated_use halfwarp_emulator_use(int number);
 void halfwarp_emulator_graphics_object(unsigned name, uint64_t bytes, uint64_t width,
                                        uint64_t height, int format, unsigned channels);
 
+/* An operation of a communication library in a stream, which waits for other ranks. Texts and
+   ranges are copied. */
+struct halfwarp_exchange_range {
+  uint64_t address, bytes;
+  int is_write;
+};
+
+enum halfwarp_exchange_outcome {
+  halfwarp_exchange_done,
+  halfwarp_exchange_waits, /* the emulator calls again */
+  halfwarp_exchange_failed /* the next synchronizing call returns `code` */
+};
+
+struct halfwarp_exchange {
+  const char* title;
+  int device; /* the ordinal of the device that accesses the ranges */
+  const struct halfwarp_exchange_range* ranges;
+  size_t range_count;
+  void* data;
+  /* Returns the state of one execution; executable graphs may run several at once. */
+  void* (*begin)(void* data);
+  /* Advances an execution and returns a halfwarp_exchange_outcome; may sleep for a moment if
+     `may_sleep`. `views` are the host addresses of the ranges. On failure sets `code` to a
+     CUresult. */
+  unsigned (*step)(void* execution, unsigned char* const* views, int may_sleep, int* code);
+  /* Ends an execution. `is_complete` is 0 if the emulator gave up: a fault of a range, or the
+     context ended. */
+  void (*end)(void* execution, int is_complete);
+  void (*release)(void* data); /* called once, when no execution can follow */
+};
+
+/* Enqueues the operation in a stream of the current context, or captures it. Returns a CUresult; on
+   failure `release` is not called. */
+int halfwarp_emulator_enqueue_exchange(void* stream, const struct halfwarp_exchange* source);
+
+/* Returns the value of option nccl_limit. */
+unsigned halfwarp_emulator_nccl_limit(void);
+
+/* Writes a line of kind `kind` to the destination of reports. */
+void halfwarp_emulator_report(const char* kind, const char* text);
+
+/* Returns the start of a process in ticks since boot, or 0 if it has ended. Number and start
+   together identify a process. */
+uint64_t halfwarp_emulator_process_start(int number);
+
 #ifdef __cplusplus
 }
 #endif

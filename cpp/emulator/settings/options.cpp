@@ -220,6 +220,11 @@ const entry entries[] = {
      },
      [](const options& o) { return std::to_string(o.step_limit); },
      "a number of 1 or more, or 2^N"},
+    {"nccl_limit",
+     [](options& o, std::string_view t) {
+       return assign_within(o.nccl_limit, read_number(t), 1, 86400);
+     },
+     [](const options& o) { return std::to_string(o.nccl_limit); }, "1 to 86400 seconds"},
     {"report",
      [](options& o, std::string_view t) {
        o.report = t;

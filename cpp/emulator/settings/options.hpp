@@ -43,6 +43,7 @@ struct options {
   std::string fail;  // rules of fault injection, parsed by `injection`
   unsigned traces = 0;
   std::uint64_t step_limit = std::uint64_t{1} << 36;
+  unsigned nccl_limit = 60;  // seconds that an operation of NCCL waits for other ranks
   std::string report = "stderr";
   std::string suppress;    // path of the rules of known findings
   bool is_strict = false;  // a finding fails its operation

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int fields_before_start = 19;  // of /proc/N/stat, counted from the field after the name
 
-// Returns the start in ticks since boot; 0 for a process that has ended or is a zombie.
+}  // namespace
+
 std::uint64_t start_of(int number) noexcept {
   char path[32], text[1024];
   std::snprintf(path, sizeof path, "/proc/%d/stat", number);
@@ -33,8 +34,6 @@ std::uint64_t start_of(int number) noexcept {
   unsigned long long started = 0;
   return position && std::sscanf(position, " %llu", &started) == 1 ? started : 0;
 }
-
-}  // namespace
 
 process_id this_process() noexcept {
   const int number = getpid();

@@ -13,6 +13,8 @@ struct process_id {
   bool operator==(const process_id&) const = default;
 };
 
+// Returns the start of a process in ticks since boot; 0 if it has ended or is a zombie.
+std::uint64_t start_of(int number) noexcept;
 process_id this_process() noexcept;
 bool is_running(const process_id& process) noexcept;
 

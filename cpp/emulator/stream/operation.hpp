@@ -47,7 +47,8 @@ struct byte_range {
 // The thread that runs an operation. Bookkeeping is instant and runs under the driver's lock as
 // soon as the stream reaches it, even in a broken context. Work runs in a worker or in a thread
 // that waits for it. Host functions run in a worker only, since the waiting thread may hold locks.
-enum class operation_kind : std::uint8_t { work, bookkeeping, host_function };
+// An exchange waits for other streams and processes, so it runs in a worker in eager mode too.
+enum class operation_kind : std::uint8_t { work, bookkeeping, host_function, exchange };
 
 class operation {
  public:

@@ -28,11 +28,12 @@ MAIN_FILES = ("__main__.py", "__main__.pyc")  # Python runs them for a folder or
 # The names that nvcc's programs are linked with. The first library needs the second.
 RUNTIME_12, RUNTIME = "libcudart.so.12", "libcudart.so.13"
 # For linkers that search the folder of `path`: the names behind -lcuda, -lcudart and nvcc's default
-# -lcudart_static, and the libraries that programs then ask for.
+# -lcudart_static and -lnccl, and the libraries that programs then ask for.
 LINKED = {
     "libcuda.so": "libcuda.so.1",
     "libcudart.so": RUNTIME,
     "libcudart_static.a": RUNTIME,
+    "libnccl.so": "libnccl.so.2",
 }
 
 
@@ -231,6 +232,7 @@ def driver_folder():
     point_to(folder / "libnvidia-ml.so.1", library.management_path().resolve())
     point_to(folder / RUNTIME, library.runtime_path().resolve())
     point_to(folder / RUNTIME_12, library.runtime_12_path().resolve())
+    point_to(folder / LINKED["libnccl.so"], library.communication_path().resolve())
     for name, target_name in LINKED.items():
         write_text(folder / name, f"INPUT(-l:{target_name})\n")
     point_to(folder / library.preload_path().name, library.preload_path().resolve())

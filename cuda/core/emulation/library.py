@@ -39,6 +39,11 @@ def management_path():
     return path().with_name("libnvml_emulated.so")
 
 
+def communication_path():
+    """Return the path of the emulated NCCL."""
+    return path().with_name("libnccl_emulated.so")
+
+
 @cache
 def load():
     """Return the library with the types of its functions declared.

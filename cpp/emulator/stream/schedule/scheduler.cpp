@@ -109,7 +109,8 @@ void scheduler::advance(std::shared_ptr<stream> from) {
       next->head_ = stream::head_state::ready;
       next->rank_ = {next->priority(), next->queue_.front().sequence};
       ready_.emplace(next->rank_, next);
-      if (mode_ == run_mode::async) call_worker();
+      const bool is_exchange = head.kind() == operation_kind::exchange;
+      if (mode_ == run_mode::async || (is_exchange && mode_ == run_mode::eager)) call_worker();
     }
   }
 }
@@ -191,8 +192,17 @@ void scheduler::may_wait(stream& target) {
   if (std::exchange(target.may_wait_, true)) return;
   ++waiting_;
   if (ready_.empty()) return;
-  if (mode_ == run_mode::async) call_worker();
-  if (mode_ == run_mode::adversarial) wake_late_worker();
+  if (mode_ == run_mode::adversarial) {
+    wake_late_worker();
+  } else if (mode_ == run_mode::async || has_workers()) {
+    call_worker();
+  }
+}
+
+void scheduler::demand_others() {
+  if (mode_ != run_mode::adversarial) return;
+  demand_all();
+  wake_late_worker();
 }
 
 // Returns whether another operation may start: if none runs, or all running ones may wait.
@@ -203,7 +213,15 @@ bool scheduler::may_start_another() const noexcept {
 void scheduler::run_ready(driver_guard& guard) {
   if (ready_.empty()) return;
   const interruptible_wait scope;
-  while (!ready_.empty()) run_head(guard, ready_.begin()->second);
+  const auto runs_here = [this](const auto& entry) {
+    const auto kind = entry.second->queue_.front().work->kind();
+    return kind != operation_kind::exchange || !has_workers();
+  };
+  for (;;) {
+    const auto next = std::ranges::find_if(ready_, runs_here);
+    if (next == ready_.end()) return;
+    run_head(guard, next->second);
+  }
 }
 
 // Returns whether the waiting thread may run the head itself, which avoids waking a worker.

@@ -56,6 +56,9 @@ class scheduler {
   // Called by a running operation that may wait for another one, as a spinning kernel does. Without
   // this call operations run one at a time, so that runs are reproducible.
   void may_wait(stream& target);
+  // Adversarial mode: called by an operation that waits for other streams, without a call that
+  // demands their work.
+  void demand_others();
 
   std::uint64_t pending() const noexcept { return pending_; }
 

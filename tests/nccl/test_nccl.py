@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The emulated NCCL: results, errors and the end of processes."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).with_name("programs")
+CASES = [
+    node.name.removeprefix("case_")
+    for node in ast.parse((PROGRAMS / "cases.py").read_text()).body
+    if isinstance(node, ast.FunctionDef) and node.name.startswith("case_")
+]
+
+
+def test_collectives_are_equal_to_numpy_in_one_process(run):
+    pytest.importorskip("ml_dtypes")
+    assert run("collectives.py", 4) == "equal\n"
+
+
+def test_collectives_are_equal_to_numpy_in_four_processes(launch):
+    pytest.importorskip("ml_dtypes")
+    for code, output, errors in launch(4, "collectives.py", 2):
+        assert (code, output) == (0, "equal\n"), errors[-4000:]
+
+
+@pytest.mark.parametrize("mode", ["async", "eager", "adversarial"])
+def test_cases(run, mode):
+    output = run("cases.py", mode=mode, nccl_limit=2)
+    assert output.splitlines() == [f"{name} passed" for name in (*CASES, "fault_of_a_buffer")]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_sequences_are_equal_to_numpy(launch, seed):
+    pytest.importorskip("ml_dtypes")
+    for code, output, errors in launch(2, "random_calls.py", 2, seed, 40):
+        assert (code, output) == (0, "equal\n"), errors[-4000:]
+
+
+@pytest.mark.parametrize("phase", ["before", "joined", "enqueued", "between", "split"])
+def test_the_end_of_a_process_is_an_error_of_the_others(launch, phase):
+    limit = 3 if phase == "before" else 60
+    outcomes = launch(3, "killed.py", phase, nccl_limit=limit)
+    assert outcomes[1][0] == -9
+    for code, output, errors in (outcomes[0], outcomes[2]):
+        assert code == 0 and output.startswith("error "), output + errors[-4000:]
+    errors = outcomes[0][2] + outcomes[2][2]
+    assert ("rank 1: has not joined" if phase == "before" else "process has ended") in errors
+
+
+def test_the_remaining_ranks_continue_after_a_shrink(launch):
+    outcomes = launch(3, "shrinking.py")
+    assert [outcome[:2] for outcome in outcomes] == [(0, "equal\n"), (-9, ""), (0, "equal\n")]
+
+
+def test_nccl4py_in_four_processes_of_two_devices(launch):
+    pytest.importorskip("nccl.core")
+    for code, output, errors in launch(4, "with_nccl4py.py"):
+        assert (code, output) == (0, "equal\n"), errors[-4000:]
+
+
+def test_no_shared_memory_remains(run):
+    before = set(Path("/dev/shm").glob("halfwarp-nccl-*"))
+    run("cases.py", "split", "abort", "queries")
+    assert set(Path("/dev/shm").glob("halfwarp-nccl-*")) <= before
