@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import inspect
 import re
+import textwrap
 from importlib import import_module
 
 from .api_examples import examples_of
@@ -182,7 +183,7 @@ def section(full_name, listed, examples):
         kind = "autofunction" if callable(thing) else "autodata"
         return f"{head}\n.. {kind}:: {full_name}\n{example}"
     text = f"{head}\n.. autoclass:: {full_name}\n{member_options(thing, listed)}"
-    return text + example + fields_of(thing)
+    return text + textwrap.indent(example, "   ") + fields_of(thing)  # before the members
 
 
 def member_options(cls, listed):
