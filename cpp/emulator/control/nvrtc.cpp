@@ -7,9 +7,13 @@
 #include <new>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "emulator/control/compile_observer.hpp"
 #include "emulator/control/intercepted_library.hpp"
+#include "emulator/driver/findings/profile_log.hpp"
+#include "emulator/driver/lifecycle.hpp"
 #include "emulator/image/elf/cubin_writer.hpp"
 #include "emulator/image/elf/elf.hpp"
 #include "emulator/image/image.hpp"
@@ -103,12 +107,41 @@ int add_expression(const functions& real, program target, const char* expression
   return status;
 }
 
+bool has_lines(std::string_view option) {
+  constexpr std::string_view words[] = {"lineinfo", "line-info", "device-debug"};
+  return option == "-G" || std::ranges::any_of(words, [&](std::string_view word) {
+           return option.find(word) != std::string_view::npos;
+         });
+}
+
+// A profile names lines. Line information does not change the code.
+bool needs_lines(std::span<const char* const> options) {
+  const bool is_profiled = !lifecycle::chosen_options().profile.empty() ||
+                           the_profile_log().detail() == exec::profile_detail::accesses;
+  return is_profiled && std::ranges::none_of(options, has_lines);
+}
+
+int compile_with_lines(const functions& real, program target,
+                       std::span<const char* const> options) {
+  if (needs_lines(options)) {
+    std::vector<const char*> all(options.begin(), options.end());
+    all.push_back("-lineinfo");
+    if (real.compile(target, static_cast<int>(all.size()), all.data()) == success) return success;
+  }
+  return real.compile(target, static_cast<int>(options.size()), options.data());
+}
+
 int compile(const functions& real, program target, int count, const char* const* options) noexcept {
-  const int status = real.compile(target, count, options);
+  const std::span chosen{options, static_cast<std::size_t>(std::max(count, 0))};
+  int status = success;
+  try {
+    status = compile_with_lines(real, target, chosen);
+  } catch (const std::bad_alloc&) {
+    status = real.compile(target, count, options);
+  }
   if (status == success && is_observed(target)) {
     try {
-      report_compilation(target, {options, static_cast<std::size_t>(std::max(count, 0))},
-                         fetch(real.ptx_size, real.ptx, target));
+      report_compilation(target, chosen, fetch(real.ptx_size, real.ptx, target));
     } catch (const std::bad_alloc&) {
       erase_source(target);
     }

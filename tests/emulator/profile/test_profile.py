@@ -5,7 +5,7 @@ import json
 import re
 
 import pytest
-from cuda.core import emulation
+from cuda.core import Program, ProgramOptions, emulation
 from cuda.core.emulation.profiling.counters import DEFINITIONS, SUMMANDS
 from cuda.core.emulation.profiling.page import page_of
 from cuda.core.emulation.profiling.text import table_of_lines
@@ -77,6 +77,14 @@ def test_lines_belong_to_the_code_of_inlined_functions(saved):
     assert load.source == "    return a[2 * i];"
     with pytest.raises(KeyError, match="no such line has code"):
         kernel.at(3)
+
+
+def test_a_program_that_is_compiled_during_a_profile_gets_lines():
+    options = ProgramOptions(arch="sm_90", name="compiled.cu")
+    with emulation.profile() as profile:
+        code = Program(SOURCES["load_stride_2"], "c++", options).compile("cubin")
+        launch_with_arrays(code.get_kernel("kernel"))
+    assert profile["kernel"].at(3, "compiled.cu").global_load_sectors == 64
 
 
 def test_code_without_line_information_has_the_lines_of_the_ptx():
