@@ -90,6 +90,12 @@ ctypes.CDLL("libnvidia-ml.so.1")
         done = command("exec", "--devices", "3", sys.executable, "-c", code)
         assert done.stdout.split() == ["0", "0", "3"], done.stderr
 
+    def test_options_may_precede_the_command(self, command):
+        code = "import os; print(os.environ['HALFWARP_EMULATOR_DEVICES'])"
+        for options in (["--devices", "3"], ["--devices=3"]):
+            done = command(*options, "exec", sys.executable, "-c", code)
+            assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
+
     def test_a_failed_exec_is_reported_like_in_a_shell(self, command, tmp_path):
         assert command("exec").returncode == 2
         assert command("exec", "--mode", "fast", "true").returncode == 2

@@ -24,6 +24,7 @@ EXTENSIONS |= {"core/_core", "core/_compile", "core/_views", "core/_located_memo
 EXTENSIONS |= {"core/_resources"}
 EXTENSIONS |= {f"bindings/cy{library}" for library in LIBRARIES}
 EMULATED = {f"bindings/lib{name}_emulated" for name in ("cuda", "cudart", "nvml", "nccl")}
+EMULATED |= {"bindings/libcudart12_emulated"}
 EMULATED |= {"bindings/libcuda_preload"}
 OLD = "cuda.py cudart.py nvrtc.py __init__.pxd ccuda.pxd ccudart.pxd cnvrtc.pxd"
 MODULES = {f"bindings/{library}" for library in LIBRARIES} | {"core/__init__"}

@@ -51,10 +51,20 @@ def main(arguments):
         return print_table()
     if arguments[0] == "--fidelity":
         return run_program(["--fidelity", "1", *arguments[1:]])
+    arguments = options_after_command(arguments)
     if arguments[0] in commands:
         return commands[arguments[0]](arguments[1:])
     print(usage(), file=sys.stdout if arguments[0] in ("-h", "--help") else sys.stderr)
     return 0 if arguments[0] in ("-h", "--help") else 2
+
+
+def options_after_command(arguments):
+    """Return ``run`` or ``exec`` first, if options precede it."""
+    _, remaining = read_options(arguments)
+    options = arguments[: len(arguments) - len(remaining)]
+    if options and remaining and remaining[0] in ("run", "exec"):
+        return [remaining[0], *options, *remaining[1:]]
+    return arguments
 
 
 def program_name():
