@@ -246,6 +246,25 @@ CONTROL = [
 
 ARITHMETIC = [
     Case(
+        "pairs_of_halves",
+        kernel('int v = c[i]; asm volatile("fma.rn.f16x2 %0, %0, %0, %0;" : "+r"(v)); c[i] = v;'),
+        {"half_precision_fma": 64, "operations": 128},
+    ),
+    Case(
+        "product_of_matrices",
+        kernel(
+            "int v = c[i]; float p = 0, q = 0, r = 0, s = 0; "
+            'asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, '
+            '{%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};" '
+            ': "+f"(p), "+f"(q), "+f"(r), "+f"(s) : "r"(v)); b[i] = p + q + r + s;'
+        ),
+        {
+            "matrix_operations": 2 * 16 * 8 * 16,
+            "matrix_instructions": 1,
+            "operations": 2 * 16 * 8 * 16 + 3 * 32,
+        },
+    ),
+    Case(
         "fused_multiply_adds",
         kernel("float v = a[i]; v = fmaf(v, v, 1.0f); v = fmaf(v, v, 2.0f); b[i] = v;"),
         {"single_precision_fma": 64, "operations": 128},

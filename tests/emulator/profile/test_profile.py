@@ -104,6 +104,16 @@ def test_code_without_line_information_has_the_lines_of_the_ptx():
     assert kernel.at(7).source == "  st.global.u32 [%rd1], 1;"
 
 
+def test_ratios_divide_the_counters(saved):
+    halves = saved(SOURCES["pairs_of_halves"])["kernel"]
+    assert halves.operations_per_byte == 128 / 256
+    odd = saved(SOURCES["load_odd_lanes"])["kernel"]
+    assert odd.sectors_per_request == 4
+    assert odd.global_efficiency == 16 * 4 / (4 * 32)
+    assert 16 < odd.lanes_per_instruction < 32
+    assert saved(SOURCES["two_barriers"])["kernel"].operations_per_byte == 0
+
+
 def test_a_profile_is_used_once():
     profile = emulation.profile()
     with pytest.raises(RuntimeError, match="in a with statement"):
