@@ -11,16 +11,19 @@ def start():
     """Record kernels if coverage.py runs in this process. Repeated calls have no effect."""
     global _recorder
     measurement = current()
-    if measurement is None or measurement._collector is None:
+    if measurement is None or getattr(measurement, "_collector", None) is None:
         return
     if _recorder is not None and _recorder.collector is measurement._collector:
         return
-    from halfwarp.coverage import numba_lines, recorder, reporters
+    try:
+        from halfwarp.coverage import numba_lines, recorder, reporters
 
-    reporters.install()
-    stop()
-    _recorder = recorder.Recorder(measurement)
-    numba_lines.request(_recorder.compiles)
+        reporters.install()
+        stop()
+        _recorder = recorder.Recorder(measurement)
+        numba_lines.request(_recorder.compiles)
+    except (AttributeError, ImportError, RuntimeError) as error:
+        print(f"halfwarp: the coverage of kernels is not measured: {error}", file=sys.stderr)
 
 
 def start_in_program():

@@ -38,12 +38,18 @@ class Recorder:
     def flush(self):
         """Flush the data of Python, then add the data of kernels to the same context."""
         result = self._flush()
+        try:
+            self._flush_kernels()
+        except Exception as error:  # the data of Python are still good
+            self.notes[f"coverage of kernels is missing: {error!r}"] = None
+        return result
+
+    def _flush_kernels(self):
         lines, arcs, counts = defaultdict(set), defaultdict(set), Counter()
         for kernel in self.session.read():
             self._add_kernel(kernel, lines, arcs, counts)
         self._add_places(counts, lines, arcs)
         self._write(lines, arcs)
-        return result
 
     # ---- executed lines
     def _add_kernel(self, kernel, lines, arcs, counts):
@@ -132,14 +138,14 @@ class Recorder:
     def _write(self, lines, arcs):
         data = self.collector.covdata
         mapped = self.collector.cached_mapped_file
-        for path in self.compiles.new_files():
-            data.touch_file(mapped(path))
         if self.collector.branch:
             for path, numbers in lines.items():
                 arcs[path].update((-1, number) for number in numbers)
             data.add_arcs({mapped(path): ends for path, ends in arcs.items()})
         else:
             data.add_lines({mapped(path): numbers for path, numbers in lines.items()})
+        for path in self.compiles.new_files():
+            data.touch_file(mapped(path))
 
     # ---- measured files
     def is_measured(self, path):

@@ -204,3 +204,33 @@ def test_script_form(repository):
     lines = data.lines(str(repository / "shop" / "kernels.py"))
     assert lines_of(KERNELS, "x[i] = -1;", "x[i] = 1;") <= set(lines)
     assert re.search(r"kernels\.py +\d+", outcome.stdout)
+
+
+def test_script_form_names_a_missing_package(repository):
+    (repository / "coverage.py").write_text("raise ImportError")
+    (repository / "script.py").write_text("")
+    environment = {**os.environ, "PYTHONPATH": f"{repository}:{os.environ.get('PYTHONPATH', '')}"}
+    outcome = subprocess.run(
+        [sys.executable, "-m", "halfwarp", "emulate", "run", "--cov", "script.py"],
+        cwd=repository, env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    assert outcome.returncode == 2
+    assert "install the package coverage" in outcome.stderr
+
+
+def test_a_kernel_without_lines_is_named(repository):
+    (repository / "test_ptx.py").write_text(
+        "from cuda.core import Device, LaunchConfig, ObjectCode, launch\n"
+        "PTX = '.version 8.0\\n.target sm_90\\n.address_size 64\\n"
+        ".visible .entry silent() { ret; }'\n"
+        "def test_launch():\n"
+        "    device = Device()\n"
+        "    device.set_current()\n"
+        "    stream = device.create_stream()\n"
+        "    kernel = ObjectCode.from_ptx(PTX.encode()).get_kernel('silent')\n"
+        "    launch(stream, LaunchConfig(grid=1, block=1), kernel)\n"
+        "    stream.sync()\n"
+    )
+    outcome = run(repository, "--cov=.", "test_ptx.py")
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert outcome.stdout.count("kernel silent: its PTX has no line information") == 1
