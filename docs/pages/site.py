@@ -18,7 +18,8 @@ from .search import search_words
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE_PAGE = """<!doctype html><meta charset="utf-8"><title>{path}</title>
-<style>pre {{ font-size: 13px }} a {{ color: #888 }} a:target {{ background: #fd6 }}</style>
+<style>pre {{ font-size: 13px; overflow: auto }} a {{ color: #888 }}
+a:target {{ background: #fd6 }}</style>
 <h1>{path}</h1><pre>{text}</pre>
 """
 SOURCES = "source"  # folder of the site with the sources as pages

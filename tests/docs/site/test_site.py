@@ -112,12 +112,13 @@ def test_no_page_is_heavy_and_a_search_loads_one_index(built):
 @pytest.mark.timeout(600)
 def test_names_link_to_their_source_and_types_to_their_class(built):
     page = (built / "generated" / "core" / "memory.html").read_text("utf-8")
-    source = r'href="(\.\./\.\./source/cuda/core/[\w/]+\.pyx\.html)#L(\d+)"'
+    source = r'href="([^"]*/cuda/core/[\w/]+\.pyx(?:\.html)?)#L(\d+)"'
     places = re.findall(source, page)
     assert len(places) > 30
     path, line = places[0]
-    text = (built / "generated" / "core" / path).read_text("utf-8")
-    assert f'id="L{line}"' in text
+    if not path.startswith("https:"):  # a build in a workflow links to the repository
+        text = (built / "generated" / "core" / path).read_text("utf-8")
+        assert f'id="L{line}"' in text
     assert re.search(r'<dt>.*stream.*href="streams\.html#cuda\.core\.Stream"', page)
 
 
@@ -156,6 +157,7 @@ def test_no_link_to_other_sites_is_dead(built):
     paths = [path for path in built.rglob("*.html") if "_static" not in path.parts]
     links = {urldefrag(link)[0] for path in paths for link in Links(path).links}
     links = sorted(link for link in links if urlsplit(link).scheme in ("http", "https"))
+    links = [link for link in links if "/blob/" not in link and "/edit/" not in link]
     assert len(links) > 50
     assert [link for link in links if not link.startswith("https://")] == []
     statuses = {}
