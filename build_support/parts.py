@@ -113,7 +113,7 @@ PARTS = [
         small="api async barrier_checker.cpp builtin control copy_checker.cpp decode device driver "
         "graph image init_values.cpp link module object profile "
         "observation program.cpp ptx report scalar settings sharing stream work cycle_report.cpp "
-        "executable.cpp exports.cpp launch_checks.cpp neighbor_checker.cpp order.cpp "
+        "executable.cpp exports.cpp neighbor_checker.cpp order.cpp "
         "pointer_bases.cpp race_finding.cpp race_site.cpp init_site.cpp wait_graph.cpp"
         + BASELINE_HANDLERS,
     ),

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,21 @@ namespace halfwarp::emulator::memory {
 
 // The state of a byte has a one for each written bit.
 inline constexpr std::byte written{0xff}, unwritten{0};
+
+// Returns whether all bytes with these states are written.
+inline bool is_written(const std::byte* states, std::uint32_t bytes) {
+  std::uint64_t all = ~std::uint64_t{0};
+  const auto read = [&](auto part) {
+    std::memcpy(&part, states, sizeof(part));
+    states += sizeof(part);
+    bytes -= sizeof(part);
+    all &= part | ~std::uint64_t{static_cast<decltype(part)>(~decltype(part){0})};
+  };
+  while (bytes >= 8) read(std::uint64_t{});
+  if (bytes >= 4) read(std::uint32_t{});
+  while (bytes) read(std::uint8_t{});
+  return all == ~std::uint64_t{0};
+}
 
 // The state of a fixed range of addresses. Threads may set different bytes at the same time.
 class written_bytes {

@@ -19,13 +19,16 @@ range_use use_of(const race_site& site) {
 
 }  // namespace
 
-void access_recorder::record(const warp_access& access) {
-  const race_site& site = access.site;
-  const bool is_copy = access.instr.run == &run_copy;
+bool access_recorder::is_recorded(const race_site& site) {
   // A strong load expects writes by others at the same time.
   const bool is_watch = site.reach != race::scope::weak && site.shape.use == memory_use::load;
   const bool is_access = site.use == race_site::role::access && !site.shape.is_shared && !is_watch;
-  if (!is_copy && !is_access) return;
+  return is_access || site.at->run == &run_copy;
+}
+
+void access_recorder::record(const warp_access& access) {
+  const race_site& site = access.site;
+  const bool is_copy = access.instr.run == &run_copy;
   const range_use use = is_copy ? range_use::read : use_of(site);
   if (access.is_regular) {
     if (access.is_shared) return;

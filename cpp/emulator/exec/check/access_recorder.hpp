@@ -19,6 +19,8 @@ struct launch_state;
 class access_recorder {
  public:
   explicit access_recorder(const launch_state& launch) : launch_{launch} {}
+  // Returns whether the accesses of an instruction need `record`.
+  static bool is_recorded(const race_site& site);
   // Call before lanes execute an instruction. Its frame must be active.
   void record(const warp_access& access);
   // Returns the ranges in ascending order for each use, or nothing if they are too many.

@@ -38,12 +38,15 @@ std::vector<barrier_checker::stores>& barrier_checker::stores_of(const block_sta
   return *last_stores_;
 }
 
+bool barrier_checker::is_recorded(const race_site& site) {
+  return site.use == race_site::role::access && site.shape.use != memory_use::load &&
+         site.at->kind == flow::next;
+}
+
 // Records stores: a thread that stores behind a barrier did not return early.
 void barrier_checker::record(const warp_access& access) {
-  const memory_use use = access.site.shape.use;
   const warp& w = access.view;
-  if (access.site.use != race_site::role::access || use == memory_use::load) return;
-  if (w.current->depth != 0 || access.instr.kind != flow::next) return;
+  if (w.current->depth != 0) return;
   const auto index = static_cast<std::uint32_t>(&access.instr - w.function->code.data());
   set(stores_of(*w.block)[w.index], access.lanes, index + 1);
 }
@@ -102,6 +105,7 @@ bool barrier_checker::follows_always(const function_code& function, std::uint32_
 }
 
 void barrier_checker::open(const block_state& block, const instruction& instr) {
+  if (block.live_threads == launch_.request.block.count()) return;
   const function_code& function = launch_.code.functions.front();
   const instruction* const first = function.code.data();
   if (&instr < first || &instr >= first + function.code.size()) return;

@@ -26,6 +26,8 @@ class barrier_checker {
   explicit barrier_checker(const launch_state& launch) : launch_{launch} {}
   barrier_checker(const barrier_checker&) = delete;  // the launch owns one
 
+  // Returns whether the accesses of an instruction need `record`.
+  static bool is_recorded(const race_site& site);
   void begin(const block_state& block);
   // Call before lanes execute an instruction. Its frame must be active.
   void record(const warp_access& access);

@@ -37,7 +37,6 @@ copy_checker::copy_checker(const launch_state& launch) : launch_{launch} {
 }
 
 void copy_checker::record(const warp_access& access) {
-  if (!is_tracked_) return;
   warp& w = access.view;
   const instruction& instr = access.instr;
   const lane_mask lanes = access.lanes;

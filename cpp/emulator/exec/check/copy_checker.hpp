@@ -22,6 +22,8 @@ class copy_checker {
   explicit copy_checker(const launch_state& launch);
   copy_checker(const copy_checker&) = delete;  // the launch owns one
 
+  // Returns whether the launch needs `record`.
+  bool is_tracked() const { return is_tracked_; }
   void begin(const block_state& block) { blocks_[&block].clear(); }
   // Call before lanes execute an instruction. Its frame must be active.
   void record(const warp_access& access);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "emulator/exec/check/warp_access.hpp"
+#include "emulator/exec/check/access_pattern.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/state.hpp"
 
@@ -28,16 +28,27 @@ launch_checks::launch_checks(const launch_state& launch)
   if (options.check_barriers) barriers = std::make_unique<barrier_checker>(launch);
   if (races || barriers) copies = std::make_unique<copy_checker>(launch);
   if (options.check_neighbors) neighbors = std::make_unique<neighbor_checker>(launch, sites_);
-  needs_patterns_ = races || definedness || neighbors;
-  for (std::size_t n = 0; n < sites_.all.size(); ++n) {
-    const race_site& site = sites_.all[n];
-    const bool changes_memory = definedness && definedness->changes_memory(n);
-    all_concerns_.push_back(site.use != race_site::role::none || changes_memory);
-  }
+  for (std::size_t n = 0; n < sites_.all.size(); ++n) all_concerns_.push_back(concern_of(n));
   if (options.records_forms) {
     forms = std::make_unique<executed_forms>(*launch.request.entry->owner().source);
     for (std::uint8_t& concern : all_concerns_) concern |= is_new;
   }
+}
+
+std::uint8_t launch_checks::concern_of(std::size_t n) const {
+  using role = race_site::role;
+  const race_site& site = sites_.all[n];
+  const bool is_access = site.use == role::access;
+  std::uint8_t bits = 0;
+  if (races && site.use != role::none && site.use != role::copy) bits |= of_races;
+  if (definedness && definedness->changes_memory(n)) bits |= of_definedness;
+  if (accesses && access_recorder::is_recorded(site)) bits |= of_accesses;
+  if (copies && copies->is_tracked() && (is_access || site.use == role::copy)) bits |= of_copies;
+  if (barriers && barrier_checker::is_recorded(site)) bits |= of_barriers;
+  if (neighbors && neighbors->is_recorded(site, n)) bits |= of_neighbors;
+  constexpr std::uint8_t with_patterns = of_races | of_definedness | of_accesses | of_neighbors;
+  if (is_access && (bits & with_patterns)) bits |= has_pattern;
+  return bits;
 }
 
 void launch_checks::begin(block_state& block) {
@@ -53,21 +64,40 @@ void launch_checks::select(const function_code& function) {
   concerns_ = all_concerns_.data() + sites_.first_of(launch_, function);
 }
 
+bool launch_checks::record_form(const warp& w, const instruction& instr) {
+  forms->record(w.function->source->instructions[instr.source]);
+  return concerns_[&instr - code_] &= static_cast<std::uint8_t>(~is_new);
+}
+
+// Most accesses have a pattern and are correct. Each check passes these by a short path.
 void launch_checks::record(warp& w, const instruction& instr, lane_mask lanes) {
-  const std::size_t site = static_cast<std::size_t>(&instr - code_) +
-                           static_cast<std::size_t>(concerns_ - all_concerns_.data());
-  warp_access access{w, instr, sites_.all[site], lanes};
+  const std::uint8_t* const concern = &concerns_[&instr - code_];
+  const auto number = static_cast<std::size_t>(concern - all_concerns_.data());
+  std::uint32_t bits = *concern;
+  const bool has_undefined = definedness && w.current->undefined;
+  if (has_undefined) bits |= of_definedness;
+  warp_access access{w, instr, sites_.all[number], number, lanes};
   if (access.site.use == race_site::role::access) {
     const access_shape& shape = access.site.shape;
     access.bytes = shape.bytes * elements_of(instr, shape);
-    if (needs_patterns_ || (accesses && !shape.is_shared)) find_pattern(access);
+    if (bits & has_pattern) find_pattern(access);
   }
-  if (races) races->record(access);
-  if (definedness) definedness->record(access, site);
-  if (accesses) accesses->record(access);
-  if (copies) copies->record(access);
-  if (barriers) barriers->record(access);
-  if (neighbors) neighbors->record(access, site);
+  if (access.is_regular) {
+    if ((bits & of_races) && races->pass(access)) bits &= ~std::uint32_t{of_races};
+    const bool is_passing = (bits & of_definedness) && !has_undefined && definedness->pass(access);
+    if (is_passing) bits &= ~std::uint32_t{of_definedness};
+    if ((bits & of_neighbors) && neighbors->pass(access)) bits &= ~std::uint32_t{of_neighbors};
+  }
+  if (bits & ~std::uint32_t{has_pattern}) record(access, bits);
+}
+
+void launch_checks::record(const warp_access& access, std::uint32_t bits) {
+  if (bits & of_races) races->record(access);
+  if (bits & of_definedness) definedness->record(access);
+  if (bits & of_accesses) accesses->record(access);
+  if (bits & of_copies) copies->record(access);
+  if (bits & of_barriers) barriers->record(access);
+  if (bits & of_neighbors) neighbors->record(access);
 }
 
 std::vector<report::fault> launch_checks::findings() const {

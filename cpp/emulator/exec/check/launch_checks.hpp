@@ -28,13 +28,12 @@ class launch_checks {
   launch_checks(const launch_checks&) = delete;  // the checks refer to the sites
 
   // Returns whether `record` is needed for an instruction, even if all values are defined.
-  bool concern(const warp& w, const instruction& instr) {
-    if (w.function != function_) select(*w.function);
-    std::uint8_t& concern = concerns_[static_cast<std::size_t>(&instr - code_)];
-    if (concern & is_new) [[unlikely]] {
-      forms->record(w.function->source->instructions[instr.source]);
-      concern &= static_cast<std::uint8_t>(~is_new);
-    }
+  [[gnu::always_inline]] bool concern(const warp& w, const instruction& instr) {
+    if (w.function != function_) [[unlikely]]
+      select(*w.function);
+    const std::uint8_t concern = concerns_[&instr - code_];
+    if (concern & is_new) [[unlikely]]
+      return record_form(w, instr);
     return concern != 0;
   }
   void begin(block_state& block);
@@ -54,15 +53,19 @@ class launch_checks {
   std::unique_ptr<executed_forms> forms;
 
  private:
-  // A bit of a concern: the form of the instruction is not recorded.
-  static constexpr std::uint8_t is_new = 2;
+  // The bits of a concern: checks that need the instruction, whether its addresses have a pattern,
+  // and whether its form is not recorded yet.
+  static constexpr std::uint8_t of_races = 1, of_definedness = 2, of_accesses = 4, of_copies = 8,
+                                of_barriers = 16, of_neighbors = 32, has_pattern = 64, is_new = 128;
 
+  std::uint8_t concern_of(std::size_t site) const;
+  void record(const warp_access& access, std::uint32_t bits);
   void select(const function_code& function);
+  bool record_form(const warp& w, const instruction& instr);
 
   const launch_state& launch_;
   launch_sites sites_;
   std::vector<std::uint8_t> all_concerns_;  // by site
-  bool needs_patterns_ = false;
   // They refer to the function of the last instruction.
   const function_code* function_ = nullptr;
   const instruction* code_ = nullptr;

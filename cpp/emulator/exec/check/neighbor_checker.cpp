@@ -79,29 +79,23 @@ void neighbor_checker::find_objects(const launch_sites& sites) {
   }
 }
 
-void neighbor_checker::record(const warp_access& access, std::size_t number) {
-  if (access.site.use != race_site::role::access) return;
-  if (const std::uint32_t index = object_of_[number]) compare(access, objects_[index - 1]);
+bool neighbor_checker::is_recorded(const race_site& site, std::size_t number) const {
+  if (site.use != race_site::role::access) return false;
+  return object_of_[number] || site.shape.bytes == 8 || !site.shape.is_shared;
+}
+
+void neighbor_checker::record(const warp_access& access) {
+  if (const std::uint32_t index = object_of_[access.number]) compare(access, objects_[index - 1]);
   if (access.is_regular && access.site.shape.bytes != 8) return;
   if (access.site.shape.bytes == 8) follow_local_addresses(access);
   if (!access.is_regular && !access.site.shape.is_shared) check_frame(access);
 }
 
 void neighbor_checker::compare(const warp_access& access, const object& expected) {
-  const auto is_inside = [&](std::uint64_t at, std::uint64_t bytes) {
-    return at >= expected.first && at < expected.end && expected.end - at >= bytes;
-  };
-  if (access.is_regular && access.is_shared == expected.is_shared) {
-    const auto& [low, high] = access.halves;
-    const auto fits = [&](const warp_access::half& part) {
-      const std::uint32_t bytes = access.bytes_of(part);
-      return !bytes || is_inside(part.address, bytes);
-    };
-    if (fits(low) && fits(high)) return;
-  }
+  if (fits(access, expected)) return;
   each_lane(access.lanes, [&](int lane) {
     const auto word = word_of(access.view, access.instr, access.site.shape, lane);
-    if (!word || is_inside(word->address, access.bytes)) return;
+    if (!word || expected.contains(word->address, access.bytes)) return;
     const bool is_before = word->is_shared == expected.is_shared && word->address < expected.first;
     std::string detail = "an address based on the " + expected.name + " lies ";
     if (word->is_shared != expected.is_shared) {

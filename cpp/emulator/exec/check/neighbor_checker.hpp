@@ -22,8 +22,13 @@ class neighbor_checker {
   neighbor_checker(const launch_state& launch, const launch_sites& sites);
   neighbor_checker(const neighbor_checker&) = delete;  // the launch owns one
 
+  // Returns whether the accesses of an instruction need `record`.
+  bool is_recorded(const race_site& site, std::size_t number) const;
   // Call before lanes execute an instruction. Its frame must be active.
-  void record(const warp_access& access, std::size_t number);
+  void record(const warp_access& access);
+  // The same, for an access with a pattern inside the object of its pointer. Returns false for
+  // another access.
+  bool pass(const warp_access& access) const;
 
   std::vector<report::fault> findings() const;
 
@@ -33,6 +38,9 @@ class neighbor_checker {
     std::uint64_t first = 0, end = 0;  // for shared memory: offsets from its start
     bool is_shared = false;
     std::string name;
+    bool contains(std::uint64_t at, std::uint64_t bytes) const {
+      return at >= first && at < end && end - at >= bytes;
+    }
   };
   struct thread {
     std::uint64_t block = 0;
@@ -43,6 +51,7 @@ class neighbor_checker {
   using finding_key = std::pair<const instruction*, mistake>;
 
   void find_objects(const launch_sites& sites);
+  static bool fits(const warp_access& access, const object& expected);
   void compare(const warp_access& access, const object& expected);
   void follow_local_addresses(const warp_access& access);
   void check_frame(const warp_access& access);
@@ -55,5 +64,19 @@ class neighbor_checker {
   std::unordered_map<std::uint64_t, thread> escaped_;  // by host address of a stored local address
   std::map<finding_key, report::fault> findings_;
 };
+
+inline bool neighbor_checker::fits(const warp_access& access, const object& expected) {
+  if (!access.is_regular || access.is_shared != expected.is_shared) return false;
+  for (const warp_access::half& part : access.halves) {
+    const std::uint32_t bytes = access.bytes_of(part);
+    if (bytes && !expected.contains(part.address, bytes)) return false;
+  }
+  return true;
+}
+
+inline bool neighbor_checker::pass(const warp_access& access) const {
+  const std::uint32_t index = object_of_[access.number];
+  return access.site.shape.bytes != 8 && (!index || fits(access, objects_[index - 1]));
+}
 
 }  // namespace halfwarp::emulator::exec

@@ -55,14 +55,6 @@ void race_checker::begin(const block_state& block) {
   order.cluster_first = blocks_.at(block.cluster->blocks[0]).first;
 }
 
-race::block_order& race_checker::order_of(const warp& w) {
-  if (w.block != last_block_) {
-    last_block_ = w.block;
-    last_order_ = &blocks_.at(w.block);
-  }
-  return *last_order_;
-}
-
 const race_site& race_checker::site_of(const warp& w, const instruction& instr) const {
   const auto index = static_cast<std::size_t>(&instr - w.function->code.data());
   return sites_[positions_.first_of(launch_, *w.function) + index];
@@ -138,17 +130,10 @@ void race_checker::record_access(const warp_access& access) {
 // Compares words in the order of their lanes, or one word that lanes read. Returns false, without a
 // comparison, for other accesses.
 bool race_checker::compare_halves(const warp_access& access) {
-  if (!access.is_regular || access.bytes != 4 || access.site.reach != scope::weak) return false;
-  const bool is_write = access.site.shape.use != memory_use::load;
-  const auto& [low, high] = access.halves;
-  if (is_write) {
-    const bool is_run = low.kind != pattern::uniform && high.kind != pattern::uniform;
-    const bool has_both = low.kind == high.kind;
-    if (!is_run || (has_both && low.cell + half_warp * 4 > high.cell)) return false;
-  }
+  if (!has_halves(access)) return false;
   now_.lanes = access.lanes;
   now_.is_located = false;
-  race::accessor by = accessor_of(is_write);
+  race::accessor by = accessor_of(access.view, access.site, access.number);
   set_space(by, access.is_shared);
   std::uint32_t first = 0;
   for (const warp_access::half& each : access.halves) {
@@ -188,7 +173,8 @@ void race_checker::record_copy(warp& w, const instruction& instr, std::uint32_t 
   const bool is_own = to >= own && to < own + w.shared_bytes;
   now_ = {&w, &instr, &site_of(w, instr)};
   now_.lanes = 1u << lane;
-  race::accessor by = accessor_of(true);
+  race::accessor by = accessor_of(w, *now_.site, number_of(*now_.site));
+  by.is_write = true;
   set_space(by, true);
   for (std::uint32_t done = 0; done < bytes; done += 4) {
     const auto cell = reinterpret_cast<std::uint64_t>(to + done);
@@ -239,26 +225,12 @@ void race_checker::locate(lane_mask lanes) {
   });
 }
 
-// Other blocks of a cluster access shared memory too, so it counts as memory of the grid.
-void race_checker::set_space(race::accessor& by, bool is_shared) const {
-  by.is_in_cluster = is_shared && by.block.cluster_first != 0;
-  by.is_shared = is_shared && !by.is_in_cluster;
-}
-
-race::accessor race_checker::accessor_of(bool is_write) {
-  race::block_order& block = order_of(*now_.view);
-  const std::uint32_t index = now_.view->index;
-  const cell mine{block.warps[index].segment, cell_kind::one, now_.site->reach, 0,
-                  number_of(*now_.site)};
-  return {order_, block, index, false, is_write, mine};
-}
-
 void race_checker::compare() {
   if (!now_.lanes) return;
   const memory_use use = now_.site->shape.use;
   if (use == memory_use::store) drop_equal_addresses();
   const bool is_write = use != memory_use::load;
-  race::accessor by = accessor_of(is_write);
+  race::accessor by = accessor_of(*now_.view, *now_.site, number_of(*now_.site));
   for (std::uint32_t first = 0; first < warp_size; first += half_warp) {
     const lane_mask half = now_.lanes & lane_mask{0xffff} << first;
     if (!half || compare_half(by, first, half)) continue;

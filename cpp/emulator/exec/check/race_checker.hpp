@@ -31,6 +31,9 @@ class race_checker final : private race::conflict_listener {
   void begin(const block_state& block);
   // Call before lanes execute an instruction. Its frame must be active.
   void record(const warp_access& access);
+  // The same, for an access with a pattern that is not near an unordered one. Returns false for
+  // another access.
+  bool pass(const warp_access& access);
   // Call when an asynchronous copy to shared memory counts as a store by a lane.
   void record_copy(warp& w, const instruction& instr, std::uint32_t lane, const std::byte* to,
                    std::uint32_t bytes);
@@ -61,11 +64,14 @@ class race_checker final : private race::conflict_listener {
   };
   using finding_key = std::tuple<race::conflict, std::uint32_t, std::uint32_t>;
 
+  // An access with a pattern whose halves have cells of lines, or read one word each.
+  static bool has_halves(const warp_access& access);
   const race_site& site_of(const warp& w, const instruction& instr) const;
   std::uint32_t number_of(const race_site& site) const;
   race::block_order& order_of(const warp& w);
 
   void record_access(const warp_access& access);
+  bool pass_half(const race::accessor& by, const warp_access::half& part, std::uint32_t lane);
   bool compare_halves(const warp_access& access);
   void record_matrix(const warp_access& access);
   void record_phase(const warp_access& access);
@@ -77,8 +83,8 @@ class race_checker final : private race::conflict_listener {
   void record_order(race::block_order& block);
   bool stores_present_value(std::uint32_t lane);
   bool is_failing_swap(std::uint32_t lane);
-  void set_space(race::accessor& by, bool is_shared) const;
-  race::accessor accessor_of(bool is_write);
+  static void set_space(race::accessor& by, bool is_shared);
+  race::accessor accessor_of(const warp& w, const race_site& site, std::size_t number);
 
   void on_conflict(race::conflict kind, race::cell first, const race::accessor& by,
                    std::uint32_t lane, std::uint64_t address) override;
@@ -98,5 +104,54 @@ class race_checker final : private race::conflict_listener {
   present_access now_;
   std::map<finding_key, report::fault> findings_;
 };
+
+inline race::block_order& race_checker::order_of(const warp& w) {
+  if (w.block != last_block_) [[unlikely]] {
+    last_block_ = w.block;
+    last_order_ = &blocks_.at(w.block);
+  }
+  return *last_order_;
+}
+
+inline race::accessor race_checker::accessor_of(const warp& w, const race_site& site,
+                                                std::size_t number) {
+  race::block_order& block = order_of(w);
+  const race::cell mine{block.warps[w.index].segment, race::cell_kind::one, site.reach, 0,
+                        static_cast<std::uint32_t>(number)};
+  return {order_, block, w.index, false, site.shape.use != memory_use::load, mine};
+}
+
+// Other blocks of a cluster access shared memory too, so it counts as memory of the grid.
+inline void race_checker::set_space(race::accessor& by, bool is_shared) {
+  by.is_in_cluster = is_shared && by.block.cluster_first != 0;
+  by.is_shared = is_shared && !by.is_in_cluster;
+}
+
+inline bool race_checker::has_halves(const warp_access& access) {
+  using pattern = warp_access::pattern;
+  if (!access.is_regular || access.bytes != 4 || access.site.reach != race::scope::weak) {
+    return false;
+  }
+  if (access.site.shape.use == memory_use::load) return true;
+  const auto& [low, high] = access.halves;
+  const bool is_run = low.kind != pattern::uniform && high.kind != pattern::uniform;
+  const bool has_both = low.kind == high.kind;
+  return is_run && !(has_both && low.cell + half_warp * 4 > high.cell);
+}
+
+[[gnu::always_inline]] inline bool race_checker::pass_half(const race::accessor& by,
+                                                           const warp_access::half& part,
+                                                           std::uint32_t lane) {
+  using pattern = warp_access::pattern;
+  if (part.kind == pattern::run) return shadow_.pass_line(by, part.cell, lane);
+  return part.kind == pattern::absent || shadow_.pass_uniform(by, part.cell, lane);
+}
+
+[[gnu::always_inline]] inline bool race_checker::pass(const warp_access& access) {
+  if (!has_halves(access) || order_.segments.is_exhausted()) return false;
+  race::accessor by = accessor_of(access.view, access.site, access.number);
+  set_space(by, access.is_shared);
+  return pass_half(by, access.halves[0], 0) && pass_half(by, access.halves[1], half_warp);
+}
 
 }  // namespace halfwarp::emulator::exec

@@ -10,10 +10,6 @@ namespace {
 constexpr cell words_marker{~0u, cell_kind::words, scope::weak, 0, 0};
 constexpr cell split_marker{~0u, cell_kind::split, scope::weak, 0, 0};
 
-std::uint32_t word_in_page(std::uint64_t address) {
-  return static_cast<std::uint32_t>(address % page_bytes / 4);
-}
-
 // Gives each word of a line its own cell.
 void expand(cell& line, cell* words) {
   if (line.kind() == cell_kind::words) return;
@@ -101,15 +97,11 @@ bool is_ordered(const accessor& by, cell before, std::uint32_t lane) {
   return has_acquired && w.acquired->is_ordered(block, warp, before);
 }
 
-page& shadow::page_of(std::uint64_t address) {
-  const std::uint64_t number = address / page_bytes;
-  known_page& known = known_[number % known_.size()];
-  if (number != known.number) {
-    auto& place = pages_[number];
-    if (!place) place = std::make_unique<page>();
-    known = {number, place.get()};
-  }
-  return *known.cells;
+page& shadow::find_page(std::uint64_t number) {
+  auto& place = pages_[number];
+  if (!place) place = std::make_unique<page>();
+  known_[number % known_.size()] = {number, place.get()};
+  return *place;
 }
 
 // Returns whether all accesses of a cell are ordered before the lane. Reports others as `kind`.
@@ -223,8 +215,7 @@ void shadow::access_part(const accessor& by, page& p, std::uint64_t address, std
 // Adds readers to a line that other warps have read. Returns false if its words differ.
 bool shadow::read_line(const accessor& by, page& p, std::uint64_t address, std::uint32_t lane) {
   cell& reader = p.reader[word_in_page(address) / line_words];
-  const cell_kind common = by.is_shared ? cell_kind::of_block : cell_kind::of_grid;
-  if (reader.kind() == common) return true;
+  if (reader.kind() == by.common()) return true;
   if (reader.kind() == cell_kind::words) return false;
   const cell mine = by.mine.with_lane(lane).as_run();
   const std::uint64_t start = address / (line_words * 4) * (line_words * 4);
@@ -250,9 +241,8 @@ void shadow::read_uniform(const accessor& by, std::uint64_t address, std::uint32
   const cell writer = current(p, word, true), reader = current(p, word, false);
   const std::uint32_t half = lane == 0 ? low_half : high_half;
   const cell mine = by.mine.with_lane(half);
-  const cell_kind common = by.is_shared ? cell_kind::of_block : cell_kind::of_grid;
-  if (writer.segment() < limit && writer.kind() != cell_kind::split) {
-    if (reader == mine || (reader.segment() >= limit && reader.kind() == common)) return;
+  if (writer.segment() < limit) {  // a split word has the highest segment
+    if (reader == mine || (reader.segment() >= limit && reader.kind() == by.common())) return;
     if (reader.segment() < limit) {
       *words_of(p, word, false) = mine;
       return;

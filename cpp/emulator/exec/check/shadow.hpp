@@ -41,6 +41,8 @@ struct accessor {
     if (is_in_cluster) return block.cluster_first;
     return is_shared ? block.first : order.segments.first();
   }
+  // The kind of a reader's cell that adds nothing to the readers of several warps.
+  cell_kind common() const { return is_shared ? cell_kind::of_block : cell_kind::of_grid; }
   // Segments before this one are ordered before the access.
   std::uint32_t limit() const { return is_shared ? clocks().full : order.segments.first(); }
 };
@@ -63,8 +65,13 @@ class shadow {
   void access(const accessor& by, std::uint64_t address, std::uint32_t bytes, std::uint32_t lane);
   // Accesses of 16 lanes to 16 words in order, from `lane` on.
   void access_half(const accessor& by, std::uint64_t address, std::uint32_t lane);
+  // The same, for a whole line that no word splits, and that others accessed only before the limit,
+  // or read. Returns false, without a change, for another line.
+  bool pass_line(const accessor& by, std::uint64_t address, std::uint32_t lane);
   // A read of one word by a half of a warp.
   void read_uniform(const accessor& by, std::uint64_t address, std::uint32_t lane);
+  // The same, for a word that others wrote only before the limit.
+  bool pass_uniform(const accessor& by, std::uint64_t address, std::uint32_t lane);
   // Returns the writer of a word, for strong reads that observe it.
   cell writer_of(std::uint64_t address);
 
@@ -107,6 +114,7 @@ class shadow {
   }
 
   page& page_of(std::uint64_t address);
+  page& find_page(std::uint64_t number);
   void access_slowly(const accessor& by, page& p, std::uint64_t address, std::uint32_t bytes,
                      std::uint32_t lane);
   void access_cell(const accessor& by, cell& writer, cell& reader, std::uint64_t address,
@@ -126,6 +134,49 @@ class shadow {
   };
   std::array<known_page, 64> known_{};  // by the lowest bits of the number
 };
+
+inline std::uint32_t word_in_page(std::uint64_t address) {
+  return static_cast<std::uint32_t>(address % page_bytes / 4);
+}
+
+inline page& shadow::page_of(std::uint64_t address) {
+  const std::uint64_t number = address / page_bytes;
+  const known_page& known = known_[number % known_.size()];
+  return number == known.number ? *known.cells : find_page(number);
+}
+
+// A marker of words or parts has the highest segment, so it is not past.
+[[gnu::always_inline]] inline bool shadow::pass_line(const accessor& by, std::uint64_t address,
+                                                     std::uint32_t lane) {
+  if (address % (line_words * 4) != 0) return false;
+  page& p = page_of(address);
+  const std::uint32_t line = word_in_page(address) / line_words, limit = by.limit();
+  cell &writer = p.writer[line], &reader = p.reader[line];
+  const cell mine = by.mine.with_lane(lane).as_run();
+  const auto is_past = [&](cell each) {
+    return each.segment() < limit || each.is_same_access(mine);
+  };
+  if (!is_past(writer)) return false;
+  if (!is_past(reader)) return !by.is_write && reader.kind() == by.common();
+  (by.is_write ? writer : reader) = mine;
+  if (by.is_write) reader = {};
+  return true;
+}
+
+[[gnu::always_inline]] inline bool shadow::pass_uniform(const accessor& by, std::uint64_t address,
+                                                        std::uint32_t lane) {
+  page& p = page_of(address);
+  const std::uint32_t word = word_in_page(address), limit = by.limit();
+  const cell writer = p.writer[word / line_words], line = p.reader[word / line_words];
+  if (writer.segment() >= limit) return false;
+  const cell mine = by.mine.with_lane(lane == 0 ? low_half : high_half);
+  const bool has_words = line.kind() == cell_kind::words;
+  const cell reader = has_words ? p.words->reader[word] : line.of_word(word % line_words);
+  if (reader == mine) return true;
+  if (reader.segment() >= limit) return reader.kind() == by.common();
+  if (has_words) p.words->reader[word] = mine;
+  return has_words;
+}
 
 // Returns whether an access is ordered before a lane of the accessor's warp.
 bool is_ordered(const accessor& by, cell before, std::uint32_t lane);

@@ -27,6 +27,7 @@ struct warp_access {
   warp& view;
   const instruction& instr;
   const race_site& site;
+  std::size_t number = 0;  // of the site
   lane_mask lanes = 0;
   std::uint32_t bytes = 0;  // of one lane
   // All bytes are in shared memory, or in one allocation, and each half has a pattern.
@@ -38,8 +39,5 @@ struct warp_access {
     return part.kind == pattern::run ? half_warp * bytes : part.kind == pattern::absent ? 0 : bytes;
   }
 };
-
-// Sets the addresses of an access whose bytes are set, unless its lanes have no pattern.
-void find_pattern(warp_access& access);
 
 }  // namespace halfwarp::emulator::exec

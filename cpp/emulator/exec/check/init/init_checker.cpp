@@ -16,6 +16,7 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
+using memory::is_written;
 using memory::unwritten;
 using memory::written;
 
@@ -24,19 +25,6 @@ constexpr std::uint32_t line = 64;
 template <class Visitor>
 void each_lane(lane_mask lanes, Visitor&& visit) {
   for (; lanes; lanes &= lanes - 1) visit(std::countr_zero(lanes));
-}
-
-bool is_written(const std::byte* states, std::uint32_t bytes) {
-  std::uint32_t i = 0;
-  for (; i + 8 <= bytes; i += 8) {
-    std::uint64_t part;
-    std::memcpy(&part, states + i, sizeof(part));
-    if (part != ~std::uint64_t{0}) return false;
-  }
-  for (; i < bytes; ++i) {
-    if (states[i] != written) return false;
-  }
-  return true;
 }
 
 std::vector<init_site> sites_of(const kernel_code& code) {
@@ -138,39 +126,17 @@ bool init_checker::changes_memory(std::size_t number) const {
   }
 }
 
-// Handles an access by defined addresses of written bytes, or a store of defined values. Returns
-// false if it is another.
-bool init_checker::pass_regular(const warp_access& access, bool is_load) const {
-  if (!access.is_regular || access.view.current->undefined) return false;
-  auto& shared = access.view.block->shared_states;
-  for (const warp_access::half& part : access.halves) {
-    const std::uint32_t bytes = access.bytes_of(part);
-    if (!bytes) continue;
-    std::byte* const states =
-        access.is_shared ? shared.data() + part.address : launch_.space.states()->at(part.address);
-    if (!states) continue;
-    if (is_load) {
-      if (!is_written(states, bytes)) return false;
-    } else {
-      std::memset(states, 0xff, bytes);
-    }
-  }
-  return true;
-}
-
-void init_checker::record(const warp_access& access, std::size_t number) {
+void init_checker::record(const warp_access& access) {
   warp& w = access.view;
   const lane_mask lanes = access.lanes;
-  const init_site& site = sites_[number];
+  const init_site& site = sites_[access.number];
   switch (site.rule) {
     case value_rule::none:
       return;
     case value_rule::load:
-      if (!pass_regular(access, true)) load(w, site, lanes);
-      return;
+      return load(w, site, lanes);
     case value_rule::store:
-      if (!pass_regular(access, false)) store(w, site, lanes);
-      return;
+      return store(w, site, lanes);
     case value_rule::atomic:
     case value_rule::exchange_memory:
       return update(w, site, lanes);

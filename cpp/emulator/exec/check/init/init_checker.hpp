@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <span>
@@ -19,7 +20,9 @@
 
 #include "emulator/exec/check/init/init_site.hpp"
 #include "emulator/exec/check/warp_access.hpp"
+#include "emulator/exec/schedule/state.hpp"
 #include "emulator/exec/warp.hpp"
+#include "emulator/memory/written_bytes.hpp"
 #include "emulator/report/fault.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -45,7 +48,10 @@ class init_checker {
 
   void begin(block_state& block) const;
   // Call before lanes execute an instruction. Its frame must be active.
-  void record(const warp_access& access, std::size_t number);
+  void record(const warp_access& access);
+  // The same, for a load of written bytes or a store, with a pattern. Call it if all values are
+  // defined. Returns false for another access.
+  bool pass(const warp_access& access) const;
   // Returns whether an instruction needs `record` even if all values in registers are defined.
   bool changes_memory(std::size_t number) const;
   // Call before an instruction that the scheduler executes, with all lanes of the split.
@@ -86,7 +92,6 @@ class init_checker {
   std::byte* shared_state(const warp& w, std::uint64_t offset, std::uint32_t bytes) const;
   lane_states states_of(warp& w, const init_site& site, lane_mask lanes, std::uint32_t bytes) const;
 
-  bool pass_regular(const warp_access& access, bool is_load) const;
   void load(warp& w, const init_site& site, lane_mask lanes);
   void store(warp& w, const init_site& site, lane_mask lanes);
   void update(warp& w, const init_site& site, lane_mask lanes);
@@ -118,5 +123,23 @@ class init_checker {
   std::map<finding_key, report::fault> findings_;
   bool has_unknown_stores_ = false;
 };
+
+[[gnu::always_inline]] inline bool init_checker::pass(const warp_access& access) const {
+  const memory_use use = access.site.shape.use;
+  if (use > memory_use::store) return false;
+  std::byte* const shared = access.view.block->shared_states.data();
+  const memory::written_bytes& global = *launch_.space.states();
+  for (const warp_access::half& part : access.halves) {
+    std::byte* const states = access.is_shared ? shared + part.address : global.at(part.address);
+    if (part.kind == warp_access::pattern::absent || !states) continue;
+    const std::uint32_t bytes = access.bytes_of(part);
+    if (use == memory_use::store) {
+      std::memset(states, 0xff, bytes);
+    } else if (!memory::is_written(states, bytes)) {
+      return false;
+    }
+  }
+  return true;
+}
 
 }  // namespace halfwarp::emulator::exec

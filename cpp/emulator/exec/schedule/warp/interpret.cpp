@@ -103,12 +103,11 @@ class split_run {
   }
   [[gnu::always_inline]] void observe(const instruction& instr, lane_mask active) {
     if constexpr (Kind == run_kind::observed) {
-      const launch_state& launch = *w_.view.block->launch;
+      const launch_state& launch = *launch_;
       if (launch.observed_by) launch.observed_by->record(w_.view, instr, active);
-      if (!launch.checks) return;
-      const bool is_concern = launch.checks->concern(w_.view, instr);
-      if (is_concern || w_.view.current->undefined) {
-        launch.checks->record(w_.view, instr, active);
+      if (launch_checks* const checks = launch.checks) {
+        const bool is_concern = checks->concern(w_.view, instr);
+        if (is_concern || w_.view.current->undefined) checks->record(w_.view, instr, active);
       }
     }
   }
@@ -117,9 +116,9 @@ class split_run {
     warp& view = w_.view;
     view.active = active;
     if constexpr (Kind == run_kind::observed) {
-      auto* definedness = view.block->launch->definedness;
+      auto* definedness = launch_->definedness;
       if (definedness && instr.kind != flow::next) definedness->record_flow(view, instr, f_.lanes);
-      if (view.block->launch->checks && active) view.block->launch->checks->concern(view, instr);
+      if (launch_->checks && active) launch_->checks->concern(view, instr);
     }
     switch (instr.kind) {
       case flow::next:
@@ -262,6 +261,7 @@ class split_run {
   }
 
   warp_state& w_;
+  const launch_state* const launch_ = w_.view.block->launch;
   warp_split& f_;
   std::size_t self_;  // index in the list
   const instruction* code_;
