@@ -177,6 +177,16 @@ size_t halfwarp_emulator_faults(char* text, size_t size) {
 size_t halfwarp_emulator_origins(uint64_t address, uint64_t bytes, char* text, size_t size) {
   if (!is_running()) return copy_text("[]", text, size);
   const driver& d = the_driver();
+  const int device = std::max(d.memory.device_of(address), 0);
+  if (const auto problem = d.memory.check(address, bytes, device, false)) {
+    report::fault f;
+    f.address = problem->first_bad;
+    f.nearest = problem->nearest;
+    const std::string place =
+        report::hexadecimal(problem->first_bad) + " is " + report::allocation_text(f);
+    return copy_text(json_writer{}.open_object().member("problem", place).close().text(), text,
+                     size);
+  }
   return copy_text(d.writes.origins(d.memory, address, bytes), text, size);
 }
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +114,10 @@ def origin(buffer: Buffer | int, offset: int = 0, size: int = 4) -> list[Origin]
 
     Raises
     ------
+    TypeError
+        If the buffer is neither a buffer nor an address, or a number is no integer.
+    ValueError
+        If the buffer is closed, or the range is not in live memory.
     RuntimeError
         If the option ``check`` does not contain ``race``.
     """
@@ -121,13 +126,58 @@ def origin(buffer: Buffer | int, offset: int = 0, size: int = 4) -> list[Origin]
             "the writers of memory are unknown: select the check, for instance with "
             "HALFWARP_EMULATOR_CHECK=race"
         )
+    first, size = _range(buffer, offset, size)
     settle()
-    address = buffer if isinstance(buffer, int) else int(buffer.handle)
-    records = library.origins(address + offset, size) if library.is_running() else []
+    records = library.origins(first, size) if library.is_running() else []
+    if isinstance(records, dict):
+        raise ValueError(
+            f"emulation.origin() of {size} bytes at {first:#x}: {records['problem']}; pass a range "
+            "inside one live allocation"
+        )
     for record in records:
         for name in ("block_index", "thread"):
             record[name] = tuple(record[name])
     return [Origin(**record) for record in records]
+
+
+def _range(buffer: Any, offset: Any, size: Any) -> tuple[int, int]:
+    """Return the first address of a range, and its size."""
+    from cuda.core import Buffer
+
+    call = "emulation.origin()"
+    numbers = {"offset": offset, "size": size}
+    for name, value in numbers.items():
+        try:
+            numbers[name] = operator.index(value)
+        except TypeError:
+            raise TypeError(
+                f"{call}: {name} must be an int, a number of bytes, got {value!r}"
+            ) from None
+        if not 0 <= numbers[name] < 1 << 63:
+            raise ValueError(
+                f"{call}: {name} must be from 0 to 2**63 - 1, got {value}; offsets count bytes "
+                "from the start of the buffer"
+            )
+    offset, size = numbers["offset"], numbers["size"]
+    if isinstance(buffer, Buffer):
+        if not buffer.handle:
+            raise ValueError(f"{call}: the buffer is closed; ask for its writers before close()")
+        if offset + size > buffer.size:
+            raise ValueError(
+                f"{call}: bytes {offset} to {offset + size} exceed the {buffer.size} bytes of the "
+                "buffer; reduce offset or size"
+            )
+        return int(buffer.handle) + offset, size
+    is_address = hasattr(type(buffer), "__index__") and not isinstance(buffer, bool)
+    if not is_address:
+        raise TypeError(
+            f"{call}: buffer must be a Buffer or the address of device memory as an int, got "
+            f"{type(buffer).__name__}: {buffer!r}"
+        )
+    first = operator.index(buffer) + offset
+    if not 0 <= first < 1 << 63:
+        raise ValueError(f"{call}: {buffer} is no address; pass a Buffer, or buffer.handle")
+    return first, size
 
 
 def _fault(record: dict[str, Any]) -> Fault:

@@ -7,7 +7,7 @@ import sys
 
 from cuda.core import Device
 
-from .cases import findings_of
+from .cases import codes_of, findings_of
 
 
 def main():
@@ -15,8 +15,11 @@ def main():
     device = Device(0)
     device.set_current()
     stream = device.create_stream()
-    cases = [planted.CASES[name] for name in sys.argv[2:]]
-    texts = ["".join(findings_of(device, stream, case, case.mistake)) for case in cases]
+    codes = codes_of(planted, {name: planted.CASES[name] for name in sys.argv[2:]})
+    texts = [
+        "".join(findings_of(device, stream, planted.CASES[name], codes[name, "mistake"]))
+        for name in sys.argv[2:]
+    ]
     print(json.dumps({"texts": texts}))
 
 

@@ -7,7 +7,7 @@ import sys
 from cuda.core import Device, ProgramOptions, emulation
 from cuda.core import Program as Compilation
 
-from .planted import hazards
+from .planted import hazards, programs
 
 
 def findings_of(device, kernels, case, is_ordered):
@@ -21,12 +21,12 @@ def findings_of(device, kernels, case, is_ordered):
 
 
 def main():
-    emulation.enable()  # reports name lines of this program
+    emulation.enable(devices=2)  # reports name lines of this program
     device = Device(0)
     device.set_current()
     code = Compilation(hazards.SOURCE, "c++", ProgramOptions(arch="sm_90")).compile("ptx")
     kernels = hazards.Kernels(*(code.get_kernel(name) for name in hazards.Kernels._fields))
-    cases = hazards.CASES | hazards.CORRECT
+    cases = hazards.CASES | hazards.CORRECT | programs.CASES
     findings = {}
     for name in sys.argv[1:] or cases:
         findings[name] = {

@@ -38,6 +38,7 @@ CONTRACTS = (
     Contract("copies", "RACES", "race", ("race: ",)),
     Contract("neighbors", "CASES", "all", ("out-of-bounds ",)),
     Contract("neighbors", "LANDINGS", "memory,neighbor", ("neighbor: ",)),
+    Contract("libraries", "CASES", "memory,sync,race,barrier", ("race: ", "async-copy: ")),
     Contract("reports", "CASES", "all", ("race: ", "uninitialized: ", "barrier: ")),
 )
 PLANTED = [(contract, name) for contract in CONTRACTS for name in contract.cases()]

@@ -5,8 +5,10 @@ import re
 
 import pytest
 
-from .planted.hazards import CASES, CORRECT
+from .planted import hazards, programs
 from .run_cases import run_all, twins_with_reports
+
+CASES = hazards.CASES | programs.CASES
 
 
 def run_hazards(**options):
@@ -29,7 +31,7 @@ def test_the_correct_twin_has_no_report(findings, name):
     assert findings[name]["twin"] == []
 
 
-@pytest.mark.parametrize("name", CORRECT)
+@pytest.mark.parametrize("name", hazards.CORRECT)
 def test_an_ordered_program_has_no_report(findings, name):
     assert findings[name]["mistake"] == findings[name]["twin"] == []
 

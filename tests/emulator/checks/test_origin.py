@@ -6,6 +6,60 @@ import os
 import subprocess
 import sys
 
+WRONG_CALLS = """
+from cuda.core import Device, emulation
+
+emulation.enable(check="race")
+device = Device(0)
+device.set_current()
+stream = device.create_stream()
+buffer, closed = (device.allocate(1024, stream=stream) for _ in range(2))
+address = buffer.handle
+closed.close(stream)
+stream.sync()
+calls = {
+    "text": ("words",),
+    "none": (None,),
+    "truth": (True,),
+    "text offset": (buffer, "4"),
+    "fraction": (buffer, 0, 4.0),
+    "negative offset": (buffer, -4),
+    "negative size": (buffer, 0, -4),
+    "past the end": (buffer, 1021, 4),
+    "closed": (closed,),
+    "no address": (-8,),
+    "address past the end": (address, 1024),
+    "size past the end": (address, 0, 1028),
+    "unknown address": (4096,),
+}
+for name, arguments in calls.items():
+    try:
+        print(f"{name}: {emulation.origin(*arguments)}")
+    except Exception as error:
+        print(f"{name}: {type(error).__name__}: {error}".replace(hex(address)[:-3], "0x..."))
+print(emulation.origin(buffer, 1020, 4), emulation.origin(address, 1024, 0))
+"""
+MESSAGES = {
+    "text": "TypeError: emulation.origin(): buffer must be a Buffer or the address of device "
+    "memory as an int, got str: 'words'",
+    "none": "TypeError: emulation.origin(): buffer must be a Buffer or the address of device "
+    "memory as an int, got NoneType: None",
+    "truth": "TypeError: emulation.origin(): buffer must be a Buffer or the address of device "
+    "memory as an int, got bool: True",
+    "text offset": "TypeError: emulation.origin(): offset must be an int, a number of bytes, got "
+    "'4'",
+    "fraction": "TypeError: emulation.origin(): size must be an int, a number of bytes, got 4.0",
+    "negative offset": "ValueError: emulation.origin(): offset must be from 0 to 2**63 - 1, got "
+    "-4; offsets count bytes from the start of the buffer",
+    "negative size": "ValueError: emulation.origin(): size must be from 0 to 2**63 - 1, got -4; "
+    "offsets count bytes from the start of the buffer",
+    "past the end": "ValueError: emulation.origin(): bytes 1021 to 1025 exceed the 1024 bytes of "
+    "the buffer; reduce offset or size",
+    "closed": "ValueError: emulation.origin(): the buffer is closed; ask for its writers before "
+    "close()",
+    "no address": "ValueError: emulation.origin(): -8 is no address; pass a Buffer, or "
+    "buffer.handle",
+}
 PROGRAM = '''
 import dataclasses, json
 from cuda.core import Device, LaunchConfig, Program, ProgramOptions, emulation, launch
@@ -59,3 +113,24 @@ def test_the_last_writer_of_each_word_is_named(tmp_path):
     assert (other_block["block_index"], other_block["thread"]) == ([1, 0, 0], [6, 0, 0])
     assert "memset" in by_offset[800]["operation"]
     assert by_offset[800]["thread"] == [0, 0, 0]
+
+
+def test_a_wrong_call_says_what_it_got_and_what_to_do(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", WRONG_CALLS],
+        env={**os.environ, "HALFWARP_BACKEND": "emulator"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    *lines, last = done.stdout.splitlines()
+    answers = dict(line.split(": ", 1) for line in lines)
+    assert {name: answers[name] for name in MESSAGES} == MESSAGES
+    for name in ("address past the end", "size past the end"):
+        assert "0 bytes past the end of the live 1024-byte allocation" in answers[name], name
+    assert "no allocation is near" in answers["unknown address"]
+    for name in answers.keys() - MESSAGES.keys():
+        assert answers[name].endswith("; pass a range inside one live allocation"), name
+    assert last == "[] []"

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint32_t barrier_bytes = 8;
 constexpr std::int64_t max_count = (1 << 20) - 1;  // of arrivals, and of bytes in both directions
+constexpr std::int64_t max_early = 1 << 14;        // arrivals of copies in flight
 constexpr std::uint64_t mark = 2;                  // of a valid state, in two bits
 
 struct state {
@@ -41,7 +42,8 @@ struct state {
   std::uint64_t token() const {
     return std::uint64_t{phase} << 61 | static_cast<std::uint64_t>(pending) << 20;
   }
-  bool is_whole() const { return is_valid && pending <= expected; }
+  // Arrivals of asynchronous copies raise the pending count before they lower it.
+  bool is_whole() const { return is_valid && pending <= expected + max_early; }
   void complete_if_due() {
     if (pending != 0 || bytes != 0) return;
     phase = !phase;

@@ -369,10 +369,12 @@ void race_checker::open(const block_state& block, std::uint32_t barrier) {
   by.passing.assign(by.passing.size(), 0);
 }
 
-void race_checker::arrive_at_cluster(const warp& w, lane_mask lanes) {
+// A relaxed arrival releases only what precedes an earlier fence.
+void race_checker::arrive_at_cluster(const warp& w, const instruction& instr, lane_mask lanes) {
   race::block_order& block = order_of(w);
   const auto address = reinterpret_cast<std::uint64_t>(w.block->cluster);
-  order_.fence(block, w.index, scope::gpu);
+  const bool is_relaxed = has_qualifier(w, instr, ptx::qualifier::relaxed);
+  if (!is_relaxed) order_.fence(block, w.index, scope::gpu);
   each_lane(lanes, [&](std::uint32_t lane) {
     order_.release(block, w.index, lane, address, scope::gpu, true);
   });
@@ -384,11 +386,15 @@ void race_checker::leave_cluster(const warp& w) {
   order_.fence(block, w.index, scope::gpu);
 }
 
-void race_checker::meet(const warp& w, const instruction& instr, lane_mask members) {
+bool race_checker::has_qualifier(const warp& w, const instruction& instr, ptx::qualifier q) const {
   const auto& source = w.function->source->instructions;
-  if (instr.source >= source.size()) return;
-  const ptx::mnemonic& m = launch_.request.entry->owner().source->mnemonic_of(source[instr.source]);
-  if (!m.has(ptx::qualifier::warp)) return;  // shfl and vote order nothing in memory
+  if (instr.source >= source.size()) return false;
+  return launch_.request.entry->owner().source->mnemonic_of(source[instr.source]).has(q);
+}
+
+void race_checker::meet(const warp& w, const instruction& instr, lane_mask members) {
+  const bool is_barrier = has_qualifier(w, instr, ptx::qualifier::warp);
+  if (!is_barrier) return;  // shfl and vote order nothing in memory
   order_.synchronize(order_of(w), w.index, members, w.live);
 }
 

@@ -43,7 +43,7 @@ class race_checker final : private race::conflict_listener {
   void arrive(const warp& w, std::uint32_t barrier, lane_mask lanes, bool waits);
   void open(const block_state& block, std::uint32_t barrier);
   // Call when lanes arrive at the barrier of the cluster, and when a warp continues after it.
-  void arrive_at_cluster(const warp& w, lane_mask lanes);
+  void arrive_at_cluster(const warp& w, const instruction& instr, lane_mask lanes);
   void leave_cluster(const warp& w);
   // Call after the members of a mask have executed an instruction together.
   void meet(const warp& w, const instruction& instr, lane_mask members);
@@ -67,6 +67,7 @@ class race_checker final : private race::conflict_listener {
   // An access with a pattern whose halves have cells of lines, or read one word each.
   static bool has_halves(const warp_access& access);
   const race_site& site_of(const warp& w, const instruction& instr) const;
+  bool has_qualifier(const warp& w, const instruction& instr, ptx::qualifier q) const;
   std::uint32_t number_of(const race_site& site) const;
   race::block_order& order_of(const warp& w);
 

@@ -121,7 +121,7 @@ void arrive_at_cluster(warp_state& w, std::size_t index, const instruction& inst
     raise(w, instr, repeated, "a second arrival at the barrier of the cluster without a wait");
   }
   cluster_state& cluster = *w.view.block->cluster;
-  if (auto* races = w.view.block->launch->races) races->arrive_at_cluster(w.view, f.lanes);
+  if (auto* races = w.view.block->launch->races) races->arrive_at_cluster(w.view, instr, f.lanes);
   w.cluster_arrived |= f.lanes;
   cluster.arrived += lanes_in(f.lanes);
   ++f.next;

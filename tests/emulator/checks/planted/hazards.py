@@ -30,6 +30,7 @@ class Program:
         self.device, self.kernels = device, kernels
         self.first, self.second = (device.create_stream() for _ in range(2))
         self.buffer = device.allocate(SIZE, stream=self.first)
+        self.buffer.fill(0, stream=self.first)
         self.first.sync()
 
     def write(self, stream, buffer=None, offset=0):
