@@ -61,7 +61,7 @@ void start_range(warp& w, const instruction& instr, int lane) {
   if (site.direction == bulk_direction::shared_to_global) {
     std::byte* const target = locate_bytes(w, instr, lane, to, {access_kind::store, bytes});
     add_range(w, site, lane, copy, {source, target, bytes});
-    return start_in_group(w, lane, std::move(copy));
+    return start_in_group(w, instr, lane, std::move(copy));
   }
   for (const bulk_target& target : targets_of(w, instr, lane)) {
     bulk_copy each = copy;
@@ -151,7 +151,12 @@ void start_to_barrier(warp& w, const instruction& instr, int lane, const bulk_ta
   w.block->cluster->copies.add(std::move(copy));
 }
 
-void start_in_group(warp& w, int lane, bulk_copy copy) {
+void start_in_group(warp& w, const instruction& instr, int lane, bulk_copy copy) {
+  if (auto* const races = w.block->launch->races) {
+    for (const bulk_piece& piece : copy.pieces) {
+      races->record_source(w, instr, static_cast<std::uint32_t>(lane), piece.from, piece.bytes);
+    }
+  }
   if (!w.block->launch->options.copies_are_late) return copy.run();
   copy.group = open_group(w, lane);
   copy.owner = &w.block->bulk_groups;

@@ -29,7 +29,7 @@ std::byte* shared_range(warp& w, const instruction& instr, int lane, std::uint64
 // Sets what a copy signals, and runs it: at once, or when a thread waits for it.
 void start_to_barrier(warp& w, const instruction& instr, int lane, const bulk_target& target,
                       std::uint32_t bytes, bulk_copy copy);
-void start_in_group(warp& w, int lane, bulk_copy copy);
+void start_in_group(warp& w, const instruction& instr, int lane, bulk_copy copy);
 
 // The fields of tensormap.replace; those from box_dim on exist for each dimension.
 enum class map_field : std::uint8_t {

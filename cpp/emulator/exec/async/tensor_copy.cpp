@@ -303,7 +303,7 @@ void store_box(warp& w, const instruction& instr, int lane) {
         const std::byte* const from = shared_range(w, instr, lane, at, bytes, access_kind::load);
         if (to) copy.pieces.push_back({from, to, bytes});
       });
-  start_in_group(w, lane, std::move(copy));
+  start_in_group(w, instr, lane, std::move(copy));
 }
 
 }  // namespace

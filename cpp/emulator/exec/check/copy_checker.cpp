@@ -26,14 +26,11 @@ std::uint32_t thread_of(const warp& w, int lane) {
 }  // namespace
 
 copy_checker::copy_checker(const launch_state& launch) : launch_{launch} {
-  bool has_barriers = false;
   for (const function_code& function : launch.code.functions) {
     for (const instruction& instr : function.code) {
       is_tracked_ |= instr.run == &run_copy;
-      has_barriers |= instr.run == &run_copy_arrive;
     }
   }
-  is_tracked_ &= !has_barriers;
 }
 
 void copy_checker::record(const warp_access& access) {
@@ -46,7 +43,13 @@ void copy_checker::record(const warp_access& access) {
   } else if (instr.run == &run_commit_copies) {
     each_lane(lanes, [&](int l) { ++copies.groups[thread_of(w, l)]; });
   } else if (instr.run == &run_wait_copies) {
-    wait(copies, w, instr, lanes);
+    const auto allowed = static_cast<std::uint64_t>(instr.immediate);
+    complete(copies, w, lanes, [&](const copy& each) {
+      return instr.immediate < 0 || each.group + allowed < copies.groups[each.thread];
+    });
+  } else if (instr.run == &run_copy_arrive) {
+    // The barrier publishes the copies to the threads that test its phase.
+    complete(copies, w, lanes, [](const copy&) { return true; });
   } else if (!copies.pending.empty() && access.site.use == race_site::role::access) {
     compare(copies, access);
   }
@@ -62,19 +65,18 @@ void copy_checker::start(block_copies& copies, warp& w, const instruction& instr
 }
 
 // A complete copy is a store by its thread.
-void copy_checker::wait(block_copies& copies, warp& w, const instruction& instr,
-                        lane_mask lanes) const {
+template <class Condition>
+void copy_checker::complete(block_copies& copies, warp& w, lane_mask lanes,
+                            Condition is_complete) const {
   std::erase_if(copies.pending, [&](const copy& each) {
     const std::uint32_t lane = each.thread % warp_size;
     if (each.thread / warp_size != w.index || !(lanes >> lane & 1)) return false;
-    const auto allowed = static_cast<std::uint64_t>(instr.immediate);
-    const bool is_complete =
-        instr.immediate < 0 || each.group + allowed < copies.groups[each.thread];
-    if (is_complete && launch_.races && each.end <= w.shared_bytes) {
+    if (!is_complete(each)) return false;
+    if (launch_.races && each.end <= w.shared_bytes) {
       const auto bytes = static_cast<std::uint32_t>(each.end - each.first);
       launch_.races->record_copy(w, *each.by, lane, w.shared + each.first, bytes);
     }
-    return is_complete;
+    return true;
   });
 }
 

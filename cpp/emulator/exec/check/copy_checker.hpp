@@ -44,13 +44,14 @@ class copy_checker {
   using finding_key = std::pair<const instruction*, const instruction*>;
 
   void start(block_copies& copies, warp& w, const instruction& instr, lane_mask lanes);
-  void wait(block_copies& copies, warp& w, const instruction& instr, lane_mask lanes) const;
+  template <class Condition>
+  void complete(block_copies& copies, warp& w, lane_mask lanes, Condition is_complete) const;
   void compare(const block_copies& copies, const warp_access& access);
   void add_finding(const warp& w, const instruction& instr, int lane, const copy& early,
                    std::uint64_t offset);
 
   const launch_state& launch_;
-  bool is_tracked_ = false;  // the launch has copies, and no barrier in memory completes them
+  bool is_tracked_ = false;  // the launch has copies
   std::unordered_map<const block_state*, block_copies> blocks_;
   std::map<finding_key, report::fault> findings_;
 };

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "emulator/exec/check/access_pattern.hpp"
+#include "emulator/exec/async/async.hpp"
+#include "emulator/exec/check/warp_access.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/state.hpp"
 
@@ -43,7 +44,8 @@ std::uint8_t launch_checks::concern_of(std::size_t n) const {
   if (races && site.use != role::none && site.use != role::copy) bits |= of_races;
   if (definedness && definedness->changes_memory(n)) bits |= of_definedness;
   if (accesses && access_recorder::is_recorded(site)) bits |= of_accesses;
-  if (copies && copies->is_tracked() && (is_access || site.use == role::copy)) bits |= of_copies;
+  const bool is_of_copies = is_access || site.use == role::copy || site.at->run == &run_copy_arrive;
+  if (copies && copies->is_tracked() && is_of_copies) bits |= of_copies;
   if (barriers && barrier_checker::is_recorded(site)) bits |= of_barriers;
   if (neighbors && neighbors->is_recorded(site, n)) bits |= of_neighbors;
   constexpr std::uint8_t with_patterns = of_races | of_definedness | of_accesses | of_neighbors;
@@ -92,10 +94,10 @@ void launch_checks::record(warp& w, const instruction& instr, lane_mask lanes) {
 }
 
 void launch_checks::record(const warp_access& access, std::uint32_t bits) {
+  if (bits & of_copies) copies->record(access);  // before the barrier that publishes copies
   if (bits & of_races) races->record(access);
   if (bits & of_definedness) definedness->record(access);
   if (bits & of_accesses) accesses->record(access);
-  if (bits & of_copies) copies->record(access);
   if (bits & of_barriers) barriers->record(access);
   if (bits & of_neighbors) neighbors->record(access);
 }

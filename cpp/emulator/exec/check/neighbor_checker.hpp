@@ -26,8 +26,8 @@ class neighbor_checker {
   bool is_recorded(const race_site& site, std::size_t number) const;
   // Call before lanes execute an instruction. Its frame must be active.
   void record(const warp_access& access);
-  // The same, for an access with a pattern inside the object of its pointer. Returns false for
-  // another access.
+  // This function does so for an access with a pattern inside the object of its pointer. It returns
+  // false for another access.
   bool pass(const warp_access& access) const;
 
   std::vector<report::fault> findings() const;

@@ -101,6 +101,11 @@ struct warp_order {
   // The state at the last fence: what a later strong write releases.
   std::uint32_t fenced = 0, fence_full = 0, fence_self = 0;
   scope fence_scope = scope::weak;
+  // The state at the last fence between proxies: segments of the warp before `proxied`, and what
+  // the warp knew of others, are before it.
+  std::uint32_t proxied = 0;
+  std::vector<std::uint32_t> proxied_warps;
+  std::shared_ptr<const clock> proxied_clock;
   // The writer that a strong load of a word has observed last.
   std::unordered_map<std::uint64_t, cell> observed;
 };
@@ -109,6 +114,8 @@ struct block_order {
   std::uint32_t number = 0;         // of the block in the launch
   std::uint32_t first = 0;          // its first segment
   std::uint32_t cluster_first = 0;  // the first segment of its cluster; 0: the block is alone
+  // Segments before this one precede a fence between proxies in any warp.
+  std::uint32_t proxied = 0;
   std::vector<warp_order> warps;
   struct arrivals {
     std::vector<lane_mask> waiting, passing;  // by warp: lanes at bar.sync, and at bar.arrive

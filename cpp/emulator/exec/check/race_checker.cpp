@@ -71,7 +71,7 @@ void race_checker::record(const warp_access& access) {
     case race_site::role::copy:
       return;
     case race_site::role::fence:
-      return order_.fence(order_of(access.view), access.view.index, access.site.reach);
+      return record_fence(access);
     case race_site::role::phase_barrier:
       return record_phase(access);
     case race_site::role::access:
@@ -80,6 +80,17 @@ void race_checker::record(const warp_access& access) {
     case race_site::role::warpgroup:
       if (access.lanes == all_lanes) record_matrix(access);
   }
+}
+
+void race_checker::record_fence(const warp_access& access) {
+  race::block_order& block = order_of(access.view);
+  race::warp_order& w = block.warps[access.view.index];
+  order_.fence(block, access.view.index, access.site.reach);
+  if (!access.site.is_between_proxies) return;
+  w.proxied = w.segment;
+  w.proxied_warps = w.warps;
+  w.proxied_clock = w.acquired;
+  block.proxied = std::max(block.proxied, w.full);
 }
 
 // Arrivals release and tests acquire, as accesses of the block.
@@ -182,6 +193,37 @@ void race_checker::record_copy(warp& w, const instruction& instr, std::uint32_t 
     now_.words[lane] = {cell, offset, true};
     shadow_.access(by, cell, std::min(bytes - done, 4u), lane);
   }
+}
+
+// Generic stores need a fence between proxies, in their warp or after a barrier, before the copy.
+void race_checker::record_source(warp& w, const instruction& instr, std::uint32_t lane,
+                                 const std::byte* from, std::uint32_t bytes) {
+  const bool is_own = from >= w.shared && from < w.shared + w.shared_bytes;
+  if (order_.segments.is_exhausted() || !is_own) return;
+  const race::block_order& block = order_of(w);
+  now_ = {&w, &instr, &site_of(w, instr)};
+  now_.lanes = 1u << lane;
+  for (std::uint32_t done = 0; done < bytes; done += 4) {
+    const auto address = reinterpret_cast<std::uint64_t>(from + done);
+    const cell writer = shadow_.writer_of(address);
+    const bool is_known = writer.kind() != cell_kind::split && writer.segment() >= block.first &&
+                          order_.segments.block_of(writer.segment()) == block.number;
+    if (!is_known || is_proxied(block, w, writer)) continue;
+    const race_site::role by = sites_[writer.site()].use;
+    if (by != race_site::role::access && by != race_site::role::rows) continue;
+    now_.words[lane] = {address, static_cast<std::uint64_t>(from + done - w.shared), true};
+    const race::conflict kind = race::conflict::proxies;
+    return add_finding({kind, writer.site(), number_of(*now_.site)}, writer, lane);
+  }
+}
+
+bool race_checker::is_proxied(const race::block_order& block, const warp& issuer,
+                              cell writer) const {
+  const std::uint32_t segment = writer.segment(), by = order_.segments.warp_of(segment);
+  if (segment < std::max(block.warps[by].proxied, block.proxied)) return true;
+  const race::warp_order& w = block.warps[issuer.index];
+  if (!w.proxied_warps.empty() && segment < w.proxied_warps[by]) return true;
+  return w.proxied_clock && w.proxied_clock->is_ordered(block.number, by, writer);
 }
 
 void race_checker::signal_copy(const warp& w, std::uint32_t lane, const std::byte* barrier) {

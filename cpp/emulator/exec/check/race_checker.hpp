@@ -31,13 +31,16 @@ class race_checker final : private race::conflict_listener {
   void begin(const block_state& block);
   // Call before lanes execute an instruction. Its frame must be active.
   void record(const warp_access& access);
-  // The same, for an access with a pattern that is not near an unordered one. Returns false for
-  // another access.
+  // This function does so for an access with a pattern whose cells need no comparison of clocks. It
+  // returns false for another access.
   bool pass(const warp_access& access);
   // Call when an asynchronous copy to shared memory counts as a store by a lane.
   void record_copy(warp& w, const instruction& instr, std::uint32_t lane, const std::byte* to,
                    std::uint32_t bytes);
-  // Call after that, if an mbarrier signals the copy.
+  // Call when a lane starts an asynchronous copy from shared memory by the async proxy.
+  void record_source(warp& w, const instruction& instr, std::uint32_t lane, const std::byte* from,
+                     std::uint32_t bytes);
+  // Call after `record_copy`, if an mbarrier signals the copy.
   void signal_copy(const warp& w, std::uint32_t lane, const std::byte* barrier);
   // Call when lanes arrive at a barrier, and when it opens.
   void arrive(const warp& w, std::uint32_t barrier, lane_mask lanes, bool waits);
@@ -76,6 +79,8 @@ class race_checker final : private race::conflict_listener {
   bool compare_halves(const warp_access& access);
   void record_matrix(const warp_access& access);
   void record_phase(const warp_access& access);
+  void record_fence(const warp_access& access);
+  bool is_proxied(const race::block_order& block, const warp& issuer, race::cell writer) const;
   void locate(lane_mask lanes);
   void compare();
   bool compare_half(race::accessor& by, std::uint32_t first, lane_mask lanes);

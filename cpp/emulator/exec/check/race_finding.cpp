@@ -27,6 +27,8 @@ const char* text_of(conflict kind) {
       return "write-write";
     case conflict::write_read:
       return "write-read";
+    case conflict::proxies:
+      return "store and asynchronous copy";
     case conflict::read_write:
       break;
   }
@@ -100,7 +102,12 @@ void race_checker::add_finding(const finding_key& key, std::optional<cell> first
   f.address = word.address;
   if (!word.is_shared) f.nearest = launch_.space.nearest(word.address);
   f.detail = text_of(std::get<0>(key));
-  if (first) {
+  if (first && std::get<0>(key) == conflict::proxies) {
+    f.access = report::access_kind::load;
+    f.earlier = describe(*first);
+    f.hint = "the copy reads by another proxy than the store: fence.proxy.async" +
+             line_of(*f.earlier) + ", before the barrier that leads to the copy";
+  } else if (first) {
     f.earlier = describe(*first);
     const bool is_same_warp = f.earlier->block_index == f.block_index &&
                               first->kind() != cell_kind::of_block &&

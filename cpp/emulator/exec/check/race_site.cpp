@@ -111,6 +111,7 @@ race_site make_race_site(const ptx::module& owner, const function_code& function
   } else if (use == memory_use::fence) {
     site.use = race_site::role::fence;
     site.reach = scope_of(m, scope::sys);
+    site.is_between_proxies = m.has(qualifier::proxy);
   }
   return site;
 }

@@ -28,6 +28,7 @@ struct race_site {
   role use = role::none;
   race::scope reach = race::scope::weak;  // of a strong access or a fence
   bool acquires = false, releases = false;
+  bool is_between_proxies = false;  // a fence
   access_shape shape{};
   const function_code* function = nullptr;
   const instruction* at = nullptr;

@@ -47,7 +47,7 @@ struct accessor {
   std::uint32_t limit() const { return is_shared ? clocks().full : order.segments.first(); }
 };
 
-enum class conflict : std::uint8_t { write_write, write_read, read_write };
+enum class conflict : std::uint8_t { write_write, write_read, read_write, proxies };
 
 // Receives accesses that race. `first` is the earlier access, `lane` the lane of the second.
 class conflict_listener {
@@ -65,12 +65,12 @@ class shadow {
   void access(const accessor& by, std::uint64_t address, std::uint32_t bytes, std::uint32_t lane);
   // Accesses of 16 lanes to 16 words in order, from `lane` on.
   void access_half(const accessor& by, std::uint64_t address, std::uint32_t lane);
-  // The same, for a whole line that no word splits, and that others accessed only before the limit,
-  // or read. Returns false, without a change, for another line.
+  // This function does so for a line that no word splits, and that others accessed only before the
+  // limit, or read. It returns false, without a change, for another line.
   bool pass_line(const accessor& by, std::uint64_t address, std::uint32_t lane);
   // A read of one word by a half of a warp.
   void read_uniform(const accessor& by, std::uint64_t address, std::uint32_t lane);
-  // The same, for a word that others wrote only before the limit.
+  // This function does so for a word that others wrote only before the limit.
   bool pass_uniform(const accessor& by, std::uint64_t address, std::uint32_t lane);
   // Returns the writer of a word, for strong reads that observe it.
   cell writer_of(std::uint64_t address);

@@ -21,6 +21,14 @@ template <cuda::thread_scope Scope> using reference = cuda::atomic_ref<int, Scop
 BARRIER = (
     "__shared__ barrier b; __shared__ int s[128]; if (t == 0) init(&b, 128); __syncthreads(); "
 )
+FENCE = 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); '
+STORE = (
+    "__shared__ alignas(16) int s[128]; s[t] = t; @ if (t == 0) { "
+    'asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 512;" '
+    ':: "l"(__cvta_generic_to_global(out)), "r"((unsigned)__cvta_generic_to_shared(s)) '
+    ': "memory"); asm volatile("cp.async.bulk.commit_group;"); '
+    'asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }'
+)
 CASES = {
     # barriers in memory
     "barrier_arrival_without_wait": Case(
@@ -131,6 +139,21 @@ CASES = {
         "p.consumer_release(); out[t] += s[127 - t];",
         "out[t] += s[127 - t]; p.consumer_release();", 1, 128,
     ),
+    "pipeline_of_a_block": Case(
+        "__shared__ alignas(16) int s[2][128]; __shared__ cuda::pipeline_shared_state<"
+        "cuda::thread_scope_block, 2> state; auto block = cg::this_thread_block(); "
+        "auto p = cuda::make_pipeline(block, &state); for (int i = 0; i < 3; ++i) { "
+        "p.producer_acquire(); cuda::memcpy_async(block, s[i % 2], out + 512, sizeof(s[0]), p); "
+        "p.producer_commit(); @ out[t] += s[i % 2][127 - t]; p.consumer_release(); }",
+        "", "p.consumer_wait();", 1, 128,
+    ),
+    # proxies
+    "bulk_store_without_a_fence": Case(
+        STORE, "__syncthreads();", FENCE + "__syncthreads();", 1, 128,
+    ),
+    "bulk_store_with_a_fence_of_one_thread": Case(
+        STORE, "if (t < 32) " + FENCE + "__syncthreads();", "__syncthreads(); " + FENCE, 1, 128,
+    ),
     # temporary storage
     "storage_used_again": Case(
         "using P = cub::BlockReduce<int, 128>; __shared__ typename P::TempStorage s; "
@@ -165,16 +188,5 @@ CASES = {
         "while (lock.exchange(1, cuda::memory_order_@)) {} *out += 1; "
         "lock.store(0, cuda::memory_order_release); }",
         "relaxed", "acquire", 2, 128,
-    ),
-}  # fmt: skip
-CORRECT = {
-    "pipeline_of_a_block": Case(
-        "__shared__ alignas(16) int s[2][128]; __shared__ cuda::pipeline_shared_state<"
-        "cuda::thread_scope_block, 2> state; auto block = cg::this_thread_block(); "
-        "auto p = cuda::make_pipeline(block, &state); for (int i = 0; i < 3; ++i) { "
-        "p.producer_acquire(); cuda::memcpy_async(block, s[i % 2], out + 512, sizeof(s[0]), p); "
-        "p.producer_commit(); p.consumer_wait(); out[t] += s[i % 2][127 - t]; "
-        "p.consumer_release(); }",
-        "", "", 1, 128,
     ),
 }  # fmt: skip

@@ -85,7 +85,7 @@ class Task:
 
 
 class Summary:
-    """What the runs have reported, by mistake."""
+    """The reports of the runs, by mistake."""
 
     def __init__(self):
         self.runs, self.reports, self.failures, self.results = {}, {}, {}, {}

@@ -49,8 +49,8 @@ class init_checker {
   void begin(block_state& block) const;
   // Call before lanes execute an instruction. Its frame must be active.
   void record(const warp_access& access);
-  // The same, for a load of written bytes or a store, with a pattern. Call it if all values are
-  // defined. Returns false for another access.
+  // This function does so for a load of written bytes or a store, with a pattern, if all values are
+  // defined. It returns false for another access.
   bool pass(const warp_access& access) const;
   // Returns whether an instruction needs `record` even if all values in registers are defined.
   bool changes_memory(std::size_t number) const;
