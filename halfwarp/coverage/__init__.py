@@ -3,6 +3,7 @@
 
 import os
 import sys
+from importlib import import_module
 
 _recorder = None
 
@@ -16,8 +17,10 @@ def start():
     if _recorder is not None and _recorder.collector is measurement._collector:
         return
     try:
-        from halfwarp.coverage import numba_lines, recorder, reporters
-
+        # By name: these modules import the packages that call this function.
+        recorder, numba_lines, reporters = (
+            import_module(f"{__name__}.{name}") for name in ("recorder", "numba_lines", "reporters")
+        )
         reporters.install()
         stop()
         _recorder = recorder.Recorder(measurement)
