@@ -40,8 +40,8 @@ def test_random_sequences_are_equal_to_numpy(launch, seed):
 
 @pytest.mark.parametrize("phase", ["before", "joined", "enqueued", "between", "split"])
 def test_the_end_of_a_process_is_an_error_of_the_others(launch, phase):
-    limit = 3 if phase == "before" else 60
-    outcomes = launch(3, "killed.py", phase, nccl_limit=limit)
+    options = {"nccl_limit": 3} if phase == "before" else {}
+    outcomes = launch(3, "killed.py", phase, **options)
     assert outcomes[1][0] == -9
     for code, output, errors in (outcomes[0], outcomes[2]):
         assert code == 0 and output.startswith("error "), output + errors[-4000:]
