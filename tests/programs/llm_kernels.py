@@ -4,7 +4,8 @@
 Run: ``python -m tests.programs.llm_kernels FOLDER [NAME]...``. The folder is a checkout of
 github.com/karpathy/llm.c; a missing one is cloned. Needs nvcc, and the package nvidia-cublas, whose
 header all programs include. Each program compares its kernels with a computation on the CPU. The
-sizes of the arrays are reduced. Programs that call cuBLAS, cuDNN or NCCL are left out.
+sizes of the arrays are reduced, to multiples of all blocks. Programs that call cuBLAS, cuDNN or
+NCCL are left out.
 """
 
 from __future__ import annotations
@@ -37,16 +38,18 @@ KERNELS = {  # program -> number of its kernels
     "residual_forward": 2,
     "softmax_forward": 8,
 }
-SIZES = {"B": 2, "T": 64, "C": 256, "V": 1031, "OC": 512, "num_parameters": 4096}
+SIZES = {"B": 8, "T": 128, "C": 256, "V": 1031, "OC": 512, "num_parameters": 4096}
 OPTIONS = "-O3", "--use_fast_math", "-std=c++17", "-arch=sm_90", "-w", "-cudart=shared"
 TIME_LIMIT = 150
 
 
-def reduced(source: str) -> str:
-    """The source with smaller arrays and one repetition of each measurement."""
+def reduced(source: str, common: str) -> str:
+    """The source with smaller arrays, one repetition of each measurement, and without cuBLAS."""
     for name, size in SIZES.items():
-        source = re.sub(rf"((?:int|long|size_t) {name} = )[^;]+;", rf"\g<1>{size};", source)
-    return re.sub(r"(repeat_times = )\d+", r"\g<1>1", source)
+        source = re.sub(rf"((?:int|long|int64_t) {name} = )[^;]+;", rf"\g<1>{size};", source)
+    source = re.sub(r"(repeat_times = )\d+", r"\g<1>1", source)
+    common = re.sub(r"^ *cublasCheck\(.*\n", "", common, flags=re.M)
+    return source.replace('#include "common.h"', common)
 
 
 def build(folder: Path, name: str, nvcc: str, cublas: Path) -> Path:
@@ -54,26 +57,22 @@ def build(folder: Path, name: str, nvcc: str, cublas: Path) -> Path:
     program = folder / f"{name}_reduced"
     if not program.exists():
         source = program.with_suffix(".cu")
-        source.write_text(reduced((folder / f"{name}.cu").read_text("utf-8")), "utf-8")
-        linked = f"-I{cublas / 'include'}", f"-L{library_folder()}", f"-L{cublas / 'lib'}"
-        libraries = "-Xlinker=--as-needed", "-l:libcublas.so.13", "-l:libcublasLt.so.13"
+        texts = [(folder / file).read_text("utf-8") for file in (f"{name}.cu", "common.h")]
+        source.write_text(reduced(*texts), "utf-8")
+        paths = f"-I{cublas}", f"-L{library_folder()}"
         subprocess.run(
-            [nvcc, *OPTIONS, source.name, *linked, *libraries, "-o", program.name],
-            cwd=folder,
-            check=True,
+            [nvcc, *OPTIONS, source.name, *paths, "-o", program.name], cwd=folder, check=True
         )
     return program
 
 
-def run(program: Path, kernel: int, cublas: Path) -> str:
+def run(program: Path, kernel: int) -> str:
     """Run one kernel of a program, and return its verdict."""
     command = [sys.executable, "-m", "cuda.core.emulation", "exec", f"./{program.name}"]
-    environment = os.environ | {"LD_LIBRARY_PATH": str(cublas / "lib")}
     try:
         done = subprocess.run(
             [*command, str(kernel)],
             cwd=program.parent,
-            env=environment,
             capture_output=True,
             text=True,
             timeout=TIME_LIMIT,
@@ -92,7 +91,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="a checkout of llm.c")
     parser.add_argument("names", nargs="*", help="programs; by default all")
     parser.add_argument("--nvcc", default=os.environ.get("HALFWARP_NVCC") or shutil.which("nvcc"))
-    parser.add_argument("--cublas", type=Path, required=True, help="has include/ and lib/")
+    parser.add_argument("--cublas", type=Path, required=True, help="the folder with cublas_v2.h")
     chosen = parser.parse_intermixed_args()
     if not chosen.nvcc:
         parser.error("there is no nvcc")
@@ -102,7 +101,7 @@ def main() -> int:
     for name in chosen.names or KERNELS:
         program = build(chosen.folder.resolve() / "dev" / "cuda", name, chosen.nvcc, chosen.cublas)
         for kernel in range(1, KERNELS[name] + 1):
-            verdicts.append(run(program, kernel, chosen.cublas))
+            verdicts.append(run(program, kernel))
             print(f"{name:30} {kernel}  {verdicts[-1]}", flush=True)
     print(f"{verdicts.count('right')} of {len(verdicts)} are right")
     return 0 if set(verdicts) == {"right"} else 1
