@@ -69,6 +69,7 @@ class Function:
     in_python: bool = True  # False: for cimport only
     wraps_callback: bool = False  # a trampoline calls the callback
     body: str | None = None  # name of handwritten C++ steps
+    sentence: str = ""  # what it does
     doc: str = ""
     overloads: list[str] = field(default_factory=list)  # further signatures for the stub
     is_corrected: bool = False  # an override replaces a role of the heuristics

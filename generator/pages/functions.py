@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..descriptions import phrase_of
 from ..emit.stubs import writer_of
 from ..model import Function, Library
 from .text import directive, escaped, paged, plain_type
@@ -29,9 +30,19 @@ def name_of(function: Function) -> str:
     return function.python_name or function.name
 
 
+def origin_of(function: Function) -> str:
+    """The C function, and the first release that has it."""
+    what = "Inline" if "inline" in function.flags else "C"
+    since = f", CUDA {function.since} or newer" if function.since else ""
+    return f"{what} function ``{function.c_name}`` of ``{function.header}``{since}."
+
+
 def entry(writer, function: Function) -> str:
     *variants, plain = writer.signatures(function)
-    lines = [escaped(function.doc), ""]
+    lines = [escaped(function.doc), "", origin_of(function), ""]
+    arguments = [param for param in function.params if param.kind.is_argument]
+    lines += [f":param {param.name}: {phrase_of(param)}" for param in arguments]
+    lines += [""]
     lines += [f"Also ``{plain_type(variant)}``.\n" for variant in variants]
     if not function.releases_gil:
         lines += ["Keeps the GIL: it returns at once."]

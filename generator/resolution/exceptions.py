@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from ..classify import split_type
 from ..decisions import Decisions, EnumNames, FunctionDecision
+from ..descriptions import sentence_of
 from ..facts import FactFunction
 from ..kinds import Kind
 from ..model import Enum, Function, Param
@@ -32,6 +33,7 @@ def make_function(
     function.python_name = name
     function.py = [p.name for p in params if p.kind.is_argument]
     function.returns = outputs(params, fact.ret, decisions)
+    function.sentence = sentence_of(function)
     function.doc = decided.doc or describe(function)
     return function
 
@@ -43,11 +45,11 @@ def outputs(params: list[Param], ret: str, decisions: Decisions) -> list[str]:
 
 
 def describe(function: Function) -> str:
-    """The documentation of a function: its outputs and its C function."""
+    """The documentation of a function: what it does, and its outputs."""
     result = ", ".join(function.returns) or "None"
     if len(function.returns) > 1:
         result = f"({result})"
-    return f"Returns {result}. C function {function.c_name} of {function.header}."
+    return f"{function.sentence} Returns {result}.".lstrip()
 
 
 def param(fact, p, types, decisions: Decisions, decided: FunctionDecision) -> Param:

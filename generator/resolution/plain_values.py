@@ -12,6 +12,7 @@ import re
 from .. import releases
 from ..classify import split_type
 from ..decisions import Decisions, FunctionDecision
+from ..descriptions import sentence_of
 from ..facts import FactFunction, Facts
 from ..kinds import Kind
 from ..model import Function, Param
@@ -152,6 +153,7 @@ def make_function(
     function.returns = outputs(params, fact.ret, decisions)
     if decided.code_is_result:
         function.returns, function.returns_code = ["result"], False
+    function.sentence = sentence_of(function)
     function.doc = decided.doc or describe(function)
     counts = {p.c_name for p in params if p.kind.is_a("none", "count")}
     if any(p.kind.is_a("out", "array") and p.aux in counts for p in params):

@@ -7,6 +7,7 @@ import re
 
 from .. import releases
 from ..decisions import Decisions, FunctionDecision
+from ..descriptions import sentence_of
 from ..facts import FactConstant, FactFunction, Facts
 from ..model import Enum, Function, Library, Param
 from . import exceptions, plain_values
@@ -136,19 +137,18 @@ def make_function(
     function.python_name = fact.name
     function.returns = outputs(params, fact.ret, decisions)
     function.wraps_callback = decided.wraps_callback
+    function.sentence = sentence_of(function)
     function.doc = decided.doc or describe(function, decisions)
     return function
 
 
 def describe(function: Function, decisions: Decisions) -> str:
-    """The documentation of a function: its outputs and its C function."""
+    """The documentation of a function: what it does, and its outputs."""
     if "inline" in function.flags and "object" in function.returns:
-        return f"Returns a {function.ret}. Inline function {function.c_name} of {function.header}."
+        return f"{function.sentence} Returns a {function.ret}.".lstrip()
     names = [function.ret if n == "object" else n for n in function.returns if n != "err"]
     result = ", ".join([decisions.result_enum, *names])
-    origin = f"C function {function.c_name} of {function.header}"
-    needs = f", CUDA {function.since} or newer" if function.since else ""
-    return f"Returns ({result}). {origin}{needs}."
+    return f"{function.sentence} Returns ({result}).".lstrip()
 
 
 def python_parameters(params: list[Param]) -> list[str]:

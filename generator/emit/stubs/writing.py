@@ -92,9 +92,8 @@ class Writer:
 
     def routine(self, function: Function, head: str) -> str:
         """A signature with the documentation."""
-        if not function.doc:
-            return f"{head}: ..."
-        return f"{head}:\n{indent(docstring(function.doc), INDENT)}"
+        text = function.sentence or function.doc
+        return f"{head}:\n{indent(docstring(text), INDENT)}" if text else f"{head}: ..."
 
     def overloaded(self, function: Function, name: str, heads: list[str]) -> str:
         """All signatures of a function, the general one last."""

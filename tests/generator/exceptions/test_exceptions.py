@@ -161,7 +161,7 @@ def test_the_documentation_names_the_outputs(name):
         if library.raises and function.name not in written:
             outputs = ", ".join(function.returns) or "None"
             outputs = f"({outputs})" if len(function.returns) > 1 else outputs
-            assert function.doc.startswith(f"Returns {outputs}. C function "), function.name
+            assert function.doc == f"{function.sentence} Returns {outputs}.", function.name
 
 
 def test_guards_survive_the_round_trip(tmp_path):
