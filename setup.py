@@ -29,7 +29,7 @@ from build_support import (  # noqa: E402
 from build_support.make import make  # noqa: E402
 from build_support.parts import GENERATED, PARTS  # noqa: E402
 from build_support.terminal import terminal  # noqa: E402
-from build_support.wheels import normal  # noqa: E402
+from build_support.wheels import normal, sbom  # noqa: E402
 from halfwarp import archive  # noqa: E402
 from halfwarp.progress import progress  # noqa: E402
 
@@ -191,13 +191,14 @@ class Build(build_ext):
 
 
 class Wheel(bdist_wheel):
-    """Compresses the wheel as well as the format allows."""
+    """Adds the list of contents, and compresses the wheel as well as the format allows."""
 
     def run(self):
         super().run()
         epoch = normal.epoch_of(ROOT)
         for *_, path in self.distribution.dist_files:
-            normal.write_wheel(Path(path), normal.read_wheel(Path(path)), epoch)
+            files = sbom.added(normal.read_wheel(Path(path)), ROOT / "pyproject.toml")
+            normal.write_wheel(Path(path), files, epoch)
 
 
 COMMANDS = {"bdist_wheel": Wheel, "build_ext": Build, "build_py": CollectFiles}

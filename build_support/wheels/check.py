@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 
-from . import normal
+from . import normal, sbom
 
 MEBIBYTE = 1 << 20
 LIMITS = {"wheel": 4 * MEBIBYTE, "installed": 12 * MEBIBYTE}
@@ -133,6 +133,8 @@ def wrong_metadata(text: str, files: Mapping[str, bytes], root: Path) -> Iterato
     included = [name for name in files if ".dist-info/licenses/" in name]
     if sorted(license_files) != sorted(name.partition("/licenses/")[2] for name in included):
         yield f"metadata: license files {license_files}, and the wheel has {included}"
+    if not any(name.endswith(f".dist-info/{sbom.NAME}") for name in files):
+        yield f"metadata: no {sbom.NAME}"
     notice = b"".join(files[name] for name in included if name.endswith("/NOTICE")).decode()
     for archive in re.findall(r'"(lib\w+\.a)"', (root / "build_support" / "parts.py").read_text()):
         if archive not in notice:

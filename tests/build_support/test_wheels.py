@@ -4,6 +4,7 @@
 import csv
 import gzip
 import io
+import json
 import os
 import platform
 import shutil
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from build_support.wheels import build, check, normal, trial
+from build_support.wheels import build, check, normal, sbom, trial
 
 ROOT = Path(__file__).resolve().parents[2]
 EPOCH = 1_700_000_000
@@ -40,6 +41,7 @@ SOUND = {
     f"{INFO}/RECORD": b"",
     f"{INFO}/licenses/LICENSE": b"the license",
     f"{INFO}/licenses/NOTICE": b"linked with libcudart_static.a",
+    f"{INFO}/{sbom.NAME}": sbom.text(METADATA, ROOT / "pyproject.toml"),
 }
 
 
@@ -52,6 +54,20 @@ def written_wheel(folder, files=SOUND, platform=TAG):
 def problems(folder, files):
     pytest.importorskip("elftools", reason="auditwheel is not installed")
     return list(check.problems(written_wheel(folder, files), ROOT))
+
+
+def test_the_list_of_contents_names_what_is_not_ours():
+    document = json.loads(sbom.text(METADATA, ROOT / "pyproject.toml"))
+    assert document["metadata"]["component"]["purl"] == "pkg:pypi/halfwarp@0.1.0"
+    named = {each["name"]: each["version"] for each in document["components"]}
+    assert named == {"nvidia-cuda-runtime": "13.5.*", "Cython": ">=3.3,<3.4"}
+
+
+def test_a_list_of_contents_is_added_to_a_wheel(tmp_path):
+    name = f"{INFO}/{sbom.NAME}"
+    without = {key: data for key, data in SOUND.items() if key != name}
+    assert sbom.added(without, ROOT / "pyproject.toml") == SOUND
+    assert any(sbom.NAME in each for each in problems(tmp_path, without))
 
 
 def test_the_order_of_files_does_not_matter(tmp_path):

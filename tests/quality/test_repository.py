@@ -77,7 +77,7 @@ def simple_commands(line):
 
 
 def test_there_are_workflows(workflows):
-    assert {"docs.yml", "release.yml", "test.yml", "wheels.yml"} == set(workflows)
+    assert {"codeql.yml", "docs.yml", "release.yml", "test.yml", "wheels.yml"} == set(workflows)
 
 
 def test_workflows_have_limits_and_few_rights(workflows):
@@ -88,10 +88,25 @@ def test_workflows_have_limits_and_few_rights(workflows):
     assert [name for name, job in jobs if "timeout-minutes" not in job] == []
 
 
-def test_actions_have_a_fixed_version(workflows):
-    steps = [step for _, job in jobs_of(workflows) for step in job.get("steps", [])]
-    uses = [step["uses"] for step in steps if "uses" in step]
-    assert uses and [each for each in uses if not re.search(r"@(v\d+|release/v\d+)$", each)] == []
+def test_actions_are_pinned_by_commit(root):
+    """A tag can move; the comment names it. PyPA publishes its action as a branch only."""
+    texts = [path.read_text() for path in (root / ".github" / "workflows").glob("*.yml")]
+    uses = [line for text in texts for line in re.findall(r"uses: (?!\./)(.*)", text)]
+    pinned = re.compile(r"[\w/-]+@[0-9a-f]{40} # v\d+(\.\d+)+")
+    others = {each for each in uses if not pinned.fullmatch(each)}
+    assert len(uses) > 10 and others == {"pypa/gh-action-pypi-publish@release/v1"}
+
+
+def test_one_commit_of_each_action_is_used(root):
+    texts = [path.read_text() for path in (root / ".github" / "workflows").glob("*.yml")]
+    pins = {pin for text in texts for pin in re.findall(r"uses: ([\w-]+/[\w-]+)\S*@(\S+)", text)}
+    assert len({action for action, _ in pins}) == len(pins)
+
+
+def test_dependabot_proposes_updates_of_actions_and_packages(root):
+    config = yaml.safe_load((root / ".github" / "dependabot.yml").read_text())
+    proposed = {each["package-ecosystem"] for each in config["updates"]}
+    assert proposed == {"github-actions", "pip"}
 
 
 def test_commands_of_workflows_exist(root, workflows):
@@ -127,11 +142,17 @@ def test_wheels_are_built_for_each_supported_python(project, workflows):
 
 
 def test_only_the_publishing_job_may_request_a_token(workflows):
-    asking = [(n, j["environment"]) for n, j in jobs_of(workflows) if "permissions" in j]
-    assert asking == [("release.yml", "pypi")]
+    asking = {n: j["permissions"] for n, j in jobs_of(workflows) if "permissions" in j}
+    assert asking == {
+        "codeql.yml": {"contents": "read", "security-events": "write"},
+        "release.yml": {"id-token": "write", "attestations": "write"},
+    }
     publish = workflows["release.yml"]["jobs"]["publish"]
-    assert publish["permissions"] == {"id-token": "write"}
-    assert publish["steps"][-1]["uses"].startswith("pypa/gh-action-pypi-publish@")
+    assert publish["environment"] == "pypi"
+    *_, attest, upload = publish["steps"]
+    assert attest["uses"].startswith("actions/attest-build-provenance@")
+    assert upload["uses"].startswith("pypa/gh-action-pypi-publish@")
+    assert upload["with"]["attestations"] is True
     assert "secrets" not in str(workflows["release.yml"])  # a trusted publisher needs none
 
 

@@ -49,7 +49,9 @@ def machine_in(folder, name="0", **instead):
     return Machine(folder, folder / "jobs" / name, folder / "artifacts", {}, instead)
 
 
-@pytest.mark.parametrize("name", ["docs.yml", "release.yml", "test.yml", "wheels.yml"])
+@pytest.mark.parametrize(
+    "name", ["codeql.yml", "docs.yml", "release.yml", "test.yml", "wheels.yml"]
+)
 def test_each_workflow_can_be_run_here(root, name):
     """Each construct is supported, each action has a stand-in, and the shells can parse the
     scripts."""
