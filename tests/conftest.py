@@ -95,15 +95,6 @@ def pytest_collection_modifyitems(config, items):
         item.add_marker(pytest.mark.skip(reason=f"{NEEDS_GPU}{mark.args[0]}"))
 
 
-def pytest_collection_finish(session):
-    """Exclude what exists now from collections of garbage, each of which would take half a second.
-
-    Tests and checks collect thousands of times, and 17,000 tests have some million objects.
-    """
-    gc.collect()
-    gc.freeze()
-
-
 def check_names(items):
     """Refuse names that contain an address: processes with the same tests must agree on them."""
     unstable = [item.nodeid for item in items if " at 0x" in item.nodeid]
@@ -272,8 +263,19 @@ _at_file_start = pytest.StashKey()
 def pytest_runtest_protocol(item, nextitem):
     """Check that each file frees what it allocates on the device, so that files are independent."""
     if item.config.stash.get(_at_file_start, None) is None:
+        exclude_existing_objects()
         item.config.stash[_at_file_start] = _DeviceUse()
     return (yield)
+
+
+def exclude_existing_objects():
+    """Exclude what exists before a file from its collections of garbage.
+
+    Each would take up to half a second: 17,000 tests and their reports have a million objects, and
+    files collect thousands of times.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def check_file(config, path):

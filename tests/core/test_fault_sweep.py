@@ -4,7 +4,6 @@
 `test_fault_injection.py` sweeps devices, contexts, streams and events.
 """
 
-import gc
 from contextlib import ExitStack
 
 import numpy as np
@@ -305,15 +304,6 @@ def cleanup_messages(capfd):
     lines = capfd.readouterr().err.splitlines()
     allowed = ("halfwarp: ", "Warning: ", "emulator: ")
     assert [line for line in lines if not line.startswith(allowed)] == []
-
-
-@pytest.fixture(autouse=True)
-def fast_collection():
-    """Exclude existing objects from the collection that follows each run."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.mark.parametrize("error", ERRORS)

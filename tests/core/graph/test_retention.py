@@ -4,6 +4,7 @@
 import ctypes
 import gc
 import threading
+import time
 import weakref
 
 import numpy as np
@@ -13,6 +14,8 @@ from cuda.core.graph import GraphDefinition
 from cuda.core.utils import StridedMemoryView
 
 from .conftest import ONE
+
+PATIENCE = 30  # seconds that a thread of the driver may take on a busy machine
 
 
 class TrackedResource(MemoryResource):
@@ -42,16 +45,16 @@ def memory(device):
 
 @pytest.fixture
 def settled(emulation):
-    """Return a function that waits until driver threads have freed all but some addresses."""
+    """Return a function that waits until driver threads have freed all but some allocations."""
 
-    def settle(resource, live=()):
-        for _ in range(100):
+    def settle(resource, count=0):
+        deadline = time.monotonic() + PATIENCE
+        while len(resource.live) != count and time.monotonic() < deadline:
             gc.collect()
             emulation.settle()
             ctypes.pythonapi.Py_MakePendingCalls()
-            if list(resource.live) == list(live):
-                return True
-        return False
+            time.sleep(0.001)
+        return len(resource.live) == count
 
     return settle
 
@@ -213,7 +216,7 @@ def test_operands_added_later_are_not_retained_by_earlier_executables(device, ad
     first.close()
     second.close()
     del graph
-    assert settled(memory, [address])
+    assert settled(memory, 1) and address in memory.live
     executable.close()
     assert settled(memory)
 
@@ -273,7 +276,7 @@ def test_an_update_releases_the_old_operands(device, add, memory, stream, settle
     first.close()
     second.close()
     del graph, other
-    assert settled(memory, [address])
+    assert settled(memory, 1) and address in memory.live
     executable.launch(stream)
     stream.sync()
     assert number.value == 1
@@ -453,12 +456,7 @@ def test_interleaved_captures_retain_their_own_operands(device, add, memory, str
         launch(builder, ONE, add, buffer, 1)
         buffer.close()
     first.end_building().close()
-    for _ in range(100):
-        gc.collect()
-        ctypes.pythonapi.Py_MakePendingCalls()
-        if len(memory.live) == 2:
-            break
-    assert len(memory.live) == 2
+    assert settled(memory, 2)
     graph = second.end_building().complete()
     second.close()
     graph.launch(stream)
@@ -501,12 +499,7 @@ def test_a_node_is_destroyed_while_the_operands_of_another_are_retained(
     stream.sync()
     assert [number.value for number in numbers[1:]] == [1, 1]
     later.destroy()
-    for _ in range(100):
-        gc.collect()
-        ctypes.pythonapi.Py_MakePendingCalls()
-        if len(memory.live) == 1:
-            break
-    assert len(memory.live) == 1
+    assert settled(memory, 1)
     del graph, node, later
     assert settled(memory)
 
