@@ -42,8 +42,8 @@ def text(metadata: str, pyproject: Path) -> bytes:
 def required(pyproject: str) -> Mapping[str, str]:
     """Map each requirement of the build to the versions that it may have."""
     table = re.search(r"^requires = \[(.*?)^\]", pyproject, re.M | re.S)[1]
-    found = re.findall(r'"([\w-]+)([<>=!~][^"]*)"', table)
-    return {package.lower(): bound.removeprefix("==") for package, bound in found}
+    pairs = re.findall(r'"([\w-]+)([<>=!~][^"]*)"', table)
+    return {package.lower(): bound.removeprefix("==") for package, bound in pairs}
 
 
 def component(kind: str, name: str, version: str, license: str) -> dict:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One sentence for each function of the low layer and for each of its parameters, by family."""
+"""Describes each function and each parameter of the low layer in one sentence, by family."""
 
 from .functions import sentence_of
 from .parameters import phrase_of

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a function does, from its name: a sentence of its own, of its family, or of its verb."""
+"""Describes a function from its name: by a sentence of its own, of its family, or of its verb."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ ENDINGS = (  # endings of names -> endings of sentences
 
 
 def sentence_of(function: Function) -> str:
-    """What the function does, in one sentence; empty if its name has no known verb."""
+    """Return a sentence that says what the function does; empty if its name has no known verb."""
     name = PREFIX.sub("", re.sub(r"_v\d+$", "", function.name))
     own = SENTENCES.get(function.name) or SENTENCES.get(name)
     return own or family_sentence(name) or verb_sentence(name)
@@ -148,8 +148,8 @@ def verb_sentence(name: str) -> str:
         if pattern.search(name):
             name, end = pattern.sub("", name), words
             break
-    subject, rest = subject_of(name)
-    verb, thing = verb_of(rest)
+    subject, tail = subject_of(name)
+    verb, thing = verb_of(tail)
     if not verb or not (subject or thing):
         return ""
     if not thing:
@@ -166,13 +166,13 @@ def verb_sentence(name: str) -> str:
 def subject_of(name: str) -> tuple[str, str]:
     """The words for the longest known beginning, and the remainder, which begins with a verb."""
     for length in range(len(name), 0, -1):
-        rest = name[length:]
-        if name[:length] in SUBJECTS and (not rest or split(rest)[0] in VERBS):
-            return SUBJECTS[name[:length]], rest
+        tail = name[length:]
+        if name[:length] in SUBJECTS and (not tail or split(tail)[0] in VERBS):
+            return SUBJECTS[name[:length]], tail
     return "", name
 
 
-def verb_of(rest: str) -> tuple[str, str]:
+def verb_of(tail: str) -> tuple[str, str]:
     """The verb, empty if it is unknown, and the words of its object."""
-    first, *others = split(rest) or [""]
+    first, *others = split(tail) or [""]
     return VERBS.get(first, ""), text_of(others)

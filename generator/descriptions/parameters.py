@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a parameter is, from its name, its kind and its C type."""
+"""Describes a parameter from its name, its kind and its C type."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HUNGARIAN = re.compile(r"^(?:ph|pp|p|h)(?=[A-Z])|(?:_out|Out|_p)$")
 
 
 def phrase_of(param: Param) -> str:
-    """What an argument is, in one sentence."""
+    """Return a sentence that says what an argument is."""
     kind = param.kind
     if kind.is_a("inout", "count"):
         return "Most elements to return."
@@ -43,7 +43,7 @@ def details(param: Param) -> str:
 
 
 def words_of(param: Param) -> str:
-    """The words of the name; those of the handle's type where the name says less."""
+    """The words of the name, or of the type of a handle whose name says less."""
     parts = [part.lower() for part in split(HUNGARIAN.sub("", param.c_name))]
     words = " ".join(PHRASES["words"].get(part, part) for part in parts)
     if param.kind.shape == "handle" and (len(words) < 4 or words in PHRASES["short"]):

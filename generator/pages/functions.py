@@ -32,9 +32,9 @@ def name_of(function: Function) -> str:
 
 def origin_of(function: Function) -> str:
     """The C function, and the first release that has it."""
-    what = "Inline" if "inline" in function.flags else "C"
+    kind = "Inline" if "inline" in function.flags else "C"
     since = f", CUDA {function.since} or newer" if function.since else ""
-    return f"{what} function ``{function.c_name}`` of ``{function.header}``{since}."
+    return f"{kind} function ``{function.c_name}`` of ``{function.header}``{since}."
 
 
 def entry(writer, function: Function) -> str:

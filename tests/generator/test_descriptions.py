@@ -21,7 +21,7 @@ def functions():
 
 
 def is_sentence(text):
-    """Whether it is one sentence of known words: nothing of a name is left in it."""
+    """Return whether it is one sentence of known words, without a part of a C name."""
     plain = re.sub(r"``\w+``", "type", text)
     names = set(re.findall(r"\w*[a-z_][A-Z_]\w*", plain)) - NAMES
     is_one = re.fullmatch(r"[A-Zv][^.]*\.", plain) and not re.search(r"  | [,.]", plain)
