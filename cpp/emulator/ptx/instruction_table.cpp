@@ -632,104 +632,6 @@ constexpr bool is_complete() {
 }
 static_assert(is_complete());
 
-// A word or type of an instruction that came after the instruction. Both must be present.
-struct later_form {
-  opcode name;
-  qualifier word;    // unknown: any
-  scalar_type type;  // none: any
-  since first;
-  bool is_vector = false;
-};
-constexpr auto no_word = qualifier::unknown;
-constexpr auto no_type = scalar_type::none;
-constexpr later_form later_forms[] = {
-    {opcode::add, no_word, scalar_type::f16, {42, 53}},
-    {opcode::add, no_word, scalar_type::f16x2, {42, 53}},
-    {opcode::add, no_word, scalar_type::f32x2, {86, 100}},
-    {opcode::add, no_word, scalar_type::bf16, {78, 90}},
-    {opcode::add, no_word, scalar_type::bf16x2, {78, 90}},
-    {opcode::atom, q::add, scalar_type::f64, {50, 60}},
-    {opcode::atom, no_word, scalar_type::b128, {83, 90}},
-    {opcode::atom, no_word, no_type, {81, 90}, true},
-    {opcode::cp, q::cp_mask, no_type, {86, 100}},
-    {opcode::cp, q::tile_gather4, no_type, {86, 100}},
-    {opcode::cp, q::tile_scatter4, no_type, {86, 100}},
-    {opcode::cp, q::L2_64B, no_type, {74, 80}},
-    {opcode::cp, q::L2_128B, no_type, {74, 80}},
-    {opcode::cp, q::L2_256B, no_type, {74, 80}},
-    {opcode::cp, q::L2_cache_hint, no_type, {74, 80}},
-    {opcode::cvt, no_word, scalar_type::bf16, {70, 80}},
-    {opcode::cvt, no_word, scalar_type::bf16x2, {70, 80}},
-    {opcode::cvt, no_word, scalar_type::tf32, {70, 80}},
-    {opcode::cvt, q::rn, scalar_type::tf32, {78, 90}},
-    {opcode::cvt, q::rz, scalar_type::tf32, {78, 90}},
-    {opcode::cvt, no_word, scalar_type::e4m3x2, {78, 89}},
-    {opcode::cvt, no_word, scalar_type::e5m2x2, {78, 89}},
-    {opcode::cvt, no_word, scalar_type::e2m1x2, {86, 100}},
-    {opcode::cvt, no_word, scalar_type::e2m3x2, {86, 100}},
-    {opcode::cvt, no_word, scalar_type::e3m2x2, {86, 100}},
-    {opcode::cvt, no_word, scalar_type::ue8m0x2, {86, 100}},
-    {opcode::fence, q::async, no_type, {80, 90}},
-    {opcode::fence, q::mbarrier_init, no_type, {80, 90}},
-    {opcode::fence, q::proxy, no_type, {75, 70}},
-    {opcode::fence, q::tensormap_generic, no_type, {83, 90}},
-    {opcode::fma, no_word, scalar_type::bf16, {70, 80}},
-    {opcode::fma, no_word, scalar_type::bf16x2, {70, 80}},
-    {opcode::fma, no_word, scalar_type::f16, {42, 53}},
-    {opcode::fma, no_word, scalar_type::f16x2, {42, 53}},
-    {opcode::fma, no_word, scalar_type::f32x2, {86, 100}},
-    {opcode::mbarrier, q::complete_tx, no_type, {80, 90}},
-    {opcode::mbarrier, q::expect_tx, no_type, {80, 90}},
-    {opcode::mbarrier, q::parity, no_type, {71, 80}},
-    {opcode::mma, q::and_, no_type, {71, 80}},
-    {opcode::mma, q::m16n8k128, no_type, {70, 80}},
-    {opcode::mma, q::m16n8k16, no_type, {70, 80}},
-    {opcode::mma, q::m16n8k16, scalar_type::f64, {78, 90}},
-    {opcode::mma, q::m16n8k256, no_type, {70, 80}},
-    {opcode::mma, q::m16n8k32, no_type, {70, 80}},
-    {opcode::mma, q::m16n8k4, no_type, {70, 80}},
-    {opcode::mma, q::m16n8k4, scalar_type::f64, {78, 90}},
-    {opcode::mma, q::m16n8k64, no_type, {70, 80}},
-    {opcode::mma, q::m16n8k8, no_type, {65, 75}},
-    {opcode::mma, q::m16n8k8, scalar_type::f64, {78, 90}},
-    {opcode::mma, q::m8n8k128, no_type, {70, 75}},
-    {opcode::mma, q::m8n8k16, no_type, {65, 75}},
-    {opcode::mma, q::m8n8k32, no_type, {65, 75}},
-    {opcode::mma, no_word, scalar_type::bf16, {70, 80}},
-    {opcode::mma, no_word, scalar_type::e4m3, {84, 89}},
-    {opcode::mma, no_word, scalar_type::e5m2, {84, 89}},
-    {opcode::mma, no_word, scalar_type::f64, {70, 80}},
-    {opcode::mma, no_word, scalar_type::tf32, {70, 80}},
-    {opcode::mma, q::kind_f8f6f4, no_type, {87, 120}},
-    {opcode::ld, no_word, scalar_type::b128, {83, 70}},
-    {opcode::mov, no_word, scalar_type::b128, {83, 70}},
-    {opcode::mul, no_word, scalar_type::f16, {42, 53}},
-    {opcode::mul, no_word, scalar_type::f16x2, {42, 53}},
-    {opcode::mul, no_word, scalar_type::f32x2, {86, 100}},
-    {opcode::prefetch, q::tensormap, no_type, {80, 90}},
-    {opcode::red, no_word, no_type, {81, 90}, true},
-    {opcode::sub, no_word, scalar_type::f32x2, {86, 100}},
-    {opcode::wgmma, q::sp, no_type, {82, 90}},
-    {opcode::wmma, q::and_, no_type, {71, 80}},
-    {opcode::wmma, q::m32n8k16, no_type, {61, 70}},
-    {opcode::wmma, q::m8n32k16, no_type, {61, 70}},
-    {opcode::wmma, q::m8n8k128, no_type, {63, 75}},
-    {opcode::wmma, q::m8n8k32, no_type, {63, 75}},
-    {opcode::wmma, no_word, scalar_type::bf16, {70, 80}},
-    {opcode::wmma, no_word, scalar_type::f64, {70, 80}},
-    {opcode::wmma, no_word, scalar_type::s8, {63, 72}},
-    {opcode::wmma, no_word, scalar_type::tf32, {70, 80}},
-    {opcode::wmma, no_word, scalar_type::u8, {63, 72}},
-};
-
-bool applies(const later_form& form, const mnemonic& m) noexcept {
-  if (form.word != no_word && !m.has(form.word)) return false;
-  if (form.type != no_type && std::ranges::find(m.types(), form.type) == m.types().end()) {
-    return false;
-  }
-  return !form.is_vector || m.vector_width > 1;
-}
-
 }  // namespace
 
 std::span<const instruction_row> instruction_rows() noexcept { return table; }
@@ -741,17 +643,6 @@ const instruction_row* find_row(const mnemonic& m) noexcept {
     return each.form == any_form || m.has(each.form);
   });
   return row == last ? nullptr : row;
-}
-
-since first_of(const mnemonic& m) noexcept {
-  const instruction_row* const row = find_row(m);
-  since result = row ? row->first : since{};
-  for (const later_form& form : later_forms) {
-    if (form.name != m.opcode || !applies(form, m)) continue;
-    result.version = std::max(result.version, form.first.version);
-    result.target = std::max(result.target, form.first.target);
-  }
-  return result;
 }
 
 }  // namespace halfwarp::emulator::ptx

@@ -319,6 +319,7 @@ constexpr register_since later_registers[] = {
     {special_register::clusterid, {78, 90}},
     {special_register::current_graph_exec, {80, 50}},
     {special_register::dynamic_smem_size, {41, 20}},
+    {special_register::globaltimer, {31, 30}},
     {special_register::is_explicit_cluster, {78, 90}},
     {special_register::nclusterid, {78, 90}},
     {special_register::reserved_smem_offset, {76, 80}},
@@ -487,7 +488,9 @@ std::string word_problem(const module& m, const mnemonic& word) {
   }
   constexpr opcode specific[] = {opcode::setmaxnreg, opcode::tcgen05, opcode::wgmma};
   const bool is_specific = m.target.ends_with('a') || m.target.ends_with('f');
-  if (!is_specific && std::ranges::find(specific, word.opcode) != std::end(specific)) {
+  const bool needs_specific = std::ranges::find(specific, word.opcode) != std::end(specific) ||
+                              (word.opcode == opcode::tensormap && word.has(qualifier::replace));
+  if (!is_specific && needs_specific) {
     return "needs a target of one device or family, such as sm_90a";
   }
   if (auto problem = access_problem(m, word); !problem.empty()) return problem;
