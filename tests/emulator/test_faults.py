@@ -101,6 +101,33 @@ class TestEachKind:
         assert emulated.stats()["faults"] == before
 
 
+OUTSIDE = """
+    {declaration}
+    .visible .entry k() {{
+        {variable}
+        .reg .b32 %r<2>;
+        st.shared.u32 [m+{offset}], %r1;
+        ret;
+    }}"""
+DECLARED = "beyond the shared memory that the kernel declares"
+REQUESTED = "beyond the dynamic shared memory size {} given at launch"
+
+
+@pytest.mark.parametrize(
+    ("declared", "requested", "hint"),
+    [(64, 0, DECLARED), (0, 32, REQUESTED.format(32)), (0, 0, REQUESTED.format(0))],
+)
+def test_the_hint_names_the_kind_of_shared_memory(driver, emulated, declared, requested, hint):
+    static, dynamic = f".shared .align 4 .b8 m[{declared}];", ".extern .shared .align 4 .b8 m[];"
+    declaration, variable = ("", static) if declared else (dynamic, "")
+    text = OUTSIDE.format(declaration=declaration, variable=variable, offset=declared + requested)
+    with emulated.expect_fault("out-of-bounds") as caught:
+        driver.launch(driver.kernel(text, entry="k"), shared=requested)
+        driver.cuCtxSynchronize()
+    assert hint in caught.fault.hint
+    assert f"{declared + requested} bytes of shared memory" in str(caught.fault)
+
+
 def test_an_earlier_fault_is_not_an_expected_one(driver, memory, emulated):
     assert run(driver, "trap;", 1, memory) == LAUNCH_FAILED
     with (

@@ -101,6 +101,43 @@ def test_an_unwritable_folder_is_reported(tmp_path, capsys):
     assert "file" in capsys.readouterr().err
 
 
+class Distribution:
+    """An installed distribution, as `importlib.metadata` describes it."""
+
+    def __init__(self, name, version, files=()):
+        self.name, self.version, self.record = name, version, "".join(f"{f},,\n" for f in files)
+
+    def read_text(self, name):
+        return self.record if name == "RECORD" else None
+
+
+class TestInstallation:
+    def install(self, monkeypatch, *distributions):
+        """Install beside the distributions; return the status and what would be written."""
+        written = []
+        table = {each.name: each for each in distributions}
+        monkeypatch.setattr(shims.installation, "installed", lambda: table)
+        monkeypatch.setattr(shims, "install", lambda absent, ours: written.extend(absent))
+        return shims.main(arguments(here=True)), [each.name for each in written]
+
+    def test_absent_stand_ins_are_installed(self, monkeypatch, capsys):
+        ours = Distribution("halfwarp", "1", ["cuda/core/__init__.py"])
+        present = Distribution("cuda-core", f"1.2.2{shims.LABEL}")
+        assert self.install(monkeypatch, ours, present) == (0, ["cuda-bindings", "cuda-python"])
+        assert capsys.readouterr().out.count("installed ") == 2
+
+    def test_a_foreign_package_is_named_and_kept(self, monkeypatch, capsys):
+        ours = Distribution("halfwarp", "1", ["cuda/core/__init__.py"])
+        foreign = Distribution("cuda-core", "1.2.2")
+        assert self.install(monkeypatch, ours, foreign) == (1, [])
+        message = capsys.readouterr().err
+        assert "cuda-core 1.2.2 is installed" in message and "halfwarp repair" in message
+
+    def test_the_package_is_needed(self, monkeypatch, capsys):
+        assert self.install(monkeypatch) == (1, [])
+        assert "halfwarp is not installed here" in capsys.readouterr().err
+
+
 class TestPip:
     @pytest.fixture(autouse=True)
     def pip(self):

@@ -43,5 +43,7 @@ extern "C" __global__ void ordered_access(unsigned* flag, unsigned* out) {
   unsigned seen;
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
   asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(out), "r"(seen) : "memory");
+#if __CUDA_ARCH__ >= 900
   asm volatile("fence.acq_rel.cluster;" ::: "memory");
+#endif
 }

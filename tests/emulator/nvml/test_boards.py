@@ -56,6 +56,13 @@ def test_a_sensor_returns_its_set_value(board, name):
     assert int(TOLD[name](board)) == value
 
 
+AT_REST = {name for name in TOLD if name.startswith(("encoder", "decoder", "pcie", "display"))}
+
+
+def test_a_board_at_rest_moves_no_data(board):
+    assert {name: emulation.sensors()[name] for name in AT_REST} == dict.fromkeys(AT_REST, 0)
+
+
 def test_one_power_limit_is_queried_in_two_ways(board):
     emulation.set_sensors(power_limit=250_000)
     assert nvml.device_get_enforced_power_limit(board) == 250_000

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 #include "emulator/ptx/instruction_table.hpp"
+#include "emulator/ptx/verification/form_rules.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -162,15 +164,12 @@ void require_form(const function_decoder& d, const ptx::instruction_row& row) {
   if (row.results == ptx::exactness::refused) {
     throw unsupported{"the emulator does not support this instruction"};
   }
-  for (ptx::qualifier word : m.qualifiers()) {
-    if (word != row.form && !row.allowed.has(word)) {
-      throw unsupported{"." + std::string(ptx::spelling(word)) + " with this instruction"};
-    }
+  if (const std::string problem = ptx::row_problem(row, m); !problem.empty()) {
+    throw unsupported{problem};
   }
-  if (!row.operands.has(d.operands().size())) throw unsupported{"number of operands"};
-  if (!row.types.has(m.type_count)) throw unsupported{"number of types"};
-  bool has_space = m.space_count > 0 || m.vector_width > 1;
-  if (has_space && !row.has_space) throw unsupported{"state space or vector"};
+  if (const std::string problem = ptx::count_problem(row, d.operands().size()); !problem.empty()) {
+    throw unsupported{problem};
+  }
 }
 
 }  // namespace

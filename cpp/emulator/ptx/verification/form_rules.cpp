@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "emulator/ptx/instruction_table.hpp"
+#include "emulator/ptx/verification/needed_words.hpp"
 
 namespace halfwarp::emulator::ptx {
 namespace {
@@ -49,10 +50,9 @@ constexpr words comparison{q::eq, q::ne,  q::lt,  q::le,  q::gt,  q::ge,  q::lo,
 
 // Each bit selects a check of the operands.
 namespace check {
-constexpr std::uint8_t count = 1;    // by the row of the table of instructions
-constexpr std::uint8_t result = 2;   // the first operand is a register
-constexpr std::uint8_t literal = 4;  // the type of literals
-constexpr std::uint8_t all = count | result | literal;
+constexpr std::uint8_t result = 1;   // the first operand is a register
+constexpr std::uint8_t literal = 2;  // the type of literals
+constexpr std::uint8_t all = result | literal;
 }  // namespace check
 
 struct form_rule {
@@ -74,14 +74,14 @@ constexpr form_rule rules[] = {
     {opcode::bfi, words32},
     {opcode::bfind, fields},
     {opcode::brev, words32},
-    {opcode::brkpt, any_type, no_words, any_type, check::count},
+    {opcode::brkpt, any_type, no_words, any_type, 0},
     {opcode::clz, words32},
     {opcode::cnot, words_16},
     {opcode::copysign, {f32, f64}},
     {opcode::cos, {f32}, words{q::approx}, {f32}},
     {opcode::div, integers | type_set{f32, f64}, roundings | words{q::approx, q::full}, {f32, f64}},
     {opcode::ex2, type_set{f32} | halves, words{q::approx}, type_set{f32} | halves},
-    {opcode::exit, any_type, no_words, any_type, check::count},
+    {opcode::exit, any_type, no_words, any_type, 0},
     {opcode::fma, floats, roundings, floats},
     {opcode::lg2, {f32}, words{q::approx}, {f32}},
     {opcode::lop3, {b32}},
@@ -92,7 +92,7 @@ constexpr form_rule rules[] = {
     {opcode::min, integers | lanes | floats},
     {opcode::mul, integers | floats, words{q::lo, q::hi, q::wide}, integers},
     {opcode::mul24, {u32, s32}},
-    {opcode::nanosleep, {u32}, no_words, any_type, check::count},
+    {opcode::nanosleep, {u32}, no_words, any_type, 0},
     {opcode::neg, signed_numbers},
     {opcode::not_, words_16 | type_set{pred}},
     {opcode::or_, words_16 | type_set{pred}},
@@ -100,11 +100,11 @@ constexpr form_rule rules[] = {
     {opcode::prmt, {b32}},
     {opcode::rcp, {f32, f64}, roundings | words{q::approx}, {f32, f64}},
     {opcode::rem, integers},
-    {opcode::ret, any_type, no_words, any_type, check::count},
+    {opcode::ret, any_type, no_words, any_type, 0},
     {opcode::rsqrt, {f32, f64}, words{q::approx}, {f32, f64}},
     {opcode::sad, integers},
     {opcode::selp, values},
-    {opcode::setp, values | halves, comparison, values | halves, check::count},
+    {opcode::setp, values | halves, comparison, values | halves, 0},
     {opcode::shf, {b32}},
     {opcode::shl, words_16},
     {opcode::shr, words_16 | integers},
@@ -116,7 +116,7 @@ constexpr form_rule rules[] = {
     {opcode::szext, {u32, s32}},
     {opcode::tanh, type_set{f32} | halves, words{q::approx}, type_set{f32} | halves},
     {opcode::testp, {f32, f64}},
-    {opcode::trap, any_type, no_words, any_type, check::count},
+    {opcode::trap, any_type, no_words, any_type, 0},
     {opcode::vabsdiff, video, no_words, any_type, 0},
     {opcode::vadd, video, no_words, any_type, 0},
     {opcode::vmad, video, no_words, any_type, 0},
@@ -184,7 +184,7 @@ std::string comparison_problem(const mnemonic& word) {
 std::string conversion_problem(const mnemonic& word) {
   if (word.has(q::pack)) return {};
   if (word.type_count < 2) return "needs two types";
-  constexpr type_set whole{u8, u16, u32, u64, s8, s16, s32, s64}, real{f16, f32, f64};
+  constexpr type_set whole{u8, u16, u32, u64, s8, s16, s32, s64}, real{f16, bf16, f32, f64};
   const scalar_type to = word.type(0), from = word.type(1);
   const bool is_rounded = has_one_of(word, roundings);
   const bool is_rounded_to_integer = has_one_of(word, integer_roundings);
@@ -480,6 +480,25 @@ std::string special_form_problem(const function& f, const instruction& i, const 
 
 }  // namespace
 
+std::string row_problem(const instruction_row& row, const mnemonic& word) {
+  for (qualifier each : word.qualifiers()) {
+    if (each != row.form && !row.allowed.has(each)) {
+      return "has no modifier " + dotted(spelling(each));
+    }
+  }
+  if (!row.types.has(word.type_count)) {
+    return "has " + std::to_string(word.type_count) + " types";
+  }
+  if (!row.has_space && word.space_count) return "has no state space";
+  if (!row.has_space && word.vector_width > 1) return "has no vectors";
+  return {};
+}
+
+std::string count_problem(const instruction_row& row, std::size_t operands) {
+  if (row.operands.has(operands)) return {};
+  return "has " + std::to_string(operands) + " operands";
+}
+
 std::string word_problem(const module& m, const mnemonic& word) {
   if (word.opcode == opcode::unknown) return "is no instruction of PTX";
   if (word.has_unknown_word) {
@@ -492,6 +511,12 @@ std::string word_problem(const module& m, const mnemonic& word) {
                               (word.opcode == opcode::tensormap && word.has(qualifier::replace));
   if (!is_specific && needs_specific) {
     return "needs a target of one device or family, such as sm_90a";
+  }
+  const instruction_row* const row = find_row(word);
+  if (!row) return "is no form of the instruction";
+  if (row->results != exactness::refused) {
+    if (auto problem = row_problem(*row, word); !problem.empty()) return problem;
+    if (auto problem = needed_problem(word); !problem.empty()) return problem;
   }
   if (auto problem = access_problem(m, word); !problem.empty()) return problem;
   if (word.opcode == opcode::cvt) return conversion_problem(word);
@@ -510,13 +535,17 @@ std::string operand_problem(const module& m, const function& f, const instructio
   if (auto problem = sign_problem(f, i, word); !problem.empty()) return problem;
   if (auto problem = register_problem(m, f, i); !problem.empty()) return problem;
   if (auto problem = special_form_problem(f, i, word); !problem.empty()) return problem;
-  const form_rule* const rule = rule_of(word.opcode);
   const instruction_row* const row = find_row(word);
-  if (!rule || !row || row->results == exactness::refused) return {};
+  if (!row || row->results == exactness::refused) return {};
   const auto operands = f.operands_of(i);
-  if ((rule->operands & check::count) && !row->operands.has(operands.size())) {
-    return "has " + std::to_string(operands.size()) + " operands";
+  if (auto problem = count_problem(*row, operands.size()); !problem.empty()) return problem;
+  const std::optional<std::size_t> count = count_of_operands(word, m.target_architecture());
+  if (count && *count != operands.size()) {
+    return "has " + std::to_string(operands.size()) + " operands instead of " +
+           std::to_string(*count);
   }
+  const form_rule* const rule = rule_of(word.opcode);
+  if (!rule) return {};
   if ((rule->operands & check::result) && !operands.empty() && !is_register(operands[0])) {
     return "needs a register for its result";
   }

@@ -2,12 +2,19 @@
 // Checks the words, types and operands of an instruction by the rules of the manual.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 
 #include "emulator/ptx/ast.hpp"
+#include "emulator/ptx/instruction_table.hpp"
 
 namespace halfwarp::emulator::ptx {
+
+// Return the problem of a mnemonic, or of a number of operands, by the row of the instruction
+// table; empty: none.
+std::string row_problem(const instruction_row& row, const mnemonic& word);
+std::string count_problem(const instruction_row& row, std::size_t operands);
 
 // Return the problem of a mnemonic, or of the operands of one instruction; empty: none. Forms that
 // have no rule are accepted.

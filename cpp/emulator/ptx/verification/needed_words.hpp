@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The modifiers that an instruction needs, and the number of operands that its modifiers imply.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "emulator/ptx/mnemonic.hpp"
+
+namespace halfwarp::emulator::ptx {
+
+// Returns which modifiers are absent; empty: none.
+std::string needed_problem(const mnemonic& word);
+
+// Returns the only possible number of operands on a target; nothing: the instruction table decides.
+std::optional<std::size_t> count_of_operands(const mnemonic& word, std::uint32_t target);
+
+}  // namespace halfwarp::emulator::ptx
