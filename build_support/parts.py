@@ -137,7 +137,7 @@ PARTS = [
         COMMUNICATION,
         "cpp/emulated_nccl",
         libraries="pthread dl",
-        small="api communicator segment process call",
+        small="api collective communicator segment process call",
         flags=FLOATS,
         soname="libnccl.so.2",
     ),

@@ -38,13 +38,8 @@ from cuda.core.emulation.management import (
     sensors,
     set_sensors,
 )
-from cuda.core.emulation.profiling.profile import (
-    Counts,
-    KernelCounts,
-    LineCounts,
-    Profile,
-    profile,
-)
+from cuda.core.emulation.profiling.counts import Counts, KernelCounts, LineCounts
+from cuda.core.emulation.profiling.profile import Profile, profile
 from cuda.core.emulation.records import (
     Allocation,
     EarlierAccess,

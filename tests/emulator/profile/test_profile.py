@@ -152,7 +152,7 @@ def test_the_lines_of_a_kernel_are_a_table(saved):
 
 def test_the_page_shows_the_source_beside_the_counts(saved):
     profile = saved(SOURCES["load_stride_2"].replace("lane = t % 32;", "lane = t % 32; // <a&b>"))
-    page = page_of(profile)
+    page = page_of(profile.kernels, profile.advice)
     assert "&lt;a&amp;b&gt;" in page and "<a&b>" not in page
     assert '<td class="line">3</td>' in page and "linear-gradient" in page
     assert profile._repr_html_() in page

@@ -9,24 +9,23 @@ from typing import TYPE_CHECKING
 from cuda.core.emulation.profiling.counters import OPERATIONS, SECTOR_BYTES, opcode_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from cuda.core.emulation.execution_record import Instruction
-    from cuda.core.emulation.profiling.profile import LineCounts
 
 WARP_SIZE = 32
 BANKS, WORD_BYTES = 32, 4
 REDUCTIONS = {"add", "min", "max", "and", "or", "xor"}
 
 
-def advice_on(line: LineCounts) -> Iterator[str]:
-    """Yield the advice on a line, each with its position."""
+def advice_on(file: str, line: int, code: Iterable[Instruction]) -> Iterator[str]:
+    """Yield the advice on the instructions of a line, each with its position."""
     seen = set()
-    for instruction in line._instructions:
+    for instruction in code:
         for text in _advice_on(instruction):
             if text not in seen:
                 seen.add(text)
-                yield f"{line.file}:{line.line}: {text}"
+                yield f"{file}:{line}: {text}"
 
 
 def _advice_on(instruction: Instruction) -> Iterator[str]:

@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 
 from cuda.core.emulation import library
+from cuda.core.emulation.arguments import program_name, read_options, usage
+from cuda.core.emulation.environment import environment_of_programs
 from cuda.core.emulation.profiling import page, text
 from cuda.core.emulation.profiling.profile import Profile
 
@@ -17,12 +19,10 @@ OUTPUTS = ("json", "html")
 
 def main(arguments):
     """Run ``profile [--json FILE] [--html FILE] [--OPTION VALUE]... PROGRAM [ARG]...``."""
-    from cuda.core.emulation import command
-
-    options, program = command.read_options(arguments)
+    options, program = read_options(arguments)
     outputs = {name: Path(options.pop(name)) for name in OUTPUTS if name in options}
     if not program:
-        print(command.usage(), file=sys.stderr)
+        print(usage(), file=sys.stderr)
         return 2
     try:
         chosen = {name: library.check_option(name, value) for name, value in options.items()}
@@ -30,15 +30,13 @@ def main(arguments):
         print_profile(profile)
         write(profile, outputs)
     except (ValueError, RuntimeError, OSError) as error:
-        print(f"{command.program_name()}: {error}", file=sys.stderr)
+        print(f"{program_name()}: {error}", file=sys.stderr)
         return 2
     return status
 
 
 def run(program, options):
     """Run a program or script; return its exit status, and the profile of its processes."""
-    from cuda.core.emulation.command import environment_of_programs
-
     if program[0].endswith(".py"):
         program = [sys.executable, *program]
     with tempfile.TemporaryDirectory() as folder:
@@ -61,4 +59,4 @@ def write(profile, outputs):
     if "json" in outputs:
         outputs["json"].write_text(json.dumps(profile.as_dict(), indent=1) + "\n")
     if "html" in outputs:
-        outputs["html"].write_text(page.page_of(profile), encoding="utf-8")
+        outputs["html"].write_text(page.page_of(profile.kernels, profile.advice), encoding="utf-8")

@@ -8,13 +8,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cuda.core.emulation.profiling.profile import PTX
+from cuda.core.emulation.profiling.counts import PTX
 from cuda.core.emulation.profiling.text import COLUMNS, cells_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cuda.core.emulation.profiling.profile import Counts, KernelCounts, LineCounts, Profile
+    from cuda.core.emulation.profiling.counts import Counts, KernelCounts, LineCounts
 
 STYLE = """
 body { font: 14px sans-serif; margin: 2em; }
@@ -29,9 +29,8 @@ tr.unexecuted td.source { color: #888; }
 HOT = "linear-gradient(90deg, #f4a58288 {share:.0%}, transparent {share:.0%})"
 
 
-def table_of(profile: Profile) -> str:
+def table_of(kernels: list[KernelCounts], advice: list[str]) -> str:
     """Return a table of the kernels, with the advice below."""
-    kernels = list(profile)
     used = _used_columns(kernels)
     rows = "".join(
         f'<tr><td class="source">{escape(each.name)}</td><td>{each.launches}</td>'
@@ -39,17 +38,17 @@ def table_of(profile: Profile) -> str:
         for each in kernels
     )
     heads = _heads(["kernel"], ["launches"], used)
-    advice = "".join(f"<li>{escape(each)}</li>" for each in profile.advice)
-    return f"<table><tr>{heads}</tr>{rows}</table>" + (f"<ul>{advice}</ul>" if advice else "")
+    items = "".join(f"<li>{escape(each)}</li>" for each in advice)
+    return f"<table><tr>{heads}</tr>{rows}</table>" + (f"<ul>{items}</ul>" if items else "")
 
 
-def page_of(profile: Profile) -> str:
+def page_of(kernels: list[KernelCounts], advice: list[str]) -> str:
     """Return a page: the table of kernels, and the source of each with its counts."""
-    kernels = "".join(_kernel(each) for each in profile)
+    sources = "".join(_kernel(each) for each in kernels)
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Profile</title>'
         f"<style>{STYLE}</style></head><body><h1>Profile of the kernels</h1>"
-        f"{table_of(profile)}{kernels}</body></html>\n"
+        f"{table_of(kernels, advice)}{sources}</body></html>\n"
     )
 
 

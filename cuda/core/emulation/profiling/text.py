@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from cuda.core.emulation.profiling.profile import Counts, KernelCounts, Profile
+    from cuda.core.emulation.profiling.counts import Counts, KernelCounts
 
 # The heading of a column, and the counter.
 COLUMNS = {
@@ -38,14 +38,13 @@ def _text(name: str, value: float) -> str:
     return f"{value:.3g}" if isinstance(value, float) and value else f"{value or ''}"
 
 
-def table_of(profile: Profile) -> str:
+def table_of(kernels: list[KernelCounts], advice: list[str]) -> str:
     """Return a table of the kernels, with the advice below."""
-    kernels = list(profile)
     if not kernels:
         return "no kernel was launched"
     rows = [["kernel", "launches", *COLUMNS]]
     rows += [[each.name, f"{each.launches}", *cells_of(each)] for each in kernels]
-    return "\n".join([*aligned(rows), *profile.advice])
+    return "\n".join([*aligned(rows), *advice])
 
 
 def table_of_lines(kernel: KernelCounts) -> str:
@@ -72,9 +71,9 @@ def _is_text(rows: list[list[str]], column: int) -> bool:
     return rows[0][column] in ("kernel", "source")
 
 
-def json_of(profile: Profile) -> dict[str, Any]:
+def json_of(kernels: list[KernelCounts], advice: list[str]) -> dict[str, Any]:
     """Return the counters of the kernels and lines."""
-    return {"kernels": [_kernel(each) for each in profile], "advice": profile.advice}
+    return {"kernels": [_kernel(each) for each in kernels], "advice": advice}
 
 
 def _kernel(kernel: KernelCounts) -> dict[str, Any]:
