@@ -217,8 +217,8 @@ since first_of_space(opcode op, state_space space) {
   return is_query && space == state_space::param ? since{77, 70} : since{};
 }
 
-// Returns the first version and target of a conversion from or to bf16. Conversions from float are
-// older than those to float, and both are older than those of other types.
+// Returns the first version and target of a conversion from or to bf16. PTX 7.0 has conversions
+// from float. PTX 7.1 has those to float too, and 7.8 has all of them.
 since first_of_conversion(const mnemonic& m) {
   const auto has = [&](scalar_type type) { return m.type(0) == type || m.type(1) == type; };
   if (m.type_count != 2 || !has(scalar_type::bf16)) return {};
