@@ -97,8 +97,8 @@ PARTS = [
         libraries="pthread",  # a separate library before glibc 2.34
         flags=UNPADDED,
         modules="cuda.core._graph cuda.core._texture cuda.core._sharing",
-        small="_texture.cpp _sharing.cpp texture attachments.cpp reuse.cpp launch_plan.cpp "
-        "ptx_signature.cpp",
+        small="_graph.cpp _texture.cpp _sharing.cpp texture attachments.cpp reuse.cpp "
+        "launch_plan.cpp ptx_signature.cpp",
     ),
     Part("cuda.core._compile", libraries="pthread", small="_compile.cpp"),
     Part("cuda.core._views", "cpp/views", flags=UNPADDED, small="copies layout tensor_maps"),
@@ -132,7 +132,13 @@ PARTS = [
         soname="libcudart.so.12",
         linked=RUNTIME,
     ),
-    Part(MANAGEMENT, "cpp/emulated_nvml emulated_nvml", True, "dl pthread"),
+    Part(
+        MANAGEMENT,
+        "cpp/emulated_nvml emulated_nvml",
+        True,
+        "dl pthread",
+        small="emulated_nvml",
+    ),
     Part(
         COMMUNICATION,
         "cpp/emulated_nccl",

@@ -132,7 +132,8 @@ int compile_with_lines(const functions& real, program target,
 }
 
 int compile(const functions& real, program target, int count, const char* const* options) noexcept {
-  const std::span chosen{options, static_cast<std::size_t>(std::max(count, 0))};
+  if (count < 0) return real.compile(target, count, options);  // NVRTC refuses the number
+  const std::span chosen{options, static_cast<std::size_t>(count)};
   int status = success;
   try {
     status = compile_with_lines(real, target, chosen);
