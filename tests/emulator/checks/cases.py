@@ -80,6 +80,11 @@ def include_folders():
     return [str(folder), str(Path(folder, "cccl"))]
 
 
+def has_library_headers():
+    """Return whether the headers of CCCL are installed."""
+    return Path(include_folders()[1]).is_dir()
+
+
 def findings_of(device, stream, case, code):
     """Run a case by its PTX text and the name of its kernel."""
     text, name = code

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
+from .cases import has_library_headers
 from .run_cases import run_all, twins_with_reports, without_addresses
 
 
@@ -28,7 +29,13 @@ class Contract(NamedTuple):
         return run_once(self.module, check=self.check, **options)
 
 
-run_once = functools.cache(run_all)
+def run(module, *names, **options):
+    if module == "libraries" and not has_library_headers():
+        pytest.skip("the headers of CCCL are not installed")
+    return run_all(module, *names, **options)
+
+
+run_once = functools.cache(run)
 BARRIER_KINDS = ("barrier", "deadlock", "divergent-barrier", "member-mask", "step-limit")
 CONTRACTS = (
     Contract("races", "CASES", "race", ("race: ",)),
@@ -63,20 +70,20 @@ def test_correct_kernels_have_no_report(contract):
 @pytest.mark.parametrize("module", MODULES)
 def test_all_checks_have_no_report_about_correct_kernels(module):
     assert not twins_with_reports(
-        run_all(module, check="all", mode="adversarial", seed="7", step_limit="2000000")
+        run(module, check="all", mode="adversarial", seed="7", step_limit="2000000")
     )
 
 
 @pytest.mark.parametrize("contract", CONTRACTS[:2], ids=id_of)
 def test_reports_do_not_depend_on_the_mode(contract):
-    in_eager_mode = run_all(contract.module, check=contract.check, mode="eager")
+    in_eager_mode = run(contract.module, check=contract.check, mode="eager")
     assert without_addresses(in_eager_mode) == without_addresses(contract.findings())
 
 
 def test_twenty_launches_have_equal_reports_in_each_run():
     options = {"check": "all", "mode": "adversarial", "seed": "11"}
     runs = [
-        run_all("races", *["last_block_no_fence"] * 20, runner="repeated", **options)["texts"]
+        run("races", *["last_block_no_fence"] * 20, runner="repeated", **options)["texts"]
         for _ in range(2)
     ]
     assert len(runs[0]) == 20 and all(runs[0])
@@ -87,4 +94,4 @@ def test_twenty_launches_have_equal_reports_in_each_run():
     ("module", "name"), [("races", "block_store_store"), ("uninitialized", "as_address")]
 )
 def test_without_the_check_nothing_is_reported(module, name):
-    assert run_all(module, name, check="memory,sync") == {name: {"mistake": [], "twin": []}}
+    assert run(module, name, check="memory,sync") == {name: {"mistake": [], "twin": []}}
