@@ -101,6 +101,14 @@ result check_config(const collective_config* options) noexcept {
   });
 }
 
+// Makes a call whose configuration is valid.
+template <class... Parameters, class... Arguments>
+result with_config(const collective_config* options, result (*call)(Parameters...),
+                   Arguments... arguments) {
+  const auto code = check_config(options);
+  return code == result::success ? call(arguments...) : code;
+}
+
 call_arguments collective_call(call_kind kind, const void* send, void* receive, std::size_t count,
                                data_type type, reduction operation, int root, const void* comm,
                                CUstream stream) {
@@ -182,71 +190,53 @@ result halfwarp_ncclRecv(void* buffer, std::size_t count, data_type type, int pe
 result halfwarp_ncclAllReduceConfig(const void* send, void* receive, std::size_t count,
                                     data_type type, reduction operation, const void* comm,
                                     CUstream stream, const collective_config* options) {
-  const auto code = check_config(options);
-  return code != result::success
-             ? code
-             : halfwarp_ncclAllReduce(send, receive, count, type, operation, comm, stream);
+  return with_config(options, halfwarp_ncclAllReduce, send, receive, count, type, operation, comm,
+                     stream);
 }
 
 result halfwarp_ncclReduceScatterConfig(const void* send, void* receive, std::size_t count,
                                         data_type type, reduction operation, const void* comm,
                                         CUstream stream, const collective_config* options) {
-  const auto code = check_config(options);
-  return code != result::success
-             ? code
-             : halfwarp_ncclReduceScatter(send, receive, count, type, operation, comm, stream);
+  return with_config(options, halfwarp_ncclReduceScatter, send, receive, count, type, operation,
+                     comm, stream);
 }
 
 result halfwarp_ncclReduceConfig(const void* send, void* receive, std::size_t count, data_type type,
                                  reduction operation, int root, const void* comm, CUstream stream,
                                  const collective_config* options) {
-  const auto code = check_config(options);
-  return code != result::success
-             ? code
-             : halfwarp_ncclReduce(send, receive, count, type, operation, root, comm, stream);
+  return with_config(options, halfwarp_ncclReduce, send, receive, count, type, operation, root,
+                     comm, stream);
 }
 
 result halfwarp_ncclBroadcastConfig(const void* send, void* receive, std::size_t count,
                                     data_type type, int root, const void* comm, CUstream stream,
                                     const collective_config* options) {
-  const auto code = check_config(options);
-  return code != result::success
-             ? code
-             : halfwarp_ncclBroadcast(send, receive, count, type, root, comm, stream);
+  return with_config(options, halfwarp_ncclBroadcast, send, receive, count, type, root, comm,
+                     stream);
 }
 
 result halfwarp_ncclAllGatherConfig(const void* send, void* receive, std::size_t count,
                                     data_type type, const void* comm, CUstream stream,
                                     const collective_config* options) {
-  const auto code = check_config(options);
-  return code != result::success ? code
-                                 : halfwarp_ncclAllGather(send, receive, count, type, comm, stream);
+  return with_config(options, halfwarp_ncclAllGather, send, receive, count, type, comm, stream);
 }
 
 result halfwarp_ncclAlltoAllConfig(const void* send, void* receive, std::size_t count,
                                    data_type type, const void* comm, CUstream stream,
                                    const collective_config* options) {
-  const auto code = check_config(options);
-  return code != result::success ? code
-                                 : halfwarp_ncclAlltoAll(send, receive, count, type, comm, stream);
+  return with_config(options, halfwarp_ncclAlltoAll, send, receive, count, type, comm, stream);
 }
 
 result halfwarp_ncclGatherConfig(const void* send, void* receive, std::size_t count, data_type type,
                                  int root, const void* comm, CUstream stream,
                                  const collective_config* options) {
-  const auto code = check_config(options);
-  return code != result::success
-             ? code
-             : halfwarp_ncclGather(send, receive, count, type, root, comm, stream);
+  return with_config(options, halfwarp_ncclGather, send, receive, count, type, root, comm, stream);
 }
 
 result halfwarp_ncclScatterConfig(const void* send, void* receive, std::size_t count,
                                   data_type type, int root, const void* comm, CUstream stream,
                                   const collective_config* options) {
-  const auto code = check_config(options);
-  return code != result::success
-             ? code
-             : halfwarp_ncclScatter(send, receive, count, type, root, comm, stream);
+  return with_config(options, halfwarp_ncclScatter, send, receive, count, type, root, comm, stream);
 }
 
 }  // extern "C"

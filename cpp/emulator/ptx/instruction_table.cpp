@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "emulator/ptx/word_sets.hpp"
+
 namespace halfwarp::emulator::ptx {
 namespace {
 
@@ -13,7 +15,6 @@ constexpr exactness documented = exactness::documented, refused = exactness::ref
 using q = qualifier;
 constexpr bool with_space = true, no_space = false;
 constexpr words rounding{q::rn, q::rz, q::rm, q::rp};
-constexpr words scopes{q::cta, q::cluster, q::gpu, q::sys};
 constexpr words atomic =
     scopes | words{q::add,     q::and_,    q::cas,     q::dec,     q::exch,
                    q::inc,     q::max,     q::min,     q::or_,     q::xor_,
@@ -78,7 +79,6 @@ constexpr words wmma_words{q::sync,      q::aligned,  q::row,      q::col,
 constexpr words ranks{q::x1d, q::x2d, q::x3d, q::x4d, q::x5d};
 constexpr words bulk_words =
     ranks | words{q::mbarrier_complete_tx_bytes, q::bulk_group, q::L2_cache_hint};
-constexpr words reductions{q::add, q::min, q::max, q::inc, q::dec, q::and_, q::or_, q::xor_};
 constexpr words video_second{q::add, q::min, q::max};
 constexpr words min_max{q::ftz, q::NaN, q::xorsign, q::abs, q::relu};
 constexpr words geometries{q::x1d, q::x2d, q::x3d, q::a1d, q::a2d, q::cube, q::acube};
@@ -92,9 +92,7 @@ constexpr words queries{q::width,
                         q::channel_order,
                         q::normalized_coords,
                         q::num_mipmap_levels};
-constexpr words comparisons{q::eq,  q::ne,  q::lt,   q::le,  q::gt,   q::ge,  q::lo,  q::ls,
-                            q::hi,  q::hs,  q::equ,  q::neu, q::ltu,  q::leu, q::gtu, q::geu,
-                            q::num, q::nan, q::and_, q::or_, q::xor_, q::ftz};
+constexpr words predicate_words = comparisons | words{q::and_, q::or_, q::xor_, q::ftz};
 
 constexpr instruction_row table[] = {
     {opcode::abs, {2, 2}, {1, 1}, no_space, words{q::ftz}},
@@ -409,14 +407,14 @@ constexpr instruction_row table[] = {
      documented},
     {opcode::sad, {4, 4}, {1, 1}, no_space, words{}},
     {opcode::selp, {4, 4}, {1, 1}, no_space, words{}},
-    {opcode::set, {3, 4}, {2, 2}, no_space, comparisons},
+    {opcode::set, {3, 4}, {2, 2}, no_space, predicate_words},
     {opcode::setmaxnreg,
      {1, 1},
      {1, 1},
      no_space,
      words{q::inc, q::dec, q::sync, q::aligned},
      since{80, 90}},
-    {opcode::setp, {3, 4}, {1, 1}, no_space, comparisons},
+    {opcode::setp, {3, 4}, {1, 1}, no_space, predicate_words},
     {opcode::shf, {4, 4}, {1, 1}, no_space, words{q::l, q::r, q::clamp, q::wrap}, since{31, 32}},
     {opcode::shfl,
      {4, 5},

@@ -7,6 +7,7 @@
 
 #include "emulator/ptx/instruction_table.hpp"
 #include "emulator/ptx/verification/needed_words.hpp"
+#include "emulator/ptx/word_sets.hpp"
 
 namespace halfwarp::emulator::ptx {
 namespace {
@@ -45,8 +46,6 @@ constexpr type_set any_type{};
 constexpr words no_words{};
 constexpr words roundings{q::rn, q::rz, q::rm, q::rp};
 constexpr words integer_roundings{q::rni, q::rzi, q::rmi, q::rpi};
-constexpr words comparison{q::eq, q::ne,  q::lt,  q::le,  q::gt,  q::ge,  q::lo,  q::ls,  q::hi,
-                           q::hs, q::equ, q::neu, q::ltu, q::leu, q::gtu, q::geu, q::num, q::nan};
 
 // Each bit selects a check of the operands.
 namespace check {
@@ -104,7 +103,7 @@ constexpr form_rule rules[] = {
     {opcode::rsqrt, {f32, f64}, words{q::approx}, {f32, f64}},
     {opcode::sad, integers},
     {opcode::selp, values},
-    {opcode::setp, values | halves, comparison, values | halves, 0},
+    {opcode::setp, values | halves, comparisons, values | halves, 0},
     {opcode::shf, {b32}},
     {opcode::shl, words_16},
     {opcode::shr, words_16 | integers},
@@ -136,10 +135,6 @@ const form_rule* rule_of(opcode name) noexcept {
   return rule != std::end(rules) && rule->name == name ? rule : nullptr;
 }
 
-bool has_one_of(const mnemonic& word, const words& set) noexcept {
-  return std::ranges::any_of(word.qualifiers(), [&](qualifier each) { return set.has(each); });
-}
-
 std::string dotted(std::string_view word) { return "'." + std::string{word} + "'"; }
 
 // Returns the first part of the mnemonic that PTX does not define.
@@ -169,7 +164,7 @@ std::string comparison_problem(const mnemonic& word) {
       float_words{q::equ, q::neu, q::ltu, q::leu, q::gtu, q::geu, q::num, q::nan};
   const scalar_type type = word.type();
   for (qualifier each : word.qualifiers()) {
-    if (!comparison.has(each)) continue;
+    if (!comparisons.has(each)) continue;
     const bool is_bits = info(type).kind == type_class::bits;
     const bool is_wrong = (is_bits && !equality.has(each)) ||
                           (unsigned_words.has(each) && info(type).kind != type_class::unsigned_) ||

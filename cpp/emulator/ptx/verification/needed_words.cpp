@@ -3,18 +3,13 @@
 
 #include <algorithm>
 
-#include "emulator/ptx/instruction_table.hpp"
+#include "emulator/ptx/word_sets.hpp"
 
 namespace halfwarp::emulator::ptx {
 
 namespace {
 
 using q = qualifier;
-
-constexpr words scopes{q::cta, q::cluster, q::gpu, q::sys};
-constexpr words reductions{q::add, q::min, q::max, q::inc, q::dec, q::and_, q::or_, q::xor_};
-constexpr words comparisons{q::eq, q::ne,  q::lt,  q::le,  q::gt,  q::ge,  q::lo,  q::ls,  q::hi,
-                            q::hs, q::equ, q::neu, q::ltu, q::leu, q::gtu, q::geu, q::num, q::nan};
 
 // An instruction, or its form with a word, needs one of a set of words.
 struct needed_words {
@@ -71,10 +66,6 @@ std::string names_of(const words& set) {
     text += (text.empty() ? "." : ", .") + std::string{spelling(each)};
   }
   return text;
-}
-
-bool has_one_of(const mnemonic& word, const words& set) {
-  return std::ranges::any_of(word.qualifiers(), [&](qualifier each) { return set.has(each); });
 }
 
 // Returns whether a conversion packs two numbers into its result.
