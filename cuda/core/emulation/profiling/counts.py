@@ -136,8 +136,12 @@ class KernelCounts(Counts):
             at = each.location
             key = (at.file, at.line) if at and at.line else (PTX, each.ptx_line)
             places.setdefault(key, []).append(each)
+        texts = {PTX: self._ptx.splitlines()}
+        for file, _ in places:
+            if file not in texts:
+                texts[file] = lines_of_file(file) or []
         return [
-            LineCounts(file, line, _source_line(file, line, self._ptx), code)
+            LineCounts(file, line, _line_of(texts[file], line), code)
             for (file, line), code in sorted(places.items())
         ]
 
@@ -180,11 +184,11 @@ def _ratio(value: int, count: int) -> float:
     return value / count if count else 0.0
 
 
-def _source_line(file: str, line: int, ptx: str) -> str:
-    lines = ptx.splitlines() if file == PTX else _lines_of(file)
+def _line_of(lines: list[str], line: int) -> str:
     return lines[line - 1] if line <= len(lines) else ""
 
 
-def _lines_of(file: str) -> list[str]:
+def lines_of_file(file: str) -> list[str] | None:
+    """Return the lines of a source, or None if there is no such file. Host only."""
     path = Path(file)
-    return path.read_text(errors="replace").splitlines() if path.is_file() else []
+    return path.read_text(errors="replace").splitlines() if path.is_file() else None

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from html import escape
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cuda.core.emulation.profiling.counts import PTX
+from cuda.core.emulation.profiling.counts import PTX, lines_of_file
 from cuda.core.emulation.profiling.text import COLUMNS, cells_of
 
 if TYPE_CHECKING:
@@ -68,11 +67,10 @@ def _source(file: str, lines: list[LineCounts]) -> Iterator[tuple[int, str, Line
     """Yield the lines around those that have code, with their counts or None."""
     counts = {each.line: each for each in lines}
     first, last = min(counts), max(counts)
-    path = Path(file)
-    if file == PTX or not path.is_file():
+    text = None if file == PTX else lines_of_file(file)
+    if text is None:
         yield from ((number, counts[number].source, counts[number]) for number in sorted(counts))
         return
-    text = path.read_text(errors="replace").splitlines()
     for number in range(max(1, first - 2), min(len(text), last + 2) + 1):
         yield number, text[number - 1], counts.get(number)
 
