@@ -21,6 +21,10 @@ STANDARD_HEADER = (
     "{} is a header of the host's standard library, which NVRTC does not have: libcu++ has device "
     "versions of many of them, such as <cuda/std/array>"
 )
+COMPILER_HEADER = (
+    "{} is in the package nvidia-cuda-crt, which adds it to the headers of CUDA: pip install "
+    "nvidia-cuda-crt"
+)
 MISSING_FOLDER = "include_path names {!r}, which is no folder"
 REGISTERS = "max_register_count must be an int, got {!r}"
 PATH = "the source looks like a path: pass the text of the file, pathlib.Path({!r}).read_text()"
@@ -33,9 +37,8 @@ ARCHITECTURES = "arch is {!r}; this NVRTC supports {}"
 def hints_for(log, source, options):
     """Return advice for a failed compilation. Host only."""
     hints = []
-    if missing := re.search(r'could not open source file "([^"]+)"', log):
+    if missing := re.search(r'(?:could not|cannot) open source file "([^"]+)"', log):
         hints.append(header_hint(missing[1]))
-    if "cannot open source file" in log:
         hints += missing_folders(options.include_path)
     if "__nv_name_map" in log:
         hints.append(NAME_EXPRESSION)
@@ -54,6 +57,8 @@ def header_hint(name):
     """Return advice for a header that is not in the list of directories."""
     if re.fullmatch(r"[a-z_]+", name) or name in C_HEADERS:
         return STANDARD_HEADER.format(name)
+    if name.startswith("crt/"):
+        return COMPILER_HEADER.format(name)
     return MISSING_HEADER.format(name)
 
 

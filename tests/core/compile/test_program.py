@@ -265,6 +265,24 @@ class TestErrorsAndLogs:
         with pytest.raises(NVRTCError, match="caf"):
             make('#include "odd.h"', include_path=tmp_path).compile("ptx")
 
+    @pytest.mark.parametrize(
+        "header, hint",
+        [
+            ("vector", "libcu\\+\\+ has device versions"),
+            ("other.h", "use_bundled_headers"),
+            ("crt/mma.h", "pip install nvidia-cuda-crt"),
+        ],
+    )
+    def test_a_missing_header_is_explained_also_with_a_folder(self, header, hint, tmp_path):
+        for folder in (None, tmp_path):
+            with pytest.raises(NVRTCError, match=f"{header}.*{hint}"):
+                make(f"#include <{header}>", include_path=folder).compile("ptx")
+
+    def test_a_folder_that_does_not_exist_is_named(self, tmp_path):
+        missing = os.fspath(tmp_path / "absent")
+        with pytest.raises(NVRTCError, match="include_path names .*absent', which is no folder"):
+            make("#include <other.h>", include_path=missing).compile("ptx")
+
     def test_the_log_is_written_to_logs(self):
         logs = io.StringIO()
         make("__device__ int f() { int unused; return 1; }").compile("ptx", logs=logs)
