@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "emulator/api.hpp"
+#include "emulator/api/first_variants.hpp"
 #include "emulator/driver/lifecycle.hpp"
 
 namespace halfwarp::emulator::api {
@@ -28,6 +29,19 @@ void* pick(const entry_point& entry, cuuint64_t flags) {
   return per_thread && entry.per_thread ? entry.per_thread : entry.function;
 }
 
+struct search {
+  const entry_point* match;  // the last variant that the version of the caller covers
+  bool has_name;
+};
+
+search find(std::span<const entry_point> all, const char* symbol, int version) {
+  const auto variants = std::equal_range(all.begin(), all.end(), symbol, by_name{});
+  const auto after = std::find_if(variants.first, variants.second,
+                                  [&](const entry_point& e) { return e.version > version; });
+  return {after == variants.first ? nullptr : &*std::prev(after),
+          variants.first != variants.second};
+}
+
 }  // namespace
 
 CUresult cuGetProcAddress(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags,
@@ -37,17 +51,16 @@ CUresult cuGetProcAddress(const char* symbol, void** pfn, int cudaVersion, cuuin
   if (!symbol || !pfn || flags > both || (flags & both) == both || cudaVersion > CUDA_VERSION) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  const auto all = entry_points();
-  const auto variants = std::equal_range(all.begin(), all.end(), symbol, by_name{});
-  // Variants ascend by version: the last one that the caller's version covers.
-  const auto after = std::find_if(variants.first, variants.second,
-                                  [&](const entry_point& e) { return e.version > cudaVersion; });
-  *pfn = after == variants.first ? nullptr : pick(*std::prev(after), flags);
+  search result = find(entry_points(), symbol, cudaVersion);
+  if (!result.match) {
+    const search older = find(first_variants(), symbol, cudaVersion);
+    result = {older.match, result.has_name || older.has_name};
+  }
+  *pfn = result.match ? pick(*result.match, flags) : nullptr;
   if (symbolStatus) {
-    *symbolStatus = *pfn ? CU_GET_PROC_ADDRESS_SUCCESS
-                    : variants.first == variants.second
-                        ? CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
-                        : CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+    *symbolStatus = *pfn              ? CU_GET_PROC_ADDRESS_SUCCESS
+                    : result.has_name ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                                      : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   }
   return CUDA_SUCCESS;
 }

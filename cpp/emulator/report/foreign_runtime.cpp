@@ -15,7 +15,8 @@
 namespace halfwarp::emulator::report {
 namespace {
 
-// The first table that every release of the runtime needs. Its content is undocumented.
+// The first table that every release of the runtime needs. Its content is undocumented. Programs do
+// without some of the other tables. Closed libraries do not, and some of them ask for no other one.
 constexpr unsigned char needed_table[] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
                                           0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
 
@@ -76,9 +77,10 @@ finding finding_on(std::string_view name) noexcept {
 
 void foreign_runtime(const CUuuid& table) noexcept {
   Dl_info caller{};
-  if (std::memcmp(&table, needed_table, sizeof needed_table) != 0) return;
-  if (!find_caller(&caller) || !is_new(caller.dli_fbase)) return;
+  if (!find_caller(&caller)) return;
   const std::string_view name = file_name(caller.dli_fname);
+  const bool is_needed = std::memcmp(&table, needed_table, sizeof needed_table) == 0;
+  if ((!is_needed && !is_closed_library(name)) || !is_new(caller.dli_fbase)) return;
   const finding text = finding_on(name);
   std::fprintf(stderr, "emulator: %.*s %s; %s\n", static_cast<int>(name.size()), name.data(),
                text.problem, text.remedy);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Registration and launch as in nvcc's host code, by programs that need no nvcc."""
 
+import shutil
+
 import pytest
 from cuda.core.emulation import library
 
@@ -74,6 +76,15 @@ def test_a_program_with_nvidias_runtime_inside_is_named_once(compiled, run):
     assert len(errors) == 1
     assert f"{program.name} contains NVIDIA's CUDA runtime" in errors[0]
     assert "-cudart shared" in errors[0]
+
+
+def test_a_closed_library_is_named_at_the_first_table_that_it_asks_for(compiled, run, tmp_path):
+    """cuFFT queries another table than the runtime does, and then fails."""
+    library_file = tmp_path / "libcufft.so.99"
+    shutil.copy(compiled("export_table.cpp", "-ldl"), library_file)
+    _, errors = run(library_file, "other")
+    assert len(errors) == 1
+    assert "libcufft.so.99 contains NVIDIA's CUDA runtime and kernels without PTX" in errors[0]
 
 
 def test_a_program_of_cuda_12_gets_the_functions_and_structures_of_that_release(compiled, run):
