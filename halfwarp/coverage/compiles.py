@@ -15,6 +15,7 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTI
 _FOLDER = re.compile(r"(?:-I|--include-path=|-include-path=)(.*)", re.DOTALL)
 # Options that write files, or read a compiled header, which holds no marks.
 _WITHOUT = re.compile(r"--?(?:pch|create-pch|use-pch|pch-|time|fdevice-time-trace)")
+_TARGET = re.compile(r"((?:--gpu-architecture=|-arch=)?)sm_(\d+[af]?)")
 _ROUNDED = re.compile(r"\b(fma|mad|mul|add|sub)\.(?:\w+\.)*(?:f16x2|bf16x2|f16|bf16|f32|f64)\b")
 _LOCATION = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
 
@@ -31,6 +32,8 @@ class FilePlace:
 class Compiles:
     """Receives the compiled programs from the emulator."""
 
+    count = 0  # of marks; kernels of an earlier record may still execute theirs
+
     def __init__(self, origins):
         import ctypes
 
@@ -40,7 +43,6 @@ class Compiles:
         self.notes = {}  # ordered
         self._lock = threading.Lock()
         self.places = []
-        self.count = 0  # of marks
         self._files, self._reported = set(), set()
         self._emulator = library.load()
         self._texts, self._places = {}, {}  # by text: with marks; (path, line) by line
@@ -70,7 +72,11 @@ class Compiles:
             print(f"halfwarp: coverage of a kernel is missing: {error!r}", file=sys.stderr)
 
     def _compile(self, program):
-        options = [each for each in program["options"] if not _WITHOUT.match(each)]
+        options = [
+            _TARGET.sub(r"\1compute_\2", each)  # only PTX is used, so NVRTC needs no cubin
+            for each in program["options"]
+            if not _WITHOUT.match(each)
+        ]
         if not any("lineinfo" in each or "line-info" in each for each in options):
             options.append("-lineinfo")
         with self._lock:
@@ -100,7 +106,7 @@ class Compiles:
     def add_mark(self, lines, arcs):
         """Return the number of a mark that covers lines and arcs of files."""
         with self._lock:
-            self.count += 1
+            Compiles.count += 1
             self.places.append(FilePlace({self.count: 1}, lines, arcs))
             return self.count
 
@@ -110,7 +116,7 @@ class Compiles:
             marked = MarkedText(text)
             places = self.origins.find(text, name) if marked.places else {}
             first = self.count + 1
-            self.count += marked.count
+            Compiles.count += marked.count
             self.places += [_file_place(place, first, places) for place in marked.places]
             self._files |= {path for path, _ in places.values()}
             self._texts[text] = marked.with_marks(first) if places else None

@@ -12,23 +12,33 @@ from dataclasses import dataclass, field
 from halfwarp.coverage.statements import Parser
 from halfwarp.coverage.tokens import Source
 
-REGISTER = "halfwarp_mark"  # names the instruction in the PTX
+REGISTER = "halfwarp_mark"  # and a number: names the register by which the emulator knows a mark
 _CALL, _TEST = "__halfwarp_mark", "__halfwarp_test"
-_SETS = f"{{ .reg .b32 {REGISTER}; mov.b32 {REGISTER}, %0; }}"
-# The name of the predicate contains the number.
-_TESTS = (
-    f"{{ .reg .pred {REGISTER}%1; setp.ne.b32 {REGISTER}%1, %0, 0; @{REGISTER}%1 bra HALFWARP;\\n"
-    "HALFWARP: }"
-)
+
+
+def mark_of(number):
+    """Return the PTX that counts the lanes that execute it."""
+    return f"{{ .reg .b32 {REGISTER}{number}; mov.b32 {REGISTER}{number}, 0; }}"
+
+
+def test_of(number, word):
+    """Return the PTX that counts words that are not 0, and with the next number words that are."""
+    name = f"{REGISTER}{number}"
+    return f"{{ .reg .pred {name}; setp.ne.b32 {name}, {word}, 0; }}"
+
+
 _FUNCTION = "template <int N> __device__ __forceinline__"
 DECLARATION = (
-    f'{_FUNCTION} void {_CALL}() {{ asm volatile("{_SETS}" :: "n"(N)); }}\n'
+    f'{_FUNCTION} void {_CALL}() {{ asm volatile("{mark_of("%0")}" :: "n"(N)); }}\n'
     f"{_FUNCTION} bool {_TEST}(bool is_true) "
-    f'{{ asm volatile("{_TESTS}" :: "r"(int(is_true)), "n"(N)); return is_true; }}\n'
+    f'{{ asm volatile("{test_of("%1", "%0")}" :: "r"(int(is_true)), "n"(N)); return is_true; }}\n'
     "#line 1\n"
 )
-# Statements that change no memory and call nothing: the optimizer may execute both alternatives.
-_SELECTABLE = re.compile(r"\{?(?:[^;{}()\[\]]*;){1,4}\s*\}?")
+# Statements that call nothing. If they change no memory, the optimizer may execute both
+# alternatives.
+_SELECTABLE = re.compile(r"\{?(?:[^;{}()]*;){1,4}\s*\}?")
+_LOCAL_ARRAY = re.compile(r"(?:^|[;{}])\s*(?:const\s+|unsigned\s+)*\w+\s+(\w+)\s*\[")
+_SUBSCRIPTED = re.compile(r"(\w+)\s*\[")
 
 
 @dataclass(slots=True)
@@ -60,8 +70,11 @@ class MarkedText:
         self.places, self.spans = [], []
         self.count = 0  # of marks
         self._edits = []  # offset, index of the mark or None, text around it
+        self._replaced = {}  # index of a mark that is not needed -> those whose sum it is
         for function in Parser(Source(text)).functions:
             self.mark_function(function)
+        for place in self.places if self._replaced else ():
+            place.terms = self._terms(place.terms)
 
     @property
     def lines(self):
@@ -110,6 +123,21 @@ class MarkedText:
         self.count += 2
         return self.add_place({self.count - 2: 1}), self.add_place({self.count - 1: 1})
 
+    def replace(self, place, *outcomes):
+        """Derive the count of the mark of a place from other places, instead of counting it."""
+        (index,) = place.terms
+        self._replaced[index] = [other for each in outcomes for other in each.terms]
+        at = next(at for at, edit in enumerate(self._edits) if edit[1] == index)
+        offset, _, content = self._edits[at]
+        self._edits[at] = offset, None, content.replace("MARK; ", "").replace("MARK;", "")
+
+    def _terms(self, terms):
+        result = Counter()
+        for index, sign in terms.items():
+            for each in self._replaced.get(index, [index]):
+                result[each] += sign
+        return dict(result)
+
     def add_place(self, terms):
         self.places.append(Place(terms))
         return self.places[-1]
@@ -127,6 +155,8 @@ class _Function:
 
     def __init__(self, owner, function):
         self.owner, self.function = owner, function
+        body = function.body
+        self.local_arrays = set(_LOCAL_ARRAY.findall(owner.text[body.start : body.end]))
         self.switches = []  # the open ones: the statement; its labels, and whether one is default
 
     def mark(self):
@@ -175,11 +205,14 @@ class _Function:
         return self._sequence(statement.body, mark, following)
 
     def _if(self, statement, mark, following):
+        is_first = not mark.lines and len(mark.terms) == 1
         mark.lines.add(statement.line)
         self._add_span(statement)
         branch, alternative = statement.body[0], statement.alternative
         if statement.condition and self._is_selectable(branch, alternative):
             taken, remainder = self.owner.insert_test(statement.condition)
+            if is_first:  # the test executes as often as the mark
+                self.owner.replace(mark, taken, remainder)
             _add_arc(taken, statement, branch, following)
             _add_arc(remainder, statement, alternative, following)
             self._sequence([branch], taken, following)
@@ -203,6 +236,7 @@ class _Function:
             or (
                 not branch.jumps
                 and "->" not in (text := self.owner.text[branch.start : branch.end])
+                and set(_SUBSCRIPTED.findall(text)) <= self.local_arrays
                 and _SELECTABLE.fullmatch(text)
             )
             for branch in branches

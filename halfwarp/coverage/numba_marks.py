@@ -4,7 +4,7 @@
 import os
 import re
 
-from halfwarp.coverage.marks import REGISTER
+from halfwarp.coverage.marks import mark_of, test_of
 
 _METADATA = re.compile(r"^(!\d+) = (?:distinct )?!(DILocation|DISubprogram|DIFile)\((.*)\)$", re.M)
 _FIELD = {
@@ -65,8 +65,7 @@ def _mark_function(rows, locations, compiles):
         debug = _LOCATION.search(row)
         if is_marked and place != last and "= phi " not in row and "alloca" not in row:
             number = compiles.add_mark({place}, set())
-            text = f"{{ .reg .b32 {REGISTER}; mov.b32 {REGISTER}, {number}; }}"
-            result.append(f'  call void asm sideeffect "{text}", ""(){debug[0]}')
+            result.append(f'  call void asm sideeffect "{mark_of(number)}", ""(){debug[0]}')
             last = place
         if is_marked and (branch := _BRANCH.match(row)):
             ends = [_next_line(rows, places, blocks, name, place) for name in branch.groups()[1:]]
@@ -100,12 +99,7 @@ def _test_of(condition, place, ends, compiles, debug, at):
     path, line = place
     number = compiles.add_mark(set(), {(path, line, ends[0])})
     compiles.add_mark(set(), {(path, line, ends[1])})
-    predicate = f"{REGISTER}{number}"
-    text = (
-        f"{{ .reg .pred {predicate}; setp.ne.b32 {predicate}, $0, 0; @{predicate} bra "
-        "HALFWARP;\\0AHALFWARP: }"
-    )
     return [
         f"  %halfwarp.{at} = zext i1 {condition} to i32{debug}",
-        f'  call void asm sideeffect "{text}", "r"(i32 %halfwarp.{at}){debug}',
+        f'  call void asm sideeffect "{test_of(number, "$0")}", "r"(i32 %halfwarp.{at}){debug}',
     ]

@@ -2,16 +2,12 @@
 """Records which lines of kernels execute, and adds them to the data of coverage.py."""
 
 import os
-import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from importlib.util import find_spec
 from pathlib import Path
 
 from halfwarp.coverage.compiles import Compiles
-from halfwarp.coverage.marks import REGISTER
 from halfwarp.coverage.origins import SUFFIXES, Origins
-
-_MARK = re.compile(rf"{REGISTER}(?:, (?P<mark>\d+)|(?P<test>\d+) bra)")
 
 
 class Recorder:
@@ -22,7 +18,7 @@ class Recorder:
     """
 
     def __init__(self, measurement):
-        from cuda.core.emulation import execution_record
+        from cuda.core.emulation import execution_record, library
 
         self.collector = measurement._collector
         self.config = measurement.config
@@ -32,6 +28,8 @@ class Recorder:
         self.session = execution_record.Session("lines")
         self.notes = {}  # ordered
         self._seen = {}  # key of a count -> its last value, to find what executed since
+        self._read_marks = library.mark_counts
+        self._totals = self._read_marks()
         self._flush = self.collector.flush_data
         self.collector.flush_data = self.flush
 
@@ -45,26 +43,25 @@ class Recorder:
         return result
 
     def _flush_kernels(self):
-        lines, arcs, counts = defaultdict(set), defaultdict(set), Counter()
+        lines, arcs = defaultdict(set), defaultdict(set)
         for kernel in self.session.read():
-            self._add_kernel(kernel, lines, arcs, counts)
-        self._add_places(counts, lines, arcs)
+            self._add_kernel(kernel, lines, arcs)
+        self._add_places(lines, arcs)
         self._write(lines, arcs)
 
     # ---- executed lines
-    def _add_kernel(self, kernel, lines, arcs, counts):
-        is_marked, has_lines = REGISTER in kernel.ptx, False
+    def _add_kernel(self, kernel, lines, arcs):
+        """Add what a kernel without marks executed since the last flush."""
+        has_lines = False
         self._program = self.compiles.plain.get(hash(kernel.ptx), ("", {}))
         for function in kernel.functions:
             key = hash(kernel.ptx), kernel.name, function.name
             for index, instruction in enumerate(function.instructions):
-                if is_marked:
-                    self._count_mark((*key, index), instruction, counts)
-                elif instruction.location:
+                if instruction.location:
                     has_lines = True
                     self._add_line((*key, index), instruction, lines)
                     self._add_branch((*key, index), function, instruction, arcs)
-        if kernel.launches and not is_marked and not has_lines:
+        if kernel.launches and not has_lines:
             self.notes[
                 f"kernel {kernel.short_name}: its PTX has no line information; compile it with "
                 "-lineinfo, or clear the cache that holds it"
@@ -77,22 +74,16 @@ class Recorder:
         self._seen[key] = count
         return True
 
-    def _count_mark(self, key, instruction, counts):
-        match = _MARK.search(instruction.text)
-        if not match:
-            return
-        if match["mark"]:
-            new = [(int(match["mark"]), instruction.lanes)]
-        else:
-            number, branch = int(match["test"]), instruction.branch
-            new = [(number, branch.taken), (number + 1, branch.not_taken)]
-        for number, count in new:
-            counts[number] += count - self._seen.get((*key, number), 0)
-            self._seen[*key, number] = count
-
-    def _add_places(self, counts, lines, arcs):
+    def _add_places(self, lines, arcs):
         """Add the places whose marks have executed since the last flush."""
-        for place in self.compiles.places if counts else ():
+        totals = self._read_marks()
+        if totals == self._totals:
+            return
+        before = self._totals + [0] * (len(totals) - len(self._totals))
+        counts = [total - old for total, old in zip(totals, before, strict=True)]
+        counts += [0] * (self.compiles.count + 1 - len(counts))
+        self._totals = totals
+        for place in self.compiles.places:
             if sum(counts[number] * sign for number, sign in place.terms.items()) > 0:
                 for path, line in place.lines:
                     lines[path].add(line)

@@ -19,6 +19,7 @@
 #include "emulator/driver/findings/profile_log.hpp"
 #include "emulator/driver/lifecycle.hpp"
 #include "emulator/driver/thread.hpp"
+#include "emulator/exec/marks.hpp"
 #include "emulator/image/registry.hpp"
 #include "emulator/object/current_call.hpp"
 #include "emulator/observation/json.hpp"
@@ -270,6 +271,13 @@ void* halfwarp_emulator_in_place_of(const char* function, void* real) {
 
 void halfwarp_emulator_observe_compiles(void (*observer)(const char* json, size_t size)) {
   control::set_compile_observer(observer);
+}
+
+size_t halfwarp_emulator_mark_counts(char* text, size_t size) {
+  json_writer json;
+  json.open_array();
+  for (const std::uint64_t each : exec::mark_totals()) json.value(each);
+  return copy_text(json.close().text(), text, size);
 }
 
 void halfwarp_emulator_substitute_ptx(const char* ptx, const char* substitute) {

@@ -85,6 +85,10 @@ void* halfwarp_emulator_in_place_of(const char* function, void* real);
    see control/compile_observer.hpp. Null ends the reports. */
 void halfwarp_emulator_observe_compiles(void (*observer)(const char* json, size_t size));
 
+/* Returns the counts of the marks that kernels have executed, by number, as a JSON array;
+   see exec/marks.hpp. */
+size_t halfwarp_emulator_mark_counts(char* text, size_t size);
+
 /* Makes modules of one PTX text execute another one, whose kernels have the same names. */
 void halfwarp_emulator_substitute_ptx(const char* ptx, const char* substitute);
 

@@ -66,6 +66,7 @@ def load():
         "faults",
         "device_table",
         "option_problem",
+        "mark_counts",
     ):
         _declare(library, name, text, c.c_size_t)
     _declare(library, "error_text", [c.c_int, *text], c.c_size_t)
@@ -260,6 +261,11 @@ def origins(address, size):
 def profile(session):
     """Return what kernels executed since a session was opened, as Python objects."""
     return json.loads(_text(load().halfwarp_emulator_profile_read, session))
+
+
+def mark_counts():
+    """Return the counts of the marks of coverage that kernels have executed, by number."""
+    return json.loads(_text(load().halfwarp_emulator_mark_counts))
 
 
 def device_table():

@@ -20,7 +20,16 @@ def marked(body, before=""):
         ("x[0] = 1;", "M<1>; x[0] = 1;"),
         ("if (n) f(x);", "M<1>; if (n) { M<2>; f(x); }"),
         ("if (n) return; f(x);", "M<1>; if (n) { M<2>; return; } f(x);"),
-        ("if (n) n = 1;", "M<1>; if (__halfwarp_test<2>((n) ? true : false)) n = 1;"),
+        ("if (n) n = 1;", "if (__halfwarp_test<2>((n) ? true : false)) n = 1;"),
+        (
+            "f(x); if (n) n = 1;",
+            "M<1>; f(x); if (__halfwarp_test<2>((n) ? true : false)) n = 1;",
+        ),
+        (
+            "int a[2]; if (n) a[0] = 1;",
+            "int a[2]; if (__halfwarp_test<2>((n) ? true : false)) a[0] = 1;",
+        ),
+        ("if (n) x[0] = 1;", "M<1>; if (n) { M<2>; x[0] = 1; }"),
         ("for (;;) f(x);", "M<1>; for (;;) { M<2>; f(x); }"),
         ("while (n) break;", "M<1>; while (((n) ? true : (M<2>(), false))) { M<3>; break; }"),
         ("again: f(x);", "M<1>; again: M<2>; f(x);"),

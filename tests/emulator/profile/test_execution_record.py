@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from cuda.core import emulation
-from cuda.core.emulation import execution_record
+from cuda.core import ObjectCode, emulation
+from cuda.core.emulation import execution_record, library
 
 from .launching import compiled, launch_with_arrays
 
@@ -125,6 +125,45 @@ def test_a_faulting_launch_is_counted_up_to_the_fault():
     emulation.repair()
     lines = {each.location.line: each.executions for each in instructions_of(record)}
     assert (lines[3], lines[4], lines[5]) == (1, 1, 0)
+
+
+MARKED = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry kernel(.param .u64 a, .param .u64 b, .param .u64 c)
+{
+    .reg .b32 %lane;
+    .reg .pred %few;
+    mov.u32 %lane, %laneid;
+    setp.lt.u32 %few, %lane, 5;
+    { .reg .b32 halfwarp_mark900; mov.b32 halfwarp_mark900, 0; }
+    { .reg .pred halfwarp_mark901; setp.ne.b32 halfwarp_mark901, %lane, 0; }
+    @!%few bra END;
+    { .reg .b32 halfwarp_mark903; mov.b32 halfwarp_mark903, 0; }
+    { .reg .pred halfwarp_mark904; setp.ne.b32 halfwarp_mark904, %lane, 0; }
+END:
+    ret;
+}
+"""
+
+
+def test_marks_count_lanes_and_outcomes_without_a_record_of_instructions():
+    kernel = ObjectCode.from_ptx(MARKED.encode()).get_kernel("kernel")
+    before = [*library.mark_counts(), *[0] * 1000]
+    with execution_record.Session("lines") as session:
+        launch_with_arrays(kernel, grid=3, block=64)
+        assert session.read() == []
+    emulation.settle()
+    counts = [after - b for after, b in zip(library.mark_counts(), before, strict=False)]
+    assert counts[900:906] == [192, 186, 6, 30, 24, 6]
+
+
+def test_a_profile_counts_a_kernel_with_marks():
+    kernel = ObjectCode.from_ptx(MARKED.encode()).get_kernel("kernel")
+    with execution_record.Session("accesses") as session:
+        launch_with_arrays(kernel, grid=3, block=64)
+        assert session.read()[0].launches == 1
 
 
 THREADS = """

@@ -2,6 +2,7 @@
 // Comparisons with predicate results, logic on predicates, and selection.
 #include "emulator/exec/lanes/half.hpp"
 #include "emulator/exec/lanes/numbers.hpp"
+#include "emulator/exec/marks.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
@@ -43,6 +44,15 @@ void compare(warp& w, const instruction& instr) {
   const T *a = w.at<T>(instr.operand[1]), *b = w.at<T>(instr.operand[2]);
   lane_mask result = collect([=](int l) { return Comparison::of(a[l], b[l]); });
   set_predicate(w, instr.operand[0], instr.immediate ? ~result : result);
+}
+
+// Counts the lanes whose operand 0 is not 0, for the mark of the target.
+void count_words(warp& w, const instruction& instr) {
+  const u32* a = w.at<u32>(instr.operand[0]);
+  const lane_mask active = w.active;
+  u32 is_true = 0;
+  for (int l = 0; l < warp_size; ++l) is_true += (active & lanes.bit[l]) && a[l];
+  count_outcomes(w, instr.target, is_true);
 }
 
 template <class Comparison>
@@ -110,6 +120,7 @@ void select_half(warp& w, const instruction& instr) {
 
 constexpr handler_entry entries[] = {
     {"and.pred", &combine<predicate_and>},
+    {"mark.b32", &count_words},
     {"mov.pred", &move_predicate},
     {"or.pred", &combine<predicate_or>},
     {"selp.b16", &select<u16>},

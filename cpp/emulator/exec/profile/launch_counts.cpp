@@ -40,14 +40,17 @@ const ptx::module& module_of(const launch_state& launch) {
 
 }  // namespace
 
-launch_counts::launch_counts(const launch_state& launch) : launch_{launch} {
+launch_counts::launch_counts(const launch_state& launch) : launch_{launch}, marks_{launch.code} {
+  const profile_detail detail = launch.options.profile;
+  if (detail == profile_detail::none) return;
+  if (detail == profile_detail::executions && marks_.has_marks()) return;
   std::size_t size = 0;
   for (const function_code& function : launch.code.functions) {
     first_.push_back(size);
     size += function.code.size() + 1;  // segments end after the last instruction
   }
   executions_.resize(size);
-  if (launch.options.profile != profile_detail::accesses) return;
+  if (detail != profile_detail::accesses) return;
   site_numbers_.resize(size);
   for (std::size_t f = 0; f < first_.size(); ++f) {
     const function_code& function = launch.code.functions[f];
@@ -68,7 +71,7 @@ std::size_t launch_counts::index_of(const function_code& function) const {
 }
 
 execution_counts* launch_counts::executions_of(const function_code& function) {
-  return executions_.data() + index_of(function);
+  return executions_.empty() ? nullptr : executions_.data() + index_of(function);
 }
 
 const std::uint32_t* launch_counts::sites_of(const function_code& function) const {
@@ -82,6 +85,7 @@ void launch_counts::record(warp& w, const instruction& instr, lane_mask lanes, s
 void launch_counts::add(const launch_counts& other) {
   for (std::size_t i = 0; i < executions_.size(); ++i) executions_[i].add(other.executions_[i]);
   for (std::size_t i = 0; i < accesses_.size(); ++i) accesses_[i].add(other.accesses_[i]);
+  marks_.add(other.marks_);
 }
 
 // Several decoded instructions may execute one of the text. The first counts its executions.

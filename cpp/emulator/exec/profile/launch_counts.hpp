@@ -3,12 +3,14 @@
 //
 // A segment of straight-line code adds to its first instruction and subtracts after its last, so
 // that the loop of the interpreter does nothing for each instruction. Sums restore the counts.
+// A kernel with marks needs no counts of instructions, unless a profile counts accesses.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "emulator/exec/code.hpp"
+#include "emulator/exec/marks.hpp"
 #include "emulator/exec/profile/access_site.hpp"
 #include "emulator/exec/profile/profile.hpp"
 #include "emulator/exec/warp.hpp"
@@ -21,7 +23,11 @@ class launch_counts {
  public:
   explicit launch_counts(const launch_state& launch);
 
-  // Returns the counts of the instructions of a function.
+  mark_counts& marks() noexcept { return marks_; }
+  const mark_counts& marks() const noexcept { return marks_; }
+  // Returns whether instructions count, and not only marks.
+  bool has_instructions() const noexcept { return !executions_.empty(); }
+  // Returns the counts of the instructions of a function; null if instructions do not count.
   execution_counts* executions_of(const function_code& function);
   // Returns 1 + the index of the site of each instruction, or 0; null if accesses do not count.
   const std::uint32_t* sites_of(const function_code& function) const;
@@ -42,6 +48,7 @@ class launch_counts {
   std::vector<std::uint32_t> site_numbers_;
   std::vector<access_site> sites_;
   std::vector<access_counts> accesses_;  // by site
+  mark_counts marks_;
 };
 
 // Counts the instructions of one split.

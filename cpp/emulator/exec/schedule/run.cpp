@@ -91,9 +91,7 @@ class worker {
         limit_{resident_limit},
         ranges_(launch.code.range_caches + 1),
         watch_{launch} {
-    if (launch.options.profile != profile_detail::none) {
-      counts_ = std::make_shared<launch_counts>(launch);
-    }
+    if (launch.counts) counts_ = std::make_unique<launch_counts>(launch);
   }
 
   void run() {
@@ -111,11 +109,7 @@ class worker {
  private:
   void add_counts() {
     std::lock_guard lock{launch_.mutex};
-    if (launch_.counts) {
-      launch_.counts->add(*counts_);
-    } else {
-      launch_.counts = std::move(counts_);
-    }
+    launch_.counts->add(*counts_);
   }
 
   void run_blocks() {
@@ -299,7 +293,7 @@ class worker {
   std::uint64_t rounds_ = 0;  // since the last block ended
   lock_watch watch_;
   std::vector<block_state*> blocks_;  // resident blocks, for the watch
-  std::shared_ptr<launch_counts> counts_;
+  std::unique_ptr<launch_counts> counts_;
 };
 
 // Allocates the two words in which blocks of a cooperative launch count arrivals.
@@ -385,7 +379,10 @@ outcome run_grid(memory::address_space& space, const launch_request& request,
   }
   std::uint64_t resident = request.is_cooperative ? blocks : request.resident_blocks;
   std::uint64_t limit = std::max<std::uint64_t>(1, (resident + threads - 1) / threads);
-  launch.is_followed = checks || options.profile != profile_detail::none;
+  auto counts = std::make_shared<launch_counts>(launch);
+  const bool has_instructions = counts->has_instructions();
+  if (has_instructions || counts->marks().has_marks()) launch.counts = std::move(counts);
+  launch.is_followed = checks || has_instructions;
   launch.is_watched = options.check_sync && threads == 1;
   std::vector<std::thread> helpers;
   auto work = [&] { worker{launch, limit}.run(); };
@@ -398,7 +395,8 @@ outcome run_grid(memory::address_space& space, const launch_request& request,
   if (launch.races) result.writes = std::make_shared<report::launch_writes>(launch.races->writes());
   if (checks && checks->accesses) result.accesses = checks->accesses->ranges();
   if (checks && checks->forms) result.forms = checks->forms->rows();
-  if (launch.counts) result.profiles.push_back(launch.counts->profile());
+  if (launch.counts) launch.counts->marks().add_to_totals();
+  if (has_instructions) result.profiles.push_back(launch.counts->profile());
   result.instructions = launch.executed;
   result.was_canceled = launch.was_canceled;
   if (launch.children) children = launch.children->finish();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes comparisons and selections: setp, set, selp, slct.
 #include "emulator/exec/decode/opcodes.hpp"
+#include "emulator/exec/marks.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -106,6 +107,10 @@ void decode_setp(function_decoder& d) {
   operand_slot a = d.value(d.operand(1), bits_of(type), type);
   operand_slot b = d.value(d.operand(2), bits_of(type), type);
   const ptx::operand& target = d.operand(0);
+  if (const auto number = mark_number(target.name)) {
+    d.emit(mark_test, {a}).target = *number;
+    return;
+  }
   bool is_pair = target.kind == operand_kind::pair;
   const ptx::operand* other = words.operation == qualifier::unknown ? nullptr : &d.operand(3);
   if (!is_pair && !other) {

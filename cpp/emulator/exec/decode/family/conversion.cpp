@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emulator/exec/decode/opcodes.hpp"
+#include "emulator/exec/marks.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
 #include "emulator/exec/special.hpp"
 
@@ -255,6 +256,10 @@ void emit_special_register(function_decoder& d, const ptx::operand& o, operand_s
 void decode_mov(function_decoder& d) {
   scalar_type type = d.spelling().type(0);
   const ptx::operand &to = d.operand(0), &from = d.operand(1);
+  if (const auto number = mark_number(to.name)) {
+    d.emit(&count_mark, flow::next).target = *number;
+    return;
+  }
   if (type == scalar_type::pred) {
     if (from.kind == operand_kind::special_register) {
       const operand_slot word = d.temporary(32);
