@@ -18,13 +18,15 @@ def start():
         return
     try:
         # By name: these modules import the packages that call this function.
-        recorder, numba_lines, reporters = (
-            import_module(f"{__name__}.{name}") for name in ("recorder", "numba_lines", "reporters")
+        recorder, numba_lines, triton_lines, reporters = (
+            import_module(f"{__name__}.{name}")
+            for name in ("recorder", "numba_lines", "triton_lines", "reporters")
         )
         reporters.install()
         stop()
         _recorder = recorder.Recorder(measurement)
         numba_lines.request(_recorder.compiles)
+        triton_lines.request(_recorder.compiles.emulator)
     except (AttributeError, ImportError, RuntimeError) as error:
         print(f"halfwarp: the coverage of kernels is not measured: {error}", file=sys.stderr)
 

@@ -44,17 +44,17 @@ class Compiles:
         self._lock = threading.Lock()
         self.places = []
         self._files, self._reported = set(), set()
-        self._emulator = library.load()
+        self.emulator = library.load()
         self._texts, self._places = {}, {}  # by text: with marks; (path, line) by line
         self.by_name = {}  # places of the program with a name
         self.plain = {}  # hash of PTX without marks -> name and places of its program
         kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_size_t)
         self._observer = kind(self._receive)
         self._none = kind()
-        self._emulator.halfwarp_emulator_observe_compiles(self._observer)
+        self.emulator.halfwarp_emulator_observe_compiles(self._observer)
 
     def close(self):
-        self._emulator.halfwarp_emulator_observe_compiles(self._none)
+        self.emulator.halfwarp_emulator_observe_compiles(self._none)
 
     def new_files(self):
         """Return the files of programs that were compiled since the last call."""
@@ -92,7 +92,7 @@ class Compiles:
             if plain is not None and (marked is None or not rounds_alike(marked, plain)):
                 marked = self._without_marks(program, plain)
         if marked is not None:
-            self._emulator.halfwarp_emulator_substitute_ptx(_bytes(original), _bytes(marked))
+            self.emulator.halfwarp_emulator_substitute_ptx(_bytes(original), _bytes(marked))
 
     def _without_marks(self, program, ptx):
         """Return PTX without marks, and note that the line table supplies its lines."""

@@ -4,9 +4,9 @@
 import functools
 import sys
 import tempfile
-from importlib.util import find_spec
 
 from halfwarp.coverage.compiles import rounds_alike
+from halfwarp.coverage.imports import patch
 from halfwarp.coverage.numba_marks import add_marks
 
 _COMPILER, _NVVM = "numba.cuda.compiler", "numba.cuda.cudadrv.nvvm"
@@ -17,11 +17,9 @@ def request(compiles):
     """Mark the kernels that Numba compiles from now on."""
     global _compiles
     _compiles = compiles
-    for name, patch in _PATCHES.items():
-        if name in sys.modules:
-            patch(sys.modules[name])
-    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+    for name, function in _PATCHES.items():
+        if name in sys.modules or name in (_COMPILER, _NVVM):
+            patch(name, function)
 
 
 def _patch_compiler(module):
@@ -68,25 +66,3 @@ _PATCHES = {
     _NVVM: _patch_nvvm,
     "numba.cuda.dispatcher": _patch_compiler,
 }
-
-
-class _Finder:
-    """Patches modules of Numba when they are imported."""
-
-    def __init__(self):
-        self._pending = {_COMPILER, _NVVM}
-
-    def find_spec(self, name, path=None, target=None):
-        if name not in self._pending:
-            return None
-        self._pending.remove(name)
-        spec = find_spec(name)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def execute_and_patch(module):
-                execute(module)
-                _PATCHES[name](module)
-
-            spec.loader.exec_module = execute_and_patch
-        return spec

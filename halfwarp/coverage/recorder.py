@@ -91,9 +91,6 @@ class Recorder:
                     arcs[path].add((start, end))
 
     def _add_line(self, key, instruction, lines):
-        # An instruction with a guard counts also if the guard was false.
-        if instruction.text.startswith("@") and not instruction.branch:
-            return
         if self._has_executed(key, instruction.executions):
             location = instruction.location
             for file, line, *_ in ((location.file, location.line), location.inlined_at or ("", 0)):

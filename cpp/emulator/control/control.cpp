@@ -280,6 +280,10 @@ size_t halfwarp_emulator_mark_counts(char* text, size_t size) {
   return copy_text(json.close().text(), text, size);
 }
 
+void halfwarp_emulator_register_cubin(const void* cubin, size_t size, const char* ptx) {
+  image::compiled_cubins().add({static_cast<const std::byte*>(cubin), size}, ptx);
+}
+
 void halfwarp_emulator_substitute_ptx(const char* ptx, const char* substitute) {
   image::substitute_ptx(ptx, substitute);
 }

@@ -89,6 +89,9 @@ void halfwarp_emulator_observe_compiles(void (*observer)(const char* json, size_
    see exec/marks.hpp. */
 size_t halfwarp_emulator_mark_counts(char* text, size_t size);
 
+/* Names the PTX text of a cubin that another compiler wrote; it has the lines of the source. */
+void halfwarp_emulator_register_cubin(const void* cubin, size_t size, const char* ptx);
+
 /* Makes modules of one PTX text execute another one, whose kernels have the same names. */
 void halfwarp_emulator_substitute_ptx(const char* ptx, const char* substitute);
 

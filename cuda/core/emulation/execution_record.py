@@ -196,9 +196,8 @@ class _Module:
 
 def _debug_strings(ptx):
     section = re.search(r"\.section\s+\.debug_str\s*\{(.*?)\}", ptx, re.DOTALL)
-    for label, data in re.findall(
-        r"(\S+):\s*((?:\.b8\s+[\d,\s]+)+)", section[1] if section else ""
-    ):
+    text = re.sub(r"//.*", "", section[1]) if section else ""
+    for label, data in re.findall(r"(\S+):\s*((?:\.b8\s+[\d,\s]+)+)", text):
         values = bytes(int(number) & 255 for number in re.findall(r"(?<!\.b)\b\d+", data))
         yield label, values.split(b"\0")[0].decode(errors="replace")
 

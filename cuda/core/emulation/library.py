@@ -79,6 +79,7 @@ def load():
     _declare(library, "profile_close", [c.c_uint64], None)
     _declare(library, "observe_compiles", [c.CFUNCTYPE(None, c.c_void_p, c.c_size_t)], None)
     _declare(library, "substitute_ptx", [c.c_char_p, c.c_char_p], None)
+    _declare(library, "register_cubin", [c.c_char_p, c.c_size_t, c.c_char_p], None)
     sizes = [c.c_uint, c.c_uint64, c.c_uint64, c.c_uint64, c.c_int, c.c_uint]
     _declare(library, "graphics_object", sizes, None)
     for name, result in (

@@ -166,6 +166,23 @@ def test_a_profile_counts_a_kernel_with_marks():
         assert session.read()[0].launches == 1
 
 
+def test_names_of_inlined_functions_may_have_comments():
+    """LLVM writes a comment after each byte."""
+    text = """.section\t.debug_str
+    {
+$L__info_string0:
+.b8 99                                  // string offset=0 ; clip
+.b8 108
+.b8 0
+$L__info_string1:
+.b8 107,0
+    }"""
+    assert dict(execution_record._debug_strings(text)) == {
+        "$L__info_string0": "cl",
+        "$L__info_string1": "k",
+    }
+
+
 THREADS = """
 from tests.emulator.profile.corpus import CASES
 from tests.emulator.profile.launching import compiled, run
