@@ -62,6 +62,8 @@ class Function:
     signature: str = ""  # name string of the capsule in cy<library>.__pyx_capi__
     releases_gil: bool = True
     is_brief: bool = False  # releases it only if another thread could acquire it
+    is_submission: bool = False  # keeps it if no other thread can need it
+    calls_back: bool = False  # the driver gets a function that may need the GIL
     is_gated: bool = False  # must not run while the process exits
     needs: str = "context"  # what it needs on the emulator
     is_release: bool = False  # releases a resource, also in a broken context

@@ -67,6 +67,7 @@ def decisions(library: Library) -> str:
         ("callback wrapped", names(f for f in functions if f.wraps_callback)),
         ("keeps the GIL", names(f for f in functions if not f.releases_gil)),
         ("releases the GIL to threads only", names(f for f in functions if f.is_brief)),
+        ("keeps the GIL of a lone thread", names(f for f in functions if f.is_submission)),
         ("not called at exit", names(f for f in functions if f.is_gated)),
         ("specialized", names(f for f in functions if f.is_hot)),
         ("no release known", names(f for f in functions if library.facts.version and not f.since)),

@@ -69,6 +69,7 @@ void invalidate_priority(const stream_ref& stream) noexcept {
 }
 
 event_handle record_event(const stream_ref& stream, unsigned flags) {
+  const gil_release_if_held released;
   context_instance context = stream.parent();
   if (!context) context = context_instance{context_of(stream)};
   if (!context) return {};

@@ -5,6 +5,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "interpreter/lone_thread.hpp"
+
 namespace halfwarp::interpreter {
 namespace {
 
@@ -57,7 +59,8 @@ bool close() {
 
 }  // namespace
 
-const exit_gate process_exit_gate = {enter, enter_or_wait, leave, close};
+const exit_gate process_exit_gate = {enter, enter_or_wait,  leave,
+                                     close, is_lone_thread, expect_callbacks};
 
 bool prepare_exit_gate() {
   if (!timer_lock && (timer_lock = PyThread_allocate_lock()))

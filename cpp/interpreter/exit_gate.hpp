@@ -27,6 +27,9 @@ struct exit_gate {
   // Closes the gate and waits, at the first call. Needs the GIL, which it releases while it waits.
   // Returns whether no pass is left.
   bool (*close)();
+  // is_lone_thread() and expect_callbacks() of lone_thread.hpp, whose state is the process's too.
+  bool (*is_lone_thread)() noexcept;
+  void (*expect_callbacks)() noexcept;
 
   static constexpr char capsule[] = "cuda.bindings._low._exit_gate";
 };

@@ -76,6 +76,10 @@ class Decisions:
     gated: str = ""  # pattern of functions that must not run while the process exits
     # pattern of functions that release the GIL only if another thread could acquire it
     brief: str = ""
+    # pattern of functions that submit work or query it: a lone thread keeps the GIL
+    submits: str = ""
+    # pattern of functions that pass a function to the driver which may need the GIL
+    calls_back: str = ""
     hot: str = ""  # pattern of functions with a specialized form
     lookups: str = ""  # pattern of functions that need a driver, but no context
     releases: str = ""  # pattern of functions that release a resource, also in a broken context

@@ -82,7 +82,9 @@ def numpy_struct_choices(table: dict) -> NumpyStructChoices:
 
 # Tables that are neither lists of names nor texts by name.
 READERS = {
-    **dict.fromkeys(("skip", "brief", "gated", "hot", "lookups", "releases"), pattern),
+    **dict.fromkeys(
+        ("skip", "brief", "calls_back", "gated", "hot", "lookups", "releases", "submits"), pattern
+    ),
     "handles_by_address": lambda table: table["pattern"],
     "implemented_here": lambda table: table["headers"],
     "enum_names": lambda table: {name: EnumNames(**one) for name, one in texts(table).items()},

@@ -71,6 +71,8 @@ def joined(names: list[str]) -> str:
 def function_flags(library: Library, function: Function) -> list[str]:
     flags = ["releases_gil"] if function.releases_gil else []
     flags += ["is_brief"] if function.is_brief else []
+    flags += ["is_submission"] if function.is_submission else []
+    flags += ["calls_back"] if function.calls_back else []
     flags += ["passes_gate"] if function.is_gated else []
     if any(p.kind.row.is_late for p in function.params):
         flags.append("second_pass")

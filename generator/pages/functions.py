@@ -48,4 +48,6 @@ def entry(writer, function: Function) -> str:
         lines += ["Keeps the GIL: it returns at once."]
     if function.is_brief:
         lines += ["Releases the GIL only if another thread could acquire it."]
+    if function.is_submission:
+        lines += ["Releases the GIL if another thread could need it."]
     return directive("function", f"{name_of(function)}{plain_type(plain)}", lines)

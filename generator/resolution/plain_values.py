@@ -173,6 +173,7 @@ def param(fact, p, types, structs, decisions: Decisions, decided: FunctionDecisi
 def copy_call_properties(function: Function, other: Function) -> None:
     """Copy the call properties of a C function, which are the same in all faces."""
     function.releases_gil, function.is_brief = other.releases_gil, other.is_brief
+    function.is_submission, function.calls_back = other.is_submission, other.calls_back
     function.is_gated, function.is_hot = other.is_gated, other.is_hot
     function.older = other.older
 

@@ -97,6 +97,8 @@ def resolve_function(fact: FactFunction, make, types: TypeTable, decisions: Deci
     function.signature = capsule_signature(fact, types, decisions)
     function.releases_gil = decided.gil == "release"
     function.is_brief = bool(re.fullmatch(decisions.brief, fact.name))
+    function.is_submission = bool(re.fullmatch(decisions.submits, fact.name))
+    function.calls_back = bool(re.fullmatch(decisions.calls_back, fact.name))
     function.is_gated = function.releases_gil and bool(re.fullmatch(decisions.gated, fact.name))
     function.older = older_variant(function, decided)
     function.is_hot = decided.hot or bool(re.fullmatch(decisions.hot, fact.name))

@@ -108,7 +108,7 @@ def test_entries_of_one_line_are_sorted_by_name(name):
     assert listed == sorted(listed)
 
 
-@pytest.mark.parametrize("table", ["hot", "brief", "lookups", "releases"])
+@pytest.mark.parametrize("table", ["hot", "brief", "lookups", "releases", "submits", "calls_back"])
 def test_a_pattern_of_functions_matches_some(data, functions, table):
     if "pattern" in data.get(table, {}):
         assert any(re.fullmatch(tables.pattern(data[table]), f) for f in functions)
@@ -179,6 +179,18 @@ def test_functions_that_call_back_or_submit_release_the_gil(name):
     )
     holding = [f.name for f in load(name).functions if not f.releases_gil]
     assert [n for n in holding if any(re.search(word, n) for word in risky)] == []
+
+
+def test_submissions_do_not_call_back_and_release_the_lock(name):
+    submitting = [f for f in load(name).functions if f.is_submission]
+    assert all(f.releases_gil and not f.calls_back for f in submitting)
+
+
+def test_functions_with_a_callback_are_known(name):
+    taken = re.compile("(Add|Launch)Host|Callback|UserObjectCreate|RegisterAsync")
+    functions_ = [f for f in load(name).functions if taken.search(f.name)]
+    unknown = re.compile("Unregister|Deregister|GetCallback|nvrtc|Flow")
+    assert [f.name for f in functions_ if not f.calls_back and not unknown.search(f.name)] == []
 
 
 def test_brief_functions_neither_wait_nor_call_back(name):

@@ -73,6 +73,13 @@ def test_functions_are_hot_or_brief_by_a_pattern(toy_facts, toy_decisions):
     assert [f.name for f in functions_ if f.is_brief] == ["toyQueue"]
 
 
+def test_functions_submit_or_call_back_by_a_pattern(toy_facts, toy_decisions):
+    decisions = dataclasses.replace(toy_decisions, submits="toyQueue", calls_back="toyListen")
+    functions_ = resolve.resolve(toy_facts, decisions).functions
+    assert [f.name for f in functions_ if f.is_submission] == ["toyQueue"]
+    assert [f.name for f in functions_ if f.calls_back] == ["toyListen"]
+
+
 def test_a_function_needs_a_context_unless_an_entry_or_a_pattern_decides(toy_facts, toy_decisions):
     decided = {"toyGetName": FunctionDecision(needs="nothing")}
     decisions = dataclasses.replace(

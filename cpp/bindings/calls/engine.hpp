@@ -7,6 +7,7 @@
 #include "bindings/records/c_calls.hpp"
 #include "bindings/records/records.hpp"
 #include "interpreter/exit_gate.hpp"
+#include "interpreter/lone_thread.hpp"
 
 namespace halfwarp::bindings {
 
@@ -35,14 +36,21 @@ inline bool has_other_threads() {
 #endif
 }
 
+// Returns whether a call releases the GIL.
+inline bool releases_lock(function_flags f) {
+  if (f & calls_back) interpreter::expect_callbacks();
+  if (!(f & releases_gil)) return false;
+  if (f & is_brief) return has_other_threads();
+  return !(f & is_submission) || !interpreter::is_lone_thread();
+}
+
 // Releases the GIL during a call if the flags of the function say so. The engine is built without
 // unwind tables: a thread that is unwound runs no destructor here, so no guard is needed, unlike in
 // python::gil_release.
 class gil_release_for {
  public:
   explicit gil_release_for(function_flags f)
-      : state_{f & releases_gil && (!(f & is_brief) || has_other_threads()) ? PyEval_SaveThread()
-                                                                            : nullptr} {}
+      : state_{releases_lock(f) ? PyEval_SaveThread() : nullptr} {}
   gil_release_for(const gil_release_for&) = delete;
   ~gil_release_for() {
     if (state_) PyEval_RestoreThread(state_);

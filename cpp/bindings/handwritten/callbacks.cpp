@@ -10,6 +10,7 @@
 #include "driver/runtime_table.hpp"
 #include "interpreter/deferred_releases.hpp"
 #include "interpreter/exit_gate.hpp"
+#include "interpreter/lone_thread.hpp"
 #include "interpreter/thread_state.hpp"
 
 namespace halfwarp::bindings {
@@ -48,6 +49,7 @@ void release(void* pointer) {
 }
 
 callback* make_callback(word function, word data, life freed_by) {
+  interpreter::expect_callbacks();
   auto* record = static_cast<callback*>(PyMem_RawCalloc(1, sizeof(callback)));
   if (!record) {
     PyErr_NoMemory();

@@ -54,6 +54,8 @@ enum function_flags : std::uint16_t {
   returns_text = 16,
   returns_number = 32,
   returns_nothing = 64,
+  is_submission = 128,  // of work or a query: keeps the GIL of a lone thread
+  calls_back = 256,     // passes a function to the driver that may need the GIL
 };
 enum field_flags : std::uint16_t {
   read_only = 1,         // no setter

@@ -123,6 +123,11 @@ CUuserObject retain_in_graph(graph_lock* lock, CUgraph graph, void* object, CUho
   return user_object;
 }
 
+CUresult launch_executable(graph_lock& lock, CUgraphExec launched, CUstream stream) noexcept {
+  const gil_release_if_held released;
+  return try_call_alone(lock, driver::table->cuGraphLaunch, launched, stream);
+}
+
 CUresult update_executable(graph_lock& lock, graph_lock& source_lock, CUgraphExec updated,
                            CUgraph source, CUgraphExecUpdateResultInfo& result) noexcept {
   const std::lock_guard guard{lock};

@@ -66,6 +66,10 @@ struct capture_info {
 // driver_error. `lock` is null for a graph that is being captured.
 CUuserObject retain_in_graph(graph_lock* lock, CUgraph graph, void* object, CUhostFn release);
 
+// Calls cuGraphLaunch with the lock held and the GIL released.
+[[nodiscard]] CUresult launch_executable(graph_lock& lock, CUgraphExec launched,
+                                         CUstream stream) noexcept;
+
 // Calls cuGraphExecUpdate with both locks held and the GIL released.
 [[nodiscard]] CUresult update_executable(graph_lock& lock, graph_lock& source_lock,
                                          CUgraphExec updated, CUgraph source,

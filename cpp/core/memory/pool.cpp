@@ -161,6 +161,7 @@ void revoke_peer_access(CUmemoryPool raw, CUdevice owner) noexcept {
 }
 
 CUdeviceptr allocate_from_pool(const pool_ref& pool, std::size_t size, const stream_ref& stream) {
+  const gil_release_if_held released;
   CUstreamCaptureStatus status{};
   driver::call(driver::table->cuStreamIsCapturing, stream.raw(), &status);
   if (status != CU_STREAM_CAPTURE_STATUS_NONE) return 0;

@@ -68,6 +68,7 @@ CUresult copy_by_devices(const stream_ref& stream, CUdeviceptr to, CUdeviceptr f
 
 CUresult copy_in_order(const stream_ref& stream, CUdeviceptr to, CUdeviceptr from,
                        std::size_t size) noexcept {
+  const gil_release_if_held released;
   const CUresult code = submit_in_order(stream, [=](CUstream raw) {
     return driver::try_call(driver::table->cuMemcpyAsync, to, from, size, raw);
   });

@@ -61,8 +61,9 @@ int check_buffers_open(PyObject* const* arguments, std::size_t count) noexcept;
 // Raises RuntimeError for a closed stream; returns null.
 [[gnu::cold]] PyObject* refuse_closed_stream() noexcept;
 
-// Records the launch if enabled, and submits it to the driver with the GIL released. `config` holds
-// the stream. No other thread may change `config` and `arguments` during the call.
+// Records the launch if enabled, and submits it to the driver with the GIL released unless no other
+// thread can need it. `config` holds the stream. No other thread may change `config` and
+// `arguments` during the call.
 [[nodiscard]] inline CUresult submit(const CUlaunchConfig& config, const core::stream_ref& stream,
                                      const core::launch_plan& plan, CUfunction function,
                                      void** arguments) noexcept {
@@ -77,8 +78,7 @@ int check_buffers_open(PyObject* const* arguments, std::size_t count) noexcept;
     }
     recorder.record(config, plan.layout()->number, device);
   }
-  const gil_release released;
-  return driver::table->cuLaunchKernelEx(&config, function, arguments, nullptr);
+  return submit_call(driver::table->cuLaunchKernelEx, &config, function, arguments, nullptr);
 }
 
 // Call finish() after submit() unless is_finished(). It raises if the launch failed, or if

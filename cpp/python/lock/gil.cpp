@@ -31,7 +31,8 @@ bool has_no_interpreter() noexcept {
 
 // During finalization the finalizing thread keeps the GIL: no other thread can acquire it again.
 void* release_gil() noexcept {
-  return holds_gil() && !is_finalizing() ? PyEval_SaveThread() : nullptr;
+  const bool is_released = holds_gil() && !interpreter::gate->is_lone_thread() && !is_finalizing();
+  return is_released ? PyEval_SaveThread() : nullptr;
 }
 
 void acquire_gil_with_state(void* state) noexcept {

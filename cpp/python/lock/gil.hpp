@@ -6,6 +6,9 @@
 
 #include <type_traits>
 
+#include "driver/call.hpp"
+#include "interpreter/exit_gate.hpp"
+
 namespace halfwarp::python {
 
 // Python before 3.14 terminates a thread that acquires the GIL of a finalized interpreter by
@@ -74,6 +77,30 @@ class gil_release {
  private:
   PyThreadState* const state_;
 };
+
+// Releases the GIL unless no other thread can need it (interpreter/lone_thread.hpp). The thread
+// must hold it. For submissions and queries, which may wait for the driver's context lock.
+class gil_release_unless_lone {
+ public:
+  gil_release_unless_lone() noexcept
+      : state_{interpreter::gate->is_lone_thread() ? nullptr : PyEval_SaveThread()} {}
+  ~gil_release_unless_lone() {
+    if (state_ != nullptr) reacquire_gil(state_);
+  }
+  gil_release_unless_lone(const gil_release_unless_lone&) = delete;  // acquires once
+  gil_release_unless_lone& operator=(const gil_release_unless_lone&) = delete;
+
+ private:
+  PyThreadState* const state_;
+};
+
+// Makes a driver call for a thread that holds the GIL; returns the status.
+template <class... Params>
+[[nodiscard]] CUresult submit_call(CUresult (*function)(Params...),
+                                   std::type_identity_t<Params>... arguments) noexcept {
+  const gil_release_unless_lone released;
+  return function(arguments...);
+}
 
 // Installs the GIL functions of cpp/core. Call once, when the extension is imported.
 void install_gil_hooks() noexcept;

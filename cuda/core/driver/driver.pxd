@@ -50,6 +50,12 @@ cdef extern from "python/errors.hpp" namespace "halfwarp::python" nogil:
     int check(CUresult code, const char* function) except -1
 
 
+cdef extern from "python/lock/gil.hpp" namespace "halfwarp::python":
+    # submit_call(driver.cuX, ...) is try_call for a thread that holds the GIL; it releases the GIL
+    # unless no other thread can need it.
+    CUresult submit_call(...) noexcept
+
+
 cdef extern from "python/errors.hpp" namespace "halfwarp::python":
     void set_cleanup_warning(object warning_class) noexcept
     int raise_uninitialized(object) except -1

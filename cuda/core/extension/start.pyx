@@ -17,6 +17,7 @@ cdef extern from "interpreter/exit_gate.hpp" namespace "halfwarp::interpreter":
         uint64_t (*enter_or_wait)() except 0
         void (*leave)(uint64_t) noexcept nogil
         bint (*close)()
+        void (*expect_callbacks)() noexcept
     const exit_gate* gate
     const char* EXIT_GATE_CAPSULE "halfwarp::interpreter::exit_gate::capsule"
 

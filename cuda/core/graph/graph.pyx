@@ -115,8 +115,8 @@ cdef class Graph:
         cdef Stream target = stream if type(stream) is Stream else accept_stream(stream)
         cdef borrowed_graph_exec native = self.native.borrow_open(self)
         cdef borrowed_stream native_stream = target.native.borrow_open(target)
-        with nogil:
-            call_alone(self.lock, driver.cuGraphLaunch, native.raw(), native_stream.raw())
+        check(launch_executable(self.lock.get()[0], native.raw(), native_stream.raw()),
+              "cuGraphLaunch")
         if self.updated_operands:  # the operands must outlive this launch
             self.last_launch = target.record()
 

@@ -34,6 +34,7 @@ cdef extern from "python/launch/kernel_node.hpp" namespace "halfwarp::python":
 
 
 cdef extern from "core/graph/graph.hpp" namespace "halfwarp::core":
+    CUresult launch_executable(graph_lock&, CUgraphExec, CUstream) noexcept
     CUresult update_executable(graph_lock&, graph_lock&, CUgraphExec, CUgraph,
                                CUgraphExecUpdateResultInfo&) noexcept
 

@@ -306,8 +306,7 @@ cdef Buffer allocate_pool_buffer(Buffer empty, _MemPool self, object size, Strea
     cdef stream_handle order = stream.native.share_open(stream)
     if bytes_requested != 0:
         try:
-            with nogil:
-                pointer = allocate_from_pool(pool, bytes_requested, order)
+            pointer = allocate_from_pool(pool, bytes_requested, order)
         except OutOfMemoryError as error:
             raise describe_out_of_memory(pool, bytes_requested, error) from None
         except CUDAError:

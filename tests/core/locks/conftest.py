@@ -4,6 +4,7 @@
 import platform
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,15 @@ def watch_library(tmp_path_factory):
 
 @pytest.fixture
 def watch(device, watch_library):
-    """Watch all driver functions until the end of the test; the driver is in use already."""
+    """Watch all driver functions until the end of the test; the driver is in use already.
+
+    A second thread sleeps during the test, because a lone thread keeps the GIL.
+    """
+    end = threading.Event()
+    second = threading.Thread(target=end.wait)
+    second.start()
     watch = Watch(watch_library)
     yield watch
     watch.stop()
+    end.set()
+    second.join()

@@ -92,9 +92,8 @@ cdef class Event:
         cuEventQuery : the driver function.
         """
         cdef borrowed_event event = self.native.borrow_open(self)
-        cdef CUresult code
-        with nogil:  # a caller polls this property while host functions may need the GIL
-            code = try_call(driver.cuEventQuery, event.raw())
+        # A caller polls this property while host functions may need the GIL.
+        cdef CUresult code = submit_call(driver.cuEventQuery, event.raw())
         if code == CUDA_ERROR_NOT_READY:
             return False
         check(code, "cuEventQuery")
@@ -115,8 +114,7 @@ cdef class Event:
         cuEventSynchronize : the driver function.
         """
         cdef borrowed_event event = self.native.borrow_open(self)
-        with nogil:
-            call(driver.cuEventSynchronize, event.raw())
+        check(submit_call(driver.cuEventSynchronize, event.raw()), "cuEventSynchronize")
         release_completed_work()
 
     def __await__(self):

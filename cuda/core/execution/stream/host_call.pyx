@@ -42,6 +42,7 @@ cdef host_call* prepare_host_call(object fn, object user_data) except NULL:
     if address == 0 and user_data is not None:
         raise ValueError("user_data is only supported with ctypes function pointers: bind it to "
                          "the Python callable instead")
+    gate.expect_callbacks()
     host = make_host_call(fn)
     host.native = <native_function>address
     try:

@@ -173,9 +173,8 @@ cdef class Stream:
         cuStreamQuery : the driver function.
         """
         cdef borrowed_stream stream = self.native.borrow_open(self)
-        cdef CUresult code
-        with nogil:  # a caller polls this property while host functions may need the GIL
-            code = try_call(driver.cuStreamQuery, stream.raw())
+        # A caller polls this property while host functions may need the GIL.
+        cdef CUresult code = submit_call(driver.cuStreamQuery, stream.raw())
         if code == CUDA_ERROR_NOT_READY:
             return False
         check(code, "cuStreamQuery")
@@ -196,8 +195,7 @@ cdef class Stream:
         cuStreamSynchronize : the driver function.
         """
         cdef borrowed_stream stream = self.native.borrow_open(self)
-        with nogil:
-            call(driver.cuStreamSynchronize, stream.raw())
+        check(submit_call(driver.cuStreamSynchronize, stream.raw()), "cuStreamSynchronize")
         release_completed_work()
 
     def __await__(self):
@@ -262,8 +260,7 @@ cdef class Stream:
         if mark.facts().is_ipc_enabled():
             raise TypeError("an IPC-enabled event should not be re-recorded: create a new one with "
                             "Stream.record(options=...)")
-        with nogil:
-            call(driver.cuEventRecord, mark.raw(), stream.raw())
+        check(submit_call(driver.cuEventRecord, mark.raw(), stream.raw()), "cuEventRecord")
         if captures_under_way():
             retain_in_capture(stream, share_event(<Event>event))
         return event
@@ -585,10 +582,8 @@ cdef CUcontext cached_context(Stream self):
 
 
 cdef Event record_new_event(Stream self, unsigned flags):
-    cdef event_handle native
     cdef borrowed_stream stream = self.native.borrow_open(self)
-    with nogil:
-        native = record_event(stream, flags)
+    cdef event_handle native = record_event(stream, flags)
     if not native.is_open():
         raise_no_context_of_default_stream()
     return wrap_event(Event, native)

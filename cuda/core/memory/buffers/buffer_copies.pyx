@@ -30,7 +30,6 @@ cdef int copy_bytes(const buffer_fields* target, const buffer_fields* source, St
         return 0
     cdef CUdeviceptr target_address = target.pointer, source_address = source.pointer
     cdef size_t size = source.size
-    cdef CUresult code
     if attributes is not None:
         try:
             attributes.copy(target_address, source_address, size, stream)
@@ -39,8 +38,7 @@ cdef int copy_bytes(const buffer_fields* target, const buffer_fields* source, St
             raise
         return 0
     cdef borrowed_stream order = stream.native.borrow_open(stream)
-    with nogil:
-        code = copy_in_order(order, target_address, source_address, size)
+    cdef CUresult code = copy_in_order(order, target_address, source_address, size)
     if code != CUDA_SUCCESS:
         raise_copy_error(code, b"cuMemcpyAsync", target_address, source_address, stream)
     return 0
@@ -175,16 +173,15 @@ cdef int fill_bytes(const buffer_fields* memory, object value, Stream stream) ex
     cdef borrowed_stream order = stream.native.borrow_open(stream)
     cdef CUresult code
     cdef const char* function
-    with nogil:
-        if width == 1:
-            function = b"cuMemsetD8Async"
-            code = try_call(driver.cuMemsetD8Async, pointer, pattern, count, order.raw())
-        elif width == 2:
-            function = b"cuMemsetD16Async"
-            code = try_call(driver.cuMemsetD16Async, pointer, pattern, count, order.raw())
-        else:
-            function = b"cuMemsetD32Async"
-            code = try_call(driver.cuMemsetD32Async, pointer, pattern, count, order.raw())
+    if width == 1:
+        function = b"cuMemsetD8Async"
+        code = submit_call(driver.cuMemsetD8Async, pointer, pattern, count, order.raw())
+    elif width == 2:
+        function = b"cuMemsetD16Async"
+        code = submit_call(driver.cuMemsetD16Async, pointer, pattern, count, order.raw())
+    else:
+        function = b"cuMemsetD32Async"
+        code = submit_call(driver.cuMemsetD32Async, pointer, pattern, count, order.raw())
     if code != CUDA_SUCCESS:
         raise_copy_error(code, function, pointer, pointer, stream)
     return 0
