@@ -3,18 +3,20 @@
 
 An image that a user stores is its file's whole content, as in NVIDIA's package. A compilation also
 stores the symbols and the declarations with which launches check arguments. They follow the image,
-so that tools can read it, and a footer with a checksum ends the file. One file cannot lose a part:
-a truncated file has no footer, and a file of another key has another checksum.
+so that tools can read it, and a footer with the sizes and a checksum ends the file. One file cannot
+lose a part: a truncated file has no footer, and a file of another key has another checksum.
 """
 
 import struct
 import zlib
 
-from cuda.core.compile.cache.program_data import pack, read
+from cuda.core.compile.cache.program_data import checksum_of, names_of, pack_names
 
-MAGIC = b"halfwarp entry 2"
-PLAIN = b"halfwarp plain 2"  # ends the file of a stored image that ends with one of the two
-_footer = struct.Struct("<QL16s")  # length and checksum of the program data, MAGIC
+MAGIC = b"halfwarp entry 3"
+EARLIER = b"halfwarp entry 2"  # the keys of such entries have another version too
+PLAIN = b"halfwarp plain 2"  # ends the file of a stored image that ends with one of the three
+_ENDINGS = (MAGIC, EARLIER, PLAIN)
+_footer = struct.Struct("<QQQL16s")  # sizes of image, names, declarations; checksum, MAGIC
 
 
 def program_content(digest, image, names, declarations):
@@ -30,13 +32,15 @@ def program_content(digest, image, names, declarations):
     declarations : bytes
         PTX that declares the kernels' parameters; may be empty.
     """
-    data = pack(image, names, declarations)
-    return b"".join((image, data, _footer.pack(len(data), _checksum(data, digest), MAGIC)))
+    table = pack_names(names)
+    checksum = _checksum(digest, image, table + declarations)
+    footer = _footer.pack(len(image), len(table), len(declarations), checksum, MAGIC)
+    return b"".join((image, table, declarations, footer))
 
 
 def plain_content(image):
     """Return the content of the file of a stored image."""
-    return image + PLAIN if image.endswith((MAGIC, PLAIN)) else image
+    return image + PLAIN if image.endswith(_ENDINGS) else image
 
 
 def split(digest, content):
@@ -45,18 +49,21 @@ def split(digest, content):
     The image is None if the content is damaged or belongs to another entry.
     """
     if not content.endswith(MAGIC):
+        if content.endswith(EARLIER):
+            return None, None
         return content.removesuffix(PLAIN), None
     end = len(content) - _footer.size
     if end < 0:
         return None, None
-    length, checksum, _ = _footer.unpack_from(content, end)
-    data = content[max(end - length, 0) : end]
-    if len(data) != length or _checksum(data, digest) != checksum:
+    size, table, declarations, checksum, _ = _footer.unpack_from(content, end)
+    if size + table + declarations != end:
         return None, None
-    image = content[: end - length]
-    program = read(data, image)
-    return (None, None) if program is None else (image, program)
+    image, data = content[:size], content[size:end]
+    if _checksum(digest, image, data) != checksum:
+        return None, None
+    names = names_of(data[:table]) if table else {}
+    return (None, None) if names is None else (image, (names, data[table:]))
 
 
-def _checksum(data, digest):
-    return zlib.crc32(data, zlib.crc32(digest.encode()))
+def _checksum(digest, image, data):
+    return zlib.crc32(data, checksum_of(image, zlib.crc32(digest.encode())))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import warnings
@@ -236,8 +237,13 @@ class FileStreamProgramCache(ProgramCacheResource):
             )
 
 
+@functools.lru_cache(maxsize=256)
+def _digest_of(key):
+    return hashlib.sha256(key).hexdigest()
+
+
 def _digest(key):
-    return hashlib.sha256(key_bytes(key)).hexdigest()
+    return _digest_of(key_bytes(key))
 
 
 _ACCESS = access_methods(FileStreamProgramCache)

@@ -19,7 +19,7 @@ from cuda.core.compile.program_options import ProgramOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_KEY_SCHEMA_VERSION = 3  # change it with the parts of the key
+_KEY_SCHEMA_VERSION = 4  # change it with the parts of the key
 
 # Code type: targets, in the order of messages.
 TARGETS = {
@@ -91,7 +91,7 @@ def make_program_cache_key(
     """
     options = _checked_options(options)
     code_type, target = _checked_types(code_type, target_type)
-    if isinstance(extra_files, str | bytes | os.PathLike):
+    if extra_files != () and isinstance(extra_files, str | bytes | os.PathLike):
         raise TypeError(f"extra_files must be a sequence of paths: write ({extra_files!r},)")
     _check_cacheable(code_type, options, extra_digest is not None or len(extra_files) > 0)
     parts = (

@@ -2,8 +2,8 @@
 """The program data of a cached image: its symbols, its declarations and a checksum of the image.
 
 The symbols are the mangled names of name expressions. Launches check their arguments with the
-declarations. The data follows the image in its file (`entry.py`). A cache of a user has the data as
-a separate entry, and folders of earlier versions have it as a separate file.
+declarations. A cache of a user has the data as a separate entry, and folders of earlier versions
+have it as a separate file. In the one file of an entry, the footer has the sizes (`entry.py`).
 """
 
 import json
@@ -26,10 +26,24 @@ def pack(image, names, declarations):
     declarations : bytes
         PTX that declares the kernels' parameters; may be empty.
     """
-    rows = [[_kind(key), _text(key), _text(name)] for key, name in names.items()]
-    table = json.dumps(rows).encode() if rows else b""
-    sizes = (len(image), _checksum(image), len(table), len(declarations))
+    table = pack_names(names)
+    sizes = (len(image), checksum_of(image), len(table), len(declarations))
     return b"%s %d %d %d %d\n%s%s" % (MAGIC, *sizes, table, declarations)
+
+
+def pack_names(names):
+    """Return the names as JSON; empty for none."""
+    rows = [[_kind(key), _text(key), _text(name)] for key, name in names.items()]
+    return json.dumps(rows).encode() if rows else b""
+
+
+def names_of(table):
+    """Return the names of `pack_names`; None for damaged ones."""
+    try:
+        rows = json.loads(table)
+        return {text if kind == "str" else _bytes(text): _bytes(name) for kind, text, name in rows}
+    except (ValueError, TypeError, AttributeError):
+        return None
 
 
 def _kind(name):
@@ -43,21 +57,20 @@ def read(content, image):
         size, checksum, table, declarations = map(int, line.removeprefix(MAGIC).split(b" ")[1:])
         if size != len(image) or len(body) != table + declarations or not line.startswith(MAGIC):
             return None
-        if checksum != _checksum(image):
+        if checksum != checksum_of(image):
             return None
-        rows = json.loads(body[:table]) if table else ()
-        names = {text if kind == "str" else _bytes(text): _bytes(name) for kind, text, name in rows}
-    except (ValueError, TypeError, AttributeError):  # damaged, or from another version
+    except ValueError:  # damaged, or from another version
         return None
-    return names, body[table:]
+    names = names_of(body[:table]) if table else {}
+    return None if names is None else (names, body[table:])
 
 
-def _checksum(image):
+def checksum_of(image, start=0):
     """Return a checksum of an image, or of both ends of a large one, to detect truncation."""
     if len(image) <= CHECKED:
-        return zlib.crc32(image)
+        return zlib.crc32(image, start)
     half = CHECKED // 2
-    return zlib.crc32(image[-half:], zlib.crc32(image[:half]))
+    return zlib.crc32(image[-half:], zlib.crc32(image[:half], start))
 
 
 # Maps each byte to a character: JSON has no bytes, and names may not be UTF-8.
