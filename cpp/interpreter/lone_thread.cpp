@@ -30,7 +30,7 @@ bool ends_with(const char* text, const char* suffix) noexcept {
 }
 
 // Returns true for modules of CPython, NumPy and this package: no other ones could submit a
-// function that is not known here.
+// Returns true for modules of CPython, NumPy and this package, which submit no unknown function.
 bool is_known_extension(const char* name, const char* file) noexcept {
   return std::strstr(file, "/lib-dynload/") || begins_with(name, "cuda.bindings.") ||
          begins_with(name, "cuda.core.") || begins_with(name, "numpy.");
