@@ -269,6 +269,9 @@ class _Function:
 
     def _do(self, statement, mark, following):
         body = statement.body[0]
+        if statement.is_single:
+            mark = self._sequence([body], mark, following)
+            return None if statement.jumps else mark
         if not statement.jumps:
             entered = self._branch(statement, body, statement.line)
             entered.lines.add(statement.line)
@@ -336,7 +339,7 @@ def _first_line(statements):
     for statement in statements:
         if statement.kind in ("block", "do"):
             line = _first_line(statement.body)
-            if line or statement.kind == "do":
+            if line or (statement.kind == "do" and not statement.is_single):
                 return line or statement.line
         elif statement.kind not in ("condition", "label", "fallthrough") and statement.is_counted:
             return statement.line

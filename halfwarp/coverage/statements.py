@@ -33,6 +33,7 @@ class Statement:
     has_braces: bool = False
     condition: tuple[int, int] | None = None  # offsets, of a condition that can be marked
     is_endless: bool = False
+    is_single: bool = False  # do ... while (0)
     leaves: bool = False  # always jumps elsewhere
     body: list = field(default_factory=list)
     alternative: "Statement | None" = None  # of else
@@ -405,6 +406,7 @@ class Parser:
         tokens = self.tokens[first:end]
         words = [token.text for token in tokens]
         statement.is_endless = words in ([], ["true"], ["1"])
+        statement.is_single = words in (["false"], ["0"])
         is_declaration = "=" in words and _has_type(tokens)
         if not statement.is_endless and not is_declaration and ";" not in words:
             statement.condition = tokens[0].start, tokens[-1].end

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 _TOKEN = re.compile(
-    r"""(?P<skip>\s+|//(?:\\\n|[^\n])*|/\*.*?\*/)
+    r"""(?P<skip>\s+|\\\r?\n|//(?:\\\r?\n|[^\n])*|/\*.*?\*/)
     |(?P<directive>(?m:^)[ \t]*\#(?:\\\r?\n|/\*.*?\*/|[^\n])*)
     |(?P<string>(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"
       |(?:u8|[uUL])?"(?:\\.|[^"\\\n])*"|(?:u8|[uUL])?'(?:\\.|[^'\\\n])*')

@@ -30,6 +30,13 @@ def marked(body, before=""):
             "int a[2]; if (__halfwarp_test<2>((n) ? true : false)) a[0] = 1;",
         ),
         ("if (n) x[0] = 1;", "M<1>; if (n) { M<2>; x[0] = 1; }"),
+        ("do f(x); while (0); x[1] = n;", "M<1>; do f(x); while (0); x[1] = n;"),
+        (
+            "do { if (n) break; f(x); } while (0);",
+            "M<1>; do { if (n) { M<2>; break; } f(x); } while (0);",
+        ),
+        ("x[0] = 1; \\\r\n x[1] = 2;", "M<1>; x[0] = 1; \\\r\n x[1] = 2;"),
+        ("f(x); // \\\r\n { \n x[1] = 2;", "M<1>; f(x); // \\\r\n { \n x[1] = 2;"),
         ("for (;;) f(x);", "M<1>; for (;;) { M<2>; f(x); }"),
         ("while (n) break;", "M<1>; while (((n) ? true : (M<2>(), false))) { M<3>; break; }"),
         ("again: f(x);", "M<1>; again: M<2>; f(x);"),
