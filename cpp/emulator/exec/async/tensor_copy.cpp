@@ -65,7 +65,7 @@ class box_walk {
     const std::byte* const bytes =
         locate_bytes(w_, any_space, lane_, address, {access_kind::load, sizeof map_});
     std::memcpy(&map_, bytes, sizeof map_);
-    if (map_.signature != tensor_map::valid_signature) {
+    if (!map_.is_complete()) {
       raise("there is no tensor map at " + report::hexadecimal(address),
             "encode it with cuTensorMapEncodeTiled, and pass it as a __grid_constant__ parameter");
     }

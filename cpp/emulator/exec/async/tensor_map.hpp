@@ -5,11 +5,13 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <iterator>
 
 namespace halfwarp::emulator::memory {
 
-enum class tensor_map_kind : std::uint8_t { tiled = 1, im2col = 2 };
+enum class tensor_map_kind : std::uint8_t { tiled, im2col };
 
+// A kernel may build a map in 128 zeroed bytes with tensormap.replace; its signature stays 0.
 struct tensor_map {
   static constexpr std::uint32_t valid_signature = 0x70616d74;
   static constexpr int element_sizes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
@@ -24,6 +26,17 @@ struct tensor_map {
   std::uint16_t box[5];  // box of a tiled map, else channels and pixels
   std::int16_t corners[6];
   std::uint64_t unused;
+
+  // Reports if a copy can use the map: the memory is the program's, and may hold anything.
+  bool is_complete() const {
+    bool complete = (signature == valid_signature || signature == 0) && rank >= 1 && rank <= 5 &&
+                    kind <= tensor_map_kind::im2col && data_type < std::size(element_sizes) &&
+                    swizzle <= CU_TENSOR_MAP_SWIZZLE_128B && fill <= 1;
+    for (int i = 0; complete && i < rank; ++i) complete = element_strides[i] >= 1;
+    const int box_sizes = kind == tensor_map_kind::tiled ? rank : 2;
+    for (int i = 0; complete && i < box_sizes; ++i) complete = box[i] >= 1;
+    return complete;
+  }
 };
 static_assert(sizeof(tensor_map) == sizeof(CUtensorMap));
 

@@ -391,7 +391,10 @@ std::string barrier_problem(const function& f, const instruction& i, const mnemo
   if (word.has(q::warp) || word.has(q::cluster)) return {};
   const auto operands = f.operands_of(i);
   if (operands.empty()) return "needs the number of a barrier";
-  if (word.has(q::red)) return {};
+  if (word.has(q::red)) {
+    const scalar_type last = type_of(f, operands.back());
+    return last != none && last != pred ? "needs a predicate as its last operand" : "";
+  }
   if (auto problem = range_problem(operands[0], last_barrier, "barrier"); !problem.empty()) {
     return problem;
   }
@@ -400,12 +403,28 @@ std::string barrier_problem(const function& f, const instruction& i, const mnemo
   return has_part ? "needs a number of threads that is a multiple of 32" : "";
 }
 
-std::string copy_problem(std::span<const operand> operands, const mnemonic& word) {
+std::string copy_problem(const function& f, std::span<const operand> operands,
+                         const mnemonic& word) {
   const bool has_size = word.has(q::ca) || word.has(q::cg);
-  if (!has_size || operands.size() < 3 || operands[2].kind != operand_kind::integer) return {};
+  if (!has_size || operands.size() < 3) return {};
+  if (operands[2].kind != operand_kind::integer) return "needs its number of bytes as an integer";
+  const bool has_policy = word.has(q::L2_cache_hint);
+  const scalar_type last = type_of(f, operands.back());
+  if (operands.size() > 4u + has_policy) return "has too many operands";
+  if (has_policy && last != none && info(last).bits != 64) return "needs a cache policy";
   const std::int64_t bytes = operands[2].value;
   const bool is_size = bytes == 16 || (word.has(q::ca) && (bytes == 4 || bytes == 8));
   return is_size ? "" : "cannot copy " + std::to_string(bytes) + " bytes";
+}
+
+std::string arrival_problem(const function& f, std::span<const operand> operands,
+                            const mnemonic& word) {
+  if (word.has(q::noComplete) && operands.size() < 3) return "needs a count";
+  const bool is_wait = word.has(q::test_wait) || word.has(q::try_wait);
+  if (!is_wait || operands.size() < 3) return {};
+  const scalar_type type = type_of(f, operands[2]);
+  const unsigned bits = word.has(q::parity) ? 32 : 64;
+  return type == none || info(type).bits == bits ? "" : "has a register of another width";
 }
 
 bool is_odd_vector(const operand& o) {
@@ -437,7 +456,9 @@ std::string special_form_problem(const function& f, const instruction& i, const 
       if (word.has(q::cas) && operands.size() < 4) return "has too few operands";
       return operands.size() > 1 && !is_address(operands[1]) ? "needs an address in brackets" : "";
     case opcode::cp:
-      return copy_problem(operands, word);
+      return copy_problem(f, operands, word);
+    case opcode::mbarrier:
+      return arrival_problem(f, operands, word);
     case opcode::mma:
       return std::ranges::any_of(operands, is_odd_vector) ? "has a vector of another length" : "";
     case opcode::mul:

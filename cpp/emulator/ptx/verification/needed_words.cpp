@@ -18,6 +18,14 @@ struct needed_words {
   words one_of;
 };
 constexpr auto every_form = qualifier::unknown;
+constexpr words orders{q::relaxed, q::acquire, q::release};
+constexpr words proxies{q::alias,
+                        q::async,
+                        q::async_global,
+                        q::async_shared_cta,
+                        q::async_shared_cluster,
+                        q::async_generic,
+                        q::tensormap_generic};
 constexpr needed_words needs[] = {
     {opcode::applypriority, every_form, {q::L2_evict_normal}},
     {opcode::atom, every_form, reductions | words{q::exch, q::cas}},
@@ -25,11 +33,14 @@ constexpr needed_words needs[] = {
     {opcode::bar, q::red, {q::popc, q::and_, q::or_}},
     {opcode::barrier, every_form, {q::sync, q::arrive, q::red, q::wait}},
     {opcode::barrier, q::red, {q::popc, q::and_, q::or_}},
+    {opcode::cp, every_form, {q::async}},
     {opcode::createpolicy, every_form, {q::fractional, q::range, q::cvt}},
     {opcode::cvt, q::pack, {q::sat}},
     {opcode::discard, every_form, {q::L2}},
+    {opcode::dp2a, every_form, {q::lo, q::hi}},
     {opcode::elect, every_form, {q::sync}},
     {opcode::fence, every_form, scopes | words{q::proxy}},
+    {opcode::fence, q::proxy, proxies},
     {opcode::griddepcontrol, every_form, {q::launch_dependents, q::wait}},
     {opcode::ld, q::acquire, scopes},
     {opcode::ld, q::relaxed, scopes},
@@ -58,6 +69,11 @@ constexpr needed_words needs[] = {
     {opcode::vote, every_form, {q::all, q::any, q::uni, q::ballot}},
 };
 
+// The words of a row exclude each other.
+constexpr words exclusive[] = {{q::rn, q::rz, q::rm, q::rp, q::rni, q::rzi, q::rmi, q::rpi},
+                               {q::relaxed, q::acquire, q::release, q::acq_rel, q::volatile_},
+                               scopes};
+
 std::string names_of(const words& set) {
   std::string text;
   for (std::size_t n = 0; n < static_cast<std::size_t>(qualifier::unknown); ++n) {
@@ -76,11 +92,96 @@ bool packs_two(const mnemonic& word) {
   return word.type(1) == scalar_type::f32 && std::ranges::count(pairs, word.type(0));
 }
 
+// Returns the state spaces that an instruction names; nothing: any number.
+std::optional<std::size_t> count_of_spaces(const mnemonic& word) {
+  switch (word.opcode) {
+    case opcode::isspacep:
+    case opcode::cvta:
+      return 1;
+    case opcode::atom:
+      return std::min<std::size_t>(word.space_count, 1);
+    case opcode::cp:
+      if (word.has(q::prefetch)) return 1;
+      return word.has(q::ca) || word.has(q::cg) ||
+                     (word.has(q::bulk) &&
+                      (word.has(q::bulk_group) || word.has(q::mbarrier_complete_tx_bytes)))
+                 ? std::optional<std::size_t>{2}
+                 : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Returns a set of words of which the mnemonic has two.
+bool has_two_of(const mnemonic& word, const words& set) {
+  return std::ranges::count_if(word.qualifiers(), [&](qualifier q) { return set.has(q); }) > 1;
+}
+
+std::string repeated_problem(const mnemonic& word) {
+  const auto list = word.qualifiers();
+  for (std::size_t n = 1; n < list.size(); ++n) {
+    const bool is_layout = list[n] == q::row || list[n] == q::col;
+    if (!is_layout && std::ranges::count(list.first(n), list[n])) {
+      return "has the modifier '." + std::string{spelling(list[n])} + "' twice";
+    }
+  }
+  for (const words& set : exclusive) {
+    if (has_two_of(word, set)) return "has two of " + names_of(set);
+  }
+  return {};
+}
+
+// Returns what a form needs that depends on its types and on other words.
+std::string form_problem(const mnemonic& word) {
+  const scalar_type to = word.type(0);
+  switch (word.opcode) {
+    case opcode::bar:
+    case opcode::barrier:
+      return word.type_count && !word.has(q::red) ? "has no type without .red" : "";
+    case opcode::cvt: {
+      const bool is_fp8 = to == scalar_type::e4m3x2 || to == scalar_type::e5m2x2;
+      if (is_fp8 && !word.has(q::satfinite)) return "needs .satfinite";
+      if (!word.has(q::pack)) return {};
+      const bool is_half = to == scalar_type::u16 || to == scalar_type::s16;
+      return is_half == (word.type_count == 2) ? "" : "has another number of types";
+    }
+    case opcode::ld:
+    case opcode::st:
+      return has_one_of(word, scopes) && !has_one_of(word, orders) && !word.has(q::async)
+                 ? "has a scope, which needs one of " + names_of(orders)
+                 : "";
+    case opcode::mad:
+      return word.has(q::cc) && is_floating(to) ? "has no .cc for floats" : "";
+    case opcode::rcp:
+      return word.has(q::approx) && to == scalar_type::f64 && !word.has(q::ftz) ? "needs .ftz" : "";
+    case opcode::red:
+      return word.has(q::async) && word.has(q::relaxed) && !has_one_of(word, scopes)
+                 ? "needs one of " + names_of(scopes)
+                 : "";
+    default:
+      return {};
+  }
+}
+
+std::size_t operands_of_bulk_copy(const mnemonic& word) {
+  if (word.has(q::commit_group)) return 0;
+  if (word.has(q::wait_group)) return 1;
+  return (word.has(q::prefetch) ? 2u : 3u) + word.has(q::mbarrier_complete_tx_bytes) +
+         word.has(q::multicast_cluster) + word.has(q::cp_mask) + word.has(q::L2_cache_hint);
+}
+
 }  // namespace
 
 std::string needed_problem(const mnemonic& word) {
-  const bool is_of_space = word.opcode == opcode::isspacep || word.opcode == opcode::cvta;
-  if (is_of_space && !word.space_count) return "needs a state space";
+  const auto spaces = count_of_spaces(word);
+  if (spaces && *spaces != word.space_count) {
+    return "needs " + std::to_string(*spaces) + " state spaces, not " +
+           std::to_string(word.space_count);
+  }
+  constexpr opcode scalar[] = {opcode::isspacep, opcode::cvta, opcode::cp, opcode::prefetch};
+  if (word.vector_width > 1 && std::ranges::count(scalar, word.opcode)) return "has no vectors";
+  if (auto problem = repeated_problem(word); !problem.empty()) return problem;
+  if (auto problem = form_problem(word); !problem.empty()) return problem;
   for (const needed_words& each : needs) {
     if (each.name != word.opcode || has_one_of(word, each.one_of)) continue;
     if (each.form != every_form && !word.has(each.form)) continue;
@@ -91,11 +192,24 @@ std::string needed_problem(const mnemonic& word) {
 
 std::optional<std::size_t> count_of_operands(const mnemonic& word, std::uint32_t target) {
   const std::size_t hints = word.has(q::L2_cache_hint);
+  const bool is_combined = word.has(q::and_) || word.has(q::or_) || word.has(q::xor_);
   switch (word.opcode) {
     case opcode::atom:
       return (word.has(q::cas) ? 4 : 3) + hints;
+    case opcode::bar:
+      if (word.has(q::warp)) return 1;
+      return std::nullopt;
+    case opcode::cp:
+      if (!word.has(q::bulk) || word.has(q::tensor)) return std::nullopt;
+      return operands_of_bulk_copy(word);
+    case opcode::lop3:
+      return is_combined ? 6 : 5;
+    case opcode::set:
+    case opcode::setp:
+      return is_combined ? 4 : 3;
     case opcode::cvt:
-      if (word.has(q::pack) || word.has(q::rs)) return std::nullopt;
+      if (word.has(q::pack)) return word.type_count + 1;
+      if (word.has(q::rs)) return std::nullopt;
       return packs_two(word) ? 3 : 2;
     case opcode::fence:
       return word.has(q::tensormap_generic) && word.has(q::acquire) ? 2 : 0;

@@ -25,6 +25,41 @@ TEXT = """.version {version}
 BODY_LINE = 9  # of the text
 
 REFUSED = """
+ld.gpu.global.u32 %r1, [%rd1];
+cp.async.ca.shared.global [s], [%rd1], %p1;
+cp.async.ca.L2::cache_hint.shared.global [s], [%rd1], 16, %p1;
+cp.async.ca.shared.global.v2 [s], [%rd1], 8;
+cp.async.ca.global.L2::128B [s], [%rd1], 16;
+cp.global.async.ca.shared::cta.global [s], [%rd1], 16;
+cp.cg.shared.global [s], [%rd1], 16;
+cp.wait_all;
+cp.async.bulk.wait_group.read 0, %r5;
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [s], 16, %r5;
+cp.async.bulk.global.bulk_group [%rd1], [s], 16;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd1], 16;
+cp.async.bulk.prefetch.L2 [%rd1], 16;
+mbarrier.arrive.noComplete.shared.b64 %rd1, [s];
+mbarrier.try_wait.shared.b64 %p1, [s], %r1;
+mad.cc.rn.f32 %f1, %f2, %f3, %f4;
+cvt.rn.e4m3x2.f32 %h1, %f1, %f2;
+cvt.rn.f32.u64.rn %f1, %rd1;
+cvt.rn.rz.f32.u64 %f1, %rd1;
+cvt.pack.sat.u16.s32 %r1, %r2, %r3, %r5;
+cvt.pack.sat.u8.s32 %r1, %r2, %r3;
+cvt.pack.sat.u8.s32.b32 %r2, %r3, %r1;
+dp2a.u32.u32 %r1, %r2, %r3, %r1;
+bar.warp.sync %r1, %r5;
+bar.red.popc.u32 %r1, 0, %p1, %r5;
+barrier.cta.sync.pred 0;
+lop3.b32 %r1, %r2, %r3, %r4, 0x96, %r5;
+setp.lt.f16 %p1, %h1, %h2, %r5;
+setp.ltu.f32 %p1, %f1, 0f00000000, %r5;
+setp.eq.and.b32 %p1|%p2, %r2, !%p3;
+fence.proxy.release.gpu;
+red.async.relaxed.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%rd1], %r1, [%rd2];
+atom.global.cas.global.b64 %rd1, [%rd1], %rd2, %rd3;
+isspacep.v2.shared::cta %p1, %rd1;
+rcp.approx.f64 %fd1, %fd2;
 foo.u32 %r1, %r2;
 add.u32 %r1, %r2;
 add.u32 %r1, %r2, %r3, %r4;

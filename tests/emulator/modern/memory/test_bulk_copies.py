@@ -428,6 +428,22 @@ def test_a_kernel_changes_a_map(run, tensor):
     assert (target == box_of(other, (16, 3), (8, 3))).all()
 
 
+MAP_FROM_ZEROS = CHANGED_MAP.replace("s[i] = map[i]", "s[i] = 0").replace(
+    "box_dim.shared::cta.b1024.b32 [%0], 1, 3;",
+    """box_dim.shared::cta.b1024.b32 [%0], 0, 8;"
+               "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 1, 3;"
+               "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 0, 1;"
+               "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 1, 1;""",
+)
+
+
+def test_a_kernel_builds_a_map_in_zeroed_memory(run):
+    other = np.arange(1, 121, dtype="u4").reshape(5, 24)
+    target = np.zeros((3, 8), "u4")
+    run(MAP_FROM_ZEROS, np.zeros(16, "u8"), np.zeros(16, "u8"), other, target)
+    assert (target == box_of(other, (16, 3), (8, 3))).all()
+
+
 ADDRESS_OF_A_MAP = """
 extern "C" __global__ void k(u64* to) {
   __shared__ u64 words[1];
@@ -556,3 +572,20 @@ def test_a_misuse_is_a_fault(run_emulated, case):
     body, words = MISUSES[case]
     body = body.replace("{{", "{").replace("}}", "}")
     assert words in run_emulated(FAULT.format(body=body), status=1).stderr
+
+
+UNFINISHED_MAP = """
+    .reg .b64 m, z; mov.u64 m, memory; cvta.shared.u64 m, m; mov.u64 z, 0;
+    STORES
+    tensormap.replace.tile.rank.shared::cta.b1024.b32 [memory], 0;
+    tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [memory], 0, 16;
+    cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes
+      [memory], [m, {c}], [bar];""".replace(
+    "STORES", "".join(f"st.shared.u64 [memory+{n}], z;" for n in range(0, 128, 8))
+)
+
+
+def test_a_map_without_a_box_is_a_fault(run_emulated):
+    text = FAULT.replace("sm_90", "sm_90a").replace("8.0", "8.3").replace("[64];", "[128];")
+    done = run_emulated(text.format(body=UNFINISHED_MAP), status=1)
+    assert "there is no tensor map" in done.stderr
