@@ -24,7 +24,6 @@ totals& the_totals() {
   return *all;
 }
 
-// Until a kernel with marks is decoded, launches need not search their code.
 std::atomic<bool> have_marks{false};
 
 }  // namespace
@@ -55,8 +54,10 @@ std::optional<std::uint32_t> mark_number(std::string_view register_name) noexcep
   return number;
 }
 
+bool are_marks_known() noexcept { return have_marks.load(std::memory_order_relaxed); }
+
 mark_counts::mark_counts(const kernel_code& code) {
-  if (!have_marks.load(std::memory_order_relaxed)) return;
+  if (!are_marks_known()) return;
   std::uint32_t first = std::numeric_limits<std::uint32_t>::max(), end = 0;
   for (const function_code& function : code.functions) {
     for (const instruction& each : function.code) {

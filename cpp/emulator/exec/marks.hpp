@@ -27,6 +27,9 @@ void count_outcomes(warp& w, std::uint32_t number, std::uint32_t is_true);
 // Returns the number of a mark by its register, or nothing for other registers.
 std::optional<std::uint32_t> mark_number(std::string_view register_name) noexcept;
 
+// Returns whether a kernel with marks was decoded. Until then, no launch counts marks.
+bool are_marks_known() noexcept;
+
 // Counts of the marks of one kernel.
 class mark_counts {
  public:

@@ -30,12 +30,18 @@ def usage():
     return USAGE.format(program_name())
 
 
-def read_options(arguments):
-    """Split arguments into options, and the script with its arguments."""
+def read_options(arguments, switches=()):
+    """Split arguments into options, and the script with its arguments. Switches have no value."""
     options, remaining = {}, list(arguments)
     while remaining and remaining[0].startswith("--"):
         name, has_value, value = remaining.pop(0)[2:].replace("-", "_").partition("=")
-        if not has_value:
+        if not has_value and name not in switches:
             value = remaining.pop(0) if remaining else ""
         options[name] = value
     return options, remaining
+
+
+def explain_start(program, error):
+    """Print why a program does not start; return its exit status, as a shell does."""
+    print(f"{program_name()}: {program}: {error.strerror}", file=sys.stderr)
+    return 127 if isinstance(error, FileNotFoundError) else 126

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from cuda.core.emulation import control, explore, library, sarif
-from cuda.core.emulation.arguments import program_name, read_options, usage
+from cuda.core.emulation.arguments import explain_start, program_name, read_options, usage
 from cuda.core.emulation.environment import driver_folder, environment_of_programs
 from cuda.core.emulation.profiling import command as profile_command
 
@@ -62,8 +62,8 @@ def run_script(arguments):
     """Run a script on the emulator; return 1 after a fault or a leak."""
     import runpy
 
-    is_measured = arguments[:1] == ["--cov"]
-    options, script = read_options(arguments[is_measured:])
+    options, script = read_options(arguments, switches=("cov",))
+    is_measured = options.pop("cov", None) is not None
     if not script:
         print(usage(), file=sys.stderr)
         return 2
@@ -149,8 +149,7 @@ def run_program(arguments):
         print(f"{program_name()}: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"{program_name()}: {program[0]}: {error.strerror}", file=sys.stderr)
-        return 127 if isinstance(error, FileNotFoundError) else 126
+        return explain_start(program[0], error)
 
 
 def print_path(arguments):

@@ -194,7 +194,10 @@ def test_script_form(repository):
         "from shop import kernels\nprint(kernels.run(kernels.SIGN, 'sign', [3, -3])[:2])\n"
     )
     outcome = subprocess.run(
-        [sys.executable, "-m", "halfwarp", "emulate", "run", "--cov", "script.py"],
+        [
+            sys.executable, "-m", "halfwarp", "emulate", "run", "--mode", "eager", "--cov",
+            "script.py",
+        ],
         cwd=repository, capture_output=True, text=True,
     )  # fmt: skip
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr

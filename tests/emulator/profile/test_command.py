@@ -68,6 +68,24 @@ def test_a_program_keeps_its_exit_status_and_its_options(command, tmp_path):
     assert page.startswith("<!DOCTYPE html>") and "<h2>gather</h2>" in page
 
 
+def test_a_program_that_does_not_start_has_the_status_of_a_shell(command, tmp_path):
+    done = command("./absent")
+    assert (done.returncode, done.stdout) == (127, "")
+    assert done.stderr.endswith("./absent: No such file or directory\n")
+    (tmp_path / "text").write_text("no program")
+    assert command("./text").returncode == 126
+
+
+def test_a_signal_that_ends_a_program_is_in_its_status(command):
+    assert command("sh", "-c", "kill -9 $$").returncode == 137
+
+
+def test_a_file_that_cannot_be_written_is_an_error_before_the_run(command):
+    done = command("--html", "absent/page.html", "sh", "-c", "echo ran")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'absent/page.html' cannot be written" in done.stderr
+
+
 def test_a_program_without_kernels_says_so(command):
     done = command(sys.executable, "-c", "print('hello')")
     assert (done.returncode, done.stdout) == (0, "hello\nno kernel was launched\n")
@@ -78,7 +96,6 @@ def test_a_program_without_kernels_says_so(command):
     [
         ((), "usage: "),
         (("--cc", "1.0", "x"), "'1.0' is not accepted"),
-        (("/nonexistent/program",), "No such file"),
     ],
 )
 def test_wrong_arguments_are_errors(command, arguments, expected):

@@ -66,6 +66,13 @@ launch_counts::launch_counts(const launch_state& launch) : launch_{launch}, mark
   accesses_.resize(sites_.size());
 }
 
+std::shared_ptr<launch_counts> launch_counts::create(const launch_state& launch) {
+  if (launch.options.profile == profile_detail::none && !are_marks_known()) return nullptr;
+  auto counts = std::make_shared<launch_counts>(launch);
+  const bool counts_something = counts->has_instructions() || counts->marks().has_marks();
+  return counts_something ? counts : nullptr;
+}
+
 std::size_t launch_counts::index_of(const function_code& function) const {
   return first_[static_cast<std::size_t>(&function - launch_.code.functions.data())];
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "emulator/exec/code.hpp"
@@ -22,6 +23,8 @@ struct launch_state;
 class launch_counts {
  public:
   explicit launch_counts(const launch_state& launch);
+  // Returns null if nothing of the launch counts.
+  static std::shared_ptr<launch_counts> create(const launch_state& launch);
 
   mark_counts& marks() noexcept { return marks_; }
   const mark_counts& marks() const noexcept { return marks_; }

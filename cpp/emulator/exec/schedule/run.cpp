@@ -379,9 +379,8 @@ outcome run_grid(memory::address_space& space, const launch_request& request,
   }
   std::uint64_t resident = request.is_cooperative ? blocks : request.resident_blocks;
   std::uint64_t limit = std::max<std::uint64_t>(1, (resident + threads - 1) / threads);
-  auto counts = std::make_shared<launch_counts>(launch);
-  const bool has_instructions = counts->has_instructions();
-  if (has_instructions || counts->marks().has_marks()) launch.counts = std::move(counts);
+  launch.counts = launch_counts::create(launch);
+  const bool has_instructions = launch.counts && launch.counts->has_instructions();
   launch.is_followed = checks || has_instructions;
   launch.is_watched = options.check_sync && threads == 1;
   std::vector<std::thread> helpers;
