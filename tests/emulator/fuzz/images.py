@@ -4,6 +4,8 @@
 ``python images.py CORPUS --seed 1 --mutants 0:100000`` loads each image in every way: by
 `ObjectCode`, by the low layer from memory, and from a file. CORPUS is a folder of
 `write_corpus`. A mutant depends on the seed and its number, so ``--mutants 7:8`` repeats one.
+``--with-length`` leaves out the low layer from memory: an address has no length, so the emulator
+reads what the headers state, as far as pages are readable. A sanitizer reports that.
 At the end a JSON object counts the results. ``--show`` prints the number of each mutant before it
 is loaded.
 """
@@ -93,18 +95,20 @@ class Mutator:
 class Loader:
     """The functions that load an image; each returns a result to count."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, with_length):
         from cuda.bindings import driver
         from cuda.core import CUDAError, Device, ObjectCode
 
         self.driver, self.error, self.code = driver, CUDAError, ObjectCode
+        self.with_length = with_length
         self.path = Path(folder) / f"damaged.{os.getpid()}"
         Device().set_current()
 
     def load(self, image):
         yield self.by_object(self.code.from_cubin, image)
         yield self.by_object(self.code.from_fatbin, image)
-        yield self.by_driver(self.driver.cuModuleLoadData(image), self.driver.cuModuleUnload)
+        if not self.with_length:
+            yield self.by_driver(self.driver.cuModuleLoadData(image), self.driver.cuModuleUnload)
         self.path.write_bytes(image)
         name = bytes(self.path)
         yield self.by_driver(self.driver.cuModuleLoad(name), self.driver.cuModuleUnload)
@@ -132,11 +136,12 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mutants", default="0:1000", help="first:end")
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--with-length", action="store_true")
     options = parser.parse_args()
     os.environ["HALFWARP_BACKEND"] = "emulator"
     corpus = [each.read_bytes() for each in sorted(options.corpus.iterdir())]
     first, end = map(int, options.mutants.split(":"))
-    loader, counts = Loader(options.corpus), Counter()
+    loader, counts = Loader(options.corpus, options.with_length), Counter()
     for number in range(first, end):
         if options.show:
             print(number, flush=True)
