@@ -3,17 +3,23 @@
 
 import json
 import os
+import re
 import sys
-from fnmatch import fnmatch
+from fnmatch import fnmatchcase
 from pathlib import Path
+from urllib.parse import quote
 
 _WARNINGS = {"leak"}
 
 
 def read_reports(path):
     """Return the faults and findings of a report file, without notes."""
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
-    reports = [json.loads(line) for line in lines if line.startswith("{")]
+    reports = []
+    for number, line in enumerate(Path(path).read_text(encoding="utf-8").split("\n"), 1):
+        try:
+            reports += [json.loads(line)] if line.startswith("{") else []
+        except ValueError as error:
+            raise ValueError(f"{path}:{number}: no JSON object: {error}") from None
     return [report for report in reports if "first_line" in report]
 
 
@@ -29,38 +35,41 @@ def key_of(report):
     return " ".join([report["kind"], report["kernel"], *places, site, hazard]).strip()
 
 
+_RULE = re.compile(
+    r"(?P<kind>\S+)\s+(?P<kernel>\S+)\s+(?P<file>[^\s:]+)(:(?P<line>\d+))?\s+(?P<reason>\S.*)"
+)
+
+
 class Suppressions:
     """Rules ``kind kernel-glob file-glob[:line] reason``, one a line; ``#`` begins a comment."""
 
-    def __init__(self, text):
-        self.rules = []
+    def __init__(self, text="", path=""):
+        self.rules, self.unused = [], {}  # matches; by number of the rule, its place and text
         for number, line in enumerate(text.splitlines(), 1):
             if not line.strip() or line.lstrip().startswith("#"):
                 continue
-            fields = line.split(maxsplit=3)
-            if len(fields) < 4:
+            match = _RULE.fullmatch(line.strip())
+            if not match:
                 raise ValueError(
-                    f"suppression file, line {number}: {line!r} is not of the form "
+                    f"{path}:{number}: {line!r} is not of the form "
                     "'kind kernel-glob file-glob[:line] reason'"
                 )
-            self.rules.append(fields)
-        self.unused = {tuple(rule) for rule in self.rules}
+            self.unused[len(self.rules)] = f"{path}:{number}: {line}"
+            self.rules.append(match)
 
     def reason_for(self, report):
         """Return the reason of the first rule that covers a report, or None."""
-        source = report["source_file"]
-        files = {source, os.path.relpath(source)} if source else {""}
-        for kind, kernel, place, reason in self.rules:
-            file, _, line = place.partition(":")
+        for number, rule in enumerate(self.rules):
+            source, line = report["source_file"], rule["line"]
             covers = (
-                fnmatch(report["kind"], kind)
-                and fnmatch(report["kernel"], kernel)
-                and any(fnmatch(each, file) for each in files)
+                fnmatchcase(report["kind"], rule["kind"])
+                and fnmatchcase(report["kernel"], rule["kernel"])
+                and (fnmatchcase(source, rule["file"]) or fnmatchcase(source, f"*/{rule['file']}"))
                 and (not line or int(line) == report["source_line"])
             )
             if covers:
-                self.unused.discard((kind, kernel, place, reason))
-                return reason
+                self.unused.pop(number, None)
+                return rule["reason"]
         return None
 
 
@@ -121,7 +130,7 @@ def _location(file, line, root, text):
     absolute = os.path.abspath(file)
     relative = os.path.relpath(absolute, root)
     is_below = not relative.startswith("..")
-    artifact = {"uri": Path(relative).as_posix(), "uriBaseId": "SRCROOT"}
+    artifact = {"uri": quote(Path(relative).as_posix()), "uriBaseId": "SRCROOT"}
     if not is_below:
         artifact = {"uri": Path(absolute).as_uri()}
     return {
@@ -132,19 +141,21 @@ def _location(file, line, root, text):
 
 def main(arguments):
     """Write a SARIF file; return 1 if a report is not suppressed."""
-    rules = ""
+    rules = None
     if arguments[:1] == ["--suppress"]:
-        rules, arguments = Path(arguments[1]).read_text(encoding="utf-8"), arguments[2:]
-    if len(arguments) != 2:
+        rules, arguments = arguments[1:2], arguments[2:]
+    if len(arguments) != 2 or rules == []:
         print("usage: sarif [--suppress FILE] REPORTS.jsonl OUTPUT.sarif", file=sys.stderr)
         return 2
     try:
-        suppressions = Suppressions(rules)
+        suppressions = Suppressions()
+        if rules:
+            suppressions = Suppressions(Path(rules[0]).read_text(encoding="utf-8"), rules[0])
         log = convert(read_reports(arguments[0]), os.getcwd(), suppressions)
         Path(arguments[1]).write_text(json.dumps(log, indent=1), encoding="utf-8")
     except (OSError, ValueError) as error:
         print(f"sarif: {error}", file=sys.stderr)
         return 2
-    for rule in sorted(suppressions.unused):
-        print(f"sarif: no report matches the suppression '{' '.join(rule)}'", file=sys.stderr)
+    for rule in suppressions.unused.values():
+        print(f"sarif: {rule}: no report matched this suppression", file=sys.stderr)
     return int(any("suppressions" not in each for each in log["runs"][0]["results"]))

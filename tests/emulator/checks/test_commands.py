@@ -43,6 +43,21 @@ def emulate(*arguments, folder, **options):
     return run("-m", "cuda.core.emulation", *arguments, folder=folder, **options)
 
 
+def test_sarif_of_wrong_input_says_what_is_wrong(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"kind": 1}\n{"kind": \n')
+    (tmp_path / "none.jsonl").write_text("")
+    for arguments, message in (
+        (("a.jsonl", "o.sarif"), "sarif: a.jsonl:2: no JSON object: "),
+        (("b.jsonl", "o.sarif"), "sarif: [Errno 2] No such file or directory: 'b.jsonl'"),
+        (("--suppress",), "usage: sarif "),
+        (("--suppress", "rules", "none.jsonl", "o.sarif"), "sarif: [Errno 2] No such file"),
+    ):
+        done = emulate("sarif", *arguments, folder=tmp_path)
+        assert done.returncode == 2
+        assert done.stderr.startswith(message)
+    assert not (tmp_path / "o.sarif").exists()
+
+
 @pytest.fixture
 def reports(tmp_path):
     """The path of a report file with one race."""
@@ -94,7 +109,8 @@ def test_a_suppressed_report_has_its_reason_and_no_failure(reports, tmp_path):
     output = tmp_path / "reports.sarif"
     done = emulate("sarif", "--suppress", str(rules), str(reports), str(output), folder=tmp_path)
     assert done.returncode == 0
-    assert "no report matches the suppression 'hazard * * never'" in done.stderr
+    unused = f"sarif: {rules}:3: hazard * * never: no report matched this suppression\n"
+    assert done.stderr == unused
     (result,) = json.loads(output.read_text())["runs"][0]["results"]
     assert result["suppressions"][0]["justification"] == "any block may win"
 
@@ -104,4 +120,4 @@ def test_a_wrong_suppression_names_its_line(reports, tmp_path):
     rules.write_text("race k\n")
     done = emulate("sarif", "--suppress", str(rules), str(reports), "o.sarif", folder=tmp_path)
     assert done.returncode == 2
-    assert "suppression file, line 1: 'race k' is not of the form" in done.stderr
+    assert f"{rules}:1: 'race k' is not of the form" in done.stderr

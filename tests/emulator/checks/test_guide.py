@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of the guide: each check finds its mistake, and nothing in the corrected program."""
 
+import json
 import os
 import subprocess
 import sys
@@ -50,6 +51,17 @@ def test_the_mistake_is_reported(name):
 @pytest.mark.parametrize("name", KINDS)
 def test_the_corrected_program_has_no_report(name):
     assert run(name, "corrected") == []
+
+
+def test_the_recipe_writes_a_file_without_a_report(tmp_path):
+    recipe = (PROGRAMS.parent / "ci/checks.yml").read_text(encoding="utf-8")
+    (step,) = [line for line in recipe.splitlines() if "emulate sarif" in line]
+    command = step.strip().removeprefix("run: ")
+    assert command.count("halfwarp ") == 1
+    command = command.replace("halfwarp ", f"{sys.executable} -m halfwarp ")
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True, timeout=60)
+    log = json.loads((tmp_path / "reports.sarif").read_text())
+    assert log["runs"][0]["results"] == []
 
 
 def test_the_writer_of_a_value_is_printed():

@@ -8,6 +8,7 @@ HEAD = """
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cub/block/block_reduce.cuh>
+#include <cub/warp/warp_exchange.cuh>
 #include <cub/warp/warp_reduce.cuh>
 #include <cuda/atomic>
 #include <cuda/barrier>
@@ -161,8 +162,8 @@ CASES = {
         "", "__syncthreads();", 1, 128,
     ),
     "storage_of_two_warps": Case(
-        "using P = cub::WarpReduce<int, 12>; __shared__ typename P::TempStorage s[4]; "
-        "if (t % 32 < 12) { int x = P(s[@]).Sum(t); if (t % 32 == 0) out[t] = x; }",
+        "using P = cub::WarpExchange<int, 2>; __shared__ typename P::TempStorage s[4]; "
+        "int x[2] = {t, -t}; P(s[@]).BlockedToStriped(x, x); out[t] = x[0] + x[1];",
         "0", "t / 32", 1, 128,
     ),
     # atomic references

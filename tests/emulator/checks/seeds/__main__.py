@@ -147,9 +147,9 @@ def prepared(names):
     return all_programs
 
 
-def run_all(tasks, jobs, limit):
-    """Run tasks in parallel until the limit of seconds, and return the summary."""
-    summary, running, end = Summary(), {}, time.monotonic() + limit
+def run_all(tasks, jobs, limit, summary):
+    """Run tasks in parallel until the limit of seconds, and add them to a summary."""
+    running, end = {}, time.monotonic() + limit
     for task in tasks:
         if time.monotonic() > end:
             break
@@ -159,7 +159,6 @@ def run_all(tasks, jobs, limit):
         running[task.pid] = task
     while running:
         wait(summary, running)
-    return summary
 
 
 def wait(summary, running):
@@ -197,6 +196,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=float("inf"), help="start no run later")
     chosen = parser.parse_args()
     set_paths()
+    summary = Summary()
     with tempfile.TemporaryDirectory() as folder:
         everything = prepared(chosen.only.split(","))
         seeds = range(chosen.first, chosen.first + chosen.seeds)
@@ -205,7 +205,7 @@ def main():
             for seed in seeds
             for (group, name), program in everything.items()
         )
-        summary = run_all(tasks, chosen.jobs, chosen.seconds)
+        run_all(tasks, chosen.jobs, chosen.seconds, summary)
     summary.print()
     return int(bool(summary.reports or summary.failures))
 

@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[4]
 MODULES = ("races", "uninitialized", "barriers", "copies", "neighbors", "reports", "libraries")
 
 
-def _open():
+def open_device():
+    """Return the first device, and a stream of it."""
     from cuda.core import Device
 
     device = Device(0)
@@ -22,25 +23,29 @@ def _open():
     return device, device.create_stream()
 
 
+def planted(name):
+    """Return a module of planted mistakes."""
+    return importlib.import_module(f"tests.emulator.checks.planted.{name}")
+
+
 def _planted_cases():
     from tests.emulator.checks.cases import all_cases
 
     for name in MODULES:
-        planted = importlib.import_module(f"tests.emulator.checks.planted.{name}")
-        yield planted, all_cases(planted)
+        yield planted(name), all_cases(planted(name))
 
 
 def compile_twins():
     """Compile the correct twins of the planted mistakes."""
     from tests.emulator.checks.cases import codes_of
 
-    return [codes_of(planted, cases) for planted, cases in _planted_cases()]
+    return [codes_of(module, cases) for module, cases in _planted_cases()]
 
 
 def run_twins(codes):
     from tests.emulator.checks.cases import findings_of
 
-    device, stream = _open()
+    device, stream = open_device()
     for (_, cases), of_module in zip(_planted_cases(), codes, strict=True):
         for name, case in cases.items():
             findings_of(device, stream, case, of_module[name, "twin"])
@@ -54,13 +59,20 @@ def compile_hazards():
     return compiled(hazards.SOURCE)
 
 
+def hazard_kernels(code):
+    """Return the kernels of the programs of several streams."""
+    from tests.emulator.checks.cases import loaded
+    from tests.emulator.checks.planted import hazards
+
+    return hazards.Kernels(*(loaded(code).get_kernel(name) for name in hazards.Kernels._fields))
+
+
 def run_hazards(code):
     """Run the programs of several streams with their order."""
-    from tests.emulator.checks.cases import loaded
     from tests.emulator.checks.planted import hazards, programs
 
-    device, _ = _open()
-    kernels = hazards.Kernels(*(loaded(code).get_kernel(name) for name in hazards.Kernels._fields))
+    device, _ = open_device()
+    kernels = hazard_kernels(code)
     for case in (hazards.CASES | hazards.CORRECT | programs.CASES).values():
         program = hazards.Program(device, kernels)
         case(program, True)
@@ -83,7 +95,7 @@ def run_primitives(code):
     from tests.emulator.checks.cases import loaded
     from tests.emulator.checks.seeds import primitives
 
-    device, stream = _open()
+    device, stream = open_device()
     source, out = (device.allocate(4096, stream=stream) for _ in range(2))
     values = b"".join((i * 7919 % 1009).to_bytes(4, "little") for i in range(1024))
     stream.sync()  # a synchronous copy uses another stream
@@ -114,7 +126,7 @@ def run_kernels(code):
     from tests.emulator.checks.cases import loaded
 
     kernels = loaded(code)
-    device, stream = _open()
+    device, stream = open_device()
     a, b, c = (device.allocate(4 * 4096, stream=stream) for _ in range(3))
     for each in (a, b, c):
         each.fill(0, stream=stream)
