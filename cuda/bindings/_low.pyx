@@ -11,6 +11,7 @@ import os
 import sys
 
 include "_internal/loader.pyx"
+include "_internal/call_sites.pyx"
 
 
 cdef extern from "bindings/module/low.hpp":

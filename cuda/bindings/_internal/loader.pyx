@@ -293,6 +293,8 @@ cdef void log_opened(str name, object path) noexcept:
 
 cdef void on_backend_opened(backend_id used) noexcept with gil:
     log_opened("driver", "the emulator" if used == BACKEND_EMULATOR else "libcuda.so.1")
+    if used == BACKEND_EMULATOR:
+        trace_call_sites()
 
 
 cdef void* open_library(library_id library, const char* function) except NULL with gil:

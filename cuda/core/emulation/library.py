@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The emulator's own C functions through ctypes; a library is opened on first use."""
 
-import atexit
 import json
 import os
 import sys
@@ -11,7 +10,6 @@ from pathlib import Path
 from cuda.bindings import _low
 
 PREFIX = "HALFWARP_EMULATOR_"
-_call_site_source = None  # retains the callback that the library holds
 
 
 def path():
@@ -203,18 +201,10 @@ def choose(options):
         context.reset()
     for name, value in options.items():
         os.environ[PREFIX + name.upper()] = value
-    if "site" in _option(options, "trace") or {"hazard", "all"} & set(
-        _option(options, "check").split(",")
-    ):
-        trace_call_sites()
     if "coverage" in sys.modules:
         from halfwarp import coverage
 
         coverage.start()
-
-
-def _option(options, name):
-    return options.get(name, os.environ.get(PREFIX + name.upper(), ""))
 
 
 def option_text(value):
@@ -302,35 +292,6 @@ def probe(cause):
     codes += [library.cuMemFree_v2(address), library.cuCtxSynchronize()]
     if any(codes):
         raise AssertionError(f"sweep: after {cause} allocate, free and synchronize return {codes}")
-
-
-def trace_call_sites():
-    """Register a callback that returns the user's source line of a driver call."""
-    global _call_site_source
-    import ctypes
-
-    if _call_site_source is None:
-        kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
-        _call_site_source = kind(_write_call_site)
-        set_source = load().halfwarp_emulator_set_call_site_source
-        set_source(_call_site_source)
-        atexit.register(set_source, kind())  # the driver is called until the process ends
-
-
-def _write_call_site(text, size):
-    import ctypes
-
-    site = _innermost_user_frame().encode()[: size - 1]
-    ctypes.memmove(text, site, len(site))
-    return len(site)
-
-
-def _innermost_user_frame():
-    package = str(Path(__file__).parents[2])
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(package):
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else ""
 
 
 def _buffer(size):

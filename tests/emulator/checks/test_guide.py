@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -46,6 +47,14 @@ def run(name, *arguments):
 def test_the_mistake_is_reported(name):
     reports = run(name)
     assert reports and all(each.startswith(f"{KINDS[name]}: ") for each in reports)
+
+
+def test_a_hazard_names_the_lines_of_both_operations():
+    (report,) = run("hazard")
+    places = re.findall(r" at (\S+):(\d+) on stream ", report)
+    kernel, fill = (Path(file).read_text().splitlines()[int(line) - 1] for file, line in places)
+    assert kernel.strip().startswith("launch(")
+    assert fill.strip().startswith("values.fill(")
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The check of hazards names operations of several streams that miss an order."""
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -9,6 +12,31 @@ from .planted import hazards, programs
 from .run_cases import run_all, twins_with_reports
 
 CASES = hazards.CASES | programs.CASES
+# The cleanup after a failed call calls the driver while an exception is set.
+FAILURES = """
+from cuda.core import CUDAError, Device, ManagedMemoryResource, emulation
+
+device = Device(0)
+device.set_current()
+stream = device.create_stream()
+for function in ("cuMemPoolCreate", "cuMemAllocFromPoolAsync"):
+    for _ in range(20):
+        try:
+            with emulation.inject(function, error="CUDA_ERROR_OUT_OF_MEMORY"):
+                ManagedMemoryResource({}).allocate(16, stream=stream)
+        except CUDAError as error:
+            assert "CUDA_ERROR_OUT_OF_MEMORY" in str(error), error
+        else:
+            raise AssertionError(function)
+print("done")
+"""
+LEAK = """
+from cuda.bindings import driver
+
+driver.cuInit(0)
+driver.cuCtxSetCurrent(driver.cuDevicePrimaryCtxRetain(0)[1])
+driver.cuMemAlloc(64)
+"""
 
 
 def run_hazards(**options):
@@ -59,3 +87,27 @@ def test_a_report_names_both_operations_and_the_wait(findings):
 
 def test_other_checks_have_no_report_about_ordered_programs():
     assert not twins_with_reports(run_hazards(check="memory,sync,race,hazard"))
+
+
+def run_program(folder, program, **options):
+    (folder / "program.py").write_text(program)
+    settings = {f"HALFWARP_EMULATOR_{name.upper()}": value for name, value in options.items()}
+    return subprocess.run(
+        [sys.executable, "program.py"],
+        env={**os.environ, "HALFWARP_BACKEND": "emulator"} | settings,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("options", [{"check": "hazard"}, {"trace": "site"}])
+def test_an_exception_survives_the_calls_of_its_cleanup(tmp_path, options):
+    done = run_program(tmp_path, FAILURES, **options)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+
+
+def test_variables_of_the_environment_are_enough(tmp_path):
+    done = run_program(tmp_path, LEAK, check="leak", trace="site")
+    assert f"{tmp_path}/program.py:6" in done.stderr
