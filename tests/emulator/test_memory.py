@@ -259,6 +259,7 @@ class TestHostMemory:
         memory = mmap.mmap(-1, 8192)
         address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
         assert driver.cuMemHostUnregister(address) == NOT_REGISTERED
+        assert driver.cuMemHostUnregister(None) == INVALID_VALUE
         assert driver.cuMemHostRegister(address, 8192, 0) == SUCCESS
         assert driver.cuMemHostRegister(address, 4096, 0) == ALREADY_REGISTERED
         assert driver.cuMemsetD8(address, 3, 16) == SUCCESS

@@ -80,7 +80,9 @@ void symbols() {
   std::printf("%d ", cudaGetSymbolSize(&bytes, &counter));
   std::printf("%d %zu %d ", cudaGetSymbolAddress(&place, &counter), bytes, value_of_counter());
   std::printf("%d ", cudaMemcpyToSymbol(&counter, &value, 4, 1, to_device));  // beyond its end
-  std::printf("%d\n", cudaMemcpyToSymbol(&no_variable, &value, 4, 0, to_device));
+  std::printf("%d ", cudaMemcpyToSymbol(&no_variable, &value, 4, 0, to_device));
+  std::printf("%d ", cudaMemcpyToSymbol(&counter, &value, 4, 0, to_host));
+  std::printf("%d\n", cudaMemcpyFromSymbol(&value, &counter, 4, 0, to_device));
 }
 
 void errors() {

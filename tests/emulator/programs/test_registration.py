@@ -8,7 +8,7 @@ from cuda.core.emulation import library
 
 OUTPUTS = {
     "launches": "115 117",
-    "symbols": "0 0 0 4 40 1 13",
+    "symbols": "0 0 0 4 40 1 13 21 21",
     "errors": "98 0 98 98 9 9 9 9 0",
     "configurations": "2 22 52 1 11",
     "reset": "6 8 7 9 1",

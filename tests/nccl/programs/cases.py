@@ -259,6 +259,8 @@ def case_created_operations(ranks):
     assert "ncclFloat32" in text, text
     for each, handle in zip(ranks, handles, strict=True):
         api.call("ncclRedOpDestroy", handle, each.comm)
+        for wrong in (handle, handle + 1, 0):  # destroyed, never created, built in
+            fails(api.INVALID_ARGUMENT, api.call, "ncclRedOpDestroy", wrong, each.comm)
     fails(api.INVALID_ARGUMENT, all_reduce, ranks[0], data[0], None, N, FLOAT, handles[0])
 
 
