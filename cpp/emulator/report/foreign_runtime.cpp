@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports programs that contain NVIDIA's runtime library.
+// Reports programs and libraries that contain NVIDIA's runtime or code without PTX.
 #include "emulator/report/foreign_runtime.hpp"
 
 #include <dlfcn.h>
@@ -20,15 +20,17 @@ namespace {
 constexpr unsigned char needed_table[] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
                                           0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
 
-// Finds the object that called this library.
-bool find_caller(Dl_info* caller) noexcept {
+// Finds the nearest caller outside this library that `accepts` takes.
+template <class Condition>
+bool find_caller(Dl_info* caller, Condition accepts) noexcept {
   constexpr int depth = 16;
   void* frames[depth];
   Dl_info own{};
   if (!dladdr(reinterpret_cast<const void*>(&foreign_runtime), &own)) return false;
   const int count = backtrace(frames, depth);
   for (int i = 0; i < count; ++i) {
-    if (dladdr(frames[i], caller) && caller->dli_fbase != own.dli_fbase) return true;
+    const bool is_other = dladdr(frames[i], caller) && caller->dli_fbase != own.dli_fbase;
+    if (is_other && accepts(*caller)) return true;
   }
   return false;
 }
@@ -58,14 +60,28 @@ struct finding {
   const char *problem, *remedy;
 };
 
-finding finding_on(std::string_view name) noexcept {
+constexpr const char* closed_remedy =
+    "test the code that calls it on a GPU, or replace the calls in the test";
+
+void write(std::string_view name, const finding& text) noexcept {
+  std::fprintf(stderr, "emulator: %.*s %s; %s\n", static_cast<int>(name.size()), name.data(),
+               text.problem, text.remedy);
+}
+
+finding finding_on(std::string_view name, std::string_view path) noexcept {
+  if (path.find("/cuda/bindings/") != std::string_view::npos) {
+    return {
+        "of the package cuda-bindings contains NVIDIA's CUDA runtime, which the emulator cannot "
+        "serve",
+        "install halfwarp in this environment, in place of cuda-bindings"};
+  }
   if (name.starts_with("libcudart.so")) {
     return {"is NVIDIA's CUDA runtime, which the emulator cannot serve",
             "start the program with `halfwarp emulate exec PROGRAM`"};
   }
   if (is_closed_library(name)) {
     return {"contains NVIDIA's CUDA runtime and kernels without PTX, so its functions fail here",
-            "test the code that calls it on a GPU, or replace the calls in the test"};
+            closed_remedy};
   }
   return {"contains NVIDIA's CUDA runtime, which the emulator cannot serve",
           "build it with `nvcc -cudart shared` (for any build system: "
@@ -77,13 +93,22 @@ finding finding_on(std::string_view name) noexcept {
 
 void foreign_runtime(const CUuuid& table) noexcept {
   Dl_info caller{};
-  if (!find_caller(&caller)) return;
+  if (!find_caller(&caller, [](const Dl_info&) { return true; })) return;
   const std::string_view name = file_name(caller.dli_fname);
   const bool is_needed = std::memcmp(&table, needed_table, sizeof needed_table) == 0;
   if ((!is_needed && !is_closed_library(name)) || !is_new(caller.dli_fbase)) return;
-  const finding text = finding_on(name);
-  std::fprintf(stderr, "emulator: %.*s %s; %s\n", static_cast<int>(name.size()), name.data(),
-               text.problem, text.remedy);
+  write(name, finding_on(name, caller.dli_fname ? caller.dli_fname : ""));
+}
+
+// The library may call the runtime, which calls the driver.
+void code_without_ptx() noexcept {
+  Dl_info caller{};
+  const auto is_closed = [](const Dl_info& each) {
+    return is_closed_library(file_name(each.dli_fname));
+  };
+  if (!find_caller(&caller, is_closed) || !is_new(caller.dli_fbase)) return;
+  write(file_name(caller.dli_fname),
+        {"contains kernels without PTX, so its functions fail here", closed_remedy});
 }
 
 }  // namespace halfwarp::emulator::report

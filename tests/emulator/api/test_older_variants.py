@@ -100,6 +100,13 @@ def test_their_forms_for_the_stream_of_a_thread_are_exported(name):
     assert _low.emulator_function(name) != 0
 
 
+def test_functions_with_short_addresses_are_found_and_refused(capfd):
+    """A sample of CUDA looks up names without their suffix, and calls others."""
+    names = "cuMemAlloc", "cuMemcpyDtoDAsync", "cuModuleGetGlobal"
+    assert {older(name)() for name in names} == {driver.CUresult.CUDA_ERROR_NOT_SUPPORTED}
+    assert capfd.readouterr().err.count("whose addresses have 32 bits") <= 1
+
+
 @pytest.fixture
 def context():
     _, device = driver.cuDeviceGet(0)

@@ -62,7 +62,7 @@ def test_the_multiprocessors_are_those_of_the_device(run_emulated, count):
     code = """
         out = device.allocate(8, stream=stream)
         out.fill(0, stream=stream)
-        run('''.visible .entry k(.param .u64 p) {
+        run('''.visible .entry k(.param .u64 words) {
             .reg .b32 a; .reg .b64 out; ld.param.u64 out, [p];
             mov.u32 a, %nsmid; st.global.u32 [out], a;
             mov.u32 a, %smid; red.global.max.u32 [out+4], a; ret; }''', out, grid=200)
@@ -74,3 +74,25 @@ def test_the_multiprocessors_are_those_of_the_device(run_emulated, count):
     code = textwrap.dedent(CODE) + textwrap.dedent(code)
     done = run_emulated(code, multiprocessors=count)
     assert done.stdout.split() == [str(count), str(count - 1)]
+
+
+HALVES = """
+    text = '''
+        .visible .entry k(.param .u64 words) {
+            .reg .b64 p, i; .reg .b32 b, t, n; .reg .b16 h;
+            ld.param.u64 p, [words]; mov.u32 b, %ctaid.x; cvt.u32.u16 n, %ctaid.x;
+            mov.u16 h, %nctaid.x; cvt.u32.u16 t, h; shl.b32 t, t, 16; or.b32 n, n, t;
+            mul.wide.u32 i, b, 4; add.u64 p, p, i; st.global.u32 [p], n; ret; }'''
+    from cuda.core import LegacyPinnedMemoryResource
+    buffer = LegacyPinnedMemoryResource().allocate(4 * 70000)
+    run(text, buffer, grid=70000)
+    words = (ctypes.c_uint32 * 70000).from_address(int(buffer.handle))
+    print([hex(words[n]) for n in (0, 1, 65535, 65536, 69999)])
+"""
+
+
+def test_a_register_of_16_bits_gets_the_lower_half(run_emulated):
+    """As code before PTX 2.0 reads the block and the grid: 70000 is 0x11170."""
+    printed = run_emulated(CODE + HALVES).stdout
+    words = ["0x11700000", "0x11700001", "0x1170ffff", "0x11700000", "0x1170116f"]
+    assert printed.strip() == str(words)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the driver for tables, as NVIDIA's runtime does when it is part of a program; with an
-// argument, only for a table that the runtime can do without.
+// argument, only for a table that the runtime can do without; with two, loads code without PTX.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -15,8 +15,15 @@ int main(int count, char**) {
   const unsigned char other[16] = {0xda, 0x91};
   const void* table = nullptr;
   start(0);
+  if (count == 3) {
+    using load_data = int (*)(void**, const void*, void*, void*, int, void*, void*, int);
+    void* library = nullptr;
+    auto* const load = reinterpret_cast<load_data>(dlsym(driver, "cuLibraryLoadData"));
+    const char link_time_code[] = "\xed\x43\x4e\x7f\x01\x02\x03";
+    return load(&library, link_time_code, nullptr, nullptr, 0, nullptr, nullptr, 0) != 209;
+  }
   const int of_other = find(&table, other);
-  if (count > 1) return of_other != 500;
+  if (count == 2) return of_other != 500;
   const int of_needed = find(&table, needed);
   std::printf("%d %d %d\n", of_other, of_needed, find(&table, needed));
 }

@@ -87,6 +87,27 @@ def test_a_closed_library_is_named_at_the_first_table_that_it_asks_for(compiled,
     assert "libcufft.so.99 contains NVIDIA's CUDA runtime and kernels without PTX" in errors[0]
 
 
+def test_a_closed_library_is_named_that_loads_code_without_ptx(compiled, run, tmp_path):
+    """Without NVIDIA's runtime, cuRAND comes as far as that."""
+    program = compiled("export_table.cpp", "-ldl")
+    library_file = tmp_path / "libcurand.so.99"
+    shutil.copy(program, library_file)
+    _, errors = run(library_file, "load", "code")
+    assert len(errors) == 1
+    assert "libcurand.so.99 contains kernels without PTX" in errors[0]
+    assert run(program, "load", "code") == ("", [])
+
+
+def test_the_bindings_of_nvidia_are_named_with_their_replacement(compiled, run, tmp_path):
+    module = tmp_path / "cuda" / "bindings" / "runtime.so"
+    module.parent.mkdir(parents=True)
+    shutil.copy(compiled("export_table.cpp", "-ldl"), module)
+    _, errors = run(module)
+    assert len(errors) == 1
+    assert "runtime.so of the package cuda-bindings" in errors[0]
+    assert "install halfwarp in this environment" in errors[0]
+
+
 def test_a_program_of_cuda_12_gets_the_functions_and_structures_of_that_release(compiled, run):
     program = compiled("earlier.cpp", library.runtime_12_path())
     assert run(program) == ("12090 0\n1 1 9 1 1\n0 0 0 1 1\n0 1 1 0", [])

@@ -221,6 +221,12 @@ void emit_uniform(function_decoder& d, uniform_value value, operand_slot result,
 
 void emit_special_register(function_decoder& d, const ptx::operand& o, operand_slot result,
                            int bits) {
+  if (bits == 16) {  // the lower half, which texts before PTX 2.0 read
+    const operand_slot whole = d.temporary(32);
+    emit_special_register(d, o, whole, 32);
+    d.emit("truncate.b32.b16", {result, whole});
+    return;
+  }
   if (bits != 32 && bits != 64) throw unsupported{"special register of this width"};
   std::string name{ptx::spelling(o.special)};
   bool is_per_lane =
