@@ -5,7 +5,7 @@ Run: ``python -m tests.programs.llm_kernels FOLDER [NAME]...``. The folder is a 
 github.com/karpathy/llm.c; a missing one is cloned. Needs nvcc, and the package nvidia-cublas, whose
 header all programs include. Each program compares its kernels with a computation on the CPU. The
 sizes of the arrays are reduced, to multiples of all blocks. Programs that call cuBLAS, cuDNN or
-NCCL are left out.
+NCCL are left out, and kernels that the programs do not have for bfloat16.
 """
 
 from __future__ import annotations
@@ -37,6 +37,12 @@ KERNELS = {  # program -> number of its kernels
     "matmul_backward_bias": 8,
     "residual_forward": 2,
     "softmax_forward": 8,
+}
+ABSENT = {("layernorm_backward", 1), ("matmul_backward_bias", 5), ("matmul_backward_bias", 6)}
+DEFECTS = {  # kernel -> the mistake in it that the emulator shows, as of commit f1e2ace
+    ("fused_residual_forward", 2): "a thread past the last token, since it compares with >",
+    ("layernorm_backward", 10): "blocks of 32 threads have shared memory for none",
+    ("matmul_backward_bias", 8): "blocks below 128 shuffle with threads that have left",
 }
 SIZES = {"B": 8, "T": 128, "C": 256, "V": 1031, "OC": 512, "num_parameters": 4096}
 OPTIONS = "-O3", "--use_fast_math", "-std=c++17", "-arch=sm_90", "-w", "-cudart=shared"
@@ -101,10 +107,15 @@ def main() -> int:
     for name in chosen.names or KERNELS:
         program = build(chosen.folder.resolve() / "dev" / "cuda", name, chosen.nvcc, chosen.cublas)
         for kernel in range(1, KERNELS[name] + 1):
-            verdicts.append(run(program, kernel))
-            print(f"{name:30} {kernel}  {verdicts[-1]}", flush=True)
+            if (name, kernel) in ABSENT:
+                continue
+            verdict = run(program, kernel)
+            if verdict != "right" and (name, kernel) in DEFECTS:
+                verdict = f"defect: {DEFECTS[name, kernel]}"
+            verdicts.append(verdict)
+            print(f"{name:30} {kernel}  {verdict}", flush=True)
     print(f"{verdicts.count('right')} of {len(verdicts)} are right")
-    return 0 if set(verdicts) == {"right"} else 1
+    return int(any(verdict.startswith(("wrong", "slow")) for verdict in verdicts))
 
 
 if __name__ == "__main__":

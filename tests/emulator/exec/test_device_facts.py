@@ -92,7 +92,7 @@ HALVES = """
 
 
 def test_a_register_of_16_bits_gets_the_lower_half(run_emulated):
-    """As code before PTX 2.0 reads the block and the grid: 70000 is 0x11170."""
+    """Code before PTX 2.0 reads the block and the grid so. The grid of 70000 is 0x11170."""
     printed = run_emulated(CODE + HALVES).stdout
     words = ["0x11700000", "0x11700001", "0x1170ffff", "0x11700000", "0x1170116f"]
     assert printed.strip() == str(words)
