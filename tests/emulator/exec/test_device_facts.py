@@ -62,7 +62,7 @@ def test_the_multiprocessors_are_those_of_the_device(run_emulated, count):
     code = """
         out = device.allocate(8, stream=stream)
         out.fill(0, stream=stream)
-        run('''.visible .entry k(.param .u64 words) {
+        run('''.visible .entry k(.param .u64 p) {
             .reg .b32 a; .reg .b64 out; ld.param.u64 out, [p];
             mov.u32 a, %nsmid; st.global.u32 [out], a;
             mov.u32 a, %smid; red.global.max.u32 [out+4], a; ret; }''', out, grid=200)
