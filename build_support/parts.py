@@ -112,8 +112,8 @@ PARTS = [
         variants=WIDER,
         small="api async barrier_checker.cpp builtin control copy_checker.cpp decode device driver "
         "graph image init_values.cpp link module object profile "
-        "observation program.cpp ptx report scalar settings sharing stream work cycle_report.cpp "
-        "executable.cpp exports.cpp neighbor_checker.cpp order.cpp "
+        "observation program.cpp ptx report scalar settings sharing stream tensor work "
+        "cycle_report.cpp executable.cpp exports.cpp neighbor_checker.cpp order.cpp "
         "pointer_bases.cpp race_finding.cpp race_site.cpp init_site.cpp wait_graph.cpp"
         + BASELINE_HANDLERS,
     ),

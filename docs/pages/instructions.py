@@ -14,9 +14,17 @@ or its ``.target``.
 - *exact*: the PTX manual defines each bit of the result, and the emulator returns it.
 - *documented*: the results are within the limits of the PTX manual. ``mma``, ``wmma`` and
   ``wgmma`` equal an H100 in every bit, except for the types that an H100 lacks. Other GPUs round
-  some of their sums differently.
+  some of their sums differently. No instruction of sm_100 and later was compared with a GPU.
 - *refused*: the emulator does not support the form.
 """
+# Words whose name in the source differs from their spelling.
+SPELLINGS = {
+    "sp_ordered_metadata": "sp::ordered_metadata",
+    "wait_ld": "wait::ld",
+    "wait_st": "wait::st",
+    "fence_after_thread_sync": "fence::after_thread_sync",
+    "fence_before_thread_sync": "fence::before_thread_sync",
+}
 ROW = re.compile(r"\{opcode::(\w+),(?:[^{};]|\{[^{}]*\})*\}")
 SINCE = re.compile(r"since\{(\d+), (\d+)\}")
 
@@ -40,7 +48,7 @@ def page(table):
     """Return the page of a C++ source."""
     cells = [
         [
-            f"``{name}{'.' + form.replace('sp_ordered', 'sp::ordered') if form else ''}``",
+            f"``{name}{'.' + SPELLINGS.get(form, form) if form else ''}``",
             f"{version // 10}.{version % 10}",
             f"sm_{target}" if target else "any",
             exactness,

@@ -11,6 +11,7 @@
 #include "emulator/exec/async/bulk_site.hpp"
 #include "emulator/exec/instruction.hpp"
 #include "emulator/exec/matrix/matrix_site.hpp"
+#include "emulator/exec/tensor/tensor_site.hpp"
 #include "emulator/exec/texture/texture_site.hpp"
 #include "emulator/ptx/ast.hpp"
 #include "emulator/report/fault.hpp"
@@ -70,6 +71,7 @@ struct function_code {
   std::vector<texture_site> textures;
   std::vector<matrix_site> matrices;
   std::vector<bulk_site> bulks;
+  std::vector<tensor_site> tensors;
   bool reads_reserved_shared = false;  // reads the address of the driver's shared memory
   bool allocates_stack = false;        // by alloca
 };

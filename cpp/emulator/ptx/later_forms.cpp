@@ -62,6 +62,7 @@ constexpr later_form later_forms[] = {
     {opcode::cvt, no_word, scalar_type::ue8m0x2, {86, 100}},
     {opcode::cvt, q::relu, no_type, {70, 80}},
     {opcode::cvt, q::rn, scalar_type::tf32, {78, 90}},
+    {opcode::cvt, q::rs, no_type, {87, 100}},
     {opcode::cvt, q::rz, scalar_type::tf32, {78, 90}},
     {opcode::cvt, q::satfinite, scalar_type::tf32, {81, 80}},
     {opcode::ex2, no_word, scalar_type::bf16, {78, 90}},
@@ -160,6 +161,9 @@ constexpr later_form later_forms[] = {
     {opcode::sub, no_word, scalar_type::f32x2, {86, 100}},
     {opcode::tanh, no_word, scalar_type::bf16, {78, 90}},
     {opcode::tanh, no_word, scalar_type::bf16x2, {78, 90}},
+    {opcode::tcgen05, q::block16, no_type, {88, 100}},
+    {opcode::tcgen05, q::block32, no_type, {88, 100}},
+    {opcode::tcgen05, q::kind_mxf4nvf4, no_type, {87, 100}},
     {opcode::vote, q::sync, no_type, {60, 30}},
     {opcode::wgmma, q::sp, no_type, {82, 90}},
     {opcode::wmma, no_word, scalar_type::bf16, {70, 80}},
@@ -222,6 +226,12 @@ since first_of_conversion(const mnemonic& m) {
   return m.type(1) == scalar_type::bf16 ? since{71, 80} : since{};
 }
 
+// Scales of a default size came after the sizes.
+since first_of_scales(const mnemonic& m) {
+  const bool is_named = m.has(q::scale_vec_1X) || m.has(q::scale_vec_2X) || m.has(q::scale_vec_4X);
+  return m.has(q::block_scale) && !is_named ? since{88, 100} : since{};
+}
+
 }  // namespace
 
 since first_of(const mnemonic& m) noexcept {
@@ -236,6 +246,7 @@ since first_of(const mnemonic& m) noexcept {
   for (std::size_t n = 0; n < m.space_count; ++n) {
     result = latest(result, first_of_space(m.opcode, m.space(n)));
   }
+  if (m.opcode == opcode::tcgen05) return latest(result, first_of_scales(m));
   return m.opcode == opcode::cvt ? latest(result, first_of_conversion(m)) : result;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bulk copies of ranges, their groups, and asynchronous stores of registers.
+#include <algorithm>
 #include <cstring>
 
 #include "emulator/exec/access.hpp"
@@ -182,6 +183,21 @@ void run_wait_bulk(warp& w, const instruction& instr) {
     w.block->cluster->copies.complete_groups(&w.block->bulk_groups,
                                              w.index * warp_size + static_cast<std::uint32_t>(lane),
                                              group - static_cast<std::uint32_t>(allowed));
+  });
+}
+
+void run_clear_range(warp& w, const instruction& instr) {
+  constexpr std::uint64_t word = 8;
+  for_each_lane(w.active, [&](int lane) {
+    const std::uint64_t to = value64(w, instr.operand[4], lane);
+    const std::uint64_t bytes = value64(w, instr.operand[1], lane);
+    if (to % word || bytes % word) {
+      raise_copy(w, instr, lane, fault_kind::misaligned,
+                 "the address or the size of st.bulk is no multiple of 8",
+                 "align the target and the size to 8 bytes");
+    }
+    const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, ~0u));
+    std::memset(shared_range(w, instr, lane, to, size, access_kind::store), 0, size);
   });
 }
 

@@ -43,6 +43,9 @@ void run_commit_bulk(warp& w, const instruction& instr);
 // The immediate is the number of groups that may be pending.
 void run_wait_bulk(warp& w, const instruction& instr);
 
+// st.bulk: stores zeros. Operands: -, bytes, -, -, offset in shared memory.
+void run_clear_range(warp& w, const instruction& instr);
+
 // Stores or reduces registers of 4 or 8 bytes in shared::cluster, and signals an mbarrier there.
 // Operands: first three values, barrier, address; `target` the fourth. The flags are the count and
 // the bytes of a value; the immediate is the reduction, or 0.

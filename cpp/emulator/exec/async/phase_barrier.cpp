@@ -87,6 +87,8 @@ class lane_barrier {
   void complete_late_copies(const std::byte* cell) {
     bulk_queue& copies = w_.block->cluster->copies;
     if (!copies.is_empty()) copies.complete_for(cell);
+    cluster_state& cluster = *w_.block->cluster;
+    if (!cluster.tensor_cores.is_empty()) cluster.tensor_cores.complete_for(cell, cluster);
   }
 
   void update() {

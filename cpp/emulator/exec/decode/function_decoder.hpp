@@ -47,6 +47,7 @@ class function_decoder {
     return source_.elements_of(o);
   }
   const ptx::function& source() const { return source_; }
+  std::uint32_t source_index() const { return current_index_; }  // in function::instructions
   const program& owner() const { return owner_; }
   const kernel_layout& layout() const { return layout_; }
   bool is_entry() const { return source_.is_entry; }
@@ -116,6 +117,10 @@ class function_decoder {
   std::uint32_t add_bulk(const bulk_site& site) {
     out_.bulks.push_back(site);
     return static_cast<std::uint32_t>(out_.bulks.size() - 1);
+  }
+  std::uint32_t add_tensor(const tensor_site& site) {
+    out_.tensors.push_back(site);
+    return static_cast<std::uint32_t>(out_.tensors.size() - 1);
   }
   call_site& new_call() { return out_.calls.emplace_back(); }
   std::uint32_t call_count() const { return static_cast<std::uint32_t>(out_.calls.size()); }

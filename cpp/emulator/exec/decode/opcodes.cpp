@@ -119,6 +119,7 @@ constexpr opcode_decoder decoders[] = {
     {opcode::sust, &decode_sust},
     {opcode::szext, &decode_arithmetic},
     {opcode::tanh, &decode_approximate},
+    {opcode::tcgen05, &decode_tcgen05},
     {opcode::tensormap, &decode_tensormap},
     {opcode::testp, &decode_testp},
     {opcode::tex, &decode_tex},

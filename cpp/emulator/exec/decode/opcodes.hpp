@@ -70,6 +70,7 @@ void decode_bulk(function_decoder& d);  // cp.async.bulk cp.reduce.async.bulk
 void decode_tensormap(function_decoder& d);
 void decode_launch_control(function_decoder& d);
 void decode_async_store(function_decoder& d);  // st.async red.async
+void decode_bulk_store(function_decoder& d);   // st.bulk
 void decode_mbarrier(function_decoder& d);
 void decode_ldmatrix(function_decoder& d);
 void decode_stmatrix(function_decoder& d);
@@ -77,6 +78,7 @@ void decode_movmatrix(function_decoder& d);
 void decode_mma(function_decoder& d);
 void decode_wmma(function_decoder& d);
 void decode_wgmma(function_decoder& d);
+void decode_tcgen05(function_decoder& d);
 // Decodes a conversion from or to tf32 or a format of at most 8 bits. Returns false for others.
 bool decode_small_float(function_decoder& d);
 

@@ -10,6 +10,7 @@
 #include "emulator/exec/lanes/matrix_tile.hpp"
 #include "emulator/exec/matrix/rounding.hpp"
 #include "emulator/exec/matrix/warpgroup.hpp"
+#include "emulator/exec/tensor/tensor_product.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
@@ -234,6 +235,11 @@ void multiply_of_warpgroup(warp& w, const instruction& instr) {
   start_warpgroup_product(w, instr, Multiply);
 }
 
+template <fast_multiply Multiply>
+void multiply_in_tensor_memory(warp& w, const instruction& instr) {
+  start_tensor_product(w, instr, Multiply);
+}
+
 double quiet(double value) { return from_bits(bits(value) | u64{1} << 51); }
 
 // Returns the first NaN of b, sum and a, else a * b + sum.
@@ -276,6 +282,8 @@ constexpr handler_entry entries[] = {
     {"mma.f64", &multiply_doubles},
     {"mma.float", &multiply_matrices<multiply_floats>},
     {"mma.integer", &multiply_matrices<multiply_integers>},
+    {"tcgen05.float", &multiply_in_tensor_memory<multiply_floats>},
+    {"tcgen05.integer", &multiply_in_tensor_memory<multiply_integers>},
     {"wgmma.float", &multiply_of_warpgroup<multiply_floats>},
     {"wgmma.integer", &multiply_of_warpgroup<multiply_integers>},
 };

@@ -57,6 +57,18 @@ element_pair elements_of(int lane, bool is_transposed) {
   return {{group, group}, {first, first + 1}};
 }
 
+// Loads a matrix of bytes from rows of narrower elements. A lane has four of a row.
+void load_narrow(warp& w, std::uint32_t matrix, int bits, std::uint32_t* to) {
+  for (std::uint32_t row = 0; row < 8; ++row) {
+    std::uint8_t unit[row_bytes];
+    std::memcpy(unit, element_of(w, matrix, row, 0), row_bytes);
+    expand_unit(unit, bits, 0);
+    for (std::uint32_t t = 0; t < 4; ++t) {
+      if (w.active >> (4 * row + t) & 1) std::memcpy(to + 4 * row + t, unit + 4 * t, 4);
+    }
+  }
+}
+
 }  // namespace
 
 const matrix_site& matrix_of(const warp& w, const instruction& instr) noexcept {
@@ -84,6 +96,16 @@ void require_whole_warp(const warp& w, const instruction& instr) {
   throw kernel_fault{f};
 }
 
+void expand_unit(std::uint8_t* unit, int bits, int shift) noexcept {
+  std::uint8_t packed[16];
+  std::memcpy(packed, unit, sizeof packed);
+  for (int n = 0; n < 16; ++n) {
+    const int at = n * bits;
+    const unsigned pair = packed[at / 8] | packed[(at / 8 + 1) & 15] << 8;
+    unit[n] = static_cast<std::uint8_t>((pair >> at % 8 & ((1u << bits) - 1)) << shift);
+  }
+}
+
 void run_whole_warp(warp& w, const instruction& instr) {
   if (w.step != exchange_step::write) require_whole_warp(w, instr);
 }
@@ -95,6 +117,10 @@ void run_load_matrix(warp& w, const instruction& instr) {
   check_rows(w, instr, site.matrices, report::access_kind::load);
   for (std::uint32_t j = 0; j < site.matrices; ++j) {
     auto* to = w.at<std::uint32_t>(site.d[j]);
+    if (site.narrow_bits) {
+      load_narrow(w, j, site.narrow_bits, to);
+      continue;
+    }
     if (!site.is_transposed && w.active == all_lanes) {  // a row is in four lanes in turn
       for (std::uint32_t row = 0; row < 8; ++row) {
         std::memcpy(to + 4 * row, element_of(w, j, row, 0), row_bytes);

@@ -46,7 +46,8 @@ struct matrix_site {
   // ldmatrix, stmatrix, movmatrix
   bool is_transposed = false;
   std::uint8_t matrices = 0;
-  operand_slot address = 0;  // offset in shared memory, 64 bits
+  std::uint8_t narrow_bits = 0;  // of elements that ldmatrix expands to bytes; 0: none
+  operand_slot address = 0;      // offset in shared memory, 64 bits
 
   // Registers of A, B and C, the metadata, then the scales of A and B.
   static constexpr int max_sources = 16;
@@ -70,6 +71,9 @@ struct matrix_site {
 void run_quad_product(warp& w, const instruction& instr);
 // Returns the site of an instruction, whose `target` is its index in function_code::matrices.
 const matrix_site& matrix_of(const warp& w, const instruction& instr) noexcept;
+
+// Expands 16 elements of 4 or 6 bits in the first bytes of a unit to bytes, `shift` bits higher.
+void expand_unit(std::uint8_t* unit, int bits, int shift) noexcept;
 
 void run_load_matrix(warp& w, const instruction& instr);
 void run_store_matrix(warp& w, const instruction& instr);

@@ -44,6 +44,8 @@ class active_frame {
   lane_mask active_;
 };
 
+shared_view memory_of(const warp& w) { return {w.shared, w.shared_bytes}; }
+
 std::uint64_t address_of(warp& w, const instruction&, int) { return w.exchange[0]; }
 
 [[noreturn]] void raise_descriptor_fault(warp& w, const instruction& instr,
@@ -71,10 +73,10 @@ void read_a(warp& w, const instruction& instr, const matrix_site& site, const wa
     }
     return;
   }
-  shared_operand matrix{product.a_descriptor, site.width, site.transposes_a};
+  shared_operand matrix{warpgroup_layout(product.a_descriptor, site.width, site.transposes_a)};
   const int step = 4 * 32 / site.width;
   for (int n = 0; n < site.a_count; ++n) {
-    if (!matrix.read(w, first_row(w) + 8 * (n & 1), n / 2 * step, buffers.a[n])) {
+    if (!matrix.read(memory_of(w), first_row(w) + 8 * (n & 1), n / 2 * step, buffers.a[n])) {
       raise_descriptor_fault(w, instr, matrix);
     }
     from.a[n] = buffers.a[n];
@@ -83,12 +85,12 @@ void read_a(warp& w, const instruction& instr, const matrix_site& site, const wa
 
 void multiply_blocks(warp& w, const instruction& instr, const matrix_site& site,
                      const warp_product& product, block_buffers& buffers, product_sources& from) {
-  shared_operand matrix{product.b_descriptor, site.width, site.transposes_b};
+  shared_operand matrix{warpgroup_layout(product.b_descriptor, site.width, site.transposes_b)};
   const int step = 4 * 32 / site.width;
   const std::size_t count = site.d_count;
   for (int block = 0; block < site.columns / product_columns; ++block) {
     for (int n = 0; n < site.b_count; ++n) {
-      if (!matrix.read(w, product_columns * block, n * step, buffers.b[n])) {
+      if (!matrix.read(memory_of(w), product_columns * block, n * step, buffers.b[n])) {
         raise_descriptor_fault(w, instr, matrix);
       }
       from.b[n] = buffers.b[n];
@@ -157,15 +159,15 @@ std::vector<std::uint64_t> warpgroup_units(warp& w, const instruction& instr) {
   std::vector<std::uint64_t> units;
   if (site.has_a_descriptor) {
     const std::uint64_t descriptor = w.at<std::uint64_t>(site.a_descriptor)[0];
-    shared_operand a{descriptor, site.width, site.transposes_a};
+    shared_operand a{warpgroup_layout(descriptor, site.width, site.transposes_a)};
     for (int n = 0; n < site.a_count; ++n) {
-      a.add_units(w, first_row(w) + 8 * (n & 1), n / 2 * step, units);
+      a.add_units(memory_of(w), first_row(w) + 8 * (n & 1), n / 2 * step, units);
     }
   }
   const std::uint64_t descriptor = w.at<std::uint64_t>(site.b_descriptor)[0];
-  shared_operand b{descriptor, site.width, site.transposes_b};
+  shared_operand b{warpgroup_layout(descriptor, site.width, site.transposes_b)};
   for (int first = 0; first < site.columns; first += product_columns) {
-    for (int n = 0; n < site.b_count; ++n) b.add_units(w, first, n * step, units);
+    for (int n = 0; n < site.b_count; ++n) b.add_units(memory_of(w), first, n * step, units);
   }
   return units;
 }

@@ -9,10 +9,13 @@
 namespace halfwarp::emulator::exec {
 
 // A format of at most 8 bits. ue8m0 has only an exponent.
-enum class small_format : std::int64_t { e4m3, e5m2, e2m3, e3m2, e2m1, ue8m0 };
+enum class small_format : std::int64_t { e4m3, e5m2, e2m3, e3m2, e2m1, ue8m0, f16, bf16 };
 
 // The immediate is a small_format. Operands: d, high, low, as f32.
 void run_small_from_floats(warp& w, const instruction& instr);
+// cvt.rs: two floats to f16 or bf16, four to smaller formats. Operands: d, random bits, the floats
+// from the highest on; the target is the slot of the fourth.
+void run_stochastic(warp& w, const instruction& instr);
 // Operands: d, a pair of f16.
 void run_small_from_halves(warp& w, const instruction& instr);
 // Operands: a pair of f16 or, from ue8m0, of bf16; a pair of small numbers.

@@ -16,8 +16,16 @@ struct format {
   std::uint32_t highest, nan;
 };
 constexpr format formats[] = {
-    {3, 7, 8, 0x7e, 0x7f}, {2, 15, 8, 0x7b, 0x7f}, {3, 1, 6, 0x1f, 0x1f},
-    {2, 3, 6, 0x1f, 0x1f}, {1, 1, 4, 0x07, 0x07},  {0, 127, 8, 0xfe, 0xff},
+    {3, 7, 8, 0x7e, 0x7f},        {2, 15, 8, 0x7b, 0x7f},       {3, 1, 6, 0x1f, 0x1f},
+    {2, 3, 6, 0x1f, 0x1f},        {1, 1, 4, 0x07, 0x07},        {0, 127, 8, 0xfe, 0xff},
+    {10, 15, 16, 0x7bff, 0x7fff}, {7, 127, 16, 0x7f7f, 0x7fff},
+};
+
+// Random bits for the rounding of one number: they are added below the last bit, which truncates.
+struct random_bits {
+  std::uint32_t value;
+  int count;
+  std::uint32_t overflow;  // the code of a number beyond the largest finite one
 };
 
 const format& format_of(small_format name) { return formats[static_cast<std::int64_t>(name)]; }
@@ -34,20 +42,29 @@ std::uint32_t exponent_code(float value, bool is_up) {
   return std::min(field + rounds_up, std::uint32_t{0xfe});
 }
 
-// Rounds to nearest even. A number beyond the largest finite one becomes the largest.
-std::uint32_t small_of(const format& f, float value, bool is_relu) {
+double stochastic(double value, random_bits random) {
+  const double whole = std::floor(value), unit = std::ldexp(1.0, random.count);
+  return whole + (std::floor((value - whole) * unit) + random.value >= unit);
+}
+
+// Rounds to nearest even, or with random bits. Without them, a number beyond the largest finite one
+// becomes the largest.
+std::uint32_t small_of(const format& f, float value, bool is_relu,
+                       const random_bits* random = nullptr) {
   if (std::isnan(value)) return f.nan;
   const bool is_negative = std::signbit(value);
   if (is_negative && is_relu) return 0;
   const std::uint32_t sign = is_negative ? 1u << (f.bits - 1) : 0;
   const double magnitude = std::fabs(double{value});
   if (magnitude == 0) return sign;
-  if (std::isinf(magnitude)) return sign | f.highest;
+  const std::uint32_t overflow = random ? random->overflow : f.highest;
+  if (std::isinf(magnitude)) return sign | overflow;
   const int exponent = std::max(std::ilogb(magnitude), 1 - f.bias);
   // The host rounds to nearest even. The hidden bit adds one to the exponent below.
-  const double scaled = std::nearbyint(std::ldexp(magnitude, f.fraction_bits - exponent));
+  const double exact = std::ldexp(magnitude, f.fraction_bits - exponent);
+  const double scaled = random ? stochastic(exact, *random) : std::nearbyint(exact);
   const double code = std::ldexp(exponent + f.bias - 1, f.fraction_bits) + scaled;
-  return sign | (code > f.highest ? f.highest : static_cast<std::uint32_t>(code));
+  return sign | (code > f.highest ? overflow : static_cast<std::uint32_t>(code));
 }
 
 // Returns an f16. Every number of the formats is exact, and a NaN becomes the canonical one.
@@ -93,6 +110,49 @@ void run_small_from_floats(warp& w, const instruction& instr) {
   const auto *high = w.at<float>(instr.operand[1]), *low = w.at<float>(instr.operand[2]);
   for_each_lane(w.active,
                 [&](int l) { store_pair(w, instr, f, l, convert(high[l]), convert(low[l])); });
+}
+
+namespace {
+
+std::uint32_t reversed(std::uint32_t half) {
+  std::uint32_t result = 0;
+  for (int n = 0; n < 16; ++n) result |= (half >> n & 1) << (15 - n);
+  return result;
+}
+
+// Two numbers use halves of the random bits. Four use each half twice, first in reverse order.
+random_bits bits_for(const format& f, std::uint32_t random, std::uint32_t number,
+                     std::uint32_t overflow) {
+  const bool is_pair = f.bits == 16;
+  const std::uint32_t half = (is_pair ? number : number / 2) ? random & 0xffff : random >> 16;
+  if (!is_pair) return {number % 2 ? half : reversed(half), 16, overflow};
+  const int count = std::min(23 - f.fraction_bits, 16);
+  return {half & ((1u << count) - 1), count, overflow};
+}
+
+}  // namespace
+
+void run_stochastic(warp& w, const instruction& instr) {
+  const format& f = format_of(small_format{instr.immediate});
+  const bool is_relu = instr.flags & float_flag::relu, is_pair = f.bits == 16;
+  const bool has_infinity = is_pair && !(instr.flags & float_flag::satfinite);
+  const std::uint32_t overflow = f.highest + has_infinity;
+  const operand_slot sources[] = {instr.operand[2], instr.operand[3], instr.operand[4],
+                                  static_cast<operand_slot>(instr.target)};
+  const int step = f.bits == 4 ? 4 : is_pair ? 16 : 8;
+  for_each_lane(w.active, [&](int l) {
+    std::uint32_t word = 0;
+    for (std::uint32_t n = 0; n < (is_pair ? 2u : 4u); ++n) {
+      const float value = w.at<float>(sources[n])[l];
+      const random_bits random = bits_for(f, w.at<std::uint32_t>(instr.operand[1])[l], n, overflow);
+      word = word << step | small_of(f, value, is_relu, &random);
+    }
+    if (f.bits == 4) {
+      w.at<std::uint16_t>(instr.operand[0])[l] = static_cast<std::uint16_t>(word);
+    } else {
+      w.at<std::uint32_t>(instr.operand[0])[l] = word;
+    }
+  });
 }
 
 void run_small_from_halves(warp& w, const instruction& instr) {

@@ -14,6 +14,7 @@
 #include "emulator/exec/schedule/order.hpp"
 #include "emulator/exec/schedule/warp/frame.hpp"
 #include "emulator/exec/schedule/warp/interpret.hpp"
+#include "emulator/exec/tensor/tensor_instructions.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -168,6 +169,7 @@ void begin(block_state& block, std::uint64_t number) {
   block.barriers.fill({});
   block.copies.clear();
   block.bulk_groups.clear();
+  block.tensors.reset();
   block.live_threads = static_cast<std::uint32_t>(launch.request.block.count());
   fill_pattern(block.shared, seed, 2 * number);
   fill_pattern(block.local, seed, 2 * number + 1);
@@ -206,7 +208,10 @@ block_progress run_round(block_state& block) {
       has_run = true;
       has_yielded |= run_warp(w, warp_budget) == warp_progress::yielded;
     }
-    if (block.live_threads == 0) return block_progress::finished;
+    if (block.live_threads == 0) {
+      require_released_tensors(block);
+      return block_progress::finished;
+    }
     if (has_run || arrive_partial_warp(block)) continue;
     if (!waits_for_cluster(block) || block.cluster->is_stuck()) raise_stuck(block);
     return block_progress::yielded;

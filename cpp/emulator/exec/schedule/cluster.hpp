@@ -4,6 +4,7 @@
 
 #include "emulator/exec/async/bulk.hpp"
 #include "emulator/exec/schedule/state.hpp"
+#include "emulator/exec/tensor/tensor_work.hpp"
 
 namespace halfwarp::emulator::exec {
 
@@ -12,6 +13,7 @@ struct cluster_state {
   std::uint32_t arrived = 0;         // live threads that arrived in this phase
   bool has_fault = false;
   bulk_queue copies;
+  tensor_pipeline tensor_cores;
 
   bool is_stuck() const;  // no thread of a block can run
 };

@@ -198,6 +198,7 @@ class worker {
   // The block's copies end with it, since nothing may wait for them.
   void end(resident_block& resident) {
     resident.cluster->copies.complete_all();
+    resident.cluster->tensor_cores.complete_all();
     resident.cluster->blocks[resident.block.rank] = nullptr;
     if (resident.cluster.use_count() > 1 || resident.cluster->has_fault) {
       return resident.cluster.reset();

@@ -16,6 +16,7 @@
 #include "emulator/exec/schedule/device_queue.hpp"
 #include "emulator/exec/schedule/run.hpp"
 #include "emulator/exec/schedule/warp/warp_splits.hpp"
+#include "emulator/exec/tensor/tensor_memory.hpp"
 #include "emulator/exec/warp.hpp"
 #include "emulator/exec/watch/changes.hpp"
 
@@ -88,6 +89,7 @@ struct block_state {
   std::vector<thread_copies> copies;       // by thread; empty before the first late copy
   std::vector<std::uint32_t> bulk_groups;  // by thread: the open group; empty before the first
   std::vector<warp_products> products;     // by warp; empty before the first late product
+  std::unique_ptr<tensor_memory> tensors;  // null before the first allocation
   // For the check of uninitialized memory: the states of the bytes.
   std::vector<std::byte> shared_states, local_states;
   std::uint32_t live_threads = 0;

@@ -179,6 +179,9 @@ std::string comparison_problem(const mnemonic& word) {
 std::string conversion_problem(const mnemonic& word) {
   if (word.has(q::pack)) return {};
   if (word.type_count < 2) return "needs two types";
+  const bool has_four = info(word.type(0)).bits >= 16 && word.has(q::rs) && word.type(0) != f16x2 &&
+                        word.type(0) != bf16x2;
+  if (has_four && !word.has(q::satfinite)) return "needs .satfinite";
   constexpr type_set whole{u8, u16, u32, u64, s8, s16, s32, s64}, real{f16, bf16, f32, f64};
   const scalar_type to = word.type(0), from = word.type(1);
   const bool is_rounded = has_one_of(word, roundings);
@@ -224,6 +227,7 @@ std::string access_problem(const module& m, const mnemonic& word) {
     case opcode::ld:
     case opcode::ldu:
     case opcode::st:
+      if (word.has(q::bulk)) return "";
       if (word.type_count != 1) return "needs one type";
       if (word.vector_width * info(word.type()).bits > 128 && m.target_architecture() < 100) {
         return "has more than 16 bytes, which needs .target sm_100 or later";
@@ -445,12 +449,35 @@ std::string width_problem(const function& f, std::span<const operand> operands,
   return type == none || info(type).bits == bits ? "" : "has a register of another width";
 }
 
-std::string special_form_problem(const function& f, const instruction& i, const mnemonic& word) {
+// Checks the registers of loads and stores, and the last operand of products.
+std::string tensor_problem(const module& m, std::span<const operand> operands,
+                           const mnemonic& word) {
+  if (word.has(q::ld) || word.has(q::st)) {
+    const bool has_vector = std::ranges::any_of(
+        operands, [](const operand& o) { return o.kind == operand_kind::vector; });
+    return has_vector || word.has(q::red) ? "" : "needs a vector of registers";
+  }
+  const bool has_scale = word.has(q::mma) && operands.back().kind == operand_kind::integer;
+  if (!has_scale) return {};
+  if (!word.has(q::kind_f16) && !word.has(q::kind_tf32)) return "has no scale of D";
+  const bool is_known = m.target_architecture() < 110 && m.target_architecture() != 101;
+  return is_known ? "" : "has no scale of D on " + std::string{m.target};
+}
+
+std::string bulk_store_problem(std::span<const operand> operands) {
+  const bool is_zero =
+      operands.size() == 3 && operands[2].kind == operand_kind::integer && operands[2].value == 0;
+  return is_zero ? "" : "stores nothing but 0";
+}
+
+std::string special_form_problem(const module& m, const function& f, const instruction& i,
+                                 const mnemonic& word) {
   const auto operands = f.operands_of(i);
   switch (word.opcode) {
     case opcode::ld:
     case opcode::ldu:
     case opcode::st:
+      if (word.has(q::bulk)) return bulk_store_problem(operands);
       return word.has(q::async) ? "" : memory_problem(f, i, word);
     case opcode::atom:
       if (word.has(q::cas) && operands.size() < 4) return "has too few operands";
@@ -485,6 +512,8 @@ std::string special_form_problem(const function& f, const instruction& i, const 
       return barrier_problem(f, i, word);
     case opcode::pmevent:
       return operands.empty() ? "" : range_problem(operands[0], 15, "event");
+    case opcode::tcgen05:
+      return operands.empty() ? "" : tensor_problem(m, operands, word);
     case opcode::elect:
       return !operands.empty() && operands[0].kind != operand_kind::pair
                  ? "needs a predicate as a result"
@@ -492,6 +521,46 @@ std::string special_form_problem(const function& f, const instruction& i, const 
     default:
       return {};
   }
+}
+
+// A form that some targets of its family lack.
+struct target_limit {
+  opcode name;
+  q form;
+  std::string_view targets;
+};
+constexpr target_limit target_limits[] = {
+    {opcode::cvt, q::rs, "sm_100a sm_103a"},
+    {opcode::tcgen05, q::kind_i8, "sm_100a sm_101a sm_110a"},
+    {opcode::tcgen05, q::scale_vec_1X, "sm_100a sm_101a sm_103a sm_110a"},
+    {opcode::tcgen05, q::scale_vec_2X, "sm_100a sm_101a sm_103a sm_110a"},
+    {opcode::tcgen05, q::scale_vec_4X, "sm_100a sm_101a sm_103a sm_110a"},
+    {opcode::tcgen05, q::shift, "sm_100a sm_101a sm_103a sm_110a"},
+};
+
+bool lacks_form(const module& m, const mnemonic& word) {
+  if (word.opcode == opcode::tcgen05 && m.target_architecture() >= 120) return true;
+  return std::ranges::any_of(target_limits, [&](const target_limit& each) {
+    return each.name == word.opcode && word.has(each.form) &&
+           each.targets.find(m.target) == std::string_view::npos;
+  });
+}
+
+// Returns whether a form exists on one device or family alone.
+bool is_of_one_family(const mnemonic& word) {
+  struct specific_form {
+    opcode name;
+    q form;  // unknown: every form
+  };
+  constexpr specific_form forms[] = {
+      {opcode::cvt, q::rs},          {opcode::ldmatrix, q::m8n16},
+      {opcode::ldmatrix, q::m16n16}, {opcode::setmaxnreg, q::unknown},
+      {opcode::tcgen05, q::unknown}, {opcode::tensormap, q::replace},
+      {opcode::wgmma, q::unknown},
+  };
+  return std::ranges::any_of(forms, [&](const specific_form& each) {
+    return each.name == word.opcode && (each.form == q::unknown || word.has(each.form));
+  });
 }
 
 }  // namespace
@@ -521,13 +590,12 @@ std::string word_problem(const module& m, const mnemonic& word) {
     const std::string part = unknown_part(word);
     return part.empty() ? "" : "has an unknown modifier " + dotted(part);
   }
-  constexpr opcode specific[] = {opcode::setmaxnreg, opcode::tcgen05, opcode::wgmma};
   const bool is_specific = m.target.ends_with('a') || m.target.ends_with('f');
-  const bool needs_specific = std::ranges::find(specific, word.opcode) != std::end(specific) ||
-                              (word.opcode == opcode::tensormap && word.has(qualifier::replace));
+  const bool needs_specific = is_of_one_family(word);
   if (!is_specific && needs_specific) {
     return "needs a target of one device or family, such as sm_90a";
   }
+  if (lacks_form(m, word)) return "does not exist on " + std::string{m.target};
   const instruction_row* const row = find_row(word);
   if (!row) return "is no form of the instruction";
   if (row->results != exactness::refused) {
@@ -550,7 +618,7 @@ std::string operand_problem(const module& m, const function& f, const instructio
                             const mnemonic& word) {
   if (auto problem = sign_problem(f, i, word); !problem.empty()) return problem;
   if (auto problem = register_problem(m, f, i); !problem.empty()) return problem;
-  if (auto problem = special_form_problem(f, i, word); !problem.empty()) return problem;
+  if (auto problem = special_form_problem(m, f, i, word); !problem.empty()) return problem;
   const instruction_row* const row = find_row(word);
   if (!row || row->results == exactness::refused) return {};
   const auto operands = f.operands_of(i);

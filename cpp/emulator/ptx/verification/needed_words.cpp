@@ -26,6 +26,7 @@ constexpr words proxies{q::alias,
                         q::async_shared_cluster,
                         q::async_generic,
                         q::tensormap_generic};
+constexpr words groups{q::cta_group_1, q::cta_group_2};
 constexpr needed_words needs[] = {
     {opcode::applypriority, every_form, {q::L2_evict_normal}},
     {opcode::atom, every_form, reductions | words{q::exch, q::cas}},
@@ -66,6 +67,32 @@ constexpr needed_words needs[] = {
     {opcode::st, q::release, scopes},
     {opcode::st, q::relaxed, scopes},
     {opcode::stmatrix, every_form, {q::sync}},
+    {opcode::tcgen05, q::alloc, groups},
+    {opcode::tcgen05, q::alloc, {q::aligned}},
+    {opcode::tcgen05, q::block16, {q::block_scale}},
+    {opcode::tcgen05, q::block32, {q::block_scale}},
+    {opcode::tcgen05, q::commit, groups},
+    {opcode::tcgen05, q::commit, {q::mbarrier_arrive_one}},
+    {opcode::tcgen05, q::cp, groups},
+    {opcode::tcgen05, q::dealloc, groups},
+    {opcode::tcgen05, q::kind_mxf4, {q::block_scale}},
+    {opcode::tcgen05, q::kind_mxf4nvf4, {q::block_scale}},
+    {opcode::tcgen05, q::kind_mxf4nvf4, {q::scale_vec_2X, q::scale_vec_4X, q::block16, q::block32}},
+    {opcode::tcgen05, q::kind_mxf8f6f4, {q::block_scale}},
+    {opcode::tcgen05, q::ld, {q::aligned}},
+    {opcode::tcgen05, q::mma, groups},
+    {opcode::tcgen05, q::relinquish_alloc_permit, groups},
+    {opcode::tcgen05, q::scale_vec_1X, {q::block_scale}},
+    {opcode::tcgen05, q::scale_vec_2X, {q::block_scale}},
+    {opcode::tcgen05, q::scale_vec_4X, {q::block_scale}},
+    {opcode::tcgen05, q::shift, {q::down}},
+    {opcode::tcgen05, q::st, {q::aligned}},
+    {opcode::tcgen05, q::wait_ld, {q::aligned}},
+    {opcode::tcgen05, q::wait_st, {q::aligned}},
+    {opcode::tcgen05, q::x16x128b, {q::x1, q::x2, q::x4, q::x8, q::x16, q::x32, q::x64}},
+    {opcode::tcgen05, q::x16x256b, {q::x1, q::x2, q::x4, q::x8, q::x16, q::x32}},
+    {opcode::tcgen05, q::x32x128b, {q::warpx4}},
+    {opcode::tcgen05, q::x64x128b, {q::warpx2_01_23, q::warpx2_02_13}},
     {opcode::vote, every_form, {q::all, q::any, q::uni, q::ballot}},
 };
 
@@ -221,7 +248,7 @@ std::optional<std::size_t> count_of_operands(const mnemonic& word, std::uint32_t
       return 3;
     case opcode::red:
     case opcode::st:
-      if (word.has(q::async)) return std::nullopt;
+      if (word.has(q::async) || word.has(q::bulk)) return std::nullopt;
       return 2 + hints;
     default:
       return std::nullopt;

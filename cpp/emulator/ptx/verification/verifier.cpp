@@ -87,6 +87,7 @@ class function_verifier {
                           std::to_string(max_parameter_bytes));
     }
     for (const target_list& list : f_.target_lists) check_list(list);
+    check_groups();
     for (const instruction& i : f_.instructions) {
       if (findings_.size() >= limit_) return;
       check(i);
@@ -99,6 +100,18 @@ class function_verifier {
   }
   void report(const instruction& i, std::string message) {
     report(i.line, std::move(message), i.column);
+  }
+
+  // The instructions of tcgen05 work on a block, or on a pair of blocks.
+  void check_groups() {
+    bool has_single = false, has_pair = false;
+    for (const instruction& i : f_.instructions) {
+      if (i.opcode != opcode::tcgen05) continue;
+      has_single |= module_.mnemonic_of(i).has(qualifier::cta_group_1);
+      has_pair |= module_.mnemonic_of(i).has(qualifier::cta_group_2);
+      if (!has_single || !has_pair) continue;
+      return report(i, quoted(f_.name) + " has tcgen05 with .cta_group::1 and .cta_group::2");
+    }
   }
 
   void check_list(const target_list& list) {

@@ -18,6 +18,7 @@
 #include "emulator/exec/scalar/scalar.hpp"
 #include "emulator/exec/scalar/video.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
+#include "emulator/exec/tensor/tensor_instructions.hpp"
 #include "emulator/exec/texture/texture_site.hpp"
 #include "emulator/exec/watch/access_shape.hpp"
 
@@ -104,7 +105,7 @@ init_site site_of_name(std::string_view name) {
     set_access(site, part);
   } else if (part[0] == "setp") {
     set_comparison(site, part);
-  } else if (part[0] == "mma" || part[0] == "wgmma") {
+  } else if (part[0] == "mma" || part[0] == "wgmma" || part[0] == "tcgen05") {
     site.rule = value_rule::forget;
   } else {
     set_computation(site, part);
@@ -144,6 +145,7 @@ constexpr handler without_rule[] = {
     &run_halves_from_small,
     &run_small_from_halves,
     &run_pack,
+    &run_stochastic,
     &run_copy_arrive,
     &run_video,
     &run_mapa,
@@ -152,11 +154,19 @@ constexpr handler without_rule[] = {
     &run_stacksave,
     &run_stackrestore,
     &run_commit_bulk,
+    &run_release_tensor,
+    &run_relinquish_tensor,
+    &run_load_tensor,
+    &run_store_tensor,
+    &run_wait_tensor,
+    &run_copy_to_tensor,
+    &run_shift_tensor,
+    &run_commit_tensor,
 };
 
 value_rule rule_of(handler run) {
   if (run == &run_copy) return value_rule::copy_async;
-  if (run == &run_store_matrix) return value_rule::store_matrix;
+  if (run == &run_store_matrix || run == &run_allocate_tensor) return value_rule::store_matrix;
   if (run == &run_commit_copies || run == &run_wait_copies) return value_rule::none;
   if (run == &run_commit_products || run == &run_whole_warp) return value_rule::none;
   const bool is_known = std::ranges::find(without_rule, run) != std::end(without_rule);

@@ -283,6 +283,15 @@ void decode_launch_control(function_decoder& d) {
   for (std::size_t n = 0; n < 3; ++n) d.emit("mov.b32", {d.result(parts[n], 32), words[n]});
 }
 
+// st.bulk{.weak}{.shared::cta} [to], bytes, 0
+void decode_bulk_store(function_decoder& d) {
+  const ptx::operand& value = d.operand(2);
+  if (value.kind != operand_kind::integer || value.value != 0) throw unsupported{"a value but 0"};
+  const operand_slot to = emit_shared_offset(d, d.operand(0), d.spelling().space(0));
+  const operand_slot bytes = d.value(d.operand(1), 64, scalar_type::u64);
+  d.emit(&run_clear_range, flow::next).operand = {0, bytes, 0, 0, to};
+}
+
 // {st,red}.async{.weak}.mbarrier::complete_tx::bytes.shared::cluster{.op}{.vec}.type [a], v, [bar]
 void decode_async_store(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();

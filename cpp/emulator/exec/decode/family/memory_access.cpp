@@ -138,6 +138,7 @@ void decode_ld(function_decoder& d) {
 void decode_st(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   if (m.has(qualifier::async)) return decode_async_store(d);
+  if (m.has(qualifier::bulk)) return decode_bulk_store(d);
   scalar_type type = m.type(0);
   int bits = bits_of(type);
   if (bits == 128) return access_wide(d, "st.", d.operand(1), d.operand(0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes cvt from and to tf32, fp8, fp6, fp4 and ue8m0, and cvt.pack.
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 
@@ -122,6 +123,37 @@ void decode_pack(function_decoder& d) {
   instr.flags = ptx::is_signed(m.type(0));
 }
 
+// cvt.rs{.relu}{.satfinite}.{f16x2,bf16x2}.f32 d, a, b, random
+// cvt.rs{.relu}.satfinite.FORMATx4.f32 d, {a, b, e, f}, random
+void decode_stochastic(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  constexpr std::pair<scalar_type, small_format> formats[] = {
+      {scalar_type::f16x2, small_format::f16},   {scalar_type::bf16x2, small_format::bf16},
+      {scalar_type::e4m3x4, small_format::e4m3}, {scalar_type::e5m2x4, small_format::e5m2},
+      {scalar_type::e2m3x4, small_format::e2m3}, {scalar_type::e3m2x4, small_format::e3m2},
+      {scalar_type::e2m1x4, small_format::e2m1},
+  };
+  const auto* const entry =
+      std::ranges::find_if(formats, [&](const auto& each) { return each.first == m.type(0); });
+  if (entry == std::end(formats) || m.type(1) != scalar_type::f32) refuse();
+  const bool is_pair = entry < std::begin(formats) + 2;
+  if (!is_pair && !m.has(qualifier::satfinite)) refuse();
+  require_operands(d, is_pair ? 4 : 3);
+  const auto sources = is_pair ? d.operands().subspan(1, 2) : d.elements(d.operand(1));
+  if (sources.size() != (is_pair ? 2u : 4u)) throw unsupported{"vector of another length"};
+  std::array<operand_slot, 4> slots{};
+  for (std::size_t n = 0; n < sources.size(); ++n) {
+    slots[n] = d.value(sources[n], 32, scalar_type::f32);
+  }
+  const operand_slot random = d.value(d.operand(is_pair ? 3 : 2), 32);
+  const operand_slot to = d.result(d.operand(0), bits_of(m.type(0)));
+  instruction& instr = d.emit(&run_stochastic, flow::next);
+  instr.operand = {to, random, slots[0], slots[1], slots[2]};
+  instr.target = static_cast<std::uint32_t>(slots[3]);
+  instr.immediate = static_cast<std::int64_t>(entry->second);
+  instr.flags = float_flags(m);
+}
+
 }  // namespace
 
 bool decode_small_float(function_decoder& d) {
@@ -129,6 +161,8 @@ bool decode_small_float(function_decoder& d) {
   const scalar_type to = m.type(0), from = m.type(1);
   if (m.has(qualifier::pack)) {
     decode_pack(d);
+  } else if (m.has(qualifier::rs)) {
+    decode_stochastic(d);
   } else if (to == scalar_type::tf32) {
     decode_to_tf32(d);
   } else if (const auto format = small_format_of(to)) {

@@ -10,12 +10,15 @@ using ptx::operand_kind;
 using ptx::scalar_type;
 using q = ptx::qualifier;
 
-void emit_for_warp(function_decoder& d, handler run, const matrix_site& site) {
+void emit_together(function_decoder& d, handler run, std::uint32_t target) {
   const operand_slot members = d.constant(~std::uint32_t{0}, 32);
-  const std::uint32_t index = d.add_matrix(site);
   instruction& instr = d.emit(run, flow::collective);
   instr.operand[4] = members;
-  instr.target = index;
+  instr.target = target;
+}
+
+void emit_for_warp(function_decoder& d, handler run, const matrix_site& site) {
+  emit_together(d, run, d.add_matrix(site));
 }
 
 std::span<const ptx::operand> registers_of(const function_decoder& d, const ptx::operand& o) {
@@ -45,14 +48,23 @@ std::uint8_t matrices_of(const ptx::mnemonic& m) {
   throw unsupported{"this instruction without .x1, .x2 or .x4"};
 }
 
+// Returns the bits of the elements that ldmatrix.m8n16.b8x16.FORMAT expands; 0 for m8n8.b16.
+std::uint8_t narrow_bits_of(const ptx::mnemonic& m) {
+  if (m.has(q::m8n8) && m.type_count == 1 && m.type(0) == scalar_type::b16) return 0;
+  const bool is_narrow = m.has(q::m8n16) && !m.has(q::trans) && m.type(0) == scalar_type::b8x16;
+  if (is_narrow && m.type(1) == scalar_type::b6x16_p32) return 6;
+  if (is_narrow && m.type(1) == scalar_type::b4x16_p64) return 4;
+  throw unsupported{"this shape or type"};
+}
+
 // .sync.aligned.m8n8.NUMBER{.trans}{.shared}.b16
 matrix_site decode_move(function_decoder& d, std::size_t address, std::size_t registers,
                         bool is_result) {
   const ptx::mnemonic& m = d.spelling();
   require_aligned(m);
-  if (!m.has(q::m8n8) || m.type(0) != scalar_type::b16) throw unsupported{"this shape or type"};
   if (m.vector_width > 1) throw unsupported{"a vector with this instruction"};
   matrix_site site;
+  site.narrow_bits = narrow_bits_of(m);
   site.matrices = matrices_of(m);
   site.is_transposed = m.has(q::trans);
   site.address = emit_shared_offset(d, d.operand(address), m.space(0));

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conversions with random bits, matrices of narrow elements, and stores of zeros."""
+
+import json
+
+import numpy as np
+
+from tests.emulator.modern.conftest import kernel_text
+
+RUN = """
+import json, sys
+import numpy as np
+from cuda.core import Device, LaunchConfig, LegacyPinnedMemoryResource, ObjectCode, launch
+device = Device()
+device.set_current()
+stream = device.create_stream()
+pinned = LegacyPinnedMemoryResource()
+for text, words, outputs in json.load(open(sys.argv[1])):
+    kernel = ObjectCode.from_ptx(text.encode()).get_kernel("run")
+    words = np.array(words, np.uint32)
+    source, target = pinned.allocate(words.nbytes), pinned.allocate(4 * len(words) * outputs)
+    np.from_dlpack(source).view(np.uint32)[:] = words.ravel()
+    launch(stream, LaunchConfig(grid=1, block=len(words)), kernel, source, target)
+    try:
+        stream.sync()
+    except Exception as error:
+        print(json.dumps(str(error) + str(getattr(error, "__notes__", ""))))
+        break
+    print(json.dumps(np.from_dlpack(target).view(np.uint32).tolist()))
+"""
+FORMATS = {  # bits, fraction bits, bias, code of the largest number
+    "e4m3": (8, 3, 7, 0x7E),
+    "e5m2": (8, 2, 15, 0x7B),
+    "e2m3": (6, 3, 1, 0x1F),
+    "e3m2": (6, 2, 3, 0x1F),
+    "e2m1": (4, 1, 1, 7),
+    "f16": (16, 10, 15, 0x7BFF),
+    "bf16": (16, 7, 127, 0x7F7F),
+}
+
+
+def run(run_emulated, tmp_path, cases):
+    """Return the words of each thread, for each (body, words, outputs)."""
+    texts = [
+        (
+            kernel_text(body, len(words[0]), outputs, more, version="8.7", target="sm_100a"),
+            np.asarray(words).astype(int).tolist(),
+            outputs,
+        )
+        for body, words, outputs, more in cases
+    ]
+    path = tmp_path / "cases.json"
+    path.write_text(json.dumps(texts))
+    lines = run_emulated(RUN, str(path), cc="10.0").stdout.splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def rounded(name, value, random, count, has_infinity=False):
+    """Add `count` random bits below the last bit of a number, and truncate."""
+    bits, fraction, bias, highest = FORMATS[name]
+    sign = (1 << bits - 1) if np.signbit(value) else 0
+    magnitude = float(abs(value))
+    if magnitude == 0:
+        return sign
+    exponent = max(int(np.floor(np.log2(magnitude))), 1 - bias)
+    scaled = magnitude * 2.0 ** (fraction - exponent)
+    whole = int(scaled)
+    whole += int((scaled - whole) * 2**count) + random >= 2**count
+    code = (exponent + bias - 1) * 2**fraction + whole
+    return sign | (min(code, highest + has_infinity))
+
+
+def reversed16(value):
+    return int(f"{value:016b}"[::-1], 2)
+
+
+def numbers(generator, count, scale):
+    values = generator.normal(0, scale, (64, count)).astype(np.float32)
+    values[:8, 0] = [0, -0.0, 1e-9, -1e-9, 1e30, -1e30, 6, 448]
+    return values
+
+
+def test_four_numbers_with_random_bits(run_emulated, tmp_path):
+    generator = np.random.default_rng(1)
+    names = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1")
+    values = numbers(generator, 4, 3)
+    random = generator.integers(0, 2**32, 64, dtype=np.uint64)
+    words = np.hstack([values.view(np.uint32), random[:, None].astype(np.uint32)])
+    cases = []
+    for name in names:
+        to, more = ("o0", "") if name != "e2m1" else ("h", ".reg .b16 h;")
+        body = f"cvt.rs.satfinite.{name}x4.f32 {to}, {{i0, i1, i2, i3}}, i4;"
+        cases.append((body + ("cvt.u32.u16 o0, h;" if more else ""), words, 1, more))
+    for name, result in zip(names, run(run_emulated, tmp_path, cases), strict=True):
+        step = 4 if name == "e2m1" else 8
+        for thread, word in enumerate(result):
+            high, low = int(random[thread]) >> 16, int(random[thread]) & 0xFFFF
+            bits = (reversed16(high), high, reversed16(low), low)
+            expected = 0
+            for value, each in zip(values[thread], bits, strict=True):
+                expected = expected << step | rounded(name, value, each, 16)
+            assert word == expected, (name, values[thread])
+
+
+def test_two_numbers_with_random_bits(run_emulated, tmp_path):
+    generator = np.random.default_rng(2)
+    values = numbers(generator, 2, 1000)
+    random = generator.integers(0, 2**32, 64, dtype=np.uint64)
+    words = np.hstack([values.view(np.uint32), random[:, None].astype(np.uint32)])
+    forms = [("f16", ""), ("bf16", ""), ("f16", ".satfinite"), ("bf16", ".relu")]
+    cases = [(f"cvt.rs{m}.{n}x2.f32 o0, i0, i1, i2;", words, 1, "") for n, m in forms]
+    for (name, word), result in zip(forms, run(run_emulated, tmp_path, cases), strict=True):
+        count = 13 if name == "f16" else 16
+        for thread, pair in enumerate(result):
+            expected = 0
+            for value, shift in zip(values[thread], (16, 0), strict=True):
+                each = int(random[thread]) >> shift & (1 << count) - 1
+                code = rounded(name, value, each, count, word != ".satfinite")
+                code = 0 if word == ".relu" and np.signbit(value) else code
+                expected = expected << 16 | code
+            assert pair == expected, (name, word, values[thread])
+
+
+def test_matrices_of_narrow_elements(run_emulated, tmp_path):
+    generator = np.random.default_rng(3)
+    words = generator.integers(0, 2**32, (32, 4), dtype=np.uint64)
+    prefix = (
+        """.reg .b32 a, b;""",
+        """
+        mov.u32 a, memory; mad.lo.u32 b, t, 16, a;
+        st.shared.v4.b32 [b], {i0, i1, i2, i3}; bar.sync 0;""",
+    )
+    cases = []
+    for form in ("b6x16_p32", "b4x16_p64"):
+        for count in (1, 4):
+            registers = ", ".join(f"o{n}" for n in range(count))
+            load = f"ldmatrix.sync.aligned.m8n16.x{count}.shared.b8x16.{form} {{{registers}}}, [b];"
+            cases.append((prefix[1] + load, words, count, prefix[0]))
+    results = run(run_emulated, tmp_path, cases)
+    data = np.ascontiguousarray(words.astype(np.uint32)).view(np.uint8)
+    for result, (bits, count) in zip(results, ((6, 1), (6, 4), (4, 1), (4, 4)), strict=True):
+        lanes = np.array(result, np.uint32).reshape(32, count)
+        for matrix in range(count):
+            for lane in range(32):
+                row = int.from_bytes(data[8 * matrix + lane // 4].tobytes(), "little")
+                elements = [row >> bits * (4 * (lane % 4) + n) & (1 << bits) - 1 for n in range(4)]
+                expected = sum(v << 8 * n for n, v in enumerate(elements))
+                assert lanes[lane, matrix] == expected
+
+
+def test_stores_of_zeros(run_emulated, tmp_path):
+    words = np.full((32, 1), 0xFFFFFFFF)
+    fill = """
+        mov.u32 a, memory; mad.lo.u32 b, t, 4, a; st.shared.b32 [b], i0; bar.sync 0;
+        mov.b64 n, {bytes}; setp.eq.u32 p, t, 0; @p st.bulk.weak.shared::cta [a+8], n, 0;
+        bar.sync 0; ld.shared.b32 o0, [b];"""
+    declarations = ".reg .b32 a, b; .reg .b64 n;"
+    cases = [(fill.replace("{bytes}", size), words, 1, declarations) for size in ("40", "20")]
+    good, bad = run(run_emulated, tmp_path, cases)
+    assert good == [0xFFFFFFFF] * 2 + [0] * 10 + [0xFFFFFFFF] * 20
+    assert "no multiple of 8" in bad
