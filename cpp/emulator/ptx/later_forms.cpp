@@ -78,6 +78,7 @@ constexpr later_form later_forms[] = {
     {opcode::fma, no_word, scalar_type::f16, {42, 53}},
     {opcode::fma, no_word, scalar_type::f16x2, {42, 53}},
     {opcode::fma, no_word, scalar_type::f32x2, {86, 100}},
+    {opcode::fma, q::oob, no_type, {81, 90}},
     {opcode::fma, q::relu, no_type, {70, 80}},
     {opcode::ld, no_word, scalar_type::b128, {83, 70}},
     {opcode::lop3, q::and_, no_type, {82, 70}},

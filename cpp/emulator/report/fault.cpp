@@ -36,6 +36,7 @@ constexpr fault_entry faults[] = {
     {fault_kind::divergent_barrier, "divergent-barrier", CUDA_ERROR_LAUNCH_FAILED, true},
     {fault_kind::member_mask, "member-mask", CUDA_ERROR_LAUNCH_FAILED, true},
     {fault_kind::invalid_operand, "invalid-operand", CUDA_ERROR_LAUNCH_FAILED, true},
+    {fault_kind::tensor_memory, "tensor-memory", CUDA_ERROR_LAUNCH_FAILED, true},
     {fault_kind::deadlock, "deadlock", CUDA_ERROR_LAUNCH_FAILED, true},
     {fault_kind::lock_cycle, "lock-cycle", CUDA_ERROR_LAUNCH_FAILED, true},
     {fault_kind::step_limit, "step-limit", CUDA_ERROR_LAUNCH_TIMEOUT, true},

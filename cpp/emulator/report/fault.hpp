@@ -31,6 +31,7 @@ enum class fault_kind : std::uint8_t {
   divergent_barrier,
   member_mask,
   invalid_operand,  // an operand of a matrix instruction
+  tensor_memory,    // an instruction broke a rule of tensor memory
   deadlock,
   lock_cycle,
   step_limit,

@@ -30,6 +30,10 @@ inline constexpr operand_slot wide_half_bytes = 256;
 // atom.{exch,cas}.b128: d, a, b, whether d is written, address. The target is 1 for cas.
 void run_wide_atomic(warp& w, const instruction& instr);
 
+// fma.oob: d, a, b, c. Elements of 16 bits of d become zero where one of a, b, c is the NaN of
+// elements outside of a tensor. The immediate is the width of d.
+void run_clear_outside(warp& w, const instruction& instr);
+
 // cvt.pack: d, a, b, c. The immediate is the width of the result; the flags say if it is signed.
 void run_pack(warp& w, const instruction& instr);
 

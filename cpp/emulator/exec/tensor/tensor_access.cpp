@@ -124,7 +124,7 @@ const tensor_site& tensor_of(const warp& w, const instruction& instr) noexcept {
 void raise_tensor_fault(warp& w, const instruction& instr, int lane, std::string detail,
                         std::string hint) {
   report::fault f = describe_fault(w, instr, lane);
-  f.kind = report::fault_kind::invalid_operand;
+  f.kind = report::fault_kind::tensor_memory;
   f.detail = std::move(detail);
   f.hint = std::move(hint);
   throw kernel_fault{f};
@@ -150,7 +150,7 @@ void require_released_tensors(const block_state& block) {
   const report::fault* const place = block.tensors ? block.tensors->unreleased() : nullptr;
   if (!place) return;
   report::fault f = *place;
-  f.kind = report::fault_kind::invalid_operand;
+  f.kind = report::fault_kind::tensor_memory;
   f.detail = "the block ended without tcgen05.dealloc of these columns";
   f.hint = "release all columns before the block ends";
   throw kernel_fault{f};

@@ -202,6 +202,9 @@ std::string conversion_problem(const mnemonic& word) {
 
 std::string arithmetic_problem(const module& m, const mnemonic& word) {
   const scalar_type type = word.type();
+  if (word.has(q::oob) && (!halves.has(type) || word.has(q::ftz) || word.has(q::sat))) {
+    return "has .oob for numbers of 16 bits alone, without .ftz and .sat";
+  }
   if (word.type_count != 1) return {};
   if (integers.has(type) && has_one_of(word, roundings)) return "does not round integers";
   if (word.has(q::ftz) && !word.has(q::approx) && (type == f64 || !is_floating(type))) {
@@ -553,9 +556,13 @@ bool is_of_one_family(const mnemonic& word) {
     q form;  // unknown: every form
   };
   constexpr specific_form forms[] = {
-      {opcode::cvt, q::rs},          {opcode::ldmatrix, q::m8n16},
-      {opcode::ldmatrix, q::m16n16}, {opcode::setmaxnreg, q::unknown},
-      {opcode::tcgen05, q::unknown}, {opcode::tensormap, q::replace},
+      {opcode::cvt, q::rs},
+      {opcode::ldmatrix, q::m8n16},
+      {opcode::ldmatrix, q::m16n16},
+      {opcode::setmaxnreg, q::unknown},
+      {opcode::stmatrix, q::m16n8},
+      {opcode::tcgen05, q::unknown},
+      {opcode::tensormap, q::replace},
       {opcode::wgmma, q::unknown},
   };
   return std::ranges::any_of(forms, [&](const specific_form& each) {

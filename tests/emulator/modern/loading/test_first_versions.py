@@ -131,6 +131,7 @@ ROWS = """
 8.0 sm_90a wgmma.commit_group.sync.aligned;
 8.0 sm_90a wgmma.fence.sync.aligned;
 8.1 sm_80 cvt.rna.satfinite.tf32.f32 %r1, %f1;
+8.1 sm_90 fma.rn.oob.f16 %h1, %h2, %h3, %h1;
 8.1 sm_90 mov.u32 %r1, %aggr_smem_size;
 8.1 sm_90 st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%rd1], %r1, [%rd2];
 8.2 sm_70 ld.mmio.relaxed.sys.global.u32 %r1, [%rd1];

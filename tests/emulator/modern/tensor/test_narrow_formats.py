@@ -159,3 +159,31 @@ def test_stores_of_zeros(run_emulated, tmp_path):
     good, bad = run(run_emulated, tmp_path, cases)
     assert good == [0xFFFFFFFF] * 2 + [0] * 10 + [0xFFFFFFFF] * 20
     assert "no multiple of 8" in bad
+
+
+def test_products_of_elements_outside_of_a_tensor(run_emulated, tmp_path):
+    one, three, outside, other_nan = 0x3C00, 0x4200, 0x7FFF, 0x7E00
+    rows = [(three, one, one), (outside, one, one), (one, outside, three), (one, one, outside)]
+    rows += [(other_nan, one, one), (outside, other_nan, one)]
+    expected = [0x4400, 0, 0, 0, 0x7FFF, 0]
+    words = np.array(rows)
+    pairs = words | np.roll(words, 1, axis=0) << 16
+    half = ".reg .b16 a, b, c;"
+    narrow = "cvt.u16.u32 a, i0; cvt.u16.u32 b, i1; cvt.u16.u32 c, i2;"
+    cases = [
+        ("fma.rn.oob.f16x2 o0, i0, i1, i2;", pairs, 1, ""),
+        ("mov.b32 o0, i0; fma.rn.oob.f16x2 o0, o0, i1, i2;", pairs, 1, ""),
+        (f"{narrow} fma.rn.oob.f16 a, a, b, c; cvt.u32.u16 o0, a;", words, 1, half),
+        (
+            "fma.rn.oob.relu.bf16x2 o0, i0, i1, i2;",
+            words & 0x7F80 | (words == outside) * 0x7F,
+            1,
+            "",
+        ),
+    ]
+    results = run(run_emulated, tmp_path, cases)
+    both = [low | high << 16 for low, high in zip(expected, np.roll(expected, 1), strict=True)]
+    assert results[0] == results[1] == both
+    assert results[2] == expected
+    assert results[3][1:4] == [0, 0, 0]
+    assert results[3][0] != 0

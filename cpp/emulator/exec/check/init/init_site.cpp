@@ -146,6 +146,7 @@ constexpr handler without_rule[] = {
     &run_small_from_halves,
     &run_pack,
     &run_stochastic,
+    &run_clear_outside,
     &run_copy_arrive,
     &run_video,
     &run_mapa,

@@ -6,6 +6,7 @@
 
 #include "emulator/exec/decode/opcodes.hpp"
 #include "emulator/exec/handler_table.hpp"
+#include "emulator/exec/scalar/scalar.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -117,6 +118,21 @@ void decode_pair(function_decoder& d, opcode name) {
   d.emit("pack.b32.b64", {d.result(d.operand(0), 64), result[0], result[1]});
 }
 
+// fma.oob d, a, b, c. The result may have the register of an operand.
+void decode_fma_oob(function_decoder& d, scalar_type type) {
+  const int bits = bits_of(type);
+  std::array<operand_slot, 5> slots{};
+  for (std::size_t n = 1; n < 4; ++n) {
+    slots[n] = d.temporary(bits);
+    d.emit("mov." + bits_name(bits), {slots[n], d.value(d.operand(n), bits, type)});
+  }
+  decode_float(d, opcode::fma, type);
+  slots[0] = d.last().operand[0];
+  instruction& instr = d.emit(&run_clear_outside, flow::next);
+  instr.operand = slots;
+  instr.immediate = bits;
+}
+
 }  // namespace
 
 std::uint16_t float_flags(const ptx::mnemonic& m) {
@@ -145,6 +161,7 @@ void decode_arithmetic(function_decoder& d) {
   scalar_type type = m.type(0);
   if (m.has(qualifier::cc)) return decode_carry(d);
   if (type == scalar_type::f32x2) return decode_pair(d, m.opcode);
+  if (m.has(qualifier::oob)) return decode_fma_oob(d, type);
   if (ptx::is_floating(type)) {
     // mad of floats is fma on every device that the emulator supports.
     return decode_float(d, m.opcode == opcode::mad ? opcode::fma : m.opcode, type);

@@ -235,6 +235,7 @@ void decode_product(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   tensor_site site;
   site.is_pair = is_for_pair(m);
+  if (m.has(q::ashift)) throw unsupported{".ashift"};
   set_kind(m, site);
   site.address = tensor_address_of(d, d.operand(0));
   site.has_tensor_a = d.operand(1).kind == operand_kind::address;
