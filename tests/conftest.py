@@ -6,6 +6,7 @@ later results would depend on the tests that ran earlier.
 """
 
 import collections
+import functools
 import gc
 import os
 import subprocess
@@ -290,26 +291,54 @@ def check_file(config, path):
         pytest.fail(f"{path.name} left on the device: {listed}", pytrace=False)
 
 
-@pytest.fixture
-def run_python():
-    """Run code in a fresh interpreter and return its stdout.
+@pytest.fixture(scope="session")
+def start_python():
+    """Start code in a fresh interpreter, and return a function that waits for its stdout.
 
     It must succeed. Its stderr may contain only the notices of an emulated device, one of which
     depends on the progress of pending work at exit, and lines that start with `allowed`.
     """
+    started = set()
+    yield functools.partial(start_process, started)
+    for process in started:  # of tests that did not run
+        end_process(process)
 
-    def run(code, *arguments, allowed=(), **environment):
-        done = subprocess.run(
-            [sys.executable, *arguments, "-c", code],
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert done.returncode == 0, done.stderr
-        for line in done.stderr.splitlines():
-            assert line.startswith((*NOTICES, *allowed)), done.stderr
-        return done.stdout
+
+def end_process(process):
+    with process:  # closes the pipes, and waits
+        process.kill()
+
+
+def start_process(started, code, *arguments, allowed=(), **environment):
+    process = subprocess.Popen(
+        [sys.executable, *arguments, "-c", code],
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+    def finish():
+        started.discard(process)
+        try:
+            output, errors = process.communicate(timeout=60)
+        finally:
+            end_process(process)
+        assert process.returncode == 0, errors
+        for line in errors.splitlines():
+            assert line.startswith((*NOTICES, *allowed)), errors
+        return output
+
+    started.add(process)
+    return finish
+
+
+@pytest.fixture
+def run_python(start_python):
+    """Run code in a fresh interpreter and return its stdout, as `start_python` describes."""
+
+    def run(code, *arguments, **options):
+        return start_python(code, *arguments, **options)()
 
     return run
 

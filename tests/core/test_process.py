@@ -17,6 +17,34 @@ device = Device(0)
 device.set_current()
 """
 
+# Programs that wait for five seconds at exit. They run beside the other tests of this file.
+NEVER_RETURNING = {
+    "python": "threading.Event().wait",
+    "C": "ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: threading.Event().wait())",
+}
+HOST_CALL = """
+import ctypes, threading
+stream = device.create_stream()
+began = threading.Event()
+stream.launch_host(began.set)
+stream.launch_host({function})
+began.wait()
+"""
+LATE_COMPILATION = """
+import atexit, threading
+late = threading.Event()
+def work():
+    late.wait()
+    try:
+        Program("", "c++").compile("ptx")
+    except RuntimeError as error:
+        print(str(error)[:26])
+thread = threading.Thread(target=work, daemon=True)
+thread.start()
+atexit.register(lambda: (late.set(), thread.join()))
+from cuda.core import Program
+"""
+
 # name -> expression for an object that owns driver state
 HOLDERS = {
     "pool buffer": "device.allocate(64, stream=stream)",
@@ -60,6 +88,16 @@ COMPILATIONS = {
     " nvrtc.nvrtcCompileProgram(p, 0, None); nvrtc.nvrtcDestroyProgram(p)",
     "nvvm": "p = nvvm.create_program(); nvvm.destroy_program(p)",
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def waiting(start_python):
+    """Start the programs that wait; map a name to the function that returns the output."""
+    finish = {"late": start_python(LATE_COMPILATION)}
+    for name, function in NEVER_RETURNING.items():
+        code = START + HOST_CALL.format(function=function)
+        finish[name] = start_python(code, allowed=["emulator: "])
+    return finish
 
 
 class TestThreads:
@@ -196,24 +234,9 @@ time.sleep(0.1)
 """
         run_python(START + code, allowed=["emulator: "])
 
-    @pytest.mark.parametrize(
-        "function",
-        [
-            "threading.Event().wait",
-            "ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: threading.Event().wait())",
-        ],
-        ids=["python", "C"],
-    )
-    def test_a_host_call_that_never_returns_does_not_block_exit(self, run_python, function):
-        code = f"""
-import ctypes, threading
-stream = device.create_stream()
-began = threading.Event()
-stream.launch_host(began.set)
-stream.launch_host({function})
-began.wait()
-"""
-        run_python(START + code, allowed=["emulator: "])
+    @pytest.mark.parametrize("function", NEVER_RETURNING)
+    def test_a_host_call_that_never_returns_does_not_block_exit(self, waiting, function):
+        waiting[function]()
 
     @pytest.mark.parametrize("compile", COMPILATIONS.values(), ids=COMPILATIONS)
     def test_daemon_threads_may_be_compiling(self, run_python, compile):
@@ -243,23 +266,9 @@ from cuda.core import Program
 """
         assert run_python(code).split() == ["True"]
 
-    def test_a_late_compilation_is_refused(self, run_python):
+    def test_a_late_compilation_is_refused(self, waiting):
         """Another thread may wait for this one, so it must not wait forever."""
-        code = """
-import atexit, threading
-late = threading.Event()
-def work():
-    late.wait()
-    try:
-        Program("", "c++").compile("ptx")
-    except RuntimeError as error:
-        print(str(error)[:26])
-thread = threading.Thread(target=work, daemon=True)
-thread.start()
-atexit.register(lambda: (late.set(), thread.join()))
-from cuda.core import Program
-"""
-        assert run_python(code) == "the interpreter is exiting\n"
+        assert waiting["late"]() == "the interpreter is exiting\n"
 
     def test_a_handle_during_shutdown_is_none_or_a_handle(self, run_python):
         code = """

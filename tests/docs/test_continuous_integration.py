@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ..programs.pytest_command import COMMAND
+
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "guide"
 PAGE = (GUIDE / "continuous_integration.rst").read_text()
@@ -19,7 +21,7 @@ SAMPLE = GUIDE / "ci" / "test_scale.py"
 
 def run_pytest(folder, *arguments):
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, arguments)]
+    command = [*COMMAND, "-q", *map(str, arguments)]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=inherited)
 
 

@@ -4,11 +4,11 @@
 import os
 import re
 import subprocess
-import sys
 import textwrap
 
 import pytest
 
+from ..programs.pytest_command import COMMAND
 from ..programs.raw_calls import RAW_CALLS
 
 
@@ -20,14 +20,13 @@ def run_pytest(tmp_path):
         (tmp_path / "test_it.py").write_text(textwrap.dedent(code))
         environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "halfwarp.pytest_plugin",
-             "-p", "no:cacheprovider", "-ra", *arguments, str(tmp_path)],
+            [*COMMAND, "-p", "halfwarp.pytest_plugin", "-ra", *arguments, str(tmp_path)],
             env=environment | (variables or {}),
             cwd=tmp_path,
             capture_output=True,
             text=True,
             timeout=120,
-        )  # fmt: skip
+        )
         return done.stdout + done.stderr
 
     return run

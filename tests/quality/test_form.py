@@ -68,10 +68,11 @@ def test_lines_end_cleanly(root, tracked):
 
 
 def python_functions(text):
+    all_lines = text.splitlines()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             body = node.body[1:] if ast.get_docstring(node) else node.body
-            lines = text.splitlines()[body[0].lineno - 1 : node.end_lineno] if body else []
+            lines = all_lines[body[0].lineno - 1 : node.end_lineno] if body else []
             yield node.name, [line for line in lines if not line.strip().startswith("#")]
 
 
@@ -121,23 +122,23 @@ READERS = {
 }
 
 
-def all_functions(root, tracked):
-    for path in with_suffix(tracked, CODE):
-        for name, body in READERS[path.suffix]((root / path).read_text()):
-            yield path, name, sum(bool(line.strip()) for line in body)
-
-
-def test_no_function_is_too_long(root, tracked):
-    wrong = [
-        f"{path}: {name}: {length} lines"
-        for path, name, length in all_functions(root, tracked)
-        if length > FUNCTION_LIMIT
+@pytest.fixture(scope="module")
+def functions(root, tracked):
+    """List (path, name, number of lines) of every function."""
+    return [
+        (path, name, sum(bool(line.strip()) for line in body))
+        for path in with_suffix(tracked, CODE)
+        for name, body in READERS[path.suffix]((root / path).read_text())
     ]
+
+
+def test_no_function_is_too_long(functions):
+    wrong = [f"{path}: {name}: {n} lines" for path, name, n in functions if n > FUNCTION_LIMIT]
     assert not wrong
 
 
-def test_nine_of_ten_functions_are_short(root, tracked):
-    lengths = sorted(length for _, _, length in all_functions(root, tracked))
+def test_nine_of_ten_functions_are_short(functions):
+    lengths = sorted(length for _, _, length in functions)
     assert lengths[len(lengths) * 9 // 10] <= 20
 
 

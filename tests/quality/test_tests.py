@@ -6,7 +6,7 @@ import ast
 import pytest
 
 
-def test_functions(root, tracked):
+def functions_of_tests(root, tracked):
     """Return (place, function) of every test."""
     for path in tracked:
         if path.parts[0] == "tests" and path.name.startswith("test_") and path.suffix == ".py":
@@ -14,9 +14,6 @@ def test_functions(root, tracked):
             for node in ast.walk(tree):
                 if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
                     yield f"{path}:{node.lineno} {node.name}", node
-
-
-test_functions.__test__ = False
 
 
 def always_holds(test):
@@ -40,41 +37,54 @@ def swallows(handler):
     return all(isinstance(each, (ast.Pass, ast.Continue)) for each in handler.body)
 
 
+def asserts(statements):
+    return any(isinstance(each, ast.Assert) for part in statements for each in ast.walk(part))
+
+
 def is_empty(function):
     body = function.body[1:] if ast.get_docstring(function) else function.body
     return all(isinstance(each, (ast.Pass, ast.Constant)) for each in body)
 
 
-def test_no_assertion_always_holds(root, tracked):
-    wrong = [
-        f"{place}: {ast.unparse(node)[:60]}"
-        for place, function in test_functions(root, tracked)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Assert) and always_holds(node.test)
+def problems_of(function):
+    """Return (kind, text) of each reason why a test cannot fail."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assert) and always_holds(node.test):
+            yield "always holds", ast.unparse(node)[:60]
+        if isinstance(node, ast.Try) and any(map(swallows, node.handlers)) and asserts(node.body):
+            yield "swallowed", f"line {node.lineno}"  # by the handler
+    if is_empty(function) or skips_always(function):
+        yield "empty", ""
+
+
+@pytest.fixture(scope="module")
+def problems(root, tracked):
+    """List (place, kind, text) of the problems of all tests."""
+    return [
+        (place, *problem)
+        for place, function in functions_of_tests(root, tracked)
+        for problem in problems_of(function)
     ]
-    assert not wrong
 
 
-def test_no_test_swallows_its_assertions(root, tracked):
-    """Check the line after a `try` whose handler ignores the exception."""
-    wrong = [
-        place
-        for place, function in test_functions(root, tracked)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Try)
-        and any(swallows(handler) for handler in node.handlers)
-        and any(isinstance(each, ast.Assert) for part in node.body for each in ast.walk(part))
-    ]
-    assert not wrong
+@pytest.mark.parametrize("kind", ["always holds", "swallowed", "empty"])
+def test_every_test_can_fail(problems, kind):
+    assert [problem for problem in problems if problem[1] == kind] == []
 
 
-def test_no_test_is_empty_or_always_skipped(root, tracked):
-    wrong = [
-        place
-        for place, function in test_functions(root, tracked)
-        if is_empty(function) or skips_always(function)
-    ]
-    assert not wrong
+@pytest.mark.parametrize(
+    ("body", "kinds"),
+    [
+        ("assert f() or True", ["always holds"]),
+        ("try:\n        assert f()\n    except Exception:\n        pass", ["swallowed"]),
+        ('"""Nothing."""', ["empty"]),
+        ("pytest.skip('always')", ["empty"]),
+        ("assert f()", []),
+    ],
+)
+def test_a_test_that_cannot_fail_is_recognized(body, kinds):
+    function = ast.parse(f"def test_it():\n    {body}").body[0]
+    assert [kind for kind, _ in problems_of(function)] == kinds
 
 
 def skips_always(function):

@@ -25,6 +25,15 @@ PRELUDE = """
 """
 
 
+NEVER_RETURNING = """
+graph = GraphDefinition()
+graph.callback(threading.Event().wait)
+executable = graph.instantiate()
+executable.launch(stream)
+print("end")
+"""
+
+
 def run_program(text):
     text = textwrap.dedent(PRELUDE) + textwrap.dedent(text)
     done = subprocess.run(
@@ -32,6 +41,12 @@ def run_program(text):
     )
     stderr = [line for line in done.stderr.splitlines() if "CUDA is emulated" not in line]
     return done.returncode, done.stdout, stderr
+
+
+@pytest.fixture(scope="module", autouse=True)
+def never_returning(start_python):
+    """Start a program that waits for five seconds at exit, beside the other tests of this file."""
+    return start_python(textwrap.dedent(PRELUDE) + NEVER_RETURNING, allowed=[""])
 
 
 class Closing:
@@ -372,17 +387,8 @@ class TestProcess:
         )
         assert (status, out, stderr) == (0, "[0, 0, 0, 0, 0]\n", [])
 
-    def test_exit_while_a_callback_never_returns(self):
-        status, out, _ = run_program(
-            """
-            graph = GraphDefinition()
-            graph.callback(threading.Event().wait)
-            executable = graph.instantiate()
-            executable.launch(stream)
-            print("end")
-            """
-        )
-        assert (status, out) == (0, "end\n")
+    def test_exit_while_a_callback_never_returns(self, never_returning):
+        assert never_returning() == "end\n"
 
     def test_a_fork_leaves_the_graphs_to_the_parent(self):
         status, out, stderr = run_program(

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run planted cases in a process with chosen checks."""
 
+import functools
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+from .cases import FOLDER
+
 ROOT = Path(__file__).parents[3]
+
+
+shared_folder = functools.cache(tempfile.TemporaryDirectory)  # until this process ends
 
 
 def run_all(module, *names, runner="cases", **options):
@@ -17,7 +24,7 @@ def run_all(module, *names, runner="cases", **options):
     settings = {f"HALFWARP_EMULATOR_{name.upper()}": value for name, value in options.items()}
     done = subprocess.run(
         [sys.executable, "-m", f"tests.emulator.checks.{runner}", *arguments],
-        env={**os.environ, "HALFWARP_BACKEND": "emulator"} | settings,
+        env={**os.environ, "HALFWARP_BACKEND": "emulator", FOLDER: shared_folder().name} | settings,
         cwd=ROOT,
         capture_output=True,
         text=True,

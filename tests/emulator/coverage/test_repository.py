@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from ...programs.pytest_command import COMMAND
+
 coverage = pytest.importorskip("coverage")
 pytest.importorskip("pytest_cov")
 
@@ -119,7 +121,7 @@ def repository(tmp_path):
 def run(folder, *arguments):
     environment = {**os.environ, "PYTHONPATH": f"{folder}:{os.environ.get('PYTHONPATH', '')}"}
     environment.pop("HALFWARP_BACKEND", None)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--cuda-emulate"]
+    command = [*COMMAND, "-q", "--cuda-emulate"]
     return subprocess.run(
         [*command, *arguments], cwd=folder, env=environment, capture_output=True, text=True
     )

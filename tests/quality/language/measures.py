@@ -13,6 +13,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -163,8 +164,16 @@ def long_sentences(path: str) -> Iterator[Place]:
                 yield place
 
 
+@cache
+def is_british(word: str) -> bool:
+    return BRITISH.search(word) is not None
+
+
 def british_spellings(path: str) -> Iterator[Place]:
     """Yield words in British spelling, also inside identifiers and messages."""
+    text = FIXED_SPELLINGS.sub("", read(path)).replace("_", " ")
+    if not any(map(is_british, set(re.findall(r"\w+", text)))):
+        return
     for number, line in enumerate(read(path).splitlines(), 1):
         spaced = FIXED_SPELLINGS.sub("", line).replace("_", " ")
         yield from (Place(path, number, match[0]) for match in BRITISH.finditer(spaced))
