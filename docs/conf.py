@@ -125,5 +125,6 @@ def setup(app):
     app.connect("missing-reference", site.find_object, priority=100)
     app.connect("doctree-read", site.add_meta)
     app.connect("doctree-resolved", site.link_code)
+    app.connect("doctree-resolved", site.unlink_parameters)
     app.connect("build-finished", site.write_sources)
     app.add_config_value("source_address", repository, "env")

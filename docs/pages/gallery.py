@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import zlib
+from html import escape
 from pathlib import Path
 
 from .tables import underlined
@@ -65,7 +66,10 @@ def card(name, title, picture):
 
 
 def pages(folder):
-    """Return path: content of the index, of each example in a folder, and of its picture."""
+    """Return path: content of the index, of each example in a folder, and of its picture.
+
+    The card of an example without a picture shows the output.
+    """
     files, titles, pictures = {}, {}, {}
     for path in sorted(folder.rglob("*.py")):
         printed = output(path)
@@ -75,7 +79,10 @@ def pages(folder):
         titles[path.stem] = title_of(path)
         if picture is not None:
             files[shown] = as_shown(picture)
-            pictures[path.stem] = shown
+        elif printed:
+            shown = f"{path.stem}.svg"
+            files[shown] = screen(without_random_names(printed))
+        pictures[path.stem] = shown
     return {"index.rst": index_of(titles, pictures), **files}
 
 
@@ -133,6 +140,46 @@ def png(ppm):
 
 def chunk(part):
     return struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part))
+
+
+# The output of an example as a small picture: columns, rows
+COLUMNS, ROWS = 46, 9
+FEWEST_ROWS = 3
+# pixels: a column, a row, the margin
+WIDTH, HEIGHT, MARGIN = 6, 13, 8
+SCREEN_WIDTH = COLUMNS * WIDTH + 2 * MARGIN
+NO_BREAK_SPACE = "&#160;"  # browsers join other spaces
+STYLE = 'font-family="monospace" font-size="10" fill="#24292f"'
+
+
+def screen(printed):
+    """Return the first lines of an output as SVG. Each line has its width in every font."""
+    lines = [shortened(line, COLUMNS) for line in printed.expandtabs().splitlines() if line.strip()]
+    if len(lines) > ROWS:
+        lines[ROWS - 1 :] = ["..."]
+    texts = "".join(text(line, row) for row, line in enumerate(lines))
+    width, height = SCREEN_WIDTH, max(len(lines), FEWEST_ROWS) * HEIGHT + 2 * MARGIN
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}">'
+        f'<rect width="100%" height="100%" rx="4" fill="#f6f8fa"/><g {STYLE}>{texts}</g></svg>'
+    )
+
+
+def text(line, row):
+    """Return one line as an element of SVG."""
+    indent = len(line) - len(line.lstrip())
+    x, y = MARGIN + indent * WIDTH, MARGIN + row * HEIGHT + 10
+    length = WIDTH * (len(line) - indent)
+    return (
+        f'<text x="{x}" y="{y}" textLength="{length}" lengthAdjust="spacingAndGlyphs">'
+        f"{escape(line.strip()).replace(' ', NO_BREAK_SPACE)}</text>"
+    )
+
+
+def shortened(line, columns):
+    line = line.rstrip()
+    return line if len(line) <= columns else line[: columns - 3].rstrip() + "..."
 
 
 def picture_in(printed):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The place of each member in the reference: its class, or the base that it comes from."""
 
+import builtins
 import inspect
 import re
+import sys
 from importlib import import_module
 
 
@@ -98,6 +100,8 @@ class Names:
         if match is None:
             return None
         name = match[1]
+        if hasattr(builtins, name):  # MemoryError is Python's, not that of `cuda.core.system`
+            return None
         if name in self.places:
             return self.places[name]
         owner, _, member = name.rpartition(".")
@@ -120,3 +124,21 @@ class Names:
 def is_class(full_name):
     module, _, name = full_name.rpartition(".")
     return inspect.isclass(getattr(import_module(module), name))
+
+
+def is_named_by_chance(described, target, kind):
+    """Return whether a bare name in a description means something else than the member found.
+
+    A member is meant in the descriptions of its class and of derived classes. A description of
+    another class means a parameter of the same name, or an exception of Python.
+    """
+    owner, _, name = target.rpartition(".")
+    if kind not in ("method", "property", "attribute"):
+        return hasattr(builtins, name) and described != target
+    if f"{described}.".startswith(f"{owner}."):
+        return False
+    module, _, cls = described.rpartition(".")
+    while module and module not in sys.modules:
+        module, _, cls = module.rpartition(".")
+    bases = getattr(getattr(sys.modules.get(module), cls, None), "__mro__", ())
+    return owner.rpartition(".")[2] not in {base.__name__ for base in bases}

@@ -10,10 +10,11 @@ from html import escape
 from pathlib import Path
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.util.nodes import make_refnode
 
 from . import core_reference
-from .members import home_of
+from .members import home_of, is_named_by_chance
 from .search import search_words
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +44,7 @@ def add_meta(app, doctree):
 
 
 def link_code(app, doctree, page):
-    """Turn code names of the guide into links to the reference."""
+    """Turn code names of the guide into links to the reference and to the pages of examples."""
     if not page.startswith(("guide/", "index")):
         return
     names, objects = core_reference.names(), app.env.get_domain("py").objects
@@ -62,6 +63,10 @@ def link_of(app, names, objects, page, literal):
         if target == page:
             return None
         return make_refnode(app.builder, page, target, None, literal.deepcopy(), variable[0])
+    if example := re.fullmatch(r"examples/(?:\w+/)*(\w+)\.py", text):
+        target = f"generated/examples/{example[1]}"
+        if target in app.env.found_docs:
+            return make_refnode(app.builder, page, target, None, literal.deepcopy(), text)
     full_name = names.find(text)
     if full_name is None and re.fullmatch(r"(cu|nvrtc|nvJitLink)\w+(\(.*\))?", text):
         full_name = low_name(text.partition("(")[0], objects)
@@ -71,6 +76,21 @@ def link_of(app, names, objects, page, literal):
     return make_refnode(
         app.builder, page, entry.docname, entry.node_id, literal.deepcopy(), full_name
     )
+
+
+def unlink_parameters(app, doctree, page):
+    """Remove the links of bare names in docstrings that lead to another class by chance."""
+    if not page.startswith("generated/core/"):
+        return
+    objects = app.env.get_domain("py").objects
+    for description in list(doctree.findall(addnodes.desc)):
+        heads = description.children[0].get("ids") if description.children else None
+        for reference in list(description.findall(nodes.reference)) if heads else ():
+            entry = objects.get(target := reference.get("reftitle"))
+            if entry is None or not reference.astext().isidentifier():
+                continue
+            if is_named_by_chance(heads[0], target, entry.objtype):
+                reference.replace_self(reference.children)
 
 
 def low_name(name, objects):

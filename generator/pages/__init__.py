@@ -11,7 +11,7 @@ from pathlib import Path
 from ..libraries import load_all
 from ..model import Library
 from .functions import functions_pages
-from .text import title
+from .text import GUIDE, title
 from .themes import manual_of
 from .types import enums_pages, types_pages
 
@@ -41,9 +41,9 @@ def pages(headers: Path | None = None) -> dict[str, str]:
 def index(libraries: dict[str, Library]) -> str:
     entries = "\n".join(f"   {name}/index" for name in libraries)
     return (
-        f"{title('Reference of the low layer', '=')}\n"
+        f"{title('Reference of the low layer', '=')}\n{GUIDE}\n"
         "Every name of the modules of ``cuda.bindings``, from the same facts as the modules.\n"
-        "What the functions do is in NVIDIA's manuals: each module and theme has a link.\n\n"
+        "NVIDIA's manuals have the details of each function: each module and theme has a link.\n\n"
         f".. toctree::\n   :maxdepth: 1\n\n{entries}\n"
     )
 
@@ -58,8 +58,8 @@ def module_page(library: Library, parts: list[str]) -> str:
             f"A function returns a tuple: a ``{library.decisions.result_enum}``, then the outputs,"
         )
         convention = f"{code}\nwhich are None on an error."
-    manual = f"`NVIDIA's manual <{manual_of(library.module)}>`__ says what the functions do."
+    manual = f"`NVIDIA's manual <{manual_of(library.module)}>`__ has the details."
     return (
         f"{title(f'{library.package}.{library.module}', '=')}\n"
-        f"{convention}\n\n{manual}\n\n.. toctree::\n   :maxdepth: 1\n\n{entries}\n"
+        f"{GUIDE}\n{convention}\n\n{manual}\n\n.. toctree::\n   :maxdepth: 1\n\n{entries}\n"
     )

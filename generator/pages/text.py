@@ -15,6 +15,7 @@ def title(text: str, underline: str = "-") -> str:
     return f"{text}\n{underline * len(text)}\n"
 
 
+GUIDE = "Guide: :doc:`/guide/low_level`.\n"
 PAGE = 30_000  # characters of a page; a browser gets up to nine times as many
 
 
@@ -39,9 +40,10 @@ def paged(library: Library, text: str, sections: Sections) -> list[str]:
 
 
 def head(library: Library, text: str) -> str:
-    """The title of a page, and the module of its names."""
+    """The title of a page, its guide, and the module of its names."""
     module = f"{library.package}.{library.module}"
-    return f"{title(f'{library.module}: {text}', '=')}\n.. py:currentmodule:: {module}\n"
+    heading = title(f"{library.module}: {text}", "=")
+    return f"{heading}\n{GUIDE}\n.. py:currentmodule:: {module}\n"
 
 
 def directive(kind: str, signature: str, lines: list[str]) -> str:

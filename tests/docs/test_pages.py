@@ -12,6 +12,7 @@ import tomllib
 import zlib
 from importlib import import_module
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -250,6 +251,17 @@ def test_an_unsupported_picture_format_is_converted():
     assert lines == b"\0" + pixels[:9] + b"\0" + pixels[9:]
 
 
+def test_a_bare_name_means_a_member_of_the_described_class_alone():
+    split, copy = "cuda.core.graph.GraphBuilder.split", "cuda.core.DeviceMemoryResource.allocate"
+    base = "cuda.core.MemoryResource.allocate"
+    assert members.is_named_by_chance(split, "cuda.core._core.LaunchRecord.count", "property")
+    assert not members.is_named_by_chance(split, "cuda.core.graph.GraphBuilder.join", "method")
+    assert not members.is_named_by_chance(copy, base, "method")
+    assert not members.is_named_by_chance(split, "cuda.core.launch", "function")
+    assert members.is_named_by_chance(split, "cuda.core.system.MemoryError", "exception")
+    assert members.Names(["cuda.core.system.MemoryError"]).find("MemoryError") is None
+
+
 def test_a_failing_example_ends_the_build(tmp_path):
     (tmp_path / "fails.py").write_text('"""Title.\n\nText."""\nraise SystemExit(3)\n')
     with pytest.raises(RuntimeError, match=r"fails\.py"):
@@ -276,6 +288,23 @@ def test_the_gallery_begins_with_saxpy_and_groups_every_example(monkeypatch):
     assert cards[0] == "saxpy" and len(cards) == len(names)
     text = gallery.index_of({"saxpy": "SAXPY"}, {"saxpy": "saxpy.svg"})
     assert ".. image:: saxpy.svg" in text and ":target: saxpy.html" in text
+
+
+def test_the_card_of_an_example_shows_its_output(monkeypatch):
+    printed = "size   <8>\n" + "\n".join(f"  line {n} {'x' * 60}" for n in range(20))
+    monkeypatch.setattr(gallery, "output", lambda path: printed)
+    pages = gallery.pages(ROOT / "examples")
+    assert ".. image:: saxpy.svg" in pages["index.rst"]
+    assert ".. image::" not in pages["saxpy.rst"]  # the page has the output itself
+    picture = ElementTree.fromstring(pages["saxpy.svg"])
+    texts = picture.findall(".//{*}text")
+    shown = [text.text.replace("\xa0", " ") for text in texts]
+    assert shown[:2] == ["size   <8>", f"line 0 {'x' * 34}..."]
+    assert len(texts) == gallery.ROWS and texts[-1].text == "..."
+    for text in texts:
+        end = int(text.get("x")) + int(text.get("textLength"))
+        assert end <= int(picture.get("width")) - gallery.MARGIN
+        assert int(text.get("y")) <= int(picture.get("height")) - gallery.MARGIN
 
 
 def test_random_names_of_temporary_files_are_masked():

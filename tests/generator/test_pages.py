@@ -68,6 +68,11 @@ def test_every_page_is_in_the_tree(written):
             assert f"   {entry}\n" in written[parent]
 
 
+def test_every_page_begins_with_a_link_to_the_guide(written):
+    for text in written.values():
+        assert text.split("\n")[3] == "Guide: :doc:`/guide/low_level`."
+
+
 def test_names_for_type_checkers_only_are_omitted(written):
     assert not re.search(r"_NoneOnError|SupportsIndex|_Address|_Options", "".join(written.values()))
 

@@ -127,6 +127,18 @@ def test_code_of_the_guide_links_to_the_reference(built):
     pages = [path.read_text("utf-8") for path in (built / "guide").glob("*.html")]
     link = r'href="\.\./generated/(?:core|bindings)/[^"]+"[^>]*><code'
     assert sum(len(re.findall(link, page)) for page in pages) > 250
+    graphs = (built / "guide" / "graphs.html").read_text("utf-8")
+    example = '"../generated/examples/solver.html"'
+    assert re.search(rf"href={example}[^>]*><code[^>]*><span[^>]*>examples/graphs/solver", graphs)
+
+
+@pytest.mark.timeout(600)
+def test_no_name_links_to_another_meaning(built):
+    """Names of parameters, and of Python's exceptions, are not links to members of that name."""
+    split = (built / "generated" / "core" / "graph.html").read_text("utf-8")
+    assert "LaunchRecord.count" not in split
+    for path in (built / "guide").glob("*.html"):
+        assert "#cuda.core.system.MemoryError" not in path.read_text("utf-8"), path.name
 
 
 @pytest.mark.timeout(600)
