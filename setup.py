@@ -34,6 +34,7 @@ from halfwarp import archive  # noqa: E402
 from halfwarp.progress import progress  # noqa: E402
 
 CUDA = "13.5"  # the level of generator/api
+COPIES = ROOT / "build" / "cuda"  # of headers and static libraries
 # Creates methods like CPython's own: faster to call, and they check `self`. The docstring states
 # the signature; a function with defaults other than literals needs `binding`.
 OFF = ("auto_pickle", "allow_none_for_extension_args", "binding")
@@ -83,7 +84,7 @@ class Build(build_ext):
             archive.pack(Path(self.build_lib))
 
     def build(self, parts):
-        cuda = headers.collect(CUDA, ROOT / "build" / "cuda")
+        cuda = headers.collect(CUDA, COPIES)
         folders = ("cpp", "cpp/driver/foreign", "cpp/runtime/headers", ".")
         project_folders = (*(ROOT / f for f in folders), GENERATED)
         self.commands = []
@@ -181,7 +182,8 @@ class Build(build_ext):
         )
         command += [f"-Wl,--version-script={exported}"]
         command += [f"-Wl,-soname,{part.soname}"] if part.soname else []
-        inputs = [*objects, *(headers.archive(name, CUDA) for name in part.archives.split())]
+        archives = [headers.archive(name, CUDA, COPIES) for name in part.archives.split()]
+        inputs = [*objects, *archives]
         inputs += [self.target_of(part.linked, False)] if part.linked else []
         command += [*map(str, inputs), *(f"-l{name}" for name in part.libraries.split())]
         command += flags.ENV_FLAGS["LDFLAGS"]

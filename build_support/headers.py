@@ -49,23 +49,29 @@ def collect(version: str, target: Path) -> Path:
         if name in copied or not (source / name).is_file():
             continue
         copied.add(name)
-        data, copy = (source / name).read_bytes(), target / name
-        if not copy.exists() or copy.read_bytes() != data:
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(data)
+        data = (source / name).read_bytes()
+        write(target / name, data)
         pending += INCLUDE.findall(data.decode("utf-8", "replace"))
     return target
 
 
-def archive(name: str, version: str) -> Path:
-    """Return a static library ("libcudart_static.a") beside the headers of that version."""
+def write(copy: Path, data: bytes) -> Path:
+    """Write a file unless it has these contents already; return it."""
+    if not copy.exists() or copy.read_bytes() != data:
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(data)
+    return copy
+
+
+def archive(name: str, version: str, target: Path) -> Path:
+    """Copy a static library ("libcudart_static.a"), found beside the headers, to `target`."""
     source = find(version)
     paths = (
         [source.parent / folder / name for folder in ("lib", "lib64", "lib/x64")] if source else []
     )
     for path in paths:
         if path.is_file():
-            return path
+            return write(target / name, path.read_bytes())
     raise SystemExit(f"no {name} of CUDA {version}; looked for: {', '.join(map(str, paths))}")
 
 

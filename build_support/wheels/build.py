@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from build_support.older import libraries
@@ -21,6 +21,9 @@ from . import normal
 ROOT = Path(__file__).resolve().parents[2]
 # The required package of which a part is linked into the wheel.
 LINKED = "nvidia-cuda-runtime"
+# Settings that differ between builders, and must not change a byte of a wheel.
+OTHER_SETTINGS = {"TZ": "Pacific/Chatham", "LC_ALL": "C", "LANGUAGE": "de", "PYTHONHASHSEED": "7"}
+OTHER_UMASK = 0o077
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,20 @@ class Builder:
     epoch: int
     is_isolated: bool = True
     platform: str = ""  # a policy of auditwheel; by default the widest that fits
+    settings: Mapping[str, str] = field(default_factory=dict)  # variables of the environment
+    umask: int = -1  # that of this process
 
     def run(self, *command: object, **variables: str) -> str:
         """Return the stdout of a command; exit if it fails."""
-        env = {**os.environ, "SOURCE_DATE_EPOCH": str(self.epoch), **variables}
-        line = [str(each) for each in command]
-        done = subprocess.run(line, cwd=self.root, env=env, capture_output=True, text=True)
+        epoch = {"SOURCE_DATE_EPOCH": str(self.epoch)}
+        done = subprocess.run(
+            line := [str(each) for each in command],
+            cwd=self.root,
+            env={**os.environ, **epoch, **self.settings, **variables},
+            umask=self.umask,
+            capture_output=True,
+            text=True,
+        )
         if done.returncode:
             raise SystemExit(f"{' '.join(line)}\n{done.stdout}{done.stderr}")
         return done.stdout
@@ -84,10 +95,17 @@ class Builder:
         return path
 
     def elsewhere(self, sdist: Path, folder: Path) -> Builder:
-        """Return a builder for a copy of the sources in another folder, without built files."""
+        """Return another user's builder for a copy of the sources, without built files.
+
+        The user has a home of their own, and so no cache of a compiler.
+        """
         shutil.unpack_archive(sdist, folder / "unpacked")
         (root,) = (folder / "unpacked").iterdir()
-        return Builder(root, folder / "built", self.epoch, self.is_isolated, self.platform)
+        home = folder / "home"
+        home.mkdir()
+        settings = {**OTHER_SETTINGS, "HOME": str(home)}
+        to = folder / "built"
+        return replace(self, root=root, to=to, settings=settings, umask=OTHER_UMASK)
 
 
 def with_license(files: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -273,3 +273,18 @@ def test_an_environment_of_this_processor_is_unchanged(tmp_path):
     python = interpreter(tmp_path, platform.machine())
     inside = trial.empty_environment(python, tmp_path / "of this machine")
     assert inside.readlink() == Path("/dev/null")
+
+
+def test_the_second_build_has_other_settings(tmp_path):
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "setup.py").write_text("")
+    sdist = tmp_path / "tree.tar.gz"
+    with tarfile.open(sdist, "w:gz") as archive:
+        archive.add(tmp_path / "tree", "tree")
+    first = build.Builder(tmp_path / "tree", tmp_path, EPOCH, platform=TAG)
+    second = first.elsewhere(sdist, tmp_path)
+    shown = [each.run("sh", "-c", "echo $TZ-$LC_ALL-$HOME; umask; pwd") for each in (first, second)]
+    for one, other in zip(*(text.split() for text in shown), strict=True):
+        assert one != other
+    assert shown[1].split()[1] == "0077"
+    assert (second.epoch, second.platform) == (EPOCH, TAG)
