@@ -23,8 +23,8 @@ from build_support import (  # noqa: E402
     compile_commands,
     flags,
     headers,
-    included_files,
     precompiled,
+    tracebacks,
 )
 from build_support.make import make  # noqa: E402
 from build_support.parts import GENERATED, PARTS  # noqa: E402
@@ -125,7 +125,7 @@ class Build(build_ext):
         cythonize(pyx, include_path=["."], language_level=3, compiler_directives=DIRECTIVES)
         for part in parts:
             for output in part.sources()[: len(part.pyx())]:
-                included_files.distinguish_files(output)
+                tracebacks.correct(output)
 
     def precompile(self, part, jobs):
         """Precompile the standard headers for each set of flags that many missing objects need.

@@ -35,13 +35,6 @@ class _Version(ctypes.Structure):
 _referents = []  # objects that a profiler's library may use until the process exits
 
 
-def check_variable(environment):
-    """Raise ValueError for an invalid value of HALFWARP_NVTX. Host only."""
-    value = environment.get("HALFWARP_NVTX", "")
-    if value not in ("", "0", "1"):
-        raise ValueError(f"HALFWARP_NVTX={value} is not understood: it may be 0 or 1")
-
-
 def connect(environment):
     """Return the functions that begin and end a range; None without a profiler. Host only."""
     path = environment.get("NVTX_INJECTION64_PATH")

@@ -9,13 +9,6 @@ VARIABLE = "HALFWARP_REPORT_LEAKS"
 _watched = WeakSet()
 
 
-def check_variable(environment):
-    """Raise ValueError for an invalid value of the variable. Host only."""
-    value = environment.get(VARIABLE, "")
-    if value not in ("", "0", "1"):
-        raise ValueError(f"{VARIABLE}={value} is not understood: it may be 0 or 1")
-
-
 def watch(resource):
     """Add a resource to the report at process exit, if the variable is 1.
 

@@ -36,6 +36,7 @@ CHECKS = {
     "HALFWARP_LAUNCH_CHECKS": one_of("0", "1"),
     "HALFWARP_SYNC_LAUNCH": one_of("0", "1"),
     "HALFWARP_FLIGHT_RECORDER": number,
+    "HALFWARP_FULL_TRACEBACK": one_of("0", "1"),
     "HALFWARP_NVTX": one_of("0", "1"),
     "HALFWARP_REPORT_LEAKS": one_of("0", "1"),
     "CUDA_PATH": folder,

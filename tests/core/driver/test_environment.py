@@ -5,7 +5,7 @@ import pytest
 from cuda.core._utils import environment
 
 
-@pytest.mark.parametrize("name", environment.CHECKED)
+@pytest.mark.parametrize("name", environment.FLAGS)
 def test_an_invalid_value_is_refused(name, monkeypatch):
     for value in ("", "0", "1"):
         monkeypatch.setenv(name, value)
@@ -15,7 +15,7 @@ def test_an_invalid_value_is_refused(name, monkeypatch):
         environment.check()
 
 
-@pytest.mark.parametrize("name", environment.CHECKED)
+@pytest.mark.parametrize("name", environment.FLAGS)
 def test_it_is_read_on_first_use_of_the_driver(run_python, name):
     code = f"""
 import os
