@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "core/lifetime/spin_lock.hpp"
 
 namespace halfwarp::core {
 
@@ -35,6 +36,28 @@ struct event_traits {
 
 using event_ref = handle_ref<event_traits>;
 using event_handle = handle<event_traits>;
+
+// An event that its owner records again for each use, because a wait for an event refers to the
+// last record before it. One use at a time: concurrent ones create further events.
+class spare_event {
+ public:
+  constexpr spare_event() noexcept = default;
+  spare_event(spare_event&&) noexcept {}  // a new owner has none yet
+
+  // Returns the event, or null. The caller returns it after its use.
+  [[nodiscard]] event_handle take() noexcept {
+    const spin_guard guard{lock_};
+    return event_.take();
+  }
+  void put(event_handle event) noexcept {
+    const spin_guard guard{lock_};
+    event_.swap(event);  // parameters are destroyed after the guard
+  }
+
+ private:
+  spin_lock lock_;
+  event_handle event_;
+};
 
 // Creates an event in `context`, whichever context is current.
 [[nodiscard]] event_handle create_event(context_instance context, unsigned flags);

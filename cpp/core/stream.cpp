@@ -92,9 +92,15 @@ event_handle record_event(context_instance context, CUstream raw, unsigned flags
 void wait_for_stream(const stream_ref& later, const stream_ref& earlier) {
   if (later.raw() == earlier.raw()) return;  // a stream is always in order with itself
   const gil_release_if_held released;
-  const event_handle reached = record_event(earlier, CU_EVENT_DISABLE_TIMING);
-  if (!reached) throw driver::driver_error{CUDA_ERROR_INVALID_CONTEXT, "cuEventCreate"};
+  event_handle reached = earlier.parent() ? earlier.facts().mark.take() : event_handle{};
+  if (reached) {
+    driver::call(driver::table->cuEventRecord, reached.raw(), earlier.raw());
+  } else {
+    reached = record_event(earlier, CU_EVENT_DISABLE_TIMING);
+    if (!reached) throw driver::driver_error{CUDA_ERROR_INVALID_CONTEXT, "cuEventCreate"};
+  }
   driver::call(driver::table->cuStreamWaitEvent, later.raw(), reached.raw(), 0u);
+  if (earlier.parent()) earlier.facts().mark.put(std::move(reached));
 }
 
 bool enter_context_of(const stream_ref& stream) noexcept {

@@ -16,6 +16,7 @@ struct stream_facts {
   mutable std::atomic<int> priority{0};
   CUdevice device = -1;  // -1: of the current context (default streams), or unknown (foreign ones)
   mutable std::atomic<stream_blocks*> blocks{nullptr};  // the stream's lists in memory pools
+  mutable spare_event mark;  // for waits of other streams; only of a stream with a context
 
   constexpr stream_facts() noexcept = default;
   constexpr stream_facts(CUdevice on_device, int with_flags, int with_priority) noexcept

@@ -63,6 +63,11 @@ class free_order {
   [[nodiscard]] free_result free(CUdeviceptr pointer,
                                  memory_kind kind = memory_kind::pool) const noexcept;
 
+  // Returns whether `stream` is the recorded one; false for a default stream, whose meaning varies.
+  [[nodiscard]] bool is_on(CUstream stream) const noexcept {
+    return stream_.raw() == stream && !is_default_stream(stream);
+  }
+
   // Makes a stream wait for the work submitted so far to the recorded stream.
   void make_wait(const stream_ref& later) const;
   // Makes the stream of another free wait, unless a capture prevents it.

@@ -87,10 +87,16 @@ TEST_F(stream_test, waiting_for_itself_does_nothing) {
   EXPECT_EQ(fake().count("cuStreamWaitEvent"), 0);
 }
 
-TEST_F(stream_test, waiting_for_another_stream_uses_a_temporary_event) {
-  wait_for_stream(make(), make());
-  EXPECT_EQ(fake().count("cuEventRecord"), 1);
-  EXPECT_EQ(fake().count("cuStreamWaitEvent"), 1);
+TEST_F(stream_test, waits_for_a_stream_record_one_event_again) {
+  {
+    const stream_handle later = make(), earlier = make();
+    wait_for_stream(later, earlier);
+    wait_for_stream(later, earlier);
+    EXPECT_EQ(fake().count("cuEventCreate"), 1);
+    EXPECT_EQ(fake().count("cuEventRecord"), 2);
+    EXPECT_EQ(fake().count("cuStreamWaitEvent"), 2);
+    EXPECT_EQ(fake().count("cuEventDestroy"), 0);
+  }
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
 }
 

@@ -108,6 +108,7 @@ cdef extern from "core/memory/free_order.hpp" namespace "halfwarp::core" nogil:
 
         void record(stream_handle) except +translate_exception
         bint is_recorded() noexcept
+        bint is_on(CUstream) noexcept
         bint is_of_this_process() noexcept
         bint needs_no_free() noexcept
         void swap(free_order&) noexcept

@@ -234,6 +234,8 @@ cdef class Buffer:
         """The ordinal of the device that owns the memory; -1 for host memory. Host only."""
         check_open(self.fields.is_open, "Buffer")
         resource = resource_of(self)
+        if type(resource) is DeviceMemoryResource:  # the value of its property
+            return (<DeviceMemoryResource>resource).device
         if resource is not None:
             return resource.device_id
         return facts_of(self).device

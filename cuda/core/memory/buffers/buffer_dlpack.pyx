@@ -67,14 +67,20 @@ cdef int check_dlpack_request(object stream, object dl_device, object copy,
 cdef int order_consumer(Buffer self, object stream) except -1:
     """Make the consumer's stream wait for the stream of the allocation."""
     cdef free_order order
-    if stream is None or stream == -1:
+    cdef Stream consumer
+    if stream is None:
         return 0
-    cdef Stream consumer = Stream.from_handle(stream)
+    number = stream if type(stream) is int else operator.index(stream)
+    if number == -1:
+        return 0
+    cdef CUstream raw = <CUstream><uintptr_t>number
     with cython.critical_section(self):
         holder = self if self.shared is None else self.shared
         order = (<Buffer>holder).order
-    if order.is_recorded():
-        order.make_wait(consumer.native.borrow_open(consumer))
+    if not order.is_recorded() or order.is_on(raw):
+        return 0
+    consumer = wrap_raw_stream(Stream, raw, None)
+    order.make_wait(consumer.native.borrow_open(consumer))
     return 0
 
 

@@ -59,11 +59,13 @@ cdef object make_dlpack_capsule(object owner, const dlpack_tensor& content, uint
 cdef versioned_tensor* make_managed_tensor(object owner, const dlpack_tensor& content,
                                            uint64_t flags) except NULL
 
-# Returns the device that a producer states, after a check.
+# Returns the device that a producer states, after a check. `pair` is the result of its method.
 cdef dlpack_device tensor_device(object producer) except *
+cdef dlpack_device stated_device(object pair, object producer) except *
 
-# Returns the capsule of `__dlpack__`; `consumer` is its stream argument.
+# Returns the capsule of `__dlpack__`; `consumer` is its stream argument, `export` the method.
 cdef object tensor_capsule(object producer, object consumer)
+cdef object exported_capsule(object export, object consumer)
 
 # Sets one of the two tensors of a capsule, which still owns it.
 cdef int find_tensor(object capsule, object producer, managed_tensor** plain,

@@ -33,26 +33,39 @@ cdef int check_device_type(int64_t kind) except -1:
 
 
 cdef dlpack_device tensor_device(object producer) except *:
+    return stated_device(producer.__dlpack_device__(), producer)
+
+
+cdef dlpack_device stated_device(object pair, object producer) except *:
     """Return the device that a producer states, after a check."""
     cdef dlpack_device device
-    pair = producer.__dlpack_device__()
+    cdef long long kind_number = 0, number = 0
     try:
         kind, ordinal = pair
-        kind, ordinal = operator.index(kind), operator.index(ordinal)
+        if type(kind) is not int or type(ordinal) is not int:
+            kind, ordinal = operator.index(kind), operator.index(ordinal)
     except (TypeError, ValueError) as error:
         raise BufferError(f"__dlpack_device__ of {qualified_name(producer)} must return a device "
                           f"type and an ordinal, got {pair!r}") from error
+    try:
+        kind_number, number = kind, ordinal
+    except OverflowError:
+        raise_unsupported_device(pair, producer)
     # Larger numbers would lose bits in the fields of DLPack.
-    if not -2**31 <= kind < 2**31 or not -2**31 <= ordinal < 2**31:
-        raise BufferError(f"device not supported: __dlpack_device__ of {qualified_name(producer)} "
-                          f"returned {pair!r}")
-    check_device_type(kind)
-    device.type = <device_type><int>kind
-    device.id = ordinal
+    if kind_number != <int>kind_number or number != <int>number:
+        raise_unsupported_device(pair, producer)
+    check_device_type(kind_number)
+    device.type = <device_type><int>kind_number
+    device.id = <int>number
     if device.type == device_type.cuda and device.id < 0:
         raise BufferError(f"device not supported: __dlpack_device__ of {qualified_name(producer)} "
                           f"returned the negative ordinal {ordinal}")
     return device
+
+
+cdef int raise_unsupported_device(object pair, object producer) except -1:
+    raise BufferError(f"device not supported: __dlpack_device__ of {qualified_name(producer)} "
+                      f"returned {pair!r}")
 
 
 cdef object tensor_capsule(object producer, object consumer):
@@ -60,9 +73,15 @@ cdef object tensor_capsule(object producer, object consumer):
     export = getattr(producer, "__dlpack__", None)
     if export is None:
         raise BufferError(f"{qualified_name(producer)} has __dlpack_device__, but no __dlpack__")
+    return exported_capsule(export, consumer)
+
+
+cdef tuple MAX_VERSION = (supported_version.major, supported_version.minor)
+
+
+cdef object exported_capsule(object export, object consumer):
     try:
-        return export(stream=consumer,
-                      max_version=(supported_version.major, supported_version.minor))
+        return export(stream=consumer, max_version=MAX_VERSION)
     except TypeError:  # an exporter without versioned capsules
         return export(stream=consumer)
 

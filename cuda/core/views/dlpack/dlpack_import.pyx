@@ -3,7 +3,7 @@
 
 from cpython.pycapsule cimport PyCapsule_SetName
 
-from cuda.core._core cimport dlpack_device, find_tensor, tensor_capsule, tensor_device
+from cuda.core._core cimport dlpack_device, exported_capsule, find_tensor, stated_device
 
 cdef const char* USED_PLAIN = b"used_dltensor"
 cdef const char* USED_VERSIONED = b"used_dltensor_versioned"
@@ -44,13 +44,15 @@ cdef object stream_for_producer(int kind, object consumer):
 
 
 cdef int import_by_protocol(StridedMemoryView view, object obj, object stream_ptr) except -1:
-    if getattr(obj, "__dlpack__", None) is None or not hasattr(obj, "__dlpack_device__"):
+    export = getattr(obj, "__dlpack__", None)
+    locate = getattr(obj, "__dlpack_device__", None)
+    if export is None or locate is None:
         raise no_protocol_error(obj)
-    cdef dlpack_device device = tensor_device(obj)
+    cdef dlpack_device device = stated_device(locate(), obj)
     cdef int kind = <int>device.type
     consumer = stream_number(stream_ptr)
     check_order(kind, consumer)
-    capsule = tensor_capsule(obj, stream_for_producer(kind, consumer))
+    capsule = exported_capsule(export, stream_for_producer(kind, consumer))
     view.source = obj
     consume(view, capsule)
     return set_device(view, kind, device.id)
