@@ -141,6 +141,13 @@ def footprint_records(places):
             "target": target,
             "floor": times["ours"][footprint.EMPTY],
         }
+    yield {
+        "row": footprint.COLD_ROW,
+        "unit": "ms",
+        **{who: footprint.cold_start(*places[who]) for who in ("theirs", "ours")},
+        "target": footprint.COLD_TARGET,
+        "floor": None,
+    }
     sizes = {who: footprint.installed_bytes(*place) / 1e6 for who, place in places.items()}
     yield {
         "row": "installed size",

@@ -34,6 +34,30 @@ CLASSES = {
     "cuda.bindings.driver": ("CUdevice", 5.0),
     "cuda.bindings.runtime": ("cudaError_t", 6.0),
 }
+# The start of a program whose kernel is in a cache, without the driver's own start.
+COLD = """
+import sys
+from time import process_time as now
+start = now()
+from cuda.bindings import driver
+from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
+from cuda.core.utils import FileStreamProgramCache
+opened = now()
+driver.cuInit(0)
+driver.cuDevicePrimaryCtxRetain(0)
+driver_time = now() - opened
+device = Device()
+device.set_current()
+stream = device.create_stream()
+source = 'extern "C" __global__ void k() {}'
+program = Program(source, "c++", ProgramOptions(arch=f"sm_{device.arch}"))
+code = program.compile("cubin", cache=FileStreamProgramCache(sys.argv[1]))
+launch(stream, LaunchConfig(grid=1, block=1), code.get_kernel("k"))
+stream.sync()
+print((now() - start - driver_time) * 1e3)
+"""
+COLD_ROW = "cold start to a cached launch"
+COLD_TARGET = 25.0
 ROUNDS = 32
 EMPTY = "an empty module"
 
@@ -84,6 +108,17 @@ def import_times(python, env):
         ]
     usual = {r: statistics.quantiles([t[r] for t in rounds[1:]], n=4)[0] for r in codes}
     return {row: round(usual[row] - usual[""], 2) for row in codes if row}
+
+
+def cold_start(python, env, count=ROUNDS // 4):
+    """Return the milliseconds of processor time from the imports to the first launch."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [python, "-P", "-c", COLD, folder]
+        runs = [
+            float(subprocess.run(command, env=env, check=True, capture_output=True).stdout)
+            for _ in range(count + 1)
+        ]
+    return round(min(runs[1:]), 1)  # the first run compiles
 
 
 def import_of_nothing(folder):

@@ -434,3 +434,62 @@ def test_the_low_layer_needs_no_cplusplus_runtime(extension):
     needed = re.findall(r"NEEDED.*\[(.*?)\]", shown.stdout)
     assert needed, shown.stdout
     assert not [name for name in needed if "stdc++" in name or "gcc_s" in name]
+
+
+OPENING = """
+    import sys
+    from pathlib import Path
+    paths = sys.path[:]
+    folders = [path for path in paths if Path(path, "nvidia").is_dir()]
+    finders = [path for path in folders if Path(path, "cuda/pathfinder").is_dir()]
+    if is_single and finders:
+        sys.path[:] = [path for path in paths if path not in folders or path in finders]
+        folders = finders
+    from cuda.bindings import nvrtc
+    nvrtc.nvrtcVersion()
+    is_imported = "cuda.pathfinder" in sys.modules
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    opened = {Path(line.split()[-1]).resolve() for line in maps if "/libnvrtc.so" in line}
+    sys.path[:] = paths
+    from cuda.pathfinder import load_nvidia_dynamic_lib
+    print(is_imported, opened == {Path(load_nvidia_dynamic_lib("nvrtc").abs_path).resolve()})
+    print(any(Path(path, "nvidia/cu13/lib/libnvrtc.so.13").is_file() for path in folders[:1]))
+"""
+
+
+def opening(is_single, **variables):
+    """Open NVRTC with one or all folders of packages on the path; returns three booleans."""
+    lines = run(f"    is_single = {is_single}{OPENING}", **variables)
+    return [word == "True" for line in lines for word in line.split()]
+
+
+def test_nvrtc_of_a_package_is_opened_without_the_pathfinder():
+    is_imported, is_same, has_package = opening(True)
+    assert is_same
+    assert is_imported != has_package
+
+
+def test_settings_of_the_pathfinder_are_left_to_it():
+    assert opening(True, CUDA_PATHFINDER_ANY_SETTING="1")[:2] == [True, True]
+
+
+@pytest.mark.parametrize("other", ["nvidia/cu13/lib", "nvidia/cuda_nvrtc"])
+def test_a_second_folder_of_packages_is_left_to_the_pathfinder(tmp_path, other):
+    folder = tmp_path / "site-packages"
+    (folder / other).mkdir(parents=True)
+    paths = [str(folder), os.environ.get("PYTHONPATH", "")]
+    variables = {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    assert opening(False, **variables)[:2] == [True, True]
+
+
+def test_nvrtc_that_is_loaded_already_is_the_one_in_use():
+    (line,) = run("""
+        import sys
+        from cuda.pathfinder import load_nvidia_dynamic_lib
+        path = load_nvidia_dynamic_lib("nvrtc").abs_path
+        for name in [name for name in sys.modules if name.startswith("cuda.pathfinder")]:
+            del sys.modules[name]
+        from cuda.bindings import nvrtc
+        print(nvrtc.nvrtcVersion()[0] == 0, "cuda.pathfinder" in sys.modules)
+    """)
+    assert line == "True True"

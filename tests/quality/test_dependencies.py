@@ -264,6 +264,7 @@ def test_no_library_is_opened_outside_the_loader(root, tracked):
         "cpp/driver/loader/",
         "cpp/runtime/source.cpp",  # functions of the runtime for the loader
         "cuda/bindings/_low.pyx",
+        "cuda/bindings/_internal/loader.pyx",  # libraries of NVIDIA's packages
         "cuda/core/emulation/library.py",
         "cpp/preload/preload.cpp",  # the emulated driver
         "cuda/core/extension/nvtx.py",  # a library that a profiler names

@@ -9,7 +9,6 @@ import errno
 import os
 import re
 import stat
-import tempfile
 import time
 from dataclasses import dataclass
 
@@ -198,6 +197,8 @@ class EntryFiles:
             return
 
     def _write_once(self, path, content):
+        import tempfile  # takes 4 ms, and a hit does not need it
+
         _make_folder(self.temporary, 0o700)
         number, temporary = tempfile.mkstemp(prefix="entry-", dir=self.temporary)
         try:

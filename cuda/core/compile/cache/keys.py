@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import marshal
 import os
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from cuda.bindings import _low
 from cuda.core.compile.cache.fingerprints import driver_version as _driver_version
@@ -16,6 +16,7 @@ from cuda.core.compile.cache.fingerprints import nvrtc_version as _nvrtc_version
 from cuda.core.compile.cache.fingerprints import nvvm_fingerprint as _nvvm_fingerprint
 from cuda.core.compile.program_options import ProgramOptions
 
+TYPE_CHECKING = False  # the import of `typing` takes 3 ms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -122,12 +123,17 @@ def _compiler(code_type):
     try:
         match code_type:
             case "c++":
-                return f"NVRTC {_nvrtc_version()}"
+                return _nvrtc_text(_nvrtc_version())
             case "nvvm":
                 return f"NVVM {_nvvm_fingerprint()}"
         return " ".join(_linker_backend_and_version(linker_is_driver()))
     except Exception as error:  # compilation reports the library's problem
         return f"{code_type} unknown: {type(error).__name__}"
+
+
+@functools.cache
+def _nvrtc_text(version):
+    return f"NVRTC {version}"
 
 
 def _linker_backend_and_version(use_driver):

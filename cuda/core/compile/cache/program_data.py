@@ -6,7 +6,6 @@ declarations. A cache of a user has the data as a separate entry, and folders of
 have it as a separate file. In the one file of an entry, the footer has the sizes (`entry.py`).
 """
 
-import json
 import zlib
 
 MAGIC = b"halfwarp symbols 1"
@@ -33,12 +32,18 @@ def pack(image, names, declarations):
 
 def pack_names(names):
     """Return the names as JSON; empty for none."""
+    if not names:
+        return b""
+    import json  # takes 2 ms, and most programs have no names
+
     rows = [[_kind(key), _text(key), _text(name)] for key, name in names.items()]
-    return json.dumps(rows).encode() if rows else b""
+    return json.dumps(rows).encode()
 
 
 def names_of(table):
     """Return the names of `pack_names`; None for damaged ones."""
+    import json
+
     try:
         rows = json.loads(table)
         return {text if kind == "str" else _bytes(text): _bytes(name) for kind, text, name in rows}
