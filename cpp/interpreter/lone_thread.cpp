@@ -29,7 +29,6 @@ bool ends_with(const char* text, const char* suffix) noexcept {
   return length >= end && std::strcmp(text + length - end, suffix) == 0;
 }
 
-// Returns true for modules of CPython, NumPy and this package: no other ones could submit a
 // Returns true for modules of CPython, NumPy and this package, which submit no unknown function.
 bool is_known_extension(const char* name, const char* file) noexcept {
   return std::strstr(file, "/lib-dynload/") || begins_with(name, "cuda.bindings.") ||
@@ -73,6 +72,7 @@ bool prepare() noexcept {
 
 // Checks all modules. Runs no Python code, so that the dict does not change.
 [[gnu::noinline]] bool check_modules() noexcept {
+  if (PyThreadState_Get()->interp != PyInterpreterState_Main()) return false;
   may_be_shared = !modules && !prepare();
   Py_ssize_t position = 0;
   PyObject *name, *module;
