@@ -414,7 +414,7 @@ constexpr instruction_row table[] = {
      {3, 3},
      {1, 1},
      no_space,
-     words{q::sync, q::add, q::min, q::max, q::and_, q::or_, q::xor_},
+     words{q::sync, q::add, q::min, q::max, q::and_, q::or_, q::xor_, q::abs, q::NaN},
      since{70, 80}},
     {opcode::rem, {3, 3}, {1, 1}, no_space, words{}},
     {opcode::ret, {0, 0}, {0, 0}, no_space, words{q::uni}},

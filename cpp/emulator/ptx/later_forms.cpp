@@ -146,6 +146,7 @@ constexpr later_form later_forms[] = {
     {opcode::red, no_word, scalar_type::f16, {63, 70}},
     {opcode::red, no_word, scalar_type::f16x2, {62, 60}},
     {opcode::red, q::add, scalar_type::f64, {50, 60}},
+    {opcode::redux, no_word, scalar_type::f32, {86, 100}},
     {opcode::set, no_word, scalar_type::bf16, {78, 90}},
     {opcode::set, no_word, scalar_type::bf16x2, {78, 90}},
     {opcode::set, no_word, scalar_type::f16, {42, 53}},

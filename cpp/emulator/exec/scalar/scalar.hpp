@@ -34,6 +34,10 @@ void run_wide_atomic(warp& w, const instruction& instr);
 // elements outside of a tensor. The immediate is the width of d.
 void run_clear_outside(warp& w, const instruction& instr);
 
+// redux of f32: the smallest number, or the largest if the immediate is 1. Operands: d, a, -, -,
+// members. Without float_flag::nan, a NaN counts for nothing.
+void run_reduce_floats(warp& w, const instruction& instr);
+
 // cvt.pack: d, a, b, c. The immediate is the width of the result; the flags say if it is signed.
 void run_pack(warp& w, const instruction& instr);
 

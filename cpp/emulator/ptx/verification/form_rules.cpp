@@ -225,6 +225,17 @@ std::string arithmetic_problem(const module& m, const mnemonic& word) {
 }
 
 // Words of accesses, votes and barriers.
+std::string redux_problem(const module& m, const mnemonic& word) {
+  if (word.type() != f32) {
+    return word.has(q::abs) || word.has(q::NaN) ? "has .abs and .NaN for .f32 alone" : "";
+  }
+  if (!word.has(q::min) && !word.has(q::max)) return "has only .min and .max for .f32";
+  const bool is_specific = m.target.ends_with('a') || m.target.ends_with('f');
+  const bool is_known = is_specific && m.target_architecture() >= 100 &&
+                        m.target_architecture() < 110 && m.target_architecture() != 101;
+  return is_known ? "" : "has no type '.f32' on " + std::string{m.target};
+}
+
 std::string access_problem(const module& m, const mnemonic& word) {
   switch (word.opcode) {
     case opcode::ld:
@@ -253,9 +264,7 @@ std::string access_problem(const module& m, const mnemonic& word) {
       return needs_sync && !word.has(q::sync) ? "needs .sync from sm_70 on" : "";
     }
     case opcode::redux:
-      return word.type() == f32 && m.target_architecture() < 100
-                 ? "has no type '.f32' before sm_100"
-                 : "";
+      return redux_problem(m, word);
     case opcode::mbarrier:
       return word.type_count && word.type() != b64 ? "needs the type .b64" : "";
     case opcode::barrier:

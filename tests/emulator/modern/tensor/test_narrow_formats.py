@@ -187,3 +187,33 @@ def test_products_of_elements_outside_of_a_tensor(run_emulated, tmp_path):
     assert results[2] == expected
     assert results[3][1:4] == [0, 0, 0]
     assert results[3][0] != 0
+
+
+def test_reductions_of_floats_over_a_warp(run_emulated, tmp_path):
+    generator = np.random.default_rng(4)
+    values = generator.normal(0, 5, 32).astype(np.float32)
+    values[[3, 9]] = np.nan
+    words = values.view(np.uint32)[:, None].copy()
+    zeros = np.array([0, 0x80000000] * 16)[:, None]
+    nans = np.full((32, 1), 0xFFC00001)
+    masked = "setp.lt.u32 p, t, 8; @p redux.sync.min.f32 o0, i0, 0xff; @!p mov.b32 o0, i0;"
+    cases = [
+        (f"redux.sync.{form}.f32 o0, i0, -1;", data, 1, "")
+        for form, data in (
+            ("min", words),
+            ("max", words),
+            ("max.abs", words),
+            ("min.NaN", words),
+            ("min", zeros),
+            ("max", zeros),
+            ("min", nans),
+        )
+    ]
+    results = run(run_emulated, tmp_path, [*cases, (masked, words, 1, "")])
+    numbers = values[~np.isnan(values)]
+    expected = [numbers.min(), numbers.max(), np.abs(numbers).max()]
+    bits = [*np.array(expected, np.float32).view(np.uint32), 0x7FFFFFFF, 0x80000000, 0, 0x7FFFFFFF]
+    for result, each in zip(results[:-1], bits, strict=True):
+        assert result == [each] * 32
+    part = np.nanmin(values[:8]).astype(np.float32).view(np.uint32)
+    assert results[-1] == [part] * 8 + words[8:, 0].tolist()

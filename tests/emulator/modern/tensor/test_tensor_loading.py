@@ -29,6 +29,8 @@ WORDS = {
     "ONE": "mbarrier::arrive::one",
 }
 ACCEPTED = """
+8.6 scaled redux.sync.min.f32 %f1, %f2, %r1;
+8.6 scaled redux.sync.max.abs.NaN.f32 %f1, %f2, -1;
 8.6 family tcgen05.mma.cta_group::1.kind::f16.ashift [%r1], [%r3], %rd2, %r2, %p1;
 8.6 matrix stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [s], {%r1};
 8.6 family tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s], 32;
@@ -83,6 +85,8 @@ ACCEPTED = """
 8.7 sm_103a cvt.rs.satfinite.e2m1x4.f32 %h1, {%f1, %f2, %f3, %f4}, %r2;
 """
 REFUSED = """
+redux.sync.add.f32 %f1, %f2, %r1;
+redux.sync.max.abs.s32 %r1, %r2, %r3;
 fma.rn.oob.f32 %f1, %f2, %f3, %f1;
 fma.rn.oob.ftz.f16 %h1, %h2, %h3, %h1;
 tcgen05.ld.sync.aligned.32x32b.x1.b32 %r1, [%r2];

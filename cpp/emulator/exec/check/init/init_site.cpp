@@ -147,6 +147,7 @@ constexpr handler without_rule[] = {
     &run_pack,
     &run_stochastic,
     &run_clear_outside,
+    &run_reduce_floats,
     &run_copy_arrive,
     &run_video,
     &run_mapa,

@@ -2,6 +2,7 @@
 // Decodes barriers and instructions that the lanes of a warp execute together.
 #include "emulator/exec/decode/opcodes.hpp"
 #include "emulator/exec/handler_table.hpp"
+#include "emulator/exec/scalar/scalar.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -149,8 +150,16 @@ void decode_redux(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   qualifier operation = first_qualifier(m, {qualifier::add, qualifier::min, qualifier::max,
                                             qualifier::and_, qualifier::or_, qualifier::xor_});
-  if (m.type(0) == scalar_type::f32) throw unsupported{"redux of f32"};
   operand_slot a = d.value(d.operand(1), 32), result = d.result(d.operand(0), 32);
+  if (m.type(0) == scalar_type::f32) {
+    const operand_slot members = d.value(d.operand(2), 32);
+    instruction& floats = d.emit(&run_reduce_floats, flow::collective);
+    floats.operand = {result, a, 0, 0, members};
+    floats.immediate = operation == qualifier::max;
+    floats.flags = float_flags(m);
+    if (m.has(qualifier::abs)) floats.flags |= float_flag::xorsign_abs;
+    return;
+  }
   instruction& instr = emit_collective(d,
                                        "redux." + std::string(ptx::spelling(operation)) + "." +
                                            std::string(ptx::spelling(m.type(0))),
