@@ -27,6 +27,7 @@ class FilePlace:
     terms: dict
     lines: set  # (path, line)
     arcs: set  # (path, line, line)
+    is_selected: bool = False  # the optimizer may execute it without its condition
 
 
 class Compiles:
@@ -88,15 +89,17 @@ class Compiles:
             return
         marked = _compile(program, DECLARATION + (text or program["text"]), headers, options)
         if marked is None or _contracts(marked) or _contracts(original):
-            plain = _compile(program, program["text"], {}, options)
+            has_lines = ".loc" in original  # NVRTC adds them while programs are observed
+            plain = original if has_lines else _compile(program, program["text"], {}, options)
             if plain is not None and (marked is None or not rounds_alike(marked, plain)):
                 marked = self._without_marks(program, plain)
-        if marked is not None:
+        if marked is not None and marked != original:
             self.emulator.halfwarp_emulator_substitute_ptx(_bytes(original), _bytes(marked))
 
     def _without_marks(self, program, ptx):
         """Return PTX without marks, and note that the line table supplies its lines."""
-        self.plain[hash(ptx)] = program["name"], self._places.get(program["text"], {})
+        places = self._places.get(program["text"], {})
+        self.plain[hash(ptx.rstrip("\0\n"))] = program["name"], places
         reason = "the text with marks does not compile, or rounds differently"
         note = f"program {program['name']}: its coverage is from the line table, since {reason}"
         self.notes[note] = None
@@ -154,7 +157,7 @@ def _file_place(place, first, origins):
             if path == other:
                 arcs.add((path, line, end_line if end > 0 else -end_line))
     terms = {first + index: sign for index, sign in place.terms.items()}
-    return FilePlace(terms, lines, arcs)
+    return FilePlace(terms, lines, arcs, place.is_selected)
 
 
 def _find_header(name, passed, folders):

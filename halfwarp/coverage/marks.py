@@ -51,6 +51,7 @@ class Place:
     terms: dict  # index of a mark -> 1 or -1
     lines: set = field(default_factory=set)
     arcs: set = field(default_factory=set)  # (line, line); negative: a function or inner statement
+    is_selected: bool = False  # the optimizer may execute it without its condition
 
 
 @dataclass(slots=True)
@@ -121,7 +122,10 @@ class MarkedText:
         self._edits.append((condition[0], self.count, "TEST(("))
         self._edits.append((condition[1], None, ") ? true : false)"))
         self.count += 2
-        return self.add_place({self.count - 2: 1}), self.add_place({self.count - 1: 1})
+        places = self.add_place({self.count - 2: 1}), self.add_place({self.count - 1: 1})
+        for each in places:
+            each.is_selected = True
+        return places
 
     def replace(self, place, *outcomes):
         """Derive the count of the mark of a place from other places, instead of counting it."""

@@ -46,6 +46,7 @@ class Recorder:
         lines, arcs = defaultdict(set), defaultdict(set)
         for kernel in self.session.read():
             self._add_kernel(kernel, lines, arcs)
+        self._complete_places(lines, arcs)
         self._add_places(lines, arcs)
         self._write(lines, arcs)
 
@@ -53,7 +54,7 @@ class Recorder:
     def _add_kernel(self, kernel, lines, arcs):
         """Add what a kernel without marks executed since the last flush."""
         has_lines = False
-        self._program = self.compiles.plain.get(hash(kernel.ptx), ("", {}))
+        self._program = self.compiles.plain.get(hash(kernel.ptx.rstrip("\0\n")), ("", {}))
         for function in kernel.functions:
             key = hash(kernel.ptx), kernel.name, function.name
             for index, instruction in enumerate(function.instructions):
@@ -74,6 +75,20 @@ class Recorder:
         self._seen[key] = count
         return True
 
+    def _complete_places(self, lines, arcs):
+        """Add lines without code of their own, such as the head of an unrolled loop.
+
+        The lines of a place execute together, so one of them is enough. Code of a selected value
+        says nothing about its condition.
+        """
+        places = self.compiles.places if lines else ()
+        for place in places:
+            for path, line in place.lines if place.is_selected else ():
+                lines[path].discard(line)
+        for place in places:
+            if any(line in lines.get(path, ()) for path, line in place.lines):
+                _add_place(place, lines, arcs)
+
     def _add_places(self, lines, arcs):
         """Add the places whose marks have executed since the last flush."""
         totals = self._read_marks()
@@ -85,10 +100,7 @@ class Recorder:
         self._totals = totals
         for place in self.compiles.places:
             if sum(counts[number] * sign for number, sign in place.terms.items()) > 0:
-                for path, line in place.lines:
-                    lines[path].add(line)
-                for path, start, end in place.arcs:
-                    arcs[path].add((start, end))
+                _add_place(place, lines, arcs)
 
     def _add_line(self, key, instruction, lines):
         if self._has_executed(key, instruction.executions):
@@ -162,6 +174,13 @@ class Recorder:
         self.collector.flush_data = self._flush
         self.compiles.close()
         self.session.close()
+
+
+def _add_place(place, lines, arcs):
+    for path, line in place.lines:
+        lines[path].add(line)
+    for path, start, end in place.arcs:
+        arcs[path].add((start, end))
 
 
 def _folders_of(source):

@@ -114,17 +114,12 @@ bool has_lines(std::string_view option) {
          });
 }
 
-bool is_link_time(std::string_view option) {
-  return option.starts_with("-dlto") || option.starts_with("--dlink-time-opt");
-}
-
-// A profile names lines, and so does the coverage of LTO-IR, which has no marks. Line information
-// does not change the code.
+// A profile names lines, and so does the coverage of code without marks. Line information does not
+// change the code.
 bool needs_lines(std::span<const char* const> options) {
   const bool is_profiled = !lifecycle::chosen_options().profile.empty() ||
                            the_profile_log().detail() == exec::profile_detail::accesses;
-  const bool is_covered = is_observing() && std::ranges::any_of(options, is_link_time);
-  return (is_profiled || is_covered) && std::ranges::none_of(options, has_lines);
+  return (is_profiled || is_observing()) && std::ranges::none_of(options, has_lines);
 }
 
 int compile_with_lines(const functions& real, program target,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "emulator/image/elf/elf.hpp"
+#include "emulator/image/original.hpp"
 
 namespace halfwarp::emulator::image {
 namespace {
@@ -97,8 +98,22 @@ cubin_registry& ptx_substitutes() {
   return *registry;
 }
 
+namespace {
+
+cubin_registry& originals() {
+  static auto* const registry = new cubin_registry;  // never destroyed: used until process exit
+  return *registry;
+}
+
+}  // namespace
+
 void substitute_ptx(std::string_view text, std::string substitute) {
+  originals().add(without_end(substitute), std::string{text});
   ptx_substitutes().add(without_end(text), std::move(substitute));
+}
+
+std::shared_ptr<const std::string> original_ptx(std::string_view substitute) {
+  return originals().size() == 0 ? nullptr : originals().find(without_end(substitute));
 }
 
 std::string executed_ptx(std::string text) {

@@ -10,6 +10,7 @@
 #include "emulator/driver/driver.hpp"
 #include "emulator/driver/findings/profile_log.hpp"
 #include "emulator/exec/code.hpp"
+#include "emulator/module/unmarked.hpp"
 #include "emulator/stream/conditional.hpp"
 #include "emulator/stream/context.hpp"
 #include "emulator/stream/schedule/interruption.hpp"
@@ -119,7 +120,13 @@ failure kernel_launch::execute(stream& target) {
   }
   auto request = request_;  // a copy: executable graphs may run this operation concurrently
   request.parameters = parameters_.bytes();
-  auto result = exec::run(d.memory, request, options_for(d, target));
+  const auto options = options_for(d, target);
+  std::shared_ptr<const exec::kernel> unmarked;
+  if (options.profile == exec::profile_detail::accesses) {
+    unmarked = unmarked_kernel(*request.entry, code_);
+    if (unmarked) request.entry = unmarked.get();
+  }
+  auto result = exec::run(d.memory, request, options);
   d.instructions.fetch_add(result.instructions, std::memory_order_relaxed);
   if (!result.accesses.empty()) add_accesses(d, target, result.accesses);
   if (result.writes) {
