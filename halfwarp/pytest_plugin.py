@@ -82,12 +82,47 @@ def _measure_kernels():
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Name the kernels whose coverage is unknown."""
+    """Name the kernels whose coverage is unknown, and the suppressions of no report."""
     import sys
 
     kernels = sys.modules.get("halfwarp.coverage")
-    for note in kernels.notes() if kernels else []:
+    notes = list(kernels.notes()) if kernels else []
+    notes += [f"{rule}: no report matched this suppression" for rule in _unused_suppressions()]
+    for note in notes:
         terminalreporter.write_line(f"cuda: {note}", yellow=True)
+
+
+_unused_in_workers = []  # the lists of the workers of pytest-xdist that ran CUDA code
+
+
+def _unused_suppressions():
+    """Return the suppressions that matched no report in this process or a worker."""
+    lists = [*_unused_in_workers]
+    if (own := _own_unused_suppressions()) is not None:
+        lists.append(own)
+    return [rule for rule in lists[0] if all(rule in each for each in lists)] if lists else []
+
+
+def _own_unused_suppressions():
+    """Return the suppressions that matched no report, or None if the process used no driver."""
+    if _emulation() is None:
+        return None
+    from cuda.core.emulation import library
+
+    return library.record("unused_suppressions")
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["cuda_unused_suppressions"] = _own_unused_suppressions()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    output = getattr(node, "workeroutput", None)  # None: the worker crashed
+    unused = output.get("cuda_unused_suppressions") if output else []
+    if unused is not None:
+        _unused_in_workers.append(unused)
 
 
 def _emulation():

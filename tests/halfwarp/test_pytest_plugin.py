@@ -165,6 +165,22 @@ def test_leaks(cuda_no_leaks, stream, code):
     assert "2 passed, 1 error" in output
 
 
+@pytest.mark.parametrize("arguments", [(), ("-x",), ("-n", "2")])
+def test_unused_suppressions_are_named_once(run_pytest, tmp_path, arguments):
+    if arguments[:1] == ("-n",):
+        pytest.importorskip("xdist")
+    rules = tmp_path / "known"
+    rules.write_text("# known\nrace k * reason\n")
+    output = run_pytest(
+        CALLS + "def test_a(): pass\ndef test_b(): pass",
+        "--cuda-emulate", *arguments,
+        variables={"HALFWARP_EMULATOR_SUPPRESS": str(rules)},
+    )  # fmt: skip
+    unused = f"{rules}:2: race k * reason: no report matched this suppression"
+    assert output.count("no report matched") == 1
+    assert f"cuda: {unused}" in output
+
+
 def test_cuda_inject_makes_a_call_fail(run_pytest):
     output = run_pytest(
         CALLS

@@ -175,6 +175,10 @@ size_t halfwarp_emulator_faults(char* text, size_t size) {
   return copy_record(faults_record, text, size);
 }
 
+size_t halfwarp_emulator_unused_suppressions(char* text, size_t size) {
+  return copy_record(unused_rules_record, text, size);
+}
+
 size_t halfwarp_emulator_origins(uint64_t address, uint64_t bytes, char* text, size_t size) {
   if (!is_running()) return copy_text("[]", text, size);
   const driver& d = the_driver();

@@ -36,6 +36,10 @@ size_t halfwarp_emulator_last_fault(char* text, size_t size);
 /* Writes a JSON array of the faults since the last repair or reset, at most 100. */
 size_t halfwarp_emulator_faults(char* text, size_t size);
 
+/* Writes a JSON array of the suppressions that matched no report, with their places. The process
+   does not tell them again when it ends. */
+size_t halfwarp_emulator_unused_suppressions(char* text, size_t size);
+
 /* Writes a JSON array of the writers of a range of device memory, with option check=race. */
 size_t halfwarp_emulator_origins(uint64_t address, uint64_t bytes, char* text, size_t size);
 

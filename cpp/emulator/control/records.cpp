@@ -105,4 +105,12 @@ std::string faults_record(const driver& d) {
   return text.empty() ? "[]" : text + "]";
 }
 
+std::string unused_rules_record(driver& d) {
+  d.tells_unused_rules = false;
+  json_writer json;
+  json.open_array();
+  for (const std::string& rule : d.faults.unused_rules()) json.value(rule);
+  return json.close().text();
+}
+
 }  // namespace halfwarp::emulator

@@ -14,5 +14,6 @@ std::string stats_record(const driver& d);
 std::string leaks_record(const driver& d);
 std::string fault_record(const driver& d);   // the last fault
 std::string faults_record(const driver& d);  // all recorded faults
+std::string unused_rules_record(driver& d);  // which the end of the process then omits
 
 }  // namespace halfwarp::emulator

@@ -77,6 +77,7 @@ struct driver {
   callback_thread callbacks;                                // destructors of user objects
   std::uint64_t grids = 0;                                  // number of launches, for %gridid
   CUprocessState process_state = CU_PROCESS_STATE_RUNNING;  // of checkpoints
+  bool tells_unused_rules = true;  // of known findings, at the end of the process
 };
 
 // Returns the driver. Call only after lifecycle::initialize succeeded; the gate ensures this.

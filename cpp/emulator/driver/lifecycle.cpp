@@ -65,6 +65,12 @@ void write_profile(driver& d) {
   }
 }
 
+void tell_unused_rules(const driver& d) {
+  for (const std::string& rule : d.faults.unused_rules()) {
+    write_line("emulator: " + rule + ": no report matched this suppression\n");
+  }
+}
+
 // Drops queued work at exit, since waiting for it might never end.
 void at_exit() {
   const auto before = lifecycle::obstacles.fetch_or(lifecycle::obstacle::ended);
@@ -78,6 +84,7 @@ void at_exit() {
   if (!d.settings.profile.empty()) write_profile(d);
   for (const std::string& line : d.forms.lines()) d.report.note("fidelity", line);
   if (d.settings.checks_for(check::leak)) report_leaks(d);
+  if (d.tells_unused_rules) tell_unused_rules(d);
 }
 
 // Starts a process, which runs the program's fork handlers as a GPU driver's helper would.
@@ -128,7 +135,8 @@ namespace {
 // The option was accepted when it was set, so the file has been read once.
 suppressions known_findings(const options& chosen) {
   if (chosen.suppress.empty()) return {};
-  return suppressions::read(chosen.suppress).value_or(suppressions{});
+  std::string problem;
+  return suppressions::read(chosen.suppress, problem).value_or(suppressions{});
 }
 
 }  // namespace
@@ -139,7 +147,7 @@ driver::driver(const options& chosen, std::span<const int> visible)
               chosen.checks_for(check::init), chosen.checks_for(check::neighbor)}},
       report{chosen.report},
       faults{report, known_findings(chosen), chosen.is_strict},
-      streams{chosen.mode, chosen.seed, lock, faults, rules} {
+      streams{chosen, lock, faults, rules} {
   for (const int number : visible) {
     const auto [major, minor] = chosen.capability_of(number);
     const auto* kind = find_architecture(major, minor);

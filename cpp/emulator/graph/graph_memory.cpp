@@ -24,6 +24,10 @@ class activation final : public operation {
     the_driver().memory.activate(memory_->base(), is_internal_, target.number());
     return {};
   }
+  std::string title() const override { return "an allocation node"; }
+  std::vector<byte_range> ranges() const override {
+    return {{memory_->base(), memory_->bytes(), byte_use::allocate}};
+  }
 
  private:
   std::shared_ptr<graph_memory> memory_;
@@ -40,6 +44,10 @@ class deactivation final : public operation {
   }
   void drop() noexcept override { the_driver().memory.deactivate(memory_->base(), {}); }
   bool releases_memory() const noexcept override { return true; }
+  std::string title() const override { return "a free of graph memory"; }
+  std::vector<byte_range> ranges() const override {
+    return {{memory_->base(), memory_->bytes(), byte_use::release}};
+  }
 
  private:
   std::shared_ptr<graph_memory> memory_;
@@ -84,6 +92,7 @@ graph_memory::graph_memory(driver& d, const memory::allocation& reserved,
 }
 
 graph_memory::~graph_memory() {
+  if (auto* const hazards = driver_.streams.hazards()) hazards->forget(base_);
   driver_.graph_memories.erase(base_);
   driver_.memory.unreserve(base_);
 }

@@ -34,6 +34,7 @@ exec::run_options options_for(driver& d, stream& target) {
   exec::run_options options;
   options.threads = d.settings.threads;
   options.seed = d.settings.seed;
+  options.is_shuffled = options.seed && d.streams.take_choice();
   options.step_limit = d.settings.step_limit;
   options.stack_bytes = static_cast<std::uint32_t>(
       std::min<std::size_t>(owner.root().stack_bytes, exec::max_frame_bytes));
@@ -91,9 +92,19 @@ void kernel_launch::describe(CUgraphNodeParams& params) const {
   p.kernelParams = pointers_.data();
 }
 
-std::string kernel_launch::title() const {
-  return "kernel '" + report::demangled(request_.entry->name()) + "'";
+namespace {
+
+std::string title_of(const std::string& kernel) {
+  return "kernel '" + report::demangled(kernel) + "'";
 }
+
+std::string title_of(const report::launch_writes& writes) {
+  return writes.kernel.empty() ? "a copy or memset by a kernel" : title_of(writes.kernel);
+}
+
+}  // namespace
+
+std::string kernel_launch::title() const { return title_of(request_.entry->name()); }
 
 namespace {
 
@@ -129,20 +140,14 @@ failure kernel_launch::execute(stream& target) {
   auto result = exec::run(d.memory, request, options);
   d.instructions.fetch_add(result.instructions, std::memory_order_relaxed);
   if (!result.accesses.empty()) add_accesses(d, target, result.accesses);
-  if (result.writes) {
-    const auto& [grid, block] = std::tie(request.grid, request.block);
-    d.writes.add({title(),
-                  site_,
-                  {grid.x, grid.y, grid.z},
-                  {block.x, block.y, block.z},
-                  0,
-                  0,
-                  std::move(result.writes),
-                  d.memory.next_sequence()});
+  for (const auto& writes : result.writes) {
+    d.writes.add({title_of(*writes), site_, writes, d.memory.next_sequence()});
   }
-  for (const report::fault& finding : result.findings) d.faults.record(finding);
+  bool is_failed = false;
+  for (const report::fault& finding : result.findings) is_failed |= d.faults.record(finding);
   for (const exec::launch_profile& profile : result.profiles) the_profile_log().add(profile);
   if (!result.forms.empty()) d.forms.add(short_name(request_.entry->name()), result.forms);
+  if (!result.fault && is_failed) return {CUDA_ERROR_LAUNCH_FAILED, true, {}};
   if (!result.fault) return {};
   const auto kind = result.fault->kind;
   return {report::code(kind), report::is_sticky(kind), std::move(result.fault)};

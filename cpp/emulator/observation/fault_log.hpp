@@ -18,25 +18,26 @@ namespace halfwarp::emulator {
 // Thread-safe.
 class fault_log {
  public:
-  // If `is_strict`, a finding fails the operation that is running.
+  // If `is_strict`, a finding fails its operation.
   fault_log(report_stream& reports, suppressions known, bool is_strict)
       : reports_{reports}, known_{std::move(known)}, is_strict_{is_strict} {}
 
-  // Reports a fault immediately and stores it, unless it is a known finding.
-  void record(const report::fault& fault) {
+  // Reports a fault immediately and stores it, unless it is a known finding. Returns whether it is
+  // a finding that fails its operation.
+  bool record(const report::fault& fault) {
     const bool is_finding = report::is_finding(fault.kind);
-    if (is_finding && is_known(fault)) return;
+    if (is_finding && is_known(fault)) return false;
     reports_.fault(fault);
     const std::lock_guard lock{mutex_};
-    has_failure_ |= is_finding && is_strict_;
     last_ = fault;
     ++count_;
     if (faults_.size() < capacity) faults_.push_back(fault);
+    return is_finding && is_strict_;
   }
-  // Returns whether a finding since the last call fails its operation.
-  bool take_failure() {
+  // Returns the rules of known findings that covered none, with their places.
+  std::vector<std::string> unused_rules() const {
     const std::lock_guard lock{mutex_};
-    return std::exchange(has_failure_, false);
+    return known_.unused();
   }
   std::optional<report::fault> last() const {
     const std::lock_guard lock{mutex_};
@@ -59,15 +60,15 @@ class fault_log {
   }
 
  private:
-  bool is_known(const report::fault& fault) const {
+  bool is_known(const report::fault& fault) {
+    const std::lock_guard lock{mutex_};
     return known_.cover(std::string{report::name(fault.kind)}, report::demangled(fault.kernel),
                         fault.source_file, fault.source_line);
   }
 
   report_stream& reports_;
-  const suppressions known_;
+  suppressions known_;
   const bool is_strict_;
-  bool has_failure_ = false;
   mutable std::mutex mutex_;
   std::optional<report::fault> last_;
   std::vector<report::fault> faults_;

@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include <cctype>
+#include <cstring>
 #include <set>
 #include <utility>
 
@@ -29,6 +31,20 @@ std::string key_of(const report::fault& f) {
   return f.kind == report::fault_kind::hazard ? key + " " + f.detail : key;
 }
 
+// Escapes a path as a reference to a resource needs it.
+std::string escaped(const std::string& path) {
+  constexpr char digits[] = "0123456789ABCDEF";
+  std::string text;
+  for (const unsigned char each : path) {
+    if (std::isalnum(each) || std::strchr("/-._~", each)) {
+      text += static_cast<char>(each);
+    } else {
+      text.append({'%', digits[each >> 4], digits[each & 15]});
+    }
+  }
+  return text;
+}
+
 // Writes a place in a file of the program. Other places are left out.
 void write_place(json_writer& json, const std::string& file, std::uint64_t line,
                  std::string_view role) {
@@ -36,9 +52,9 @@ void write_place(json_writer& json, const std::string& file, std::uint64_t line,
   char folder[PATH_MAX] = "";
   const std::string root = std::string{getcwd(folder, sizeof(folder)) ? folder : ""} + "/";
   const bool is_below = file[0] != '/' || file.starts_with(root);
-  const std::string inside = file[0] == '/' && is_below ? file.substr(root.size()) : file;
+  const std::string inside = escaped(file[0] == '/' && is_below ? file.substr(root.size()) : file);
   json.open_object().key("physicalLocation").open_object().key("artifactLocation").open_object();
-  json.member("uri", is_below ? inside : "file://" + file);
+  json.member("uri", is_below ? inside : "file://" + inside);
   if (is_below) json.member("uriBaseId", "SRCROOT");
   json.close().key("region").open_object().member("startLine", line).close().close();
   json.key("message").open_object().member("text", role).close().close();

@@ -60,11 +60,12 @@ std::string write_log::origins(const memory::address_space& space, memory::addre
         .member("offset", at - first)
         .member("operation", writer->title)
         .member("created_at", writer->site);
-    const auto place = by ? writer->writes->places[by->place] : report::earlier_access{};
+    const bool has_place = by && !writer->writes->places.empty();
+    const auto place = has_place ? writer->writes->places[by->place] : report::earlier_access{};
     const auto next = by && by->is_run ? static_cast<std::uint32_t>((at - by->first) / word) : 0;
     const std::array<std::uint32_t, 3> none{1, 1, 1};
-    write_index(json, "block_index", by ? by->block : 0, by ? writer->grid : none);
-    write_index(json, "thread", by ? by->thread + next : 0, by ? writer->block : none);
+    write_index(json, "block_index", by ? by->block : 0, by ? writer->writes->grid : none);
+    write_index(json, "thread", by ? by->thread + next : 0, by ? writer->writes->block : none);
     json.member("ptx_line", place.ptx_line)
         .member("source_file", place.source_file)
         .member("source_line", place.source_line)

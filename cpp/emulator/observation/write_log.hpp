@@ -19,11 +19,10 @@ class write_log {
  public:
   struct operation {
     std::string title, site;
-    std::array<std::uint32_t, 3> grid{}, block{};  // of a kernel
-    memory::address first = 0;                     // of another operation
-    std::uint64_t bytes = 0;
-    std::shared_ptr<const report::launch_writes> writes;  // null: not a kernel
+    std::shared_ptr<const report::launch_writes> writes;  // null: not of a kernel
     std::uint64_t sequence = 0;                           // of the next allocation
+    memory::address first = 0;                            // of another operation
+    std::uint64_t bytes = 0;
   };
 
   void add(operation added);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last writer of each word of global memory that a launch wrote.
+// The last writer of each word of global memory that a grid wrote.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "emulator/report/fault.hpp"
@@ -26,6 +28,8 @@ struct launch_writes {
       return continues;
     }
   };
+  std::string kernel;  // the name in the PTX; empty: a copy or memset by a kernel
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::vector<entry> entries;          // in ascending order of addresses
   std::vector<earlier_access> places;  // without block and thread
 };

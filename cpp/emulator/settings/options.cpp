@@ -153,11 +153,18 @@ std::string show_capabilities(const std::vector<std::pair<int, int>>& all) {
   return text;
 }
 
+std::string problem_of_rules(std::string_view path) {
+  std::string problem;
+  suppressions::read(std::string{path}, problem);
+  return problem;
+}
+
 struct entry {
   std::string_view name;
   bool (*read)(options&, std::string_view);
   std::string (*show)(const options&);
   std::string_view accepted;
+  std::string (*problem_of)(std::string_view) = nullptr;  // a reason for a value
 };
 
 constexpr std::uint64_t smallest_memory = 16 << 20, largest_memory = std::uint64_t{60} << 30;
@@ -186,6 +193,14 @@ const entry entries[] = {
      "eager, async, adversarial or null"},
     {"seed", [](options& o, std::string_view t) { return assign(o.seed, read_number(t)); },
      [](const options& o) { return std::to_string(o.seed); }, "a number of 0 or more"},
+    {"schedule",
+     [](options& o, std::string_view t) {
+       return assign(o.schedule, t == "all" ? std::optional{UINT64_MAX} : read_number(t));
+     },
+     [](const options& o) {
+       return o.schedule == UINT64_MAX ? std::string{"all"} : std::to_string(o.schedule);
+     },
+     "a number of 0 or more; all"},
     {"threads",
      [](options& o, std::string_view t) {
        return assign_within(o.threads, read_number(t), 1, 256);
@@ -233,12 +248,12 @@ const entry entries[] = {
      [](const options& o) { return o.report; }, "stderr or the path of a file"},
     {"suppress",
      [](options& o, std::string_view t) {
-       if (!t.empty() && !suppressions::read(std::string{t})) return false;
+       if (!t.empty() && !problem_of_rules(t).empty()) return false;
        o.suppress = t;
        return true;
      },
      [](const options& o) { return o.suppress; },
-     "the path of a file of rules 'kind kernel-glob file-glob[:line] reason'"},
+     "the path of a file of rules 'kind kernel-glob file-glob[:line] reason'", problem_of_rules},
     {"strict",
      [](options& o, std::string_view t) { return assign(o.is_strict, find_named(booleans, t)); },
      [](const options& o) { return std::string{o.is_strict ? "1" : "0"}; }, "0 or 1"},
@@ -281,8 +296,10 @@ std::string set_option(options& target, std::string_view name, std::string_view 
     return "the emulator has no option '" + std::string{name} + "'; its options are " + all_names();
   }
   if (match->read(target, value)) return {};
-  return "emulator option '" + std::string{name} + "': '" + std::string{value} +
-         "' is not accepted; it takes " + std::string{match->accepted};
+  const std::string refusal = "emulator option '" + std::string{name} + "': '" +
+                              std::string{value} + "' is not accepted; it takes " +
+                              std::string{match->accepted};
+  return match->problem_of ? refusal + " (" + match->problem_of(value) + ")" : refusal;
 }
 
 std::string read_environment(options& target) {

@@ -32,8 +32,7 @@ void exchange::note_writes() const {
       states->mark(range.first, range.bytes, memory::written);
     }
     if (d.settings.checks_for(check::race)) {
-      d.writes.add(
-          {title_, {}, {}, {}, range.first, range.bytes, nullptr, d.memory.next_sequence()});
+      d.writes.add({title_, {}, nullptr, d.memory.next_sequence(), range.first, range.bytes});
     }
   }
 }

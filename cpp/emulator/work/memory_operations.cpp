@@ -116,8 +116,8 @@ bool is_padding(const std::vector<memory::written_bytes::run>& runs, std::uint64
   return true;
 }
 
-// Reports a copy to the host of bytes that nobody wrote.
-void report_unwritten(const memory_area& from, std::uint64_t offset,
+// Reports a copy to the host of bytes that nobody wrote. Returns whether this fails the copy.
+bool report_unwritten(const memory_area& from, std::uint64_t offset,
                       const std::vector<memory::written_bytes::run>& runs, const stream& target) {
   report::fault f;
   std::uint64_t unwritten = 0;
@@ -133,20 +133,21 @@ void report_unwritten(const memory_area& from, std::uint64_t offset,
              std::to_string(offset + runs[0].offset) + " on";
   f.hint = "copy the bytes that were written, or fill the memory first";
   f.seed = the_driver().settings.seed;
-  the_driver().faults.record(f);
+  return the_driver().faults.record(f);
 }
 
 constexpr std::size_t max_runs = 4096;
 
-void copy_states(const memory_area& to, const memory_area& from, const stream& target) {
+// Returns whether a finding fails the copy.
+bool copy_states(const memory_area& to, const memory_area& from, const stream& target) {
   const memory::written_bytes* const states = the_driver().memory.states();
-  if (!states) return;
+  if (!states) return false;
   const auto is_tracked = [&](const memory_area& area) {
     return !area.is_pageable && !area.array && states->contains(area.first);
   };
   const bool is_to_host =
       !to.array && (to.is_pageable || the_driver().memory.device_of(to.first) < 0);
-  bool is_reported = false;
+  bool is_reported = false, is_failed = false;
   for (std::uint64_t slice = 0; slice < to.slices; ++slice) {
     for (std::uint64_t y = 0; y < to.rows; ++y) {
       const std::uint64_t source = slice * from.slice_pitch + y * from.pitch;
@@ -160,10 +161,11 @@ void copy_states(const memory_area& to, const memory_area& from, const stream& t
       } else if (is_to_host && is_tracked(from) && !is_reported) {
         const auto runs = states->unwritten_runs(from.first + source, to.row_bytes, max_runs);
         is_reported = !is_padding(runs, to.row_bytes);
-        if (is_reported) report_unwritten(from, source, runs, target);
+        if (is_reported) is_failed = report_unwritten(from, source, runs, target);
       }
     }
   }
+  return is_failed;
 }
 
 }  // namespace
@@ -176,7 +178,7 @@ void note_write(const memory_area& to, const operation& by) {
   if (!d.settings.checks_for(check::race) || to.array || to.is_pageable) return;
   const std::uint64_t bytes =
       (to.slices - 1) * to.slice_pitch + (to.rows - 1) * to.pitch + to.row_bytes;
-  d.writes.add({by.title(), {}, {}, {}, to.first, bytes, nullptr, d.memory.next_sequence()});
+  d.writes.add({by.title(), {}, nullptr, d.memory.next_sequence(), to.first, bytes});
 }
 
 }  // namespace
@@ -189,8 +191,9 @@ failure copy_memory::execute(stream& target) {
     return area_failure("copy", from_, *problem, target, false);
   }
   copy_area(to_, from_);
-  copy_states(to_, from_, target);
+  const bool is_failed = copy_states(to_, from_, target);
   note_write(to_, *this);
+  if (is_failed) return {CUDA_ERROR_LAUNCH_FAILED, true, {}};
   return {};
 }
 

@@ -27,8 +27,8 @@ def enable(**options: _Option) -> None:
     Parameters
     ----------
     **options
-        ``devices``, ``cc``, ``memory``, ``mode``, ``seed``, ``threads``, ``check``, ``fail``,
-        ``trace``, ``step_limit``, ``nccl_limit``, ``report``, ``suppress``, ``strict``,
+        ``devices``, ``cc``, ``memory``, ``mode``, ``seed``, ``schedule``, ``threads``, ``check``,
+        ``fail``, ``trace``, ``step_limit``, ``nccl_limit``, ``report``, ``suppress``, ``strict``,
         ``destroyed``, ``fidelity``, ``profile``, ``fork_in_init``, ``multiprocessors``. The
         variables ``HALFWARP_EMULATOR_...`` supply omitted options; otherwise defaults apply. An
         option with several values accepts a set.

@@ -2,6 +2,7 @@
 """Run a program with several seeds in adversarial mode, and collect what the checks find."""
 
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -9,46 +10,94 @@ from pathlib import Path
 
 from cuda.core.emulation import library, sarif
 
+_MOST_CHOICES = 1 << 20
+
 
 def main(arguments):
     """Run ``explore N [--] PROGRAM [ARG]...``; return 1 if a run failed or reported a mistake."""
-    if len(arguments) < 2 or not arguments[0].isdigit():
+    program = arguments[2:] if arguments[1:2] == ["--"] else arguments[1:]
+    if not program or not arguments[0].isdecimal() or int(arguments[0]) == 0:
         print("usage: explore N [--] PROGRAM [ARG]...", file=sys.stderr)
         return 2
-    program = arguments[2:] if arguments[1] == "--" else arguments[1:]
-    first_seeds, failures = {}, {}
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(int(arguments[0])):
-            path = Path(folder, f"{seed}.jsonl")
-            status = subprocess.run(program, env=environment(seed, path), check=False).returncode
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            return explore(int(arguments[0]), Runs(program, folder))
+    except OSError as error:
+        print(f"explore: {program[0]}: {error.strerror}", file=sys.stderr)
+        return 127 if isinstance(error, FileNotFoundError) else 126
+
+
+def explore(seeds, runs):
+    first_seeds = {}  # by the key of a finding, or the status of a run without one
+    for seed in range(seeds):
+        for key in runs.outcome(seed):
+            first_seeds.setdefault(key, seed)
+    for key, seed in first_seeds.items():
+        choices = shortest_schedule(runs, seed, key)
+        text = runs.outcome(seed, choices).get(key) or runs.outcome(seed)[key]
+        print(f"{text}{schedule_text(choices)}  repeat: {runs.command(seed, choices)}\n")
+    failures = sum(isinstance(key, int) for key in first_seeds)
+    print(f"{seeds} seeds: {len(first_seeds) - failures} findings, {failures} other failures")
+    return int(bool(first_seeds))
+
+
+def shortest_schedule(runs, seed, key):
+    """Return how many choices of a seed a finding needs; None if it does not repeat."""
+    low, high = -1, 0  # with `low` choices the finding is absent
+    while key not in runs.outcome(seed, high):
+        low, high = high, max(1, 2 * high)
+        if high > _MOST_CHOICES:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        if key in runs.outcome(seed, middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def schedule_text(choices):
+    if choices is None:
+        return "  schedule: all choices of the seed\n"
+    number = f"{choices or 'no'} choice{'s' * (choices != 1)}"
+    return f"  schedule: {number} of the seed, then the default\n"
+
+
+class Runs:
+    """The runs of a program, each in a process of its own."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder, self.outcomes = program, folder, {}
+
+    def outcome(self, seed, choices=None):
+        """Return the text of each finding by its key, or of a failure by its status."""
+        if (seed, choices) not in self.outcomes:
+            path = Path(self.folder, f"{len(self.outcomes)}.jsonl")
+            environment = {**os.environ, **self.variables(seed, choices)}
+            environment[library.PREFIX + "REPORT"] = str(path)
+            status = subprocess.run(self.program, env=environment, check=False).returncode
             reports = sarif.read_reports(path) if path.exists() else []
+            texts = {}
             for report in reports:
-                first_seeds.setdefault(sarif.key_of(report), (seed, report["text"]))
+                texts.setdefault(sarif.key_of(report), report["text"])
             if status and not reports:
-                failures.setdefault(status, seed)
-    for seed, text in first_seeds.values():
-        print(f"{text}  repeat: {command(seed, program)}\n")
-    for status, seed in failures.items():
-        print(f"exit status {status} without a report\n  repeat: {command(seed, program)}\n")
-    print(f"{arguments[0]} seeds: {len(first_seeds)} findings, {len(failures)} other failures")
-    return int(bool(first_seeds or failures))
+                texts[status] = f"exit status {status} without a report\n"
+            self.outcomes[seed, choices] = texts
+        return self.outcomes[seed, choices]
 
+    def variables(self, seed, choices):
+        """Return the options of a run as environment variables."""
+        chosen = {"MODE": "adversarial", "SEED": str(seed)}
+        if choices is not None:
+            chosen["SCHEDULE"] = str(choices)
+        if library.PREFIX + "CHECK" not in os.environ:
+            chosen["CHECK"] = "memory,sync,race,init,hazard,barrier,neighbor"
+        options = {library.PREFIX + name: value for name, value in chosen.items()}
+        return {"HALFWARP_BACKEND": "emulator"} | options
 
-def options_for(seed):
-    """Return the options of a run as environment variables."""
-    chosen = {"MODE": "adversarial", "SEED": str(seed)}
-    if library.PREFIX + "CHECK" not in os.environ:
-        chosen["CHECK"] = "memory,sync,race,init,hazard,barrier,neighbor"
-    return {library.PREFIX + name: value for name, value in chosen.items()}
-
-
-def environment(seed, report):
-    """Return the environment of a run."""
-    chosen = options_for(seed) | {library.PREFIX + "REPORT": str(report)}
-    return {**os.environ, "HALFWARP_BACKEND": "emulator", **chosen}
-
-
-def command(seed, program):
-    """Return the command that repeats a run."""
-    variables = {"HALFWARP_BACKEND": "emulator"} | options_for(seed)
-    return " ".join([f"{name}={value}" for name, value in variables.items()] + program)
+    def command(self, seed, choices):
+        """Return the command that repeats a run."""
+        variables = self.variables(seed, choices).items()
+        assignments = [f"{name}={shlex.quote(value)}" for name, value in variables]
+        return " ".join([*assignments, shlex.join(self.program)])

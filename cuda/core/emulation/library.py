@@ -62,6 +62,7 @@ def load():
         "leaks",
         "last_fault",
         "faults",
+        "unused_suppressions",
         "device_table",
         "option_problem",
         "mark_counts",

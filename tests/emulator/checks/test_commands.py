@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -74,8 +75,55 @@ def test_explore_names_a_finding_once_and_the_command_that_repeats_it(tmp_path):
     done = emulate("explore", "3", "--", sys.executable, "racy.py", folder=tmp_path)
     assert done.returncode == 1
     assert done.stdout.count("race: write-write") == 1
-    assert "HALFWARP_EMULATOR_SEED=0" in done.stdout
+    assert "  schedule: no choices of the seed, then the default\n" in done.stdout
+    assert "HALFWARP_EMULATOR_SEED=0 HALFWARP_EMULATOR_SCHEDULE=0" in done.stdout
     assert done.stdout.endswith("3 seeds: 1 findings, 0 other failures\n")
+
+
+SWAPPED = """
+import sys
+from cuda.bindings import driver
+
+driver.cuInit(0)
+driver.cuCtxSetCurrent(driver.cuDevicePrimaryCtxRetain(0)[1])
+address = driver.cuMemAlloc(64)[1]
+streams = [driver.cuStreamCreate(1)[1] for _ in range(2)]
+for _ in range(4):
+    for number, stream in enumerate(streams):
+        driver.cuMemsetD8Async(address, number, 64, stream)
+    driver.cuCtxSynchronize()
+value = bytearray(1)
+driver.cuMemcpyDtoH(value, address, 1)
+sys.exit(value[0] == 0)
+"""
+
+
+def test_explore_finds_the_shortest_schedule_of_a_failure(tmp_path):
+    (tmp_path / "swapped.py").write_text(SWAPPED)
+    done = emulate("explore", "20", sys.executable, "swapped.py", folder=tmp_path, check="memory")
+    assert done.returncode == 1
+    assert done.stdout.endswith("20 seeds: 0 findings, 1 other failures\n")
+    (count,) = re.findall(r"  schedule: (\d+) choices of the seed, then the default\n", done.stdout)
+    assert 4 <= int(count) <= 12
+    (command,) = re.findall(r"  repeat: (.*)\n", done.stdout)
+    with_fewer = command.replace(f"SCHEDULE={count}", f"SCHEDULE={int(count) - 1}")
+    assert with_fewer != command
+    for each, status in ((command, 1), (with_fewer, 0)):
+        repeated = subprocess.run(each, shell=True, cwd=tmp_path, env=os.environ, timeout=60)
+        assert repeated.returncode == status
+
+
+@pytest.mark.parametrize("arguments", [(), ("3",), ("0", "true"), ("x", "true"), ("3", "--")])
+def test_explore_without_a_number_or_a_program_shows_its_usage(tmp_path, arguments):
+    done = emulate("explore", *arguments, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "usage: explore N [--] PROGRAM [ARG]...\n"
+
+
+def test_explore_of_a_missing_program_names_it(tmp_path):
+    done = emulate("explore", "2", "./missing", folder=tmp_path)
+    assert done.returncode == 127
+    assert done.stderr == "explore: ./missing: No such file or directory\n"
 
 
 def test_explore_of_a_correct_program_succeeds(tmp_path):
@@ -87,7 +135,7 @@ def test_explore_of_a_correct_program_succeeds(tmp_path):
 def test_explore_reports_a_failure_without_a_finding(tmp_path):
     done = emulate("explore", "2", sys.executable, "-c", "raise SystemExit(3)", folder=tmp_path)
     assert done.returncode == 1
-    assert done.stdout.startswith("exit status 3 without a report\n")
+    assert done.stdout.startswith("exit status 3 without a report\n  schedule: no choices")
 
 
 def test_sarif_has_a_result_with_its_place_and_key(reports, tmp_path):

@@ -86,6 +86,49 @@ fresh = device.allocate(1024, stream=stream)
 print(len(emulation.origin(fresh, 0, 1024)))
 '''
 
+LAUNCHES_ON_THE_DEVICE = '''
+import json
+from cuda.core import Device, LaunchConfig, Program, ProgramOptions, emulation, launch
+
+emulation.enable(check="race")
+device = Device(0)
+device.set_current()
+stream = device.create_stream()
+source = """__global__ void child(int* o) { o[blockIdx.x * 4 + threadIdx.x] = 1; }
+__global__ void last(int* o) { o[1] = 2; }
+extern "C" __global__ void parent(int* o) {
+    o[0] = o[8] = 3;
+    cudaMemsetAsync(o + 10, 0, 8, 0);
+    child<<<2, 4>>>(o);
+    last<<<1, 1, 0, cudaStreamTailLaunch>>>(o);
+}"""
+options = ProgramOptions(relocatable_device_code=True, lineinfo=True)
+code = Program(source, "c++", options).compile("ptx")
+buffer = device.allocate(1024, stream=stream)
+launch(stream, LaunchConfig(grid=1, block=1), code.get_kernel("parent"), buffer)
+for each in emulation.origin(buffer, 0, 1024):
+    print(json.dumps([each.offset // 4, each.operation, each.block_index[0], each.thread[0],
+                      each.source_line]))
+'''
+
+
+def test_grids_that_a_kernel_launches_are_named(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", LAUNCHES_ON_THE_DEVICE],
+        env={**os.environ, "HALFWARP_BACKEND": "emulator"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    child, last = "kernel 'child(int*)'", "kernel 'last(int*)'"
+    written = [[number, child, number // 4, number % 4, 1] for number in range(8)]
+    written[1] = [1, last, 0, 0, 2]
+    written.append([8, "kernel 'parent'", 0, 0, 4])
+    written += [[number, "a copy or memset by a kernel", 0, 0, 0] for number in (10, 11)]
+    assert [json.loads(line) for line in done.stdout.splitlines()] == written
+
 
 def test_the_last_writer_of_each_word_is_named(tmp_path):
     done = subprocess.run(

@@ -126,6 +126,10 @@ void race_checker::add_finding(const finding_key& key, std::optional<cell> first
 // Shared memory is left out: its host address belongs to no device.
 report::launch_writes race_checker::writes() const {
   report::launch_writes result;
+  const auto& request = launch_.request;
+  result.kernel = request.entry->name();
+  result.grid = {request.grid.x, request.grid.y, request.grid.z};
+  result.block = {request.block.x, request.block.y, request.block.z};
   std::map<std::uint32_t, std::uint32_t> place_of;  // by site
   std::uint32_t last_site = ~0u, place = 0;
   const memory::address_space& space = launch_.space;

@@ -173,9 +173,10 @@ void begin(block_state& block, std::uint64_t number) {
   block.live_threads = static_cast<std::uint32_t>(launch.request.block.count());
   fill_pattern(block.shared, seed, 2 * number);
   fill_pattern(block.local, seed, 2 * number + 1);
+  const std::uint64_t order = launch.options.is_shuffled ? seed : 0;
   for (std::uint32_t i = 0; i < block.order.size(); ++i) {
     block.order[i] =
-        static_cast<std::uint32_t>(shuffled_index(i, block.order.size(), seed, number));
+        static_cast<std::uint32_t>(shuffled_index(i, block.order.size(), order, number));
   }
   copy_parameters(block, launch.code.functions.front());
   for (warp_state& w : block.warps) {

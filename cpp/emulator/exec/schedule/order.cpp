@@ -40,7 +40,8 @@ std::optional<cluster_start> next_cluster(launch_state& launch) {
   const std::uint64_t size = request.cluster.count(), count = request.grid.count() / size;
   const std::uint64_t next = launch.next_cluster.fetch_add(1, std::memory_order_relaxed);
   if (next >= count || next * size > launch.last_block) return std::nullopt;
-  return cluster_start{shuffled_index(next, count, launch.options.seed, request.grid_id), next};
+  const std::uint64_t seed = launch.options.is_shuffled ? launch.options.seed : 0;
+  return cluster_start{shuffled_index(next, count, seed, request.grid_id), next};
 }
 
 std::array<std::uint32_t, 3> first_block(const launch_request& request, std::uint64_t cluster) {

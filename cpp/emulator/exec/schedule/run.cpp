@@ -392,7 +392,9 @@ outcome run_grid(memory::address_space& space, const launch_request& request,
 
   result.fault = launch.fault;
   if (checks) result.findings = checks->findings();
-  if (launch.races) result.writes = std::make_shared<report::launch_writes>(launch.races->writes());
+  if (launch.races) {
+    result.writes.push_back(std::make_shared<report::launch_writes>(launch.races->writes()));
+  }
   if (checks && checks->accesses) result.accesses = checks->accesses->ranges();
   if (checks && checks->forms) result.forms = checks->forms->rows();
   if (launch.counts) launch.counts->marks().add_to_totals();
@@ -413,6 +415,16 @@ void run_copy(memory::address_space& space, const device_work& work) {
   }
 }
 
+std::shared_ptr<const report::launch_writes> writes_of(const device_work& copy) {
+  auto result = std::make_shared<report::launch_writes>();
+  constexpr std::uint64_t most = 1 << 30;  // bytes of an entry
+  for (std::uint64_t at = 0; at < copy.bytes; at += most) {
+    const std::uint64_t bytes = std::min(most, copy.bytes - at);
+    result->entries.push_back({copy.to + at, static_cast<std::uint32_t>(bytes)});
+  }
+  return result;
+}
+
 // Runs grids and the grids that they launch.
 class grid_tree {
  public:
@@ -428,6 +440,7 @@ class grid_tree {
         run_one(request_for(work), work.nesting);
       } else {
         run_copy(space_, work);
+        if (options_.check_races && work.bytes) result_.writes.push_back(writes_of(work));
       }
     }
     return std::move(result_);
@@ -466,7 +479,7 @@ class grid_tree {
     result_.was_canceled = one.was_canceled;
     result_.instructions += one.instructions;
     std::ranges::move(one.findings, std::back_inserter(result_.findings));
-    if (!result_.writes) result_.writes = std::move(one.writes);
+    std::ranges::move(one.writes, std::back_inserter(result_.writes));
     std::ranges::move(one.profiles, std::back_inserter(result_.profiles));
     std::ranges::move(one.forms, std::back_inserter(result_.forms));
     std::ranges::move(one.accesses, std::back_inserter(result_.accesses));

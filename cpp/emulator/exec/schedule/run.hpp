@@ -65,6 +65,7 @@ struct device_work {
 struct run_options {
   unsigned threads = 1;                   // host threads per kernel
   std::uint64_t seed = 0;                 // 0: ascending order of blocks, warps, splits
+  bool is_shuffled = true;                // false: ascending order with each seed
   std::uint64_t step_limit = 1ull << 36;  // thread-instructions
   std::uint32_t stack_bytes = 1024;       // per thread, for recursion and alloca
   bool check_memory = true, check_sync = true;
@@ -99,12 +100,13 @@ struct run_options {
 
 struct outcome {
   std::optional<report::fault> fault;
-  std::vector<report::fault> findings;                  // of checks, in the order of the code
-  std::vector<accessed_range> accesses;                 // of global memory
-  std::shared_ptr<const report::launch_writes> writes;  // of a launch with check_races
-  std::vector<const ptx::instruction_row*> forms;       // of executed instructions
-  std::vector<launch_profile> profiles;                 // of the grid and those it launched
-  std::uint64_t instructions = 0;                       // thread-instructions executed
+  std::vector<report::fault> findings;   // of checks, in the order of the code
+  std::vector<accessed_range> accesses;  // of global memory
+  // The writers of each grid, in the order of execution, with check_races.
+  std::vector<std::shared_ptr<const report::launch_writes>> writes;
+  std::vector<const ptx::instruction_row*> forms;  // of executed instructions
+  std::vector<launch_profile> profiles;            // of the grid and those it launched
+  std::uint64_t instructions = 0;                  // thread-instructions executed
   bool was_canceled = false;
 };
 

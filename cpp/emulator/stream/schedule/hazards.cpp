@@ -45,6 +45,10 @@ bool covers(const std::vector<byte_range>& outer, const std::vector<byte_range>&
   });
 }
 
+std::uint64_t key_of(const memory::allocation& memory) {
+  return memory.is_reserved ? memory.base : memory.sequence;
+}
+
 std::string verb_of(byte_use use) {
   switch (use) {
     case byte_use::read:
@@ -81,6 +85,7 @@ hazards::history& hazards::history_of(stream& target) {
     created.number = target.number();
     created.is_legacy = target.is_legacy();
     created.is_blocking = target.is_blocking();
+    created.source = target.as_shared();
   }
   return entry->second;
 }
@@ -119,7 +124,8 @@ void hazards::submit(stream& target, const operation& work, std::span<const stre
   const std::uint64_t time = time_of(target.enqueued());
   before.join(target.id(), time);
   own.end = time;
-  own.moments.push_back({time, std::make_shared<const clock>(before), work.title(), call_site()});
+  own.moments.push_back(
+      {time, next_sequence_++, std::make_shared<const clock>(before), work.title(), call_site()});
   if (own.moments.size() > max_moments) own.moments.pop_front();
   for (const byte_range& range : work.ranges()) {
     insert({target.id(), own.moments.back(), range.use, {range}});
@@ -167,8 +173,8 @@ void hazards::allocate(stream& target, memory::address base) {
   if (!memory) return;
   clock before = own.moments.empty() ? clock{} : *own.moments.back().before;
   before.join(target.id(), own.end);
-  const moment now{own.end, std::make_shared<const clock>(std::move(before)), "cuMemAllocAsync",
-                   call_site()};
+  const moment now{own.end, next_sequence_++, std::make_shared<const clock>(std::move(before)),
+                   "cuMemAllocAsync", call_site()};
   insert({target.id(), now, byte_use::allocate, {{base, memory->size, byte_use::allocate}}});
 }
 
@@ -210,7 +216,7 @@ void hazards::insert(access added) {
   const auto memory = memory_at(added.ranges.front().first);
   if (!memory) return;
   if (memory_.size() > max_allocations) forget_freed();
-  accesses& known = memory_[memory->sequence];
+  accesses& known = memory_[key_of(*memory)];
   for (const access& before : known) compare(before, added, *memory);
   const auto is_replaced = [&](const access& before) {
     const auto match = added.by.before->times.find(before.stream);
@@ -225,7 +231,7 @@ void hazards::insert(access added) {
 
 void hazards::forget_freed() {
   std::set<std::uint64_t> live;
-  for (const auto& each : space_.live_allocations()) live.insert(each.sequence);
+  for (const auto& each : space_.live_allocations()) live.insert(key_of(each));
   std::erase_if(memory_, [&](const auto& each) { return !live.contains(each.first); });
 }
 
@@ -237,17 +243,28 @@ void hazards::compare(const access& before, const access& added, const memory::a
   }
 }
 
+bool hazards::is_pending(const access& each) const {
+  const auto source = streams_.at(each.stream).source.lock();
+  return source && time_of(source->completed()) < each.by.time;
+}
+
+bool hazards::take_failure(stream& target) {
+  return failing_.erase({target.id(), time_of(target.completed() + 1)}) != 0;
+}
+
 void hazards::report(const access& before, const access& added, const byte_range& common,
                      const memory::allocation& memory) {
-  const bool is_swapped = before.use == byte_use::release || added.use == byte_use::allocate;
-  const access &first = is_swapped ? added : before, &second = is_swapped ? before : added;
+  const bool is_later = added.by.sequence > before.by.sequence;
+  const access &earlier = is_later ? before : added, &later = is_later ? added : before;
+  const bool is_swapped = earlier.use == byte_use::release || later.use == byte_use::allocate;
+  const access &first = is_swapped ? later : earlier, &second = is_swapped ? earlier : later;
   const auto text_of = [&](const access& each) {
     const std::uint64_t number = streams_.at(each.stream).number;
     return each.by.title + (each.by.site.empty() ? "" : " at " + each.by.site) + " on " +
            (number ? "stream " + std::to_string(number) : "the default stream");
   };
   const auto place_of = [](const access& each) { return each.by.title + each.by.site; };
-  if (!reported_.insert({place_of(first), place_of(second), memory.sequence}).second) return;
+  if (!reported_.insert({place_of(first), place_of(second), key_of(memory)}).second) return;
   report::fault f;
   f.kind = report::fault_kind::hazard;
   f.space = report::memory_space::global;
@@ -263,7 +280,9 @@ void hazards::report(const access& before, const access& added, const byte_range
             "is recorded after it"
           : "let the stream of the later operation wait for the earlier one: "
             "stream.wait(other.record())";
-  faults_.record(f);
+  if (!faults_.record(f)) return;
+  const access& failing = is_pending(later) ? later : added;
+  failing_.insert({failing.stream, failing.by.time});
 }
 
 }  // namespace halfwarp::emulator

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "emulator/memory/address_space.hpp"
@@ -39,6 +40,10 @@ class hazards {
   void allocate(stream& target, memory::address base);
   // Adds what the first operation of a stream accessed while it ran.
   void add(stream& target, std::vector<byte_range> ranges);
+  // Call when the first operation of a stream was executed. Returns whether a hazard fails it.
+  bool take_failure(stream& target);
+  // Call when the reservation of graph memory ends.
+  void forget(memory::address base) { memory_.erase(base); }
 
  private:
   // By stream: the time of its last operation or allocation that is ordered before.
@@ -50,8 +55,8 @@ class hazards {
     void join(std::uint64_t stream, std::uint64_t time);
   };
   using shared_clock = std::shared_ptr<const clock>;
-  struct moment {  // an operation in its stream
-    std::uint64_t time = 0;
+  struct moment {                          // an operation in its stream
+    std::uint64_t time = 0, sequence = 0;  // in the stream, and among all
     shared_clock before;
     std::string title, site;
   };
@@ -61,6 +66,7 @@ class hazards {
     std::uint64_t end = 0;  // time of the newest operation or allocation
     std::uint64_t host_version = 0;
     std::deque<moment> moments;  // the newest ones
+    std::weak_ptr<stream> source;
   };
   struct access {
     std::uint64_t stream = 0;
@@ -84,13 +90,17 @@ class hazards {
   void compare(const access& before, const access& added, const memory::allocation& memory);
   void report(const access& before, const access& added, const byte_range& common,
               const memory::allocation& memory);
+  bool is_pending(const access& each) const;
 
   const memory::address_space& space_;
   fault_log& faults_;
   clock host_;
   std::uint64_t host_version_ = 1;
   std::map<std::uint64_t, history> streams_;  // by id
-  std::map<std::uint64_t, accesses> memory_;  // by sequence of the allocation
+  // By sequence of the allocation, or by address of graph memory, which each launch allocates.
+  std::map<std::uint64_t, accesses> memory_;
+  std::uint64_t next_sequence_ = 0;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> failing_;  // stream and time
   std::set<std::tuple<std::string, std::string, std::uint64_t>> reported_;
 };
 

@@ -39,6 +39,11 @@ void scheduler::demand_all() {
   for (const auto& [rank, each] : ready_) each->demanded_ = each->enqueued_;
 }
 
+// Returns a number below `count`.
+std::uint64_t scheduler::choose(std::uint64_t count) {
+  return count > 1 && take_choice() ? next_random(random_) % count : 0;
+}
+
 // Releases memory as early as allowed, which exposes an unordered use. The seed determines whether
 // the preceding work of the stream runs as well.
 void scheduler::demand_releases(const context& owner) {
@@ -52,7 +57,7 @@ void scheduler::demand_releases(const context& owner) {
   std::ranges::sort(places, {}, [](const stream_point& p) { return p.stream->number(); });
   for (const stream_point& place : places) {
     const bool is_next = place.ticket == place.stream->completed_ + 1;
-    if (next_random(random_) % 2 || is_next) demand(place);
+    if (choose(2) || is_next) demand(place);
   }
 }
 
@@ -63,7 +68,7 @@ std::shared_ptr<stream> scheduler::choose_demanded() {
     if (each->queue_.front().work->releases_memory()) return each;
     if (each->completed_ < each->demanded_) candidates.push_back(each);
   }
-  return candidates.empty() ? nullptr : candidates[next_random(random_) % candidates.size()];
+  return candidates.empty() ? nullptr : candidates[choose(candidates.size())];
 }
 
 void scheduler::wake_late_worker() {

@@ -51,9 +51,20 @@ stream::stream(std::shared_ptr<context> owner, stream_role role, unsigned flags,
       flags_{flags},
       priority_{priority} {}
 
-scheduler::scheduler(run_mode mode, std::uint64_t seed, std::mutex& lock, fault_log& faults,
-                     injection& rules)
-    : mode_{mode}, lock_{lock}, faults_{faults}, rules_{rules}, random_{seed} {}
+scheduler::scheduler(const options& chosen, std::mutex& lock, fault_log& faults, injection& rules)
+    : mode_{chosen.mode},
+      lock_{lock},
+      faults_{faults},
+      rules_{rules},
+      random_{chosen.seed},
+      choices_{chosen.schedule} {}
+
+bool scheduler::take_choice() noexcept {
+  std::uint64_t remaining = choices_;
+  while (remaining > 0 && !choices_.compare_exchange_weak(remaining, remaining - 1)) {
+  }
+  return remaining > 0;
+}
 
 stream_point scheduler::submit(driver_guard& guard, stream& target, std::shared_ptr<operation> work,
                                std::vector<stream_point> waits) {
@@ -119,9 +130,7 @@ void scheduler::advance(std::shared_ptr<stream> from) {
 bool scheduler::run_bookkeeping(operation& work, stream& target) {
   // Nested enqueue() calls must not examine the head.
   target.head_ = stream::head_state::running;
-  const failure result = execute_guarded(work, target);
-  if (result.fault) faults_.record(*result.fault);
-  if (result) target.owner().fail(result);
+  apply_result(execute_guarded(work, target), target);
   auto waits = work.unfinished();
   target.head_ = stream::head_state::unexamined;
   if (waits.empty()) return true;
@@ -129,6 +138,14 @@ bool scheduler::run_bookkeeping(operation& work, stream& target) {
     std::ranges::for_each(waits, [&](auto& w) { demand(w); });
   target.queue_.front().waits = std::move(waits);
   return false;
+}
+
+// Reports the fault of the head, and fails its context.
+void scheduler::apply_result(failure result, stream& target) {
+  if (result.fault) faults_.record(*result.fault);
+  const bool has_hazard = hazards_ && hazards_->take_failure(target);
+  if (has_hazard && !result) result = {CUDA_ERROR_LAUNCH_FAILED, true, {}};
+  if (result) target.owner().fail(result);
 }
 
 // Returns whether the head must wait for another stream, and registers it as a waiter there.
@@ -169,13 +186,14 @@ void scheduler::run_head(driver_guard& guard, std::shared_ptr<stream> target) {
   } else if (owner.is_broken()) {
     work->drop();
   } else {
+    if (hazards_ && work->kind() == operation_kind::host_function) {
+      hazards_->synchronize({target, target->completed()});  // the function may tell the host
+    }
     guard.unlock();
     delay_as_injected(rules_, *target);
     failure result = execute_guarded(*work, *target);
     guard.lock();
-    if (result.fault) faults_.record(*result.fault);
-    if (faults_.take_failure() && !result) result = {CUDA_ERROR_LAUNCH_FAILED, true, {}};
-    if (result) owner.fail(result);
+    apply_result(std::move(result), *target);
   }
   --running_;
   waiting_ -= std::exchange(target->may_wait_, false);

@@ -2,6 +2,7 @@
 // Decides when the operations of streams run, and in which thread.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -34,8 +35,7 @@ inline constexpr unsigned max_quiet_rounds = 10;
 // while an operation runs or while they wait.
 class scheduler {
  public:
-  scheduler(run_mode mode, std::uint64_t seed, std::mutex& lock, fault_log& faults,
-            injection& rules);
+  scheduler(const options& chosen, std::mutex& lock, fault_log& faults, injection& rules);
   scheduler(const scheduler&) = delete;  // worker threads refer to it
   scheduler& operator=(const scheduler&) = delete;
 
@@ -61,6 +61,8 @@ class scheduler {
   void demand_others();
 
   std::uint64_t pending() const noexcept { return pending_; }
+  // Returns whether the seed makes the next choice. Later the default applies. Thread-safe.
+  bool take_choice() noexcept;
 
   // Records the order of all operations from now on, and reports operations without order.
   void check_hazards(const memory::address_space& space) {
@@ -73,6 +75,7 @@ class scheduler {
   void advance(std::shared_ptr<stream> from);
   bool block_if_waiting(stream& target);
   bool run_bookkeeping(operation& work, stream& target);
+  void apply_result(failure result, stream& target);
   void complete_head(stream& target, std::vector<std::shared_ptr<stream>>& unblocked);
   void run_head(driver_guard& guard, std::shared_ptr<stream> target);
   void run_ready(driver_guard& guard);
@@ -89,6 +92,7 @@ class scheduler {
   void demand(const stream_point& until);
   void demand_all();
   std::shared_ptr<stream> choose_demanded();
+  std::uint64_t choose(std::uint64_t count);
   void demand_releases(const context& owner);
   void wake_late_worker();
   void work_late();
@@ -105,6 +109,7 @@ class scheduler {
   std::condition_variable work_available_;
 
   std::uint64_t random_;                              // state of the random generator
+  std::atomic<std::uint64_t> choices_;                // that the seed still makes
   std::uint64_t calls_ = 0;                           // calls of this class, to detect idle callers
   unsigned running_ = 0, waiting_ = 0;                // operations that run, and that may wait
   std::chrono::steady_clock::time_point last_start_;  // of the newest running operation

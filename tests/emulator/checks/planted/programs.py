@@ -4,12 +4,22 @@
 Each is a function of a `Program` of `hazards` and of `is_ordered`.
 """
 
+import ctypes
+import threading
+
 from cuda.bindings import driver
-from cuda.core import Device, PinnedMemoryResource
+from cuda.core import (
+    Device,
+    GraphBuilder,
+    GraphMemoryResource,
+    ManagedMemoryResource,
+    PinnedMemoryResource,
+)
 
 from .hazards import SIZE
 
 UNITS = 256
+HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 def copy_of_rows(program, is_ordered):
@@ -143,11 +153,114 @@ def peer_copy(program, is_ordered):
         driver.cuDevicePrimaryCtxRelease(n)
 
 
+def memory_of_a_graph(program, is_ordered):
+    """Use memory of a graph in another stream than its launch, without a wait."""
+    resource = GraphMemoryResource(program.device)
+    builder = program.device.create_graph_builder().begin_building()
+    buffer = resource.allocate(SIZE, stream=builder)
+    program.write(builder, buffer)
+    graph = builder.end_building().complete()
+    graph.launch(program.first)
+    if is_ordered:
+        program.second.wait(program.first)
+    program.read(program.second, buffer)
+    program.device.sync()
+    buffer.close(program.second)
+    program.device.sync()
+
+
+def host_call_on_managed_memory(program, is_ordered):
+    """Read managed memory by a blocking copy while a kernel writes it."""
+    buffer = ManagedMemoryResource().allocate(SIZE, stream=program.first)
+    program.first.sync()
+    program.write(program.first, buffer)
+    if is_ordered:
+        program.first.sync()
+    driver.cuMemcpyDtoH(bytearray(256), int(buffer.handle), 256)
+    program.device.sync()
+    buffer.close(program.first)
+
+
+def memset_of_managed_memory(program, is_ordered):
+    """Fill managed memory by a blocking call while a kernel reads it."""
+    buffer = ManagedMemoryResource().allocate(SIZE, stream=program.first)
+    buffer.fill(0, stream=program.first)
+    program.first.sync()
+    program.read(program.first, buffer)
+    if is_ordered:
+        program.device.sync()
+    driver.cuMemsetD8(int(buffer.handle), 1, 64)
+    program.device.sync()
+    buffer.close(program.first)
+
+
+def managed_memory_of_two_devices(program, is_ordered):
+    """Write managed memory on one device while a kernel of another one reads it."""
+    buffer = ManagedMemoryResource().allocate(SIZE, stream=program.first)
+    program.first.sync()
+    program.write(program.first, buffer)
+    other = Device(1)
+    other.set_current()
+    stream = other.create_stream()
+    if is_ordered:
+        stream.wait(program.first)
+    driver.cuMemsetD8Async(int(buffer.handle), 1, 64, int(stream.handle))
+    stream.sync()
+    program.device.set_current()
+    program.device.sync()
+    buffer.close(program.first)
+
+
+def told_by_a_host_function(program, is_ordered):
+    """Wait for a host function behind the writer, or for one of another stream."""
+    called = threading.Event()
+    function = HOST_FUNCTION(lambda _: called.set())
+    program.write(program.first)
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    stream = program.first if is_ordered else program.second
+    driver.cuLaunchHostFunc(int(stream.handle), address, 0)
+    called.wait()
+    program.read(program.second)
+    program.device.sync()
+
+
+def told_by_a_node_of_a_graph(program, is_ordered):
+    """Wait for a host node behind the writer of a graph, or beside it."""
+    called = threading.Event()
+    builder = program.device.create_graph_builder().begin_building()
+    first, second = builder.split(2)
+    program.write(first)
+    (first if is_ordered else second).callback(called.set)
+    graph = GraphBuilder.join(first, second).end_building().complete()
+    graph.launch(program.first)
+    called.wait()
+    program.read(program.second)
+    program.device.sync()
+    graph.close()
+
+
+def host_function_before_the_writer(program, is_ordered):
+    """Wait for a host function of the same stream, before or behind the writer."""
+    called = threading.Event()
+    function = HOST_FUNCTION(lambda _: called.set())
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    if not is_ordered:
+        driver.cuLaunchHostFunc(int(program.first.handle), address, 0)
+    program.write(program.first)
+    if is_ordered:
+        driver.cuLaunchHostFunc(int(program.first.handle), address, 0)
+    called.wait()
+    program.read(program.second)
+    program.device.sync()
+
+
 CASES = {
     each.__name__: each
     for each in (
         copy_of_rows, child_graph, graph_after_a_free, pinned_source, two_copies_to_the_host,
         event_of_an_earlier_round, legacy_stream_and_a_nonblocking_one, wait_for_the_wrong_stream,
-        peer_copy,
+        peer_copy, memory_of_a_graph, host_call_on_managed_memory, memset_of_managed_memory,
+        managed_memory_of_two_devices, told_by_a_host_function, told_by_a_node_of_a_graph,
+        host_function_before_the_writer,
     )
 }  # fmt: skip
