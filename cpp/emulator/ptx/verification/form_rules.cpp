@@ -408,6 +408,7 @@ std::string barrier_problem(const function& f, const instruction& i, const mnemo
   const auto operands = f.operands_of(i);
   if (operands.empty()) return "needs the number of a barrier";
   if (word.has(q::red)) {
+    if (operands.size() < 3) return "has too few operands";
     const scalar_type last = type_of(f, operands.back());
     return last != none && last != pred ? "needs a predicate as its last operand" : "";
   }

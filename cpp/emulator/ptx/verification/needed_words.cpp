@@ -19,6 +19,9 @@ struct needed_words {
 };
 constexpr auto every_form = qualifier::unknown;
 constexpr words orders{q::relaxed, q::acquire, q::release};
+constexpr words roundings{q::rn, q::rz, q::rm, q::rp};
+constexpr words evictions{q::L1_evict_first, q::L1_evict_last, q::L1_evict_normal,
+                          q::L1_evict_unchanged, q::L1_no_allocate};
 constexpr words proxies{q::alias,
                         q::async,
                         q::async_global,
@@ -35,6 +38,9 @@ constexpr needed_words needs[] = {
     {opcode::barrier, every_form, {q::sync, q::arrive, q::red, q::wait}},
     {opcode::barrier, q::red, {q::popc, q::and_, q::or_}},
     {opcode::cp, every_form, {q::async}},
+    {opcode::cp,
+     every_form,
+     {q::ca, q::cg, q::bulk, q::mbarrier, q::commit_group, q::wait_group, q::wait_all}},
     {opcode::createpolicy, every_form, {q::fractional, q::range, q::cvt}},
     {opcode::cvt, q::pack, {q::sat}},
     {opcode::discard, every_form, {q::L2}},
@@ -47,6 +53,7 @@ constexpr needed_words needs[] = {
     {opcode::ld, q::relaxed, scopes},
     {opcode::ldmatrix, every_form, {q::sync}},
     {opcode::ldmatrix, every_form, {q::aligned}},
+    {opcode::ldmatrix, every_form, {q::x1, q::x2, q::x4}},
     {opcode::match, every_form, {q::any, q::all}},
     {opcode::match, every_form, {q::sync}},
     {opcode::max, q::xorsign, {q::abs}},
@@ -67,6 +74,7 @@ constexpr needed_words needs[] = {
     {opcode::st, q::release, scopes},
     {opcode::st, q::relaxed, scopes},
     {opcode::stmatrix, every_form, {q::sync}},
+    {opcode::stmatrix, every_form, {q::x1, q::x2, q::x4}},
     {opcode::tcgen05, q::alloc, groups},
     {opcode::tcgen05, q::alloc, {q::aligned}},
     {opcode::tcgen05, q::block16, {q::block_scale}},
@@ -99,7 +107,9 @@ constexpr needed_words needs[] = {
 // The words of a row exclude each other.
 constexpr words exclusive[] = {{q::rn, q::rz, q::rm, q::rp, q::rni, q::rzi, q::rmi, q::rpi},
                                {q::relaxed, q::acquire, q::release, q::acq_rel, q::volatile_},
-                               scopes};
+                               scopes,
+                               {q::cta, q::gl, q::sys},
+                               comparisons};
 
 std::string names_of(const words& set) {
   std::string text;
@@ -174,11 +184,17 @@ std::string form_problem(const mnemonic& word) {
     }
     case opcode::ld:
     case opcode::st:
+      if (word.has(q::volatile_) && has_one_of(word, evictions))
+        return "has .volatile and a priority";
+      [[fallthrough]];
+    case opcode::mbarrier:
       return has_one_of(word, scopes) && !has_one_of(word, orders) && !word.has(q::async)
                  ? "has a scope, which needs one of " + names_of(orders)
                  : "";
     case opcode::mad:
-      return word.has(q::cc) && is_floating(to) ? "has no .cc for floats" : "";
+      if (!is_floating(to)) return {};
+      if (word.has(q::cc)) return "has no .cc for floats";
+      return has_one_of(word, roundings) ? "" : "needs one of " + names_of(roundings);
     case opcode::rcp:
       return word.has(q::approx) && to == scalar_type::f64 && !word.has(q::ftz) ? "needs .ftz" : "";
     case opcode::red:

@@ -25,6 +25,15 @@ TEXT = """.version {version}
 BODY_LINE = 9  # of the text
 
 REFUSED = """
+cp.async.shared.global [s], [%rd1], 16;
+set.lt.bf16.lo.bf16 %h1, %h2, %h3;
+stmatrix.sync.aligned.m8n8.shared.b16 [s], {%r1};
+ldmatrix.sync.aligned.m8n8.shared.b16 {%r1}, [s];
+mbarrier.expect_tx.cta.shared.b64 [s], 16;
+membar.cta.gl;
+ld.global.L1::evict_first.volatile.u32 %r1, [%rd1];
+mad.f32 %f1, %f2, %f3, %f4;
+barrier.red.popc.u32 %r1, %p1;
 ld.gpu.global.u32 %r1, [%rd1];
 cp.async.ca.shared.global [s], [%rd1], %p1;
 cp.async.ca.L2::cache_hint.shared.global [s], [%rd1], 16, %p1;
