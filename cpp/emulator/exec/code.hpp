@@ -74,6 +74,10 @@ struct function_code {
   std::vector<tensor_site> tensors;
   bool reads_reserved_shared = false;  // reads the address of the driver's shared memory
   bool allocates_stack = false;        // by alloca
+  // Has the same instructions at the same indices, faster, for runs that nothing follows.
+  std::vector<instruction> tuned;
+  // Instructions whose results are the same in all blocks of a launch. They run once per frame.
+  std::vector<instruction> fixed;
 };
 
 struct kernel_code {

@@ -38,11 +38,15 @@ struct instruction {
   std::array<operand_slot, 5> operand{};  // destination first; see each handler
   std::int32_t guard = no_predicate;
   std::uint32_t guard_flip = 0;  // all ones for @!p
-  std::int64_t immediate = 0;    // byte offset of an access; else by handler
-  std::uint32_t target = 0;      // by flow; else an additional operand, by handler
-  std::uint32_t cache = 0;       // of memory accesses: index of the range cache
-  std::uint32_t source = 0;      // index in ptx::function::instructions
-  std::uint16_t flags = 0;       // by handler
+  // Tuned code uses the next three, see decode/tuning.hpp.
+  bool is_plain = false;       // needs no attention and has no guard
+  std::uint8_t width = 1;      // distance to the next instruction that must run
+  std::uint8_t shape = 0;      // index in warp::shapes
+  std::int64_t immediate = 0;  // byte offset of an access; else by handler
+  std::uint32_t target = 0;    // by flow; else an additional operand, by handler
+  std::uint32_t cache = 0;     // of memory accesses: index of the range cache
+  std::uint32_t source = 0;    // index in ptx::function::instructions
+  std::uint16_t flags = 0;     // by handler
   flow kind = flow::next;
   bool needs_attention = false;  // starts a basic block, or kind is not `next`
 };

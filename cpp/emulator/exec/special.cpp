@@ -56,6 +56,9 @@ std::optional<std::uint64_t> component(const block_state& block, uniform_value n
 std::uint64_t uniform_special(const warp& w, uniform_value name) noexcept {
   using v = uniform_value;
   const block_state& block = *w.block;
+  if (name >= v::ctaid_x && name <= v::ctaid_z) {  // the most frequent ones
+    return block.index[static_cast<std::size_t>(name) - static_cast<std::size_t>(v::ctaid_x)];
+  }
   const launch_state& launch = *block.launch;
   const launch_request& request = launch.request;
   if (auto value = component(block, name)) return *value;

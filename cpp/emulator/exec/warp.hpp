@@ -26,6 +26,15 @@ struct range_cache {
   bool is_shared = false;             // the shared memory window: each block has its own offset
 };
 
+// Locates the accesses of lanes, after the check of an address that several instructions use.
+struct lane_shape {
+  enum class form : std::uint8_t { unknown, consecutive, equal };
+  // Host addresses of the first lane of each half, for the smallest displacement.
+  std::uint64_t low = 0, high = 0;
+  form lanes = form::unknown;  // of each half; unknown: each instruction checks its addresses
+};
+inline constexpr std::size_t shape_count = 8;
+
 // Steps of an instruction in which lanes read each other. Lanes that arrive in several splits
 // first write to warp::exchange, then read from it.
 enum class exchange_step : std::uint8_t { write_and_read, write, read };
@@ -63,6 +72,8 @@ struct warp {
   std::array<std::uint64_t, warp_size> exchange{};
   // Host addresses per lane, for accesses to several allocations.
   alignas(64) std::array<std::uint64_t, warp_size> host_address{};
+  // Describes addresses that several instructions use, until the next basic block.
+  std::array<lane_shape, shape_count> shapes{};
 
   template <class T>
   T* at(operand_slot slot) noexcept {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "emulator/exec/decode/opcodes.hpp"
+#include "emulator/exec/decode/tuning.hpp"
 #include "emulator/exec/handler_table.hpp"
 #include "emulator/ptx/analysis.hpp"
 
@@ -112,6 +113,9 @@ std::uint32_t function_decoder::place_parameter(Layout& frame, const ptx::variab
 }
 
 function_code function_decoder::run() {
+  const register_uses uses{*owner_.source, source_};
+  const std::vector<bool> fixed = find_fixed(*owner_.source, source_, uses, parameters_in_frame_);
+  register_slots_ = share_slots(*owner_.source, source_, uses, fixed, out_.register_bytes);
   compute_frame_layout();
   std::uint32_t count = static_cast<std::uint32_t>(source_.instructions.size());
   first_of_.reserve(count + 1);
@@ -125,6 +129,7 @@ function_code function_decoder::run() {
   current_index_ = count ? count - 1 : 0;
   emit(nullptr, flow::ret);
   resolve_branches();
+  if (refused_.empty()) tune(*owner_.source, uses, fixed, first_of_, register_slots_, out_);
   return std::move(out_);
 }
 

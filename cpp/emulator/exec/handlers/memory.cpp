@@ -119,6 +119,93 @@ void store(warp& w, const instruction& instr) {
   }
 }
 
+using form = lane_shape::form;
+
+// Accesses by the shape that the first instruction with these addresses found. A shape that is not
+// known, and lanes that are not active, take the other handler.
+template <class M, class Location>
+void load_shaped(warp& w, const instruction& instr) {
+  const lane_shape& shape = w.shapes[instr.shape];
+  const uint64_t low = shape.low + instr.target, high = shape.high + instr.target;
+  M* d = w.at<M>(instr.operand[0]);
+  if (shape.lanes == form::consecutive) {
+    __builtin_memcpy(d, reinterpret_cast<const void*>(low), half_warp * sizeof(M));
+    __builtin_memcpy(d + half_warp, reinterpret_cast<const void*>(high), half_warp * sizeof(M));
+  } else if (shape.lanes == form::equal) {
+    const M first = load_one<M>(low), second = load_one<M>(high);
+    for (int l = 0; l < half_warp; ++l) d[l] = first;
+    for (int l = half_warp; l < warp_size; ++l) d[l] = second;
+  } else {
+    load<M, M, Location>(w, instr);
+  }
+}
+template <class M, class Location>
+void store_shaped(warp& w, const instruction& instr) {
+  const lane_shape& shape = w.shapes[instr.shape];
+  const uint64_t low = shape.low + instr.target, high = shape.high + instr.target;
+  constexpr uint64_t bytes = half_warp * sizeof(M);
+  if (shape.lanes != form::consecutive || !Location::may_store(w, instr, low, bytes) ||
+      !Location::may_store(w, instr, high, bytes)) {
+    return store<M, M, Location>(w, instr);
+  }
+  const M* s = w.at<M>(instr.operand[0]);
+  __builtin_memcpy(reinterpret_cast<void*>(low), s, half_warp * sizeof(M));
+  __builtin_memcpy(reinterpret_cast<void*>(high), s + half_warp, half_warp * sizeof(M));
+}
+
+// Finds the shape for `access`.
+template <class M, class Location, handler Access>
+void find_shape(warp& w, const instruction& instr) {
+  lane_shape& shape = w.shapes[instr.shape];
+  if (w.active == all_lanes) {
+    Location::find_shape(w, instr, shape, sizeof(M));
+  } else {
+    shape.lanes = form::unknown;
+  }
+  Access(w, instr);
+}
+
+// Sets d = a * b + c for one half of a warp.
+template <form A, form B>
+[[gnu::always_inline]] inline void multiply_add(float* d, uint64_t at_a, uint64_t at_b,
+                                                const float* c) {
+  const auto* a = reinterpret_cast<const float*>(at_a);
+  const auto* b = reinterpret_cast<const float*>(at_b);
+#pragma GCC ivdep
+  for (int l = 0; l < half_warp; ++l) {
+    const float x = a[A == form::equal ? 0 : l], y = b[B == form::equal ? 0 : l];
+    const float sum = __builtin_fmaf(x, y, c[l]);
+    d[l] = sum == sum ? sum : from_bits(0x7fff'ffffu);
+  }
+}
+
+template <form A, form B>
+void multiply_add(warp& w, const instruction& first, const instruction& second) {
+  const instruction& product = (&second)[1];
+  const lane_shape &a = w.shapes[first.shape], &b = w.shapes[second.shape];
+  float* d = w.at<float>(product.operand[0]);
+  const float* c = w.at<float>(product.operand[3]);
+  multiply_add<A, B>(d, a.low + first.target, b.low + second.target, c);
+  multiply_add<A, B>(d + half_warp, a.high + first.target, b.high + second.target, c + half_warp);
+}
+
+// Two loads by shape, and the sum of their product and a third value. Nothing else reads what they
+// load, so it stays out of the registers.
+void load_load_fma(warp& w, const instruction& first) {
+  const instruction& second = (&first)[1];
+  const form a = w.shapes[first.shape].lanes, b = w.shapes[second.shape].lanes;
+  if (a == form::consecutive && b == form::equal) {
+    return multiply_add<form::consecutive, form::equal>(w, first, second);
+  }
+  if (a == form::equal && b == form::consecutive) {
+    return multiply_add<form::equal, form::consecutive>(w, first, second);
+  }
+  second.run(w, first);
+  second.run(w, second);
+  const instruction& product = (&first)[2];
+  product.run(w, product);
+}
+
 // Kernel parameters are equal for all threads, and the decoder knows the offset.
 template <class M, class D>
 void load_parameter(warp& w, const instruction& instr) {
@@ -203,14 +290,33 @@ constexpr void add_accesses(handler_entry*& at) {
   row_writer<Space, Location>{at}.stores();
 }
 
+// Rows of the handlers by shape: the plain name, and the word after it.
+template <word Space, class Location, class M>
+constexpr void add_shaped(handler_entry*& at) {
+  constexpr word load_word{"ld"}, store_word{"st"}, first{"first"}, next{"next"};
+  constexpr word memory = memory_word<M>, in_register = register_word<M>;
+  constexpr handler load_next = &load_shaped<M, Location>, store_next = &store_shaped<M, Location>;
+  *at++ = {joined<load_word, Space, memory, in_register, next>, load_next};
+  *at++ = {joined<load_word, Space, memory, in_register, first>,
+           &find_shape<M, Location, load_next>};
+  *at++ = {joined<store_word, Space, memory, in_register, next>, store_next};
+  *at++ = {joined<store_word, Space, memory, in_register, first>,
+           &find_shape<M, Location, store_next>};
+}
+
 constexpr auto entries = [] {
-  std::array<handler_entry, 113> list{};
+  std::array<handler_entry, 113 + 17> list{};
   handler_entry* at = list.data();
   add_accesses<word{"global"}, global_location>(at);
   add_accesses<word{"local"}, local_location>(at);
   add_accesses<word{"shared32"}, shared_location<uint32_t>>(at);
   add_accesses<word{"shared64"}, shared_location<uint64_t>>(at);
   row_writer<word{"param"}, parameters>{at}.loads();
+  add_shaped<word{"global"}, global_location, u32>(at);
+  add_shaped<word{"global"}, global_location, u64>(at);
+  add_shaped<word{"shared32"}, shared_location<u32>, u32>(at);
+  add_shaped<word{"shared32"}, shared_location<u32>, u64>(at);
+  *at++ = {"fused.ld.ld.fma.f32", &load_load_fma};
   *at++ = {"local_address.b64", &local_address};
   *at++ = {"touch.global", &touch};
   std::ranges::sort(list, {}, &handler_entry::name);

@@ -8,6 +8,10 @@
 
 #include <cstdint>
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 #include "emulator/exec/handler_table.hpp"
 #include "emulator/exec/warp.hpp"
 
@@ -76,12 +80,19 @@ template <class F>
 // Returns a mask of the lanes for which f(l) is true.
 template <class F>
 [[gnu::always_inline]] inline lane_mask collect(F f) {
-  uint32_t part[warp_size];
+  alignas(64) uint32_t part[warp_size];
+#if defined(__AVX512DQ__)
+#pragma GCC ivdep
+  for (int l = 0; l < warp_size; ++l) part[l] = f(l) ? all_lanes : 0;
+  const lane_mask low = _mm512_movepi32_mask(_mm512_load_si512(part));
+  return low | static_cast<lane_mask>(_mm512_movepi32_mask(_mm512_load_si512(part + 16))) << 16;
+#else
 #pragma GCC ivdep
   for (int l = 0; l < warp_size; ++l) part[l] = f(l) ? lanes.bit[l] : 0;
   lane_mask result = 0;
   for (int l = 0; l < warp_size; ++l) result |= part[l];
   return result;
+#endif
 }
 
 [[gnu::always_inline]] inline void set_predicate(warp& w, operand_slot index, lane_mask value) {

@@ -31,29 +31,68 @@ struct address_summary {
   bool is_contiguous = false, is_uniform = false;
 };
 
+// The widest vectors of the instruction set.
+#if defined(__AVX512F__)
+inline constexpr int vector_bytes = 64;
+#elif defined(__AVX2__)
+inline constexpr int vector_bytes = 32;
+#else
+inline constexpr int vector_bytes = 16;
+#endif
 template <class A>
-struct full_summary {
-  A wrong = 0, gaps = 0, differences = 0;
+struct vector_of {
+  typedef A type __attribute__((vector_size(vector_bytes)));
 };
 
-// The loops have no other control flow and few reductions, so that the compiler vectorizes them.
+// Returns true if any bit is set. A test to a mask has a fraction of the latency of a reduction.
+template <class V>
+[[gnu::always_inline]] inline bool has_bits(V v) {
+#if defined(__AVX512F__)
+  return _mm512_test_epi64_mask(__m512i(v), __m512i(v)) != 0;
+#elif defined(__AVX2__)
+  return !_mm256_testz_si256(__m256i(v), __m256i(v));
+#else
+  const auto words = __builtin_bit_cast(vector_of<uint64_t>::type, v);
+  return (words[0] | words[1]) != 0;
+#endif
+}
+
 template <class A>
-[[gnu::always_inline]] inline full_summary<A> summarize_all(const A* address, A displacement,
+struct lane_numbers {
+  alignas(64) A number[half_warp];
+};
+template <class A>
+inline constexpr lane_numbers<A> numbers = [] {
+  lane_numbers<A> list{};
+  for (int l = 0; l < half_warp; ++l) list.number[l] = static_cast<A>(l);
+  return list;
+}();
+
+// Summarizes the addresses of all lanes, which GCC reduces one by one if the loop is scalar.
+template <class A>
+[[gnu::always_inline]] inline address_summary summarize_all(const A* address, A displacement,
                                                             A limit, A bytes) {
+  using vector = typename vector_of<A>::type;
+  constexpr int lanes_per_vector = vector_bytes / static_cast<int>(sizeof(A));
   constexpr A sign = A(1) << (8 * sizeof(A) - 1);
   const A* upper = address + half_warp;
-  A low_first = address[0], high_first = upper[0], low_bits = bytes - 1;
-  A wrong = 0, gaps = 0, differences = 0;
-  for (int l = 0; l < half_warp; ++l) {
-    A low = address[l] + displacement, high = upper[l] + displacement;
-    A outside = low | (limit - low) | high | (limit - high);
-    wrong |= (outside & sign) | ((low | high) & low_bits);
-    A low_offset = address[l] - low_first, high_offset = upper[l] - high_first;
+  const A low_first = address[0], high_first = upper[0], low_bits = bytes - 1;
+  const int shift = __builtin_ctzll(bytes);
+  vector wrong{}, gaps{}, differences{};
+  for (int l = 0; l < half_warp; l += lanes_per_vector) {
+    vector low, high, number;
+    __builtin_memcpy(&low, address + l, sizeof(low));
+    __builtin_memcpy(&high, upper + l, sizeof(high));
+    __builtin_memcpy(&number, numbers<A>.number + l, sizeof(number));
+    const vector low_at = low + displacement, high_at = high + displacement;
+    const vector outside = low_at | (limit - low_at) | high_at | (limit - high_at);
+    wrong |= (outside & sign) | ((low_at | high_at) & low_bits);
+    const vector low_offset = low - low_first, high_offset = high - high_first;
     differences |= low_offset | high_offset;
-    A expected = static_cast<A>(l) * bytes;
+    const vector expected = number << shift;
     gaps |= (low_offset ^ expected) | (high_offset ^ expected);
   }
-  return {wrong, gaps, differences};
+  return {has_bits(wrong), !has_bits(gaps), !has_bits(differences)};
 }
 
 // Checks accesses of `bytes` bytes at address[l] + displacement, which must lie in [0, limit].
@@ -62,8 +101,7 @@ template <class A>
 [[gnu::always_inline]] inline address_summary summarize(const A* address, A displacement, A limit,
                                                         A bytes, lane_mask active) {
   if (active == all_lanes) {
-    full_summary<A> all = summarize_all(address, displacement, limit, bytes);
-    return {all.wrong, all.gaps == 0, all.differences == 0};
+    return summarize_all(address, displacement, limit, bytes);
   }
   A outside = 0, misaligned = 0;
   for (int l = 0; l < warp_size; ++l) {
@@ -76,7 +114,43 @@ template <class A>
   return {(outside >> sign) | (misaligned & (bytes - 1)), false, false};
 }
 
+// Records the shape of accesses that are `extent` bytes apart at most, if all are valid. `first` is
+// the smallest displacement, and `host` is added to the sum.
+template <class A>
+[[gnu::always_inline]] inline void record_shape(lane_shape& shape, const A* address, A displacement,
+                                                A limit, A bytes, uint64_t host) {
+  const address_summary all = summarize_all(address, displacement, limit, bytes);
+  shape.low = host + static_cast<A>(address[0] + displacement);
+  shape.high = host + static_cast<A>(address[half_warp] + displacement);
+  using form = lane_shape::form;
+  shape.lanes = all.wrong           ? form::unknown
+                : all.is_contiguous ? form::consecutive
+                : all.is_uniform    ? form::equal
+                                    : form::unknown;
+}
+
 struct global_location {
+  // Checks half a warp's bytes of a store against the range that a store found: an instruction that
+  // loads may have found the shape.
+  [[gnu::always_inline]] static bool may_store(warp& w, const instruction& instr, uint64_t host,
+                                               uint64_t bytes) {
+    const range_cache& cached = w.ranges[instr.cache];
+    const uint64_t offset = host - cached.view_offset - cached.first;
+    const uint64_t size = cached.last - cached.first;
+    return !cached.is_shared && offset <= size && size - offset >= bytes && cached.last;
+  }
+  // Finds the shape for this instruction and those that follow with the same addresses. Operand 3
+  // is the distance from the smallest displacement to the largest. `target` is that to its own.
+  [[gnu::always_inline]] static void find_shape(warp& w, const instruction& instr,
+                                                lane_shape& shape, uint64_t bytes) {
+    const range_cache& cached = w.ranges[instr.cache];
+    const uint64_t first = static_cast<uint64_t>(instr.immediate) - instr.target;
+    const uint64_t host =
+        cached.is_shared ? reinterpret_cast<uint64_t>(w.shared) : cached.first + cached.view_offset;
+    record_shape(shape, w.at<uint64_t>(instr.operand[4]), first - cached.first,
+                 cached.last - cached.first - bytes - static_cast<uint64_t>(instr.operand[3]),
+                 bytes, host);
+  }
   [[gnu::noinline]] static located<uint64_t> find(warp& w, const instruction& instr,
                                                   access requested) {
     const uint64_t* address = w.at<uint64_t>(instr.operand[4]);
@@ -99,6 +173,13 @@ struct global_location {
 
 template <class A>
 struct shared_location {
+  static bool may_store(warp&, const instruction&, uint64_t, uint64_t) { return true; }
+  [[gnu::always_inline]] static void find_shape(warp& w, const instruction& instr,
+                                                lane_shape& shape, A bytes) {
+    record_shape(shape, w.at<A>(instr.operand[4]), static_cast<A>(instr.immediate - instr.target),
+                 static_cast<A>(w.shared_bytes - bytes - static_cast<A>(instr.operand[3])), bytes,
+                 reinterpret_cast<uint64_t>(w.shared));
+  }
   static uint64_t offset_of(warp& w, const instruction& instr, int lane) {
     return static_cast<A>(w.at<A>(instr.operand[4])[lane] + static_cast<A>(instr.immediate));
   }

@@ -42,6 +42,7 @@ void open_if_complete(block_state& block, std::uint32_t id) {
   if (barrier.arrived == 0 || barrier.arrived < expected) return;
   barrier_state opened = barrier;
   barrier = {};
+  block.used_barriers &= ~(1u << id);
   if (block.launch->races) block.launch->races->open(block, id);
   for (warp_state& w : block.warps) {
     for (std::size_t i = 0; i < w.splits.size();) {
@@ -102,6 +103,7 @@ void arrive_now(warp_state& w, std::size_t index, const instruction& instr) {
   // The aligned form counts whole warps, even if a warp has fewer threads.
   bool counts_warps = has_count && (instr.flags & barrier_flag::aligned);
   barrier.arrived += counts_warps ? warp_size : lanes_in(f.lanes);
+  block.used_barriers |= 1u << id;
   reduce(w, f, instr, barrier);
   const bool waits = static_cast<barrier_operation>(instr.immediate) != barrier_operation::arrive;
   if (block.launch->races) block.launch->races->arrive(w.view, id, f.lanes, waits);
@@ -147,6 +149,20 @@ void arrive(warp_state& w, std::size_t index, const instruction& instr) {
   arrive_if_whole(w);
 }
 
+bool arrive_together(warp_state& w, const instruction& instr) {
+  warp_split& f = w.splits[0];
+  block_state& block = *w.view.block;
+  const std::uint32_t id = f.barrier = *w.view.at<std::uint32_t>(instr.operand[2]);
+  if (id >= barrier_count) raise_invalid_barrier(w.view, f, instr);
+  barrier_state& barrier = block.barriers[id];
+  barrier.arrived += lanes_in(f.lanes);
+  block.used_barriers |= 1u << id;
+  f.state = split_state::at_barrier;
+  if (barrier.arrived < (barrier.expected ? barrier.expected : block.live_threads)) return false;
+  open_if_complete(block, id);
+  return true;
+}
+
 void arrive_without_warp(warp_state& w, std::size_t index) {
   const warp_split& f = w.splits[index];
   activate(w.view, *f.top_frame);
@@ -158,8 +174,9 @@ void update_after_exit(warp_state& w, lane_mask lanes) {
   check_members(w);
   arrive_if_whole(w);
   block_state& block = *w.view.block;
-  for (std::uint32_t id = 0; id < barrier_count; ++id) {
-    if (block.barriers[id].arrived && !block.barriers[id].expected) open_if_complete(block, id);
+  for (std::uint32_t used = block.used_barriers; used; used &= used - 1) {
+    const auto id = static_cast<std::uint32_t>(__builtin_ctz(used));
+    if (!block.barriers[id].expected) open_if_complete(block, id);
   }
 }
 

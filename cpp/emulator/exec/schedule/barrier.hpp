@@ -24,6 +24,9 @@ inline constexpr std::uint16_t aligned = 1, has_count = 2, negated_source = 4;
 
 // Makes a split arrive at the barrier instruction that it executes next. Its frame must be active.
 void arrive(warp_state& w, std::size_t index, const instruction& instr);
+// Makes the only split of a warp arrive at a barrier of all threads, in a run that nothing follows.
+// Returns true if the barrier opened.
+bool arrive_together(warp_state& w, const instruction& instr);
 // Makes a split arrive that waits at an aligned barrier for the other lanes of its warp.
 void arrive_without_warp(warp_state& w, std::size_t index);
 // Call after threads have exited. Completes the collectives and barriers that waited for them.

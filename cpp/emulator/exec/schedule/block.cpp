@@ -38,6 +38,14 @@ void fill_pattern(lane_storage& memory, std::uint64_t seed, std::uint64_t number
   std::fill_n(words, memory.size() / sizeof(*words), memory::fresh_pattern(seed, number));
 }
 
+// Runs the instructions that need not run in each block.
+void set_fixed_values(warp& view, frame& entry) {
+  if (std::exchange(entry.has_fixed_values, true)) return;
+  activate(view, entry);
+  view.active = view.existing;
+  for (const instruction& instr : entry.function->fixed) instr.run(view, instr);
+}
+
 // Copies the parameters to each thread's local memory, for kernels that use their address.
 void copy_parameters(block_state& block, const function_code& entry) {
   if (entry.parameter_block_bytes == 0) return;
@@ -166,7 +174,7 @@ void begin(block_state& block, std::uint64_t number) {
   block.index = {static_cast<std::uint32_t>(number % grid.x),
                  static_cast<std::uint32_t>(number / grid.x % grid.y),
                  static_cast<std::uint32_t>(number / grid.x / grid.y)};
-  block.barriers.fill({});
+  if (std::exchange(block.used_barriers, 0)) block.barriers.fill({});
   block.copies.clear();
   block.bulk_groups.clear();
   block.tensors.reset();
@@ -185,11 +193,11 @@ void begin(block_state& block, std::uint64_t number) {
     w.is_rotating = false;
     w.cluster_arrived = w.cluster_passed = 0;
     w.splits.clear();
-    reclaim_frames(w);
-    frame* entry = make_frame(w, launch.code.functions.front());
+    frame* entry = make_entry_frame(w, launch.code.functions.front());
     entry->parent = nullptr;
     entry->depth = entry->base = 0;
     entry->users = 1;
+    if (!launch.is_followed) set_fixed_values(w.view, *entry);
     warp_split start;
     start.lanes = w.view.live;
     start.top_frame = entry;

@@ -49,6 +49,7 @@ struct frame {
   // Ends of the memory that each lane allocated, in its local memory; empty before the first
   // alloca.
   std::vector<std::uint32_t> stack_ends;
+  bool has_fixed_values = false;  // function_code::fixed has run
 };
 
 struct warp_state {
@@ -93,6 +94,7 @@ struct block_state {
   // For the check of uninitialized memory: the states of the bytes.
   std::vector<std::byte> shared_states, local_states;
   std::uint32_t live_threads = 0;
+  std::uint32_t used_barriers = 0;   // bit n: threads arrived at barrier n
   std::vector<std::uint32_t> order;  // of the warps
 };
 

@@ -119,8 +119,25 @@ frame* make_frame(warp_state& w, const function_code& function) {
   result->users = 0;
   result->undefined.reset();
   result->stack_ends.clear();
+  w.view.current = nullptr;  // its frame may be this one, as it was before
   w.frames.push_back(std::move(result));
   return w.frames.back().get();
+}
+
+frame* make_entry_frame(warp_state& w, const function_code& function) {
+  reclaim_frames(w);
+  if (w.unused_frames.empty() || w.unused_frames.back()->function != &function) {
+    return make_frame(w, function);
+  }
+  w.frames.push_back(std::move(w.unused_frames.back()));
+  w.unused_frames.pop_back();
+  frame& entry = *w.frames.back();
+  entry.undefined.reset();
+  if (!entry.stack_ends.empty()) {
+    entry.stack_ends.clear();
+    w.view.current = nullptr;
+  }
+  return &entry;
 }
 
 void release_frame(warp_state& w, frame* released) {
@@ -148,7 +165,7 @@ std::uint32_t stack_end(const frame& f) {
   return end;
 }
 
-void activate(warp& view, frame& f) {
+void change_frame(warp& view, frame& f) {
   view.function = f.function;
   view.current = &f;
   view.registers = f.values.data();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "emulator/exec/check/launch_checks.hpp"
+#include "emulator/exec/decode/tuning.hpp"
 #include "emulator/exec/profile/launch_counts.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
 #include "emulator/exec/schedule/warp/collective.hpp"
@@ -28,6 +29,7 @@ enum class leave_reason : std::uint8_t {
   reselect,  // the split was returned to the list, was divided, or ended
   rotate,    // another split must run
   yield,     // the warp must pause
+  wait,      // the only split of the warp waits at a barrier
 };
 
 // Observed and counted runs are compiled separately, so that normal runs have no overhead.
@@ -46,14 +48,15 @@ class split_run {
       : w_{w},
         f_{w.splits[self]},
         self_{self},
-        stop_{stop},
         has_others_{has_others},
         budget_{budget},
         counter_{w.view.block->counts, *f_.top_frame->function} {
     f_.state = split_state::running;
     activate(w.view, *f_.top_frame);
-    code_ = f_.top_frame->function->code.data();
-    position_ = segment_ = code_ + f_.next;
+    const function_code& function = *f_.top_frame->function;
+    code_ = Kind == run_kind::normal ? function.tuned.data() : function.code.data();
+    start_at_next();
+    stop_at_ = stop == no_stop ? code_ + function.code.size() : code_ + stop;
   }
 
   leave_reason run() {
@@ -77,6 +80,7 @@ class split_run {
   leave_reason run_instructions() {
     warp& view = w_.view;
     for (;;) {
+      if constexpr (Kind == run_kind::normal) run_plain();
       const instruction& instr = *position_;
       lane_mask active = f_.lanes;
       if (instr.guard >= 0) {
@@ -88,12 +92,27 @@ class split_run {
           view.active = active;
           execute(instr, active);
         }
-        ++position_;
+        position_ += instr.width;
         continue;
       }
-      if (index() >= stop_) return return_split();
+      if (position_ >= stop_at_) return return_split();
+      if constexpr (Kind == run_kind::normal) {
+        if (instr.kind == flow::barrier && active == view.live && is_common_barrier(instr)) {
+          if (auto reason = wait_at_barrier(instr)) return *reason;
+          continue;
+        }
+      }
       if (auto reason = dispatch(instr, active)) return *reason;
     }
+  }
+
+  // Runs tuned instructions without a guard, up to one that needs attention.
+  [[gnu::always_inline]] void run_plain() {
+    warp& view = w_.view;
+    view.active = f_.lanes;
+    const instruction* at = position_;
+    for (; at->is_plain; at += at->width) at->run(view, *at);
+    position_ = at;
   }
 
   [[gnu::always_inline]] void execute(const instruction& instr, lane_mask active) {
@@ -123,7 +142,7 @@ class split_run {
     switch (instr.kind) {
       case flow::next:
         if (active) execute(instr, active);
-        ++position_;
+        position_ += instr.width;
         return {};
       case flow::branch:
         return branch(instr, active);
@@ -152,6 +171,13 @@ class split_run {
   result advance() {
     ++position_;
     return {};
+  }
+
+  void start_at_next() {
+    position_ = segment_ = code_ + f_.next;
+    if (Kind == run_kind::normal && position_->shape == fixed_shape && position_->is_plain) {
+      position_ += position_->width;
+    }
   }
 
   // Counts the instructions executed before `end`.
@@ -251,6 +277,24 @@ class split_run {
     return leave_reason::reselect;
   }
 
+  // Checks for a barrier of all threads of the block with a constant number.
+  bool is_common_barrier(const instruction& instr) const {
+    return static_cast<barrier_operation>(instr.immediate) == barrier_operation::sync &&
+           !(instr.flags & barrier_flag::has_count) && instr.operand[2] < 0 &&
+           w_.splits.size() == 1;
+  }
+
+  // All threads of the warp wait for the block. The last warp that arrives continues.
+  result wait_at_barrier(const instruction& instr) {
+    account(position_ + 1);
+    f_.next = index();
+    if (!arrive_together(w_, instr)) return leave_reason::wait;
+    if (used_ >= budget_) return leave_reason::reselect;
+    f_.state = split_state::running;
+    start_at_next();
+    return {};
+  }
+
   result collective(const instruction& instr, lane_mask active) {
     observe(instr, active);
     counter_.on_access(w_.view, instr, active);
@@ -267,7 +311,7 @@ class split_run {
   const instruction* code_;
   const instruction* position_;
   const instruction* segment_;  // first instruction that is not counted yet
-  std::uint32_t stop_;
+  const instruction* stop_at_;  // another split waits there
   bool has_others_;
   std::uint64_t budget_, used_ = 0;
   [[no_unique_address]] std::conditional_t<Kind == run_kind::normal, no_counter, segment_counter>
@@ -280,7 +324,7 @@ bool is_before(const warp_split& a, const warp_split& b) {
 }
 
 // A split that yields moves to the end, so the first ready split has waited longest.
-std::size_t choose(const warp_state& w, bool is_rotating) {
+std::size_t find_next(const warp_state& w, bool is_rotating) {
   std::size_t best = w.splits.size();
   for (std::size_t i = 0; i < w.splits.size(); ++i) {
     if (w.splits[i].state != split_state::ready) continue;
@@ -318,6 +362,30 @@ void move_to_end(warp_state& w, std::size_t index) {
   if (index + 1 < w.splits.size()) w.splits.add(w.splits.extract(index));
 }
 
+struct split_choice {
+  std::size_t index = 0;  // the size of the list if no split is ready
+  std::uint32_t stop = no_stop;
+  bool has_others = false;
+};
+
+split_choice choose_of_several(warp_state& w, bool is_rotating) {
+  split_choice chosen{find_next(w, is_rotating)};
+  if (chosen.index == w.splits.size()) return chosen;
+  if (is_rotating) {
+    move_to_end(w, chosen.index);
+    chosen.index = w.splits.size() - 1;
+  }
+  chosen.stop = stop_of(w, w.splits[chosen.index], chosen.has_others);
+  return chosen;
+}
+
+// Chooses the split that runs next.
+[[gnu::always_inline]] inline split_choice choose(warp_state& w) {
+  const bool is_rotating = std::exchange(w.is_rotating, false);
+  if (w.splits.size() != 1) return choose_of_several(w, is_rotating);
+  return {w.splits[0].state == split_state::ready ? 0u : 1u};
+}
+
 }  // namespace
 
 bool make_ready(warp_state& w, std::size_t index) {
@@ -343,19 +411,13 @@ namespace {
 template <run_kind Kind>
 warp_progress run_splits(warp_state& w, std::uint64_t budget) {
   for (;;) {
-    bool is_rotating = std::exchange(w.is_rotating, false);
-    std::size_t chosen = choose(w, is_rotating);
-    if (chosen == w.splits.size()) {
+    const split_choice chosen = choose(w);
+    if (chosen.index == w.splits.size()) {
       return w.view.live ? warp_progress::waiting : warp_progress::finished;
     }
-    if (is_rotating) {
-      move_to_end(w, chosen);
-      chosen = w.splits.size() - 1;
-    }
-    bool has_others = false;
-    std::uint32_t stop = stop_of(w, w.splits[chosen], has_others);
-    split_run<Kind> run{w, chosen, stop, has_others, budget};
+    split_run<Kind> run{w, chosen.index, chosen.stop, chosen.has_others, budget};
     leave_reason reason = run.run();
+    if (reason == leave_reason::wait) return warp_progress::waiting;
     if (reason == leave_reason::yield) return warp_progress::yielded;
     if (reason == leave_reason::rotate) w.is_rotating = true;
     if (run.used() >= budget) return warp_progress::yielded;

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emulator/exec/decode/tuning.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "emulator/exec/handler_table.hpp"
+#include "emulator/exec/warp.hpp"
+#include "emulator/ptx/analysis.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+// A load or store whose addresses can be checked for several instructions at once.
+struct shaped_access {
+  handler plain, first, next;
+  std::uint32_t bytes;
+};
+
+std::array<shaped_access, 8> shaped_accesses() {
+  std::array<shaped_access, 8> list;
+  auto* at = list.data();
+  for (const char* space : {"global", "shared32"}) {
+    for (const char* operation : {"ld", "st"}) {
+      for (const std::uint32_t bytes : {4u, 8u}) {
+        const std::string bits = std::to_string(8 * bytes);
+        const std::string name = std::string{operation} + "." + space + ".u" + bits + ".b" + bits;
+        *at++ = {find_handler(name), find_handler(name + ".first"), find_handler(name + ".next"),
+                 bytes};
+      }
+    }
+  }
+  return list;
+}
+
+// Instructions of a basic block that access memory at the same registers.
+struct address_group {
+  operand_slot address;
+  bool is_global;
+  std::uint16_t flags;
+  std::uint32_t bytes;
+  std::uint8_t shape;
+  std::vector<std::uint32_t> members;  // decoded instructions
+};
+
+class tuner {
+ public:
+  tuner(const ptx::module& owner, const register_uses& uses, const std::vector<bool>& fixed,
+        std::span<const std::uint32_t> first_of, std::span<const std::int64_t> register_slots,
+        function_code& function)
+      : owner_{owner},
+        first_of_{first_of},
+        register_slots_{register_slots},
+        function_{function},
+        code_{function.tuned},
+        uses_{uses},
+        is_fixed_(function.code.size()),
+        stable_slots_{register_slots.begin(), register_slots.end()} {
+    code_ = function.code;
+    std::ranges::sort(stable_slots_);
+    for (std::size_t i = 0; i < fixed.size(); ++i) {
+      for (std::uint32_t at = first_of[i]; fixed[i] && at < first_of[i + 1]; ++at) {
+        is_fixed_[at] = true;
+      }
+    }
+  }
+
+  void run() {
+    group_accesses();
+    move_fixed();
+    for (instruction& instr : code_) instr.is_plain = !instr.needs_attention && instr.guard < 0;
+    for (std::size_t i = code_.size(); i-- > 0;) set_width(i);
+    for (std::size_t i = 0; i + 2 < code_.size(); ++i) fuse(i);
+  }
+
+ private:
+  void move_fixed() {
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      if (!is_fixed_[i]) continue;
+      function_.fixed.push_back(code_[i]);
+      code_[i].run = nothing_;
+      code_[i].shape = fixed_shape;
+    }
+  }
+
+  void group_accesses() {
+    ptx::register_access written;
+    const ptx::function& source = *function_.source;
+    for (std::size_t i = 0; i < source.instructions.size(); ++i) {
+      for (std::uint32_t at = first_of_[i]; at < first_of_[i + 1]; ++at) {
+        if (code_[at].needs_attention || shape_ == shape_count) end_groups();
+        if (const shaped_access* access = access_of(code_[at])) add(*access, at);
+      }
+      ptx::find_register_access(owner_, source, source.instructions[i], written);
+      for (std::uint32_t r : written.writes) end_groups_at(r);
+    }
+    end_groups();
+  }
+
+  const shaped_access* access_of(const instruction& instr) const {
+    const auto access = std::ranges::find(accesses_, instr.run, &shaped_access::plain);
+    const bool is_one = (instr.flags & access_flag::count) == 1 && instr.guard < 0;
+    const bool is_next = instr.kind == flow::next && access != accesses_.end();
+    return is_next && is_one && is_stable(instr.operand[4]) ? &*access : nullptr;
+  }
+
+  // Temporaries change without a write to a register of the source.
+  bool is_stable(operand_slot slot) const {
+    return slot < 0 || std::ranges::binary_search(stable_slots_, slot);
+  }
+
+  void add(const shaped_access& access, std::uint32_t at) {
+    const bool is_global = &access < &accesses_[accesses_.size() / 2];
+    const instruction& instr = code_[at];
+    for (address_group& group : groups_) {
+      const std::int64_t distance = instr.immediate - code_[group.members[0]].immediate;
+      constexpr std::int64_t most = 1 << 16;
+      const bool is_member = group.address == instr.operand[4] && group.is_global == is_global &&
+                             group.flags == instr.flags && group.bytes == access.bytes &&
+                             distance % access.bytes == 0 && distance < most && distance > -most;
+      if (is_member) return group.members.push_back(at);
+    }
+    groups_.push_back({instr.operand[4], is_global, instr.flags, access.bytes, shape_++, {at}});
+  }
+
+  void end_groups_at(std::uint32_t written) {
+    for (std::size_t i = 0; i < groups_.size();) {
+      if (groups_[i].address != register_slots_[written]) {
+        ++i;
+        continue;
+      }
+      end(groups_[i]);
+      groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+
+  void end_groups() {
+    for (const address_group& group : groups_) end(group);
+    groups_.clear();
+    shape_ = 0;
+  }
+
+  void end(const address_group& group) {
+    const auto displacement = [&](std::uint32_t at) { return code_[at].immediate; };
+    const auto [least, most] = std::ranges::minmax(group.members, {}, displacement);
+    const std::int64_t first = code_[least].immediate;
+    const std::int64_t extent = code_[most].immediate - first;
+    for (const std::uint32_t at : group.members) {
+      instruction& instr = code_[at];
+      const shaped_access& access = *access_of(instr);
+      instr.run = at == group.members[0] ? access.first : access.next;
+      instr.target = static_cast<std::uint32_t>(instr.immediate - first);
+      instr.operand[3] = static_cast<operand_slot>(extent);
+      instr.shape = group.shape;
+    }
+  }
+
+  // Skips the fixed instructions that follow, up to the next basic block.
+  void set_width(std::size_t i) {
+    constexpr std::uint8_t most = 255;
+    const std::size_t next = i + 1;
+    if (next == code_.size() || !is_fixed_[next] || code_[next].needs_attention) return;
+    if (code_[next].width < most) code_[i].width = static_cast<std::uint8_t>(code_[next].width + 1);
+  }
+
+  // Checks that one instruction reads what the load writes.
+  bool is_read_once(const instruction& load) const {
+    ptx::register_access access;
+    const ptx::function& source = *function_.source;
+    ptx::find_register_access(owner_, source, source.instructions[load.source], access);
+    if (access.writes.size() != 1) return false;
+    const std::uint32_t r = access.writes[0];
+    return register_slots_[r] == load.operand[0] && uses_.writes[r] == 1 && uses_.reads[r] == 1;
+  }
+
+  // Two loads and the fma that is alone in reading them.
+  void fuse(std::size_t i) {
+    instruction &a = code_[i], &b = code_[i + 1];
+    const instruction& product = code_[i + 2];
+    const bool is_run =
+        a.is_plain && b.is_plain && product.is_plain && a.width == 1 && b.width == 1;
+    constexpr std::uint8_t most = 253;  // the sum of the widths is a byte
+    if (!is_run || a.run != b.run || product.run != fma_ || product.width > most) return;
+    const bool loads_words = a.run == accesses_[0].next || a.run == accesses_[4].next;
+    const operand_slot x = a.operand[0], y = b.operand[0];
+    const auto& read = product.operand;
+    const bool is_product = (read[1] == x && read[2] == y) || (read[1] == y && read[2] == x);
+    const bool is_sum = read[3] != x && read[3] != y && x != y;
+    if (!loads_words || !is_product || !is_sum || !is_read_once(a) || !is_read_once(b)) return;
+    a.run = fused_;
+    a.width = static_cast<std::uint8_t>(2 + product.width);
+  }
+
+  const ptx::module& owner_;
+  std::span<const std::uint32_t> first_of_;
+  std::span<const std::int64_t> register_slots_;
+  function_code& function_;
+  std::vector<instruction>& code_;
+  const register_uses& uses_;
+  std::vector<bool> is_fixed_;              // by decoded instruction
+  std::vector<std::int64_t> stable_slots_;  // of registers, ascending
+  const std::array<shaped_access, 8> accesses_ = shaped_accesses();
+  const handler fma_ = find_handler("fma.f32"), fused_ = find_handler("fused.ld.ld.fma.f32"),
+                nothing_ = find_handler("nothing");
+  std::vector<address_group> groups_;
+  std::uint8_t shape_ = 0;  // shapes in use in this basic block
+};
+
+}  // namespace
+
+void tune(const ptx::module& owner, const register_uses& uses, const std::vector<bool>& fixed,
+          std::span<const std::uint32_t> first_of, std::span<const std::int64_t> register_slots,
+          function_code& function) {
+  tuner{owner, uses, fixed, first_of, register_slots, function}.run();
+}
+
+}  // namespace halfwarp::emulator::exec

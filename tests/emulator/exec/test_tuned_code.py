@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that no check follows use faster code, with the results and faults of other runs."""
+
+import re
+
+import pytest
+
+HEAD = """
+import zlib
+import numpy as np
+from cuda.core import Device, LaunchConfig, LegacyPinnedMemoryResource, ObjectCode, launch
+
+device = Device()
+device.set_current()
+stream = device.create_stream()
+resource = LegacyPinnedMemoryResource()
+
+def run(body, grid, block, words=1 << 14, shared=4096, **registers):
+    names = dict(r="b32", f="f32", d="b64", p="pred") | registers
+    declared = " ".join(f".reg .{kind} %{name}<40>;" for name, kind in names.items())
+    text = f'''.version 8.0
+.target sm_75
+.address_size 64
+.const .align 4 .b8 c[256];
+.visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n) {{
+    .shared .align 16 .b8 s[{shared}]; {declared}
+    ld.param.u64 %d1, [a]; ld.param.u64 %d2, [b]; ld.param.u32 %r1, [n];
+    mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x;
+    mad.lo.u32 %r5, %r3, %r4, %r2; mul.wide.u32 %d3, %r5, 4; add.u64 %d4, %d1, %d3;
+    add.u64 %d5, %d2, %d3; shl.b32 %r6, %r2, 2; mov.u32 %r7, s; add.u32 %r8, %r7, %r6;
+    {body}
+    ret; }}'''
+    kernel = ObjectCode.from_ptx(text.encode()).get_kernel("k")
+    a, b = resource.allocate(4 * words), resource.allocate(4 * words)
+    first, second = np.from_dlpack(a).view("u4"), np.from_dlpack(b).view("u4")
+    first[:] = np.random.default_rng(3).integers(0, 1 << 32, words, dtype="u4")
+    second[:] = 0
+    launch(stream, LaunchConfig(grid=grid, block=block), kernel, a, b, words)
+    stream.sync()
+    print(zlib.crc32(second.tobytes()), int(second.astype("u8").sum()))
+"""
+# Bodies that write to b, with the block size.
+BODIES = {
+    # every fixed value, in several blocks, and the first use of one behind a divergent branch
+    "values of other blocks": (
+        "setp.gt.u32 %p1, %r2, 7; @%p1 bra odd; xor.b32 %r9, %r2, 5; add.u32 %r10, %r9, %r5;"
+        "st.global.u32 [%d5], %r10; bra done; odd: mul.lo.u32 %r11, %r2, %r4;"
+        "sub.u32 %r12, %r11, %r3; st.global.u32 [%d5], %r12; done:",
+        96,
+    ),
+    # a register that is written twice is not fixed
+    "loop": (
+        "mov.u32 %r9, 0; mov.u32 %r10, 0; again: add.u32 %r10, %r10, %r2; add.u32 %r9, %r9, 1;"
+        "setp.lt.u32 %p1, %r9, %r3; @%p1 bra again; st.global.u32 [%d5], %r10;",
+        64,
+    ),
+    # several loads of one address, a store between, and a guard
+    "one address": (
+        "setp.lt.u32 %p1, %r2, 20; ld.global.u32 %r9, [%d4]; ld.global.u32 %r10, [%d4+128];"
+        "st.global.u32 [%d5], %r9; @%p1 st.global.u32 [%d5], %r10; ld.global.u32 %r11, [%d5];"
+        "add.u32 %r11, %r11, %r10; st.global.u32 [%d5], %r11;",
+        256,
+    ),
+    # a load into the register of its address
+    "own address": (
+        "st.shared.u32 [%r8], %r8; bar.sync 0; ld.shared.u32 %r8, [%r8]; ld.shared.u32 %r9, [%r8];"
+        "ld.shared.u32 %r8, [%r8]; add.u32 %r9, %r9, %r8; st.global.u32 [%d5], %r9;",
+        64,
+    ),
+    # parts of a warp, and a warp that is not full
+    "parts": (
+        "st.shared.u32 [%r8], %r5; st.shared.u32 [%r8+1024], %r2; bar.sync 0;"
+        "and.b32 %r9, %r2, 3; setp.eq.u32 %p1, %r9, 1; @%p1 bra done;"
+        "ld.shared.u32 %r10, [%r8+4]; ld.shared.u32 %r11, [%r8+1024]; add.u32 %r12, %r10, %r11;"
+        "st.global.u32 [%d5], %r12; done:",
+        50,
+    ),
+    # equal, reversed, strided and wide addresses
+    "shapes": (
+        "st.shared.u32 [%r8], %r5; st.shared.u32 [%r8+1024], %r2; bar.sync 0;"
+        "and.b32 %r9, %r6, 64; add.u32 %r9, %r9, %r7; ld.shared.u32 %r10, [%r9+1024];"
+        "ld.shared.u32 %r11, [%r9+4]; xor.b32 %r12, %r6, 252; add.u32 %r12, %r12, %r7;"
+        "ld.shared.u32 %r13, [%r12]; ld.shared.u32 %r14, [%r12+768]; shl.b32 %r15, %r2, 3;"
+        "add.u32 %r15, %r15, %r7; ld.shared.b64 %d9, [%r15]; ld.shared.b64 %d10, [%r15+1024];"
+        "add.u64 %d9, %d9, %d10; mov.b64 {%r16, %r17}, %d9; ld.shared.u32 %r18, [%r15+4];"
+        "add.u32 %r10, %r10, %r11; xor.b32 %r10, %r10, %r13; add.u32 %r10, %r10, %r14;"
+        "xor.b32 %r10, %r10, %r16; add.u32 %r10, %r10, %r17; xor.b32 %r10, %r10, %r18;"
+        "st.global.u32 [%d5], %r10;",
+        64,
+    ),
+    # products of loads with equal and consecutive addresses, with every kind of number
+    "products": (
+        "ld.global.u32 %r9, [%d4]; and.b32 %r10, %r2, 15; setp.eq.u32 %p1, %r10, 3;"
+        "@%p1 mov.u32 %r9, 0x7f800001; st.shared.u32 [%r8], %r9; bar.sync 0;"
+        "and.b32 %r11, %r6, 64; add.u32 %r11, %r11, %r7; ld.global.f32 %f1, [%d4];"
+        "ld.shared.f32 %f2, [%r8]; ld.shared.f32 %f3, [%r11]; fma.rn.f32 %f1, %f2, %f3, %f1;"
+        "ld.shared.f32 %f4, [%r8+4]; ld.shared.f32 %f5, [%r11+4]; fma.rn.f32 %f1, %f5, %f4, %f1;"
+        "ld.shared.f32 %f6, [%r11+12]; ld.shared.f32 %f7, [%r8+12];"
+        "fma.rn.f32 %f1, %f7, %f6, %f1; ld.shared.f32 %f8, [%r11+16]; ld.shared.f32 %f9, [%r8+16];"
+        "fma.rn.f32 %f10, %f8, %f9, %f1; ld.shared.f32 %f11, [%r8+20];"
+        "ld.shared.f32 %f12, [%r8+24]; fma.rn.f32 %f10, %f11, %f12, %f10;"
+        "ld.shared.f32 %f13, [%r8+28]; ld.shared.f32 %f14, [%r11+8];"
+        "fma.rn.f32 %f10, %f13, %f14, %f10; add.f32 %f10, %f10, %f13; st.global.f32 [%d5], %f10;",
+        128,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("seed", [0, 7])
+def test_results_are_those_of_a_followed_run(run_emulated, name, seed):
+    body, block = BODIES[name]
+    program = HEAD + f"run({body!r}, 12, {block})"
+    fast = run_emulated(program, seed=seed).stdout
+    followed = run_emulated(program, seed=seed, check="memory,sync,race")
+    assert fast == followed.stdout
+    assert int(fast.split()[1])
+
+
+# Each body has several accesses with one address register. One access is wrong.
+FAULTS = [
+    "ld.global.u32 %r9, [%d4];\nld.global.u32 %r10, [%d4+65532];",
+    "ld.shared.u32 %r9, [%r8];\nld.shared.u32 %r10, [%r8+4092];",
+    "ld.shared.u32 %r9, [%r8];\nst.shared.u32 [%r8-4], %r9;",
+    "ld.shared.u32 %r9, [%r8];\nld.shared.u32 %r10, [%r8+4294967292];",
+    "ld.shared.u32 %r9, [%r8+6];\nld.shared.u32 %r10, [%r8];",
+    "add.u32 %r8, %r8, 2;\nld.shared.u32 %r9, [%r8];\nld.shared.u32 %r10, [%r8+4];",
+    "cvta.const.u64 %d9, c; add.u64 %d9, %d9, 0;\nld.u32 %r9, [%d9];\nst.u32 [%d9], %r9;",
+    "cvta.shared.u64 %d9, s;\nld.u32 %r9, [%d9];\nld.global.u32 %r9, [%d9];",
+]  # fmt: skip
+
+
+def report_of(text):
+    """Lines of a report, without its addresses."""
+    return [re.sub("0x[0-9a-f]+", "", line) for line in text.splitlines() if "PTX line" in line]
+
+
+@pytest.mark.parametrize("body", FAULTS)
+def test_a_wrong_address_is_reported_at_its_own_instruction(run_emulated, body):
+    program = HEAD + f"run({body!r}, 1, 32)"
+    fast = run_emulated(program, status=1).stderr
+    followed = run_emulated(program, status=1, check="memory,sync,barrier").stderr
+    reports = [report_of(text) for text in (fast, followed)]
+    assert reports[0] and reports[0] == reports[1]
