@@ -98,7 +98,8 @@ PARTS = [
         flags=UNPADDED,
         modules="cuda.core._graph cuda.core._texture cuda.core._sharing",
         small="_graph.cpp _texture.cpp _sharing.cpp texture attachments.cpp reuse.cpp "
-        "launch_plan.cpp ptx_signature.cpp",
+        "launch_plan.cpp ptx_signature.cpp image_check.cpp sharing.cpp kernel_names.cpp "
+        "kernel_signature.cpp link_state.cpp library.cpp device_attributes.cpp context.cpp",
     ),
     Part("cuda.core._compile", libraries="pthread", small="_compile.cpp"),
     Part("cuda.core._views", "cpp/views", flags=UNPADDED, small="copies layout tensor_maps"),
@@ -114,8 +115,11 @@ PARTS = [
         "graph image init_values.cpp link module object profile "
         "observation program.cpp ptx report scalar settings sharing stream tensor work "
         "cycle_report.cpp executable.cpp exports.cpp neighbor_checker.cpp order.cpp "
-        "pointer_bases.cpp race_finding.cpp race_site.cpp init_site.cpp wait_graph.cpp"
-        + BASELINE_HANDLERS,
+        "pointer_bases.cpp race_finding.cpp race_site.cpp init_site.cpp wait_graph.cpp "
+        "names.cpp refusing.cpp lock_watch.cpp texture device_queue.cpp "
+        "mappings.cpp matrix_move.cpp rehearsal.cpp virtual_region.cpp observer.cpp "
+        "access_shape.cpp fingerprint.cpp handler_table.cpp written_bytes.cpp device_heap.cpp "
+        "shared_file.cpp cluster.cpp arena.cpp code.cpp image.cpp" + BASELINE_HANDLERS,
     ),
     Part(
         RUNTIME,

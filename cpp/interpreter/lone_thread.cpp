@@ -66,7 +66,9 @@ bool prepare() noexcept {
     return false;
   }
   main_interpreter = PyInterpreterState_Main();
-  modules = Py_NewRef(PyImport_GetModuleDict());
+  PyObject* const current = PySys_GetObject("modules");  // null while the interpreter finalizes
+  if (!current || !PyDict_CheckExact(current)) return false;
+  modules = Py_NewRef(current);
   return is_python_program();
 }
 
@@ -74,6 +76,7 @@ bool prepare() noexcept {
 [[gnu::noinline]] bool check_modules() noexcept {
   if (PyThreadState_Get()->interp != PyInterpreterState_Main()) return false;
   may_be_shared = !modules && !prepare();
+  if (may_be_shared) return false;
   Py_ssize_t position = 0;
   PyObject *name, *module;
   while (!may_be_shared && PyDict_Next(modules, &position, &name, &module))

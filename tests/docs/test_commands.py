@@ -20,7 +20,7 @@ PAGES = [*sorted((ROOT / "docs").rglob("*.rst")), *sorted(ROOT.glob("*.md"))]
 BLOCK = re.compile(r"^\.\. code-block:: (?:sh|console)\n\n((?:(?:   .*)?\n)+)", re.M)
 # Foreign programs, and files that a page asks its reader to write.
 OTHERS = {"cmake", ".", "export", "mpiexec", "pytest", "check-jsonschema", "./program"}
-OTHERS |= {"conda", "compute-sanitizer", "cuda-gdb", "nsys", "ncu"}
+OTHERS |= {"conda", "compute-sanitizer", "cuda-gdb", "nsys", "ncu", "mkdir", "ln"}
 WRITTEN = {"first.py", "tutorial.py", "program.py"}
 PACKAGES = {"pip", "pytest", "venv", "sphinx", "mpi4py"}
 

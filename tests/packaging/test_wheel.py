@@ -108,7 +108,7 @@ def test_it_is_small(wheel, files, record_property):
     record_property("wheel MiB", round(packed, 2))
     record_property("installed MiB", round(unpacked, 2))
     assert packed <= 4.29  # 4.5 MB
-    assert unpacked <= 12.75
+    assert unpacked <= 13.35  # 14 MB
 
 
 def test_the_readme_states_its_size(wheel, files, root):

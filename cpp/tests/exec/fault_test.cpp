@@ -342,7 +342,8 @@ TEST_F(faults, an_endless_loop_reaches_the_step_limit) {
 TEST_F(faults,
        instructions_that_are_not_emulated_are_refused_at_the_launch_of_kernels_that_reach_them) {
   m.load(
-      ".func bad() { tcgen05.fence::before_thread_sync; ret; }\n"
+      ".func bad() { .reg .b64 a; .reg .b32 r; multimem.red.relaxed.sys.global.add.u32 [a], r; "
+      "ret; }\n"
       ".visible .entry k() { call bad, (); ret; }\n.visible .entry fine() { ret; }");
   runs("fine", {1}, {1});
   auto f = run("k", {1}, {1});
@@ -350,7 +351,7 @@ TEST_F(faults,
   EXPECT_EQ(report::code(f.kind), CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_FALSE(report::is_sticky(f.kind));
   EXPECT_EQ(f.ptx_line, 4u);
-  EXPECT_NE(f.instruction.find("tcgen05"), std::string::npos);
+  EXPECT_NE(f.instruction.find("multimem"), std::string::npos);
   EXPECT_EQ(f.kernel, "k");
 }
 

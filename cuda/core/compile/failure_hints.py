@@ -38,8 +38,7 @@ def hints_for(log, source, options):
     """Return advice for a failed compilation. Host only."""
     hints = []
     if missing := re.search(r'(?:could not|cannot) open source file "([^"]+)"', log):
-        hints.append(header_hint(missing[1]))
-        hints += missing_folders(options.include_path)
+        hints += missing_folders(options.include_path) or [header_hint(missing[1])]
     if "__nv_name_map" in log:
         hints.append(NAME_EXPRESSION)
     if unresolved := re.search(r"Unresolved extern (?:function|variable) '([^']+)'", log):

@@ -62,13 +62,14 @@ INSTANTIATE_TEST_SUITE_P(all, instructions,
                          });
 
 // Instructions of memory, of the whole warp and of special registers have their own tests.
-// tests/emulator/modern compares dot products and matrix products with references in Python, and
-// tests/emulator/coverage compares the counts of marks with counts by hand.
+// tests/emulator/modern compares dot products and matrix products with references in Python,
+// tests/emulator/coverage compares the counts of marks with counts by hand, and
+// tests/emulator/exec/test_tuned_code.py compares fused instructions with their parts.
 bool is_tested_elsewhere(std::string_view name) {
   for (std::string_view prefix :
-       {"activemask", "atom.",         "check.", "dp2a.",  "dp4a.", "elect.",  "fence",
-        "ld.",        "local_address", "mark.",  "match.", "mma.",  "nothing", "redux.",
-        "shfl.",      "special.",      "st.",    "touch.", "vote.", "wgmma."}) {
+       {"activemask", "atom.",         "check.",   "dp2a.",  "dp4a.", "elect.",  "fence",  "fused.",
+        "ld.",        "local_address", "mark.",    "match.", "mma.",  "nothing", "redux.", "shfl.",
+        "special.",   "st.",           "tcgen05.", "touch.", "vote.", "wgmma."}) {
     if (name.starts_with(prefix)) return true;
   }
   return false;
