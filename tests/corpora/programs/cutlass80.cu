@@ -2,26 +2,10 @@
 // Products of matrices by CUTLASS for sm_80: mma and cp.async in several stages.
 #include <cutlass/epilogue/thread/linear_combination_relu.h>
 #include <cutlass/gemm/device/gemm.h>
-#include "corpus.cuh"
+#include "cutlass_types.cuh"
 using namespace corpus;
 using R = cutlass::layout::RowMajor;
 using C = cutlass::layout::ColumnMajor;
-template <class T>
-struct native {
-  using type = T;
-};
-template <>
-struct native<cutlass::half_t> {
-  using type = __half;
-};
-template <>
-struct native<cutlass::bfloat16_t> {
-  using type = __nv_bfloat16;
-};
-template <>
-struct native<cutlass::tfloat32_t> {
-  using type = float;
-};
 template <class A, class LA, class LB, class D, class Acc, class TB, class W, class I, int stages,
           class Op = cutlass::arch::OpMultiplyAdd, int align = 128 / cutlass::sizeof_bits<A>::value>
 void gemm(const char* name, int m, int n, int k, double tol, double lo = -1, double hi = 1) {

@@ -6,23 +6,11 @@
 #include <cutlass/gemm/collective/collective_builder.hpp>
 #include <cutlass/gemm/kernel/gemm_universal.hpp>
 #include <cutlass/util/packed_stride.hpp>
-#include "corpus.cuh"
+#include "cutlass_types.cuh"
 using namespace corpus;
 using namespace cute;
 using RM = cutlass::layout::RowMajor;
 using CM = cutlass::layout::ColumnMajor;
-template <class T>
-struct native {
-  using type = T;
-};
-template <>
-struct native<cutlass::half_t> {
-  using type = __half;
-};
-template <>
-struct native<cutlass::bfloat16_t> {
-  using type = __nv_bfloat16;
-};
 template <class A, class LA, class LB, class D, class Acc, class Tile, class Cluster, class Kernel,
           class Epi>
 void product90(const char* name, int m, int n, int k, double tol) {

@@ -2,9 +2,6 @@
 """``emulation.origin`` names the kernel, thread and line that wrote bytes last."""
 
 import json
-import os
-import subprocess
-import sys
 
 WRONG_CALLS = """
 from cuda.core import Device, emulation
@@ -112,35 +109,19 @@ for each in emulation.origin(buffer, 0, 1024):
 '''
 
 
-def test_grids_that_a_kernel_launches_are_named(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", LAUNCHES_ON_THE_DEVICE],
-        env={**os.environ, "HALFWARP_BACKEND": "emulator"},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
+def test_grids_that_a_kernel_launches_are_named(run_python):
+    output = run_python(LAUNCHES_ON_THE_DEVICE, HALFWARP_BACKEND="emulator")
     child, last = "kernel 'child(int*)'", "kernel 'last(int*)'"
     written = [[number, child, number // 4, number % 4, 1] for number in range(8)]
     written[1] = [1, last, 0, 0, 2]
     written.append([8, "kernel 'parent'", 0, 0, 4])
     written += [[number, "a copy or memset by a kernel", 0, 0, 0] for number in (10, 11)]
-    assert [json.loads(line) for line in done.stdout.splitlines()] == written
+    assert [json.loads(line) for line in output.splitlines()] == written
 
 
-def test_the_last_writer_of_each_word_is_named(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**os.environ, "HALFWARP_BACKEND": "emulator"},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    records, fresh = map(json.loads, done.stdout.splitlines())
+def test_the_last_writer_of_each_word_is_named(run_python):
+    output = run_python(PROGRAM, HALFWARP_BACKEND="emulator")
+    records, fresh = map(json.loads, output.splitlines())
     assert fresh == 0
     by_offset = {each["offset"]: each for each in records}
     assert list(by_offset) == list(range(0, 1008, 4))
@@ -158,17 +139,9 @@ def test_the_last_writer_of_each_word_is_named(tmp_path):
     assert by_offset[800]["thread"] == [0, 0, 0]
 
 
-def test_a_wrong_call_says_what_it_got_and_what_to_do(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", WRONG_CALLS],
-        env={**os.environ, "HALFWARP_BACKEND": "emulator"},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    *lines, last = done.stdout.splitlines()
+def test_a_wrong_call_says_what_it_got_and_what_to_do(run_python):
+    output = run_python(WRONG_CALLS, HALFWARP_BACKEND="emulator")
+    *lines, last = output.splitlines()
     answers = dict(line.split(": ", 1) for line in lines)
     assert {name: answers[name] for name in MESSAGES} == MESSAGES
     for name in ("address past the end", "size past the end"):
