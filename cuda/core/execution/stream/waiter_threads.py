@@ -14,9 +14,13 @@ _MOST_IDLE = 4  # further threads end when they have no work
 
 
 class _Wait:
-    """A blocking call, and the future of the task that awaits its result."""
+    """A blocking call, and the future of the task that awaits its result.
 
-    __slots__ = ("_call", "_future", "_loop")
+    The thread drops the call and the outcome before the task continues: what they refer to is
+    released when the task releases it, also if the thread has not run since.
+    """
+
+    __slots__ = ("_call", "_future", "_loop", "_outcome")
 
     def __init__(self, call):
         self._call, self._loop = call, asyncio.get_running_loop()
@@ -27,35 +31,38 @@ class _Wait:
 
     def run(self):
         """Block until the call returns, and pass its result or its exception to the loop."""
+        call, self._call = self._call, None
         if self._future.cancelled():  # only a hint: another thread may cancel it now
             return
         try:
-            result, error = self._call(), None
+            self._outcome = call(), None
         except BaseException as failure:
-            result, error = None, failure
-        try:
-            self._post(result, error)
-        finally:
-            error = None  # breaks the cycle of the exception and this frame
+            self._outcome = None, failure
+        call = None
+        self._post()
 
     def fail(self, error):
         """Raise an exception in the task."""
-        self._post(None, error)
+        self._call, self._outcome = None, (None, error)
+        self._post()
 
-    def _post(self, result, error):
+    def _post(self):
         try:
-            self._loop.call_soon_threadsafe(self._set, result, error)
+            self._loop.call_soon_threadsafe(self._set)
         except RuntimeError:
+            self._outcome = None
             if not self._loop.is_closed():  # no task of a closed loop is waiting
                 raise
 
-    def _set(self, result, error):
-        if self._future.done():  # the task was canceled
+    def _set(self):
+        (result, error), self._outcome = self._outcome, None
+        future, self._future = self._future, None
+        if future.done():  # the task was canceled
             return
         if error is None:
-            self._future.set_result(result)
+            future.set_result(result)
         else:
-            self._future.set_exception(error)
+            future.set_exception(error)
 
 
 class _Threads:

@@ -2,12 +2,14 @@
 """`await stream` and `await event`: the loop continues, and a thread of the package waits."""
 
 import asyncio
+import functools
 import gc
 import threading
 import weakref
 
 import pytest
 from cuda.core import CUDAError, EventOptions, LaunchConfig, launch
+from cuda.core.execution.stream import waiter_threads
 
 NAME = "cuda.core waiter"
 
@@ -241,9 +243,34 @@ def test_an_error_of_the_work_is_raised_in_the_task(run, device, stream, load_ke
     run(main())
 
 
-def test_errors_are_not_retained():
-    from cuda.core.execution.stream import waiter_threads
+@pytest.fixture
+def paused_after_posting(monkeypatch):
+    """Call a function in a loop whose waiter threads stop once they have posted an outcome."""
+    resumed = threading.Event()
 
+    async def call(function):
+        loop = asyncio.get_running_loop()
+        post = loop.call_soon_threadsafe
+
+        def post_and_pause(*arguments):
+            post(*arguments)
+            resumed.wait(30)
+
+        monkeypatch.setattr(loop, "call_soon_threadsafe", post_and_pause)
+        try:
+            return await waiter_threads.wait(object(), function)
+        finally:
+            monkeypatch.undo()
+
+    yield call
+    resumed.set()
+
+
+class Owner:
+    """An object that a call refers to."""
+
+
+def test_errors_are_not_retained(paused_after_posting):
     class Failure(Exception):
         pass
 
@@ -256,16 +283,23 @@ def test_errors_are_not_retained():
 
     async def main():
         with pytest.raises(Failure):
-            await waiter_threads.wait(object(), fail)
+            await paused_after_posting(fail)
 
     asyncio.run(main())
-    pause = threading.Event()
-    for _ in range(100):  # until the thread has returned from the call
-        gc.collect()
-        if seen[0]() is None:
-            break
-        pause.wait(0.01)
+    gc.collect()
     assert seen[0]() is None
+
+
+def test_calls_and_results_are_not_retained(paused_after_posting):
+    async def main():
+        call = functools.partial(lambda owner: (owner, Owner()), Owner())
+        result = await paused_after_posting(call)
+        del call
+        return [weakref.ref(each) for each in result]
+
+    references = asyncio.run(main())
+    gc.collect()
+    assert [each() for each in references] == [None, None]
 
 
 def test_loops_of_several_threads(device, gate, in_new_thread):
@@ -289,8 +323,6 @@ def test_a_thread_that_cannot_start_is_an_error_of_the_task(run, stream, gate, m
         raise RuntimeError("can't start new thread")
 
     async def main():
-        from cuda.core.execution.stream import waiter_threads
-
         monkeypatch.setattr(waiter_threads, "_threads", waiter_threads._Threads())
         monkeypatch.setattr(threading.Thread, "start", refuse)
         close_after(gate, stream)
