@@ -35,15 +35,14 @@ def page(markdown):
             if rows:
                 lines += ["", list_table(rows[0], rows[2:])]
                 rows = []
-            lines += text_line(line, lines)
+            lines += text_line(line)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 
 
-def text_line(line, before):
-    """Convert a line of text or a heading; add an empty line before the first item of a list."""
+def text_line(line):
+    """Convert a line of text or a heading; add an empty line before an item of a list."""
     heading = re.match(r"(#{1,3}) (.*)", line)
     if heading:
         return ["", underlined(literal(heading[2]), "=-~"[len(heading[1]) - 1])]
-    is_item = re.match(r"(- |\d+\. )", line)
-    follows_text = before and before[-1] and not re.match(r"(- |\d+\. |  )", before[-1])
-    return ["", literal(line)] if is_item and follows_text else [literal(line)]
+    is_item = re.match(r" *(- |\d+\. )", line)
+    return ["", literal(line)] if is_item else [literal(line)]

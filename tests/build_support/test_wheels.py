@@ -143,7 +143,7 @@ PLANTED = [
     ("cuda/__init__.py", b"", "the namespace is shared"),
     ("cuda/core/place.py", str(ROOT).encode(), "the path of the folder that it was built in"),
     ("cuda/core/large.py", os.urandom(5 << 20), "wheel: 5,"),
-    ("cuda/core/large.py", bytes(13 << 20), "installed: 13,"),
+    ("cuda/core/large.py", bytes(14 << 20), "installed: 14,"),
     (f"{INFO}/WHEEL", b"Tag: cp311-cp311-linux_x86_64\n", "its metadata has the tags linux_x86_64"),
     (f"{INFO}/METADATA", METADATA.replace("Author", "Nobody").encode(), "no Author"),
     (f"{INFO}/METADATA", METADATA.replace("cu12", "cu11").encode(), "no extra cu12"),

@@ -371,10 +371,11 @@ def test_every_row_of_the_benchmarks_is_listed(name):
 
 def test_design_notes_are_converted_to_pages():
     page = design_notes.page(
-        "# Notes\n\nText `a`:\n- one\n  more\n- two\n\n"
+        "# Notes\n\nText `a`:\n- one\n  more:\n  - inner\n- two\n\n"
         "| x | y |\n| --- | --- |\n| `a | b` | 1 |\n\n```\ncode = `x`\n```\nEnd.\n"
     )
-    assert page.startswith("\nNotes\n=====\n\nText ``a``:\n\n- one\n  more\n- two\n\n")
+    items = "- one\n  more:\n\n  - inner\n\n- two\n\n"
+    assert page.startswith(f"\nNotes\n=====\n\nText ``a``:\n\n{items}")
     assert ".. code-block:: text\n\n   code = `x`\n\nEnd.\n" in page
     assert "   * - x\n     - y\n\n   * - ``a | b``\n     - 1\n" in page
     pages = design_notes.pages(ROOT / "docs" / "design")

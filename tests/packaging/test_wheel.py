@@ -13,7 +13,7 @@ from pathlib import PurePath
 
 import pytest
 
-from build_support.wheels.check import KINDS
+from build_support.wheels.check import KINDS, LIMITS
 from generator import libraries
 from halfwarp.archive import read as copies_in
 
@@ -103,12 +103,12 @@ def test_no_file_is_included_twice(files):
 
 
 def test_it_is_small(wheel, files, record_property):
-    packed = wheel.stat().st_size / MEGABYTE
-    unpacked = sum(info.file_size for info in files.values()) / MEGABYTE
-    record_property("wheel MiB", round(packed, 2))
-    record_property("installed MiB", round(unpacked, 2))
-    assert packed <= 4.29  # 4.5 MB
-    assert unpacked <= 13.35  # 14 MB
+    packed = wheel.stat().st_size
+    unpacked = sum(info.file_size for info in files.values())
+    record_property("wheel MB", round(packed / 1e6, 2))
+    record_property("installed MB", round(unpacked / 1e6, 2))
+    assert packed <= LIMITS["wheel"]
+    assert unpacked <= LIMITS["installed"]
 
 
 def test_the_readme_states_its_size(wheel, files, root):
