@@ -31,9 +31,17 @@ class Outcome:
 
 
 def suite_of(path: str) -> dict:
-    """Return the row of `suites.toml` for a source."""
-    prefixes = [prefix for prefix in SUITES if path.startswith(prefix + "/")]
-    return SUITES[max(prefixes, key=len)]
+    """Return the parts and tests for a source from the rows of `suites.toml`."""
+    rows = [SUITES[prefix] for prefix in prefixes_of(path)]
+    suite = next(row for row in rows if "tests" in row)
+    first = [test for row in rows[: rows.index(suite)] for test in row["first"]]
+    return {"parts": suite["parts"], "tests": list(dict.fromkeys([*first, *suite["tests"]]))}
+
+
+def prefixes_of(path: str) -> list[str]:
+    """Return the rows of folders above a source and of its name without suffix, longest first."""
+    prefixes = [prefix for prefix in SUITES if path.startswith((prefix + "/", prefix + "."))]
+    return sorted(prefixes, key=len, reverse=True)
 
 
 def put_to_trial(workspace: Workspace, mutant: Mutant) -> Outcome:

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Malformed DLPack tensors for every importer.
 
-``python -m tests.core.views.fuzz_tensors SEED COUNT`` imports COUNT tensors.
+``python -m tests.core.views.fuzz_tensors --seed 1 --cases 0:100000 --processes 4`` imports tensors
+in child processes.
 
 Each tensor has fields of random values. A view, a copy from it, a copy to it and a kernel argument
 import it. An importer accepts the tensor or raises an error for users; anything else ends the
 program. Fields that no importer can check, such as a wrong address, keep valid values.
 """
 
+import argparse
 import collections
+import json
 import random
 import sys
 
@@ -16,6 +19,8 @@ import numpy as np
 from cuda.core import CUDAError, Device
 from cuda.core._kernel_arg_handler import ParamHolder
 from cuda.core.utils import StridedMemoryView
+
+from tests.search import Marker, Search, add_options
 
 from .capsules import DELETER, Producer
 
@@ -93,16 +98,16 @@ def import_argument(producer, buffer, stream):
 IMPORTERS = (import_view, import_bytes, export_bytes, import_argument)
 
 
-def fuzz(seed, count):
-    """Import `count` tensors by every importer, and count the outcomes by importer."""
-    source = random.Random(seed)
+def fuzz(seed, numbers, mark=lambda number: None):
+    """Import tensors by every importer, and count the outcomes by importer."""
     device = Device()
     device.set_current()
     outcomes = collections.Counter()
     with device.create_stream() as stream, device.allocate(SIZE, stream=stream) as buffer:
         buffer.fill(0, stream=stream)
-        for _ in range(count):
-            producer = random_producer(source)
+        for number in numbers:
+            mark(number)
+            producer = random_producer(random.Random(f"{seed}:{number}"))
             for importer in IMPORTERS:
                 has_deleter = bool(producer.managed.deleter)
                 before = producer.deleted
@@ -110,19 +115,28 @@ def fuzz(seed, count):
                     importer(producer, buffer, stream)
                 except REFUSALS as error:
                     assert str(error), type(error)
-                    outcomes[importer.__name__, "refused"] += 1
+                    outcomes[f"{importer.__name__} refused"] += 1
                 else:
-                    outcomes[importer.__name__, "accepted"] += 1
+                    outcomes[f"{importer.__name__} accepted"] += 1
                 # Only a view consumes the capsule, where the producer was asked for one.
                 assert producer.deleted - before <= has_deleter
             stream.sync()
     return outcomes
 
 
-def main(seed, count):
-    for (importer, outcome), number in sorted(fuzz(seed, count).items()):
-        print(importer, outcome, number)
+def search(seed, cases, processes=1):
+    return Search(["-m", "tests.core.views.fuzz_tensors"], seed, processes).run(cases)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add_options(parser)
+    options = parser.parse_args()
+    if not options.progress:
+        return search(options.seed, options.cases, options.processes).finish()
+    print(json.dumps(fuzz(options.seed, options.cases, Marker(options.progress).at)))
+    return 0
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    sys.exit(main())

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads damaged images on the emulator; a crash ends this process.
+"""Loads damaged images on the emulator in child processes; reports those that crash or hang one.
 
-``python images.py CORPUS --seed 1 --mutants 0:100000`` loads each image in every way: by
-`ObjectCode`, by the low layer from memory, and from a file. CORPUS is a folder of
-`write_corpus`. A mutant depends on the seed and its number, so ``--mutants 7:8`` repeats one.
+``python images.py --seed 1 --cases 0:100000 --processes 4`` loads each image in every way: by
+`ObjectCode`, by the low layer from memory, and from a file. ``--corpus`` names a folder of
+`write_corpus`. A mutant depends on the seed and its number, so ``--cases 7:8`` repeats one.
 ``--with-length`` leaves out the low layer from memory: an address has no length, so the emulator
 reads what the headers state, as far as pages are readable. A sanitizer reports that.
-At the end a JSON object counts the results. ``--show`` prints the number of each mutant before it
-is loaded.
 """
 
 import argparse
@@ -15,8 +13,15 @@ import json
 import os
 import random
 import struct
+import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
+
+HERE = Path(__file__).resolve()
+sys.path.append(str(HERE.parents[3]))
+
+from tests.search import Marker, Search, add_options  # noqa: E402
 
 FAT_HEADER, FAT_ENTRY = "<IHHQ", "<HHIQIIIIIIQQQ"
 SOURCE = """
@@ -95,13 +100,13 @@ class Mutator:
 class Loader:
     """The functions that load an image; each returns a result to count."""
 
-    def __init__(self, folder, with_length):
+    def __init__(self, with_length):
         from cuda.bindings import driver
         from cuda.core import CUDAError, Device, ObjectCode
 
         self.driver, self.error, self.code = driver, CUDAError, ObjectCode
         self.with_length = with_length
-        self.path = Path(folder) / f"damaged.{os.getpid()}"
+        self.file = os.memfd_create("damaged")  # nothing remains of it after a crash
         Device().set_current()
 
     def load(self, image):
@@ -109,12 +114,12 @@ class Loader:
         yield self.by_object(self.code.from_fatbin, image)
         if not self.with_length:
             yield self.by_driver(self.driver.cuModuleLoadData(image), self.driver.cuModuleUnload)
-        self.path.write_bytes(image)
-        name = bytes(self.path)
+        os.truncate(self.file, 0)
+        os.pwrite(self.file, image, 0)
+        name = f"/proc/self/fd/{self.file}".encode()
         yield self.by_driver(self.driver.cuModuleLoad(name), self.driver.cuModuleUnload)
         result = self.driver.cuLibraryLoadFromFile(name, [], [], 0, [], [], 0)
         yield self.by_driver(result, self.driver.cuLibraryUnload)
-        self.path.unlink()
 
     def by_object(self, create, image):
         try:
@@ -130,24 +135,36 @@ class Loader:
         return result[0].name
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--mutants", default="0:1000", help="first:end")
-    parser.add_argument("--show", action="store_true")
-    parser.add_argument("--with-length", action="store_true")
-    options = parser.parse_args()
+def search(corpus, seed, cases, processes=1, *options):
+    return Search([HERE, "--corpus", corpus, *options], seed, processes).run(cases)
+
+
+def load_mutants(options):
+    """Run in a child: load the mutants and print how often each result came."""
     os.environ["HALFWARP_BACKEND"] = "emulator"
     corpus = [each.read_bytes() for each in sorted(options.corpus.iterdir())]
-    first, end = map(int, options.mutants.split(":"))
-    loader, counts = Loader(options.corpus, options.with_length), Counter()
-    for number in range(first, end):
-        if options.show:
-            print(number, flush=True)
+    loader, counts, marker = Loader(options.with_length), Counter(), Marker(options.progress)
+    for number in options.cases:
+        marker.at(number)
         counts.update(loader.load(Mutator(corpus, options.seed, number).result()))
     print(json.dumps(counts))
 
 
+def main():
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    parser.add_argument("--corpus", type=Path, default=None)
+    parser.add_argument("--with-length", action="store_true")
+    options = parser.parse_args()
+    if options.progress:
+        return load_mutants(options)
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = options.corpus or Path(folder)
+        if not options.corpus:
+            write_corpus(corpus)
+        length = ["--with-length"] * options.with_length
+        return search(corpus, options.seed, options.cases, options.processes, *length).finish()
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

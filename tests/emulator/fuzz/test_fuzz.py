@@ -30,7 +30,7 @@ def corpus(fuzz, tmp_path_factory):
 
 
 def check(fuzz, corpus, seed, count):
-    run = fuzz.Run(fuzz.emulator_library(), corpus, seed).mutants(0, count)
+    run = fuzz.search(fuzz.emulator_library(), corpus, seed, range(count))
     assert not run.problems
     assert run.peak < MEMORY
     assert run.counts["launch 0"] > count / 20, "hardly any mutant ran: the changes are too wild"

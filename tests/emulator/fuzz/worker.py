@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads and launches changed PTX on the emulator; a crash ends this process.
 
-``python worker.py LIBRARY CORPUS --seed 1 --mutants 0:100 --progress FILE``: LIBRARY is the
+``python worker.py LIBRARY CORPUS --seed 1 --cases 0:100 --progress FILE``: LIBRARY is the
 emulator's, CORPUS a folder of PTX. Each mutant depends on the seed and its number alone, so that
-``--mutants 7:8 --show`` prints and repeats one. At the end it prints a JSON object with counts of
+``--cases 7:8 --show`` prints and repeats one. At the end it prints a JSON object with counts of
 the result codes.
 """
 
 import argparse
 import ctypes
 import json
-import mmap
 import os
 import random
 import re
@@ -20,6 +19,11 @@ from collections import Counter
 from pathlib import Path
 
 import mutate
+
+sys.path.append(str(Path(__file__).parents[3]))
+
+from tests.peak_memory import peak_kib
+from tests.search import Marker, add_options
 
 OPTIONS = {"MODE": "eager", "STEP_LIMIT": "100000", "MEMORY": "64MiB", "REPORT": "/dev/null"}
 CELL, CELLS = 64, 33_000  # a parameter of any size may be read at each
@@ -32,25 +36,9 @@ def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("library", type=Path)
     parser.add_argument("corpus", type=Path)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--mutants", default="0:100", help="first:end")
-    parser.add_argument("--progress", type=Path, help="file that holds the number of the mutant")
+    add_options(parser)
     parser.add_argument("--show", action="store_true", help="print each text before it is loaded")
     return parser.parse_args()
-
-
-class Progress:
-    """The number of the running mutant, in a file that another process reads."""
-
-    def __init__(self, path):
-        self.map = None
-        if path:
-            with path.open("r+b") as file:
-                self.map = mmap.mmap(file.fileno(), 8)
-
-    def at(self, number):
-        if self.map:
-            self.map[:] = struct.pack("<q", number)
 
 
 class Emulator:
@@ -119,24 +107,20 @@ class Emulator:
 
 
 def main():
-    sys.path.append(str(Path(__file__).parents[3]))
-    from tests.peak_memory import peak_kib
-
     options = arguments()
     os.environ |= {f"HALFWARP_EMULATOR_{name}": value for name, value in OPTIONS.items()}
     texts = mutate.Corpus([path.read_text() for path in sorted(options.corpus.glob("*.ptx"))])
-    first, _, end = options.mutants.partition(":")
-    progress, emulator, counts = Progress(options.progress), Emulator(options.library), Counter()
-    for number in range(int(first), int(end)):
+    marker, emulator, counts = Marker(options.progress), Emulator(options.library), Counter()
+    for number in options.cases:
         text = mutate.Mutator(texts, options.seed, number).text()
-        progress.at(number)
+        marker.at(number)
         if options.show:
             print(text, flush=True)
         results = emulator.run(text, random.Random(number))
         counts["load", results[0]] += 1
         counts.update(("launch", code) for code in results[1:])
     peak = peak_kib()
-    progress.at(int(end))
+    marker.at(options.cases.stop)
     print(json.dumps({"peak_kib": peak, **{f"{w} {c}": n for (w, c), n in counts.items()}}))
 
 
