@@ -94,14 +94,25 @@ bool runs_machine_code(std::uint32_t code, std::uint32_t architecture) noexcept 
   return code == 0 || (code / 10 == architecture / 10 && code <= architecture);
 }
 
+// Returns an empty name for a cubin without kernels. Only kernels have a bank of parameters.
+std::string first_kernel(bytes cubin) {
+  constexpr std::string_view parameters = ".nv.constant0.";
+  const auto banks = find_sections(cubin, parameters);
+  return banks.empty() ? "" : std::string{banks.front().name.substr(parameters.size())};
+}
+
+image_result without_ptx(std::string message, std::string kernel) {
+  return {std::nullopt, {failure::no_binary, std::move(message), std::move(kernel)}};
+}
+
 image_result machine_code(bytes cubin) {
   const std::uint32_t architecture = cubin_architecture(cubin);
-  return failed(failure::no_binary,
-                "the image is a cubin with machine code for sm_" + std::to_string(architecture) +
-                    " and without PTX; machine code cannot be emulated. Compile to PTX, or to a "
-                    "cubin with -lineinfo or -G, which then contains its PTX; or run the program "
-                    "with `halfwarp emulate exec PROGRAM`, which records the PTX of NVRTC and "
-                    "nvJitLink");
+  return without_ptx(
+      "the image is a cubin with machine code for sm_" + std::to_string(architecture) +
+          " and without PTX; machine code cannot be emulated. Compile to PTX, or to a "
+          "cubin with -lineinfo or -G, which then contains its PTX; or run the program "
+          "with `halfwarp emulate exec PROGRAM`, which records the PTX of NVRTC and nvJitLink",
+      first_kernel(cubin));
 }
 
 image_result text_of_cubin(bytes cubin, cubin_registry& registry) {
@@ -215,20 +226,23 @@ image_result from_fat_binary(bytes data, std::uint32_t architecture, cubin_regis
   if (!entries) return failed(failure::invalid_image, "the fat binary is truncated or damaged");
   // A driver prefers machine code of the device to a text that it must compile.
   const auto* cubin = best_entry(*entries, entry_kind::cubin, architecture);
+  std::string kernel;
   if (const auto code = cubin != nullptr ? unpack(*cubin) : std::nullopt) {
     const bytes unpacked = std::as_bytes(std::span{*code});
     image_result result = is_cubin(unpacked) && !is_truncated(unpacked)
                               ? from_cubin(unpacked, architecture, registry)
                               : image_result{};
     if (result) return result;
+    kernel = std::move(result.error.kernel);
   }
   if (const auto* ptx = best_entry(*entries, entry_kind::ptx, architecture)) {
     return unpacked_text(*ptx);
   }
-  return failed(failure::no_binary, "the fat binary has " + entry_list(*entries) +
-                                        ", but no PTX for compute_" + std::to_string(architecture) +
-                                        " or older; machine code cannot be emulated. " +
-                                        remedy_for(*entries, architecture));
+  return without_ptx("the fat binary has " + entry_list(*entries) + ", but no PTX for compute_" +
+                         std::to_string(architecture) +
+                         " or older; machine code cannot be emulated. " +
+                         remedy_for(*entries, architecture),
+                     std::move(kernel));
 }
 
 image_result read_image(bytes data, std::uint32_t architecture, cubin_registry& registry) {

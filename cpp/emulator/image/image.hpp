@@ -35,6 +35,7 @@ enum class failure : std::uint8_t {
 struct image_error {
   failure reason = failure::invalid_image;
   std::string message;  // states the image kind, the problem and a remedy
+  std::string kernel;   // the first of an image of machine code, if known
 };
 
 struct image_result {

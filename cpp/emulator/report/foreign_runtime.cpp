@@ -101,14 +101,16 @@ void foreign_runtime(const CUuuid& table) noexcept {
 }
 
 // The library may call the runtime, which calls the driver.
-void code_without_ptx() noexcept {
+void code_without_ptx(const std::string& kernel) noexcept {
   Dl_info caller{};
   const auto is_closed = [](const Dl_info& each) {
     return is_closed_library(file_name(each.dli_fname));
   };
   if (!find_caller(&caller, is_closed) || !is_new(caller.dli_fbase)) return;
-  write(file_name(caller.dli_fname),
-        {"contains kernels without PTX, so its functions fail here", closed_remedy});
+  const std::string example = kernel.empty() ? "" : ", such as '" + kernel + "'";
+  const std::string problem =
+      "contains kernels without PTX" + example + ", so its functions fail here";
+  write(file_name(caller.dli_fname), {problem.c_str(), closed_remedy});
 }
 
 }  // namespace halfwarp::emulator::report

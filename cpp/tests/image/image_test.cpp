@@ -142,8 +142,9 @@ TEST(Image, MayBeACubinThatIsKnown) {
 }
 
 TEST(Image, ExplainsMachineCode) {
-  const auto result = find(make_cubin({{".text.k", "code"}}));
+  const auto result = find(make_cubin({{".text.f", "code"}, {".nv.constant0.k", "bank"}}));
   ASSERT_FALSE(result);
+  EXPECT_EQ(result.error.kernel, "k");
   EXPECT_EQ(result.error.reason, failure::no_binary);
   EXPECT_NE(result.error.message.find("machine code for sm_90"), std::string::npos);
   EXPECT_NE(result.error.message.find("-lineinfo"), std::string::npos);
@@ -164,6 +165,14 @@ TEST(FatBinary, ReturnsTheNewestPtxThatTheDeviceRuns) {
                                     "sm_90, PTX for compute_100"),
             std::string::npos)
       << none.error.message;
+}
+
+TEST(FatBinary, NamesTheFirstKernelOfMachineCodeForTheDevice) {
+  const std::string older = make_cubin({{".nv.constant0.older", "bank"}});
+  const std::string code = make_cubin({{".nv.constant0.k", "bank"}, {".nv.constant0.l", "bank"}});
+  const std::string data = make_fat_binary({{2, 80, older}, {2, 90, code}});
+  EXPECT_EQ(find(data, 90).error.kernel, "k");
+  EXPECT_EQ(find(data, 70).error.kernel, "");
 }
 
 TEST(FatBinary, ReturnsThePtxOfACubinIfThereIsNoOther) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the driver for tables, as NVIDIA's runtime does when it is part of a program; with an
-// argument, only for a table that the runtime can do without; with two, loads code without PTX.
+// argument, only for a table that the runtime can do without; with two, loads code without PTX, of
+// the file that the second names, if any.
 #include <dlfcn.h>
 
 #include <cstdio>
+#include <fstream>
 
-int main(int count, char**) {
+int main(int count, char** arguments) {
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
   auto* const start = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
   auto* const find =
@@ -16,11 +18,14 @@ int main(int count, char**) {
   const void* table = nullptr;
   start(0);
   if (count == 3) {
-    using load_data = int (*)(void**, const void*, void*, void*, int, void*, void*, int);
+    using load_function = int (*)(void**, const void*, void*, void*, int, void*, void*, int);
+    const bool is_file = std::ifstream{arguments[2]}.good();
     void* library = nullptr;
-    auto* const load = reinterpret_cast<load_data>(dlsym(driver, "cuLibraryLoadData"));
+    auto* const load = reinterpret_cast<load_function>(
+        dlsym(driver, is_file ? "cuLibraryLoadFromFile" : "cuLibraryLoadData"));
     const char link_time_code[] = "\xed\x43\x4e\x7f\x01\x02\x03";
-    return load(&library, link_time_code, nullptr, nullptr, 0, nullptr, nullptr, 0) != 209;
+    const char* const image = is_file ? arguments[2] : link_time_code;
+    return load(&library, image, nullptr, nullptr, 0, nullptr, nullptr, 0) != 209;
   }
   const int of_other = find(&table, other);
   if (count == 2) return of_other != 500;

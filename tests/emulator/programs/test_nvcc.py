@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of nvcc. HALFWARP_NVCC names it, else it is found on PATH."""
 
+import shutil
+
 import pytest
 from cuda.bindings import driver
 
@@ -41,7 +43,17 @@ def test_machine_code_alone_is_refused_with_the_remedy(nvcc, run):
     assert output == "-209"
     assert len(errors) == 1
     assert "streams.cu" in errors[0]
+    assert "kernel '" in errors[0]
     assert "-gencode arch=compute_90,code=compute_90" in errors[0]
+
+
+def test_a_closed_library_is_named_with_a_kernel_without_ptx(nvcc, compiled, run, tmp_path):
+    library_file = tmp_path / "libcurand.so.99"
+    shutil.copy(compiled("export_table.cpp", "-ldl"), library_file)
+    cubin = nvcc("streams.cu", "-cubin", "-arch=sm_90")
+    _, errors = run(library_file, "load", cubin)
+    assert len(errors) == 1
+    assert "libcurand.so.99 contains kernels without PTX, such as 'write(int*, int)'" in errors[0]
 
 
 def test_code_for_newer_devices_alone_is_refused_with_the_option(nvcc, run):

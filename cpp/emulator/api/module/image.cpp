@@ -12,6 +12,7 @@
 #include "emulator/image/file.hpp"
 #include "emulator/link/ptx_linker.hpp"
 #include "emulator/ptx/verification/verifier.hpp"
+#include "emulator/report/fault.hpp"
 #include "emulator/report/foreign_runtime.hpp"
 
 namespace halfwarp::emulator::api {
@@ -85,8 +86,10 @@ void require_defined_functions(const ptx::module& parsed, jit_options& options) 
 std::shared_ptr<const ptx::module> open_bytes(image::bytes data, jit_options& options) {
   const auto match = image::find_ptx(data, device_architecture(), image::compiled_cubins());
   if (!match) {
-    if (match.error.reason == image::failure::no_binary) report::code_without_ptx();
-    refuse_image(options, code_of(match.error.reason), match.error.message);
+    const std::string kernel = report::demangled(match.error.kernel);
+    if (match.error.reason == image::failure::no_binary) report::code_without_ptx(kernel);
+    refuse_image(options, code_of(match.error.reason),
+                 (kernel.empty() ? "" : "kernel '" + kernel + "': ") + match.error.message);
   }
   auto parsed = parse(match.source->text, options);
   const bool is_linked = match.source->text.starts_with(link::linked_mark);
