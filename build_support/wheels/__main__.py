@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m build_support.wheels [--python EXE]... [--to DIR] [--platform TAG]
-    [--no-isolation] [--twice]
+    [--no-isolation] [--twice] [--nightly]
 
 Builds the sdist and a wheel for each interpreter, repairs the wheels with auditwheel, writes them
 reproducibly, checks them, and tests them in an empty environment. Needs a package index, and the
 packages of `pip install --group release`. SOURCE_DATE_EPOCH defaults to the time of the last
 commit. With --platform manylinux_2_28_x86_64 the wheels are linked for a system as old as that,
-with the compiler of this system.
+with the compiler of this system. With --nightly the version has the date and the commit.
 """
 
 import argparse
@@ -14,25 +14,30 @@ import hashlib
 import subprocess
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
-from . import build, check, normal, trial
+from . import build, check, nightly, normal, trial
 
 
 def main() -> None:
     arguments = parsed()
-    root = build.ROOT
+    root, epoch = build.ROOT, normal.epoch_of(build.ROOT)
     isolated = not arguments.no_isolation
-    builder = build.Builder(
-        root, arguments.to.resolve(), normal.epoch_of(root), isolated, arguments.platform
-    )
+    builder = build.Builder(root, arguments.to.resolve(), epoch, isolated, arguments.platform)
+    with nightly.version(root, epoch) if arguments.nightly else nullcontext():
+        build_all(builder, arguments)
+
+
+def build_all(builder: build.Builder, arguments: argparse.Namespace) -> None:
+    """Build, check and test the sdist and a wheel for each interpreter."""
     sdist = builder.sdist()
     report(sdist)
     wheels = []
     for python in arguments.python or [Path(sys.executable)]:
         wheel = builder.wheel(python)
         report(wheel)
-        problems = check.problems(wheel, root)
+        problems = check.problems(wheel, builder.root)
         if problems:
             raise SystemExit("\n".join(problems))
         print("   ", trial.try_out(wheel, python))
@@ -51,6 +56,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--platform", default="", metavar="TAG", help="manylinux_2_28_x86_64")
     parser.add_argument("--no-isolation", action="store_true", help="build with what is installed")
     parser.add_argument("--twice", action="store_true", help="build again from the sdist; compare")
+    parser.add_argument("--nightly", action="store_true", help="mark the version by date, commit")
     return parser.parse_args()
 
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from build_support import parts
 from build_support.older import libraries
 
 from . import normal
@@ -70,12 +71,18 @@ class Builder:
         return self.to / repaired.name
 
     def repair(self) -> list[str]:
-        """Return the command; auditwheel supports only platforms of the processor it runs on."""
+        """Return the command; auditwheel supports only platforms of the processor it runs on.
+
+        Libraries of the package that others need are excluded: auditwheel would search the system
+        for a library of that name, such as NVIDIA's runtime, and copy it into the wheel.
+        """
+        linked = {part.linked for part in parts.PARTS}
+        own = [f"--exclude={part.soname}" for part in parts.PARTS if part.name in linked]
         if not self.platform:
-            return [sys.executable, "-m", "auditwheel", "repair"]
+            return [sys.executable, "-m", "auditwheel", "repair", *own]
         runs_on = f"platform.machine = lambda: {libraries.processor_of(self.platform)!r}"
         code = f"import platform; {runs_on}; from auditwheel.main import main; exit(main())"
-        return [sys.executable, "-c", code, "repair", "--plat", self.platform]
+        return [sys.executable, "-c", code, "repair", "--plat", self.platform, *own]
 
     def linking(self) -> dict[str, str]:
         """Return LDFLAGS that link for the platform if this system is newer."""

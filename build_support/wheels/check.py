@@ -60,19 +60,22 @@ def wrong_content(files: Mapping[str, bytes], root: Path) -> Iterator[str]:
 
 def wrong_objects(files: Mapping[str, bytes]) -> Iterator[str]:
     """Check shared objects: debug data, required libraries, and symbols."""
-    for name, data in files.items():
-        if not name.endswith(".so"):
-            continue
+    objects = {name: data for name, data in files.items() if name.endswith(".so")}
+    included = {soname: data for data in objects.values() if (soname := soname_of(data))}
+    for name, data in objects.items():
         if b".debug_info" in data:
             yield f"{name}: has debug data"
+        defined: set[str] = set()
         for library, path in dynamic_section(data):
             stem = library.partition(".so")[0]
-            if stem and stem not in NEEDED and not stem.startswith("ld-linux-"):
+            if library in included:  # the loader of the package opens it first, by its path
+                defined |= set(exported(included[library]))
+            elif stem and stem not in NEEDED and not stem.startswith("ld-linux-"):
                 yield f"{name}: needs {library}"
             if path:
                 yield f"{name}: looks for libraries in {path}"
         for symbol in undefined(data):
-            if not symbol.startswith(("Py", "_Py")):
+            if symbol not in defined and not symbol.startswith(("Py", "_Py")):
                 yield f"{name}: needs {symbol}, which was in no library that it was linked with"
         for symbol in exported(data):
             if symbol.startswith("_Z"):
@@ -88,6 +91,14 @@ def dynamic_section(data: bytes) -> Iterator[tuple[str, str]]:
             yield tag.needed, ""
         elif tag.entry.d_tag in ("DT_RPATH", "DT_RUNPATH"):
             yield "", getattr(tag, tag.entry.d_tag[3:].lower())
+
+
+def soname_of(data: bytes) -> str:
+    """Return the name by which other libraries need this one, or an empty string."""
+    from elftools.elf.elffile import ELFFile
+
+    tags = ELFFile(io.BytesIO(data)).get_section_by_name(".dynamic").iter_tags("DT_SONAME")
+    return next((tag.soname for tag in tags), "")
 
 
 def undefined(data: bytes) -> Iterator[str]:

@@ -47,8 +47,9 @@ def required(pyproject: str) -> Mapping[str, str]:
 
 
 def component(kind: str, name: str, version: str, license: str) -> dict:
-    identified = re.fullmatch(r"[\d.]+", version)
-    purl = f"pkg:pypi/{name.lower()}" + (f"@{version}" if identified else "")
+    identified = re.fullmatch(r"[\d.]+(\+[\w.]+)?", version)
+    encoded = version.replace("+", "%2B")
+    purl = f"pkg:pypi/{name.lower()}" + (f"@{encoded}" if identified else "")
     key = "name" if license.startswith("LicenseRef") else "id"
     return {
         "type": kind,

@@ -193,10 +193,34 @@ def test_wrong_names_are_found(tmp_path, text, problem):
     pytest.importorskip("elftools", reason="auditwheel is not installed")
     if not shutil.which("gcc"):
         pytest.skip("needs gcc")
-    source, to = tmp_path / "a.c", tmp_path / "a.so"
+    assert list(check.wrong_objects({"a.so": linked(tmp_path, "a", text)})) == [problem]
+
+
+def test_a_library_of_the_wheel_may_need_another_one(tmp_path):
+    pytest.importorskip("elftools", reason="auditwheel is not installed")
+    if not shutil.which("gcc"):
+        pytest.skip("needs gcc")
+    inner = linked(tmp_path, "inner", "void known(void) {}", "-Wl,-soname,libinner.so.3")
+    text = "void known(void); void lost(void); void f(void) { known(); lost(); }"
+    outer = linked(tmp_path, "outer", text, tmp_path / "inner.so")
+    assert list(check.wrong_objects({"outer.so": outer, "inner.so": inner})) == [
+        "outer.so: needs lost, which was in no library that it was linked with"
+    ]
+    assert next(check.wrong_objects({"outer.so": outer})) == "outer.so: needs libinner.so.3"
+
+
+def linked(folder, name, text, *options):
+    source, to = folder / f"{name}.c", folder / f"{name}.so"
     source.write_text(text)
-    subprocess.run(["gcc", "-shared", "-fPIC", source, "-o", to], check=True)
-    assert list(check.wrong_objects({"a.so": to.read_bytes()})) == [problem]
+    subprocess.run(["gcc", "-shared", "-fPIC", source, *options, "-o", to], check=True)
+    return to.read_bytes()
+
+
+@pytest.mark.parametrize("platform", ["", TAG])
+def test_no_library_of_the_system_replaces_one_of_the_package(platform, tmp_path):
+    """The runtime of CUDA 12 needs the name of NVIDIA's runtime, which is the package's own."""
+    repair = build.Builder(tmp_path, tmp_path, EPOCH, platform=platform).repair()
+    assert [each for each in repair if "exclude" in each] == ["--exclude=libcudart.so.13"]
 
 
 @pytest.mark.parametrize("stem", ["core/_core", "core/_views", "bindings/libcuda_emulated"])

@@ -6,6 +6,7 @@ import importlib.util
 import itertools
 import re
 import shlex
+import sys
 import tomllib
 
 import pytest
@@ -77,7 +78,8 @@ def simple_commands(line):
 
 
 def test_there_are_workflows(workflows):
-    assert {"codeql.yml", "docs.yml", "release.yml", "test.yml", "wheels.yml"} == set(workflows)
+    names = {"codeql", "docs", "nightly", "release", "test", "wheels"}
+    assert {f"{name}.yml" for name in names} == set(workflows)
 
 
 def test_workflows_have_limits_and_few_rights(workflows):
@@ -114,8 +116,9 @@ def test_commands_of_workflows_exist(root, workflows):
     for name, words in commands_of(workflows):
         if "-m" in words:
             module = words[words.index("-m") + 1]
-            is_ours = (root / module.split(".")[0]).is_dir() and importlib.util.find_spec(module)
-            if module not in INSTALLED and not is_ours:
+            package = module.split(".")[0]
+            is_ours = (root / package).is_dir() and importlib.util.find_spec(module)
+            if package not in INSTALLED | sys.stdlib_module_names and not is_ours:
                 wrong.append(f"{name}: {module}")
         paths = [w for w in words[:1] if w.startswith(".")] + [w for w in words if "tests/" in w]
         wrong += [f"{name}: {path}" for path in paths if not (root / path).exists()]
@@ -141,10 +144,11 @@ def test_wheels_are_built_for_each_supported_python(project, workflows):
     assert pythons == [*(f"{each}-{each}" for each in stated), "cp314-cp314t"]
 
 
-def test_only_the_publishing_job_may_request_a_token(workflows):
+def test_only_the_publishing_jobs_may_request_a_token(workflows):
     asking = {n: j["permissions"] for n, j in jobs_of(workflows) if "permissions" in j}
     assert asking == {
         "codeql.yml": {"contents": "read", "security-events": "write"},
+        "nightly.yml": {"contents": "read", "pages": "write", "id-token": "write"},
         "release.yml": {"id-token": "write", "attestations": "write"},
     }
     publish = workflows["release.yml"]["jobs"]["publish"]

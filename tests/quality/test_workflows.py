@@ -50,7 +50,7 @@ def machine_in(folder, name="0", **instead):
 
 
 @pytest.mark.parametrize(
-    "name", ["codeql.yml", "docs.yml", "release.yml", "test.yml", "wheels.yml"]
+    "name", ["codeql.yml", "docs.yml", "nightly.yml", "release.yml", "test.yml", "wheels.yml"]
 )
 def test_each_workflow_can_be_run_here(root, name):
     """Each construct is supported, each action has a stand-in, and the shells can parse the

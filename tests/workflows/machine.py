@@ -126,6 +126,12 @@ class Machine:
         for path in self.artifacts.glob(f"{inputs['pattern']}/*"):
             shutil.copy(path, to)
 
+    def upload_pages(self, inputs: Mapping[str, str]) -> None:
+        pages = sorted((self.tree / inputs["path"]).rglob("index.html"))
+        if not pages:
+            raise FileNotFoundError(inputs["path"])
+        print("not published:", *(page.relative_to(self.tree) for page in pages))
+
     def publish(self, inputs: Mapping[str, str]) -> None:
         """Publish nothing from here."""
         print("not published:", *sorted(path.name for path in (self.tree / "dist").iterdir()))
@@ -137,6 +143,8 @@ ACTIONS: dict[str, Callable[[Machine, Mapping[str, str]], None]] = {
     "actions/upload-artifact": Machine.upload,
     "actions/download-artifact": Machine.download,
     "pypa/gh-action-pypi-publish": Machine.publish,
+    "actions/upload-pages-artifact": Machine.upload_pages,
+    "actions/deploy-pages": Machine.leave_out,
     # only GitHub can sign and search; the steps before and after do not depend on them
     "actions/attest-build-provenance": Machine.leave_out,
     "github/codeql-action/init": Machine.leave_out,

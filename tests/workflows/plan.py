@@ -12,7 +12,7 @@ import yaml
 EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 # Supported keys of a job and of a step; any other key ends the plan.
 OF_JOB = {"name", "needs", "strategy", "runs-on", "container", "timeout-minutes", "env", "steps"}
-OF_JOB |= {"uses", "environment", "permissions"}
+OF_JOB |= {"uses", "environment", "permissions", "with"}
 OF_STEP = {"name", "uses", "with", "run", "env", "shell"}
 
 
@@ -46,17 +46,27 @@ def jobs_of(path: Path, context: Mapping[str, str]) -> Iterator[Job]:
     """Return each job after its dependencies. `context` has the values of `github.ref` and
     similar ones."""
     workflow = yaml.safe_load(path.read_text())
+    context = {**defaults_of(workflow), **context}
     for name in in_order(workflow["jobs"]):
         job = workflow["jobs"][name]
         check_supported(job, OF_JOB, f"{path.name}: {name}")
         if called := job.get("uses"):
-            yield from jobs_of(path.parents[2] / called, context)
+            passed = {f"inputs.{name}": value for name, value in job.get("with", {}).items()}
+            yield from jobs_of(path.parents[2] / called, {**context, **passed})
             continue
         for choice in choices(job.get("strategy", {}).get("matrix", {})):
             values = {**context, **{f"matrix.{key}": value for key, value in choice.items()}}
             variables = workflow.get("env", {}) | job.get("env", {})
             steps = tuple(step_of(each, job, variables, values) for each in job["steps"])
             yield Job(f"{path.name}: {name}", choice, steps, "container" in job)
+
+
+def defaults_of(workflow: Mapping) -> dict[str, str]:
+    """Return the inputs that a workflow has if nothing calls it with others."""
+    triggers = workflow[True]  # `on`, which YAML 1.1 reads as true
+    called = triggers.get("workflow_call") if isinstance(triggers, dict) else None
+    inputs = (called or {}).get("inputs", {})
+    return {f"inputs.{name}": each.get("default", "") for name, each in inputs.items()}
 
 
 def in_order(jobs: Mapping[str, Mapping]) -> list[str]:
