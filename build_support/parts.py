@@ -29,7 +29,7 @@ class Part:
     libraries: str = ""
     archives: str = ""  # static libraries beside the CUDA headers
     flags: tuple = ()
-    variants: tuple = ()  # (glob, suffix, flags): an additional object for each match
+    variants: tuple = ()  # (glob, suffix, flags, excluded names): one more object for each match
     small: str = ""  # folders and files that are optimized for size instead of speed
     modules: str = ""  # further modules in the same object, which share its C++ state
     soname: str = ""  # the name, and the version of each symbol, that programs are linked with
@@ -54,7 +54,8 @@ class Part:
 
         All have one level of optimization: the linker keeps one copy of an inline function.
         """
-        return [(f".{name}", flags) for glob, name, flags in self.variants if source.match(glob)]
+        matching = [v for v in self.variants if source.match(v[0]) and source.name not in v[3]]
+        return [(f".{name}", flags) for _, name, flags, _ in matching]
 
     def objects(self):
         abi = sysconfig.get_config_var("SOABI") if self.pyx() else "any"
@@ -67,7 +68,11 @@ class Part:
 # The emulator's inner loops, also compiled for wider vector units and selected at run time.
 HANDLERS = "exec/handlers/*.cpp"
 VECTORS = ("v3", "v4") if sysconfig.get_platform().endswith("x86_64") else ()
-WIDER = [(HANDLERS, v, f"-march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}") for v in VECTORS]
+# AVX-512 makes these slower (docs/design/emulator_speed.md): v4 uses the handlers of v3.
+SHARED = {"v3": (), "v4": ("atomic.cpp", "function.cpp", "special.cpp")}
+WIDER = [
+    (HANDLERS, v, f"-march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}", SHARED[v]) for v in VECTORS
+]
 # Cython's output has many rarely taken jumps, whose padding would be a twentieth of the size.
 UNPADDED = ("-falign-jumps=1", "-falign-loops=1")
 BASELINE_HANDLERS = " handlers" if VECTORS else ""  # few machines lack wider vector units
