@@ -154,20 +154,8 @@ void float_to_double(warp& w, const instruction& instr) {
   });
 }
 
-template <class Format>
-u16 finished_half(u16 value, std::uint16_t flags) {
-  bool is_negative = value & 0x8000, is_nan = (value & 0x7fff) > Format::exponent_mask;
-  if ((flags & float_flag::sat) && (is_nan || is_negative)) return 0;
-  if (flags & float_flag::sat) {
-    u16 one = rounded_to<Format>(1.0, to_nearest);
-    return value < one ? value : one;
-  }
-  if ((flags & float_flag::relu) && !is_nan && is_negative) return 0;
-  if ((flags & float_flag::satfinite) && (value & 0x7fff) == Format::exponent_mask) {
-    return static_cast<u16>((value & 0x8000) | Format::highest);
-  }
-  return value;
-}
+// `ftz` of a conversion is about its source.
+std::uint16_t flags_of_result(const instruction& instr) { return instr.flags & ~float_flag::ftz; }
 
 // S is float or double.
 template <class Format, class S>
@@ -178,7 +166,7 @@ void to_half(warp& w, const instruction& instr) {
   for_active(w, [&](int l) {
     double value = static_cast<double>(a[l]);
     if constexpr (sizeof(S) == 4) value = instr.flags & float_flag::ftz ? flushed(a[l]) : a[l];
-    d[l] = finished_half<Format>(rounded_to<Format>(value, rounding), instr.flags);
+    d[l] = modified<Format>(rounded_to<Format>(value, rounding), flags_of_result(instr));
   });
 }
 // Rounds to nearest even without other modifiers.
@@ -194,9 +182,13 @@ void to_half_pair(warp& w, const instruction& instr) {
   int rounding = instr.flags & float_flag::rounding;
   u32* d = w.at<u32>(instr.operand[0]);
   const float *a = w.at<float>(instr.operand[1]), *b = w.at<float>(instr.operand[2]);
+  if (instr.flags == to_nearest) {
+    assign(w, d, [=](int l) { return u32{nearest<Format>(a[l])} << 16 | nearest<Format>(b[l]); });
+    return;
+  }
   auto convert = [&](float value) {
-    return finished_half<Format>(rounded_to<Format>(static_cast<double>(value), rounding),
-                                 instr.flags);
+    u16 rounded = rounded_to<Format>(static_cast<double>(value), rounding);
+    return modified<Format>(rounded, flags_of_result(instr));
   };
   for_active(w, [&](int l) { d[l] = u32{convert(a[l])} << 16 | convert(b[l]); });
 }

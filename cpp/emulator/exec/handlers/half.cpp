@@ -15,138 +15,143 @@ struct multiplication {
   static float of(float a, float b) { return a * b; }
 };
 
-// Products and sums of two 11-bit fractions can be rounded to f32 first without changing the
-// result, because f32 has more than twice as many bits. Three sources need f64.
-struct options {
-  bool ftz, sat, relu;
-  explicit options(uint16_t flags)
-      : ftz{(flags & float_flag::ftz) != 0},
-        sat{(flags & float_flag::sat) != 0},
-        relu{(flags & float_flag::relu) != 0} {}
+constexpr unsigned modifiers = float_flag::ftz | float_flag::sat | float_flag::relu;
+
+template <class Format>
+[[gnu::noinline]] void flush(const u16* values, u16* result, int count) {
+  for (int i = 0; i < count; ++i) result[i] = Format::flushed(values[i]);
+}
+template <class Format>
+[[gnu::noinline]] void modify(u16* values, int count, uint16_t flags) {
+  for (int i = 0; i < count; ++i) values[i] = modified<Format>(values[i], flags);
+}
+
+// The sources of an instruction. With `ftz`, subnormal numbers are zeros.
+template <class Format, int Parts, int Sources>
+class sources {
+ public:
+  sources(warp& w, const instruction& instr) {
+    for (int s = 0; s < Sources; ++s) {
+      source_[s] = w.at<u16>(instr.operand[s + 1]);
+      if ((instr.flags & float_flag::ftz) == 0) continue;
+      flush<Format>(source_[s], flushed_[s], Parts * warp_size);
+      source_[s] = flushed_[s];
+    }
+  }
+  const u16* operator[](int s) const noexcept { return source_[s]; }
+
+ private:
+  const u16* source_[Sources];
+  u16 flushed_[Sources][Parts * warp_size];
 };
 
-template <class Format>
-u16 before(u16 value, const options& o) {
-  return o.ftz ? Format::flushed(value) : value;
-}
-
-template <class Format>
-u16 after(u16 value, const options& o) {
-  if (o.ftz) value = Format::flushed(value);
-  bool is_nan = (value & 0x7fff) > Format::exponent_mask, is_negative = value & 0x8000;
-  if (o.sat) {
-    if (is_nan || is_negative) return 0;
-    u16 one = rounded_to<Format>(1.0, to_nearest);
-    return value < one ? value : one;
+// Sets result[i] = f(i) for each part of the active lanes, modified as the instruction says.
+template <class Format, int Parts, class F>
+[[gnu::always_inline]] inline void assign_parts(warp& w, const instruction& instr, F f) {
+  u16* d = w.at<u16>(instr.operand[0]);
+  u16 result[Parts * warp_size];
+#pragma GCC ivdep
+  for (int i = 0; i < Parts * warp_size; ++i) result[i] = f(i);
+  if (instr.flags & modifiers) modify<Format>(result, Parts * warp_size, instr.flags);
+  if (w.active == all_lanes) {
+    std::copy_n(result, Parts * warp_size, d);
+  } else {
+    for_active(w, [&](int l) { std::copy_n(&result[Parts * l], Parts, &d[Parts * l]); });
   }
-  return o.relu && is_negative && !is_nan ? 0 : value;
 }
 
-// Sets result[i] = f(i) for each part of the active lanes.
-template <int Parts, class F>
-void assign_parts(warp& w, u16* result, F f) {
-  if constexpr (Parts == 1)
-    assign(w, result, f);
-  else
-    assign_packed(w, result, f);
-}
-
+// Sums and products of two 11-bit fractions can be rounded to f32 first without changing the
+// result, because f32 has more than twice as many bits.
 template <class Operation, class Format, int Parts>
 void binary_half(warp& w, const instruction& instr) {
-  u16* d = w.at<u16>(instr.operand[0]);
-  const u16 *a = w.at<u16>(instr.operand[1]), *b = w.at<u16>(instr.operand[2]);
-  constexpr unsigned modifiers = float_flag::ftz | float_flag::sat | float_flag::relu;
-  if ((instr.flags & modifiers) == 0) {
-    assign_parts<Parts>(w, d, [=](int i) {
-      return nearest<Format>(Operation::of(Format::to_float(a[i]), Format::to_float(b[i])));
-    });
-    return;
-  }
-  options o{instr.flags};
-  assign_parts<Parts>(w, d, [=](int i) {
-    float x = Format::to_float(before<Format>(a[i], o));
-    float y = Format::to_float(before<Format>(b[i], o));
-    return after<Format>(nearest<Format>(Operation::of(x, y)), o);
+  sources<Format, Parts, 2> source{w, instr};
+  const u16 *a = source[0], *b = source[1];
+  assign_parts<Format, Parts>(w, instr, [=](int i) {
+    return nearest<Format>(Operation::of(Format::to_float(a[i]), Format::to_float(b[i])));
   });
 }
 
-// Adds a product and an addend whose exact sum may need more bits than f64 has. The smaller operand
-// then only affects the direction of rounding, so a sticky bit replaces it.
-double add_round_to_odd(double product, double addend) {
-  double sum = product + addend;
-  double part = sum - product;
-  double error = (product - (sum - part)) + (addend - part);
-  uint64_t raw = bits(sum);
-  bool is_finite = (raw >> 52 & 0x7ff) != 0x7ff;
-  if (error == 0 || error != error || !is_finite || (raw & 1)) return sum;
-  // Round to odd: replace an even result by its odd neighbor on the side of the error.
-  bool grows = (error > 0) == (sum > 0);
-  return from_bits(grows ? raw + 1 : raw - 1);
+// Returns a value that rounds like `value + error` to a format with two bits less: an even value
+// becomes its odd neighbor on the side of the error. The compiler does not vectorize comparisons
+// of floats here, so integers are compared.
+template <class Value, class Error>
+[[gnu::always_inline]] inline Value rounded_to_odd(Value value, Error error) {
+  using raw_type = bits_type<Value>;
+  constexpr bits_type<Error> infinity = bits(Error(__builtin_inf()));
+  raw_type raw = bits(value);
+  auto magnitude = bits(error) & ~bits(Error(-0.0));
+  bool is_inexact = magnitude - 1 < infinity;  // the error is NaN if the sum is not finite
+  raw_type differs =
+      raw >> (bits_of<Value> - 1) ^ static_cast<raw_type>(bits(error) >> (bits_of<Error> - 1));
+  raw_type step = ((~raw & 1) ^ -differs) + differs;  // 1 or -1 at an even value, else 0
+  return from_bits(raw + select<raw_type>(is_inexact, step, 0));
+}
+
+template <class Float>
+[[gnu::always_inline]] inline Float add_round_to_odd(Float product, Float addend) {
+  Float sum = product + addend;
+  Float part = sum - product;
+  return rounded_to_odd(sum, (product - (sum - part)) + (addend - part));
+}
+
+// Products of f16 are exact in f32.
+[[gnu::always_inline]] inline float fused(half, float x, float y, float z) {
+  return add_round_to_odd(x * y, z);
+}
+
+// Products of bf16 can leave the range of f32. The sum is rounded to odd a second time.
+[[gnu::always_inline]] inline float fused(bfloat, float x, float y, float z) {
+  double sum = add_round_to_odd(double{x} * double{y}, double{z});
+  float narrow = static_cast<float>(sum);
+  return rounded_to_odd(narrow, sum - double{narrow});
 }
 
 template <class Format, int Parts>
 void fused_half(warp& w, const instruction& instr) {
-  options o{instr.flags};
-  u16* d = w.at<u16>(instr.operand[0]);
-  const u16 *a = w.at<u16>(instr.operand[1]), *b = w.at<u16>(instr.operand[2]);
-  const u16* c = w.at<u16>(instr.operand[3]);
-  assign_parts<Parts>(w, d, [=](int i) {
-    double x = Format::to_float(before<Format>(a[i], o));
-    double y = Format::to_float(before<Format>(b[i], o));
-    double z = Format::to_float(before<Format>(c[i], o));
-    return after<Format>(rounded_to<Format>(add_round_to_odd(x * y, z), to_nearest), o);
+  sources<Format, Parts, 3> source{w, instr};
+  const u16 *a = source[0], *b = source[1], *c = source[2];
+  assign_parts<Format, Parts>(w, instr, [=](int i) {
+    float sum =
+        fused(Format{}, Format::to_float(a[i]), Format::to_float(b[i]), Format::to_float(c[i]));
+    return nearest<Format>(sum);
   });
 }
 
 template <class Format, int Parts>
 void negate_half(warp& w, const instruction& instr) {
-  options o{instr.flags};
-  u16* d = w.at<u16>(instr.operand[0]);
-  const u16* a = w.at<u16>(instr.operand[1]);
-  assign_parts<Parts>(w, d,
-                      [=](int i) { return static_cast<u16>(before<Format>(a[i], o) ^ 0x8000); });
+  sources<Format, Parts, 1> source{w, instr};
+  const u16* a = source[0];
+  assign_parts<Format, Parts>(w, instr, [=](int i) { return static_cast<u16>(a[i] ^ 0x8000); });
 }
 template <class Format, int Parts>
 void magnitude_half(warp& w, const instruction& instr) {
-  options o{instr.flags};
-  u16* d = w.at<u16>(instr.operand[0]);
-  const u16* a = w.at<u16>(instr.operand[1]);
-  assign_parts<Parts>(w, d,
-                      [=](int i) { return static_cast<u16>(before<Format>(a[i], o) & 0x7fff); });
+  sources<Format, Parts, 1> source{w, instr};
+  const u16* a = source[0];
+  assign_parts<Format, Parts>(w, instr, [=](int i) { return static_cast<u16>(a[i] & 0x7fff); });
 }
 
 // Maps a number to an integer with the same order, -0 below +0.
-int ordered(u16 value) { return value & 0x8000 ? -(value & 0x7fff) - 1 : value; }
-
-template <class Format, bool IsMaximum>
-u16 extreme(u16 a, u16 b, uint16_t flags) {
-  options o{flags};
-  a = before<Format>(a, o);
-  b = before<Format>(b, o);
-  uint16_t sign = (a ^ b) & 0x8000;
-  bool a_is_nan = (a & 0x7fff) > Format::exponent_mask;
-  bool b_is_nan = (b & 0x7fff) > Format::exponent_mask;
-  if ((a_is_nan && b_is_nan) || ((flags & float_flag::nan) && (a_is_nan || b_is_nan))) {
-    return Format::nan;
-  }
-  if (flags & float_flag::xorsign_abs) {
-    a &= 0x7fff;
-    b &= 0x7fff;
-  } else {
-    sign = 0;
-  }
-  if (a_is_nan) return b | sign;
-  if (b_is_nan) return a | sign;
-  bool selects_a = IsMaximum ? ordered(a) > ordered(b) : ordered(a) < ordered(b);
-  return (selects_a ? a : b) | sign;
+[[gnu::always_inline]] inline int16_t ordered(u16 value) {
+  u16 reversed = value ^ 0x7fff;
+  return static_cast<int16_t>(select((value & 0x8000) != 0, reversed, value));
 }
 
 template <class Format, int Parts, bool IsMaximum>
 void extreme_half(warp& w, const instruction& instr) {
-  uint16_t flags = instr.flags;
-  u16* d = w.at<u16>(instr.operand[0]);
-  const u16 *a = w.at<u16>(instr.operand[1]), *b = w.at<u16>(instr.operand[2]);
-  assign_parts<Parts>(w, d, [=](int i) { return extreme<Format, IsMaximum>(a[i], b[i], flags); });
+  sources<Format, Parts, 2> source{w, instr};
+  const u16 *a = source[0], *b = source[1];
+  bool propagates_nan = instr.flags & float_flag::nan;
+  u16 sign_of_product = instr.flags & float_flag::xorsign_abs ? 0x8000 : 0;
+  assign_parts<Format, Parts>(w, instr, [=](int i) {
+    u16 sign = (a[i] ^ b[i]) & sign_of_product;
+    u16 x = a[i] & ~sign_of_product, y = b[i] & ~sign_of_product;
+    bool x_is_nan = (x & 0x7fff) > Format::exponent_mask;
+    bool y_is_nan = (y & 0x7fff) > Format::exponent_mask;
+    bool is_nan = (x_is_nan & y_is_nan) | (propagates_nan & (x_is_nan | y_is_nan));
+    bool exceeds = IsMaximum ? ordered(x) > ordered(y) : ordered(x) < ordered(y);
+    u16 number = select<u16>(y_is_nan | (exceeds & !x_is_nan), x, y);
+    return select<u16>(is_nan, Format::nan, number | sign);
+  });
 }
 
 constexpr handler_entry entries[] = {

@@ -19,6 +19,7 @@ struct half {
   static constexpr uint16_t nan = 0x7fff;
   static constexpr uint16_t exponent_mask = 0x7c00;
   static constexpr uint16_t highest = 0x7bff;
+  static constexpr uint16_t one = 0x3c00;
   static constexpr int fraction_bits = 10;
   static constexpr int minimum_exponent = -14;
 
@@ -29,11 +30,12 @@ struct half {
     uint32_t tiny = bits(static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24f);
     uint32_t normal = (magnitude << 13) + ((127u - 15u) << 23);
     uint32_t special = (magnitude << 13) | 0x7f80'0000u;
-    uint32_t result = magnitude < 0x0400 ? tiny : normal;
-    return from_bits(sign | (magnitude >= exponent_mask ? special : result));
+    uint32_t result = select(magnitude < 0x0400, tiny, normal);
+    return from_bits(sign | select(magnitude >= exponent_mask, special, result));
   }
-  static uint16_t flushed(uint16_t value) noexcept {
-    return value & exponent_mask ? value : value & 0x8000;
+  [[gnu::always_inline]] static uint16_t flushed(uint16_t value) noexcept {
+    uint16_t zero = value & 0x8000;
+    return select((value & exponent_mask) == 0, zero, value);
   }
 };
 
@@ -41,13 +43,14 @@ struct bfloat {
   static constexpr uint16_t nan = 0x7fff;
   static constexpr uint16_t exponent_mask = 0x7f80;
   static constexpr uint16_t highest = 0x7f7f;
+  static constexpr uint16_t one = 0x3f80;
   static constexpr int fraction_bits = 7;
   static constexpr int minimum_exponent = -126;
 
   [[gnu::always_inline]] static float to_float(uint16_t value) noexcept {
     return from_bits(static_cast<uint32_t>(value) << 16);
   }
-  static uint16_t flushed(uint16_t value) noexcept { return value; }
+  [[gnu::always_inline]] static uint16_t flushed(uint16_t value) noexcept { return value; }
 };
 
 // Checks whether a magnitude between two adjacent numbers of a format rounds to the upper number.
@@ -110,10 +113,10 @@ template <>
   uint32_t normal = (magnitude - ((127u - 15u) << 23) + 0xfffu + odd) >> 13;
   // Subnormal: adding 0.5 puts the unit of the result at the last bit of the sum.
   uint32_t tiny = bits(from_bits(magnitude) + 0.5f) - bits(0.5f);
-  uint32_t finite = magnitude < 0x3880'0000u ? tiny : normal;
-  uint32_t large = magnitude > 0x7f80'0000u ? half::nan : half::exponent_mask;
-  uint32_t result = magnitude >= 0x477f'f000u ? large : finite;
-  return static_cast<uint16_t>(magnitude > 0x7f80'0000u ? result : result | sign);
+  uint32_t finite = select(magnitude < 0x3880'0000u, tiny, normal);
+  uint32_t infinite = half::exponent_mask, nan = half::nan;
+  uint32_t number = sign | select(magnitude >= 0x477f'f000u, infinite, finite);
+  return static_cast<uint16_t>(select(magnitude > 0x7f80'0000u, nan, number));
 }
 
 template <>
@@ -121,7 +124,24 @@ template <>
   uint32_t raw = bits(value);
   uint32_t odd = raw >> 16 & 1;
   uint32_t result = (raw + 0x7fffu + odd) >> 16;
-  return static_cast<uint16_t>((raw & 0x7fff'ffffu) > 0x7f80'0000u ? bfloat::nan : result);
+  uint32_t nan = bfloat::nan;
+  return static_cast<uint16_t>(select((raw & 0x7fff'ffffu) > 0x7f80'0000u, nan, result));
+}
+
+// Applies the modifiers of a result: ftz, sat, relu, satfinite. Saturation makes NaN zero.
+template <class Format>
+[[gnu::always_inline]] inline uint16_t modified(uint16_t value, uint16_t flags) noexcept {
+  constexpr uint16_t zero = 0, one = Format::one, highest = Format::highest;
+  value = select((flags & float_flag::ftz) != 0, Format::flushed(value), value);
+  uint16_t magnitude = value & 0x7fff, sign = value & 0x8000;
+  bool is_nan = magnitude > Format::exponent_mask, is_negative = sign != 0;
+  if (flags & float_flag::sat) {
+    return select(is_nan | is_negative, zero, select(value < one, value, one));
+  }
+  bool is_cut = (flags & float_flag::relu) != 0 && is_negative & !is_nan;
+  bool is_clamped = (flags & float_flag::satfinite) != 0 && magnitude == Format::exponent_mask;
+  uint16_t finite = sign | highest;
+  return select(is_cut, zero, select(is_clamped, finite, value));
 }
 
 }  // namespace halfwarp::emulator::exec::HALFWARP_ISA

@@ -6,6 +6,7 @@
 // select the copy for a newer processor for the whole library.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #ifdef __AVX2__
@@ -56,7 +57,14 @@ template <class D, class F>
   }
 }
 
-// Sets the two values in each register, at 2l and 2l+1.
+// Calls f(l) for each active lane in ascending order.
+template <class F>
+[[gnu::always_inline]] inline void for_active(const warp& w, F f) {
+  for (lane_mask remaining = w.active; remaining; remaining &= remaining - 1)
+    f(__builtin_ctz(remaining));
+}
+
+// Sets the two values in each register, at 2l and 2l+1. f must be pure here too.
 template <class D, class F>
 [[gnu::always_inline]] inline void assign_packed(warp& w, D* result, F f) {
   lane_mask active = w.active;
@@ -64,17 +72,11 @@ template <class D, class F>
 #pragma GCC ivdep
     for (int l = 0; l < 2 * warp_size; ++l) result[l] = f(l);
   } else {
-    for (int l = 0; l < 2 * warp_size; ++l) {
-      if (active & lanes.bit[l / 2]) result[l] = f(l);
-    }
+    D computed[2 * warp_size];
+#pragma GCC ivdep
+    for (int l = 0; l < 2 * warp_size; ++l) computed[l] = f(l);
+    for_active(w, [&](int l) { std::copy_n(&computed[2 * l], 2, &result[2 * l]); });
   }
-}
-
-// Calls f(l) for each active lane in ascending order.
-template <class F>
-[[gnu::always_inline]] inline void for_active(const warp& w, F f) {
-  for (lane_mask remaining = w.active; remaining; remaining &= remaining - 1)
-    f(__builtin_ctz(remaining));
 }
 
 // Returns a mask of the lanes for which f(l) is true.

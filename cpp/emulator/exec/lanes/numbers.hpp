@@ -96,10 +96,10 @@ inline constexpr T lowest_of =
 template <class T>
 inline constexpr T highest_of = static_cast<T>(~static_cast<bits_type<T>>(lowest_of<T>));
 
-[[gnu::always_inline]] inline uint32_t bits(float value) noexcept {
+[[gnu::always_inline]] constexpr uint32_t bits(float value) noexcept {
   return __builtin_bit_cast(uint32_t, value);
 }
-[[gnu::always_inline]] inline uint64_t bits(double value) noexcept {
+[[gnu::always_inline]] constexpr uint64_t bits(double value) noexcept {
   return __builtin_bit_cast(uint64_t, value);
 }
 [[gnu::always_inline]] inline float from_bits(uint32_t value) noexcept {
@@ -107,6 +107,13 @@ inline constexpr T highest_of = static_cast<T>(~static_cast<bits_type<T>>(lowest
 }
 [[gnu::always_inline]] inline double from_bits(uint64_t value) noexcept {
   return __builtin_bit_cast(double, value);
+}
+
+// Returns `a` or `b`. A conditional expression may become a branch, which prevents vectorization.
+template <class T>
+[[gnu::always_inline]] inline T select(bool condition, T a, T b) noexcept {
+  T mask = static_cast<T>(-static_cast<T>(condition));
+  return static_cast<T>(b ^ ((a ^ b) & mask));
 }
 
 }  // namespace halfwarp::emulator::exec::HALFWARP_ISA
