@@ -2,8 +2,8 @@
 """Tables that map each field of `ProgramOptions` to a compiler option."""
 
 import os
+from collections import namedtuple
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cuda.core._core import _options_as_bytes
 from cuda.core.compile.cache.folders import user_cache_folder
@@ -32,18 +32,12 @@ def _bundled_headers(flag, value):
     return [f"{flag}={os.path.join(user_cache_folder(), 'nvrtc-bundled-headers')}"]
 
 
-@dataclass(frozen=True)
-class Row:
-    """The mapping of a field. `form` selects its syntax: ``flag=value``, ``flag=true`` or
-    ``flag=false`` ("truth"), ``flag`` if true ("switch"), ``flag=element`` for each element
-    ("each"), or the result of a function of flag and value. `nvvm` selects when NVVM rejects the
-    field: if set ("set"), if true ("true"), or never ("").
-    """
-
-    field: str
-    flag: str
-    form: object = "value"
-    nvvm: str = "set"
+Row = namedtuple("Row", ("field", "flag", "form", "nvvm"), defaults=("value", "set"))
+Row.__doc__ = """The mapping of a field. `form` selects its syntax: ``flag=value``, ``flag=true`` or
+``flag=false`` ("truth"), ``flag`` if true ("switch"), ``flag=element`` for each element ("each"),
+or the result of a function of flag and value. `nvvm` selects when NVVM rejects the field: if set
+("set"), if true ("true"), or never ("").
+"""
 
 
 def table(rows):

@@ -3,16 +3,21 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cuda.core.arguments import option_rows
 from cuda.core.arguments.option_rows import Text, Texts
+
+TYPE_CHECKING = False  # the import of `typing` takes 3 ms
+if TYPE_CHECKING:
+    from dataclasses import dataclass as options_class
+else:
+    from cuda.core.arguments.options_class import options_class
 
 Numbers = int | list[int] | tuple[int, ...]
 Macro = str | tuple[str, str]
 
 
-@dataclass(repr=False)
+@options_class
 class ProgramOptions:
     """Options for compiling a `Program`.
 

@@ -4,13 +4,18 @@
 import functools
 import os
 import warnings
-from dataclasses import dataclass
 
 from cuda.core.arguments.option_rows import Texts
 from cuda.core.link import link_rows
 
+TYPE_CHECKING = False  # the import of `typing` takes 3 ms
+if TYPE_CHECKING:
+    from dataclasses import dataclass as options_class
+else:
+    from cuda.core.arguments.options_class import options_class
 
-@dataclass
+
+@options_class
 class LinkerOptions:
     """Options of a `Linker`.
 

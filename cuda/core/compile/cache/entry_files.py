@@ -7,15 +7,13 @@ being written. Processes use a folder concurrently, and any of them may terminat
 
 import errno
 import os
-import re
 import stat
 import time
-from dataclasses import dataclass
+from collections import namedtuple
 
 STALE_SECONDS = 3600  # the writer of an older temporary file has terminated
 ATTEMPTS = 50  # other processes may remove a folder between two steps of a write
-_NAME = re.compile("[0-9a-f]{62}")
-_GROUP = re.compile("[0-9a-f]{2}")
+_DIGITS = "0123456789abcdef"
 
 # Does not follow a link, and does not block on a pipe.
 _READING = (
@@ -36,15 +34,10 @@ _HELD_OPEN = (5, 32, 33)
 _RETRY_SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(namedtuple("Entry", ("path", "inode", "size", "modified", "used"))):
     """The state of a file when it was listed."""
 
-    path: str
-    inode: int
-    size: int
-    modified: int
-    used: int
+    __slots__ = ()
 
     @classmethod
     def of(cls, path, status):
@@ -147,9 +140,9 @@ class EntryFiles:
     def scan(self):
         """Yield an `Entry` for each file of the cache; ignore foreign files."""
         for group in _entries_of(self.folder):
-            if _GROUP.fullmatch(group.name) and group.is_dir(follow_symlinks=False):
+            if _is_digest(group.name, 2) and group.is_dir(follow_symlinks=False):
                 for file in _entries_of(group.path):
-                    if _NAME.fullmatch(file.name) and (status := _regular_status(file)):
+                    if _is_digest(file.name, 62) and (status := _regular_status(file)):
                         yield Entry.of(file.path, status)
 
     def count(self):
@@ -160,7 +153,7 @@ class EntryFiles:
         for entry in list(self.scan()):
             entry.remove()
         for group in _entries_of(self.folder):
-            if _GROUP.fullmatch(group.name):
+            if _is_digest(group.name, 2):
                 try:
                     os.rmdir(group.path)
                 except OSError:  # another process added a file
@@ -235,6 +228,11 @@ class UseClock:
         Another time would not change the order of this process's uses.
         """
         return used == self._last and time.time_ns() - used < 10**9
+
+
+def _is_digest(name, length):
+    """Return whether a name has `length` hexadecimal digits."""
+    return len(name) == length and not name.strip(_DIGITS)
 
 
 def is_stale(file):

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import warnings
 
@@ -19,6 +18,7 @@ from cuda.core.compile.cache.resource import (
     image_bytes,
     key_bytes,
 )
+from cuda.core.compile.cache.sha256 import sha256
 from cuda.core.compile.cache.statistics import Counted
 
 TYPE_CHECKING = False  # the import of `typing` takes 3 ms
@@ -239,7 +239,7 @@ class FileStreamProgramCache(ProgramCacheResource):
 
 @functools.lru_cache(maxsize=256)
 def _digest_of(key):
-    return hashlib.sha256(key).hexdigest()
+    return sha256(key).hexdigest()
 
 
 def _digest(key):

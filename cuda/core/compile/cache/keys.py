@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import marshal
 import os
 from operator import attrgetter
@@ -14,6 +13,7 @@ from cuda.core.compile.cache.fingerprints import driver_version as _driver_versi
 from cuda.core.compile.cache.fingerprints import linker_is_driver, nvjitlink_version
 from cuda.core.compile.cache.fingerprints import nvrtc_version as _nvrtc_version
 from cuda.core.compile.cache.fingerprints import nvvm_fingerprint as _nvvm_fingerprint
+from cuda.core.compile.cache.sha256 import sha256
 from cuda.core.compile.program_options import ProgramOptions
 
 TYPE_CHECKING = False  # the import of `typing` takes 3 ms
@@ -111,7 +111,7 @@ def make_program_cache_key(
         [_file_digest(path) for path in extra_files] if extra_files else None,
     )
     # Version 2 of the format writes lengths and ignores which objects are shared.
-    return hashlib.sha256(marshal.dumps(parts, 2)).digest()
+    return sha256(marshal.dumps(parts, 2)).digest()
 
 
 def _compiler(code_type):
@@ -142,6 +142,8 @@ def _linker_backend_and_version(use_driver):
 
 
 def _checked_options(options):
+    if type(options) is ProgramOptions:
+        return options
     if isinstance(options, dict):
         return ProgramOptions(**options)
     if not isinstance(options, ProgramOptions):
@@ -153,6 +155,8 @@ def _checked_options(options):
 
 
 def _checked_types(code_type, target_type):
+    if type(code_type) is type(target_type) is str and target_type in TARGETS.get(code_type, ()):
+        return code_type, target_type
     name = str(code_type).lower()
     if name not in TARGETS:
         raise ValueError(
@@ -215,9 +219,7 @@ def _check_cacheable(code_type, options, has_digest):
 
 
 def _check_folder(options, has_digest):
-    if has_digest:
-        return
-    if "/" in options.name or "\\" in options.name:
+    if not has_digest and ("/" in options.name or "\\" in options.name):
         raise ValueError(
             "make_program_cache_key() refuses to build a key for "
             f"options.name={options.name!r}, which has a directory component, without an "
@@ -292,7 +294,7 @@ def _file_digest(path):
     with open(path, "rb") as file:
         content = file.read()
     name = os.path.basename(os.fsencode(path))
-    return hashlib.sha256(b"%d:%s" % (len(name), name) + content).digest()
+    return sha256(b"%d:%s" % (len(name), name) + content).digest()
 
 
 make_program_cache_key.__module__ = "cuda.core.utils"

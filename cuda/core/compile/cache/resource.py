@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 
 from cuda.core.compile.cache.program_data import pack, read
+from cuda.core.compile.cache.sha256 import sha256
 
 TYPE_CHECKING = False  # the import of `typing` takes 3 ms
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class ProgramCacheResource(ABC):
 
 
 def _key_of_program_data(key):
-    return hashlib.sha256(b"side file of " + key).digest()
+    return sha256(b"side file of " + key).digest()
 
 
 def access_methods(kind, own=None):

@@ -339,3 +339,14 @@ class TestFingerprint:
 
         assert fail(RuntimeError) == fail(RuntimeError)
         assert len({good, fail(RuntimeError), fail(OSError)}) == 3
+
+
+def test_hashes_equal_those_of_hashlib_before_and_after_it_is_imported():
+    program = (
+        "import sys; from cuda.core.compile.cache.sha256 import sha256; "
+        "first = sha256(b'a').hexdigest(); early = 'hashlib' in sys.modules; "
+        "large = sha256(bytes(10**6)).hexdigest(); import hashlib; "
+        "assert first == hashlib.sha256(b'a').hexdigest() and not early; "
+        "assert large == hashlib.sha256(bytes(10**6)).hexdigest()"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
