@@ -27,7 +27,8 @@ def start():
     def start_program(name, *arguments, variables=None, devices=8, **options):
         chosen = [f"--{key}={value}" for key, value in {"devices": devices, **options}.items()]
         command = [sys.executable, "-m", "cuda.core.emulation", "exec", *chosen]
-        command += [sys.executable, str(PROGRAMS / name), *map(str, arguments)]
+        program = name if name.startswith("-") else str(PROGRAMS / name)
+        command += [sys.executable, program, *map(str, arguments)]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
         pipe = subprocess.PIPE
         process = subprocess.Popen(

@@ -2,6 +2,8 @@
 """The emulated NCCL: results, errors and the end of processes."""
 
 import ast
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,19 @@ def test_nccl4py_in_four_processes_of_two_devices(launch):
     pytest.importorskip("nccl.core")
     for code, output, errors in launch(4, "with_nccl4py.py"):
         assert (code, output) == (0, "equal\n"), errors[-4000:]
+
+
+@pytest.mark.parametrize("launcher", [("launcher.py",), ("-m", "torch.distributed.run")])
+def test_the_processes_of_a_launcher_share_the_machine(start, launcher):
+    """The second launcher is torchrun."""
+    if launcher[0] == "-m" and not (find_spec("torch") and import_module("torch").version.cuda):
+        pytest.skip("PyTorch for CUDA is not installed")
+    program = "with_torch.py" if launcher[0] == "-m" else "as_a_rank.py"
+    options = "--nproc-per-node", 4, str(PROGRAMS / program)
+    process = start(*launcher, *options, devices=4)
+    output, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors[-4000:]
+    assert sorted(output.splitlines()) == [f"rank {i} of 4: 10.0" for i in range(4)]
 
 
 def test_no_shared_memory_remains(run):

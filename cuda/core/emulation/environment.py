@@ -6,15 +6,15 @@ from pathlib import Path
 
 from cuda.core.emulation import library
 
-# The names that nvcc's programs are linked with. The first library needs the second.
-RUNTIME_12, RUNTIME = "libcudart.so.12", "libcudart.so.13"
+# The names that programs are linked with. The first library needs the second.
+RUNTIME_12, RUNTIME, NCCL = "libcudart.so.12", "libcudart.so.13", "libnccl.so.2"
 # For linkers that search the folder of `path`: the names behind -lcuda, -lcudart and nvcc's default
 # -lcudart_static and -lnccl, and the libraries that programs then ask for.
 LINKED = {
     "libcuda.so": "libcuda.so.1",
     "libcudart.so": RUNTIME,
     "libcudart_static.a": RUNTIME,
-    "libnccl.so": "libnccl.so.2",
+    "libnccl.so": NCCL,
 }
 
 
@@ -23,8 +23,8 @@ def environment_of_programs(options):
     folder = driver_folder()
     # LD_PRELOAD has no quoting: a path with a blank is found by name in the folder.
     is_quoted = bool(set(" :;") & set(str(folder)))
-    # A preloaded runtime also serves programs with an RPATH, which precedes LD_LIBRARY_PATH.
-    names = library.preload_path().name, RUNTIME_12, RUNTIME
+    # A preloaded library also serves programs with an RPATH, which precedes LD_LIBRARY_PATH.
+    names = library.preload_path().name, RUNTIME_12, RUNTIME, NCCL
     preloaded = [name if is_quoted else str(folder / name) for name in names]
     return {
         **os.environ,
@@ -55,7 +55,7 @@ def driver_folder():
     point_to(folder / "libnvidia-ml.so.1", library.management_path().resolve())
     point_to(folder / RUNTIME, library.runtime_path().resolve())
     point_to(folder / RUNTIME_12, library.runtime_12_path().resolve())
-    point_to(folder / LINKED["libnccl.so"], library.communication_path().resolve())
+    point_to(folder / NCCL, library.communication_path().resolve())
     for name, target_name in LINKED.items():
         write_text(folder / name, f"INPUT(-l:{target_name})\n")
     point_to(folder / library.preload_path().name, library.preload_path().resolve())

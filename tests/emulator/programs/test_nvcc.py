@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from cuda.bindings import driver
+from cuda.core import emulation
 
 SHARED = "-cudart=shared", "-arch=sm_90"
 OUTPUT = "6 258 15\n1 1 1 cudaSuccess\n1 7"
@@ -45,6 +46,15 @@ def test_machine_code_alone_is_refused_with_the_remedy(nvcc, run):
     assert "streams.cu" in errors[0]
     assert "kernel '" in errors[0]
     assert "-gencode arch=compute_90,code=compute_90" in errors[0]
+
+
+def test_a_long_name_of_a_kernel_is_cut(nvcc, tmp_path):
+    driver.cuInit(0)
+    source = tmp_path / "long.cu"
+    source.write_text(f'extern "C" __global__ void {"k" * 500}() {{}}')
+    image = nvcc(str(source), "-cubin", "-arch=sm_90")
+    code, _ = driver.cuLibraryLoadFromFile(str(image).encode(), [], [], 0, [], [], 0)
+    assert f"kernel '{'k' * 120}...': the image" in emulation.error_text(code)
 
 
 def test_a_closed_library_is_named_with_a_kernel_without_ptx(nvcc, compiled, run, tmp_path):

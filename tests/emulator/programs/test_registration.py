@@ -69,6 +69,14 @@ def test_a_program_with_a_search_path_of_its_own_gets_the_emulated_runtime(compi
     assert run(compiled("registered.cpp", *options), "launches")[0] == OUTPUTS["launches"]
 
 
+def test_a_program_with_a_search_path_of_its_own_gets_the_emulated_nccl(compiled, run, tmp_path):
+    """PyTorch's libraries have such an RPATH."""
+    (tmp_path / "libnccl.so.2").write_text("no library")
+    options = f"-Wl,-rpath,{tmp_path}", "-Wl,--disable-new-dtags"
+    program = compiled("version_of_nccl.cpp", library.communication_path(), *options)
+    assert run(program) == ("0 23203", [])
+
+
 def test_a_program_with_nvidias_runtime_inside_is_named_once(compiled, run):
     program = compiled("export_table.cpp", "-ldl")
     output, errors = run(program)

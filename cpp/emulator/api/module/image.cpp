@@ -83,10 +83,18 @@ void require_defined_functions(const ptx::module& parsed, jit_options& options) 
   }
 }
 
+// The names of templates may have thousands of characters, and texts a limit.
+std::string short_name(const std::string& kernel) {
+  constexpr std::size_t longest = 120;
+  std::string name = report::demangled(kernel);
+  if (name.size() > longest) name.replace(longest, std::string::npos, "...");
+  return name;
+}
+
 std::shared_ptr<const ptx::module> open_bytes(image::bytes data, jit_options& options) {
   const auto match = image::find_ptx(data, device_architecture(), image::compiled_cubins());
   if (!match) {
-    const std::string kernel = report::demangled(match.error.kernel);
+    const std::string kernel = short_name(match.error.kernel);
     if (match.error.reason == image::failure::no_binary) report::code_without_ptx(kernel);
     refuse_image(options, code_of(match.error.reason),
                  (kernel.empty() ? "" : "kernel '" + kernel + "': ") + match.error.message);
