@@ -44,6 +44,21 @@ for n, each in enumerate(streams):
     driver("cuLaunchHostFunc", each, functions[-1], None)
 print(driver("cuCtxSynchronize"), order)
 """
+# Frees wait behind other work, so the seed chooses whether they run early.
+RELEASES = """
+functions, order = [], []
+kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+streams = [output("cuStreamCreate", 1) for _ in range(4)]
+for turn in range(40):
+    for n, each in enumerate(streams):
+        own = output("cuMemAllocAsync", 64, each)
+        use(each, 300)
+        functions.append(kind(lambda _, n=n: order.append(n)))
+        driver("cuLaunchHostFunc", each, functions[-1], None)
+        driver("cuMemFreeAsync", own, each)
+    driver("cuStreamSynchronize", streams[turn % 4])
+print(driver("cuCtxSynchronize"), order)
+"""
 RUNS = 6
 
 
@@ -59,4 +74,9 @@ def test_a_free_unordered_with_a_use_is_always_reported(run_emulated, mode, seed
 @pytest.mark.parametrize("mode", ["eager", "async", "adversarial"])
 def test_work_of_several_streams_has_one_order(run_emulated, mode):
     runs = {run_emulated(PROGRAM + SEVERAL, mode=mode, seed=3).stdout for _ in range(RUNS)}
+    assert len(runs) == 1
+
+
+def test_the_seed_alone_determines_when_memory_is_freed(run_emulated):
+    runs = {run_emulated(PROGRAM + RELEASES, mode="adversarial", seed=3).stdout for _ in range(3)}
     assert len(runs) == 1

@@ -34,7 +34,7 @@ exec::run_options options_for(driver& d, stream& target) {
   exec::run_options options;
   options.threads = d.settings.threads;
   options.seed = d.settings.seed;
-  options.is_shuffled = options.seed && d.streams.take_choice();
+  options.is_shuffled = options.seed && d.streams.take_choice() != 0;
   options.step_limit = d.settings.step_limit;
   options.stack_bytes = static_cast<std::uint32_t>(
       std::min<std::size_t>(owner.root().stack_bytes, exec::max_frame_bytes));
@@ -144,7 +144,10 @@ failure kernel_launch::execute(stream& target) {
     d.writes.add({title_of(*writes), site_, writes, d.memory.next_sequence()});
   }
   bool is_failed = false;
-  for (const report::fault& finding : result.findings) is_failed |= d.faults.record(finding);
+  for (report::fault& finding : result.findings) {
+    if (finding.unwritten) finding.history += d.writes.history(d.memory, finding.unwritten);
+    is_failed |= d.faults.record(finding);
+  }
   for (const exec::launch_profile& profile : result.profiles) the_profile_log().add(profile);
   if (!result.forms.empty()) d.forms.add(short_name(request_.entry->name()), result.forms);
   if (!result.fault && is_failed) return {CUDA_ERROR_LAUNCH_FAILED, true, {}};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "emulator/memory/written_bytes.hpp"
 #include "emulator/observation/json.hpp"
 
 namespace halfwarp::emulator {
@@ -22,12 +23,6 @@ const report::launch_writes::entry* find(const report::launch_writes& writes, me
   return at - match.first < match.bytes ? &match : nullptr;
 }
 
-void write_index(json_writer& json, std::string_view key, std::uint32_t number,
-                 const std::array<std::uint32_t, 3>& size) {
-  json.key(key).open_array().value(number % size[0]).value(number / size[0] % size[1]);
-  json.value(number / size[0] / size[1]).close();
-}
-
 }  // namespace
 
 void write_log::add(operation added) {
@@ -40,6 +35,44 @@ void write_log::add(operation added) {
   }
 }
 
+namespace {
+
+std::array<std::uint32_t, 3> index_of(std::uint32_t number,
+                                      const std::array<std::uint32_t, 3>& size) {
+  return {number % size[0], number / size[0] % size[1], number / size[0] / size[1]};
+}
+
+void write_index(json_writer& json, std::string_view key,
+                 const std::array<std::uint32_t, 3>& index) {
+  json.key(key).open_array();
+  for (const std::uint32_t each : index) json.value(each);
+  json.close();
+}
+
+}  // namespace
+
+// Returns the newest writer of a byte, from operation `from` on.
+write_log::writer write_log::find_writer(const memory::allocation& memory, memory::address at,
+                                         std::size_t from) const {
+  writer result;
+  const auto begin = operations_.begin() + static_cast<std::ptrdiff_t>(from);
+  const auto match = std::find_if(begin, operations_.end(), [&](const operation& each) {
+    if (each.sequence <= memory.sequence) return false;
+    if (!each.writes) return at - each.first < each.bytes;
+    return (result.part = find(*each.writes, at)) != nullptr;
+  });
+  if (match == operations_.end()) return {};
+  result.by = &*match;
+  result.index = static_cast<std::size_t>(match - operations_.begin());
+  if (!match->writes || match->writes->places.empty()) return result;
+  const report::launch_writes::entry& part = *result.part;
+  const auto next = part.is_run ? static_cast<std::uint32_t>((at - part.first) / 4) : 0;
+  result.place = match->writes->places[part.place];
+  result.place.block_index = index_of(part.block, match->writes->grid);
+  result.place.thread = index_of(part.thread + next, match->writes->block);
+  return result;
+}
+
 std::string write_log::origins(const memory::address_space& space, memory::address first,
                                std::uint64_t bytes) const {
   constexpr std::uint64_t word = 4, max_words = 4096;
@@ -49,30 +82,79 @@ std::string write_log::origins(const memory::address_space& space, memory::addre
   const auto memory = space.find_live(first);
   const memory::address end = first + std::min(bytes, word * max_words);
   for (memory::address at = first; memory && at < end; at = at / word * word + word) {
-    const report::launch_writes::entry* by = nullptr;
-    const auto writer = std::ranges::find_if(operations_, [&](const operation& each) {
-      if (each.sequence <= memory->sequence) return false;
-      if (!each.writes) return at - each.first < each.bytes;
-      return (by = find(*each.writes, at)) != nullptr;
-    });
-    if (writer == operations_.end()) continue;
+    const writer last = find_writer(*memory, at);
+    if (!last.by) continue;
     json.open_object()
         .member("offset", at - first)
-        .member("operation", writer->title)
-        .member("created_at", writer->site);
-    const bool has_place = by && !writer->writes->places.empty();
-    const auto place = has_place ? writer->writes->places[by->place] : report::earlier_access{};
-    const auto next = by && by->is_run ? static_cast<std::uint32_t>((at - by->first) / word) : 0;
-    const std::array<std::uint32_t, 3> none{1, 1, 1};
-    write_index(json, "block_index", by ? by->block : 0, by ? writer->writes->grid : none);
-    write_index(json, "thread", by ? by->thread + next : 0, by ? writer->writes->block : none);
-    json.member("ptx_line", place.ptx_line)
-        .member("source_file", place.source_file)
-        .member("source_line", place.source_line)
-        .member("instruction", place.instruction)
+        .member("operation", last.by->title)
+        .member("created_at", last.by->site);
+    write_index(json, "block_index", last.place.block_index);
+    write_index(json, "thread", last.place.thread);
+    json.member("ptx_line", last.place.ptx_line)
+        .member("source_file", last.place.source_file)
+        .member("source_line", last.place.source_line)
+        .member("instruction", last.place.instruction)
         .close();
   }
   return json.close().text();
+}
+
+namespace {
+
+std::string title_of(const write_log::operation& by) {
+  return by.title + (by.site.empty() ? "" : " at " + by.site);
+}
+
+}  // namespace
+
+std::string write_log::neighbors(const memory::address_space& space,
+                                 const memory::allocation& memory,
+                                 memory::address unwritten) const {
+  constexpr std::uint64_t farthest = 1 << 20;
+  const memory::written_bytes* const states = space.states();
+  if (!states || !states->at(unwritten)) return {};
+  const auto is_written = [&](memory::address at) { return *states->at(at) == memory::written; };
+  memory::address before = unwritten, after = unwritten;
+  const memory::address first = std::max(memory.base, unwritten - std::min(unwritten, farthest)),
+                        last = std::min(memory.end(), unwritten + farthest) - 1;
+  while (before > first && !is_written(--before)) {
+  }
+  while (after < last && !is_written(++after)) {
+  }
+  std::string text;
+  for (const memory::address at : {before, after}) {
+    const writer by = is_written(at) ? find_writer(memory, at) : writer{};
+    if (!by.by) continue;
+    text += "  neighbor, byte " + std::to_string(at - memory.base) + ": " +
+            report::writer_text(title_of(*by.by), by.place, "stored") + "\n";
+  }
+  return text;
+}
+
+std::string write_log::history(const memory::address_space& space,
+                               memory::address unwritten) const {
+  constexpr int max_steps = 8;
+  const std::lock_guard lock{mutex_};
+  std::string text;
+  std::size_t from = 0;
+  memory::address at = unwritten;
+  for (int n = 0; n < max_steps; ++n) {
+    report::fault place;
+    place.address = at;
+    place.nearest = space.nearest(at);
+    if (!place.nearest || !place.nearest->contains(at, 1)) return text;
+    const writer last = find_writer(*place.nearest, at, from);
+    const memory::address source = !last.by          ? 0
+                                   : last.by->source ? last.by->source + (at - last.by->first)
+                                                     : last.place.unwritten;
+    if (!source || source == at) return text + neighbors(space, *place.nearest, at);
+    from = last.index + (last.by->source ? 1 : 0);
+    place.address = at = source;
+    place.nearest = space.nearest(at);
+    text +=
+        report::origin_lines(place, report::writer_text(title_of(*last.by), last.place, "copied"));
+  }
+  return text;
 }
 
 }  // namespace halfwarp::emulator

@@ -130,6 +130,17 @@ std::string participant_text(const fault& f, std::string_view verb) {
   return text + ": " + (source.empty() ? f.instruction : source) + "\n";
 }
 
+fault fault_at(const earlier_access& access) {
+  fault f;
+  f.block_index = access.block_index;
+  f.thread = access.thread;
+  f.ptx_line = access.ptx_line;
+  f.source_file = access.source_file;
+  f.source_line = access.source_line;
+  f.instruction = access.instruction;
+  return f;
+}
+
 // Returns the report of a check about a kernel: its threads, the memory, and how often it happened.
 std::string finding_text(const fault& f) {
   const bool is_barrier = f.kind == fault_kind::barrier;
@@ -143,20 +154,12 @@ std::string finding_text(const fault& f) {
     return is_past ? "updated" : "updates";
   };
   std::string text = first_line(f) + "\n" + participant_text(f, verb(f.access, false));
-  if (f.earlier) {
-    fault first;
-    first.block_index = f.earlier->block_index;
-    first.thread = f.earlier->thread;
-    first.ptx_line = f.earlier->ptx_line;
-    first.source_file = f.earlier->source_file;
-    first.source_line = f.earlier->source_line;
-    first.instruction = f.earlier->instruction;
-    text += participant_text(first, verb(f.earlier->access, true));
-  }
+  if (f.earlier) text += participant_text(fault_at(*f.earlier), verb(f.earlier->access, true));
   if (has_near_allocation(f)) {
     add_line(text, "memory", allocation_text(f));
     add_line(text, "allocated at", f.nearest->created_at);
   }
+  text += f.history;
   add_line(text, "hint", f.hint);
   add_line(text, "launch", launch_text(f));
   add_line(text, "count", f.count == 1 ? "once" : std::to_string(f.count) + " times");
@@ -193,6 +196,24 @@ std::string place_text(const fault& f) {
            std::to_string(f.source_line) + ", ";
   }
   return text + "PTX line " + std::to_string(f.ptx_line);
+}
+
+std::string writer_text(const std::string& title, const earlier_access& by, std::string_view verb) {
+  const std::string ending = " " + std::string{verb};
+  if (!by.ptx_line) return title + ending;
+  const std::string thread = "thread " + triple(by.thread) + " of block " + triple(by.block_index);
+  return (title.empty() ? thread : title + ", " + thread + ",") + ending + " at " +
+         place_text(fault_at(by));
+}
+
+std::string origin_lines(const fault& memory, const std::string& writer) {
+  const bool is_of_kernel =
+      memory.space == memory_space::shared || memory.space == memory_space::local;
+  const std::string place = is_of_kernel ? address_text(memory) : allocation_text(memory);
+  std::string text;
+  add_line(text, "came from", place + ", which " + writer);
+  if (memory.nearest) add_line(text, "allocated at", memory.nearest->created_at);
+  return text;
 }
 
 std::string_view name(fault_kind kind) noexcept { return entry(kind).name; }
@@ -263,6 +284,7 @@ std::string full_text(const fault& f) {
       add_line(text, "memory", allocation_text(f));
       add_line(text, "allocated at", f.nearest->created_at);
     }
+    text += f.history;
     add_line(text, "hint", f.hint);
     return text;
   }

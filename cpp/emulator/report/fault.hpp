@@ -71,6 +71,8 @@ struct earlier_access {
   std::string source_file;
   std::uint32_t source_line = 0;
   std::string instruction;
+  // The address in global memory of unwritten bytes that the access copied, or 0.
+  std::uint64_t unwritten = 0;
 };
 
 struct fault {
@@ -95,6 +97,8 @@ struct fault {
   std::uint64_t seed = 0;
   std::optional<earlier_access> earlier;  // of a race
   std::uint64_t count = 1;                // how often a check found the same mistake
+  std::uint64_t unwritten = 0;  // address of a byte in global memory that nobody wrote, or 0
+  std::string history;          // lines: how unwritten bytes came here, who wrote their neighbors
 };
 
 // Returns "saxpy(float, float*)" for "_Z5saxpyfPf"; other names are unchanged.
@@ -107,6 +111,10 @@ std::string triple(const std::array<std::uint32_t, 3>& v);
 std::string place_text(const fault& f);
 // Returns the position of the address relative to the nearest allocation.
 std::string allocation_text(const fault& f);
+// Returns who did something: "a copy at a.py:3 copied", or the kernel with its thread and place.
+std::string writer_text(const std::string& title, const earlier_access& by, std::string_view verb);
+// Returns the lines of a report about bytes that a writer carried on.
+std::string origin_lines(const fault& memory, const std::string& writer);
 // Returns one line: kind, access, address, kernel, block, thread, place and detail.
 std::string first_line(const fault& f);
 // The hint for an access to graph memory while it is not allocated.

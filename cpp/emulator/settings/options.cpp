@@ -153,6 +153,36 @@ std::string show_capabilities(const std::vector<std::pair<int, int>>& all) {
   return text;
 }
 
+// Parses the number of the first choices, or ranges of choices.
+std::optional<decltype(options::schedule)> read_schedule(std::string_view text) {
+  if (text == "all") return options{}.schedule;
+  decltype(options::schedule) ranges;
+  if (const auto count = read_number(text)) {
+    if (*count) ranges.emplace_back(1, *count);
+    return ranges;
+  }
+  for (const auto part : split(text)) {
+    const auto hyphen = std::min(part.find('-'), part.size());
+    const auto first = read_number(part.substr(0, hyphen));
+    const auto last = read_number(part.substr(std::min(hyphen + 1, part.size())));
+    const std::uint64_t before = ranges.empty() ? 0 : ranges.back().second;
+    if (!first || !last || *first <= before || *last < *first) return std::nullopt;
+    ranges.emplace_back(*first, *last);
+  }
+  return ranges;
+}
+
+std::string show_schedule(const decltype(options::schedule)& ranges) {
+  if (ranges == options{}.schedule) return "all";
+  if (ranges.empty()) return "0";
+  if (ranges.size() == 1 && ranges[0].first == 1) return std::to_string(ranges[0].second);
+  std::string text;
+  for (const auto& [first, last] : ranges) {
+    text += (text.empty() ? "" : ",") + std::to_string(first) + "-" + std::to_string(last);
+  }
+  return text;
+}
+
 std::string problem_of_rules(std::string_view path) {
   std::string problem;
   suppressions::read(std::string{path}, problem);
@@ -194,13 +224,9 @@ const entry entries[] = {
     {"seed", [](options& o, std::string_view t) { return assign(o.seed, read_number(t)); },
      [](const options& o) { return std::to_string(o.seed); }, "a number of 0 or more"},
     {"schedule",
-     [](options& o, std::string_view t) {
-       return assign(o.schedule, t == "all" ? std::optional{UINT64_MAX} : read_number(t));
-     },
-     [](const options& o) {
-       return o.schedule == UINT64_MAX ? std::string{"all"} : std::to_string(o.schedule);
-     },
-     "a number of 0 or more; all"},
+     [](options& o, std::string_view t) { return assign(o.schedule, read_schedule(t)); },
+     [](const options& o) { return show_schedule(o.schedule); },
+     "a number of 0 or more; ranges of choices from 1, as 3-3,7-9; all"},
     {"threads",
      [](options& o, std::string_view t) {
        return assign_within(o.threads, read_number(t), 1, 256);

@@ -38,8 +38,9 @@ struct options {
   std::uint64_t memory = std::uint64_t{2} << 30;  // bytes per device
   run_mode mode = run_mode::async;
   std::uint64_t seed = 0;
-  std::uint64_t schedule = UINT64_MAX;  // choices of the seed; later choices are the default
-  unsigned threads = 1;                 // host threads per running kernel
+  // Ranges of choices that the seed makes, from 1, ascending; other choices are the default.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> schedule{{1, UINT64_MAX}};
+  unsigned threads = 1;  // host threads per running kernel
   unsigned checks = check::memory | check::sync;
   std::string fail;  // rules of fault injection, parsed by `injection`
   unsigned traces = 0;

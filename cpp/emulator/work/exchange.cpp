@@ -31,7 +31,7 @@ void exchange::note_writes() const {
     if (const auto* states = d.memory.states()) {
       states->mark(range.first, range.bytes, memory::written);
     }
-    if (d.settings.checks_for(check::race)) {
+    if (d.settings.checks_for(check::race | check::init)) {
       d.writes.add({title_, {}, nullptr, d.memory.next_sequence(), range.first, range.bytes});
     }
   }

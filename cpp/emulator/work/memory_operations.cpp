@@ -131,6 +131,7 @@ bool report_unwritten(const memory_area& from, std::uint64_t offset,
   f.detail = "copy to the host of " + std::to_string(from.bytes()) +
              " bytes, of which nobody wrote " + std::to_string(unwritten) + ", from byte " +
              std::to_string(offset + runs[0].offset) + " on";
+  f.history = the_driver().writes.history(the_driver().memory, f.address);
   f.hint = "copy the bytes that were written, or fill the memory first";
   f.seed = the_driver().settings.seed;
   return the_driver().faults.record(f);
@@ -173,12 +174,17 @@ bool copy_states(const memory_area& to, const memory_area& from, const stream& t
 namespace {
 
 // Records a write that no kernel made, for questions about the writer of bytes.
-void note_write(const memory_area& to, const operation& by) {
+void note_write(const memory_area& to, const operation& by, const std::string& site,
+                const memory_area* from = nullptr) {
   driver& d = the_driver();
-  if (!d.settings.checks_for(check::race) || to.array || to.is_pageable) return;
+  if (!d.settings.checks_for(check::race | check::init) || to.array || to.is_pageable) return;
   const std::uint64_t bytes =
       (to.slices - 1) * to.slice_pitch + (to.rows - 1) * to.pitch + to.row_bytes;
-  d.writes.add({by.title(), {}, nullptr, d.memory.next_sequence(), to.first, bytes});
+  const bool has_source = from && is_device_memory(*from) &&
+                          (to.rows * to.slices == 1 ||
+                           (to.pitch == from->pitch && to.slice_pitch == from->slice_pitch));
+  const memory::address source = has_source ? from->first : 0;
+  d.writes.add({by.title(), site, nullptr, d.memory.next_sequence(), to.first, bytes, source});
 }
 
 }  // namespace
@@ -192,7 +198,7 @@ failure copy_memory::execute(stream& target) {
   }
   copy_area(to_, from_);
   const bool is_failed = copy_states(to_, from_, target);
-  note_write(to_, *this);
+  note_write(to_, *this, site_, &from_);
   if (is_failed) return {CUDA_ERROR_LAUNCH_FAILED, true, {}};
   return {};
 }
@@ -264,7 +270,7 @@ failure fill_memory::execute(stream& target) {
   if (const auto problem = check_area(target_)) {
     return area_failure("memset", target_, *problem, target, true);
   }
-  note_write(target_, *this);
+  note_write(target_, *this, site_);
   std::byte* const base = bytes_at(target_);
   const memory::written_bytes* const states = the_driver().memory.states();
   for_each_row(target_, [&](std::uint64_t offset) {

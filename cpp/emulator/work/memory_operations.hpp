@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "emulator/device/memory_pool.hpp"
+#include "emulator/object/current_call.hpp"
 #include "emulator/stream/operation.hpp"
 
 namespace halfwarp::emulator {
@@ -60,6 +61,7 @@ class copy_memory final : public operation {
 
  private:
   memory_area to_, from_;
+  std::string site_{call_site()};
   std::unique_ptr<std::byte[]> snapshot_;
 };
 
@@ -74,6 +76,7 @@ class fill_memory final : public operation {
 
  private:
   memory_area target_;
+  std::string site_{call_site()};
   std::uint32_t value_;
   unsigned width_;  // bytes of one element: 1, 2 or 4
 };

@@ -38,7 +38,9 @@ INSTANTIATE_TEST_SUITE_P(
                     example{"check", "none", "none"}, example{"trace", "off", "off"},
                     example{"trace", "site,api", "api,site"}, example{"step_limit", "2^10", "1024"},
                     example{"schedule", "12", "12"}, example{"schedule", "all", "all"},
-                    example{"nccl_limit", "5", "5"}, example{"report", "a/b.jsonl", "a/b.jsonl"},
+                    example{"schedule", "3-3,7-9", "3-3,7-9"}, example{"schedule", "0", "0"},
+                    example{"schedule", "1-5", "5"}, example{"nccl_limit", "5", "5"},
+                    example{"report", "a/b.jsonl", "a/b.jsonl"},
                     example{"profile", "a/p.jsonl", "a/p.jsonl"}));
 
 class bad_value : public testing::TestWithParam<example> {};
@@ -62,7 +64,9 @@ INSTANTIATE_TEST_SUITE_P(
                     example{"check", "memory;sync", "barrier and neighbor"},
                     example{"check", "memory,neighbors", "barrier and neighbor"},
                     example{"suppress", "/nonexistent/rules", "the path of a file of rules"},
-                    example{"schedule", "-1", "0 or more; all"},
+                    example{"schedule", "-1", "0 or more; ranges"},
+                    example{"schedule", "4-6,6-8", "as 3-3,7-9"},
+                    example{"schedule", "4,6-8", "as 3-3,7-9"},
                     example{"nccl_limit", "0", "1 to 86400"}, example{"step_limit", "0", "2^N"},
                     example{"step_limit", "2^63", "2^N"}));
 

@@ -98,7 +98,7 @@ def faults() -> list[Fault]:
 
 
 def origin(buffer: Buffer | int, offset: int = 0, size: int = 4) -> list[Origin]:
-    """Return the last writer of each word of a range of device memory, with ``check="race"``.
+    """Return the last writer of each word of a range of device memory.
 
     Blocks the host.
 
@@ -119,9 +119,9 @@ def origin(buffer: Buffer | int, offset: int = 0, size: int = 4) -> list[Origin]
     ValueError
         If the buffer is closed, or the range is not in live memory.
     RuntimeError
-        If the option ``check`` does not contain ``race``.
+        If the option ``check`` contains neither ``race`` nor ``init``.
     """
-    if not {"race", "all"} & set(options()["check"].split(",")):
+    if not {"race", "init", "all"} & set(options()["check"].split(",")):
         raise RuntimeError(
             "the writers of memory are unknown: select the check, for instance with "
             "HALFWARP_EMULATOR_CHECK=race"

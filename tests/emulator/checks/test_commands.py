@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from cuda.core.emulation import explore
 
 PROGRAM = '''
 from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
@@ -75,7 +76,7 @@ def test_explore_names_a_finding_once_and_the_command_that_repeats_it(tmp_path):
     done = emulate("explore", "3", "--", sys.executable, "racy.py", folder=tmp_path)
     assert done.returncode == 1
     assert done.stdout.count("race: write-write") == 1
-    assert "  schedule: no choices of the seed, then the default\n" in done.stdout
+    assert "  schedule: no choice of the seed, only defaults\n" in done.stdout
     assert "HALFWARP_EMULATOR_SEED=0 HALFWARP_EMULATOR_SCHEDULE=0" in done.stdout
     assert done.stdout.endswith("3 seeds: 1 findings, 0 other failures\n")
 
@@ -103,14 +104,34 @@ def test_explore_finds_the_shortest_schedule_of_a_failure(tmp_path):
     done = emulate("explore", "20", sys.executable, "swapped.py", folder=tmp_path, check="memory")
     assert done.returncode == 1
     assert done.stdout.endswith("20 seeds: 0 findings, 1 other failures\n")
-    (count,) = re.findall(r"  schedule: (\d+) choices of the seed, then the default\n", done.stdout)
-    assert 4 <= int(count) <= 12
+    pattern = r"  schedule: 1 choice of the seed \((\d+-\d+)\), else the default\n"
+    (choice,) = re.findall(pattern, done.stdout)
     (command,) = re.findall(r"  repeat: (.*)\n", done.stdout)
-    with_fewer = command.replace(f"SCHEDULE={count}", f"SCHEDULE={int(count) - 1}")
+    with_fewer = command.replace(f"SCHEDULE={choice}", "SCHEDULE=0")
     assert with_fewer != command
     for each, status in ((command, 1), (with_fewer, 0)):
         repeated = subprocess.run(each, shell=True, cwd=tmp_path, env=os.environ, timeout=60)
         assert repeated.returncode == status
+
+
+@pytest.mark.parametrize("needed", [(), (1,), (7,), (2, 9), (1, 8, 9, 16), tuple(range(1, 17))])
+def test_each_choice_of_a_reduced_schedule_is_needed(needed):
+    tried = []
+
+    def fails(choices):
+        tried.append(choices)
+        return set(needed) <= set(choices)
+
+    reduced = explore.fewest_choices(range(1, 17), fails)
+    assert set(needed) <= set(reduced)
+    assert len(reduced) == max(len(needed), 1)
+    assert len(set(tried)) <= 100
+
+
+def test_a_schedule_of_choices_is_a_text_of_ranges():
+    assert explore.ranges_of(()) == "0"
+    assert explore.ranges_of((3,)) == "3-3"
+    assert explore.ranges_of((1, 2, 3, 7, 9, 10)) == "1-3,7-7,9-10"
 
 
 @pytest.mark.parametrize("arguments", [(), ("3",), ("0", "true"), ("x", "true"), ("3", "--")])
@@ -135,7 +156,7 @@ def test_explore_of_a_correct_program_succeeds(tmp_path):
 def test_explore_reports_a_failure_without_a_finding(tmp_path):
     done = emulate("explore", "2", sys.executable, "-c", "raise SystemExit(3)", folder=tmp_path)
     assert done.returncode == 1
-    assert done.stdout.startswith("exit status 3 without a report\n  schedule: no choices")
+    assert done.stdout.startswith("exit status 3 without a report\n  schedule: no choice of")
 
 
 def test_sarif_has_a_result_with_its_place_and_key(reports, tmp_path):

@@ -3,6 +3,8 @@
 
 import json
 
+import pytest
+
 WRONG_CALLS = """
 from cuda.core import Device, emulation
 
@@ -61,7 +63,7 @@ PROGRAM = '''
 import dataclasses, json
 from cuda.core import Device, LaunchConfig, Program, ProgramOptions, emulation, launch
 
-emulation.enable(check="race", trace="site")
+emulation.enable(trace="site")
 device = Device(0)
 device.set_current()
 stream = device.create_stream()
@@ -119,8 +121,9 @@ def test_grids_that_a_kernel_launches_are_named(run_python):
     assert [json.loads(line) for line in output.splitlines()] == written
 
 
-def test_the_last_writer_of_each_word_is_named(run_python):
-    output = run_python(PROGRAM, HALFWARP_BACKEND="emulator")
+@pytest.mark.parametrize("check", ["race", "init", "race,init"])
+def test_the_last_writer_of_each_word_is_named(run_python, check):
+    output = run_python(PROGRAM, HALFWARP_BACKEND="emulator", HALFWARP_EMULATOR_CHECK=check)
     records, fresh = map(json.loads, output.splitlines())
     assert fresh == 0
     by_offset = {each["offset"]: each for each in records}

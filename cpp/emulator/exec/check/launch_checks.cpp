@@ -23,11 +23,13 @@ std::unique_ptr<launch_checks> launch_checks::create(const launch_state& launch)
 launch_checks::launch_checks(const launch_state& launch)
     : launch_{launch}, sites_{make_launch_sites(launch)} {
   const run_options& options = launch.options;
-  if (options.check_races) races = std::make_unique<race_checker>(launch, sites_);
+  if (options.check_races || options.check_init) {
+    races = std::make_unique<race_checker>(launch, sites_);
+  }
   if (options.check_init) definedness = std::make_unique<init_checker>(launch, sites_);
   if (options.records_accesses) accesses = std::make_unique<access_recorder>(launch);
   if (options.check_barriers) barriers = std::make_unique<barrier_checker>(launch);
-  if (races || barriers) copies = std::make_unique<copy_checker>(launch);
+  if (options.check_races || barriers) copies = std::make_unique<copy_checker>(launch);
   if (options.check_neighbors) neighbors = std::make_unique<neighbor_checker>(launch, sites_);
   for (std::size_t n = 0; n < sites_.all.size(); ++n) all_concerns_.push_back(concern_of(n));
   if (options.records_forms) {
@@ -41,7 +43,12 @@ std::uint8_t launch_checks::concern_of(std::size_t n) const {
   const race_site& site = sites_.all[n];
   const bool is_access = site.use == role::access;
   std::uint8_t bits = 0;
-  if (races && site.use != role::none && site.use != role::copy) bits |= of_races;
+  const bool is_known_writer =
+      is_access && !site.shape.is_shared && site.shape.use != memory_use::load;
+  const bool is_of_races = launch_.options.check_races
+                               ? site.use != role::none && site.use != role::copy
+                               : is_known_writer;
+  if (races && is_of_races) bits |= of_races;
   if (definedness && definedness->changes_memory(n)) bits |= of_definedness;
   if (accesses && access_recorder::is_recorded(site)) bits |= of_accesses;
   const bool is_of_copies = is_access || site.use == role::copy || site.at->run == &run_copy_arrive;
@@ -107,7 +114,7 @@ std::vector<report::fault> launch_checks::findings() const {
   const auto add = [&](const auto& checker) {
     if (checker) std::ranges::move(checker->findings(), std::back_inserter(all));
   };
-  add(races);
+  if (launch_.options.check_races) add(races);
   add(definedness);
   if (barriers) add(copies);
   add(barriers);

@@ -44,7 +44,7 @@ class launch_checks {
   std::vector<report::fault> findings() const;
 
   // If the check is selected.
-  std::unique_ptr<race_checker> races;
+  std::unique_ptr<race_checker> races;  // for the check of definedness alone it records writers
   std::unique_ptr<init_checker> definedness;
   std::unique_ptr<access_recorder> accesses;
   std::unique_ptr<barrier_checker> barriers;

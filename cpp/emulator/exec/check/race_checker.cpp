@@ -378,6 +378,7 @@ bool race_checker::stores_present_value(std::uint32_t lane) {
 
 void race_checker::on_conflict(race::conflict kind, cell first, const race::accessor& by,
                                std::uint32_t lane, std::uint64_t address) {
+  if (!launch_.options.check_races) return;
   if (!now_.is_located) locate(now_.lanes);
   if (kind == race::conflict::write_write && stores_present_value(lane)) return;
   if (first.access_scope() != scope::weak) {  // a strong load may have observed the write

@@ -21,6 +21,7 @@ namespace halfwarp::emulator::exec {
 struct launch_state;
 struct block_state;
 struct kernel_code;
+class init_checker;
 
 // Used by one host thread. The scheduler calls it before accesses and after synchronizations.
 class race_checker final : private race::conflict_listener {
@@ -52,7 +53,8 @@ class race_checker final : private race::conflict_listener {
   void meet(const warp& w, const instruction& instr, lane_mask members);
 
   std::vector<report::fault> findings() const;
-  report::launch_writes writes() const;
+  // Returns the last writers. The other check knows which instructions stored unwritten bytes.
+  report::launch_writes writes(const init_checker* definedness) const;
 
  private:
   // The access that is compared with the shadow.

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "emulator/exec/access.hpp"
+#include "emulator/exec/check/init/init_checker.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/state.hpp"
 
@@ -124,7 +125,7 @@ void race_checker::add_finding(const finding_key& key, std::optional<cell> first
 }
 
 // Shared memory is left out: its host address belongs to no device.
-report::launch_writes race_checker::writes() const {
+report::launch_writes race_checker::writes(const init_checker* definedness) const {
   report::launch_writes result;
   const auto& request = launch_.request;
   result.kernel = request.entry->name();
@@ -142,7 +143,10 @@ report::launch_writes race_checker::writes() const {
       last_site = writer.site();
       const auto next = static_cast<std::uint32_t>(result.places.size());
       const auto [known, is_new] = place_of.try_emplace(last_site, next);
-      if (is_new) result.places.push_back(describe(writer));
+      if (is_new) {
+        result.places.push_back(describe(writer));
+        if (definedness) result.places.back().unwritten = definedness->source_of(last_site);
+      }
       place = known->second;
     }
     const auto lane = std::countr_zero(race::lanes_named(writer.lane()));

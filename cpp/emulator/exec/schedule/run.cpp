@@ -374,7 +374,7 @@ outcome run_grid(memory::address_space& space, const launch_request& request,
       std::max<std::uint64_t>(1, std::min<std::uint64_t>(most_threads, clusters));
   if (checks) {
     launch.checks = checks.get();
-    launch.races = checks->races.get();
+    if (options.check_races) launch.races = checks->races.get();
     launch.definedness = checks->definedness.get();
     launch.barriers = checks->barriers.get();
   }
@@ -392,8 +392,9 @@ outcome run_grid(memory::address_space& space, const launch_request& request,
 
   result.fault = launch.fault;
   if (checks) result.findings = checks->findings();
-  if (launch.races) {
-    result.writes.push_back(std::make_shared<report::launch_writes>(launch.races->writes()));
+  if (checks && checks->races) {
+    result.writes.push_back(
+        std::make_shared<report::launch_writes>(checks->races->writes(launch.definedness)));
   }
   if (checks && checks->accesses) result.accesses = checks->accesses->ranges();
   if (checks && checks->forms) result.forms = checks->forms->rows();
@@ -440,7 +441,8 @@ class grid_tree {
         run_one(request_for(work), work.nesting);
       } else {
         run_copy(space_, work);
-        if (options_.check_races && work.bytes) result_.writes.push_back(writes_of(work));
+        const bool is_recorded = options_.check_races || options_.check_init;
+        if (is_recorded && work.bytes) result_.writes.push_back(writes_of(work));
       }
     }
     return std::move(result_);

@@ -9,9 +9,11 @@
 namespace halfwarp::emulator {
 namespace {
 
-// The splitmix64 generator, which is identical on every machine.
-std::uint64_t next_random(std::uint64_t& state) noexcept {
-  std::uint64_t z = state += 0x9e37'79b9'7f4a'7c15;
+thread_local bool is_late_worker = false;  // its operations may call the driver
+
+// The splitmix64 generator, which is identical on every machine. A number depends on no other one.
+std::uint64_t random_number(std::uint64_t seed, std::uint64_t index) noexcept {
+  std::uint64_t z = seed + index * 0x9e37'79b9'7f4a'7c15;
   z = (z ^ z >> 30) * 0xbf58'476d'1ce4'e5b9;
   z = (z ^ z >> 27) * 0x94d0'49bb'1331'11eb;
   return z ^ z >> 31;
@@ -41,7 +43,8 @@ void scheduler::demand_all() {
 
 // Returns a number below `count`.
 std::uint64_t scheduler::choose(std::uint64_t count) {
-  return count > 1 && take_choice() ? next_random(random_) % count : 0;
+  const std::uint64_t number = count > 1 ? take_choice() : 0;
+  return number ? random_number(seed_, number) % count : 0;
 }
 
 // Releases memory as early as allowed, which exposes an unordered use. The seed determines whether
@@ -57,7 +60,7 @@ void scheduler::demand_releases(const context& owner) {
   std::ranges::sort(places, {}, [](const stream_point& p) { return p.stream->number(); });
   for (const stream_point& place : places) {
     const bool is_next = place.ticket == place.stream->completed_ + 1;
-    if (choose(2) || is_next) demand(place);
+    if (is_next || choose(2)) demand(place);
   }
 }
 
@@ -76,7 +79,25 @@ void scheduler::wake_late_worker() {
   work_available_.notify_one();
 }
 
+// Returns whether the worker has to run an operation that is ready.
+bool scheduler::has_demanded() const {
+  return std::ranges::any_of(ready_, [](const auto& entry) {
+    const stream& each = *entry.second;
+    return each.completed_ < each.demanded_ || each.queue_.front().work->releases_memory();
+  });
+}
+
+// Waits until the worker has run all that it must, so that the next call of this thread finds the
+// same state in each run. An operation may wait for this thread, so the time is limited.
+void scheduler::settle(driver_guard& guard) {
+  wake_late_worker();
+  if (is_late_worker || !has_workers()) return;
+  settled_.wait_for(guard, stall_timeout,
+                    [this] { return running_ == waiting_ && !has_demanded(); });
+}
+
 void scheduler::work_late() {
+  is_late_worker = true;
   driver_guard guard{lock_};
   for (unsigned quiet = 0;;) {
     if (const auto next = may_start_another() ? choose_demanded() : nullptr) {
@@ -86,6 +107,7 @@ void scheduler::work_late() {
       quiet = 0;
       continue;
     }
+    settled_.notify_all();
     const auto calls = calls_;
     ++idle_workers_;
     const auto woken = work_available_.wait_for(guard, stall_timeout);

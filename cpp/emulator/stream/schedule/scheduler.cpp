@@ -56,21 +56,22 @@ scheduler::scheduler(const options& chosen, std::mutex& lock, fault_log& faults,
       lock_{lock},
       faults_{faults},
       rules_{rules},
-      random_{chosen.seed},
-      choices_{chosen.schedule} {}
+      seed_{chosen.seed},
+      schedule_{chosen.schedule} {}
 
-bool scheduler::take_choice() noexcept {
-  std::uint64_t remaining = choices_;
-  while (remaining > 0 && !choices_.compare_exchange_weak(remaining, remaining - 1)) {
-  }
-  return remaining > 0;
+std::uint64_t scheduler::take_choice() noexcept {
+  const std::uint64_t number = ++choices_;
+  const bool is_of_seed = std::ranges::any_of(schedule_, [&](const auto& range) {
+    return range.first <= number && number <= range.second;
+  });
+  return is_of_seed ? number : 0;
 }
 
 stream_point scheduler::submit(driver_guard& guard, stream& target, std::shared_ptr<operation> work,
                                std::vector<stream_point> waits) {
   const stream_point end = enqueue(target, std::move(work), std::move(waits));
   if (mode_ == run_mode::eager) run_ready(guard);
-  if (mode_ == run_mode::adversarial) wake_late_worker();
+  if (mode_ == run_mode::adversarial) settle(guard);
   if (mode_ == run_mode::async) throttle(guard, *end.stream);
   return end;
 }
@@ -268,6 +269,7 @@ void scheduler::wait(driver_guard& guard, const stream_point& until) {
       until.stream->progressed_.wait(guard);
     }
   }
+  if (mode_ == run_mode::adversarial) settle(guard);
 }
 
 void scheduler::wait_for_all(driver_guard& guard, const context& owner) {
@@ -291,7 +293,7 @@ bool scheduler::poll(driver_guard& guard, const stream_point& until) {
   }
   if (mode_ == run_mode::adversarial) {
     if (++until.stream->polls_ > 1) demand(until);
-    wake_late_worker();
+    settle(guard);
   } else if (!has_workers()) {
     run_ready(guard);
   }

@@ -61,8 +61,8 @@ class scheduler {
   void demand_others();
 
   std::uint64_t pending() const noexcept { return pending_; }
-  // Returns whether the seed makes the next choice. Later the default applies. Thread-safe.
-  bool take_choice() noexcept;
+  // Counts a choice. Returns its number if the seed makes it, or 0 for the default. Thread-safe.
+  std::uint64_t take_choice() noexcept;
 
   // Records the order of all operations from now on, and reports operations without order.
   void check_hazards(const memory::address_space& space) {
@@ -94,7 +94,9 @@ class scheduler {
   std::shared_ptr<stream> choose_demanded();
   std::uint64_t choose(std::uint64_t count);
   void demand_releases(const context& owner);
+  bool has_demanded() const;
   void wake_late_worker();
+  void settle(driver_guard& guard);
   void work_late();
 
   run_mode mode_;
@@ -107,9 +109,11 @@ class scheduler {
   std::uint64_t pending_ = 0;
   unsigned workers_ = 0, idle_workers_ = 0;
   std::condition_variable work_available_;
+  std::condition_variable settled_;  // adversarial mode: no demanded operation is ready
 
-  std::uint64_t random_;                              // state of the random generator
-  std::atomic<std::uint64_t> choices_;                // that the seed still makes
+  const std::uint64_t seed_;
+  const decltype(options::schedule) schedule_;
+  std::atomic<std::uint64_t> choices_{0};             // until now
   std::uint64_t calls_ = 0;                           // calls of this class, to detect idle callers
   unsigned running_ = 0, waiting_ = 0;                // operations that run, and that may wait
   std::chrono::steady_clock::time_point last_start_;  // of the newest running operation

@@ -48,7 +48,13 @@ const init_site& init_checker::site_of(const warp& w, const instruction& instr) 
   return sites_[positions_.first_of(launch_, *w.function) + static_cast<std::size_t>(index)];
 }
 
-void init_checker::begin(block_state& block) const {
+void init_checker::begin(block_state& block) {
+  std::erase_if(stored_, [&](const auto& each) {
+    const auto is_within = [&](const auto& states) {
+      return each.first * 4 - reinterpret_cast<std::uint64_t>(states.data()) < states.size();
+    };
+    return is_within(block.shared_states) || is_within(block.local_states);
+  });
   // Other blocks of a cluster write shared memory too, which the check does not follow.
   const bool is_alone = launch_.request.cluster.count() == 1;
   block.shared_states.assign(launch_.shared_bytes, is_alone ? unwritten : written);
@@ -204,6 +210,10 @@ void init_checker::store(warp& w, const init_site& site, lane_mask lanes) {
             static_cast<std::size_t>(slot) + static_cast<std::size_t>(l) * site.result_bytes + i;
         to[i] = slot >= 0 ? ~registers[at] : written;
       }
+      if (slot >= 0 && !is_written(to, site.bytes)) {
+        note_store(site, to, site.bytes,
+                   w.current->undefined->origins[static_cast<std::uint32_t>(slot) / line]);
+      }
     });
   }
   forget_if_defined(w);
@@ -242,8 +252,14 @@ void init_checker::copy_async(warp& w, const init_site& site, lane_mask lanes) {
     std::byte* to = shared_state(w, w.at<std::uint64_t>(instr.operand[0])[l], bytes);
     if (!to) return;
     std::memset(to, 0xff, bytes);
-    const std::byte* from = state_of(w, site, address_of(w, site, l), l, bytes);
-    if (from) std::memcpy(to, from, std::min(read, bytes));
+    std::byte* from = state_of(w, site, address_of(w, site, l), l, bytes);
+    read = std::min(read, bytes);
+    if (!from) return;
+    std::memcpy(to, from, read);
+    if (is_written(from, read)) return;
+    lane_states states{};
+    states[l] = from;
+    note_store(site, to, read, note_origin(w, site, 1u << l, states, read));
   });
 }
 

@@ -46,7 +46,7 @@ class init_checker {
   init_checker(const launch_state& launch, const launch_sites& sites);
   init_checker(const init_checker&) = delete;  // the launch owns one
 
-  void begin(block_state& block) const;
+  void begin(block_state& block);
   // Call before lanes execute an instruction. Its frame must be active.
   void record(const warp_access& access);
   // This function does so for a load of written bytes or a store, with a pattern, if all values are
@@ -72,6 +72,9 @@ class init_checker {
   void define_result(const warp& w, const place& to, std::uint32_t bytes, int lane);
 
   std::vector<report::fault> findings() const;
+  // Returns the address of unwritten bytes in global memory that an instruction loaded or copied
+  // before it stored them, or 0.
+  std::uint64_t source_of(std::uint32_t site) const;
 
  private:
   using lane_states = std::array<std::byte*, warp_size>;
@@ -81,6 +84,8 @@ class init_checker {
     report::memory_space space = report::memory_space::global;
     std::uint64_t address = 0;
     std::uint32_t unwritten = 0, bytes = 0;
+    std::uint64_t first_unwritten = 0;  // address
+    std::uint32_t before = 0;           // the origin of bytes that a store carried here
     std::optional<memory::allocation> memory;
   };
 
@@ -111,15 +116,21 @@ class init_checker {
            std::string_view as);
   void use_predicate(warp& w, const init_site& site, std::int32_t index, lane_mask lanes,
                      std::string_view as);
+  void note_store(const init_site& site, const std::byte* states, std::uint32_t bytes,
+                  std::uint32_t from);
+  std::uint64_t root_of(std::uint32_t from) const;
+  void describe_origin(report::fault& f, const origin& source) const;
   void add_finding(const warp& w, const init_site& site, int lane, std::string_view use,
                    std::uint32_t from);
 
-  static constexpr std::size_t max_findings = 100;
+  static constexpr std::size_t max_findings = 100, max_stores = 4096;
 
   const launch_state& launch_;
   const launch_sites& positions_;
   std::vector<init_site> sites_;  // of all functions
   std::unordered_map<std::uint32_t, origin> origins_;
+  // The origin of unwritten bytes that were stored: by the word of their states, and by site.
+  std::unordered_map<std::uint64_t, std::uint32_t> stored_, stored_by_;
   std::map<finding_key, report::fault> findings_;
   bool has_unknown_stores_ = false;
 };

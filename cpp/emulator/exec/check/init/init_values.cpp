@@ -280,6 +280,15 @@ void init_checker::use_predicate(warp& w, const init_site& site, std::int32_t in
   undefined &= ~lanes;
 }
 
+namespace {
+
+// The key of states that belong to one word.
+std::uint64_t word_of(const std::byte* states) {
+  return reinterpret_cast<std::uint64_t>(states) / 4;
+}
+
+}  // namespace
+
 std::uint32_t init_checker::note_origin(warp& w, const init_site& site, lane_mask lanes,
                                         const lane_states& states, std::uint32_t bytes) {
   const std::uint32_t number = site.number + 1;
@@ -295,6 +304,10 @@ std::uint32_t init_checker::note_origin(warp& w, const init_site& site, lane_mas
     from.access = {report::access_kind::load, here.block_index, here.thread,     here.ptx_line,
                    here.source_file,          here.source_line, here.instruction};
     from.address = address_of(w, site, l);
+    const auto offset = static_cast<std::uint32_t>(
+        std::find(states[l], states[l] + bytes, memory::unwritten) - states[l]);
+    const auto stored = stored_.find(word_of(states[l] + offset));
+    if (stored != stored_.end()) from.before = stored->second;
     const memory::address_space& space = launch_.space;
     from.space = site.space == value_space::shared  ? report::memory_space::shared
                  : site.space == value_space::local ? report::memory_space::local
@@ -306,9 +319,47 @@ std::uint32_t init_checker::note_origin(warp& w, const init_site& site, lane_mas
       from.space = report::memory_space::local;
       from.address -= space.local_window();
     }
+    from.first_unwritten = from.address + offset;
     if (from.space == report::memory_space::global) from.memory = space.nearest(from.address);
   });
   return number;
+}
+
+void init_checker::note_store(const init_site& site, const std::byte* states, std::uint32_t bytes,
+                              std::uint32_t from) {
+  stored_by_.try_emplace(site.number, from);
+  if (stored_.size() >= max_stores) return;
+  for (std::uint32_t i = 0; i < bytes; i += 4) stored_.insert_or_assign(word_of(states + i), from);
+}
+
+std::uint64_t init_checker::root_of(std::uint32_t from) const {
+  auto match = origins_.find(from);
+  while (match != origins_.end() && match->second.before) {
+    match = origins_.find(match->second.before);
+  }
+  const bool is_global =
+      match != origins_.end() && match->second.space == report::memory_space::global;
+  return is_global ? match->second.first_unwritten : 0;
+}
+
+std::uint64_t init_checker::source_of(std::uint32_t site) const {
+  const auto match = stored_by_.find(site);
+  return match == stored_by_.end() ? 0 : root_of(match->second);
+}
+
+// Names the loads that carried the bytes here. The driver adds earlier operations.
+void init_checker::describe_origin(report::fault& f, const origin& source) const {
+  const origin* last = &source;
+  while (last->before) {
+    last = &origins_.at(last->before);
+    report::fault load;
+    load.space = last->space;
+    load.address = last->first_unwritten;
+    load.nearest = last->memory;
+    f.history +=
+        report::origin_lines(load, report::writer_text({}, last->access, "read and stored"));
+  }
+  if (last->space == report::memory_space::global) f.unwritten = last->first_unwritten;
 }
 
 void init_checker::add_finding(const warp& w, const init_site& site, int lane, std::string_view use,
@@ -331,6 +382,7 @@ void init_checker::add_finding(const warp& w, const init_site& site, int lane, s
     f.bytes = source.bytes;
     f.nearest = source.memory;
     if (source.access.ptx_line) f.earlier = source.access;
+    describe_origin(f, source);
   } else {
     f.detail += " with a value that nobody wrote";
   }
