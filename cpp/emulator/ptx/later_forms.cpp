@@ -64,7 +64,6 @@ constexpr later_form later_forms[] = {
     {opcode::cvt, q::rn, scalar_type::tf32, {78, 90}},
     {opcode::cvt, q::rs, no_type, {87, 100}},
     {opcode::cvt, q::rz, scalar_type::tf32, {78, 90}},
-    {opcode::cvt, q::satfinite, scalar_type::tf32, {81, 80}},
     {opcode::ex2, no_word, scalar_type::bf16, {78, 90}},
     {opcode::ex2, no_word, scalar_type::bf16x2, {78, 90}},
     {opcode::ex2, no_word, scalar_type::f16, {70, 75}},
@@ -220,12 +219,18 @@ since first_of_space(opcode op, state_space space) {
 }
 
 // Returns the first version and target of a conversion from or to bf16. PTX 7.0 has conversions
-// from float. PTX 7.1 has those to float too, and 7.8 has all of them.
+// from float. PTX 7.1 has those to float too, and 7.8 has all of them. A float that is limited to
+// finite values of 16 or more bits came with PTX 8.1.
 since first_of_conversion(const mnemonic& m) {
+  using t = scalar_type;
   const auto has = [&](scalar_type type) { return m.type(0) == type || m.type(1) == type; };
-  if (m.type_count != 2 || !has(scalar_type::bf16)) return {};
-  if (!has(scalar_type::f32)) return {78, 90};
-  return m.type(1) == scalar_type::bf16 ? since{71, 80} : since{};
+  if (m.type_count != 2) return {};
+  constexpr t finite[] = {t::f16, t::f16x2, t::bf16, t::bf16x2, t::tf32};
+  const bool is_finite = m.has(q::satfinite) && m.type(1) == t::f32;
+  if (is_finite && std::ranges::find(finite, m.type(0)) != std::end(finite)) return {81, 0};
+  if (!has(t::bf16)) return {};
+  if (!has(t::f32) || (m.type(1) == t::bf16 && m.has(q::ftz))) return {78, 90};
+  return m.type(1) == t::bf16 ? since{71, 80} : since{};
 }
 
 // Scales of a default size came after the sizes.

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A search names the cases that end or hang a child, and runs the cases after them."""
 
+from pathlib import Path
+
 import pytest
 
 from ... import search
 
+ROOT = Path(__file__).parents[3]
 CHILD = """
 import argparse, json, os, sys, time
 sys.path.insert(0, {root!r})
@@ -28,9 +31,9 @@ print(json.dumps({{"run": len(options.cases), "peak_kib": number}}))
 
 
 @pytest.fixture
-def command(tmp_path, root):
+def command(tmp_path):
     child = tmp_path / "child.py"
-    child.write_text(CHILD.format(root=str(root)))
+    child.write_text(CHILD.format(root=str(ROOT)))
     return [child]
 
 
