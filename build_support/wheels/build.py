@@ -67,7 +67,7 @@ class Builder:
             (repaired,) = Path(folder, "repaired").glob("*.whl")
             files = with_license(normal.read_wheel(repaired))
             self.to.mkdir(parents=True, exist_ok=True)
-            normal.write_wheel(self.to / repaired.name, files, self.epoch)
+            normal.write_wheel(self.to / repaired.name, files, self.epoch, normal.squeeze_all)
         return self.to / repaired.name
 
     def repair(self) -> list[str]:

@@ -11,7 +11,8 @@ import tarfile
 import time
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from halfwarp.installation import hash_of
@@ -21,7 +22,13 @@ try:
 except ImportError:  # an isolated build, or an interpreter for which it has no wheel
     deflate = None
 
+try:
+    import zopfli.zlib as zopfli
+except ImportError:  # only the group `release` has it
+    zopfli = None
+
 EARLIEST = 315532800  # 1980, the earliest time in a zip archive
+Compressor = Callable[[Iterable[bytes]], Iterable[bytes]]
 
 
 def epoch_of(root: Path) -> int:
@@ -39,25 +46,30 @@ def read_wheel(path: Path) -> dict[str, bytes]:
         return {i.filename: archive.read(i) for i in archive.infolist() if not i.is_dir()}
 
 
-def write_wheel(path: Path, files: Mapping[str, bytes], epoch: int) -> None:
+def write_wheel(
+    path: Path, files: Mapping[str, bytes], epoch: int, compress: Compressor | None = None
+) -> None:
     """Write a wheel of these files with a new RECORD; metadata is last, as recommended."""
     info = next(name.partition("/")[0] for name in files if name.endswith(".dist-info/METADATA"))
     record = f"{info}/RECORD"
     names = sorted(files.keys() - {record}, key=lambda name: (name.startswith(info), name))
     lines = [f"{name},{hash_of(files[name])},{len(files[name])}\n" for name in names]
     content = dict(files) | {record: "".join([*lines, f"{record},,\n"]).encode()}
+    names.append(record)
+    packed = (compress or deflate_all)([content[name] for name in names])
     moment = time.gmtime(max(epoch, EARLIEST))[:6]
     with zipfile.ZipFile(path, "w") as archive:
-        for name in [*names, record]:
+        for name, compressed in zip(names, packed, strict=True):
             entry = zipfile.ZipInfo(name, moment)
             entry.external_attr = (0o100755 if name.endswith(".so") else 0o100644) << 16
             entry.create_system = 3  # Unix
-            write_entry(archive, entry, content[name])
+            write_entry(archive, entry, content[name], compressed)
 
 
-def write_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, data: bytes) -> None:
-    """Append a file to a new archive, compressed by `deflated`."""
-    packed = deflated(data)
+def write_entry(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, data: bytes, packed: bytes
+) -> None:
+    """Append a file to a new archive."""
     entry.compress_type, entry.CRC = zipfile.ZIP_DEFLATED, zlib.crc32(data)
     entry.file_size, entry.compress_size = len(data), len(packed)
     entry.header_offset = archive.start_dir
@@ -73,6 +85,22 @@ def deflated(data: bytes) -> bytes:
         return bytes(deflate.deflate_compress(data, 12))
     stream = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     return stream.compress(data) + stream.flush()
+
+
+def deflate_all(files: Iterable[bytes]) -> Iterable[bytes]:
+    return map(deflated, files)
+
+
+def squeeze_all(files: Iterable[bytes]) -> Iterable[bytes]:
+    """Compress for a release, in as many processes as processors: this takes minutes."""
+    with ProcessPoolExecutor() as pool:
+        return list(pool.map(squeezed, files))
+
+
+def squeezed(data: bytes) -> bytes:
+    """Compress by Zopfli where it is installed: a wheel is 1 % smaller than with libdeflate."""
+    smaller = zopfli.compress(data, numiterations=5)[2:-4] if zopfli else None
+    return min(filter(None, (smaller, deflated(data))), key=len)
 
 
 def rewrite_sdist(path: Path, epoch: int) -> None:

@@ -12,6 +12,7 @@ import subprocess
 import sysconfig
 import tarfile
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,18 @@ def test_a_time_before_zip_archives_is_replaced_by_their_first(tmp_path):
     normal.write_wheel(path, SOUND, 0)
     with zipfile.ZipFile(path) as archive:
         assert archive.infolist()[0].date_time[:3] == (1980, 1, 1)
+
+
+def test_a_release_is_compressed_more_and_reads_the_same(tmp_path):
+    data = b"".join(path.read_bytes() for path in sorted(ROOT.glob("build_support/*.py")))
+    small, usual = normal.squeezed(data), normal.deflated(data)
+    assert zlib.decompress(small, -zlib.MAX_WBITS) == data
+    assert len(small) < len(usual) or (normal.zopfli is None and small == usual)
+    path = tmp_path / "release-1-py3-none-any.whl"
+    files = {**SOUND, "halfwarp/text.py": data}
+    normal.write_wheel(path, files, EPOCH, normal.squeeze_all)
+    assert normal.read_wheel(path)["halfwarp/text.py"] == data
+    assert path.stat().st_size < len(data)
 
 
 def packed(path, names, mtime):

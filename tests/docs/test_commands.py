@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from cuda.core.compile.cache.folders import program_cache_folder
 from halfwarp.command_line import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*sorted((ROOT / "docs").rglob("*.rst")), *sorted(ROOT.glob("*.md"))]
 BLOCK = re.compile(r"^\.\. code-block:: (?:sh|console)\n\n((?:(?:   .*)?\n)+)", re.M)
+CACHE = re.compile(r"~/\.cache/([\w/-]+)")
 # Foreign programs, and files that a page asks its reader to write.
 OTHERS = {"cmake", ".", "export", "mpiexec", "pytest", "check-jsonschema", "./program"}
 OTHERS |= {"conda", "compute-sanitizer", "cuda-gdb", "nsys", "ncu", "mkdir", "ln"}
@@ -127,3 +129,11 @@ def test_the_commands_of_a_page_exist(page):
 )
 def test_a_nonexistent_command_is_found(line):
     assert wrong_in(shlex.split(line))
+
+
+def test_the_pages_name_the_folder_of_the_caches(monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "/home/user")
+    folders = {f"~/.cache/{name}" for p in PAGES for name in re.findall(CACHE, p.read_text())}
+    known = program_cache_folder().replace("/home/user", "~")
+    assert {known, str(Path(known).parent)} == folders
