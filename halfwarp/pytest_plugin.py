@@ -21,6 +21,7 @@ _OPTIONS = {  # pytest option -> emulator option
     ),
     "--cuda-devices": ("devices", "number of emulated devices"),
 }
+_HAS_FAILED = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser):
@@ -166,6 +167,7 @@ def pytest_runtest_call(item):
         outcome = yield
     except BaseException:
         # The traceback of the test is the error; its faults are a section below it.
+        item.stash[_HAS_FAILED] = True
         if faults := _take_faults(kinds):
             item.add_report_section("call", "CUDA findings", _text_of(faults))
         raise
@@ -260,7 +262,7 @@ def _fixture_objects(request):
 
 @pytest.fixture
 def cuda_no_leaks(request):
-    """Fail if the test leaves driver objects or memory behind. Values of fixtures are no leaks."""
+    """Fail if the test passes but leaves objects or memory. Values of fixtures are no leaks."""
     emulation = _emulation()
     if emulation is None:
         from cuda.core import emulation
@@ -269,6 +271,8 @@ def cuda_no_leaks(request):
             pytest.skip("leaks are counted by the emulated driver only")
     before = {(leak.kind, leak.id) for leak in emulation.leaks()}
     yield
+    if request.node.stash.get(_HAS_FAILED, False):
+        return  # the traceback holds the objects of the test
     import gc
 
     retained = _fixture_objects(request)

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
 from cuda.core.compile.cache.folders import program_cache_folder
+
 from halfwarp.command_line import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -135,6 +135,26 @@ def test_is_clean(cuda_no_leaks):
     assert "2 passed, 1 error" in output
 
 
+def test_objects_in_the_traceback_of_a_failed_test_are_no_leaks(run_pytest):
+    output = run_pytest(
+        """
+from cuda.core import Device
+
+def test_fails(cuda_no_leaks):
+    device = Device(0)
+    device.set_current()
+    stream = device.create_stream()
+    assert stream is None
+
+def test_is_clean(cuda_no_leaks):
+    Device(0).create_event().close()
+""",
+        "--cuda-emulate",
+    )
+    assert "the test left behind:" not in output
+    assert "1 failed, 1 passed" in output and "error" not in output.splitlines()[-1]
+
+
 def test_values_of_fixtures_are_no_leaks(run_pytest):
     output = run_pytest(
         """
