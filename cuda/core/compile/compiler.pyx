@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The compilers of Program: a class and a table row for each code type.
 
-from copy import copy
-
 
 cdef dict copy_fields(object options, fields):
     """Return the current values of some fields; lists are copied."""
@@ -32,6 +30,8 @@ cdef class Compiler:
         changed = {field: value for field, value in self.fixed_fields.items()
                    if getattr(options, field) != value}
         if changed:
+            from copy import copy
+
             options = copy(options)
             for field, value in changed.items():
                 setattr(options, field, value)

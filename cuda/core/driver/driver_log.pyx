@@ -6,7 +6,7 @@ from cpython.exc cimport PyErr_Clear
 
 from cuda.bindings.cydriver cimport CUlogIterator
 
-import threading
+from _thread import allocate_lock, get_ident
 
 cdef enum:
     LOG_BYTES = 25600  # size limit of the driver's log
@@ -22,7 +22,7 @@ LOG_LINE = r"^\[[^\]]*\]\[(\d+)\]\[[^\]]*\]\[[^\]]*\]\s*(.*)$"
 LOG_END = r"^Returning \d+ \((\w+)\)"
 
 # All threads share the position in the log, so a reader stores the lines of other threads.
-cdef object log_lock = threading.Lock()
+cdef object log_lock = allocate_lock()
 cdef dict unread_lines = {}
 
 
@@ -91,7 +91,7 @@ cdef int note_driver_log(object error, str error_text) except -1:
     if log_is_off or loader.backend() is NULL or is_finalizing():
         return 0
     with log_lock:
-        own_lines = _lines_of(read_driver_log(), threading.get_ident())
+        own_lines = _lines_of(read_driver_log(), get_ident())
     lines = _explaining_lines(own_lines, error_text)
     if lines:
         error.add_note("\n".join(["the driver's log:", *lines]))

@@ -2,8 +2,8 @@
 """The counters of a cache and the lock that guards them."""
 
 import os
-import threading
 import weakref
+from _thread import RLock  # faster to import than `threading`
 
 
 class Counted:
@@ -16,7 +16,7 @@ class Counted:
 
     def __init__(self):
         self.counts = dict.fromkeys(("hits", "misses", "writes", "evictions"), 0)
-        self.lock = threading.RLock()  # reentrant: the collector may run cache code under it
+        self.lock = RLock()  # reentrant: the collector may run cache code under it
         _all.add(self)
 
     def count(self, event, times=1):
@@ -29,7 +29,7 @@ _all = weakref.WeakSet()
 
 def _after_fork():
     for counted in list(_all):
-        counted.lock = threading.RLock()
+        counted.lock = RLock()
 
 
 if hasattr(os, "register_at_fork"):
