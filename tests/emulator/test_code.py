@@ -124,6 +124,20 @@ class TestLoading:
         assert driver.cuModuleLoadData(ctypes.byref(out), text) == NO_BINARY
         assert "sm_121" in emulated.error_text(NO_BINARY)
 
+    @pytest.mark.parametrize("size, code", [(48 * KIB, SUCCESS), (48 * KIB + 1, INVALID_PTX)])
+    def test_shared_variables_of_a_kernel_have_a_limit(self, driver, emulated, size, code):
+        """Variables that a kernel does not name do not count."""
+        out = ctypes.c_uint64()
+        kernels = "".join(
+            f".visible .entry {name}() {{ .shared .b8 s[{bytes_}]; .reg .b32 r; "
+            f"mov.u32 r, s; st.shared.b32 [r], r; ret; }}"
+            for name, bytes_ in (("small", 1000), ("large", size))
+        )
+        text = f".version 8.0\n.target sm_75\n.address_size 64\n.shared .b8 u[90000];{kernels}"
+        assert driver.cuModuleLoadData(ctypes.byref(out), text.encode()) == code
+        if code:
+            assert "'large' uses too much shared data" in emulated.error_text(code)
+
     def test_a_missing_kernel_or_variable_is_not_found(self, driver):
         module = driver.output(
             "cuModuleLoadData", b".version 8.0\n.target sm_75\n.address_size 64\n"

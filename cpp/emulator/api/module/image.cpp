@@ -8,6 +8,7 @@
 
 #include "emulator/api/module/module_call.hpp"
 #include "emulator/exec/builtin/builtin.hpp"
+#include "emulator/exec/decode/kernel_layout.hpp"
 #include "emulator/image/elf/elf.hpp"
 #include "emulator/image/file.hpp"
 #include "emulator/link/ptx_linker.hpp"
@@ -83,6 +84,28 @@ void require_defined_functions(const ptx::module& parsed, jit_options& options) 
   }
 }
 
+// The limit of ptxas for the variables of a kernel; memory beyond it must be dynamic.
+constexpr std::uint32_t most_shared_bytes = 48 * 1024;
+
+void require_small_shared_variables(const ptx::module& parsed, jit_options& options) {
+  std::uint64_t sum = 0;
+  const auto add = [&](const ptx::variable& each) {
+    if (each.space == ptx::state_space::shared) sum += std::min(each.size, most_shared_bytes + 1ul);
+  };
+  std::ranges::for_each(parsed.variables, add);
+  for (const ptx::function& each : parsed.functions) std::ranges::for_each(each.variables, add);
+  if (sum <= most_shared_bytes) return;  // the usual case, without a look at the kernels
+  for (std::uint32_t i = 0; i < parsed.functions.size(); ++i) {
+    if (!parsed.functions[i].is_entry) continue;
+    const auto bytes = exec::compute_layout(parsed, i).static_shared_bytes;
+    if (bytes <= most_shared_bytes) continue;
+    refuse_image(options, CUDA_ERROR_INVALID_PTX,
+                 "entry function '" + std::string{parsed.functions[i].name} +
+                     "' uses too much shared data (" + std::to_string(bytes) + " bytes, at most " +
+                     std::to_string(most_shared_bytes) + "); use dynamic shared memory");
+  }
+}
+
 // The names of templates may have thousands of characters, and texts a limit.
 std::string short_name(const std::string& kernel) {
   constexpr std::size_t longest = 120;
@@ -100,6 +123,7 @@ std::shared_ptr<const ptx::module> open_bytes(image::bytes data, jit_options& op
                  (kernel.empty() ? "" : "kernel '" + kernel + "': ") + match.error.message);
   }
   auto parsed = parse(match.source->text, options);
+  require_small_shared_variables(*parsed, options);
   const bool is_linked = match.source->text.starts_with(link::linked_mark);
   if (match.source->from == image::origin::ptx_text && !is_linked) {
     require_defined_functions(*parsed, options);
