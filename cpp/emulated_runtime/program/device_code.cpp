@@ -84,7 +84,7 @@ CUresult device_code::link_objects(CUlinkState state) noexcept {
   for (const void* const* object = source_->objects; *object; ++object) {
     const CUresult code =
         table->cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, const_cast<void*>(*object),
-                             container_bytes(*object), nullptr, 0, nullptr, nullptr);
+                             container_bytes(*object), "a relocatable object", 0, nullptr, nullptr);
     // An object without PTX for the device; NVIDIA's device runtime is one.
     if (code == CUDA_ERROR_NO_BINARY_FOR_GPU) continue;
     if (code) return code;

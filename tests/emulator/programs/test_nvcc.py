@@ -48,6 +48,13 @@ def test_machine_code_alone_is_refused_with_the_remedy(nvcc, run):
     assert "-gencode arch=compute_90,code=compute_90" in errors[0]
 
 
+def test_relocatable_machine_code_is_refused_with_a_kernel(nvcc, run):
+    build = "-cudart=shared", "-rdc=true", "-gencode=arch=compute_90,code=sm_90"
+    output, errors = run(nvcc("streams.cu", *build))
+    assert output == "-209"
+    assert "a relocatable object: kernel 'write(int*, int)': the fat binary" in errors[0]
+
+
 def test_a_long_name_of_a_kernel_is_cut(nvcc, tmp_path):
     driver.cuInit(0)
     source = tmp_path / "long.cu"

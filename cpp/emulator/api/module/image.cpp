@@ -34,6 +34,14 @@ CUresult code_of(image::failure reason) {
 
 namespace {
 
+// The names of templates may have thousands of characters, and texts a limit.
+std::string short_name(const std::string& kernel) {
+  constexpr std::size_t longest = 120;
+  std::string name = report::demangled(kernel);
+  if (name.size() > longest) name.replace(longest, std::string::npos, "...");
+  return name;
+}
+
 [[noreturn]] void refuse_image(jit_options& options, CUresult code, const std::string& text) {
   options.write_error_log(text);
   refuse(code, text);
@@ -106,21 +114,13 @@ void require_small_shared_variables(const ptx::module& parsed, jit_options& opti
   }
 }
 
-// The names of templates may have thousands of characters, and texts a limit.
-std::string short_name(const std::string& kernel) {
-  constexpr std::size_t longest = 120;
-  std::string name = report::demangled(kernel);
-  if (name.size() > longest) name.replace(longest, std::string::npos, "...");
-  return name;
-}
-
 std::shared_ptr<const ptx::module> open_bytes(image::bytes data, jit_options& options) {
   const auto match = image::find_ptx(data, device_architecture(), image::compiled_cubins());
   if (!match) {
-    const std::string kernel = short_name(match.error.kernel);
-    if (match.error.reason == image::failure::no_binary) report::code_without_ptx(kernel);
-    refuse_image(options, code_of(match.error.reason),
-                 (kernel.empty() ? "" : "kernel '" + kernel + "': ") + match.error.message);
+    if (match.error.reason == image::failure::no_binary) {
+      report::code_without_ptx(short_name(match.error.kernel));
+    }
+    refuse_image(options, code_of(match.error.reason), text_of(match.error));
   }
   auto parsed = parse(match.source->text, options);
   require_small_shared_variables(*parsed, options);
@@ -136,6 +136,11 @@ std::shared_ptr<const ptx::module> open_bytes(image::bytes data, jit_options& op
 }
 
 }  // namespace
+
+std::string text_of(const image::image_error& problem) {
+  if (problem.kernel.empty()) return problem.message;
+  return "kernel '" + short_name(problem.kernel) + "': " + problem.message;
+}
 
 // Returns the newest architecture, since a module is loaded for all devices.
 std::uint32_t device_architecture() {

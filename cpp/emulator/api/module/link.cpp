@@ -46,7 +46,7 @@ void add(call& c, link_state& state, CUjitInputType type, std::string_view name,
   const std::string title = name.empty() ? "<unknown>" : std::string{name};
   if (problem) {
     refuse_link(state, type == CU_JIT_INPUT_PTX ? CUDA_ERROR_INVALID_PTX : code_of(problem->reason),
-                title + ": " + problem->message);
+                title + ": " + text_of(*problem));
   }
   const auto parsed = ptx::parse_verified(state.inputs.back().text);
   if (parsed) return;

@@ -33,6 +33,9 @@ std::uint32_t device_architecture();
 
 CUresult code_of(image::failure reason);
 
+// Returns the message, after the name of the kernel if one is known.
+std::string text_of(const image::image_error& problem);
+
 // Finds and parses the PTX of an image. Needs no lock. Refuses with the driver's codes and writes
 // the reason to the error log.
 std::shared_ptr<const ptx::module> open_image(const void* image, jit_options& options);
