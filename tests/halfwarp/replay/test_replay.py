@@ -275,6 +275,13 @@ def test_sizes_and_times_in_words():
     ]
 
 
+def test_times_in_words():
+    assert text.times_text([]) == "no calls"
+    assert text.times_text([3000]) == "1 calls, median 3 us, 99 % within 3 us, at most 3 us"
+    times = [*range(200, 0, -1)]
+    assert text.times_text(times) == "200 calls, median 101 ns, 99 % within 199 ns, at most 200 ns"
+
+
 TRACES = ["training", "inference", "serving"]
 
 

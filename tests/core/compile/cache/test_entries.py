@@ -346,3 +346,36 @@ def test_digests_name_the_files(cache):
     cache["k"] = b"1"
     path = file_of(cache)
     assert path.parent.name + path.name == hashlib.sha256(b"k").hexdigest()
+
+
+class TestRefusedMoves:
+    """Windows refuses to replace a file that another program holds open."""
+
+    def refuse(self, monkeypatch, refusals):
+        tries = []
+
+        def replace(source, target):
+            tries.append((source, target))
+            if len(tries) <= refusals:
+                raise PermissionError(errno.EACCES, "held open")
+
+        monkeypatch.setattr(entry_files.os, "replace", replace)
+        monkeypatch.setattr(entry_files.time, "sleep", lambda seconds: None)
+        return tries
+
+    def test_elsewhere_the_error_is_the_users(self, monkeypatch):
+        tries = self.refuse(monkeypatch, 1)
+        with pytest.raises(PermissionError):
+            entry_files._replace("a", "b")
+        assert tries == [("a", "b")]
+
+    @pytest.mark.parametrize(
+        ("refusals", "moved", "count"), [(0, True, 1), (5, True, 6), (9, False, 6)]
+    )
+    def test_on_windows_it_is_tried_again(self, monkeypatch, refusals, moved, count):
+        tries = self.refuse(monkeypatch, refusals)
+        with monkeypatch.context() as patched:
+            patched.setattr(entry_files.os, "name", "nt")
+            result = entry_files._replace("a", "b")
+        assert result is moved
+        assert tries == [("a", "b")] * count
