@@ -69,7 +69,7 @@ class Part:
 HANDLERS = "exec/handlers/*.cpp"
 VECTORS = ("v3", "v4") if sysconfig.get_platform().endswith("x86_64") else ()
 # AVX-512 makes these slower (docs/design/emulator_speed.md): v4 uses the handlers of v3.
-SHARED = {"v3": (), "v4": ("atomic.cpp", "function.cpp", "special.cpp")}
+SHARED = {"v3": (), "v4": ("atomic.cpp", "special.cpp")}
 WIDER = [(HANDLERS, v, f"-march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}", SHARED[v]) for v in VECTORS]
 # Cython's output has many rarely taken jumps, whose padding would be a twentieth of the size.
 UNPADDED = ("-falign-jumps=1", "-falign-loops=1")

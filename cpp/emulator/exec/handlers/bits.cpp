@@ -75,44 +75,52 @@ struct funnel_right {  // lower half of {b, a} >> c
   }
 };
 
+// A mask of the low `count` bits, at most all of them.
+template <class U>
+[[gnu::always_inline]] inline U low_bits(u32 count) {
+  constexpr u32 width = bits_of<U>;
+  return count < width ? static_cast<U>((U(1) << (count & (width - 1))) - 1)
+                       : static_cast<U>(~U(0));
+}
+
 // Extracts a bit field. Position and length are the low bytes of 32-bit sources.
 template <class T>
-constexpr T extracted(T a, u32 position, u32 length) {
+[[gnu::always_inline]] inline T extracted(T a, u32 position, u32 length) {
   using U = bits_type<T>;
   constexpr u32 width = bits_of<T>;
   position &= 0xff;
   length &= 0xff;
-  if (length == 0) return 0;
-  u32 top = position + length - 1 < width - 1 ? position + length - 1 : width - 1;
-  bool is_negative = is_signed_type<T> && (static_cast<U>(a) >> top & 1);
-  U field = position < width ? static_cast<U>(a) >> position : U(0);
-  u32 field_bits = position < width ? top - position + 1 : 0;
-  if (field_bits < width) {
-    U mask = static_cast<U>((U(1) << field_bits) - 1);
-    field = is_negative ? field | static_cast<U>(~mask) : field & mask;
-  }
-  return static_cast<T>(field);
+  bool is_inside = position < width;
+  u32 available = is_inside ? width - position : 0;
+  u32 count = length < available ? length : available;
+  U mask = low_bits<U>(count);
+  U field = is_inside ? static_cast<U>(a) >> (position & (width - 1)) : U(0);
+  u32 end = position + length < width ? position + length : width;
+  bool is_negative = is_signed_type<T> & (length != 0) &
+                     static_cast<bool>(static_cast<U>(a) >> ((end - 1) & (width - 1)) & 1);
+  U fill = is_negative ? static_cast<U>(~mask) : U(0);
+  return static_cast<T>((field & mask) | fill);
 }
 template <class T>
 void extract_field(warp& w, const instruction& instr) {
   T* d = w.at<T>(instr.operand[0]);
   const T* a = w.at<T>(instr.operand[1]);
   const u32 *b = w.at<u32>(instr.operand[2]), *c = w.at<u32>(instr.operand[3]);
-  for_active(w, [=](int l) { d[l] = extracted(a[l], b[l], c[l]); });
+  assign(w, d, [=](int l) { return extracted(a[l], b[l], c[l]); });
 }
 
+// d = b with a field replaced by the low bits of a.
 template <class T>
-void insert_field(warp& w,
-                  const instruction& instr) {  // d = b with a field replaced by the low bits of a
+void insert_field(warp& w, const instruction& instr) {
+  constexpr u32 width = bits_of<T>;
   T* d = w.at<T>(instr.operand[0]);
   const T *a = w.at<T>(instr.operand[1]), *b = w.at<T>(instr.operand[2]);
   const u32 *position = w.at<u32>(instr.operand[3]), *length = w.at<u32>(instr.operand[4]);
-  for_active(w, [=](int l) {
+  assign(w, d, [=](int l) {
     u32 first = position[l] & 0xff, count = length[l] & 0xff;
-    if (first >= bits_of<T>) count = 0;
-    T field = count >= bits_of<T> ? static_cast<T>(~T(0)) : static_cast<T>((T(1) << count) - 1);
-    T mask = count ? static_cast<T>(field << first) : T(0);
-    d[l] = (b[l] & ~mask) | (count ? (a[l] << first) & mask : T(0));
+    u32 shift = first & (width - 1);
+    T mask = first < width ? static_cast<T>(low_bits<T>(count) << shift) : T(0);
+    return static_cast<T>((b[l] & ~mask) | (static_cast<T>(a[l] << shift) & mask));
   });
 }
 

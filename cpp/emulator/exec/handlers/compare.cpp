@@ -62,15 +62,26 @@ void compare_flushed(warp& w, const instruction& instr) {
   set_predicate(w, instr.operand[0], instr.immediate ? ~result : result);
 }
 
-// Compares 16-bit values. The target selects the part of a packed register of Stride values.
-template <class Comparison, class Format, int Stride>
+// Converts one 16-bit value of each lane. A part of a packed register is shifted from the whole,
+// because the compiler does not vectorize loads of every second value.
+template <class Format, class Register>
+void load_halves(warp& w, operand_slot slot, const instruction& instr, float* result) {
+  const Register* values = w.at<Register>(slot);
+  const int shift = 16 * instr.target;
+  const bool ftz = instr.flags & float_flag::ftz;
+  for (int l = 0; l < warp_size; ++l) {
+    u16 raw = static_cast<u16>(values[l] >> shift);
+    result[l] = Format::to_float(blended(ftz, Format::flushed(raw), raw));
+  }
+}
+
+// Compares 16-bit values. The target selects the part of a packed register.
+template <class Comparison, class Format, class Register>
 void compare_half(warp& w, const instruction& instr) {
-  const u16* a = w.at<u16>(instr.operand[1]) + instr.target;
-  const u16* b = w.at<u16>(instr.operand[2]) + instr.target;
-  bool ftz = instr.flags & float_flag::ftz;
-  auto value = [=](u16 bits) { return Format::to_float(ftz ? Format::flushed(bits) : bits); };
-  lane_mask result =
-      collect([=](int l) { return Comparison::of(value(a[Stride * l]), value(b[Stride * l])); });
+  float a[warp_size], b[warp_size];
+  load_halves<Format, Register>(w, instr.operand[1], instr, a);
+  load_halves<Format, Register>(w, instr.operand[2], instr, b);
+  lane_mask result = collect([&](int l) { return Comparison::of(a[l], b[l]); });
   set_predicate(w, instr.operand[0], instr.immediate ? ~result : result);
 }
 
@@ -131,17 +142,17 @@ constexpr handler_entry entries[] = {
     {"setp.eq.b16", &compare<equal, u16>},
     {"setp.eq.b32", &compare<equal, u32>},
     {"setp.eq.b64", &compare<equal, u64>},
-    {"setp.eq.bf16", &compare_half<equal, bfloat, 1>},
-    {"setp.eq.bf16x2", &compare_half<equal, bfloat, 2>},
-    {"setp.eq.f16", &compare_half<equal, half, 1>},
-    {"setp.eq.f16x2", &compare_half<equal, half, 2>},
+    {"setp.eq.bf16", &compare_half<equal, bfloat, u16>},
+    {"setp.eq.bf16x2", &compare_half<equal, bfloat, u32>},
+    {"setp.eq.f16", &compare_half<equal, half, u16>},
+    {"setp.eq.f16x2", &compare_half<equal, half, u32>},
     {"setp.eq.f32", &compare<equal, float>},
     {"setp.eq.f64", &compare<equal, double>},
     {"setp.eq.ftz.f32", &compare_flushed<equal>},
-    {"setp.le.bf16", &compare_half<less_equal, bfloat, 1>},
-    {"setp.le.bf16x2", &compare_half<less_equal, bfloat, 2>},
-    {"setp.le.f16", &compare_half<less_equal, half, 1>},
-    {"setp.le.f16x2", &compare_half<less_equal, half, 2>},
+    {"setp.le.bf16", &compare_half<less_equal, bfloat, u16>},
+    {"setp.le.bf16x2", &compare_half<less_equal, bfloat, u32>},
+    {"setp.le.f16", &compare_half<less_equal, half, u16>},
+    {"setp.le.f16x2", &compare_half<less_equal, half, u32>},
     {"setp.le.f32", &compare<less_equal, float>},
     {"setp.le.f64", &compare<less_equal, double>},
     {"setp.le.ftz.f32", &compare_flushed<less_equal>},
@@ -151,10 +162,10 @@ constexpr handler_entry entries[] = {
     {"setp.le.u16", &compare<less_equal, u16>},
     {"setp.le.u32", &compare<less_equal, u32>},
     {"setp.le.u64", &compare<less_equal, u64>},
-    {"setp.lt.bf16", &compare_half<less, bfloat, 1>},
-    {"setp.lt.bf16x2", &compare_half<less, bfloat, 2>},
-    {"setp.lt.f16", &compare_half<less, half, 1>},
-    {"setp.lt.f16x2", &compare_half<less, half, 2>},
+    {"setp.lt.bf16", &compare_half<less, bfloat, u16>},
+    {"setp.lt.bf16x2", &compare_half<less, bfloat, u32>},
+    {"setp.lt.f16", &compare_half<less, half, u16>},
+    {"setp.lt.f16x2", &compare_half<less, half, u32>},
     {"setp.lt.f32", &compare<less, float>},
     {"setp.lt.f64", &compare<less, double>},
     {"setp.lt.ftz.f32", &compare_flushed<less>},
@@ -164,17 +175,17 @@ constexpr handler_entry entries[] = {
     {"setp.lt.u16", &compare<less, u16>},
     {"setp.lt.u32", &compare<less, u32>},
     {"setp.lt.u64", &compare<less, u64>},
-    {"setp.ne.bf16", &compare_half<unequal_numbers, bfloat, 1>},
-    {"setp.ne.bf16x2", &compare_half<unequal_numbers, bfloat, 2>},
-    {"setp.ne.f16", &compare_half<unequal_numbers, half, 1>},
-    {"setp.ne.f16x2", &compare_half<unequal_numbers, half, 2>},
+    {"setp.ne.bf16", &compare_half<unequal_numbers, bfloat, u16>},
+    {"setp.ne.bf16x2", &compare_half<unequal_numbers, bfloat, u32>},
+    {"setp.ne.f16", &compare_half<unequal_numbers, half, u16>},
+    {"setp.ne.f16x2", &compare_half<unequal_numbers, half, u32>},
     {"setp.ne.f32", &compare<unequal_numbers, float>},
     {"setp.ne.f64", &compare<unequal_numbers, double>},
     {"setp.ne.ftz.f32", &compare_flushed<unequal_numbers>},
-    {"setp.num.bf16", &compare_half<both_numbers, bfloat, 1>},
-    {"setp.num.bf16x2", &compare_half<both_numbers, bfloat, 2>},
-    {"setp.num.f16", &compare_half<both_numbers, half, 1>},
-    {"setp.num.f16x2", &compare_half<both_numbers, half, 2>},
+    {"setp.num.bf16", &compare_half<both_numbers, bfloat, u16>},
+    {"setp.num.bf16x2", &compare_half<both_numbers, bfloat, u32>},
+    {"setp.num.f16", &compare_half<both_numbers, half, u16>},
+    {"setp.num.f16x2", &compare_half<both_numbers, half, u32>},
     {"setp.num.f32", &compare<both_numbers, float>},
     {"setp.num.f64", &compare<both_numbers, double>},
     {"setp.num.ftz.f32", &compare_flushed<both_numbers>},

@@ -71,22 +71,6 @@ void binary_half(warp& w, const instruction& instr) {
   });
 }
 
-// Returns a value that rounds like `value + error` to a format with two bits less: an even value
-// becomes its odd neighbor on the side of the error. The compiler does not vectorize comparisons
-// of floats here, so integers are compared.
-template <class Value, class Error>
-[[gnu::always_inline]] inline Value rounded_to_odd(Value value, Error error) {
-  using raw_type = bits_type<Value>;
-  constexpr bits_type<Error> infinity = bits(Error(__builtin_inf()));
-  raw_type raw = bits(value);
-  auto magnitude = bits(error) & ~bits(Error(-0.0));
-  bool is_inexact = magnitude - 1 < infinity;  // the error is NaN if the sum is not finite
-  raw_type differs =
-      raw >> (bits_of<Value> - 1) ^ static_cast<raw_type>(bits(error) >> (bits_of<Error> - 1));
-  raw_type step = ((~raw & 1) ^ -differs) + differs;  // 1 or -1 at an even value, else 0
-  return from_bits(raw + select<raw_type>(is_inexact, step, 0));
-}
-
 template <class Float>
 [[gnu::always_inline]] inline Float add_round_to_odd(Float product, Float addend) {
   Float sum = product + addend;
@@ -99,11 +83,9 @@ template <class Float>
   return add_round_to_odd(x * y, z);
 }
 
-// Products of bf16 can leave the range of f32. The sum is rounded to odd a second time.
-[[gnu::always_inline]] inline float fused(bfloat, float x, float y, float z) {
-  double sum = add_round_to_odd(double{x} * double{y}, double{z});
-  float narrow = static_cast<float>(sum);
-  return rounded_to_odd(narrow, sum - double{narrow});
+// Products of bf16 can leave the range of f32.
+[[gnu::always_inline]] inline double fused(bfloat, float x, float y, float z) {
+  return add_round_to_odd(double{x} * double{y}, double{z});
 }
 
 template <class Format, int Parts>
@@ -111,7 +93,7 @@ void fused_half(warp& w, const instruction& instr) {
   sources<Format, Parts, 3> source{w, instr};
   const u16 *a = source[0], *b = source[1], *c = source[2];
   assign_parts<Format, Parts>(w, instr, [=](int i) {
-    float sum =
+    auto sum =
         fused(Format{}, Format::to_float(a[i]), Format::to_float(b[i]), Format::to_float(c[i]));
     return nearest<Format>(sum);
   });
@@ -133,7 +115,7 @@ void magnitude_half(warp& w, const instruction& instr) {
 // Maps a number to an integer with the same order, -0 below +0.
 [[gnu::always_inline]] inline int16_t ordered(u16 value) {
   u16 reversed = value ^ 0x7fff;
-  return static_cast<int16_t>(select((value & 0x8000) != 0, reversed, value));
+  return static_cast<int16_t>(blended((value & 0x8000) != 0, reversed, value));
 }
 
 template <class Format, int Parts, bool IsMaximum>
@@ -149,8 +131,8 @@ void extreme_half(warp& w, const instruction& instr) {
     bool y_is_nan = (y & 0x7fff) > Format::exponent_mask;
     bool is_nan = (x_is_nan & y_is_nan) | (propagates_nan & (x_is_nan | y_is_nan));
     bool exceeds = IsMaximum ? ordered(x) > ordered(y) : ordered(x) < ordered(y);
-    u16 number = select<u16>(y_is_nan | (exceeds & !x_is_nan), x, y);
-    return select<u16>(is_nan, Format::nan, number | sign);
+    u16 number = blended<u16>(y_is_nan | (exceeds & !x_is_nan), x, y);
+    return blended<u16>(is_nan, Format::nan, number | sign);
   });
 }
 

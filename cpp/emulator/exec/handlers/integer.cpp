@@ -147,12 +147,10 @@ void dot_of_bytes(warp& w, const instruction& instr) {
   const u32 *a = w.at<u32>(instr.operand[1]), *b = w.at<u32>(instr.operand[2]);
   const u32* c = w.at<u32>(instr.operand[3]);
   assign(w, d, [=](int l) {
-    u32 sum = c[l];
-    for (int i = 0; i < 32; i += 8) {
-      i32 product = static_cast<A>(a[l] >> i) * static_cast<B>(b[l] >> i);
-      sum += static_cast<u32>(product);
-    }
-    return sum;
+    auto product = [&](int bit) {
+      return static_cast<u32>(static_cast<A>(a[l] >> bit) * static_cast<B>(b[l] >> bit));
+    };
+    return c[l] + product(0) + product(8) + product(16) + product(24);
   });
 }
 // The immediate is the first bit of b: 0 for .lo, 16 for .hi.

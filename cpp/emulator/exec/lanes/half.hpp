@@ -12,7 +12,8 @@ inline constexpr int to_nearest = 0, to_zero = 1, down = 2, up = 3;
 
 // Replaces a subnormal number by zero of the same sign.
 [[gnu::always_inline]] inline float flushed(float value) noexcept {
-  return (bits(value) & 0x7f80'0000u) ? value : from_bits(bits(value) & 0x8000'0000u);
+  uint32_t raw = bits(value), zero = raw & 0x8000'0000u;
+  return from_bits(blended((raw & 0x7f80'0000u) != 0, raw, zero));
 }
 
 struct half {
@@ -30,12 +31,12 @@ struct half {
     uint32_t tiny = bits(static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24f);
     uint32_t normal = (magnitude << 13) + ((127u - 15u) << 23);
     uint32_t special = (magnitude << 13) | 0x7f80'0000u;
-    uint32_t result = select(magnitude < 0x0400, tiny, normal);
-    return from_bits(sign | select(magnitude >= exponent_mask, special, result));
+    uint32_t result = blended(magnitude < 0x0400, tiny, normal);
+    return from_bits(sign | blended(magnitude >= exponent_mask, special, result));
   }
   [[gnu::always_inline]] static uint16_t flushed(uint16_t value) noexcept {
     uint16_t zero = value & 0x8000;
-    return select((value & exponent_mask) == 0, zero, value);
+    return blended((value & exponent_mask) == 0, zero, value);
   }
 };
 
@@ -113,10 +114,10 @@ template <>
   uint32_t normal = (magnitude - ((127u - 15u) << 23) + 0xfffu + odd) >> 13;
   // Subnormal: adding 0.5 puts the unit of the result at the last bit of the sum.
   uint32_t tiny = bits(from_bits(magnitude) + 0.5f) - bits(0.5f);
-  uint32_t finite = select(magnitude < 0x3880'0000u, tiny, normal);
+  uint32_t finite = blended(magnitude < 0x3880'0000u, tiny, normal);
   uint32_t infinite = half::exponent_mask, nan = half::nan;
-  uint32_t number = sign | select(magnitude >= 0x477f'f000u, infinite, finite);
-  return static_cast<uint16_t>(select(magnitude > 0x7f80'0000u, nan, number));
+  uint32_t number = sign | blended(magnitude >= 0x477f'f000u, infinite, finite);
+  return static_cast<uint16_t>(blended(magnitude > 0x7f80'0000u, nan, number));
 }
 
 template <>
@@ -125,23 +126,46 @@ template <>
   uint32_t odd = raw >> 16 & 1;
   uint32_t result = (raw + 0x7fffu + odd) >> 16;
   uint32_t nan = bfloat::nan;
-  return static_cast<uint16_t>(select((raw & 0x7fff'ffffu) > 0x7f80'0000u, nan, result));
+  return static_cast<uint16_t>(blended((raw & 0x7fff'ffffu) > 0x7f80'0000u, nan, result));
+}
+
+// Returns a value that rounds like `value + error` to a format with two bits less: an even value
+// becomes its odd neighbor on the side of the error. The compiler does not vectorize comparisons
+// of floats here, so integers are compared.
+template <class Value, class Error>
+[[gnu::always_inline]] inline Value rounded_to_odd(Value value, Error error) {
+  using raw_type = bits_type<Value>;
+  constexpr bits_type<Error> infinity = bits(Error(__builtin_inf()));
+  raw_type raw = bits(value);
+  auto magnitude = bits(error) & ~bits(Error(-0.0));
+  bool is_inexact = magnitude - 1 < infinity;  // the error is NaN if the sum is not finite
+  raw_type differs =
+      raw >> (bits_of<Value> - 1) ^ static_cast<raw_type>(bits(error) >> (bits_of<Error> - 1));
+  raw_type step = ((~raw & 1) ^ -differs) + differs;  // 1 or -1 at an even value, else 0
+  return from_bits(raw + blended<raw_type>(is_inexact, step, 0));
+}
+
+// Rounds a double once.
+template <class Format>
+[[gnu::always_inline]] inline uint16_t nearest(double value) noexcept {
+  float narrow = static_cast<float>(value);
+  return nearest<Format>(rounded_to_odd(narrow, value - double{narrow}));
 }
 
 // Applies the modifiers of a result: ftz, sat, relu, satfinite. Saturation makes NaN zero.
 template <class Format>
 [[gnu::always_inline]] inline uint16_t modified(uint16_t value, uint16_t flags) noexcept {
   constexpr uint16_t zero = 0, one = Format::one, highest = Format::highest;
-  value = select((flags & float_flag::ftz) != 0, Format::flushed(value), value);
+  const bool has_sat = flags & float_flag::sat, has_relu = flags & float_flag::relu;
+  const bool is_finite = flags & float_flag::satfinite;
+  value = blended((flags & float_flag::ftz) != 0, Format::flushed(value), value);
   uint16_t magnitude = value & 0x7fff, sign = value & 0x8000;
   bool is_nan = magnitude > Format::exponent_mask, is_negative = sign != 0;
-  if (flags & float_flag::sat) {
-    return select(is_nan | is_negative, zero, select(value < one, value, one));
-  }
-  bool is_cut = (flags & float_flag::relu) != 0 && is_negative & !is_nan;
-  bool is_clamped = (flags & float_flag::satfinite) != 0 && magnitude == Format::exponent_mask;
+  uint16_t saturated = blended(is_nan | is_negative, zero, blended(value < one, value, one));
   uint16_t finite = sign | highest;
-  return select(is_cut, zero, select(is_clamped, finite, value));
+  uint16_t other = blended(is_finite & (magnitude == Format::exponent_mask), finite, value);
+  other = blended(has_relu & is_negative & !is_nan, zero, other);
+  return blended(has_sat, saturated, other);
 }
 
 }  // namespace halfwarp::emulator::exec::HALFWARP_ISA

@@ -111,7 +111,7 @@ inline constexpr T highest_of = static_cast<T>(~static_cast<bits_type<T>>(lowest
 
 // Returns `a` or `b`. A conditional expression may become a branch, which prevents vectorization.
 template <class T>
-[[gnu::always_inline]] inline T select(bool condition, T a, T b) noexcept {
+[[gnu::always_inline]] inline T blended(bool condition, T a, T b) noexcept {
   T mask = static_cast<T>(-static_cast<T>(condition));
   return static_cast<T>(b ^ ((a ^ b) & mask));
 }
