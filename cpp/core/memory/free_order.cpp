@@ -186,7 +186,15 @@ free_result free_order::free_after_work(CUdeviceptr pointer, memory_kind kind) c
   }
 }
 
+// The handles 0 and 1 denote the stream of the current context, so another one needs an event.
+bool free_order::is_on_legacy_stream(const stream_ref& other) const {
+  const auto is_legacy = [](CUstream raw) { return raw == nullptr || raw == CU_STREAM_LEGACY; };
+  return is_legacy(stream_.raw()) && is_legacy(other.raw()) &&
+         raw_current_context() == context_.raw();
+}
+
 void free_order::make_wait(const stream_ref& later) const {
+  if (is_on_legacy_stream(later)) return;
   const gil_release_if_held released;
   if (!is_default_stream(stream_.raw())) return wait_for_stream(later, stream_);
   if (is_of_other_thread()) {

@@ -112,6 +112,9 @@ class free_order {
     return context_ || !stream_ ? context_ : stream_.parent();
   }
 
+  // Returns whether both streams are the legacy default stream of the recorded context.
+  [[nodiscard]] bool is_on_legacy_stream(const stream_ref& other) const;
+
   // Returns whether another thread recorded a per-thread default stream.
   [[nodiscard]] bool is_of_other_thread() const noexcept;
 

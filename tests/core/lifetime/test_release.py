@@ -15,6 +15,8 @@ from cuda.core import (
     Stream,
 )
 
+from ...probing import ok
+
 
 class Order:
     """Checks whether work of one stream waits for another, which a host function blocks."""
@@ -87,6 +89,22 @@ class TestExportOrder:
             buffer.__dlpack__(stream=int(consumer.handle))
             assert not order.is_behind(producer)
             buffer.close()
+
+    def test_memory_of_the_default_stream_needs_no_event_there(self, device, emulation):
+        def waits():
+            return emulation.stats()["calls"].get("cuStreamWaitEvent", 0)
+
+        buffer = device.allocate(64, stream=device.default_stream)
+        before = waits()
+        buffer.__dlpack__(stream=1)
+        assert waits() == before
+        other = ok(driver.cuCtxCreate(None, 0, 0))  # becomes current, and has its own stream 1
+        try:
+            buffer.__dlpack__(stream=1)
+        finally:
+            ok(driver.cuCtxDestroy(other))
+        assert waits() == before + 1
+        buffer.close()
 
     @pytest.mark.parametrize("stream", [None, -1])
     def test_without_a_request_no_order_is_established(self, device, stream):
