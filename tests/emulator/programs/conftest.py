@@ -56,11 +56,17 @@ def run(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def nvcc(tmp_path_factory):
-    """Build a program with nvcc against the emulated libraries; skip without nvcc."""
+def nvcc_command():
+    """Return the path of nvcc; skip without it."""
     command = os.environ.get("HALFWARP_NVCC") or shutil.which("nvcc")
     if not command:
         pytest.skip("there is no nvcc; HALFWARP_NVCC may name one")
+    return command
+
+
+@pytest.fixture(scope="module")
+def nvcc(tmp_path_factory, nvcc_command):
+    """Build a program with nvcc against the emulated libraries."""
     folder = tmp_path_factory.mktemp("nvcc")
     environment = dict(os.environ, XDG_CACHE_HOME=str(folder))
     path = [sys.executable, "-m", "cuda.core.emulation", "path"]
@@ -70,7 +76,7 @@ def nvcc(tmp_path_factory):
         binary = folder / "-".join(inputs).replace("/", "_").replace("=", "_")
         if not binary.exists():
             sources = [str(HERE / name) if name.endswith(".cu") else name for name in inputs]
-            line = [command, "-std=c++17", "-Wno-deprecated-gpu-targets", *sources]
+            line = [nvcc_command, "-std=c++17", "-Wno-deprecated-gpu-targets", *sources]
             subprocess.run([*line, f"-L{libraries}", "-o", str(binary)], check=True)
         return binary
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of nvcc. HALFWARP_NVCC names it, else it is found on PATH."""
 
+import os
 import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 from cuda.bindings import driver
@@ -46,6 +49,28 @@ def test_machine_code_alone_is_refused_with_the_remedy(nvcc, run):
     assert "streams.cu" in errors[0]
     assert "kernel '" in errors[0]
     assert "-gencode arch=compute_90,code=compute_90" in errors[0]
+
+
+@pytest.mark.parametrize("is_linked", [False, True])
+def test_a_script_gives_ptx_where_machine_code_is_requested(is_linked, tmp_path, nvcc_command):
+    """CuPy's backend `nvcc` calls the compiler like this."""
+    script = Path(__file__).parents[3] / "docs/guide/cuda_project/nvcc_with_ptx"
+    source = shutil.copy(Path(__file__).with_name("streams.cu"), tmp_path)
+    common = [script, "-gencode=arch=compute_90,code=sm_90"]
+    linked, cubin = tmp_path / "streams.o", tmp_path / "streams.cubin"
+    lines = [[*common, "--cubin", source]]
+    if is_linked:
+        lines = [
+            [*common, "-rdc=true", "-c", "-o", linked, source],
+            [*common, "--cubin", "-dlink", linked, "-o", cubin],
+        ]
+    for line in lines:
+        subprocess.run(line, env=os.environ | {"HALFWARP_NVCC": nvcc_command}, check=True)
+    driver.cuInit(0)
+    code, library = driver.cuLibraryLoadData(cubin.read_bytes(), [], [], 0, [], [], 0)
+    assert code == driver.CUresult.CUDA_SUCCESS
+    assert driver.cuLibraryGetKernelCount(library)[1] == 1
+    driver.cuLibraryUnload(library)
 
 
 def test_relocatable_machine_code_is_refused_with_a_kernel(nvcc, run):
