@@ -111,3 +111,44 @@ def test_a_formatted_text_is_found_by_its_neighbors(tmp_path):
     assert places[4] == (str(path), 3)
     assert places[5] == (str(path), 4)
     assert 1 not in places
+
+
+KERNEL = "__global__ void k(int* x) {\n  f(x);\n  g(x);\n}"
+DECLARATIONS = """
+int a[] = {1, 2};
+enum e { one, two };
+enum class f : int { one };
+struct S { int x{3}; int y = 4; };
+typedef struct { int x; } T;
+struct C { C(int v) : x{v}, y(v) {} int x, y; };
+template <class T, int n = 3> struct D {};
+namespace n { int c; }
+class P { public: P(); private: int q; };
+int host(int v) { if (v) return 1; return 2; }
+__device__ int h(int);
+bool operator==(S, S);
+bool operator()(int) { return true; }
+int e __attribute__((aligned(8)));
+static int (*p)(int) = nullptr;
+struct __align__(16) A { int x; };
+struct alignas(16) B { int x; };
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("declaration", DECLARATIONS)
+def test_a_declaration_does_not_change_the_kernel_after_it(declaration):
+    for before in (declaration, declaration * 2, f"{declaration} int z; {declaration}"):
+        assert MarkedText(f"{before} {KERNEL}").lines == {2, 3}
+
+
+@pytest.mark.parametrize(
+    ("statement", "lines"),
+    [
+        ("struct L { int v; L() {} };", {2, 3}),
+        ("enum e { one, two };", {3}),
+        ("using t = int;", {3}),
+        ("auto l = [](int v) { return v; };", {2, 3}),
+    ],
+)
+def test_a_local_declaration_does_not_change_what_follows(statement, lines):
+    assert MarkedText(f"__global__ void k(int* x) {{\n{statement}\nf(x);\n}}").lines == lines
