@@ -107,10 +107,12 @@ void code_without_ptx(const std::string& kernel) noexcept {
     return is_closed_library(file_name(each.dli_fname));
   };
   if (!find_caller(&caller, is_closed) || !is_new(caller.dli_fbase)) return;
-  const std::string example = kernel.empty() ? "" : ", such as '" + kernel + "'";
-  const std::string problem =
-      "contains kernels without PTX" + example + ", so its functions fail here";
-  write(file_name(caller.dli_fname), {problem.c_str(), closed_remedy});
+  const std::string_view name = file_name(caller.dli_fname);
+  const bool is_named = !kernel.empty();
+  std::fprintf(
+      stderr, "emulator: %.*s contains kernels without PTX%s%s%s, so its functions fail here; %s\n",
+      static_cast<int>(name.size()), name.data(), is_named ? ", such as '" : "", kernel.c_str(),
+      is_named ? "'" : "", closed_remedy);
 }
 
 }  // namespace halfwarp::emulator::report

@@ -105,12 +105,10 @@ void require_small_shared_variables(const ptx::module& parsed, jit_options& opti
   if (sum <= most_shared_bytes) return;  // the usual case, without a look at the kernels
   for (std::uint32_t i = 0; i < parsed.functions.size(); ++i) {
     if (!parsed.functions[i].is_entry) continue;
-    const auto bytes = exec::compute_layout(parsed, i).static_shared_bytes;
-    if (bytes <= most_shared_bytes) continue;
+    if (exec::compute_layout(parsed, i).static_shared_bytes <= most_shared_bytes) continue;
     refuse_image(options, CUDA_ERROR_INVALID_PTX,
                  "entry function '" + std::string{parsed.functions[i].name} +
-                     "' uses too much shared data (" + std::to_string(bytes) + " bytes, at most " +
-                     std::to_string(most_shared_bytes) + "); use dynamic shared memory");
+                     "' uses too much shared data (at most 49152 bytes); use dynamic memory");
   }
 }
 
