@@ -2,6 +2,8 @@
 // The handlers of mma for each instruction set against the general product.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cstdlib>
 #include <random>
 
 #include "emulator/exec/handler_table.hpp"
@@ -31,6 +33,8 @@ constexpr form forms[] = {
      16},
     {"m16n8k16.row.col.f32.bf16.bf16.f32", scalar_type::bf16, scalar_type::bf16, scalar_type::f32,
      16, 16},
+    {"m16n8k16.row.col.f16.f16.f16.f16", scalar_type::f16, scalar_type::f16, scalar_type::f16, 16,
+     16},
     {"m16n8k8.row.col.f32.tf32.tf32.f32", scalar_type::tf32, scalar_type::tf32, scalar_type::f32, 8,
      32},
     {"m16n8k32.row.col.f32.e4m3.e5m2.f32", scalar_type::e4m3, scalar_type::e5m2, scalar_type::f32,
@@ -56,7 +60,8 @@ std::string text_of(const form& f) {
   std::string text =
       ".version 8.4\n.target sm_90\n.address_size 64\n"
       ".visible .entry k(.param .u64 from, .param .u64 to) { .reg .b64 p, q, o;"
-      ".reg .b32 t, i<16>, d<4>; ld.param.u64 p, [from]; ld.param.u64 q, [to]; mov.u32 t, %tid.x;"
+      ".reg .b32 t, u, i<16>, d<4>; ld.param.u64 p, [from]; ld.param.u64 q, [to];"
+      "mov.u32 t, %tid.x; mov.u32 u, %ctaid.x; mad.lo.u32 t, u, 32, t;"
       "mul.wide.u32 o, t, " +
       std::to_string(4 * words) + "; add.u64 p, p, o; mul.wide.u32 o, t, " +
       std::to_string(4 * f.d_count()) + "; add.u64 q, q, o;\n";
@@ -73,8 +78,32 @@ std::string text_of(const form& f) {
   return text + " ret; }";
 }
 
-// Draws bits whose exponents are near one another, so that sums are neither one term nor special.
-std::uint32_t draw(std::mt19937& generator, scalar_type type) {
+// Kinds of numbers: `near` ones have sums that are neither one term nor special.
+enum class family { near, any, short_, sparse, special, count };
+
+float short_number(std::mt19937& generator, int bits) {
+  const auto limit = static_cast<int>(1u << bits);
+  return static_cast<float>(static_cast<int>(generator() % (2u << bits)) - limit);
+}
+
+std::uint32_t half_bits(float value, scalar_type type) {
+  const auto raw = std::bit_cast<std::uint32_t>(value);
+  if (type == scalar_type::bf16) return raw >> 16;
+  const std::uint32_t magnitude = raw & 0x7fff'ffff;
+  return (raw >> 16 & 0x8000) | (magnitude ? (magnitude >> 13) - (112u << 10) : 0);
+}
+
+// Draws a number of few bits, as the type has it. Sums of C have up to 26 bits.
+std::uint32_t draw_short(std::mt19937& generator, scalar_type type, int bits) {
+  if (type == scalar_type::f16 || type == scalar_type::bf16) {
+    const std::uint32_t low = half_bits(short_number(generator, bits), type);
+    return low | half_bits(short_number(generator, bits), type) << 16;
+  }
+  const int c_bits = 2 * bits + static_cast<int>(generator() % 10);
+  return std::bit_cast<std::uint32_t>(short_number(generator, c_bits));
+}
+
+std::uint32_t draw_near(std::mt19937& generator, scalar_type type) {
   const auto bits = static_cast<std::uint32_t>(generator());
   switch (type) {
     case scalar_type::f16:
@@ -89,6 +118,25 @@ std::uint32_t draw(std::mt19937& generator, scalar_type type) {
       return bits & 0xbfbf'bfbf;
     default:
       return bits;
+  }
+}
+
+// Returns the bits of a register that has numbers of a family.
+std::uint32_t draw(std::mt19937& generator, scalar_type type, family of, int tile) {
+  constexpr std::uint32_t specials[] = {0x7c00'7c00, 0xfc00'7c00, 0x7f80'0000, 0xff80'0000,
+                                        0x7e01'7fff, 0x8000'8000, 0x0001'8001, 0x7bff'7bff};
+  const std::uint32_t near = draw_near(generator, type);
+  switch (of) {
+    case family::any:
+      return static_cast<std::uint32_t>(generator());
+    case family::short_:
+      return draw_short(generator, type, tile % 9);
+    case family::sparse:
+      return generator() % 4 ? 0 : near;
+    case family::special:
+      return generator() % 40 ? near : specials[generator() % std::size(specials)];
+    default:
+      return near;
   }
 }
 
@@ -114,42 +162,64 @@ class matrices : public testing::TestWithParam<instruction_set> {
   void TearDown() override { exec::use_instruction_set(exec::detected_instruction_set()); }
 };
 
-TEST_P(matrices, products_equal_the_general_product) {
-  std::mt19937 generator{1};
-  for (const form& f : forms) {
-    machine m;
-    m.load(text_of(f));
-    const int count = f.words_of_lane();
-    for (int repetition = 0; repetition < 8; ++repetition) {
-      std::uint32_t by_register[16][32];
-      std::vector<std::uint32_t> words(32u * static_cast<unsigned>(count));
-      for (int n = 0; n < count; ++n) {
-        const scalar_type type = n < f.a_count() ? f.a : n < f.a_count() + f.b_count() ? f.b : f.d;
-        for (int lane = 0; lane < 32; ++lane) {
-          by_register[n][lane] = draw(generator, type);
-          words[static_cast<unsigned>(lane * count + n)] = by_register[n][lane];
-        }
-      }
-      exec::product_sources from{};
-      for (int n = 0; n < f.a_count(); ++n) from.a[n] = by_register[n];
-      for (int n = 0; n < f.b_count(); ++n) from.b[n] = by_register[f.a_count() + n];
-      for (int n = 0; n < f.d_count(); ++n) {
-        from.c[n] = by_register[f.a_count() + f.b_count() + n];
-      }
-      exec::product_results expected{};
-      exec::multiply(site_of(f), from, expected);
-      const memory::address source = m.upload(words), target = m.allocate(512);
-      const auto result = m.run("k", {1}, {32}, source, target);
-      ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
-      const auto stored = m.download<std::uint32_t>(target, 32u * unsigned(f.d_count()));
-      for (int lane = 0; lane < 32; ++lane) {
-        for (int n = 0; n < f.d_count(); ++n) {
-          EXPECT_EQ(stored[static_cast<unsigned>(lane * f.d_count() + n)], expected[n][lane])
-              << f.words << " register " << n << " of lane " << lane;
-        }
+// The registers of a tile, in the order A, B, C.
+struct tile {
+  std::uint32_t words[16][32];
+
+  tile(const form& f, std::mt19937& generator, int number) {
+    const auto of = static_cast<family>(number % static_cast<int>(family::count));
+    const family of_c = generator() % 4 ? of : static_cast<family>(generator() % 4);
+    for (int n = 0; n < f.words_of_lane(); ++n) {
+      const int c = f.a_count() + f.b_count();
+      const scalar_type type = n < f.a_count() ? f.a : n < c ? f.b : f.d;
+      const bool is_float = f.d != scalar_type::s32 && f.width > 8;
+      const family each = is_float ? (n < c ? of : of_c) : family::near;
+      for (auto& word : words[n]) word = draw(generator, type, each, number);
+    }
+  }
+  void multiply(const form& f, exec::product_results& d) const {
+    exec::product_sources from{};
+    for (int n = 0; n < f.a_count(); ++n) from.a[n] = words[n];
+    for (int n = 0; n < f.b_count(); ++n) from.b[n] = words[f.a_count() + n];
+    for (int n = 0; n < f.d_count(); ++n) from.c[n] = words[f.a_count() + f.b_count() + n];
+    exec::multiply(site_of(f), from, d);
+  }
+};
+
+// Compares the tiles of one launch. HALFWARP_TILES is their number.
+void compare(const form& f, std::mt19937& generator, unsigned count) {
+  machine m;
+  m.load(text_of(f));
+  std::vector<tile> tiles;
+  std::vector<std::uint32_t> words;
+  for (unsigned number = 0; number < count; ++number) {
+    tiles.emplace_back(f, generator, static_cast<int>(number));
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int n = 0; n < f.words_of_lane(); ++n) words.push_back(tiles.back().words[n][lane]);
+    }
+  }
+  const memory::address source = m.upload(words), target = m.allocate(512u * count);
+  const auto result = m.run("k", {count}, {32}, source, target);
+  ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
+  const auto registers = static_cast<unsigned>(f.d_count());
+  const auto stored = m.download<std::uint32_t>(target, 32u * registers * count);
+  for (unsigned number = 0; number < count; ++number) {
+    exec::product_results expected{};
+    tiles[number].multiply(f, expected);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      for (unsigned n = 0; n < registers; ++n) {
+        ASSERT_EQ(stored[(32 * number + lane) * registers + n], expected[n][lane])
+            << f.words << " tile " << number << " register " << n << " of lane " << lane;
       }
     }
   }
+}
+
+TEST_P(matrices, products_equal_the_general_product) {
+  std::mt19937 generator{1};
+  const char* const tiles = std::getenv("HALFWARP_TILES");
+  const unsigned count = tiles ? static_cast<unsigned>(std::atoi(tiles)) : 90;
+  for (const form& f : forms) compare(f, generator, count);
 }
 
 INSTANTIATE_TEST_SUITE_P(sets, matrices,

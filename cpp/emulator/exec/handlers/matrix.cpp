@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // mma.sync of the frequent types: D = A * B + C of one warp, with the numerics of an H100.
 //
-// A vector holds an element of D in each lane, in the order of the registers of D: lane l has
-// row l / 4 and column 2 * (l % 4) of a quarter of the tile. A product of two elements fits in a
-// float. It is scaled so that the truncation to an integer removes the bits that the hardware
-// drops. Other types, and tiles with an infinity or a NaN, take the general path.
+// A product of two elements fits in a float. It is scaled so that the truncation to an integer
+// removes the bits that the hardware drops. Other types, and tiles with an infinity or a NaN, take
+// the general path.
 #include <math.h>
 
 #include "emulator/exec/lanes/matrix_tile.hpp"
-#include "emulator/exec/matrix/rounding.hpp"
 #include "emulator/exec/matrix/warpgroup.hpp"
 #include "emulator/exec/tensor/tensor_product.hpp"
 
@@ -20,96 +18,70 @@ using ptx::scalar_type;
 // Exponents of the alignment between these limits need no subnormal scales or results.
 constexpr i32 least_exponent = -100, highest_exponent = 90;
 constexpr i32 no_exponent_of_words = -4096;  // larger exponents are of a nonzero term
-constexpr i32 highest_power = 120;           // of a scale
-constexpr i32 largest_sum = 0x7fff'ff00;     // whose float fits in 32 bits
+// Sums of products whose float, after the addition of C, fits in 32 bits.
+constexpr u32 largest_sum = 0x7fff'ff00 - (1 << 26);
 
 // ---- C and D
 
-// C or D has quarters: rows below 8 and even columns, odd columns, then the other rows.
-int quarters_of(const matrix_site& site) { return site.rows / 4; }
+// The columns of C or D. Halves share a word with the next column.
+struct result_tile {
+  alignas(64) u32 words[product_columns][product_rows];
+};
 
-// Stores the elements of a quarter of D. Quarters come in their order.
-void store_quarter(const matrix_site& site, int i, const u32* from, product_results& d) {
+// Words of C and D have two columns of halves, or the even and the odd columns have own registers.
+void read_c(const matrix_site& site, const product_sources& from, result_tile& c) {
+  const bool is_half = site.c_type == scalar_type::f16;
+  for (int i = 0; i < (is_half ? 1 : 2); ++i) {
+    visit_columns(from.c[i], from.c[is_half ? 1 : i + 2], [&](int row, word_vector* x) {
+      for (int t = 0; t < 4; ++t) {
+        stored(c.words[2 * t + i] + row, x[t]);
+        if (is_half) stored(c.words[2 * t + 1] + row, x[t] >> 16);
+      }
+    });
+  }
+}
+
+void store_d(const matrix_site& site, result_tile& results, product_results& d) {
   if (site.d_type != scalar_type::f16) {
-    __builtin_memcpy(d[i], from, sizeof d[i]);
+    for (int i = 0; i < 2; ++i) store_rows(results.words + i, 2, d[i], d[i + 2]);
     return;
   }
-  u32* to = d[i >> 1];
-  for (int v = 0; v < warp_size; v += vector_lanes) {
-    const auto x = loaded<unsigned_vector>(from + v);
-    stored(to + v, i & 1 ? loaded<unsigned_vector>(to + v) | x << 16 : x);
+  for (int column = 0; column < product_columns; column += 2) {
+    for (int row = 0; row < product_rows; row += vector_lanes) {
+      u32* const even = results.words[column] + row;
+      stored(even, loaded<unsigned_vector>(even) | loaded<unsigned_vector>(even + product_rows)
+                                                       << 16);
+    }
   }
+  store_rows(results.words, 2, d[0], d[1]);
 }
 
 // ---- floating point
 
-// The accumulators of a quarter: registers and the place of the element in them.
-struct accumulator_source {
-  const u32* words;
-  int element;
-  element_format format;
-};
-accumulator_source quarter_of(const matrix_site& site, const product_sources& from, int i) {
-  const bool is_half = site.c_type == scalar_type::f16;
-  return {from.c[is_half ? i >> 1 : i], is_half ? i & 1 : 0, format_of(site.c_type, false)};
-}
-
-float_vector power_of_two(const word_vector& power) {
-  return reinterpret_cast<float_vector>((power + 127) << 23);
-}
-
-// C and the alignment of a quarter.
-struct aligned_terms {
-  alignas(64) i32 exponent[warp_size], c[warp_size];
-  alignas(64) float scale[warp_size];  // of the products
-};
-
-// Aligns C, and finds the scales of the products. `t.exponent` has the largest exponents of the
-// products. Returns false for the general path: special terms, and exponents near the limits.
-bool align(const matrix_site& site, const float_tile& s, int i, const accumulator_source& c,
-           aligned_terms& t) {
-  word_vector refused = {};
-  for (int v = 0; v < warp_size; v += vector_lanes) {
-    const element_vectors start =
-        read_elements(c.format, loaded<word_vector>(c.words + v), c.element);
-    const auto product = loaded<word_vector>(t.exponent + v);
-    const word_vector top = product > start.top ? product : start.top;
-    refused |= start.special | (top > highest_exponent) |
-               ((top > no_exponent_of_words) & (top < least_exponent));
-    const word_vector exponent = top < least_exponent ? word_vector{} + least_exponent : top;
-    const word_vector power = site.fraction_bits - exponent;
-    word_vector product_power = power;
-    if (s.is_wide) {
-      product_power +=
-          loaded<word_vector>(s.a_base[i >> 1] + v) + loaded<word_vector>(s.b_base[i & 1] + v);
-      refused |= (product_power > highest_power) & (product > no_exponent_of_words);
-      const word_vector limit = word_vector{} + highest_power;
-      product_power = product_power > limit ? limit : product_power;
-      product_power = product_power < -100 ? word_vector{} - 100 : product_power;
-    }
-    stored(t.exponent + v, exponent);
-    stored(t.scale + v, power_of_two(product_power));
-    stored(t.c + v, __builtin_convertvector(start.value * power_of_two(power), word_vector));
-  }
-  return !is_any(refused);
-}
-
-// Returns a sum as a float toward zero, and the same sum with the lowest bit set if the float
-// drops bits. Sums are below 2^31 - 128.
-struct truncated_sum {
-  unsigned_vector toward_zero, odd;
-};
-truncated_sum truncated(const word_vector& sum) {
+// Returns a sum as a float toward zero. Sums are at most `largest_sum`.
+unsigned_vector truncated(const word_vector& sum) {
+#ifdef __AVX512BW__
+  return (unsigned_vector)_mm512_cvt_roundepi32_ps((__m512i)sum,
+                                                   _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+#else
   const auto nearest_float = __builtin_convertvector(sum, float_vector);
-  const auto raw = reinterpret_cast<word_vector>(nearest_float);
   const word_vector back = __builtin_convertvector(nearest_float, word_vector);
   const word_vector is_larger = sum < 0 ? back < sum : back > sum;
-  const auto toward_zero = reinterpret_cast<unsigned_vector>(raw + is_larger);
-  return {toward_zero, toward_zero | (reinterpret_cast<unsigned_vector>(back != sum) & 1)};
+  return reinterpret_cast<unsigned_vector>(reinterpret_cast<word_vector>(nearest_float) +
+                                           is_larger);
+#endif
+}
+
+// Returns the sum as a float toward zero, with the lowest bit set if the float drops bits.
+unsigned_vector rounded_to_odd(const word_vector& sum) {
+  const unsigned_vector raw = truncated(sum);
+  const word_vector back =
+      __builtin_convertvector(reinterpret_cast<float_vector>(raw), word_vector);
+  return raw | (reinterpret_cast<unsigned_vector>(back != sum) & 1);
 }
 
 // Rounds floats to halves to nearest. A zero has no sign.
-unsigned_vector halves_of(const unsigned_vector& raw) {
+[[gnu::noinline]] unsigned_vector halves_of(const unsigned_vector& raw) {
   const unsigned_vector magnitude = raw & 0x7fff'ffff;
   const unsigned_vector normal =
       (magnitude - ((127u - 15u) << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
@@ -121,76 +93,169 @@ unsigned_vector halves_of(const unsigned_vector& raw) {
   return result ? result | (raw >> 16 & 0x8000) : result;
 }
 
-// Adds and rounds. Returns false if a sum is too large for 32 bits.
-bool round_sums(const matrix_site& site, const aligned_terms& t, const i32 (*products)[warp_size],
-                u32* to) {
-  const bool is_half = site.d_type == scalar_type::f16;
-  const u32 mask = ~u32{0} << (23 - site.result_fraction_bits);
-  word_vector refused = {};
-  for (int v = 0; v < warp_size; v += vector_lanes) {
-    const auto c = loaded<word_vector>(t.c + v);
-    const word_vector sum =
-        loaded<word_vector>(products[0] + v) + loaded<word_vector>(products[1] + v);
-    const word_vector total = reinterpret_cast<word_vector>(reinterpret_cast<unsigned_vector>(sum) +
-                                                            reinterpret_cast<unsigned_vector>(c));
-    const word_vector overflow = ((total ^ sum) & (total ^ c)) < 0;
-    refused |= overflow | (total > largest_sum) | (total < -largest_sum);
-    const truncated_sum rounded = truncated(total);
-    const float_vector scale =
-        power_of_two(loaded<word_vector>(t.exponent + v) - site.fraction_bits);
-    if (is_half) {
-      const float_vector odd = reinterpret_cast<float_vector>(rounded.odd) * scale;
-      stored(to + v, halves_of(reinterpret_cast<unsigned_vector>(odd)));
-    } else {
-      const float_vector value = reinterpret_cast<float_vector>(rounded.toward_zero) * scale;
-      stored(to + v, reinterpret_cast<unsigned_vector>(value) & mask);
-    }
-  }
-  return !is_any(refused);
+// The columns of a tile of C as numbers.
+[[gnu::always_inline]] inline element_vectors accumulators_of(const element_format& format,
+                                                              const u32* words) {
+  const auto c = loaded<word_vector>(words);
+  if (format.bits == 16) return read_elements(format, c, 0);
+  // A subnormal number has the exponent of a zero.
+  const word_vector field = (c & 0x7fff'ffff) >> 23;
+  return {reinterpret_cast<float_vector>(c), field - 127, word_vector{}};
 }
 
-// Computes one step of the hardware for a quarter.
-bool run_step(const matrix_site& site, const float_tile& s, int i, step_range range,
-              const accumulator_source& c, u32* to) {
-  alignas(64) i32 products[2][warp_size];
-  aligned_terms terms;
-  find_highest(s, i >> 1, i & 1, range, terms.exponent);
-  if (!align(site, s, i, c, terms)) return false;
-  add_products(s, i >> 1, i & 1, range, terms.scale, products);
-  return round_sums(site, terms, products, to);
+// The extremes of all elements, which decide whether the general path must compute them.
+struct step_extremes {
+  word_vector top = word_vector{} + least_exponent;
+  unsigned_vector sum = {}, c = unsigned_vector{} - 1, product = unsigned_vector{} - 1;
+  word_vector special = {};
+
+  // Returns whether a term is special or has an exponent near the limits, or a sum exceeds 32 bits.
+  bool is_refused() const {
+    return is_any(special | (top > highest_exponent) | (sum > 2 * largest_sum) |
+                  (c < (static_cast<u32>(127 + least_exponent) << 23) - 1) |
+                  (product < static_cast<u32>(least_exponent - no_exponent_of_words)));
+  }
+};
+
+[[gnu::always_inline]] inline unsigned_vector lower_of(const unsigned_vector& a,
+                                                       const unsigned_vector& b) {
+  return a < b ? a : b;
+}
+[[gnu::always_inline]] inline unsigned_vector higher_of(const unsigned_vector& a,
+                                                        const unsigned_vector& b) {
+  return a > b ? a : b;
+}
+
+// Computes one step of the hardware: the part of the columns of A, and C. Returns false for the
+// general path.
+bool run_step(const matrix_site& site, const float_tile& s, int part, int parts,
+              const element_format& format, const result_tile& c, result_tile& d) {
+  const int words = s.top_words / parts, columns = s.elements / parts;
+  const step_range top_range{part * words, (part + 1) * words};
+  const step_range range{part * columns, (part + 1) * columns};
+  const u32 mask = ~u32{0} << (23 - site.result_fraction_bits);
+  const bool is_half = site.d_type == scalar_type::f16;
+  const i32 scale_bias = 127 + site.fraction_bits;
+  step_extremes extremes;
+  for (int i = 0; i < product_columns * product_rows; i += vector_lanes) {
+    const int column = i / product_rows, row = i % product_rows;
+    const element_vectors start = accumulators_of(format, c.words[0] + i);
+    const word_vector product = find_highest(s, top_range, column, row);
+    word_vector top = product > start.top ? product : start.top;
+    extremes.top = top > extremes.top ? top : extremes.top;
+    extremes.special |= start.special;
+    const auto c_magnitude = reinterpret_cast<unsigned_vector>(start.value) & 0x7fff'ffff;
+    extremes.c = lower_of(extremes.c, c_magnitude - 1);
+    extremes.product = lower_of(extremes.product,
+                                reinterpret_cast<unsigned_vector>(product - no_exponent_of_words));
+    // Without a term, the sum is zero for any exponent.
+    top = top < least_exponent ? word_vector{} + least_exponent : top;
+    const word_vector scale_bits = (scale_bias - top) << 23;
+    const auto scale = reinterpret_cast<float_vector>(scale_bits);
+    const word_vector sum = add_products(s, range, column, row, scale);
+    extremes.sum = higher_of(extremes.sum, reinterpret_cast<unsigned_vector>(sum) + largest_sum);
+    const auto total =
+        reinterpret_cast<word_vector>(reinterpret_cast<unsigned_vector>(sum) +
+                                      reinterpret_cast<unsigned_vector>(__builtin_convertvector(
+                                          start.value * scale, word_vector)));
+    const auto unit = reinterpret_cast<float_vector>((254 << 23) - scale_bits);
+    const unsigned_vector raw = is_half ? rounded_to_odd(total) : truncated(total);
+    const auto value =
+        reinterpret_cast<unsigned_vector>(reinterpret_cast<float_vector>(raw) * unit);
+    stored(d.words[0] + i, is_half ? halves_of(value) : value & mask);
+  }
+  return !extremes.is_refused();
 }
 
 // 8-bit floats: two steps over pairs of columns of A without C, then an addition of C.
-bool multiply_twice(const matrix_site& site, const float_tile& s, int i,
-                    const accumulator_source& c, u32* d) {
-  const bool is_half = site.d_type == scalar_type::f16;
-  alignas(64) u32 sums[2][warp_size] = {};
-  const int half_of_depth = site.depth / 2;
-  for (int part = 0; part < 2; ++part) {
-    const accumulator_source start{sums[part], 0, c.format};
-    const step_range range{part * half_of_depth, (part + 1) * half_of_depth};
-    if (!run_step(site, s, i, range, start, part ? d : sums[1])) return false;
+bool run_two_steps(const matrix_site& site, const float_tile& s, const element_format& format,
+                   result_tile& c) {
+  result_tile d{};
+  if (!run_step(site, s, 0, 2, format, d, d) || !run_step(site, s, 1, 2, format, d, d)) {
+    return false;
   }
-  for (int l = 0; l < warp_size; ++l) {
-    const u32 word = c.words[l];
-    d[l] =
-        is_half ? sum_of_halves(d[l], word >> 16 * c.element & 0xffff) : sum_of_floats(d[l], word);
+  word_vector special = {};
+  for (int i = 0; i < product_columns * product_rows; i += vector_lanes) {
+    u32* const words = c.words[0] + i;
+    const element_vectors start = accumulators_of(format, words);
+    const float_vector sum = accumulators_of(format, d.words[0] + i).value + start.value;
+    // A float has the digits that prevent a wrong second rounding.
+    const auto raw = reinterpret_cast<unsigned_vector>(sum);
+    special |= start.special | ((raw & 0x7fff'ffff) >= 0x7f80'0000);
+    stored(words, site.d_type == scalar_type::f16 ? halves_of(raw) : raw);
   }
+  return !is_any(special);
+}
+
+// Whether the elements are multiples of a power of two that is 8 bits below the largest.
+bool are_short(const float_tile& s, int a_top, int b_top) {
+  multiple_check a{a_top - 7}, b{b_top - 7};
+  for (int n = 0; n < 4 * s.elements * product_rows; n += vector_lanes) {
+    a.add(loaded<float_vector>(s.a[0] + n));
+  }
+  for (int n = 0; n < s.elements * warp_size; n += vector_lanes) {
+    b.add(loaded<float_vector>(s.b[0] + n));
+  }
+  return a.is_passed() && b.is_passed();
+}
+
+// Adds short numbers as floats if no sum drops bits. Returns false otherwise.
+bool run_short(const matrix_site& site, const float_tile& s, const element_format& format,
+               result_tile& tile) {
+  constexpr int limit = 40, together = 4;
+  constexpr i32 low_bits = 0x0007'0007;  // so many bits of random numbers are not all zero
+  const bool is_random = site.a_type == scalar_type::f16 && is_any(s.used & low_bits);
+  if (!s.is_half || is_random || site.fraction_bits != 25) return false;
+  int a_top = highest_top(s.a_top[0], 4 * s.top_words * product_rows);
+  int b_top = highest_top(s.b_top[0], s.top_words * warp_size);
+  a_top = a_top == zero_top ? 0 : a_top;
+  b_top = b_top == zero_top ? 0 : b_top;
+  if (abs(a_top) > limit || abs(b_top) > limit || !are_short(s, a_top, b_top)) return false;
+  const int unit = a_top + b_top - 14;
+  const u32 highest_result = static_cast<u32>(127 + unit + 22) << 23;
+  multiple_check start{unit};
+  unsigned_vector highest = {};
+  word_vector special = {};
+  result_tile d;
+  for (int i = 0; i < product_columns / together * product_rows; i += vector_lanes) {
+    const int column = i / product_rows * together, row = i % product_rows;
+    float_vector sums[together];
+    for (int j = 0; j < together; ++j) {
+      const element_vectors c = accumulators_of(format, tile.words[column + j] + row);
+      special |= c.special;
+      sums[j] = c.value;
+      start.add(sums[j]);
+    }
+    for (int n = 0; n < s.elements; ++n) {
+#pragma GCC unroll 16
+      for (int each = 0; each < 4 * together; ++each) {
+        const int t = each / together, j = each % together;
+        const auto a = loaded<float_vector>(s.a[4 * n + t] + row);
+        sums[j] = product_sum(a, repeated(s.b[n][4 * (column + j) + t]), sums[j]);
+      }
+    }
+    for (int j = 0; j < together; ++j) {
+      const auto raw = reinterpret_cast<unsigned_vector>(sums[j] + 0.0f);  // no zero has a sign
+      highest = higher_of(highest, raw & 0x7fff'ffff);
+      stored(d.words[column + j] + row, site.d_type == scalar_type::f16 ? halves_of(raw) : raw);
+    }
+  }
+  if (!start.is_passed() || is_any(special | (highest > highest_result))) return false;
+  tile = d;
   return true;
 }
 
 bool multiply_floats(const matrix_site& site, const product_sources& from, product_results& d) {
   float_tile s;
   if (!read_tile(site, from, s)) return false;
-  alignas(64) u32 results[warp_size];
-  for (int i = 0; i < 4; ++i) {
-    const accumulator_source c = quarter_of(site, from, i);
-    const bool is_done = site.sums == addition::two_steps
-                             ? multiply_twice(site, s, i, c, results)
-                             : run_step(site, s, i, {0, site.depth}, c, results);
-    if (!is_done) return false;
-    store_quarter(site, i, results, d);
-  }
+  result_tile c;
+  read_c(site, from, c);
+  const element_format format = format_of(site.c_type, false);
+  const bool is_done = site.sums == addition::two_steps
+                           ? run_two_steps(site, s, format, c)
+                           : run_short(site, s, format, c) || run_step(site, s, 0, 1, format, c, c);
+  if (!is_done) return false;
+  store_d(site, c, d);
   return true;
 }
 
@@ -199,19 +264,32 @@ bool multiply_floats(const matrix_site& site, const product_sources& from, produ
 bool multiply_integers(const matrix_site& site, const product_sources& from, product_results& d) {
   integer_tile s;
   read_tile(site, from, s);
-  for (int i = 0; i < quarters_of(site); ++i) {
-    alignas(64) i32 sum[warp_size];
-    add_products(s, i >> 1, i & 1, {0, site.depth}, sum);
-    for (int v = 0; v < warp_size; v += vector_lanes) {
-      const auto c = loaded<word_vector>(from.c[i] + v), products = loaded<word_vector>(sum + v);
-      const auto total = reinterpret_cast<word_vector>(reinterpret_cast<unsigned_vector>(c) +
-                                                       reinterpret_cast<unsigned_vector>(products));
-      const word_vector limit =
-          c < 0 ? word_vector{} + lowest_of<i32> : word_vector{} + highest_of<i32>;
-      const word_vector overflows = (c ^ total) & (products ^ total);
-      const word_vector clamped = overflows < 0 ? limit : total;
-      stored(d[i] + v, site.is_saturating ? clamped : total);
-    }
+  result_tile results;
+  const bool has_lower = site.rows > 8;
+  const int words = site.b_count * 16 / site.width;
+  for (int i = 0; i < 2; ++i) {
+    visit_columns(from.c[i], from.c[has_lower ? i + 2 : i], [&](int row, word_vector* x) {
+      for (int t = 0; t < 4; ++t) {
+        const int column = 2 * t + i;
+        const word_vector c = x[t];
+        word_vector products = {};
+        for (int n = 0; n < row_words * words; ++n) {
+          const word_vector b = word_vector{} + s.b[n / 4][4 * column + n % 4];
+          products += pair_products(loaded<word_vector>(s.a[n] + row), b);
+        }
+        const auto total = reinterpret_cast<word_vector>(
+            reinterpret_cast<unsigned_vector>(c) + reinterpret_cast<unsigned_vector>(products));
+        const word_vector limit =
+            c < 0 ? word_vector{} + lowest_of<i32> : word_vector{} + highest_of<i32>;
+        const word_vector overflows = (c ^ total) & (products ^ total);
+        const word_vector clamped = overflows < 0 ? limit : total;
+        stored(results.words[column] + row, site.is_saturating ? clamped : total);
+      }
+    });
+  }
+  alignas(64) u32 unused[warp_size];
+  for (int i = 0; i < 2; ++i) {
+    store_rows(results.words + i, 2, d[i], has_lower ? d[i + 2] : unused);
   }
   return true;
 }

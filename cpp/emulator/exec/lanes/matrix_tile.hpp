@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of A and B of one mma, spread over vectors in the order of the registers of D.
+// The elements of A and B of one mma. A vector has elements of a column of A, C or D, and each
+// element of B is repeated.
 //
-// Lane l of D has row l / 4 + 8 * h and column 2 * (l % 4) + c. A vector of A holds the element of
-// its row in four lanes in turn. A vector of B repeats the elements of four columns.
+// The rows of a column are in the order 0, 4, 8, 12, 1, 5, ..: a transposition of four words in
+// each four lanes leads there and back.
 #pragma once
 
-#ifdef __AVX2__
+#ifdef __SSE2__
 #include <immintrin.h>
 #endif
 
@@ -21,15 +22,13 @@ inline constexpr int vector_lanes = 8;
 #else
 inline constexpr int vector_lanes = 4;
 #endif
-inline constexpr int vectors = warp_size / vector_lanes;
 typedef float float_vector __attribute__((vector_size(4 * vector_lanes)));
 typedef i32 word_vector __attribute__((vector_size(4 * vector_lanes)));
 typedef u32 unsigned_vector __attribute__((vector_size(4 * vector_lanes)));
+typedef i16 short_vector __attribute__((vector_size(4 * vector_lanes)));
 
-// The columns of A from `first` to before `last`, in the order of the tile.
-struct step_range {
-  int first, last;
-};
+// Words of a row, in A or in a quarter of D.
+inline constexpr int row_words = 4;
 
 template <class Vector, class T>
 [[gnu::always_inline]] inline Vector loaded(const T* from) {
@@ -42,103 +41,129 @@ template <class Vector, class T>
   __builtin_memcpy(to, &value, sizeof value);
 }
 
-// Repeats four elements in a vector.
-template <class Vector, class T>
-[[gnu::always_inline]] inline Vector repeated(const T* from) {
+[[gnu::always_inline]] inline float_vector repeated(float value) {
+  return reinterpret_cast<float_vector>(unsigned_vector{} + bits(value));
+}
+
+[[gnu::always_inline]] inline bool is_any(const word_vector& mask) {
 #ifdef __AVX512BW__
-  return (Vector)_mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+  return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
 #elif defined(__AVX2__)
-  return (Vector)_mm256_broadcastsi128_si256(
-      _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+  return !_mm256_testz_si256((__m256i)mask, (__m256i)mask);
 #else
-  return loaded<Vector>(from);
+  i32 any = 0;
+  for (int l = 0; l < vector_lanes; ++l) any |= mask[l];
+  return any != 0;
 #endif
 }
 
-// Repeats lane t of each four lanes.
-template <int t, class Vector>
-[[gnu::always_inline]] inline Vector spread(const Vector& from) {
-#ifdef __AVX512BW__
-  return (Vector)_mm512_shuffle_epi32((__m512i)from, static_cast<_MM_PERM_ENUM>(t * 0x55));
-#elif defined(__AVX2__)
-  return (Vector)_mm256_shuffle_epi32((__m256i)from, t * 0x55);
-#else
-  return __builtin_shuffle(from, word_vector{t, t, t, t});
-#endif
-}
+// ---- order of the rows
 
-// Spreads a register of A: lane t of each four lanes becomes the vector of column t.
-template <class Vector, class T>
-[[gnu::always_inline]] inline void spread_words(const T* from, T (*to)[2][warp_size], int h) {
-  for (int v = 0; v < vectors; ++v) {
-    const auto x = loaded<Vector>(from + v * vector_lanes);
-    stored(to[0][h] + v * vector_lanes, spread<0>(x));
-    stored(to[1][h] + v * vector_lanes, spread<1>(x));
-    stored(to[2][h] + v * vector_lanes, spread<2>(x));
-    stored(to[3][h] + v * vector_lanes, spread<3>(x));
+// Returns the lanes of two vectors in turn: `width` lanes of each, of a half of each four lanes.
+template <int width, bool is_high>
+[[gnu::always_inline]] inline word_vector interleaved(const word_vector& a, const word_vector& b) {
+  word_vector order = {};
+  for (int l = 0; l < vector_lanes; ++l) {
+    const int in_four = l % 4, first = is_high ? 2 : 0;
+    const int place = width == 2 ? in_four % 2 : in_four / 2;
+    const bool is_b = width == 2 ? in_four / 2 : in_four % 2;
+    order[l] = l / 4 * 4 + first + place + (is_b ? vector_lanes : 0);
   }
+  return __builtin_shuffle(a, b, order);
 }
 
-// Rearranges a register of B, whose lanes have a column and k: by k, then by column.
+// Transposes four words of four vectors.
+[[gnu::always_inline]] inline void transpose(word_vector (&x)[4]) {
+  const word_vector a = interleaved<1, false>(x[0], x[1]), b = interleaved<1, true>(x[0], x[1]);
+  const word_vector c = interleaved<1, false>(x[2], x[3]), d = interleaved<1, true>(x[2], x[3]);
+  x[0] = interleaved<2, false>(a, c);
+  x[1] = interleaved<2, true>(a, c);
+  x[2] = interleaved<2, false>(b, d);
+  x[3] = interleaved<2, true>(b, d);
+}
+
+// The place of vector i of four in two registers, which have the upper and the lower eight rows.
 template <class T>
-[[gnu::always_inline]] inline void rearrange(const T* from, T (*to)[2][4]) {
-  typedef i32 four __attribute__((vector_size(16)));
-  for (int c = 0; c < 2; ++c) {
-    const auto a = loaded<four>(from + 4 * c), b = loaded<four>(from + 8 + 4 * c);
-    const auto x = loaded<four>(from + 16 + 4 * c), y = loaded<four>(from + 24 + 4 * c);
-    const four low = {0, 4, 1, 5}, high = {2, 6, 3, 7}, first = {0, 1, 4, 5}, last = {2, 3, 6, 7};
-    const four ab = __builtin_shuffle(a, b, low), xy = __builtin_shuffle(x, y, low);
-    const four ab_high = __builtin_shuffle(a, b, high), xy_high = __builtin_shuffle(x, y, high);
-    stored(to[0][c], __builtin_shuffle(ab, xy, first));
-    stored(to[1][c], __builtin_shuffle(ab, xy, last));
-    stored(to[2][c], __builtin_shuffle(ab_high, xy_high, first));
-    stored(to[3][c], __builtin_shuffle(ab_high, xy_high, last));
+[[gnu::always_inline]] inline T* place_of(T* upper, T* lower, int part, int i) {
+  return (i >> 1 ? lower : upper) + row_words * 4 * (i & 1) + part;
+}
+
+// Calls visit(row, columns): a vector of each of the four words of rows, which start at `row`.
+template <class Visit>
+[[gnu::always_inline]] inline void visit_columns(const u32* upper, const u32* lower, Visit visit) {
+  for (int row = 0; row < product_rows; row += vector_lanes) {
+    word_vector x[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) x[i] = loaded<word_vector>(place_of(upper, lower, row, i));
+    transpose(x);
+    visit(row, x);
   }
 }
+
+// Stores four columns as the words of rows.
+inline void store_rows(const u32 (*columns)[product_rows], int stride, u32* upper, u32* lower) {
+  for (int row = 0; row < product_rows; row += vector_lanes) {
+    word_vector x[4];
+#pragma GCC unroll 4
+    for (int t = 0; t < 4; ++t) x[t] = loaded<word_vector>(columns[t * stride] + row);
+    transpose(x);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) stored(place_of(upper, lower, row, i), x[i]);
+  }
+}
+
 // ---- integers
 
+// A word has two elements of 16 bits, of different columns of A.
 struct integer_tile {
-  alignas(64) i32 a[64][2][warp_size], b[64][2][4];
+  alignas(64) i32 a[32][product_rows], b[8][warp_size];
 };
 
-[[gnu::always_inline]] inline void read_integers(ptx::scalar_type type, int width, const u32* words,
-                                                 int e, i32* to) {
+// Returns pair n of the elements of a register.
+[[gnu::always_inline]] inline word_vector read_pair(ptx::scalar_type type, int width,
+                                                    const word_vector& words, int n) {
   const bool is_signed = type == ptx::scalar_type::s8 || type == ptx::scalar_type::s4;
-  const int up = 32 - width * (e + 1), down = 32 - width;
-  for (int v = 0; v < warp_size; v += vector_lanes) {
-    const unsigned_vector high = loaded<unsigned_vector>(words + v) << up;
-    const word_vector with_sign = reinterpret_cast<word_vector>(high) >> down;
-    stored(to + v, is_signed ? with_sign : reinterpret_cast<word_vector>(high >> down));
-  }
+  const auto high = reinterpret_cast<short_vector>(words) << (16 - width * (n + 1));
+  typedef u16 unsigned_short_vector __attribute__((vector_size(4 * vector_lanes)));
+  const int down = 16 - width;
+  const auto with_sign = reinterpret_cast<word_vector>(high >> down);
+  const auto without =
+      reinterpret_cast<word_vector>(reinterpret_cast<unsigned_short_vector>(high) >> down);
+  return is_signed ? with_sign : without;
 }
 
 inline void read_tile(const matrix_site& site, const product_sources& from, integer_tile& s) {
-  alignas(64) i32 values[warp_size];
-  const int per_register = 32 / site.width, halves = site.rows / 8;
-  for (int e = 0; e < per_register; ++e) {
-    for (int r = 0; r < site.b_count; ++r) {
-      const int first = 4 * (e * site.b_count + r);
-      for (int h = 0; h < halves; ++h) {
-        read_integers(site.a_type, site.width, from.a[halves * r + h], e, values);
-        spread_words<word_vector>(values, s.a + first, h);
+  const int pairs = 16 / site.width, count = site.b_count;
+  const bool has_lower = site.rows > 8;
+  for (int r = 0; r < count; ++r) {
+    const u32* const upper = from.a[has_lower ? 2 * r : r];
+    visit_columns(upper, has_lower ? from.a[2 * r + 1] : upper, [&](int row, word_vector* x) {
+      for (int n = 0; n < pairs; ++n) {
+        i32(*to)[product_rows] = s.a + row_words * (n * count + r);
+        for (int t = 0; t < 4; ++t) {
+          stored(to[t] + row, read_pair(site.a_type, site.width, x[t], n));
+        }
       }
-      read_integers(site.b_type, site.width, from.b[r], e, values);
-      rearrange(values, s.b + first);
+    });
+    for (int v = 0; v < warp_size; v += vector_lanes) {
+      const auto words = loaded<word_vector>(from.b[r] + v);
+      for (int n = 0; n < pairs; ++n) {
+        stored(s.b[n * count + r] + v, read_pair(site.b_type, site.width, words, n));
+      }
     }
   }
 }
 
-inline void add_products(const integer_tile& s, int h, int c, step_range range, i32* to) {
-  word_vector sum[vectors] = {};
-  for (int k = range.first; k < range.last; ++k) {
-    const auto b = repeated<word_vector>(s.b[k][c]);
-#pragma GCC unroll 8
-    for (int v = 0; v < vectors; ++v) {
-      sum[v] += loaded<word_vector>(s.a[k][h] + v * vector_lanes) * b;
-    }
-  }
-#pragma GCC unroll 8
-  for (int v = 0; v < vectors; ++v) stored(to + v * vector_lanes, sum[v]);
+// Returns the sums of both products of each word.
+[[gnu::always_inline]] inline word_vector pair_products(const word_vector& a,
+                                                        const word_vector& b) {
+#ifdef __AVX512BW__
+  return (word_vector)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+  return (word_vector)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#else
+  return (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
+#endif
 }
 
 // ---- floating point
@@ -150,7 +175,7 @@ struct element_format {
   u32 mask;
   float factor;
   i32 lowest_field;   // of the exponent of a float; subnormal numbers of the type have it
-  u32 first_special;  // as a float: larger magnitudes are infinite or NaN
+  i32 first_special;  // as a float: larger magnitudes are infinite or NaN
 };
 
 // Returns the format. e4m3 is normalized if `is_widened`.
@@ -180,182 +205,183 @@ struct element_vectors {
   word_vector top, special;
 };
 
+// Returns the element in the upper bits of each word.
+[[gnu::always_inline]] inline float_vector upper_elements(const element_format& format,
+                                                          const word_vector& words) {
+  const auto raw = reinterpret_cast<unsigned_vector>(words >> format.shift) & format.mask;
+  return reinterpret_cast<float_vector>(raw) * format.factor;
+}
 [[gnu::always_inline]] inline element_vectors read_elements(const element_format& format,
                                                             const word_vector& words, int e) {
-  const word_vector moved = words << (32 - format.bits * (e + 1)) >> format.shift;
-  const auto raw =
-      reinterpret_cast<word_vector>(reinterpret_cast<unsigned_vector>(moved) & format.mask);
-  const float_vector value = reinterpret_cast<float_vector>(raw) * format.factor;
+  const float_vector value = upper_elements(format, words << (32 - format.bits * (e + 1)));
   const word_vector magnitude = reinterpret_cast<word_vector>(value) & 0x7fff'ffff;
   word_vector field = magnitude >> 23;
   field = field > format.lowest_field ? field : word_vector{} + format.lowest_field;
   const word_vector top = magnitude == 0 ? word_vector{} + zero_top : field - 127;
-  return {value, top, magnitude >= static_cast<i32>(format.first_special)};
+  return {value, top, magnitude >= format.first_special};
 }
 
-[[gnu::always_inline]] inline bool is_any(const word_vector& mask) {
-  i32 any = 0;
-  for (int l = 0; l < vector_lanes; ++l) any |= mask[l];
-  return any != 0;
-}
-
-// Types with wide exponents have a base for each row and column: their values are divided by this
-// power of two. A word of exponents has the exponents of two columns of k.
+// A word of exponents has the exponents of two columns of k.
 struct float_tile {
-  alignas(64) float a[32][2][warp_size], b[32][2][4];
-  alignas(64) i32 a_top[16][2][warp_size], b_top[16][2][4];
-  alignas(64) i32 a_base[2][warp_size], b_base[2][warp_size];
-  bool is_wide = false;
-  int words_per_step = 0;  // of exponents
+  alignas(64) float a[32][product_rows], b[8][warp_size];
+  alignas(64) i32 a_top[16][product_rows], b_top[4][warp_size];
+  int elements, top_words;  // of columns of A, and of words of their exponents, divided by four
+  word_vector used = {};    // the union of all words, of elements of 16 bits
+  bool is_half;             // whether elements have 16 bits
 };
 
-// The registers of half of the rows of A, or of B, in the order of the lanes.
-struct register_elements {
-  alignas(64) float value[8][warp_size];
-  alignas(64) i32 top[8][warp_size];
-};
-
-// Sets each four lanes to the largest of them.
-[[gnu::always_inline]] inline word_vector highest_of_four(const word_vector& x) {
-  const word_vector a = spread<0>(x), b = spread<1>(x), c = spread<2>(x), d = spread<3>(x);
-  const word_vector low = a > b ? a : b, high = c > d ? c : d;
-  return low > high ? low : high;
+// Reads the two elements of 16 bits in each word. The second elements follow `stride` later.
+[[gnu::always_inline]] inline word_vector read_halves(const element_format& format,
+                                                      const word_vector& words, int stride,
+                                                      float* values, i32* tops) {
+  stored(values, upper_elements(format, words << 16));
+  stored(values + stride, upper_elements(format, words));
+  const short_vector magnitude = reinterpret_cast<short_vector>(words) & 0x7fff;
+  const int fraction_bits = 7 + format.shift;
+  const i16 last_field = static_cast<i16>(0x7fff >> fraction_bits);
+  const short_vector field = magnitude >> fraction_bits, one = short_vector{} + i16{1};
+  const short_vector top = (field > one ? field : one) - static_cast<i16>(last_field / 2);
+  stored(tops, magnitude == 0 ? short_vector{} + i16{zero_top} : top);
+  return reinterpret_cast<word_vector>(field == last_field);
 }
 
-// Divides the values of each four lanes by a power of two near the largest.
-inline void divide_by_base(register_elements& s, int count, i32* base) {
-  for (int v = 0; v < warp_size; v += vector_lanes) {
-    word_vector highest = word_vector{} + zero_top;
-    for (int n = 0; n < count; ++n) {
-      const auto top = loaded<word_vector>(s.top[n] + v);
-      highest = top > highest ? top : highest;
-    }
-    highest = highest_of_four(highest);
-    highest = highest == zero_top ? word_vector{} : highest;
-    highest = highest > 126 ? word_vector{} + 126 : highest;
-    stored(base + v, highest);
-    const auto scale = reinterpret_cast<float_vector>((127 - highest) << 23);
-    for (int n = 0; n < count; ++n) {
-      stored(s.value[n] + v, loaded<float_vector>(s.value[n] + v) * scale);
-    }
-  }
-}
-
-// Reads registers of A or B. Returns false if an element is an infinity or a NaN.
-inline bool read_registers(const element_format& format, const u32* const* words, int stride,
-                           int count, bool is_negated, register_elements& s) {
+// Reads the elements of words. The next element of a word follows `stride` later.
+[[gnu::noinline]] inline word_vector read_words(const element_format& format,
+                                                const word_vector& words, int stride, float* values,
+                                                i32* tops) {
   word_vector special = {};
-  const float sign = is_negated ? -1.0f : 1.0f;
-  for (int e = 0; e < 32 / format.bits; ++e) {
-    for (int r = 0; r < count; ++r) {
-      const int n = e * count + r;
-      for (int v = 0; v < warp_size; v += vector_lanes) {
-        const element_vectors elements =
-            read_elements(format, loaded<word_vector>(words[r * stride] + v), e);
-        stored(s.value[n] + v, elements.value * sign);
-        stored(s.top[n] + v, elements.top);
-        special |= elements.special;
+  for (int e = 0; e < 32 / format.bits; e += 2) {
+    const element_vectors low = read_elements(format, words, e);
+    word_vector high_top = word_vector{} + zero_top;
+    special |= low.special;
+    stored(values + e * stride, low.value);
+    if (format.bits < 32) {
+      const element_vectors high = read_elements(format, words, e + 1);
+      special |= high.special;
+      high_top = high.top;
+      stored(values + (e + 1) * stride, high.value);
+    }
+    stored(tops + e / 2 * stride, (low.top & 0xffff) | high_top << 16);
+  }
+  return special;
+}
+
+// Returns false if an element is special. Read(format, words, stride, values, tops) reads words.
+template <class Read>
+[[gnu::always_inline]] inline bool read_tile(const product_sources& from, int count,
+                                             const element_format& a, const element_format& b,
+                                             float_tile& s, Read read) {
+  word_vector special = {};
+  for (int r = 0; r < count; ++r) {
+    visit_columns(from.a[2 * r], from.a[2 * r + 1], [&](int row, word_vector* x) {
+      for (int t = 0; t < 4; ++t) {
+        const int n = row_words * r + t;
+        special |= read(a, x[t], row_words * count * product_rows, s.a[n] + row, s.a_top[n] + row);
       }
+    });
+    for (int v = 0; v < warp_size; v += vector_lanes) {
+      const auto words = loaded<word_vector>(from.b[r] + v);
+      special |= read(b, words, count * warp_size, s.b[r] + v, s.b_top[r] + v);
     }
   }
   return !is_any(special);
 }
 
-// Joins the exponents of elements n and n + count. A single element has none beside it.
-inline void join_tops(const register_elements& s, int n, int count, bool is_single, i32* to) {
-  for (int v = 0; v < warp_size; v += vector_lanes) {
-    const word_vector low = loaded<word_vector>(s.top[n] + v) & 0xffff;
-    const word_vector high =
-        is_single ? word_vector{} + zero_top : loaded<word_vector>(s.top[n + count] + v);
-    stored(to + v, low | high << 16);
-  }
-}
-
-// Calls visit(n, tops) for each word of exponents; n counts the words.
-template <class Visit>
-[[gnu::always_inline]] inline void visit_tops(const register_elements& s, int count,
-                                              int per_register, Visit visit) {
-  alignas(64) i32 tops[warp_size];
-  const int pairs = per_register == 1 ? 1 : per_register / 2;
-  for (int pair = 0; pair < pairs; ++pair) {
-    for (int r = 0; r < count; ++r) {
-      join_tops(s, 2 * pair * count + r, count, per_register == 1, tops);
-      visit(pair * count + r, tops);
-    }
-  }
-}
-
-// Returns false if an element is an infinity or a NaN.
 inline bool read_tile(const matrix_site& site, const product_sources& from, float_tile& s) {
   const bool is_widened = site.sums == addition::two_steps;
-  const element_format a = format_of(site.a_type, is_widened);
+  element_format a = format_of(site.a_type, is_widened);
   const element_format b = format_of(site.b_type, is_widened);
-  const int count = site.b_count, per_register = 32 / a.bits, elements = count * per_register;
-  s.is_wide = a.lowest_field == 1 && !is_widened;
-  s.words_per_step = a.bits == 32 ? 1 : 2;
-  register_elements registers;
-  for (int h = 0; h < 2; ++h) {
-    if (!read_registers(a, from.a + h, 2, count, site.negates_a, registers)) return false;
-    if (s.is_wide) divide_by_base(registers, elements, s.a_base[h]);
-    for (int n = 0; n < elements; ++n)
-      spread_words<float_vector>(registers.value[n], s.a + 4 * n, h);
-    visit_tops(registers, count, per_register, [&](int n, const i32* tops) {
-      spread_words<word_vector>(tops, s.a_top + 4 * n, h);
-    });
-  }
-  alignas(64) i32 base[warp_size];
-  if (!read_registers(b, from.b, 1, count, site.negates_b, registers)) return false;
-  if (s.is_wide) divide_by_base(registers, elements, base);
-  for (int n = 0; n < elements; ++n) rearrange(registers.value[n], s.b + 4 * n);
-  visit_tops(registers, count, per_register,
-             [&](int n, const i32* tops) { rearrange(tops, s.b_top + 4 * n); });
-  if (!s.is_wide) return true;
-  for (int c = 0; c < 2; ++c) {
-    for (int l = 0; l < warp_size; ++l) s.b_base[c][l] = base[4 * (2 * (l & 3) + c)];
-  }
-  return true;
+  if (site.negates_a != site.negates_b) a.factor = -a.factor;
+  s.elements = site.b_count * (32 / a.bits);
+  s.top_words = a.bits == 32 ? s.elements : s.elements / 2;
+  const auto halves = [&](const element_format& format, const word_vector& each, int stride,
+                          float* values, i32* tops) __attribute__((always_inline)) {
+    s.used |= each;
+    return read_halves(format, each, stride, values, tops);
+  };
+  s.is_half = a.bits == 16;
+  return s.is_half ? read_tile(from, site.b_count, a, b, s, halves)
+                   : read_tile(from, site.b_count, a, b, s, read_words);
 }
 
-// Finds the largest exponent of the products of each element.
-inline void find_highest(const float_tile& s, int h, int c, step_range range, i32* to) {
-  typedef i16 short_vector __attribute__((vector_size(4 * vector_lanes)));
-  short_vector highest[vectors];
-#pragma GCC unroll 8
-  for (int v = 0; v < vectors; ++v) highest[v] = short_vector{} + i16{-32768};
-  for (int n = range.first / s.words_per_step; n < range.last / s.words_per_step; ++n) {
-    const auto b = repeated<short_vector>(s.b_top[n][c]);
-#pragma GCC unroll 8
-    for (int v = 0; v < vectors; ++v) {
-      const short_vector sum = loaded<short_vector>(s.a_top[n][h] + v * vector_lanes) + b;
-      highest[v] = sum > highest[v] ? sum : highest[v];
+// The columns of A that a step adds, as a part of all: their quotient by four.
+struct step_range {
+  int first, last;
+};
+
+// Returns the largest exponents of the products of a column of D.
+[[gnu::always_inline]] inline word_vector find_highest(const float_tile& s, step_range words,
+                                                       int column, int row) {
+  short_vector highest = short_vector{} + i16{-32768};
+  for (int n = words.first; n < words.last; ++n) {
+#pragma GCC unroll 4
+    for (int t = 0; t < 4; ++t) {
+      const auto b = reinterpret_cast<short_vector>(word_vector{} + s.b_top[n][4 * column + t]);
+      const short_vector sum = loaded<short_vector>(s.a_top[4 * n + t] + row) + b;
+      highest = sum > highest ? sum : highest;
     }
   }
-#pragma GCC unroll 8
-  for (int v = 0; v < vectors; ++v) {
-    const auto pair = reinterpret_cast<word_vector>(highest[v]);
-    const word_vector low = pair << 16 >> 16, high = pair >> 16;
-    stored(to + v * vector_lanes, low > high ? low : high);
-  }
+  const auto pair = reinterpret_cast<word_vector>(highest);
+  const word_vector low = pair << 16 >> 16, high = pair >> 16;
+  return low > high ? low : high;
 }
 
-// Adds products that are truncated to the unit of the scale. Two sums prevent an overflow.
-inline void add_products(const float_tile& s, int h, int c, step_range range, const float* scale,
-                         i32 (*to)[warp_size]) {
-  const int middle = (range.first + range.last) / 2;
-  for (int part = 0; part < 2; ++part) {
-    word_vector sum[vectors] = {};
-    for (int k = part ? middle : range.first; k < (part ? range.last : middle); ++k) {
-      const auto b = repeated<float_vector>(s.b[k][c]);
-#pragma GCC unroll 8
-      for (int v = 0; v < vectors; ++v) {
-        const auto product = loaded<float_vector>(s.a[k][h] + v * vector_lanes) * b;
-        const auto aligned = product * loaded<float_vector>(scale + v * vector_lanes);
-        sum[v] += __builtin_convertvector(aligned, word_vector);
-      }
+// Adds products that are truncated to the unit of the scale.
+[[gnu::always_inline]] inline word_vector add_products(const float_tile& s, step_range columns,
+                                                       int column, int row,
+                                                       const float_vector& scale) {
+  word_vector sum = {};
+  for (int n = columns.first; n < columns.last; ++n) {
+#pragma GCC unroll 4
+    for (int t = 0; t < 4; ++t) {
+      const auto product = loaded<float_vector>(s.a[4 * n + t] + row) * s.b[n][4 * column + t];
+      sum += __builtin_convertvector(product * scale, word_vector);
     }
-#pragma GCC unroll 8
-    for (int v = 0; v < vectors; ++v) stored(to[part] + v * vector_lanes, sum[v]);
   }
+  return sum;
+}
+
+// ---- sums that need no rounding
+
+[[gnu::always_inline]] inline float_vector product_sum(const float_vector& a, const float_vector& b,
+                                                       const float_vector& c) {
+#ifdef __AVX512BW__
+  return (float_vector)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__AVX2__)
+  return (float_vector)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+  return a * b + c;
+#endif
+}
+
+// Collects the bits in which numbers differ from multiples of a power of two.
+class multiple_check {
+ public:
+  explicit multiple_check(int exponent)
+      : magic_{float_vector{} +
+               from_bits(u32{0x40'0000} | static_cast<u32>(exponent + 150) << 23)} {}
+  [[gnu::always_inline]] void add(const float_vector& x) {
+    const float_vector multiple = x + magic_ - magic_;
+    differences_ |= reinterpret_cast<word_vector>(x) ^ reinterpret_cast<word_vector>(multiple);
+  }
+  // Numbers have at most 22 bits before the power of two.
+  bool is_passed() const { return !is_any(differences_ & 0x7fff'ffff); }
+
+ private:
+  float_vector magic_;
+  word_vector differences_ = {};
+};
+
+// Returns the largest exponent of words of exponents.
+inline int highest_top(const i32* tops, int count) {
+  auto highest = loaded<short_vector>(tops);
+  for (int n = vector_lanes; n < count; n += vector_lanes) {
+    const auto each = loaded<short_vector>(tops + n);
+    highest = each > highest ? each : highest;
+  }
+  int result = zero_top;
+  for (int l = 0; l < 2 * vector_lanes; ++l) result = highest[l] > result ? highest[l] : result;
+  return result;
 }
 
 }  // namespace halfwarp::emulator::exec::HALFWARP_ISA

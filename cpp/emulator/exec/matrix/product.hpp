@@ -13,7 +13,7 @@ namespace halfwarp::emulator::exec {
 
 inline constexpr int product_columns = 8, product_rows = 16;
 
-// Registers of all lanes, each 32 words.
+// Registers of all lanes, each 32 words. Those that an instruction lacks name any registers.
 struct product_sources {
   const std::uint32_t *a[4], *b[4], *c[4];
   const std::uint32_t *metadata = nullptr, *scale_a = nullptr, *scale_b = nullptr;

@@ -48,24 +48,28 @@ bool find_sources(warp& w, const matrix_site& site, int bytes, source_list& sour
     return false;
   }
   const bool is_direct = w.step == exchange_step::write_and_read;
-  for (std::size_t n = 0; n < site.source_count; ++n) {
+  for (std::size_t n = 0; n < matrix_site::max_sources; ++n) {
     sources[n] = is_direct ? static_cast<const void*>(w.at<std::byte>(site.sources[n]))
                            : gathered().value[n];
   }
   return true;
 }
 
+// Loops of a variable length would cost as much as the sums of short numbers.
 product_sources sources_of(const matrix_site& site, const source_list& sources) noexcept {
-  product_sources from{};
-  const auto* next = sources.data();
-  const auto take = [&] { return static_cast<const std::uint32_t*>(*next++); };
-  for (int n = 0; n < site.a_count; ++n) from.a[n] = take();
-  for (int n = 0; n < site.b_count; ++n) from.b[n] = take();
-  for (int n = 0; n < site.c_count; ++n) from.c[n] = take();
-  if (site.is_sparse) from.metadata = take();
+  product_sources from;
+  const auto* a = sources.data();
+  const auto *b = a + site.a_count, *c = b + site.b_count, *next = c + site.c_count;
+  const auto word = [](const void* each) { return static_cast<const std::uint32_t*>(each); };
+  for (int n = 0; n < 4; ++n) {
+    from.a[n] = word(a[n]);
+    from.b[n] = word(b[n]);
+    from.c[n] = word(c[n]);
+  }
+  if (site.is_sparse) from.metadata = word(*next++);
   if (site.scales.vector) {
-    from.scale_a = take();
-    from.scale_b = take();
+    from.scale_a = word(next[0]);
+    from.scale_b = word(next[1]);
   }
   return from;
 }

@@ -25,11 +25,19 @@ struct member_group {
   lane_mask lanes = 0, required = 0;
 };
 
+// Whether all lanes of a register have one mask, which then needs no comparison of lanes.
+bool has_one_mask(const std::uint32_t* members) {
+  std::uint32_t differences = 0;
+  for (int lane = 1; lane < warp_size; ++lane) differences |= members[lane] ^ members[0];
+  return differences == 0;
+}
+
 member_group first_group(warp& view, const instruction& instr, lane_mask lanes) {
   const std::uint32_t* members = view.at<std::uint32_t>(instr.operand[4]);
   int first = __builtin_ctz(lanes);
   member_group group{lanes, members[first] & view.live};
-  for (lane_mask remaining = lanes; remaining; remaining &= remaining - 1) {
+  lane_mask remaining = has_one_mask(members) ? 0 : lanes;
+  for (; remaining; remaining &= remaining - 1) {
     int lane = __builtin_ctz(remaining);
     if (members[lane] != members[first]) group.lanes &= ~(1u << lane);
   }
@@ -102,8 +110,9 @@ void run_if_complete(warp_state& w, lane_mask required, handler run) {
 
 bool run_together(warp_state& w, const instruction& instr, lane_mask lanes) {
   warp& view = w.view;
-  if (auto* barriers = view.block->launch->barriers) {
-    barriers->meet(view, instr, lanes, view.at<lane_mask>(instr.operand[4]));
+  const auto* members = view.at<lane_mask>(instr.operand[4]);
+  if (auto* barriers = view.block->launch->barriers; barriers && !has_one_mask(members)) {
+    barriers->meet(view, instr, lanes, members);
   }
   member_group whole = first_group(view, instr, lanes);
   if (whole.lanes == lanes) {
