@@ -154,19 +154,22 @@ void float_to_double(warp& w, const instruction& instr) {
   });
 }
 
-// `ftz` of a conversion is about its source.
-std::uint16_t flags_of_result(const instruction& instr) { return instr.flags & ~float_flag::ftz; }
+// Rounds to a 16-bit format, and applies the modifiers. `ftz` of a conversion is about its source.
+template <class Format>
+[[gnu::noinline]] u16 converted(double value, const instruction& instr) {
+  u16 rounded = rounded_to<Format>(value, instr.flags & float_flag::rounding);
+  return modified<Format>(rounded, instr.flags & ~float_flag::ftz);
+}
 
 // S is float or double.
 template <class Format, class S>
 void to_half(warp& w, const instruction& instr) {
-  int rounding = instr.flags & float_flag::rounding;
   u16* d = w.at<u16>(instr.operand[0]);
   const S* a = w.at<S>(instr.operand[1]);
   for_active(w, [&](int l) {
     double value = static_cast<double>(a[l]);
     if constexpr (sizeof(S) == 4) value = instr.flags & float_flag::ftz ? flushed(a[l]) : a[l];
-    d[l] = modified<Format>(rounded_to<Format>(value, rounding), flags_of_result(instr));
+    d[l] = converted<Format>(value, instr);
   });
 }
 // Rounds to nearest even without other modifiers.
@@ -179,18 +182,15 @@ void to_half_nearest(warp& w, const instruction& instr) {
 // Packs two values into one register. Operand 1 becomes the upper half.
 template <class Format>
 void to_half_pair(warp& w, const instruction& instr) {
-  int rounding = instr.flags & float_flag::rounding;
   u32* d = w.at<u32>(instr.operand[0]);
   const float *a = w.at<float>(instr.operand[1]), *b = w.at<float>(instr.operand[2]);
   if (instr.flags == to_nearest) {
     assign(w, d, [=](int l) { return u32{nearest<Format>(a[l])} << 16 | nearest<Format>(b[l]); });
     return;
   }
-  auto convert = [&](float value) {
-    u16 rounded = rounded_to<Format>(static_cast<double>(value), rounding);
-    return modified<Format>(rounded, flags_of_result(instr));
-  };
-  for_active(w, [&](int l) { d[l] = u32{convert(a[l])} << 16 | convert(b[l]); });
+  for_active(w, [&](int l) {
+    d[l] = u32{converted<Format>(a[l], instr)} << 16 | converted<Format>(b[l], instr);
+  });
 }
 
 template <class Format>

@@ -140,19 +140,26 @@ struct absolute_difference {
   }
 };
 
-// Adds c and the products of the parts of a and b. Each source is signed or unsigned.
-template <class A, class B>
-void dot_of_bytes(warp& w, const instruction& instr) {
+// Adds c and the products of the bytes of a and b. A sign is 0x80 for signed bytes, else 0: flipped
+// and subtracted, it extends a byte.
+void add_products_of_bytes(warp& w, const instruction& instr, i32 sign_a, i32 sign_b) {
   u32* d = w.at<u32>(instr.operand[0]);
   const u32 *a = w.at<u32>(instr.operand[1]), *b = w.at<u32>(instr.operand[2]);
   const u32* c = w.at<u32>(instr.operand[3]);
   assign(w, d, [=](int l) {
     auto product = [&](int bit) {
-      return static_cast<u32>(static_cast<A>(a[l] >> bit) * static_cast<B>(b[l] >> bit));
+      i32 x = (static_cast<i32>(a[l] >> bit & 0xff) ^ sign_a) - sign_a;
+      i32 y = (static_cast<i32>(b[l] >> bit & 0xff) ^ sign_b) - sign_b;
+      return static_cast<u32>(x * y);
     };
     return c[l] + product(0) + product(8) + product(16) + product(24);
   });
 }
+template <class A, class B>
+void dot_of_bytes(warp& w, const instruction& instr) {
+  add_products_of_bytes(w, instr, is_signed_type<A> ? 0x80 : 0, is_signed_type<B> ? 0x80 : 0);
+}
+// Adds c and the products of the halves of a and two bytes of b.
 // The immediate is the first bit of b: 0 for .lo, 16 for .hi.
 template <class A, class B>
 void dot_of_halves(warp& w, const instruction& instr) {
