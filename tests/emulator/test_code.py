@@ -137,6 +137,8 @@ class TestLoading:
         assert driver.cuModuleLoadData(ctypes.byref(out), text.encode()) == code
         if code:
             assert "'large' uses too much shared data" in emulated.error_text(code)
+        else:
+            driver.cuModuleUnload(out)
 
     def test_a_missing_kernel_or_variable_is_not_found(self, driver):
         module = driver.output(

@@ -2,6 +2,7 @@
 """Sums over all ranks as one that a launcher started, on the device of its LOCAL_RANK."""
 
 import os
+import sys
 
 import api
 import numpy as np
@@ -19,7 +20,7 @@ def main():
     api.call("ncclAllReduce", address, address, 1000, kind, api.SUM, mine.comm, mine.stream)
     total = mine.download(address, values)
     assert (total == total[0]).all()
-    print(f"rank {rank} of {size}: {total[0]}")
+    sys.stdout.write(f"rank {rank} of {size}: {total[0]}\n")  # at once: the ranks share it
     mine.free(address)
     ranks.destroy(joined)
 

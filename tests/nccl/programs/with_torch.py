@@ -2,6 +2,7 @@
 """Sums over all ranks by PyTorch and NCCL, on the device of LOCAL_RANK."""
 
 import os
+import sys
 
 import torch
 from torch import distributed
@@ -15,7 +16,7 @@ def main():
     distributed.all_reduce(values)
     total = values.cpu()
     assert (total == total[0]).all()
-    print(f"rank {rank} of {size}: {total[0]}")
+    sys.stdout.write(f"rank {rank} of {size}: {total[0]}\n")  # at once: the ranks share it
     distributed.destroy_process_group()
 
 

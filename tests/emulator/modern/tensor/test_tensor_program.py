@@ -6,7 +6,7 @@ import pytest
 SOURCE = r"""
 typedef unsigned int u32; typedef unsigned long long u64;
 struct __align__(64) tensor_map { u64 words[16]; };
-constexpr int M = 128, N = 64, K = 64, COLUMNS = 64, STAGES = 2;
+constexpr int M = 128, N = 32, K = 64, COLUMNS = 32, STAGES = 2;
 
 __device__ u32 shared(const void* p) { return (u32)__cvta_generic_to_shared(p); }
 __device__ void wait(u64* barrier, u32 parity) {
@@ -134,8 +134,8 @@ def map_of(buffer, rows, box):
 
 buffers = placed(a), placed(b)
 c = pinned.allocate(4 * m * n)
-maps = map_of(buffers[0], m, 128), map_of(buffers[1], n, 64)
-config = LaunchConfig(grid=(n // 64, m // 128), block=128)
+maps = map_of(buffers[0], m, 128), map_of(buffers[1], n, 32)
+config = LaunchConfig(grid=(n // 32, m // 128), block=128)
 launch(stream, config, kernel, *maps, c, np.int32(n), np.int32(k))
 stream.sync()
 result = np.from_dlpack(c).view(np.float32).reshape(m, n)
