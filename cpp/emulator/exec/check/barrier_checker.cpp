@@ -3,6 +3,7 @@
 #include "emulator/exec/check/barrier_checker.hpp"
 
 #include <bit>
+#include <cstring>
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/program.hpp"
@@ -19,7 +20,12 @@ void each_lane(lane_mask lanes, Visitor&& visit) {
 }
 
 void set(std::array<std::uint32_t, warp_size>& values, lane_mask lanes, std::uint32_t value) {
-  if (lanes == all_lanes) return values.fill(value);
+  if (lanes == all_lanes) {
+    using words [[gnu::vector_size(16)]] = std::uint32_t;
+    const words all = words{} + value;
+    for (std::size_t i = 0; i < warp_size; i += 4) std::memcpy(&values[i], &all, sizeof(all));
+    return;
+  }
   each_lane(lanes, [&](int l) { values[static_cast<std::size_t>(l)] = value; });
 }
 

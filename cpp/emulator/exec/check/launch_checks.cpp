@@ -7,6 +7,7 @@
 
 #include "emulator/exec/async/async.hpp"
 #include "emulator/exec/check/warp_access.hpp"
+#include "emulator/exec/decode/tuning.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/state.hpp"
 
@@ -32,7 +33,14 @@ launch_checks::launch_checks(const launch_state& launch)
   if (options.check_races || barriers) copies = std::make_unique<copy_checker>(launch);
   if (options.check_neighbors) neighbors = std::make_unique<neighbor_checker>(launch, sites_);
   for (std::size_t n = 0; n < sites_.all.size(); ++n) all_concerns_.push_back(concern_of(n));
+  for (const function_code& function : launch.code.functions) {
+    const auto code = unfused(function, uses_shape_);
+    const bool is_plain = options.records_forms || code.size() != function.code.size();
+    const auto& followed = is_plain ? function.code : code;
+    all_followed_.insert(all_followed_.end(), followed.begin(), followed.end());
+  }
   if (options.records_forms) {
+    uses_shape_.assign(uses_shape_.size(), false);
     forms = std::make_unique<executed_forms>(*launch.request.entry->owner().source);
     for (std::uint8_t& concern : all_concerns_) concern |= is_new;
   }
@@ -70,12 +78,25 @@ void launch_checks::begin(block_state& block) {
 void launch_checks::select(const function_code& function) {
   function_ = &function;
   code_ = function.code.data();
-  concerns_ = all_concerns_.data() + sites_.first_of(launch_, function);
+  const std::size_t first = sites_.first_of(launch_, function);
+  concerns_ = all_concerns_.data() + first;
+  followed_ = all_followed_.data() + first;
 }
 
 bool launch_checks::record_form(const warp& w, const instruction& instr) {
   forms->record(w.function->source->instructions[instr.source]);
   return concerns_[&instr - code_] &= static_cast<std::uint8_t>(~is_new);
+}
+
+// The handler of the first access of a group has recorded the addresses of all lanes.
+[[gnu::always_inline]] inline void launch_checks::find_addresses(warp_access& access) {
+  const bool is_plain = launch_.observed_by != nullptr;  // another observer needs the plain code
+  if (uses_shape_[access.number] && access.lanes == all_lanes && !is_plain) {
+    const instruction& followed = all_followed_[access.number];
+    const lane_shape& shape = access.view.shapes[followed.shape];
+    if (shape.lanes != lane_shape::form::unknown) return take_shape(access, shape, followed.target);
+  }
+  find_pattern(access);
 }
 
 // Most accesses have a pattern and are correct. Each check passes these by a short path.
@@ -89,7 +110,7 @@ void launch_checks::record(warp& w, const instruction& instr, lane_mask lanes) {
   if (access.site.use == race_site::role::access) {
     const access_shape& shape = access.site.shape;
     access.bytes = shape.bytes * elements_of(instr, shape);
-    if (bits & has_pattern) find_pattern(access);
+    if (bits & has_pattern) find_addresses(access);
   }
   if (access.is_regular) {
     if ((bits & of_races) && races->pass(access)) bits &= ~std::uint32_t{of_races};

@@ -36,6 +36,12 @@ class launch_checks {
       return record_form(w, instr);
     return concern != 0;
   }
+  // Returns the code that runs: the handlers may be tuned, and `width` skips fixed values.
+  const instruction* followed_code(const function_code& function) {
+    if (&function != function_) [[unlikely]]
+      select(function);
+    return followed_;
+  }
   void begin(block_state& block);
   // Call before lanes execute an instruction. Its frame must be active.
   void record(warp& w, const instruction& instr, lane_mask lanes);
@@ -62,14 +68,18 @@ class launch_checks {
   void record(const warp_access& access, std::uint32_t bits);
   void select(const function_code& function);
   bool record_form(const warp& w, const instruction& instr);
+  void find_addresses(warp_access& access);
 
   const launch_state& launch_;
   launch_sites sites_;
   std::vector<std::uint8_t> all_concerns_;  // by site
+  std::vector<instruction> all_followed_;   // by site
+  std::vector<bool> uses_shape_;            // by site: of an earlier access of the basic block
   // They refer to the function of the last instruction.
   const function_code* function_ = nullptr;
   const instruction* code_ = nullptr;
   std::uint8_t* concerns_ = nullptr;
+  const instruction* followed_ = nullptr;
 };
 
 }  // namespace halfwarp::emulator::exec

@@ -108,4 +108,24 @@ template <class Address>
   access.is_regular = true;
 }
 
+// Sets the addresses of an access: those of a shape, and `distance` bytes.
+[[gnu::always_inline]] inline void take_shape(warp_access& access, const lane_shape& shape,
+                                              std::uint32_t distance) {
+  using pattern = warp_access::pattern;
+  warp& w = access.view;
+  const auto shared = reinterpret_cast<std::uint64_t>(w.shared);
+  const std::uint64_t* const addresses = w.at<std::uint64_t>(access.instr.operand[4]);
+  access.is_shared = access.site.shape.is_shared || shape.low - shared < w.shared_bytes;
+  std::uint32_t lane = 0;
+  for (warp_access::half& part : access.halves) {
+    part.kind = shape.lanes == lane_shape::form::equal ? pattern::uniform : pattern::run;
+    part.cell = (lane ? shape.high : shape.low) + distance;
+    part.address = access.is_shared
+                       ? part.cell - shared
+                       : addresses[lane] + static_cast<std::uint64_t>(access.instr.immediate);
+    lane += half_warp;
+  }
+  access.is_regular = true;
+}
+
 }  // namespace halfwarp::emulator::exec

@@ -216,4 +216,21 @@ void tune(const ptx::module& owner, const register_uses& uses, const std::vector
   tuner{owner, uses, fixed, first_of, register_slots, function}.run();
 }
 
+std::vector<instruction> unfused(const function_code& function, std::vector<bool>& is_next) {
+  std::vector<instruction> code = function.tuned;
+  const auto accesses = shaped_accesses();
+  const handler fused = find_handler("fused.ld.ld.fma.f32");
+  for (std::size_t i = code.size(); i-- > 0;) {
+    if (code[i].run == fused) {
+      code[i].run = code[i + 1].run;
+      code[i].width = 1;
+    }
+  }
+  for (const instruction& instr : code) {
+    is_next.push_back(std::ranges::find(accesses, instr.run, &shaped_access::next) !=
+                      accesses.end());
+  }
+  return code;
+}
+
 }  // namespace halfwarp::emulator::exec

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "emulator/exec/code.hpp"
 #include "emulator/exec/decode/register_plan.hpp"
@@ -21,5 +22,9 @@ inline constexpr std::uint8_t fixed_shape = 255;
 void tune(const ptx::module& owner, const register_uses& uses, const std::vector<bool>& fixed,
           std::span<const std::uint32_t> first_of, std::span<const std::int64_t> register_slots,
           function_code& function);
+
+// Returns the tuned code without fusion, so that a check sees each access. `is_next` receives for
+// each instruction whether it uses the shape of an earlier access.
+std::vector<instruction> unfused(const function_code& function, std::vector<bool>& is_next);
 
 }  // namespace halfwarp::emulator::exec

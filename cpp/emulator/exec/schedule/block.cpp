@@ -197,7 +197,7 @@ void begin(block_state& block, std::uint64_t number) {
     entry->parent = nullptr;
     entry->depth = entry->base = 0;
     entry->users = 1;
-    if (!launch.is_followed) set_fixed_values(w.view, *entry);
+    if (!launch.is_followed || launch.checks) set_fixed_values(w.view, *entry);
     warp_split start;
     start.lanes = w.view.live;
     start.top_frame = entry;

@@ -87,11 +87,6 @@ access_shape shape_of(const instruction& instr) {
   return shape;
 }
 
-std::uint32_t elements_of(const instruction& instr, const access_shape& shape) {
-  bool is_vector = shape.use == memory_use::load || shape.use == memory_use::store;
-  return is_vector ? instr.flags & access_flag::count : 1;
-}
-
 std::optional<shared_word> word_of(warp& w, const instruction& instr, const access_shape& shape,
                                    int lane, std::uint32_t n) {
   std::uint64_t displacement = static_cast<std::uint64_t>(instr.immediate) + n * shape.bytes;
@@ -118,16 +113,29 @@ std::optional<shared_word> word_of(warp& w, const instruction& instr, const acce
   return shared_word{reinterpret_cast<std::uint64_t>(space.view(at)), at, false};
 }
 
-std::uint64_t read_word(std::uint64_t cell, std::uint32_t bytes) noexcept {
+namespace {
+
+// The usual sizes need no call of memcpy.
+std::uint64_t read_bytes(const void* at, std::uint32_t bytes) noexcept {
   std::uint64_t value = 0;
-  std::memcpy(&value, reinterpret_cast<const void*>(cell), bytes);
+  if (bytes == 4) {
+    std::memcpy(&value, at, 4);
+  } else if (bytes == 8) {
+    std::memcpy(&value, at, 8);
+  } else {
+    std::memcpy(&value, at, bytes);
+  }
   return value;
 }
 
+}  // namespace
+
+std::uint64_t read_word(std::uint64_t cell, std::uint32_t bytes) noexcept {
+  return read_bytes(reinterpret_cast<const void*>(cell), bytes);
+}
+
 std::uint64_t read_register(warp& w, operand_slot slot, int lane, std::uint32_t bytes) noexcept {
-  std::uint64_t value = 0;
-  std::memcpy(&value, w.at<std::byte>(slot) + static_cast<std::size_t>(lane) * bytes, bytes);
-  return value;
+  return read_bytes(w.at<std::byte>(slot) + static_cast<std::size_t>(lane) * bytes, bytes);
 }
 
 void write_register(warp& w, operand_slot slot, int lane, std::uint32_t bytes,

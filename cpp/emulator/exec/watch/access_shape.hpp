@@ -50,7 +50,10 @@ struct shared_word {
 std::optional<shared_word> word_of(warp& w, const instruction& instr, const access_shape& shape,
                                    int lane, std::uint32_t n = 0);
 // Returns the number of elements of one access.
-std::uint32_t elements_of(const instruction& instr, const access_shape& shape);
+inline std::uint32_t elements_of(const instruction& instr, const access_shape& shape) {
+  const bool is_vector = shape.use == memory_use::load || shape.use == memory_use::store;
+  return is_vector ? instr.flags & access_flag::count : 1;
+}
 
 std::uint64_t read_word(std::uint64_t cell, std::uint32_t bytes) noexcept;
 // Reads one lane of a register or constant.

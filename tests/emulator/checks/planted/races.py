@@ -4,6 +4,13 @@
 from ..cases import Case
 
 CASES = {
+    "last_access_of_a_group": Case(
+        "__shared__ int s[128]; const int l = threadIdx.x & 31; "
+        "if (threadIdx.x < 96) s[threadIdx.x] = 1; __syncthreads(); "
+        "if (threadIdx.x >= 96) s[threadIdx.x] = 2; @ "
+        "if (threadIdx.x < 32) out[l] = s[l] + s[l + 32] + s[l + 64] + s[l + 96];",
+        "", "__syncthreads();", 1, 128,
+    ),
     # order within a block
     "shared_exchange": Case(
         "__shared__ int s[64]; s[threadIdx.x] = 1; @ out[threadIdx.x] = s[63 - threadIdx.x];",

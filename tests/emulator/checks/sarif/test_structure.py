@@ -64,11 +64,11 @@ def problems(value, kind, place="log"):
 def problems_of_object(value, properties, place):
     known = {name.lstrip("*"): kind for name, kind in properties.items()}
     required = {name[1:] for name in properties if name.startswith("*")}
-    found = [f"{place}: no {name}" for name in sorted(required - value.keys())]
-    found += [f"{place}: unknown {name}" for name in sorted(value.keys() - known.keys())]
+    faults = [f"{place}: no {name}" for name in sorted(required - value.keys())]
+    faults += [f"{place}: unknown {name}" for name in sorted(value.keys() - known.keys())]
     for name in known.keys() & value.keys():
-        found += problems(value[name], known[name], f"{place}.{name}")
-    return found
+        faults += problems(value[name], known[name], f"{place}.{name}")
+    return faults
 
 
 CASES = [

@@ -55,6 +55,11 @@ class split_run {
     activate(w.view, *f_.top_frame);
     const function_code& function = *f_.top_frame->function;
     code_ = Kind == run_kind::normal ? function.tuned.data() : function.code.data();
+    followed_ = code_;
+    if constexpr (Kind == run_kind::observed) {
+      const bool is_checked = launch_->checks && !launch_->observed_by;
+      if (is_checked) followed_ = launch_->checks->followed_code(function);
+    }
     start_at_next();
     stop_at_ = stop == no_stop ? code_ + function.code.size() : code_ + stop;
   }
@@ -92,7 +97,7 @@ class split_run {
           view.active = active;
           execute(instr, active);
         }
-        position_ += instr.width;
+        position_ += followed(instr).width;
         continue;
       }
       if (position_ >= stop_at_) return return_split();
@@ -118,7 +123,15 @@ class split_run {
   [[gnu::always_inline]] void execute(const instruction& instr, lane_mask active) {
     observe(instr, active);
     counter_.on_access(w_.view, instr, active);
-    instr.run(w_.view, instr);
+    const instruction& tuned = followed(instr);
+    // Other handlers may keep the address of their instruction, which names a site of a check.
+    const instruction& run = tuned.run == instr.run ? instr : tuned;
+    run.run(w_.view, run);
+  }
+  // Returns the instruction that runs in place of one that a check has seen.
+  [[gnu::always_inline]] const instruction& followed(const instruction& instr) const {
+    if constexpr (Kind == run_kind::observed) return followed_[&instr - code_];
+    return instr;
   }
   [[gnu::always_inline]] void observe(const instruction& instr, lane_mask active) {
     if constexpr (Kind == run_kind::observed) {
@@ -142,7 +155,7 @@ class split_run {
     switch (instr.kind) {
       case flow::next:
         if (active) execute(instr, active);
-        position_ += instr.width;
+        position_ += followed(instr).width;
         return {};
       case flow::branch:
         return branch(instr, active);
@@ -175,9 +188,9 @@ class split_run {
 
   void start_at_next() {
     position_ = segment_ = code_ + f_.next;
-    if (Kind == run_kind::normal && position_->shape == fixed_shape && position_->is_plain) {
-      position_ += position_->width;
-    }
+    if constexpr (Kind == run_kind::counted) return;
+    const instruction& first = followed(*position_);
+    if (first.shape == fixed_shape && first.is_plain) position_ += first.width;
   }
 
   // Counts the instructions executed before `end`.
@@ -309,6 +322,7 @@ class split_run {
   warp_split& f_;
   std::size_t self_;  // index in the list
   const instruction* code_;
+  const instruction* followed_;  // runs in place of `code_`, at the same index
   const instruction* position_;
   const instruction* segment_;  // first instruction that is not counted yet
   const instruction* stop_at_;  // another split waits there
