@@ -71,8 +71,10 @@ VECTORS = ("v3", "v4") if sysconfig.get_platform().endswith("x86_64") else ()
 # AVX-512 makes these slower (docs/design/emulator_speed.md): v4 uses the handlers of v3.
 SHARED = {"v3": (), "v4": ("atomic.cpp", "special.cpp")}
 WIDER = [(HANDLERS, v, f"-march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}", SHARED[v]) for v in VECTORS]
-# Cython's output has many rarely taken jumps, whose padding would be a twentieth of the size.
-UNPADDED = ("-falign-jumps=1", "-falign-loops=1")
+# Cython's output has many rarely taken jumps, whose padding is a twentieth of the size. Vectors
+# initialize its structures with more code than scalars, and inlining repeats its error paths.
+COMPACT = ("-falign-jumps=1", "-falign-loops=1", "-fno-tree-slp-vectorize")
+COMPACT += ("-fno-tree-loop-vectorize", "--param=max-inline-insns-auto=6")
 BASELINE_HANDLERS = " handlers" if VECTORS else ""  # few machines lack wider vector units
 CUDART = "libcudart_static.a"
 PARTS = [
@@ -98,14 +100,14 @@ PARTS = [
         "cuda.core._core",
         "cpp/core cpp/python",
         libraries="pthread",  # a separate library before glibc 2.34
-        flags=UNPADDED,
+        flags=COMPACT,
         modules="cuda.core._graph cuda.core._texture cuda.core._sharing",
         small="_graph.cpp _texture.cpp _sharing.cpp texture attachments.cpp reuse.cpp "
         "launch_plan.cpp ptx_signature.cpp image_check.cpp sharing.cpp kernel_names.cpp "
         "kernel_signature.cpp link_state.cpp library.cpp device_attributes.cpp context.cpp",
     ),
     Part("cuda.core._compile", libraries="pthread", small="_compile.cpp"),
-    Part("cuda.core._views", "cpp/views", flags=UNPADDED, small="copies layout tensor_maps"),
+    Part("cuda.core._views", "cpp/views", flags=COMPACT, small="copies layout tensor_maps"),
     Part("cuda.core._located_memory", small="_located_memory.cpp"),
     Part("cuda.core._resources", small="_resources.cpp"),
     Part(

@@ -108,7 +108,7 @@ template <class Address>
   access.is_regular = true;
 }
 
-// Sets the addresses of an access: those of a shape, and `distance` bytes.
+// Copies the addresses of a shape to an access, each increased by `distance` bytes.
 [[gnu::always_inline]] inline void take_shape(warp_access& access, const lane_shape& shape,
                                               std::uint32_t distance) {
   using pattern = warp_access::pattern;
