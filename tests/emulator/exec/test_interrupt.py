@@ -22,14 +22,15 @@ CODE = """
     device.set_current()
     stream = device.create_stream()
     kernel = ObjectCode.from_ptx(text.encode()).get_kernel("endless")
-    print("ready", flush=True)
 """
 WAIT = """
+    print("ready", flush=True)
     launch(stream, LaunchConfig(grid=2, block=64), kernel)
     stream.sync()
 """
 OWN_HANDLER = """
     signal.signal(signal.SIGINT, lambda *_: print("handled", flush=True))
+    print("ready", flush=True)
     try:
         launch(stream, LaunchConfig(grid=2, block=64), kernel)
         stream.sync()
