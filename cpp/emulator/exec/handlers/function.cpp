@@ -9,8 +9,6 @@ namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
 
 struct reciprocal_root {
-  static constexpr double limit = __builtin_inf();
-  static double exact(double a) { return of(a); }
   [[gnu::always_inline]] static double of(double a) noexcept { return 1.0 / __builtin_sqrt(a); }
 };
 
@@ -21,7 +19,7 @@ template <class Function>
 void compute(const double* source, double* result) {
 #pragma GCC ivdep
   for (int l = 0; l < warp_size; ++l) result[l] = Function::of(source[l]);
-  if constexpr (Function::limit < __builtin_inf()) {
+  if constexpr (requires { Function::limit; }) {
     for (int l = 0; l < warp_size; ++l) {
       if (!(magnitude_of(source[l]) <= Function::limit)) result[l] = Function::exact(source[l]);
     }

@@ -99,9 +99,7 @@ void fuse(const float_group* source, float* result) {
       result[i] = add_round_to_odd(source[0][i] * source[1][i], source[2][i]);
     } else {
       double product = double{source[0][i]} * double{source[1][i]};
-      double sum = add_round_to_odd(product, double{source[2][i]});
-      float narrow = static_cast<float>(sum);
-      result[i] = rounded_to_odd(narrow, sum - double{narrow});
+      result[i] = narrowed(add_round_to_odd(product, double{source[2][i]}));
     }
   });
 }

@@ -45,10 +45,7 @@ template <class... Coefficients>
                     1 / 720.0, 1 / 120.0, 1 / 24.0, 1 / 6.0, 0.5, 1.0);
 }
 
-// Vectorized functions have a range; outside of it, the C library computes them lane by lane.
 struct power_of_two {
-  static constexpr double limit = __builtin_inf();
-  static double exact(double a) { return exp2(a); }
   [[gnu::always_inline]] static double of(double a) noexcept {
     // Beyond 200 every power is infinite or 0 in f32.
     double clamped = chosen(magnitude_of(a) < 200, a, chosen(a < 0, -200, 200));
@@ -60,8 +57,6 @@ struct power_of_two {
 };
 
 struct logarithm {
-  static constexpr double limit = __builtin_inf();
-  static double exact(double a) { return log2(a); }
   [[gnu::always_inline]] static double of(double a) noexcept {
     // a = 2^n * m with m from sqrt(1/2) to sqrt(2); the offset keeps the difference positive.
     constexpr uint64_t offset = 1024ull << 52, root = 0x3fe6'a09e'667f'3bcd;
@@ -80,7 +75,8 @@ struct logarithm {
   }
 };
 
-// The sine, or the cosine as the sine of the next quadrant.
+// The sine, or the cosine as the sine of the next quadrant. Beyond the limit, the C library
+// computes it lane by lane.
 template <unsigned Quadrant>
 struct circular {
   static constexpr double limit = 0x1p20;
@@ -111,8 +107,6 @@ using sine = circular<0>;
 using cosine = circular<1>;
 
 struct hyperbolic_tangent {
-  static constexpr double limit = __builtin_inf();
-  static double exact(double a) { return tanh(a); }
   [[gnu::always_inline]] static double of(double a) noexcept {
     // tanh(a) = e / (e + 2) with e = exp(2 |a|) - 1. Beyond 20 it is 1 in f32.
     double twice = 2 * magnitude_of(a);

@@ -145,11 +145,15 @@ template <class Value, class Error>
   return from_bits(raw + blended<raw_type>(is_inexact, step, 0));
 }
 
-// Rounds a double once.
+// Returns a float that rounds to a 16-bit format like the double.
+[[gnu::always_inline]] inline float narrowed(double value) noexcept {
+  float narrow = static_cast<float>(value);
+  return rounded_to_odd(narrow, value - double{narrow});
+}
+
 template <class Format>
 [[gnu::always_inline]] inline uint16_t nearest(double value) noexcept {
-  float narrow = static_cast<float>(value);
-  return nearest<Format>(rounded_to_odd(narrow, value - double{narrow}));
+  return nearest<Format>(narrowed(value));
 }
 
 // Applies the modifiers of a result: ftz, sat, relu, satfinite. Saturation makes NaN zero.

@@ -340,6 +340,24 @@ std::optional<report::fault> refusal(const kernel& entry) {
 
 namespace {
 
+// Sets the results of a grid whose threads have ended.
+void collect(const launch_state& launch, const launch_checks* checks, outcome& result) {
+  result.fault = launch.fault;
+  if (checks) result.findings = checks->findings();
+  if (checks && checks->races) {
+    result.writes.push_back(
+        std::make_shared<report::launch_writes>(checks->races->writes(launch.definedness)));
+  }
+  if (checks && checks->accesses) result.accesses = checks->accesses->ranges();
+  if (checks && checks->forms) result.forms = checks->forms->rows();
+  if (launch.counts) {
+    launch.counts->marks().add_to_totals();
+    if (launch.counts->has_instructions()) result.profiles.push_back(launch.counts->profile());
+  }
+  result.instructions = launch.executed;
+  result.was_canceled = launch.was_canceled;
+}
+
 // Runs one grid. Appends the work that its threads submit to `children`.
 outcome run_grid(memory::address_space& space, const launch_request& request,
                  const run_options& options, std::vector<device_work>& children) {
@@ -390,18 +408,7 @@ outcome run_grid(memory::address_space& space, const launch_request& request,
   work();
   for (std::thread& helper : helpers) helper.join();
 
-  result.fault = launch.fault;
-  if (checks) result.findings = checks->findings();
-  if (checks && checks->races) {
-    result.writes.push_back(
-        std::make_shared<report::launch_writes>(checks->races->writes(launch.definedness)));
-  }
-  if (checks && checks->accesses) result.accesses = checks->accesses->ranges();
-  if (checks && checks->forms) result.forms = checks->forms->rows();
-  if (launch.counts) launch.counts->marks().add_to_totals();
-  if (has_instructions) result.profiles.push_back(launch.counts->profile());
-  result.instructions = launch.executed;
-  result.was_canceled = launch.was_canceled;
+  collect(launch, checks.get(), result);
   if (launch.children) children = launch.children->finish();
   return result;
 }
