@@ -40,6 +40,7 @@ def compile_loop():
 def nvrtc_version(world):
     from cuda.bindings import nvrtc
 
+    assert nvrtc.nvrtcResult.NVRTC_SUCCESS == 0  # as `driver_in_use`
     return lambda: nvrtc.nvrtcVersion()
 
 
@@ -47,6 +48,7 @@ def nvrtc_version(world):
 def nvjitlink_version(world):
     from cuda.bindings import nvjitlink
 
+    assert issubclass(nvjitlink.nvJitLinkError, Exception)  # as `driver_in_use`
     return lambda: nvjitlink.version()
 
 
@@ -99,8 +101,10 @@ def nvml_call(name):
     """Return a function that prepares the call of a row."""
 
     def prepare(world):
+        import numpy  # noqa: F401  (the reference imports it; ours then adds its NumPy types too)
         from cuda.bindings import nvml
 
+        assert issubclass(nvml.NotFoundError, nvml.NvmlError)  # as `driver_in_use`
         nvml.init_v2()
         scope = {"nvml": nvml, "h": nvml.device_get_handle_by_index_v2(0)}
         return eval(f"lambda: nvml.{name}", scope)

@@ -26,7 +26,7 @@ from cuda.core.system._numbers import (
     indices_of_bits,
     integer,
 )
-from cuda.core.system._nvml_context import initialize, nvml
+from cuda.core.system._nvml_context import global_function, initialize, nvml
 from cuda.core.system._records import Listed, with_old_members
 from cuda.core.system._sensors import (
     BAR1MemoryInfo,
@@ -85,8 +85,9 @@ __all__ = [
     "Utilization",
 ]
 
-# Halves the cost of creating the records that monitors query in each round.
-_new = object.__new__
+device_get_memory_info_v2 = global_function(globals(), "device_get_memory_info_v2")
+device_get_name = global_function(globals(), "device_get_name")
+device_get_utilization_rates = global_function(globals(), "device_get_utilization_rates")
 _UNKNOWN_STATE = 32  # NVML_PSTATE_UNKNOWN
 _LINK_COUNT = 91  # NVML_FI_DEV_NVLINK_LINK_COUNT
 _NOT_SUPPORTED = 3
@@ -275,7 +276,7 @@ class Device(Listed):
     @property
     def name(self) -> str:
         """Name of the product. Host only."""
-        return nvml.device_get_name(self._handle)
+        return device_get_name(self._handle)
 
     @property
     def brand(self) -> str:
@@ -370,8 +371,8 @@ class Device(Listed):
     @property
     def memory_info(self) -> MemoryInfo:
         """Current memory sizes. Host only."""
-        info = _new(MemoryInfo)
-        info._data = nvml.device_get_memory_info_v2(self._handle)
+        info = MemoryInfo()
+        info._data = device_get_memory_info_v2(self._handle)
         return info
 
     @property
@@ -382,8 +383,8 @@ class Device(Listed):
     @property
     def utilization(self) -> Utilization:
         """Utilization in the last sampling interval. Host only."""
-        info = _new(Utilization)
-        info._data = nvml.device_get_utilization_rates(self._handle)
+        info = Utilization()
+        info._data = device_get_utilization_rates(self._handle)
         return info
 
     @property
@@ -395,7 +396,7 @@ class Device(Listed):
     @property
     def temperature(self) -> Temperature:
         """Temperatures of the device. Host only."""
-        info = _new(Temperature)
+        info = Temperature()
         info._handle = self._handle
         return info
 

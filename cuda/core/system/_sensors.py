@@ -15,7 +15,7 @@ from cuda.core.system._numbers import (
     integer,
     performance_state,
 )
-from cuda.core.system._nvml_context import nvml
+from cuda.core.system._nvml_context import global_function, nvml
 from cuda.core.system._records import OfDevice, Record, Records, with_old_members
 
 TYPE_CHECKING = False
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         ThermalTarget,
     )
 
+device_get_temperature_v = global_function(globals(), "device_get_temperature_v")
 # The first architecture that reports these thresholds as field values instead.
 _ADA = 8
 _NOW = "current"  # a ClockId
@@ -40,6 +41,7 @@ class MemoryInfo(Record):
     """The memory of a device at one moment, in bytes."""
 
     __slots__ = ()
+    __init__ = object.__init__  # a class without `__init__` is created in half the time
 
     @property
     def free(self) -> int:
@@ -87,6 +89,7 @@ class Utilization(Record):
     """Utilization of a device in the last sampling interval, in percent."""
 
     __slots__ = ()
+    __init__ = object.__init__  # as in MemoryInfo
 
     @property
     def gpu(self) -> int:
@@ -151,6 +154,7 @@ class Temperature(OfDevice):
     """Temperatures of a device in degrees Celsius; each access queries the device."""
 
     __slots__ = ()
+    __init__ = object.__init__  # as in MemoryInfo
 
     def get_sensor(self) -> int:
         """Return the temperature of the chip in degrees Celsius. Host only.
@@ -159,7 +163,7 @@ class Temperature(OfDevice):
         --------
         nvmlDeviceGetTemperatureV : the NVML function.
         """
-        return nvml.device_get_temperature_v(self._handle, 0)
+        return device_get_temperature_v(self._handle, 0)
 
     def get_threshold(self, threshold_type: "TemperatureThresholds | str") -> int:
         """Return a temperature threshold in degrees Celsius. Host only.

@@ -220,6 +220,6 @@ def test_an_error_within_a_member_propagates(nvml_device, monkeypatch):
     def fail(handle):
         raise AttributeError("of something else")
 
-    monkeypatch.setattr(_nvml_context.nvml, "device_get_name", fail)
+    monkeypatch.setattr(_nvml_context.nvml, "device_get_serial", fail)
     with pytest.raises(AttributeError, match="of something else"):
-        print(nvml_device.name)
+        print(nvml_device.serial)
