@@ -69,6 +69,7 @@ class Sample:
 
     def build_commands(self, nvcc: str, libraries: Path) -> list[list[str]]:
         options = ["-std=c++17", "--extended-lambda", f"-arch={ARCHITECTURE}", "-I../../../Common"]
+        options.append("-I.")  # the sample "interval" brings Boost
         options += ["-Wno-deprecated-gpu-targets", "-w"]
         commands = [
             [nvcc, *options, "-ptx" if target.endswith(".ptx") else "-fatbin", "-o", target, kernel]

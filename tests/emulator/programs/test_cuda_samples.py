@@ -32,7 +32,9 @@ def test_a_sample_is_built_as_its_description_says(checkout):
     (sample,) = cuda_samples.find_samples(checkout(DESCRIPTION), [])
     code, program = sample.build_commands("/cuda/bin/nvcc", Path("/emulated"))
     assert code[-4:] == ["-fatbin", "-o", "copies_kernel64.fatbin", "copies_kernel.cu"]
-    assert {"-rdc=true", "-cudart=shared", "-L/emulated", "copies.cu", "host.cpp"} <= set(program)
+    assert {"-rdc=true", "-cudart=shared", "-L/emulated", "-I.", "copies.cu", "host.cpp"} <= set(
+        program
+    )
     assert program[-2:] == ["-o", "copies"]
 
 

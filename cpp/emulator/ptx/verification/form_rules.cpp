@@ -617,7 +617,8 @@ std::string word_problem(const module& m, const mnemonic& word) {
   if (!row) return "is no form of the instruction";
   if (row->results != exactness::refused) {
     if (auto problem = row_problem(*row, word); !problem.empty()) return problem;
-    if (auto problem = needed_problem(word); !problem.empty()) return problem;
+    const std::uint32_t version = 10 * m.version_major + m.version_minor;
+    if (auto problem = needed_problem(word, version); !problem.empty()) return problem;
   }
   if (auto problem = access_problem(m, word); !problem.empty()) return problem;
   if (word.opcode == opcode::cvt) return conversion_problem(word);

@@ -169,7 +169,7 @@ std::string repeated_problem(const mnemonic& word) {
 }
 
 // Returns what a form needs that depends on its types and on other words.
-std::string form_problem(const mnemonic& word) {
+std::string form_problem(const mnemonic& word, std::uint32_t version) {
   const scalar_type to = word.type(0);
   switch (word.opcode) {
     case opcode::bar:
@@ -194,6 +194,7 @@ std::string form_problem(const mnemonic& word) {
     case opcode::mad:
       if (!is_floating(to)) return {};
       if (word.has(q::cc)) return "has no .cc for floats";
+      if (to == scalar_type::f32 && version < 32) return {};  // it meant .rn
       return has_one_of(word, roundings) ? "" : "needs one of " + names_of(roundings);
     case opcode::rcp:
       return word.has(q::approx) && to == scalar_type::f64 && !word.has(q::ftz) ? "needs .ftz" : "";
@@ -215,7 +216,7 @@ std::size_t operands_of_bulk_copy(const mnemonic& word) {
 
 }  // namespace
 
-std::string needed_problem(const mnemonic& word) {
+std::string needed_problem(const mnemonic& word, std::uint32_t version) {
   const auto spaces = count_of_spaces(word);
   if (spaces && *spaces != word.space_count) {
     return "needs " + std::to_string(*spaces) + " state spaces, not " +
@@ -224,7 +225,7 @@ std::string needed_problem(const mnemonic& word) {
   constexpr opcode scalar[] = {opcode::isspacep, opcode::cvta, opcode::cp, opcode::prefetch};
   if (word.vector_width > 1 && std::ranges::count(scalar, word.opcode)) return "has no vectors";
   if (auto problem = repeated_problem(word); !problem.empty()) return problem;
-  if (auto problem = form_problem(word); !problem.empty()) return problem;
+  if (auto problem = form_problem(word, version); !problem.empty()) return problem;
   for (const needed_words& each : needs) {
     if (each.name != word.opcode || has_one_of(word, each.one_of)) continue;
     if (each.form != every_form && !word.has(each.form)) continue;

@@ -11,8 +11,8 @@
 
 namespace halfwarp::emulator::ptx {
 
-// Returns which modifiers are absent; empty: none.
-std::string needed_problem(const mnemonic& word);
+// Returns which modifiers are absent in a version of PTX, times ten; empty: none.
+std::string needed_problem(const mnemonic& word, std::uint32_t version);
 
 // Returns the only possible number of operands on a target; nothing: the instruction table decides.
 std::optional<std::size_t> count_of_operands(const mnemonic& word, std::uint32_t target);

@@ -162,3 +162,12 @@ def test_an_instruction_has_a_first_version_and_target(version, target, body):
     if older:
         code, log = load(text_of(body, version="8.6", target=older))
         assert (code, "line 9" in log) == ("CUDA_ERROR_INVALID_PTX", True)
+
+
+# By the manual, versions before 3.2 take an absent rounding of mad.f32 for .rn.
+@pytest.mark.parametrize(("version", "target"), [("1.4", "sm_10"), ("3.1", "sm_30")])
+def test_early_versions_round_products_without_a_word(version, target):
+    body = "mad.f32 %f1, %f2, %f3, %f1;"
+    assert load(text_of(body, version=version, target=target)) == ("CUDA_SUCCESS", "")
+    code, log = load(text_of(body, version="3.2", target="sm_30"))
+    assert (code, "needs one of .rm, .rn" in log) == ("CUDA_ERROR_INVALID_PTX", True)
