@@ -87,7 +87,9 @@ def is_current(folder):
     for record in folder.rglob("*.d"):
         object_time = changed(str(record.with_suffix(".o")))
         sources = record.read_text().partition(":")[2].replace("\\\n", " ").split()
-        ours = [name for name in sources if name.startswith(str(ROOT / "cpp"))]
-        if object_time and any(changed(name) > object_time for name in ours):
+        # ccache writes names relative to the folder of the build
+        names = [os.path.join(ROOT, name) for name in sources]
+        ours = [name for name in names if name.startswith(str(ROOT / "cpp"))]
+        if object_time and (not ours or any(changed(name) > object_time for name in ours)):
             return False
     return True

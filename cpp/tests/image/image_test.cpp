@@ -289,6 +289,18 @@ TEST(ViewOf, DeterminesTheSizeOfImagesAtPointers) {
   EXPECT_EQ(view_of("ab").size(), 2u);
 }
 
+TEST(ViewOf, IgnoresTheSizeOfSectionsThatOnlyCudaDefines) {
+  std::string cubin = make_cubin({{".nv.info", "info"}, {".text", "code"}});
+  const std::size_t size = cubin.size();
+  const auto table = find_section_table(bytes_of(cubin));
+  for (std::uint64_t at = table.offset; at < table.offset + table.bytes; at += 64) {
+    std::string changed = cubin;
+    put<std::uint64_t>(changed, at + 32, std::uint64_t{1} << 40);  // sh_size
+    put<std::uint32_t>(changed, at + 4, 0x70000000);               // sh_type: SHT_LOPROC
+    EXPECT_EQ(view_of((changed + std::string(5000, 'x')).data()).size(), size);
+  }
+}
+
 TEST(ViewOf, FollowsTheWrapperOfAnEmbeddedFatBinary) {
   const std::string fat = make_fat_binary({{1, 75, ptx}});
   struct {

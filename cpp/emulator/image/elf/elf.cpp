@@ -82,15 +82,20 @@ std::uint64_t end_of_tables(bytes header) noexcept {
                    end_of(number_at<std::uint64_t>(header, segments_at), segments)});
 }
 
-}  // namespace
-
-std::uint64_t end_of_file(bytes header, bytes sections) noexcept {
+template <class Condition>
+std::uint64_t end_of_sections(bytes header, bytes sections, Condition condition) noexcept {
   std::uint64_t end = end_of_tables(header);
   for (std::size_t at = 0; at + header_bytes <= sections.size(); at += header_bytes) {
     const section s = read_section(sections.subspan(at, header_bytes));
-    if (s.has_bytes) end = std::max(end, end_of(s.offset, s.size));
+    if (s.has_bytes && condition(s)) end = std::max(end, end_of(s.offset, s.size));
   }
   return end;
+}
+
+}  // namespace
+
+std::uint64_t end_of_file(bytes header, bytes sections) noexcept {
+  return end_of_sections(header, sections, [](const section& s) { return s.is_standard; });
 }
 
 bool is_truncated(bytes file) noexcept {
@@ -109,7 +114,8 @@ bytes without_padding(bytes file) noexcept {
   const section_table location = find_section_table(file);
   const auto sections = part(file, location.offset, location.bytes);
   if (!sections) return file;
-  const std::uint64_t end = end_of_file(file.first(elf_header_bytes), *sections);
+  const auto end =
+      end_of_sections(file.first(elf_header_bytes), *sections, [](const section&) { return true; });
   return end < file.size() ? file.first(end) : file;
 }
 

@@ -15,7 +15,8 @@ bool is_elf(bytes data) noexcept;
 bool is_cubin(bytes data) noexcept;  // a 64-bit ELF file for CUDA devices
 
 // For a file of unknown length. `header` has elf_header_bytes. `sections` is the section header
-// table at the location that find_section_table returns.
+// table at the location that find_section_table returns. The end ignores sections of types that
+// only CUDA defines: some occupy no bytes, and callers that know the length do not check them.
 inline constexpr std::size_t elf_header_bytes = 64;
 struct section_table {
   std::uint64_t offset = 0;
