@@ -134,7 +134,10 @@ std::uint32_t draw(std::mt19937& generator, scalar_type type, family of, int til
     case family::sparse:
       return generator() % 4 ? 0 : near;
     case family::special:
-      return generator() % 40 ? near : specials[generator() % std::size(specials)];
+      if (generator() % 40) return near;
+      // Each of the low bytes is a NaN or an infinity of a type of 8 bits.
+      if (ptx::info(type).bits == 8) return (near & ~0xff'00ffu) | 0x7c'00ff;
+      return specials[generator() % std::size(specials)];
     default:
       return near;
   }
@@ -172,7 +175,7 @@ struct tile {
     for (int n = 0; n < f.words_of_lane(); ++n) {
       const int c = f.a_count() + f.b_count();
       const scalar_type type = n < f.a_count() ? f.a : n < c ? f.b : f.d;
-      const bool is_float = f.d != scalar_type::s32 && f.width > 8;
+      const bool is_float = f.d != scalar_type::s32;
       const family each = is_float ? (n < c ? of : of_c) : family::near;
       for (auto& word : words[n]) word = draw(generator, type, each, number);
     }

@@ -2,8 +2,8 @@
 // mma.sync of the frequent types: D = A * B + C of one warp, with the numerics of an H100.
 //
 // A product of two elements fits in a float. It is scaled so that the truncation to an integer
-// removes the bits that the hardware drops. Other types, and tiles with an infinity or a NaN, take
-// the general path.
+// removes the bits that the hardware drops. Other types, and tiles with extreme exponents, take the
+// general path.
 #include <math.h>
 
 #include "emulator/exec/lanes/matrix_tile.hpp"
@@ -17,16 +17,13 @@ using ptx::scalar_type;
 
 // Exponents of the alignment between these limits need no subnormal scales or results.
 constexpr i32 least_exponent = -100, highest_exponent = 90;
-constexpr i32 no_exponent_of_words = -4096;  // larger exponents are of a nonzero term
 // Sums of products whose float, after the addition of C, fits in 32 bits.
 constexpr u32 largest_sum = 0x7fff'ff00 - (1 << 26);
+constexpr u32 infinite_bits = 0x7f80'0000;
+
+constexpr u32 bits_of_power(i32 exponent) { return static_cast<u32>(exponent + 127) << 23; }
 
 // ---- C and D
-
-// The columns of C or D. Halves share a word with the next column.
-struct result_tile {
-  alignas(64) u32 words[product_columns][product_rows];
-};
 
 // Words of C and D have two columns of halves, or the even and the odd columns have own registers.
 void read_c(const matrix_site& site, const product_sources& from, result_tile& c) {
@@ -81,6 +78,16 @@ unsigned_vector rounded_to_odd(const word_vector& sum) {
 }
 
 // Rounds floats to halves to nearest. A zero has no sign.
+#ifdef __F16C__
+[[gnu::always_inline]] inline unsigned_vector halves_of(const unsigned_vector& raw) {
+#ifdef __AVX512BW__
+  const auto result = (unsigned_vector)_mm512_cvtepu16_epi32(_mm512_cvtps_ph((__m512)raw, 0));
+#else
+  const auto result = (unsigned_vector)_mm256_cvtepu16_epi32(_mm256_cvtps_ph((__m256)raw, 0));
+#endif
+  return result & 0x7fff ? result : unsigned_vector{};
+}
+#else
 [[gnu::noinline]] unsigned_vector halves_of(const unsigned_vector& raw) {
   const unsigned_vector magnitude = raw & 0x7fff'ffff;
   const unsigned_vector normal =
@@ -92,30 +99,7 @@ unsigned_vector rounded_to_odd(const word_vector& sum) {
   const unsigned_vector result = magnitude >= 0x477f'f000 ? unsigned_vector{} + 0x7c00 : finite;
   return result ? result | (raw >> 16 & 0x8000) : result;
 }
-
-// The columns of a tile of C as numbers.
-[[gnu::always_inline]] inline element_vectors accumulators_of(const element_format& format,
-                                                              const u32* words) {
-  const auto c = loaded<word_vector>(words);
-  if (format.bits == 16) return read_elements(format, c, 0);
-  // A subnormal number has the exponent of a zero.
-  const word_vector field = (c & 0x7fff'ffff) >> 23;
-  return {reinterpret_cast<float_vector>(c), field - 127, word_vector{}};
-}
-
-// The extremes of all elements, which decide whether the general path must compute them.
-struct step_extremes {
-  word_vector top = word_vector{} + least_exponent;
-  unsigned_vector sum = {}, c = unsigned_vector{} - 1, product = unsigned_vector{} - 1;
-  word_vector special = {};
-
-  // Returns whether a term is special or has an exponent near the limits, or a sum exceeds 32 bits.
-  bool is_refused() const {
-    return is_any(special | (top > highest_exponent) | (sum > 2 * largest_sum) |
-                  (c < (static_cast<u32>(127 + least_exponent) << 23) - 1) |
-                  (product < static_cast<u32>(least_exponent - no_exponent_of_words)));
-  }
-};
+#endif
 
 [[gnu::always_inline]] inline unsigned_vector lower_of(const unsigned_vector& a,
                                                        const unsigned_vector& b) {
@@ -126,39 +110,90 @@ struct step_extremes {
   return a > b ? a : b;
 }
 
-// Computes one step of the hardware: the part of the columns of A, and C. Returns false for the
-// general path.
-bool run_step(const matrix_site& site, const float_tile& s, int part, int parts,
-              const element_format& format, const result_tile& c, result_tile& d) {
-  const int words = s.top_words / parts, columns = s.elements / parts;
-  const step_range top_range{part * words, (part + 1) * words};
-  const step_range range{part * columns, (part + 1) * columns};
+// The columns of a tile of C as numbers, and magnitudes that have the exponents of their terms.
+struct accumulators {
+  float_vector value;
+  unsigned_vector magnitude;
+};
+[[gnu::always_inline]] inline accumulators accumulators_of(const element_format& format,
+                                                           const u32* words) {
+  const auto c = loaded<word_vector>(words);
+  if (format.bits == 32) {
+    return {reinterpret_cast<float_vector>(c), reinterpret_cast<unsigned_vector>(c & 0x7fff'ffff)};
+  }
+  const float_vector value = upper_elements(format, c << 16);
+  const auto raw = reinterpret_cast<unsigned_vector>(value) & 0x7fff'ffff;
+  const auto field =
+      higher_of(raw, unsigned_vector{} + (static_cast<u32>(format.lowest_field) << 23));
+  const unsigned_vector special = unsigned_vector{} + infinite_bits;
+  const unsigned_vector finite = raw == 0 ? raw : field;
+  return {value, raw >= static_cast<u32>(format.first_special) ? special : finite};
+}
+
+// The extremes of all elements, which decide whether the general path must compute them.
+struct step_extremes {
+  unsigned_vector top = {}, least = unsigned_vector{} - 1, product = unsigned_vector{} - 1;
+  unsigned_vector sum = {};
+
+  // Returns whether a term is special or has an exponent near the limits, or a sum exceeds 32 bits.
+  bool is_refused() const {
+    return is_any((top >= bits_of_power(highest_exponent + 1)) | (sum > 2 * largest_sum) |
+                  (least < bits_of_power(least_exponent) - 1) |
+                  (product < static_cast<u32>(top_bias + least_exponent) - 1));
+  }
+};
+
+// A step of the hardware: the part of the columns of A, and C.
+struct step_site {
+  int part, parts;
+  const element_format& format;  // of C
+};
+
+// Finds the scales that align the products of each element and C. A processor does this at once
+// for several columns, whereas sums after each scale would wait for it.
+[[gnu::always_inline]] inline void find_scales(const matrix_site& site, const float_tile& s,
+                                               const step_site& step, const result_tile& c,
+                                               step_extremes& extremes, result_tile& scales) {
+  const int words = s.top_words / step.parts;
+  const step_range range{step.part * words, (step.part + 1) * words};
+  const u32 scale_bias = (254u + site.fraction_bits) << 23;
+  const short_vector least = short_vector{} + i16{top_bias - 127}, last = least + i16{255};
+  for (int i = 0; i < product_columns * product_rows; i += vector_lanes) {
+    const auto magnitude = accumulators_of(step.format, c.words[0] + i).magnitude;
+    const short_vector product = find_highest(s, range, i / product_rows, i % product_rows);
+    const auto low = reinterpret_cast<unsigned_vector>(product) & 0xffff;
+    extremes.product = lower_of(extremes.product, low - 1);
+    short_vector field = product > least ? product : least;
+    field = field < last ? field : last;
+    unsigned_vector top = higher_of(reinterpret_cast<unsigned_vector>(field) << 23, magnitude);
+    extremes.top = higher_of(extremes.top, top);
+    extremes.least = lower_of(extremes.least, top - 1);
+    // Without a term, the sum is zero for any exponent.
+    top = higher_of(top, unsigned_vector{} + bits_of_power(least_exponent)) & infinite_bits;
+    stored(scales.words[0] + i, scale_bias - top);
+  }
+}
+
+// Computes a step. Returns false for the general path.
+bool run_step(const matrix_site& site, const float_tile& s, const step_site& step,
+              const result_tile& c, result_tile& d) {
+  const int columns = s.elements / step.parts;
+  const step_range range{step.part * columns, (step.part + 1) * columns};
   const u32 mask = ~u32{0} << (23 - site.result_fraction_bits);
   const bool is_half = site.d_type == scalar_type::f16;
-  const i32 scale_bias = 127 + site.fraction_bits;
   step_extremes extremes;
+  result_tile scales;
+  find_scales(site, s, step, c, extremes, scales);
   for (int i = 0; i < product_columns * product_rows; i += vector_lanes) {
-    const int column = i / product_rows, row = i % product_rows;
-    const element_vectors start = accumulators_of(format, c.words[0] + i);
-    const word_vector product = find_highest(s, top_range, column, row);
-    word_vector top = product > start.top ? product : start.top;
-    extremes.top = top > extremes.top ? top : extremes.top;
-    extremes.special |= start.special;
-    const auto c_magnitude = reinterpret_cast<unsigned_vector>(start.value) & 0x7fff'ffff;
-    extremes.c = lower_of(extremes.c, c_magnitude - 1);
-    extremes.product = lower_of(extremes.product,
-                                reinterpret_cast<unsigned_vector>(product - no_exponent_of_words));
-    // Without a term, the sum is zero for any exponent.
-    top = top < least_exponent ? word_vector{} + least_exponent : top;
-    const word_vector scale_bits = (scale_bias - top) << 23;
+    const float_vector start = accumulators_of(step.format, c.words[0] + i).value;
+    const auto scale_bits = loaded<unsigned_vector>(scales.words[0] + i);
     const auto scale = reinterpret_cast<float_vector>(scale_bits);
-    const word_vector sum = add_products(s, range, column, row, scale);
+    const word_vector sum = add_products(s, range, i / product_rows, i % product_rows, scale);
     extremes.sum = higher_of(extremes.sum, reinterpret_cast<unsigned_vector>(sum) + largest_sum);
-    const auto total =
-        reinterpret_cast<word_vector>(reinterpret_cast<unsigned_vector>(sum) +
-                                      reinterpret_cast<unsigned_vector>(__builtin_convertvector(
-                                          start.value * scale, word_vector)));
-    const auto unit = reinterpret_cast<float_vector>((254 << 23) - scale_bits);
+    const auto total = reinterpret_cast<word_vector>(
+        reinterpret_cast<unsigned_vector>(sum) +
+        reinterpret_cast<unsigned_vector>(__builtin_convertvector(start * scale, word_vector)));
+    const auto unit = reinterpret_cast<float_vector>((254u << 23) - scale_bits);
     const unsigned_vector raw = is_half ? rounded_to_odd(total) : truncated(total);
     const auto value =
         reinterpret_cast<unsigned_vector>(reinterpret_cast<float_vector>(raw) * unit);
@@ -167,94 +202,106 @@ bool run_step(const matrix_site& site, const float_tile& s, int part, int parts,
   return !extremes.is_refused();
 }
 
+// Adds the sums of products to C, to the nearest number. Returns false if a sum is not finite.
+bool add_c(const matrix_site& site, const element_format& format, const result_tile& d,
+           result_tile& c) {
+  unsigned_vector highest = {};
+  for (int i = 0; i < product_columns * product_rows; i += vector_lanes) {
+    u32* const words = c.words[0] + i;
+    const accumulators start = accumulators_of(format, words);
+    const accumulators products = accumulators_of(format, d.words[0] + i);
+    const auto raw = reinterpret_cast<unsigned_vector>(products.value + start.value);
+    // A float has the digits that prevent a wrong second rounding.
+    highest = higher_of(highest, start.magnitude);
+    highest = higher_of(highest, products.magnitude);
+    highest = higher_of(highest, raw & 0x7fff'ffff);
+    stored(words, site.d_type == scalar_type::f16 ? halves_of(raw) : raw);
+  }
+  return !is_any(highest >= infinite_bits);
+}
+
 // 8-bit floats: two steps over pairs of columns of A without C, then an addition of C.
 bool run_two_steps(const matrix_site& site, const float_tile& s, const element_format& format,
                    result_tile& c) {
   result_tile d{};
-  if (!run_step(site, s, 0, 2, format, d, d) || !run_step(site, s, 1, 2, format, d, d)) {
+  if (!run_step(site, s, {0, 2, format}, d, d) || !run_step(site, s, {1, 2, format}, d, d)) {
     return false;
   }
-  word_vector special = {};
+  return add_c(site, format, d, c);
+}
+
+// ---- numbers with few bits
+
+// Adds C and the products of integers, of words of A from `first` to `last`. Returns false if C is
+// no integer of few bits.
+bool run_integers(const matrix_site& site, const integer_tile& s, int first, int last, int unit,
+                  const element_format& format, const result_tile& c, result_tile& d) {
+  constexpr u32 limit = 1 << 26;  // the exponent of a larger C drops bits of products
+  const bool is_half = site.d_type == scalar_type::f16;
+  const float factor = from_bits(bits_of_power(unit)), inverse = from_bits(bits_of_power(-unit));
+  word_vector is_wrong = {};
   for (int i = 0; i < product_columns * product_rows; i += vector_lanes) {
-    u32* const words = c.words[0] + i;
-    const element_vectors start = accumulators_of(format, words);
-    const float_vector sum = accumulators_of(format, d.words[0] + i).value + start.value;
-    // A float has the digits that prevent a wrong second rounding.
-    const auto raw = reinterpret_cast<unsigned_vector>(sum);
-    special |= start.special | ((raw & 0x7fff'ffff) >= 0x7f80'0000);
-    stored(words, site.d_type == scalar_type::f16 ? halves_of(raw) : raw);
+    const float_vector start = accumulators_of(format, c.words[0] + i).value * inverse;
+    const word_vector integer = __builtin_convertvector(start, word_vector);
+    const auto c_bits = reinterpret_cast<unsigned_vector>(integer);
+    is_wrong |= __builtin_convertvector(integer, float_vector) != start;
+    is_wrong |= c_bits + (limit - 1) >= 2 * limit - 1;
+    const word_vector sum = pair_sum(s, first, last, i / product_rows, i % product_rows);
+    const auto total =
+        reinterpret_cast<word_vector>(c_bits + reinterpret_cast<unsigned_vector>(sum));
+    const unsigned_vector raw = is_half ? rounded_to_odd(total) : truncated(total);
+    const auto value =
+        reinterpret_cast<unsigned_vector>(reinterpret_cast<float_vector>(raw) * factor);
+    stored(d.words[0] + i, is_half ? halves_of(value) : value);
   }
-  return !is_any(special);
+  return !is_any(is_wrong);
 }
 
-// Whether the elements are multiples of a power of two that is 8 bits below the largest.
-bool are_short(const float_tile& s, int a_top, int b_top) {
-  multiple_check a{a_top - 7}, b{b_top - 7};
-  for (int n = 0; n < 4 * s.elements * product_rows; n += vector_lanes) {
-    a.add(loaded<float_vector>(s.a[0] + n));
+// Adds numbers of few bits as integers, if no sum drops bits but the results. Returns false
+// otherwise.
+bool run_short(const matrix_site& site, const product_sources& from, result_tile& c) {
+  constexpr u32 low_bits = 0x0007'0007;  // so many bits of random halves are not all zero
+  const bool is_half = site.width == 16, has_steps = site.sums == addition::two_steps;
+  if (site.width == 32 || site.fraction_bits != 25 || site.c_type != site.d_type) return false;
+  if (is_half && (from.a[0][0] | from.a[0][5] | from.b[0][2]) & low_bits) return false;
+  if (has_steps && site.d_type == scalar_type::f16) return false;
+  int unit = 0;
+  integer_tile s;
+  // 16 products and C fit in 32 bits: the significands of 8-bit floats are less than 15/8.
+  if (!read_tile(site, from, is_half ? 26 : 27, unit, s)) return false;
+  const element_format& format = format_of(site.c_type);
+  const int words = is_half ? site.b_count : 2 * site.b_count;
+  result_tile d{};
+  if (!has_steps) {
+    if (!run_integers(site, s, 0, words, unit, format, c, d)) return false;
+    c = d;
+    return true;
   }
-  for (int n = 0; n < s.elements * warp_size; n += vector_lanes) {
-    b.add(loaded<float_vector>(s.b[0] + n));
-  }
-  return a.is_passed() && b.is_passed();
+  return run_integers(site, s, 0, words / 2, unit, format, d, d) &&
+         run_integers(site, s, words / 2, words, unit, format, d, d) && add_c(site, format, d, c);
 }
 
-// Adds short numbers as floats if no sum drops bits. Returns false otherwise.
-bool run_short(const matrix_site& site, const float_tile& s, const element_format& format,
-               result_tile& tile) {
-  constexpr int limit = 40, together = 4;
-  constexpr i32 low_bits = 0x0007'0007;  // so many bits of random numbers are not all zero
-  const bool is_random = site.a_type == scalar_type::f16 && is_any(s.used & low_bits);
-  if (!s.is_half || is_random || site.fraction_bits != 25) return false;
-  int a_top = highest_top(s.a_top[0], 4 * s.top_words * product_rows);
-  int b_top = highest_top(s.b_top[0], s.top_words * warp_size);
-  a_top = a_top == zero_top ? 0 : a_top;
-  b_top = b_top == zero_top ? 0 : b_top;
-  if (abs(a_top) > limit || abs(b_top) > limit || !are_short(s, a_top, b_top)) return false;
-  const int unit = a_top + b_top - 14;
-  const u32 highest_result = static_cast<u32>(127 + unit + 22) << 23;
-  multiple_check start{unit};
-  unsigned_vector highest = {};
-  word_vector special = {};
-  result_tile d;
-  for (int i = 0; i < product_columns / together * product_rows; i += vector_lanes) {
-    const int column = i / product_rows * together, row = i % product_rows;
-    float_vector sums[together];
-    for (int j = 0; j < together; ++j) {
-      const element_vectors c = accumulators_of(format, tile.words[column + j] + row);
-      special |= c.special;
-      sums[j] = c.value;
-      start.add(sums[j]);
-    }
-    for (int n = 0; n < s.elements; ++n) {
-#pragma GCC unroll 16
-      for (int each = 0; each < 4 * together; ++each) {
-        const int t = each / together, j = each % together;
-        const auto a = loaded<float_vector>(s.a[4 * n + t] + row);
-        sums[j] = product_sum(a, repeated(s.b[n][4 * (column + j) + t]), sums[j]);
-      }
-    }
-    for (int j = 0; j < together; ++j) {
-      const auto raw = reinterpret_cast<unsigned_vector>(sums[j] + 0.0f);  // no zero has a sign
-      highest = higher_of(highest, raw & 0x7fff'ffff);
-      stored(d.words[column + j] + row, site.d_type == scalar_type::f16 ? halves_of(raw) : raw);
-    }
-  }
-  if (!start.is_passed() || is_any(special | (highest > highest_result))) return false;
-  tile = d;
-  return true;
+bool run_tile(const matrix_site& site, const float_tile& s, result_tile& c) {
+  const element_format& format = format_of(site.c_type);
+  if (site.sums == addition::two_steps) return run_two_steps(site, s, format, c);
+  return run_step(site, s, {0, 1, format}, c, c);
 }
 
 bool multiply_floats(const matrix_site& site, const product_sources& from, product_results& d) {
-  float_tile s;
-  if (!read_tile(site, from, s)) return false;
   result_tile c;
   read_c(site, from, c);
-  const element_format format = format_of(site.c_type, false);
-  const bool is_done = site.sums == addition::two_steps
-                           ? run_two_steps(site, s, format, c)
-                           : run_short(site, s, format, c) || run_step(site, s, 0, 1, format, c, c);
-  if (!is_done) return false;
+  if (run_short(site, from, c)) {
+    store_d(site, c, d);
+    return true;
+  }
+  float_tile s;
+  const bool is_special = read_tile(site, from, s);
+  if (is_special || !run_tile(site, s, c)) {
+    special_sums sums;
+    read_c(site, from, c);
+    if (!move_specials(site, s, c, sums) || !run_tile(site, s, c)) return false;
+    place_specials(site, sums, c);
+  }
   store_d(site, c, d);
   return true;
 }
@@ -272,11 +319,7 @@ bool multiply_integers(const matrix_site& site, const product_sources& from, pro
       for (int t = 0; t < 4; ++t) {
         const int column = 2 * t + i;
         const word_vector c = x[t];
-        word_vector products = {};
-        for (int n = 0; n < row_words * words; ++n) {
-          const word_vector b = word_vector{} + s.b[n / 4][4 * column + n % 4];
-          products += pair_products(loaded<word_vector>(s.a[n] + row), b);
-        }
+        const word_vector products = pair_sum(s, 0, words, column, row);
         const auto total = reinterpret_cast<word_vector>(
             reinterpret_cast<unsigned_vector>(c) + reinterpret_cast<unsigned_vector>(products));
         const word_vector limit =

@@ -11,7 +11,7 @@
 #endif
 
 #include "emulator/exec/lanes/half.hpp"
-#include "emulator/exec/matrix/product.hpp"
+#include "emulator/exec/matrix/float_tile.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 
@@ -166,43 +166,25 @@ inline void read_tile(const matrix_site& site, const product_sources& from, inte
 #endif
 }
 
-// ---- floating point
-
-// How to read the elements of a type. Bits of an element move to the place of a float's fraction
-// and exponent; the factor corrects the exponent, also of subnormal numbers.
-struct element_format {
-  int bits, shift;
-  u32 mask;
-  float factor;
-  i32 lowest_field;   // of the exponent of a float; subnormal numbers of the type have it
-  i32 first_special;  // as a float: larger magnitudes are infinite or NaN
-};
-
-// Returns the format. e4m3 is normalized if `is_widened`.
-inline element_format format_of(ptx::scalar_type type, bool is_widened) {
-  using ptx::scalar_type;
-  switch (type) {
-    case scalar_type::f16:
-      return {16, 3, 0x8fff'e000, 0x1p112f, 127 - 14, 0x4780'0000};
-    case scalar_type::e5m2:
-      return {8, 3, 0x8fe0'0000, 0x1p112f, 127 - 14, 0x4780'0000};
-    case scalar_type::e4m3:
-      return {8, 4, 0x87f0'0000, 0x1p120f, is_widened ? 1 : 127 - 6, 0x43f0'0000};
-    case scalar_type::bf16:
-      return {16, 0, 0xffff'0000, 1, 1, 0x7f80'0000};
-    case scalar_type::tf32:
-      return {32, 0, 0xffff'e000, 1, 1, 0x7f80'0000};
-    default:
-      return {32, 0, 0xffff'ffff, 1, 1, 0x7f80'0000};
+// Returns the sums of the products of words of A from `first` to `last`, divided by four.
+[[gnu::always_inline]] inline word_vector pair_sum(const integer_tile& s, int first, int last,
+                                                   int column, int row) {
+  word_vector sum = {};
+  for (int n = first; n < last; ++n) {
+#pragma GCC unroll 4
+    for (int t = 0; t < 4; ++t) {
+      const word_vector b = word_vector{} + s.b[n][4 * column + t];
+      sum += pair_products(loaded<word_vector>(s.a[4 * n + t] + row), b);
+    }
   }
+  return sum;
 }
 
-// Like the hardware, no exponent of a subnormal number is normalized.
-inline constexpr i32 zero_top = -8192;  // of a zero; sums of two fit in 16 bits
+// ---- floating point
 
 struct element_vectors {
   float_vector value;
-  word_vector top, special;
+  word_vector top;
 };
 
 // Returns the element in the upper bits of each word.
@@ -211,97 +193,114 @@ struct element_vectors {
   const auto raw = reinterpret_cast<unsigned_vector>(words >> format.shift) & format.mask;
   return reinterpret_cast<float_vector>(raw) * format.factor;
 }
-[[gnu::always_inline]] inline element_vectors read_elements(const element_format& format,
-                                                            const word_vector& words, int e) {
-  const float_vector value = upper_elements(format, words << (32 - format.bits * (e + 1)));
-  const word_vector magnitude = reinterpret_cast<word_vector>(value) & 0x7fff'ffff;
-  word_vector field = magnitude >> 23;
-  field = field > format.lowest_field ? field : word_vector{} + format.lowest_field;
-  const word_vector top = magnitude == 0 ? word_vector{} + zero_top : field - 127;
-  return {value, top, magnitude >= format.first_special};
+
+// Calls read(words, half) with two elements of 16 bits each, of words with 16 or 8 bits.
+template <class Read>
+[[gnu::always_inline]] inline void visit_halves(bool has_bytes, word_vector words, Read read) {
+#pragma GCC unroll 1
+  for (int half = 0; half <= has_bytes; ++half, words >>= 16) {
+    const word_vector bytes = (words << 8 & 0xff00) | (words << 16 & ~0xff'ffff);
+    read(has_bytes ? bytes : words, half);
+  }
 }
 
-// A word of exponents has the exponents of two columns of k.
-struct float_tile {
-  alignas(64) float a[32][product_rows], b[8][warp_size];
-  alignas(64) i32 a_top[16][product_rows], b_top[4][warp_size];
-  int elements, top_words;  // of columns of A, and of words of their exponents, divided by four
-  word_vector used = {};    // the union of all words, of elements of 16 bits
-  bool is_half;             // whether elements have 16 bits
-};
-
 // Reads the two elements of 16 bits in each word. The second elements follow `stride` later.
-[[gnu::always_inline]] inline word_vector read_halves(const element_format& format,
-                                                      const word_vector& words, int stride,
-                                                      float* values, i32* tops) {
+// Returns their magnitudes.
+[[gnu::always_inline]] inline short_vector read_halves(const element_format& format, int bias,
+                                                       const word_vector& words, int stride,
+                                                       float* values, i32* tops) {
   stored(values, upper_elements(format, words << 16));
   stored(values + stride, upper_elements(format, words));
   const short_vector magnitude = reinterpret_cast<short_vector>(words) & 0x7fff;
   const int fraction_bits = 7 + format.shift;
-  const i16 last_field = static_cast<i16>(0x7fff >> fraction_bits);
   const short_vector field = magnitude >> fraction_bits, one = short_vector{} + i16{1};
-  const short_vector top = (field > one ? field : one) - static_cast<i16>(last_field / 2);
+  const int format_bias = 0x7fff >> fraction_bits >> 1;
+  short_vector top = (field > one ? field : one) + static_cast<i16>(bias - format_bias);
   stored(tops, magnitude == 0 ? short_vector{} + i16{zero_top} : top);
-  return reinterpret_cast<word_vector>(field == last_field);
+  return magnitude;
 }
 
-// Reads the elements of words. The next element of a word follows `stride` later.
-[[gnu::noinline]] inline word_vector read_words(const element_format& format,
-                                                const word_vector& words, int stride, float* values,
-                                                i32* tops) {
-  word_vector special = {};
-  for (int e = 0; e < 32 / format.bits; e += 2) {
-    const element_vectors low = read_elements(format, words, e);
-    word_vector high_top = word_vector{} + zero_top;
-    special |= low.special;
-    stored(values + e * stride, low.value);
-    if (format.bits < 32) {
-      const element_vectors high = read_elements(format, words, e + 1);
-      special |= high.special;
-      high_top = high.top;
-      stored(values + (e + 1) * stride, high.value);
-    }
-    stored(tops + e / 2 * stride, (low.top & 0xffff) | high_top << 16);
+// Corrects exponents of subnormal numbers of e4m3, which have three bits.
+[[gnu::always_inline]] inline void normalize(const short_vector& magnitude, i32* tops) {
+  auto top = loaded<short_vector>(tops);
+  for (int bit : {11, 10, 9}) {
+    const auto first = static_cast<i16>(1 << bit);
+    top += magnitude > 0 ? magnitude < first : short_vector{};
   }
-  return special;
+  stored(tops, top);
 }
 
-// Returns false if an element is special. Read(format, words, stride, values, tops) reads words.
+// Reads the elements of 8 or 32 bits in each word. Returns whether they are special.
+[[gnu::noinline]] inline word_vector read_words(bool is_normalized, const element_format& format,
+                                                int bias, const word_vector& words, int stride,
+                                                float* values, i32* tops) {
+  if (format.bits == 16) {
+    word_vector special = {};
+    visit_halves(true, words, [&](const word_vector& pair, int half) {
+      const short_vector magnitude =
+          read_halves(format, bias, pair, stride, values + 2 * half * stride, tops + half * stride);
+      if (is_normalized && format.shift == 4) normalize(magnitude, tops + half * stride);
+      special |= reinterpret_cast<word_vector>(magnitude >= format.special_bits);
+    });
+    return special;
+  }
+  const float_vector value = upper_elements(format, words);
+  stored(values, value);
+  const word_vector magnitude = reinterpret_cast<word_vector>(value) & 0x7fff'ffff;
+  const word_vector field = magnitude >> 23;
+  const word_vector top = (field > 1 ? field : word_vector{} + 1) + (bias - 127);
+  constexpr i32 no_element = zero_top * 65536;
+  stored(tops, (magnitude == 0 ? word_vector{} + (zero_top & 0xffff) : top & 0xffff) | no_element);
+  return magnitude >= format.first_special;
+}
+
+// Calls read(format, bias, words, stride, values, tops) for words.
 template <class Read>
-[[gnu::always_inline]] inline bool read_tile(const product_sources& from, int count,
-                                             const element_format& a, const element_format& b,
-                                             float_tile& s, Read read) {
-  word_vector special = {};
+[[gnu::always_inline]] inline void read_tile(const product_sources& from, float_tile& s,
+                                             Read read) {
+  const int count = s.registers;
+  element_format a = *s.a_format;
+  const element_format b = *s.b_format;
+  a.factor *= s.sign;
   for (int r = 0; r < count; ++r) {
     visit_columns(from.a[2 * r], from.a[2 * r + 1], [&](int row, word_vector* x) {
       for (int t = 0; t < 4; ++t) {
-        const int n = row_words * r + t;
-        special |= read(a, x[t], row_words * count * product_rows, s.a[n] + row, s.a_top[n] + row);
+        const int n = row_words * r + t, stride = row_words * count * product_rows;
+        read(a, 0, x[t], stride, s.a[n] + row, s.a_top[n] + row);
       }
     });
     for (int v = 0; v < warp_size; v += vector_lanes) {
       const auto words = loaded<word_vector>(from.b[r] + v);
-      special |= read(b, words, count * warp_size, s.b[r] + v, s.b_top[r] + v);
+      read(b, top_bias, words, count * warp_size, s.b[r] + v, s.b_top[r] + v);
     }
   }
-  return !is_any(special);
 }
 
+// Returns whether an element is infinite or NaN.
 inline bool read_tile(const matrix_site& site, const product_sources& from, float_tile& s) {
-  const bool is_widened = site.sums == addition::two_steps;
-  element_format a = format_of(site.a_type, is_widened);
-  const element_format b = format_of(site.b_type, is_widened);
-  if (site.negates_a != site.negates_b) a.factor = -a.factor;
-  s.elements = site.b_count * (32 / a.bits);
-  s.top_words = a.bits == 32 ? s.elements : s.elements / 2;
-  const auto halves = [&](const element_format& format, const word_vector& each, int stride,
-                          float* values, i32* tops) __attribute__((always_inline)) {
-    s.used |= each;
-    return read_halves(format, each, stride, values, tops);
-  };
-  s.is_half = a.bits == 16;
-  return s.is_half ? read_tile(from, site.b_count, a, b, s, halves)
-                   : read_tile(from, site.b_count, a, b, s, read_words);
+  s.a_format = &format_of(site.a_type);
+  s.b_format = &format_of(site.b_type);
+  s.is_normalized = site.sums == addition::two_steps;
+  s.sign = site.negates_a != site.negates_b ? -1 : 1;
+  s.registers = site.b_count;
+  s.elements = site.b_count * (32 / site.width);
+  s.top_words = site.width == 32 ? s.elements : s.elements / 2;
+  word_vector special = {};
+  if (site.width != 16) {
+    read_tile(
+        from, s, [&](auto&&... each) __attribute__((always_inline)) {
+          special |= read_words(s.is_normalized, each...);
+        });
+    return is_any(special);
+  }
+  // Infinities and NaNs are the largest magnitudes, of A and B alike.
+  short_vector highest = {};
+  read_tile(
+      from, s, [&](auto&&... each) __attribute__((always_inline)) {
+        const short_vector magnitude = read_halves(each...);
+        highest = highest > magnitude ? highest : magnitude;
+      });
+  return is_any(reinterpret_cast<word_vector>(highest >= s.a_format->special_bits));
 }
 
 // The columns of A that a step adds, as a part of all: their quotient by four.
@@ -309,10 +308,11 @@ struct step_range {
   int first, last;
 };
 
-// Returns the largest exponents of the products of a column of D.
-[[gnu::always_inline]] inline word_vector find_highest(const float_tile& s, step_range words,
-                                                       int column, int row) {
-  short_vector highest = short_vector{} + i16{-32768};
+// Returns the largest exponents of the products of a column of D with `top_bias`, in both halves of
+// a word. They are zero without a product.
+[[gnu::always_inline]] inline short_vector find_highest(const float_tile& s, step_range words,
+                                                        int column, int row) {
+  short_vector highest = {};
   for (int n = words.first; n < words.last; ++n) {
 #pragma GCC unroll 4
     for (int t = 0; t < 4; ++t) {
@@ -321,9 +321,9 @@ struct step_range {
       highest = sum > highest ? sum : highest;
     }
   }
-  const auto pair = reinterpret_cast<word_vector>(highest);
-  const word_vector low = pair << 16 >> 16, high = pair >> 16;
-  return low > high ? low : high;
+  const auto pair = reinterpret_cast<unsigned_vector>(highest);
+  const auto other = reinterpret_cast<short_vector>(pair << 16 | pair >> 16);
+  return other > highest ? other : highest;
 }
 
 // Adds products that are truncated to the unit of the scale.
@@ -341,47 +341,122 @@ struct step_range {
   return sum;
 }
 
-// ---- sums that need no rounding
+// ---- numbers with few bits
 
-[[gnu::always_inline]] inline float_vector product_sum(const float_vector& a, const float_vector& b,
-                                                       const float_vector& c) {
-#ifdef __AVX512BW__
-  return (float_vector)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(__AVX2__)
-  return (float_vector)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#else
-  return a * b + c;
-#endif
-}
+// The extremes of elements of 16 bits.
+struct half_range {
+  short_vector highest = {};
+  short_vector lowest = {};  // 2^15 less the least magnitude but zero
+  word_vector used = {};
 
-// Collects the bits in which numbers differ from multiples of a power of two.
-class multiple_check {
- public:
-  explicit multiple_check(int exponent)
-      : magic_{float_vector{} +
-               from_bits(u32{0x40'0000} | static_cast<u32>(exponent + 150) << 23)} {}
-  [[gnu::always_inline]] void add(const float_vector& x) {
-    const float_vector multiple = x + magic_ - magic_;
-    differences_ |= reinterpret_cast<word_vector>(x) ^ reinterpret_cast<word_vector>(multiple);
+  [[gnu::always_inline]] void add(const word_vector& words) {
+    const short_vector magnitude = reinterpret_cast<short_vector>(words) & 0x7fff;
+    const short_vector distance = short_vector{} + i16{-32768} - magnitude;
+    highest = highest > magnitude ? highest : magnitude;
+    lowest = lowest > distance ? lowest : distance;
+    used |= words;
   }
-  // Numbers have at most 22 bits before the power of two.
-  bool is_passed() const { return !is_any(differences_ & 0x7fff'ffff); }
-
- private:
-  float_vector magic_;
-  word_vector differences_ = {};
 };
 
-// Returns the largest exponent of words of exponents.
-inline int highest_top(const i32* tops, int count) {
-  auto highest = loaded<short_vector>(tops);
-  for (int n = vector_lanes; n < count; n += vector_lanes) {
-    const auto each = loaded<short_vector>(tops + n);
-    highest = each > highest ? each : highest;
+// Returns the largest lane, or the union of all lanes.
+[[gnu::noinline]] inline int highest_lane(const short_vector& lanes) {
+  typedef i16 eight __attribute__((vector_size(16)));
+  eight parts[sizeof lanes / sizeof(eight)];
+  __builtin_memcpy(parts, &lanes, sizeof parts);
+  eight result = parts[0];
+  for (const eight& each : parts) result = each > result ? each : result;
+  for (int distance : {4, 2, 1}) {
+    eight order = {0, 1, 2, 3, 4, 5, 6, 7};
+    order ^= static_cast<i16>(distance);
+    const eight other = __builtin_shuffle(result, order);
+    result = other > result ? other : result;
   }
-  int result = zero_top;
-  for (int l = 0; l < 2 * vector_lanes; ++l) result = highest[l] > result ? highest[l] : result;
-  return result;
+  return result[0];
+}
+inline u32 used_bits(const word_vector& words) {
+  u64 parts[sizeof words / sizeof(u64)], all = 0;
+  __builtin_memcpy(parts, &words, sizeof parts);
+  for (u64 each : parts) all |= each;
+  all |= all >> 32;
+  return static_cast<u32>(all | all >> 16) & 0x7fff;
+}
+
+// Elements as integers: a number is an integer times a power of two.
+struct integer_format {
+  int unit = 0, bits = 1;
+
+  // Returns false if an element is special.
+  [[gnu::noinline]] bool set(const element_format& format, const half_range& range) {
+    const int fraction_bits = 7 + format.shift, bias = 0x7fff >> fraction_bits >> 1;
+    const int highest = highest_lane(range.highest);
+    if (highest >= format.special_bits) return false;
+    if (highest == 0) return true;
+    const int lowest = 32768 - highest_lane(range.lowest);
+    const auto exponent = [&](int magnitude) {
+      const int field = magnitude >> fraction_bits;
+      return (field > 1 ? field : 1) - bias;
+    };
+    const u32 used = used_bits(range.used) | 1u << fraction_bits;
+    unit = exponent(lowest) - fraction_bits + __builtin_ctz(used);
+    bits = exponent(highest) - unit + 1;
+    return true;
+  }
+};
+
+// Returns pairs of integers, from pairs of elements. The scale and the factor of a format would
+// overflow together.
+[[gnu::always_inline]] inline word_vector integer_pair(const element_format& format, float scale,
+                                                       const word_vector& words) {
+  const float_vector low = upper_elements(format, words << 16) * scale;
+  const float_vector high = upper_elements(format, words) * scale;
+  return (__builtin_convertvector(low, word_vector) & 0xffff) |
+         __builtin_convertvector(high, word_vector) << 16;
+}
+
+// Reads elements of 8 or 16 bits as integers with at most `limit` bits in a product. Returns false
+// if these do not suffice. Sets the unit of a product.
+inline bool read_tile(const matrix_site& site, const product_sources& from, int limit, int& unit,
+                      integer_tile& s) {
+  const int count = site.b_count;
+  const bool has_bytes = site.width == 8;
+  half_range a, b;
+  for (int n = 0; n < 3 * count; ++n) {
+    half_range& range = n < count ? b : a;
+    const u32* const from_register = n < count ? from.b[n] : from.a[n - count];
+    for (int v = 0; v < warp_size; v += vector_lanes) {
+      visit_halves(has_bytes, loaded<word_vector>(from_register + v),
+                   [&](const word_vector& words, int) { range.add(words); });
+    }
+  }
+  const element_format &a_format = format_of(site.a_type), &b_format = format_of(site.b_type);
+  integer_format a_integers, b_integers;
+  if (!a_integers.set(a_format, a) || !b_integers.set(b_format, b)) return false;
+  unit = a_integers.unit + b_integers.unit;
+  if (a_integers.bits > 15 || b_integers.bits > 15 || unit > 0 || unit < -60 ||
+      a_integers.bits + b_integers.bits > limit) {
+    return false;
+  }
+  const float b_scale = from_bits(static_cast<u32>(127 - b_integers.unit) << 23);
+  float a_scale = from_bits(static_cast<u32>(127 - a_integers.unit) << 23);
+  if (site.negates_a != site.negates_b) a_scale = -a_scale;
+  for (int r = 0; r < count; ++r) {
+    visit_columns(from.a[2 * r], from.a[2 * r + 1], [&](int row, word_vector* x) {
+#pragma GCC unroll 1
+      for (int t = 0; t < row_words; ++t) {
+        visit_halves(has_bytes, x[t], [&](const word_vector& words, int half) {
+          stored(s.a[row_words * (half * count + r) + t] + row,
+                 integer_pair(a_format, a_scale, words));
+        });
+      }
+    });
+    for (int v = 0; v < warp_size; v += vector_lanes) {
+      visit_halves(has_bytes, loaded<word_vector>(from.b[r] + v),
+                   [&](const word_vector& words, int half) {
+                     stored(s.b[half * count + r] + v, integer_pair(b_format, b_scale, words));
+                   });
+    }
+  }
+  return true;
 }
 
 }  // namespace halfwarp::emulator::exec::HALFWARP_ISA
