@@ -76,7 +76,7 @@ class TestEnable:
         ("option", "value", "accepted"),
         [
             ("mode", "fast", "eager, async, adversarial or null"),
-            ("cc", "8.9", "7.5, 8.0, 8.6, 9.0, 10.0 or 12.0"),
+            ("cc", "8.9", "7.5, 8.0, 8.6, 9.0, 10.0, 10.3 or 12.0"),
             ("cc", "9.0,8.9", "or several for several devices"),
             ("cc", "9.0,", "or several for several devices"),
             ("devices", 0, "1 to 16"),
@@ -218,7 +218,7 @@ class TestDevices:
         )
         assert done.stdout.split() == ["0" if may else "1"]
 
-    @pytest.mark.parametrize("cc", ["7.5", "8.0", "8.6", "9.0", "10.0", "12.0"])
+    @pytest.mark.parametrize("cc", ["7.5", "8.0", "8.6", "9.0", "10.0", "10.3", "12.0"])
     def test_the_capability_is_as_requested(self, talk, cc):
         done = talk(
             'start(); print(*(output("cuDeviceGetAttribute", number, 0) for number in (75, 76)))',

@@ -92,7 +92,9 @@ void find_register_access(const module& owner, const function& f, const instruct
   if (first_is_written) c.write(operands.front());
   // The accumulator matrix of wgmma is also an input.
   if (!first_is_written || word.opcode == opcode::wgmma) c.read(operands.front());
-  for (const operand& o : operands.subspan(1)) c.read(o);
+  const bool has_two_results = word.opcode == opcode::tcgen05 && word.has(qualifier::red);
+  if (has_two_results) c.write(operands[1]);
+  for (const operand& o : operands.subspan(has_two_results ? 2 : 1)) c.read(o);
 }
 
 }  // namespace halfwarp::emulator::ptx

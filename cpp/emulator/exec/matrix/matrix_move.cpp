@@ -3,6 +3,7 @@
 //
 // Lane l holds two elements: row l / 4, columns 2 * (l % 4) and the next. A transposed matrix
 // exchanges rows and columns. Lanes 8 * j to 8 * j + 7 have the addresses of the rows of matrix j.
+// Forms of bytes have four elements in a register.
 #include <bit>
 #include <cstring>
 
@@ -57,15 +58,34 @@ element_pair elements_of(int lane, bool is_transposed) {
   return {{group, group}, {first, first + 1}};
 }
 
-// Loads a matrix of bytes from rows of narrower elements. A lane has four of a row.
-void load_narrow(warp& w, std::uint32_t matrix, int bits, std::uint32_t* to) {
-  for (std::uint32_t row = 0; row < 8; ++row) {
-    std::uint8_t unit[row_bytes];
-    std::memcpy(unit, element_of(w, matrix, row, 0), row_bytes);
-    expand_unit(unit, bits, 0);
-    for (std::uint32_t t = 0; t < 4; ++t) {
-      if (w.active >> (4 * row + t) & 1) std::memcpy(to + 4 * row + t, unit + 4 * t, 4);
-    }
+// The address and the column of a byte of a register.
+struct byte_place {
+  std::uint32_t row, column;
+};
+byte_place place_of(byte_layout layout, std::uint32_t number, int lane, std::uint32_t byte) {
+  const std::uint32_t group = static_cast<std::uint32_t>(lane) >> 2;
+  const std::uint32_t t = static_cast<std::uint32_t>(lane) & 3;
+  switch (layout) {
+    case byte_layout::in_tall:
+      return {16 * (number / 2) + 4 * t + byte, group + 8 * (number & 1)};
+    case byte_layout::in_pair:
+      return {8 * number + 2 * t + (byte & 1), group + 8 * (byte >> 1)};
+    default:
+      return {8 * number + group, 4 * t + byte};
+  }
+}
+
+// Visits the bytes of the active lanes, with the number of the register and the row's memory.
+template <class Visit>
+void for_each_byte(warp& w, const matrix_site& site, Visit&& visit) {
+  for (std::uint32_t n = 0; n < site.matrices; ++n) {
+    auto* const bytes = w.at<std::uint8_t>(site.d[n]);
+    for_each_lane(w.active, [&](int l) {
+      for (std::uint32_t e = 0; e < 4; ++e) {
+        const byte_place at = place_of(site.bytes, n, l, e);
+        visit(bytes[4 * l + static_cast<int>(e)], w.shared + w.exchange[at.row], at.column);
+      }
+    });
   }
 }
 
@@ -115,12 +135,17 @@ void run_load_matrix(warp& w, const instruction& instr) {
   if (!publish<std::uint64_t>(w, site.address)) return;
   require_whole_warp(w, instr);
   check_rows(w, instr, site.matrices, report::access_kind::load);
+  if (site.bytes != byte_layout::none) {
+    return for_each_byte(w, site,
+                         [&](std::uint8_t& to, const std::byte* row, std::uint32_t column) {
+                           std::uint8_t unit[row_bytes];
+                           std::memcpy(unit, row, row_bytes);
+                           expand_unit(unit, site.narrow_bits, 0);
+                           to = unit[column];
+                         });
+  }
   for (std::uint32_t j = 0; j < site.matrices; ++j) {
     auto* to = w.at<std::uint32_t>(site.d[j]);
-    if (site.narrow_bits) {
-      load_narrow(w, j, site.narrow_bits, to);
-      continue;
-    }
     if (!site.is_transposed && w.active == all_lanes) {  // a row is in four lanes in turn
       for (std::uint32_t row = 0; row < 8; ++row) {
         std::memcpy(to + 4 * row, element_of(w, j, row, 0), row_bytes);
@@ -142,6 +167,11 @@ void run_store_matrix(warp& w, const instruction& instr) {
   if (!publish<std::uint64_t>(w, site.address)) return;
   require_whole_warp(w, instr);
   check_rows(w, instr, site.matrices, report::access_kind::store);
+  if (site.bytes != byte_layout::none) {
+    return for_each_byte(w, site, [](std::uint8_t from, std::byte* row, std::uint32_t column) {
+      row[column] = std::byte{from};
+    });
+  }
   for (std::uint32_t j = 0; j < site.matrices; ++j) {
     const auto* from = w.at<std::uint32_t>(site.d[j]);
     for_each_lane(w.active, [&](int l) {

@@ -19,6 +19,14 @@ enum class addition : std::uint8_t {
   two_steps,  // of 8-bit floats: two sums of products, then C to the nearest number
 };
 
+// The place of the four bytes of a register in its matrices.
+enum class byte_layout : std::uint8_t {
+  none,     // the elements have 16 bits
+  in_row,   // ldmatrix.m8n16
+  in_tall,  // ldmatrix.m16n16.trans: one column of 16 rows
+  in_pair,  // stmatrix.m16n8.trans: two rows, columns at a distance of eight
+};
+
 // The scales of mma with .block_scale. A lane holds the scales of a row or column in a register.
 struct scale_site {
   std::uint8_t vector = 0;  // scales of a row; 0: no scales
@@ -40,13 +48,14 @@ struct matrix_site {
   std::uint8_t result_fraction_bits = 23;  // of a result of 32 bits
   bool negates_a = false, negates_b = false;
   // mma.sp: A has half of the columns
-  bool is_sparse = false;
+  bool is_sparse = false, may_descend = false;  // the indices of a pair
   std::uint8_t selector = 0;
   scale_site scales;
   // ldmatrix, stmatrix, movmatrix
   bool is_transposed = false;
-  std::uint8_t matrices = 0;
-  std::uint8_t narrow_bits = 0;  // of elements that ldmatrix expands to bytes; 0: none
+  std::uint8_t matrices = 0;  // of eight rows; m16n16 counts as two
+  byte_layout bytes = byte_layout::none;
+  std::uint8_t narrow_bits = 8;  // of elements that ldmatrix expands to bytes
   operand_slot address = 0;      // offset in shared memory, 64 bits
 
   // Registers of A, B and C, the metadata, then the scales of A and B.

@@ -43,7 +43,9 @@ column_table columns_of(const matrix_site& site, const product_sources& from) {
       const int group = k / stored;
       const nibble_place at = place_of(site, depth / stored, row, group);
       const std::uint32_t nibble = from.metadata[at.lane] >> 4 * at.number & 15;
-      const bool is_valid = stored == 1 ? nibble == 4 || nibble == 14 : is_valid_pair(nibble);
+      const bool is_valid = stored == 1
+                                ? nibble == 4 || nibble == 14
+                                : is_valid_pair(nibble) || (site.may_descend && nibble == 6);
       if (!is_valid) throw matrix_error{at.lane, from.metadata[at.lane]};
       const int first = static_cast<int>(nibble & 3), second = static_cast<int>(nibble >> 2);
       int index = 2 * group + (nibble == 14);

@@ -6,6 +6,7 @@
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/each_lane.hpp"
+#include "emulator/exec/scalar/float_reduction.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
 #include "emulator/exec/tensor/tensor_instructions.hpp"
 #include "emulator/memory/address_space.hpp"
@@ -105,6 +106,24 @@ void for_each_register(warp& w, const tensor_site& site, tensor_address at, Visi
       visit(values[lane], {at.lane + place.lane, first + place.column * (site.is_packed ? 2 : 1)});
     });
   }
+}
+
+// Writes the minimum or maximum of the registers of each lane.
+void reduce_registers(warp& w, const tensor_site& site) {
+  const bool is_float = site.reduced == ptx::scalar_type::f32;
+  const std::uint32_t flip = site.reduced == ptx::scalar_type::s32 ? 0x8000'0000 : 0;
+  auto* const to = w.at<std::uint32_t>(site.reduction);
+  for_each_lane(w.active, [&](int lane) {
+    float_reduction floats{site.is_highest, site.is_absolute, site.keeps_nan};
+    std::uint32_t extreme = site.is_highest ? 0 : ~0u;
+    for (operand_slot slot : site.registers) {
+      const std::uint32_t value = w.at<std::uint32_t>(slot)[lane];
+      if (is_float) floats.add(value);
+      const std::uint32_t key = value ^ flip;
+      extreme = (key > extreme) == site.is_highest ? key : extreme;
+    }
+    to[lane] = is_float ? floats.result() : extreme ^ flip;
+  });
 }
 
 [[noreturn]] void raise_early_reader(warp& w, const instruction& instr, std::uint32_t reader) {
@@ -218,6 +237,7 @@ void run_load_tensor(warp& w, const instruction& instr) {
     value = memory.at(place.lane, place.column);
     if (site.is_packed) value = (value & 0xffff) | memory.at(place.lane, place.column + 1) << 16;
   });
+  if (site.reduced != ptx::scalar_type::none) reduce_registers(w, site);
 }
 
 void run_store_tensor(warp& w, const instruction& instr) {

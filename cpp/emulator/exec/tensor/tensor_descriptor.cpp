@@ -40,7 +40,16 @@ bool is_packed(tensor_kind kind) {
   return kind == tensor_kind::mxf4 || kind == tensor_kind::mxf4nvf4;
 }
 
+std::string stationary_size_problem(const tensor_product& p) {
+  if (p.rows != 32 && p.rows != 64 && p.rows != 128) {
+    return "M is " + std::to_string(p.rows) + ", not 32, 64 or 128";
+  }
+  if (p.columns == 64 || p.columns == 128 || p.columns == 256) return {};
+  return "N is " + std::to_string(p.columns) + ", not 64, 128 or 256";
+}
+
 std::string size_problem(const tensor_site& site, const tensor_product& p) {
+  if (site.is_stationary) return stationary_size_problem(p);
   const int most = site.is_pair ? 256 : 128, least = site.vector ? most : most / 2;
   if (p.rows != most && p.rows != least) {
     return "M is " + std::to_string(p.rows) + ", not " + std::to_string(most) +
@@ -79,8 +88,11 @@ std::string accumulator_problem(const tensor_site& site, std::uint32_t descripto
   p.is_saturating = field(descriptor, 3, 1);
   p.d_type = site.kind == tensor_kind::i8 ? scalar_type::s32 : scalar_type::f32;
   if (code == (site.kind == tensor_kind::i8 ? 2u : 1u)) return {};
-  if (code == 0 && site.kind != tensor_kind::tf32 && site.kind != tensor_kind::i8) {
-    return "D is f16, which the emulator does not support";
+  const bool may_be_half = site.kind == tensor_kind::f16 ? p.a_type == scalar_type::f16
+                                                         : site.kind == tensor_kind::f8f6f4;
+  if (code == 0 && may_be_half) {
+    p.d_type = scalar_type::f16;
+    return {};
   }
   return "the type of D has the number " + std::to_string(code);
 }
@@ -95,19 +107,31 @@ std::string read_product(const tensor_site& site, std::uint32_t descriptor, tens
     return "it names types that the kind does not have";
   }
   if (site.kind == tensor_kind::f16 && p.a_type != p.b_type) return "A and B have different types";
-  if (field(descriptor, 2, 1)) return "it is for a sparse A, and the instruction is dense";
+  if (field(descriptor, 2, 1) != site.is_sparse) {
+    return site.is_sparse ? "it is for a dense A, and the instruction is sparse"
+                          : "it is for a sparse A, and the instruction is dense";
+  }
+  if (site.is_sparse && field(descriptor, 0, 2)) {
+    return "its sparsity selector is not 0, which the emulator does not support";
+  }
   p.negates_a = field(descriptor, 13, 1);
   p.negates_b = field(descriptor, 14, 1);
   p.transposes_a = field(descriptor, 15, 1);
   p.transposes_b = field(descriptor, 16, 1);
   p.columns = static_cast<int>(8 * field(descriptor, 17, 6));
   p.rows = static_cast<int>(16 * field(descriptor, 24, 5));
-  p.is_wide_pair = site.is_pair && p.rows == 256;
+  p.block_rows = site.is_pair ? p.rows / 2 : p.rows;
+  const bool is_folded = site.is_stationary || (site.is_pair && !site.is_sparse);
+  if (is_folded && p.block_rows) p.folds = 128 / p.block_rows;
   const int bits = ptx::info(p.a_type).bits;
   p.width = is_packed(site.kind) ? 4 : bits < 8 ? 8 : bits;
   const int b_type_bits = ptx::info(p.b_type).bits;
   if ((p.transposes_a && bits < 8) || (p.transposes_b && b_type_bits < 8)) {
     return "a matrix of elements below 8 bits is MN-major";
+  }
+  if (site.is_sparse && site.is_stationary && p.rows != 128) {
+    return "A is sparse and M is " + std::to_string(p.rows) +
+           ", which the emulator does not support";
   }
   if (p.transposes_a && site.has_tensor_a) return "A is in tensor memory and MN-major";
   if (auto problem = size_problem(site, p); !problem.empty()) return problem;

@@ -19,9 +19,9 @@ struct tensor_product {
   bool negates_a = false, negates_b = false, transposes_a = false, transposes_b = false;
   bool is_saturating = false;
   int scale_byte_a = 0, scale_byte_b = 0;
-  bool is_wide_pair = false;  // of a pair of blocks: each has half of the rows and all columns
-
-  int block_rows(bool is_pair) const { return is_pair ? rows / 2 : rows; }
+  int block_rows = 0;  // of A and D in a block
+  // Few rows use all lanes: parts of the columns lie in parts of the lanes.
+  int folds = 1;
 };
 
 // Returns the rule that the descriptor breaks; empty: none.

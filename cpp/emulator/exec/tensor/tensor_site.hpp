@@ -27,6 +27,10 @@ struct tensor_site {
   std::int32_t distance = 0;  // of x16x32bx2: columns from the first to the second half
   std::vector<operand_slot> registers;
   std::uint32_t early_reader = ptx::no_index;  // an instruction that reads a result before the wait
+  // ld.red: the minimum or maximum of the registers of a lane
+  ptx::scalar_type reduced = ptx::scalar_type::none;
+  bool is_highest = false, is_absolute = false, keeps_nan = false;
+  operand_slot reduction = 0;
   // cp
   tensor_rows rows = tensor_rows::all_128;
   int units = 1;         // of 16 bytes, in a row
@@ -40,6 +44,10 @@ struct tensor_site {
   operand_slot scale_a = 0, scale_b = 0;
   int d_shift = 0;                     // D is divided by two to this power before the addition
   std::vector<operand_slot> disabled;  // masks of lanes of D
+  bool is_sparse = false, is_stationary = false;  // .sp, .ws
+  operand_slot metadata = 0;                      // of .sp, an address in tensor memory
+  operand_slot zero_columns = 0;                  // of .ws
+  bool has_zero_columns = false;
   // commit
   operand_slot barrier = 0, mask = 0;
   bool has_mask = false;

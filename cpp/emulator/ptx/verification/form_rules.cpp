@@ -463,12 +463,23 @@ std::string width_problem(const function& f, std::span<const operand> operands,
 }
 
 // Checks the registers of loads and stores, and the last operand of products.
-std::string tensor_problem(const module& m, std::span<const operand> operands,
+std::string tensor_problem(const module& m, const function& f, std::span<const operand> operands,
                            const mnemonic& word) {
   if (word.has(q::ld) || word.has(q::st)) {
     const bool has_vector = std::ranges::any_of(
         operands, [](const operand& o) { return o.kind == operand_kind::vector; });
-    return has_vector || word.has(q::red) ? "" : "needs a vector of registers";
+    return has_vector ? "" : "needs a vector of registers";
+  }
+  if (word.has(q::mma) && word.has(q::sp) && operands.size() > 3 && !is_address(operands[3])) {
+    return "needs the address of its metadata";
+  }
+  if (word.has(q::ws)) {
+    if (operands.size() > 6u + word.has(q::sp)) return "has too many operands";
+    const scalar_type last = type_of(f, operands.back());
+    const bool is_narrow = last != none && last != pred && info(last).bits != 64;
+    const bool has_vector = std::ranges::any_of(
+        operands, [](const operand& o) { return o.kind == operand_kind::vector; });
+    return is_narrow || has_vector ? "needs a mask of zero columns in 64 bits" : "";
   }
   const bool has_scale = word.has(q::mma) && operands.back().kind == operand_kind::integer;
   if (!has_scale) return {};
@@ -526,7 +537,7 @@ std::string special_form_problem(const module& m, const function& f, const instr
     case opcode::pmevent:
       return operands.empty() ? "" : range_problem(operands[0], 15, "event");
     case opcode::tcgen05:
-      return operands.empty() ? "" : tensor_problem(m, operands, word);
+      return operands.empty() ? "" : tensor_problem(m, f, operands, word);
     case opcode::elect:
       return !operands.empty() && operands[0].kind != operand_kind::pair
                  ? "needs a predicate as a result"
@@ -545,6 +556,7 @@ struct target_limit {
 constexpr target_limit target_limits[] = {
     {opcode::cvt, q::rs, "sm_100a sm_103a"},
     {opcode::tcgen05, q::kind_i8, "sm_100a sm_101a sm_110a"},
+    {opcode::tcgen05, q::red, "sm_101a sm_101f sm_103a sm_103f sm_110a sm_110f"},
     {opcode::tcgen05, q::scale_vec_1X, "sm_100a sm_101a sm_103a sm_110a"},
     {opcode::tcgen05, q::scale_vec_2X, "sm_100a sm_101a sm_103a sm_110a"},
     {opcode::tcgen05, q::scale_vec_4X, "sm_100a sm_101a sm_103a sm_110a"},
@@ -553,6 +565,9 @@ constexpr target_limit target_limits[] = {
 
 bool lacks_form(const module& m, const mnemonic& word) {
   if (word.opcode == opcode::tcgen05 && m.target_architecture() >= 120) return true;
+  const bool is_narrow_sparse =
+      word.opcode == opcode::tcgen05 && word.has(q::sp) && has_one_of(word, narrow_kinds);
+  if (is_narrow_sparse && m.target.ends_with('f')) return true;
   return std::ranges::any_of(target_limits, [&](const target_limit& each) {
     return each.name == word.opcode && word.has(each.form) &&
            each.targets.find(m.target) == std::string_view::npos;

@@ -54,6 +54,7 @@ constexpr needed_words needs[] = {
     {opcode::ldmatrix, every_form, {q::sync}},
     {opcode::ldmatrix, every_form, {q::aligned}},
     {opcode::ldmatrix, every_form, {q::x1, q::x2, q::x4}},
+    {opcode::ldmatrix, q::m16n16, {q::trans}},
     {opcode::match, every_form, {q::any, q::all}},
     {opcode::match, every_form, {q::sync}},
     {opcode::max, q::xorsign, {q::abs}},
@@ -75,6 +76,7 @@ constexpr needed_words needs[] = {
     {opcode::st, q::relaxed, scopes},
     {opcode::stmatrix, every_form, {q::sync}},
     {opcode::stmatrix, every_form, {q::x1, q::x2, q::x4}},
+    {opcode::stmatrix, q::m16n8, {q::trans}},
     {opcode::tcgen05, q::alloc, groups},
     {opcode::tcgen05, q::alloc, {q::aligned}},
     {opcode::tcgen05, q::block16, {q::block_scale}},
@@ -89,6 +91,8 @@ constexpr needed_words needs[] = {
     {opcode::tcgen05, q::kind_mxf8f6f4, {q::block_scale}},
     {opcode::tcgen05, q::ld, {q::aligned}},
     {opcode::tcgen05, q::mma, groups},
+    {opcode::tcgen05, q::mma, tensor_kinds},
+    {opcode::tcgen05, q::red, {q::min, q::max}},
     {opcode::tcgen05, q::relinquish_alloc_permit, groups},
     {opcode::tcgen05, q::scale_vec_1X, {q::block_scale}},
     {opcode::tcgen05, q::scale_vec_2X, {q::block_scale}},
@@ -109,6 +113,8 @@ constexpr words exclusive[] = {{q::rn, q::rz, q::rm, q::rp, q::rni, q::rzi, q::r
                                {q::relaxed, q::acquire, q::release, q::acq_rel, q::volatile_},
                                scopes,
                                {q::cta, q::gl, q::sys},
+                               tensor_kinds,
+                               a_collectors | b_collectors,
                                comparisons};
 
 std::string names_of(const words& set) {
@@ -181,6 +187,20 @@ std::string form_problem(const mnemonic& word, std::uint32_t version) {
       if (!word.has(q::pack)) return {};
       const bool is_half = to == scalar_type::u16 || to == scalar_type::s16;
       return is_half == (word.type_count == 2) ? "" : "has another number of types";
+    }
+    case opcode::ldmatrix:
+    case opcode::stmatrix: {
+      const bool is_expanded = to == scalar_type::b8x16, is_half = to == scalar_type::b16;
+      const bool has_types = is_half == word.has(q::m8n8) && word.type_count == 1u + is_expanded &&
+                             (is_expanded || is_half || to == scalar_type::b8);
+      return has_types && (is_expanded || !word.has(q::m8n16)) ? "" : "has no such types";
+    }
+    case opcode::tcgen05: {
+      if (!word.has(q::red)) return {};
+      if (to == scalar_type::f32) return {};
+      const bool is_integer = to == scalar_type::u32 || to == scalar_type::s32;
+      if (!is_integer) return "has no type '." + std::string{spelling(to)} + "'";
+      return word.has(q::abs) || word.has(q::NaN) ? "has .abs and .NaN for .f32 alone" : "";
     }
     case opcode::ld:
     case opcode::st:

@@ -41,7 +41,7 @@ np.savez(sys.argv[2], *results)
 """
 
 
-def kernel_text(body, declarations="", epilogue=True, columns=COLUMNS, group=1):
+def kernel_text(body, declarations="", epilogue=True, columns=COLUMNS, group=1, target="sm_100a"):
     """Return a kernel that fills shared memory, allocates, runs a body and stores all columns.
 
     `c0` to `c7` are the constants of 64 bits, `taddr` is the address of the tensor memory, `warp`
@@ -55,7 +55,7 @@ def kernel_text(body, declarations="", epilogue=True, columns=COLUMNS, group=1):
         stores += f"{{{registers}}}, [t]; tcgen05.wait::ld.sync.aligned;"
         stores += "".join(f"st.global.b32 [to+{4 * (first + n)}], d{n};" for n in range(32))
     return f""".version 8.8
-.target sm_100a
+.target {target}
 .address_size 64
 .visible .entry run(.param .u64 image, .param .u64 constants, .param .u64 out) {{
     .shared .align 1024 .b8 memory[{SHARED}]; .shared .align 8 .b64 bar[2];
@@ -116,7 +116,7 @@ class Case:
         self.words[: len(words)] = [int(w) for w in words]
 
 
-def run_cases(run_emulated, cases, **options):
+def run_cases(run_emulated, cases, cc="10.0", **options):
     """Return the tensor memory [block][lane][column] of each case, and the errors."""
     with tempfile.TemporaryDirectory() as folder:
         arrays, texts = {}, []
@@ -128,7 +128,7 @@ def run_cases(run_emulated, cases, **options):
             )
         source, target = Path(folder) / "in.npz", Path(folder) / "out.npz"
         np.savez(source, texts=np.array(texts), **arrays)
-        output = run_emulated(RUN, str(source), str(target), cc="10.0", **options).stdout
+        output = run_emulated(RUN, str(source), str(target), cc=cc, **options).stdout
         with np.load(target) as data:
             results = [data[name] for name in data.files]
     shaped = [r.reshape(c.blocks, 128, c.columns) for r, c in zip(results, cases, strict=False)]

@@ -4,6 +4,7 @@
 import json
 
 import numpy as np
+import pytest
 
 from tests.emulator.modern.conftest import kernel_text
 
@@ -146,6 +147,50 @@ def test_matrices_of_narrow_elements(run_emulated, tmp_path):
                 elements = [row >> bits * (4 * (lane % 4) + n) & (1 << bits) - 1 for n in range(4)]
                 expected = sum(v << 8 * n for n, v in enumerate(elements))
                 assert lanes[lane, matrix] == expected
+
+
+FILL = """mov.u32 a, memory; mad.lo.u32 b, t, 16, a;
+    st.shared.v4.b32 [b], {i0, i1, i2, i3}; bar.sync 0;"""
+
+
+def test_transposed_matrices_of_16_rows(run_emulated, tmp_path):
+    """Register r of matrix j has column lane / 4 + 8 r of four rows, 4 (lane % 4) and the next."""
+    words = np.random.default_rng(5).integers(0, 2**32, (32, 4), dtype=np.uint64)
+    forms = [(".b8", 8), (".b8x16.b6x16_p32", 6), (".b8x16.b4x16_p64", 4)]
+    cases, kinds = [], []
+    for form, bits in forms:
+        for count in (1, 2):
+            registers = ", ".join(f"o{n}" for n in range(2 * count))
+            load = f"ldmatrix.sync.aligned.m16n16.x{count}.trans.shared{form} {{{registers}}}, [b];"
+            cases.append((FILL + load, words, 2 * count, ".reg .b32 a, b;"))
+            kinds.append((bits, count))
+    data = np.ascontiguousarray(words.astype(np.uint32)).view(np.uint8)
+    rows = [int.from_bytes(row.tobytes(), "little") for row in data]
+    for result, (bits, count) in zip(run(run_emulated, tmp_path, cases), kinds, strict=True):
+        lanes = np.array(result, np.uint32).reshape(32, 2 * count)
+        for lane, n in np.ndindex(lanes.shape):
+            column = lane // 4 + 8 * (n % 2)
+            first = 16 * (n // 2) + 4 * (lane % 4)
+            elements = [rows[first + e] >> bits * column & (1 << bits) - 1 for e in range(4)]
+            assert lanes[lane, n] == sum(v << 8 * e for e, v in enumerate(elements)), (bits, n)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_stores_of_transposed_bytes(run_emulated, tmp_path, count):
+    """Each lane has two rows of two columns, as results of mma; the columns become rows."""
+    words = np.random.default_rng(6).integers(0, 2**32, (32, 4), dtype=np.uint64)
+    registers = ", ".join(f"i{n}" for n in range(count))
+    store = f"stmatrix.sync.aligned.m16n8.x{count}.trans.shared.b8 [b], {{{registers}}};"
+    read = "bar.sync 0; ld.shared.v4.b32 {o0, o1, o2, o3}, [b];"
+    (result,) = run(run_emulated, tmp_path, [(FILL + store + read, words, 4, ".reg .b32 a, b;")])
+    expected = np.ascontiguousarray(words.astype(np.uint32)).view(np.uint8).copy()
+    for matrix in range(count):
+        for lane in range(32):
+            for e in range(4):
+                row, column = lane // 4 + 8 * (e // 2), 2 * (lane % 4) + e % 2
+                value = int(words[lane, matrix]) >> 8 * e & 255
+                expected[8 * matrix + column, row] = value
+    assert (np.array(result, np.uint32).view(np.uint8).reshape(32, 16) == expected).all()
 
 
 def test_stores_of_zeros(run_emulated, tmp_path):

@@ -93,6 +93,60 @@ def test_loads_and_stores(run_tensor):
         assert (result[0] == expected).all(), form
 
 
+def test_loads_with_a_reduction(run_tensor):
+    """Each thread gets the minimum or maximum of its registers too."""
+    generator = np.random.default_rng(8)
+    values = generator.integers(0, 2**32, (128, 4), dtype=np.uint64).astype(np.uint32)
+    floats = generator.normal(0, 5, (128, 4)).astype(np.float32)
+    floats[3, 1] = floats[9] = np.nan
+    floats[5] = [0.0, -0.0, 0.0, -0.0]
+    forms = [
+        ("32x32b", "min.u32"),
+        ("32x32b", "max.s32"),
+        ("16x32bx2", "max.u32"),
+        ("32x32b", "min.f32"),
+        ("32x32b", "max.f32"),
+        ("32x32b", "max.abs.f32"),
+        ("16x32bx2", "min.NaN.f32"),
+    ]
+    cases, expected = [], []
+    for shape, form in forms:
+        numbers = floats if form.endswith("f32") else values.view(form[-3].replace("s", "i") + "4")
+        distance = ", 16" if shape == "16x32bx2" else ""
+        text = kernel_text(
+            f"""{clear()} mul.wide.u32 o, i, 16; add.u64 v, from, o;
+            ld.global.v4.b32 {{x0, x1, x2, x3}}, [v];
+            tcgen05.st.sync.aligned.{shape}.x4.b32 [mine]{distance}, {{x0, x1, x2, x3}};
+            tcgen05.wait::st.sync.aligned;
+            tcgen05.ld.red.sync.aligned.{shape}.x4.{form} {{x0, x1, x2, x3}}, r1, [mine]{distance};
+            tcgen05.wait::ld.sync.aligned; add.u32 r0, mine, 8;
+            tcgen05.st.sync.aligned.32x32b.x1.b32 [r0], {{r1}}; tcgen05.wait::st.sync.aligned;""",
+            ".reg .b32 x<4>;",
+            target="sm_103a",
+        )
+        image = np.zeros(SHARED, np.uint8)
+        image[: 128 * 16] = numbers.view(np.uint8).ravel()
+        cases.append(Case(text, image))
+        expected.append(reduced(numbers, form))
+    results = run_tensor(cases, cc="10.3")
+    for form, result, each in zip(forms, results, expected, strict=True):
+        assert (result[0][:, 8] == each).all(), form
+
+
+def reduced(numbers, form):
+    """Return the bits of the extreme of each row, in which -0 is below +0."""
+    keep, is_lowest = "NaN" in form, form.startswith("min")
+    result = []
+    for row in np.abs(numbers) if "abs" in form else numbers:
+        row_numbers = row[~np.isnan(row)] if numbers.dtype == np.float32 else row
+        if len(row_numbers) == 0 or (keep and len(row_numbers) < len(row)):
+            result.append(0x7FFFFFFF)
+            continue
+        order = sorted(row_numbers, key=lambda v: (v, not np.signbit(v)))
+        result.append(int(np.array([order[0 if is_lowest else -1]]).view(np.uint32)[0]))
+    return np.array(result, np.uint32)
+
+
 def test_a_split_warp_loads_together(run_tensor):
     body = f"""{clear()} setp.lt.u32 q, i, 16; @q bra low;
         mov.b32 r0, 1; bra both;

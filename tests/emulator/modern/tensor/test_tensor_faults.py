@@ -11,6 +11,9 @@ LOAD = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r0}, [mine];"
 STORE = "tcgen05.st.sync.aligned.32x32b.x1.b32 [mine], {r0};"
 WAIT_LOAD, WAIT_STORE = (f"tcgen05.wait::{word}.sync.aligned;" for word in ("ld", "st"))
 PRODUCT = "tcgen05.mma.cta_group::1.kind::f16 [taddr], c0, c1, r1, adds"
+SPARSE = "tcgen05.mma.sp.cta_group::1.kind::f16 [taddr], c0, c1, [taddr+64], r1, adds"
+CLEAR = f"""mov.b32 r0, 0; add.u32 mine, mine, 64; {STORE} sub.u32 mine, mine, 64; {WAIT_STORE}
+    tcgen05.fence::before_thread_sync; bar.sync 0; tcgen05.fence::after_thread_sync;"""
 A_PRODUCT = f"mov.b64 c0, 0x400000000000; mov.b64 c1, c0; mov.b32 r1, {1 << 4 | 1 << 17 | 8 << 24};"
 
 
@@ -40,8 +43,8 @@ A_PRODUCT = f"mov.b64 c0, 0x400000000000; mov.b64 c1, c0; mov.b32 r1, {1 << 4 | 
             "of a later tcgen05.commit of its thread",
         ),
         (
-            f"{A_PRODUCT} xor.b32 r1, r1, 0x10; {by_leader([PRODUCT])}",
-            "D is f16",
+            f"{A_PRODUCT} xor.b32 r1, r1, 0x490; {by_leader([PRODUCT])}",
+            "the type of D has the number 0",
         ),
         (f"{A_PRODUCT} mov.b64 c0, 0; {by_leader([PRODUCT])}", "bits 46 to 48 are not 0b001"),
         (
@@ -51,6 +54,28 @@ A_PRODUCT = f"mov.b64 c0, 0x400000000000; mov.b64 c1, c0; mov.b32 r1, {1 << 4 | 
         (
             f"{A_PRODUCT} xor.b32 r1, r1, 0x3000000; {by_leader([PRODUCT])}",
             "M is 176, not 128 or 64",
+        ),
+        (
+            f"{A_PRODUCT} {by_leader([PRODUCT.replace('mma', 'mma.ws')])}",
+            "N is 8, not 64, 128 or 256",
+        ),
+        (f"{A_PRODUCT} {by_leader([SPARSE])}", "it is for a dense A"),
+        (
+            f"{A_PRODUCT} or.b32 r1, r1, 4; {by_leader([PRODUCT])}",
+            "it is for a sparse A",
+        ),
+        (
+            f"{A_PRODUCT} or.b32 r1, r1, 5; {by_leader([SPARSE])}",
+            "its sparsity selector is not 0",
+        ),
+        (
+            f"{CLEAR} {A_PRODUCT} or.b32 r1, r1, 4; {by_leader([SPARSE])}",
+            "the metadata 0x0 of the sparse A name no pair of columns",
+        ),
+        (
+            f"{A_PRODUCT} mov.b32 r1, {1 << 2 | 1 << 4 | 8 << 17 | 4 << 24}; "
+            f"{by_leader([SPARSE.replace('mma', 'mma.ws')])}",
+            "A is sparse and M is 64",
         ),
     ],
     ids=readable,

@@ -11,6 +11,7 @@ import pytest
 TARGETS = {  # by the compute capability that loads them
     "9.0": ["sm_90a"],
     "10.0": ["sm_100", "sm_100a", "sm_100f"],
+    "10.3": ["sm_103a", "sm_103f"],
     "12.0": ["sm_120", "sm_120a"],
 }
 GROUPS = {
@@ -20,11 +21,15 @@ GROUPS = {
     "matrix": "sm_100a sm_100f sm_103a sm_103f sm_110a sm_120a sm_121a",
     "all": "sm_100 sm_100a sm_100f sm_103a sm_103f sm_110a sm_120 sm_120a sm_121a",
     "sm_103a": "sm_100a sm_103a",
+    "reductions": "sm_103a sm_103f sm_110a",
     "sm_110a": "sm_100a sm_110a",
 }
 VERSIONS = ["8.5", "8.6", "8.7", "8.8", "9.0"]
 WORDS = {
     "SCALED": "[%r1], %rd1, %rd2, %r2, [%r3], [%r4], %p1;",
+    "SPARSE": "[%r1], %rd1, %rd2, [%r5], %r2",
+    "SCALES": "[%r3], [%r4], %p1;",
+    "FOUR": "%r0, %r1, %r2, %r3",
     "PRODUCT": "[%r1], %rd1, %rd2, %r2, %p1",
     "ONE": "mbarrier::arrive::one",
 }
@@ -70,11 +75,25 @@ ACCEPTED = """
 8.8 family tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block16 SCALED
 8.6 family tcgen05.mma.ws.cta_group::1.kind::f16 PRODUCT;
 8.6 family tcgen05.mma.sp.cta_group::1.kind::f16 [%r1], %rd1, %rd2, [%r3], %r2, %p1;
+8.6 family tcgen05.mma.ws.cta_group::1.kind::f16 PRODUCT, %rd3;
+8.6 family tcgen05.mma.ws.cta_group::1.kind::tf32.collector::b2::fill PRODUCT;
+8.6 family tcgen05.mma.ws.cta_group::1.kind::f8f6f4 [%r1], [%r3], %rd2, %r2, %p1, 0;
+8.6 sm_110a tcgen05.mma.ws.cta_group::1.kind::i8 PRODUCT;
+8.6 family tcgen05.mma.ws.sp.cta_group::1.kind::f16.collector::b1::use SPARSE, %p1, %rd3;
+8.6 family tcgen05.mma.sp.cta_group::1.kind::tf32.collector::a::fill SPARSE, {FOUR}, %p1;
+8.6 family tcgen05.mma.sp.cta_group::2.kind::f16 SPARSE, {FOUR, FOUR}, %p1;
+8.6 scaled tcgen05.mma.sp.cta_group::1.kind::f16 SPARSE, %p1, 3;
+8.6 devices tcgen05.mma.sp.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X SPARSE, SCALES
+8.8 devices tcgen05.mma.sp.cta_group::1.kind::mxf4.block_scale SPARSE, SCALES
+8.8 devices tcgen05.mma.sp.cta_group::1.kind::mxf4nvf4.block_scale.block16 SPARSE, SCALES
 8.6 all st.bulk [%rd1], %rd2, 0;
 8.6 matrix ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b6x16_p32 {%r1}, [s];
 8.6 matrix ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.b4x16_p64 {%r0, %r1, %r2, %r3}, [s];
 8.6 matrix ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [s];
 8.6 matrix ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8x16.b6x16_p32 {%r1, %r2}, [s];
+8.6 matrix ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8 {FOUR}, [s];
+8.6 matrix ldmatrix.sync.aligned.m16n16.x2.trans.b8x16.b4x16_p64 {FOUR}, [%rd1];
+8.6 matrix stmatrix.sync.aligned.m16n8.x4.trans.shared.b8 [s], {FOUR};
 8.7 sm_103a cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2;
 8.7 sm_103a cvt.rs.relu.bf16x2.f32 %r1, %f1, %f2, %r2;
 8.7 sm_103a cvt.rs.satfinite.bf16x2.f32 %r1, %f1, %f2, %r2;
@@ -84,7 +103,51 @@ ACCEPTED = """
 8.7 sm_103a cvt.rs.satfinite.e3m2x4.f32 %r1, {%f1, %f2, %f3, %f4}, %r2;
 8.7 sm_103a cvt.rs.satfinite.e2m1x4.f32 %h1, {%f1, %f2, %f3, %f4}, %r2;
 """
+REDUCTIONS = """
+tcgen05.ld.red.sync.aligned.32x32b.x2.max.f32 {%r1, %r2}, %r3, [%r4];
+tcgen05.ld.red.sync.aligned.32x32b.x2.min.abs.NaN.f32 {%f1, %f2}, %f3, [%r4];
+tcgen05.ld.red.sync.aligned.32x32b.x4.u32.max {FOUR}, %r5, [%r6];
+tcgen05.ld.red.sync.aligned.16x32bx2.x2.min.s32 {%r1, %r2}, %r3, [%r4], 16;
+"""
+WRONG_REDUCTIONS = """
+tcgen05.ld.red.sync.aligned.32x32b.x2.max.abs.s32 {%r1, %r2}, %r3, [%r4];
+tcgen05.ld.red.sync.aligned.32x32b.x1.max.s32 {%r1}, %r3, [%r4];
+tcgen05.ld.red.sync.aligned.16x64b.x2.min.s32 {%r1, %r2}, %r3, [%r4];
+tcgen05.ld.red.sync.aligned.32x32b.x2.min.b32 {%r1, %r2}, %r3, [%r4];
+tcgen05.ld.red.sync.aligned.32x32b.x2.pack::16b.min.u32 {%r1, %r2}, %r3, [%r4];
+tcgen05.ld.red.sync.aligned.32x32b.x2.add.f32 {%r1, %r2}, %r3, [%r4];
+tcgen05.ld.red.sync.aligned.32x32b.x2.f32 {%r1, %r2}, %r3, [%r4];
+tcgen05.ld.red.sync.aligned.32x32b.x2.max.f32 {%r1, %r2}, [%r4];
+"""
 REFUSED = """
+tcgen05.ld.red.sync.aligned.32x32b.x2.max.f32 {%r1, %r2}, %r3, [%r4];
+ldmatrix.sync.aligned.m16n16.x4.trans.shared.b8 {FOUR}, [s];
+ldmatrix.sync.aligned.m16n16.x1.shared.b8 {%r1, %r2}, [s];
+ldmatrix.sync.aligned.m16n16.x1.trans.shared.b16 {%r1, %r2}, [s];
+ldmatrix.sync.aligned.m16n16.x1.shared.b8x16.b6x16_p32 {%r1, %r2}, [s];
+ldmatrix.sync.aligned.m8n16.x1.trans.shared.b8x16.b4x16_p64 {%r1}, [s];
+ldmatrix.sync.aligned.m8n16.x1.shared.b8 {%r1}, [s];
+ldmatrix.sync.aligned.m8n8.x1.trans.shared.b8 {%r1}, [s];
+stmatrix.sync.aligned.m16n8.x1.shared.b8 [s], {%r1};
+stmatrix.sync.aligned.m16n8.x1.trans.shared.b16 [s], {%r1};
+stmatrix.sync.aligned.m8n8.x1.trans.shared.b8 [s], {%r1};
+tcgen05.mma.ws.cta_group::1.kind::f16 PRODUCT, %r3;
+tcgen05.mma.ws.cta_group::1.kind::f16 PRODUCT, %rd3, 3;
+tcgen05.mma.ws.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r2, {FOUR}, %p1;
+tcgen05.mma.ws.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r2;
+tcgen05.mma.ws.cta_group::2.kind::f16 PRODUCT;
+tcgen05.mma.ws.cta_group::1 PRODUCT;
+tcgen05.mma.ws.kind::f16 PRODUCT;
+tcgen05.mma.ws.cta_group::1.kind::f16.collector::a::fill PRODUCT;
+tcgen05.mma.ws.cta_group::1.kind::f16.collector::b2::fill.collector::b3::fill PRODUCT;
+tcgen05.mma.ws.cta_group::1.kind::f16.ashift PRODUCT;
+tcgen05.mma.ws.cta_group::1.kind::mxf8f6f4.block_scale SCALED
+tcgen05.mma.cta_group::1.kind::f16.collector::b0::fill PRODUCT;
+tcgen05.mma.cta_group::1.kind::f16.kind::tf32 PRODUCT;
+tcgen05.mma.ws.sp.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r3, %r2, %p1;
+tcgen05.mma.sp.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r3, %r2, %p1;
+tcgen05.mma.sp.cta_group::1.kind::f16 PRODUCT;
+tcgen05.mma.sp.cta_group::1.kind::f8f6f4 SPARSE, %p1, 3;
 redux.sync.add.f32 %f1, %f2, %r1;
 redux.sync.max.abs.s32 %r1, %r2, %r3;
 fma.rn.oob.f32 %f1, %f2, %f3, %f1;
@@ -170,6 +233,20 @@ def test_wrong_forms(run_emulated, tmp_path):
     bodies = REFUSED.strip().splitlines()
     results = codes(run_emulated, tmp_path, [text_of(b, "9.0", "sm_100a") for b in bodies])
     assert [b for b, c in zip(bodies, results, strict=True) if c != "CUDA_ERROR_INVALID_PTX"] == []
+
+
+def test_loads_with_a_reduction(run_emulated, tmp_path):
+    """An sm_100 lacks them; PTX has them since 8.8."""
+    rows = [
+        (body, version, "sm_103a", loads)
+        for bodies, version, loads in (
+            (REDUCTIONS, "8.8", True),
+            (REDUCTIONS, "8.7", False),
+            (WRONG_REDUCTIONS, "8.8", False),
+        )
+        for body in bodies.strip().splitlines()
+    ]
+    check(run_emulated, tmp_path, rows, "10.3")
 
 
 def test_blocks_and_pairs_do_not_mix(run_emulated, tmp_path):

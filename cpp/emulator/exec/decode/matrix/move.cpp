@@ -48,12 +48,32 @@ std::uint8_t matrices_of(const ptx::mnemonic& m) {
   throw unsupported{"this instruction without .x1, .x2 or .x4"};
 }
 
-// Returns the bits of the elements that ldmatrix.m8n16.b8x16.FORMAT expands; 0 for m8n8.b16.
-std::uint8_t narrow_bits_of(const ptx::mnemonic& m) {
-  if (m.has(q::m8n8) && m.type_count == 1 && m.type(0) == scalar_type::b16) return 0;
-  const bool is_narrow = m.has(q::m8n16) && !m.has(q::trans) && m.type(0) == scalar_type::b8x16;
-  if (is_narrow && m.type(1) == scalar_type::b6x16_p32) return 6;
-  if (is_narrow && m.type(1) == scalar_type::b4x16_p64) return 4;
+struct move_form {
+  q shape;
+  scalar_type type, source;  // of the registers, and of memory if it has another type
+  byte_layout bytes;
+  std::uint8_t narrow_bits, matrices;  // of eight rows, for .x1
+};
+using enum scalar_type;
+constexpr move_form forms[] = {
+    {q::m8n8, b16, none, byte_layout::none, 8, 1},
+    {q::m8n16, b8x16, b6x16_p32, byte_layout::in_row, 6, 1},
+    {q::m8n16, b8x16, b4x16_p64, byte_layout::in_row, 4, 1},
+    {q::m16n16, b8, none, byte_layout::in_tall, 8, 2},
+    {q::m16n16, b8x16, b6x16_p32, byte_layout::in_tall, 6, 2},
+    {q::m16n16, b8x16, b4x16_p64, byte_layout::in_tall, 4, 2},
+    {q::m16n8, b8, none, byte_layout::in_pair, 8, 1},
+};
+
+void set_form(const ptx::mnemonic& m, matrix_site& site) {
+  for (const move_form& each : forms) {
+    if (!m.has(each.shape) || m.type(0) != each.type || m.type(1) != each.source) continue;
+    site.bytes = each.bytes;
+    site.narrow_bits = each.narrow_bits;
+    site.matrices = static_cast<std::uint8_t>(each.matrices * matrices_of(m));
+    site.is_transposed = m.has(q::trans);
+    return;
+  }
   throw unsupported{"this shape or type"};
 }
 
@@ -64,9 +84,7 @@ matrix_site decode_move(function_decoder& d, std::size_t address, std::size_t re
   require_aligned(m);
   if (m.vector_width > 1) throw unsupported{"a vector with this instruction"};
   matrix_site site;
-  site.narrow_bits = narrow_bits_of(m);
-  site.matrices = matrices_of(m);
-  site.is_transposed = m.has(q::trans);
+  set_form(m, site);
   site.address = emit_shared_offset(d, d.operand(address), m.space(0));
   const auto list = require_registers(d, d.operand(registers), site.matrices);
   for (std::size_t n = 0; n < list.size(); ++n) {

@@ -113,16 +113,30 @@ std::uint32_t early_reader(const function_decoder& d) {
   return ptx::no_index;
 }
 
-// tcgen05.{ld,st}.sync.aligned.SHAPE.xN{.pack::16b}.b32
-// Operands of ld: registers, [address]{, distance}; of st: [address]{, distance}, registers.
+// .OPERATION{.abs}{.NaN}.TYPE
+void set_reduction(function_decoder& d, tensor_site& site) {
+  const ptx::mnemonic& m = d.spelling();
+  site.reduced = m.type(0);
+  site.is_highest = m.has(q::max);
+  site.is_absolute = m.has(q::abs);
+  site.keeps_nan = m.has(q::NaN);
+  site.reduction = d.result(d.operand(1), 32);
+}
+
+// tcgen05.ld{.red}.sync.aligned.SHAPE.xN{.pack::16b}.b32, tcgen05.st...
+// Operands of ld: registers{, reduction}, [address]{, distance}; of st: [address]{, distance},
+// registers.
 void decode_access(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   require_aligned(m);
   tensor_site site;
   const std::size_t count = set_shape(m, site);
   const bool is_load = m.has(q::ld), has_distance = site.shape == tensor_shape::x16x32bx2;
-  const std::size_t address = is_load ? 1 : 0;
-  if (d.operands().size() != (has_distance ? 3u : 2u)) throw unsupported{"number of operands"};
+  const bool is_reduced = m.has(q::red);
+  const std::size_t address = is_reduced ? 2 : is_load ? 1 : 0;
+  if (d.operands().size() != 2u + has_distance + is_reduced) {
+    throw unsupported{"number of operands"};
+  }
   if (has_distance) {
     const ptx::operand& distance = d.operand(address + 1);
     if (distance.kind != operand_kind::integer) throw unsupported{"a distance that varies"};
@@ -133,6 +147,7 @@ void decode_access(function_decoder& d) {
   for (const ptx::operand& o : require_registers(d, registers, count)) {
     site.registers.push_back(is_load ? d.result(o, 32) : d.value(o, 32));
   }
+  if (is_reduced) set_reduction(d, site);
   if (is_load) site.early_reader = early_reader(d);
   emit_together(d, is_load ? &run_load_tensor : &run_store_tensor, d.add_tensor(site));
 }
@@ -209,18 +224,21 @@ void set_kind(const ptx::mnemonic& m, tensor_site& site) {
 
 // Sets the operands after the instruction descriptor.
 void set_remaining(function_decoder& d, tensor_site& site) {
-  std::size_t next = 4;
+  std::size_t next = site.is_sparse ? 5 : 4;
   if (site.vector) {
     site.scale_a = tensor_address_of(d, d.operand(next++));
     site.scale_b = tensor_address_of(d, d.operand(next++));
-  } else if (d.operand(next).kind == operand_kind::vector) {
+  } else if (!site.is_stationary && d.operand(next).kind == operand_kind::vector) {
     const std::size_t masks = site.is_pair ? 8 : 4;
     for (const ptx::operand& o : require_registers(d, d.operand(next++), masks)) {
       site.disabled.push_back(d.value(o, 32));
     }
   }
   site.adds_d = d.predicate_value(d.operand(next++));
-  if (!site.vector && next < d.operands().size()) {
+  if (site.is_stationary && next < d.operands().size()) {
+    site.zero_columns = d.value(d.operand(next++), 64);
+    site.has_zero_columns = true;
+  } else if (!site.vector && next < d.operands().size()) {
     const ptx::operand& shift = d.operand(next++);
     if (shift.kind != operand_kind::integer || shift.value < 0 || shift.value > 15) {
       throw unsupported{"a scale of D that is not a constant from 0 to 15"};
@@ -230,18 +248,20 @@ void set_remaining(function_decoder& d, tensor_site& site) {
   if (next != d.operands().size()) throw unsupported{"number of operands"};
 }
 
-// tcgen05.mma.cta_group.kind [d], a, b, descriptor, ...
+// tcgen05.mma{.ws}{.sp}.cta_group.kind [d], a, b, {[metadata],} descriptor, ...
 void decode_product(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   tensor_site site;
   site.is_pair = is_for_pair(m);
-  if (m.has(q::ashift)) throw unsupported{".ashift"};
+  site.is_sparse = m.has(q::sp);
+  site.is_stationary = m.has(q::ws);
   set_kind(m, site);
   site.address = tensor_address_of(d, d.operand(0));
   site.has_tensor_a = d.operand(1).kind == operand_kind::address;
   site.a = site.has_tensor_a ? tensor_address_of(d, d.operand(1)) : d.value(d.operand(1), 64);
   site.b = d.value(d.operand(2), 64);
-  site.descriptor = d.value(d.operand(3), 32);
+  if (site.is_sparse) site.metadata = tensor_address_of(d, d.operand(3));
+  site.descriptor = d.value(d.operand(site.is_sparse ? 4 : 3), 32);
   set_remaining(d, site);
   const bool is_integer = site.kind == tensor_kind::i8;
   emit_site(d, find_handler(is_integer ? "tcgen05.integer" : "tcgen05.float"), site);
