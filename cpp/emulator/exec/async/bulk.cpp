@@ -11,8 +11,8 @@ namespace halfwarp::emulator::exec {
 
 void bulk_copy::run() const {
   for (const bulk_piece& piece : pieces) {
-    if (reduce) {
-      reduce(piece.to, piece.from, piece.bytes);
+    if (operation) {
+      operation(piece.to, piece.from, piece.bytes);
     } else {
       std::memmove(piece.to, piece.from, piece.bytes);
     }

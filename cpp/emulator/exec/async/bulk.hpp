@@ -10,7 +10,7 @@
 namespace halfwarp::emulator::exec {
 
 // Reduces the bytes of a piece of a copy into its target.
-using element_reduction = void (*)(std::byte* to, const std::byte* from, std::size_t bytes);
+using element_operation = void (*)(std::byte* to, const std::byte* from, std::size_t bytes);
 
 struct bulk_piece {
   const std::byte* from = nullptr;
@@ -20,7 +20,7 @@ struct bulk_piece {
 
 struct bulk_copy {
   std::vector<bulk_piece> pieces;
-  element_reduction reduce = nullptr;     // null: the pieces are copied
+  element_operation operation = nullptr;  // a reduction or conversion; null: a copy
   std::shared_ptr<std::byte[]> contents;  // of pieces that come from registers, or a fill
   std::byte* barrier = nullptr;           // the mbarrier to signal; null: a copy of a group
   std::uint32_t bytes = 0;                // to signal

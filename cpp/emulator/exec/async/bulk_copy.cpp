@@ -58,7 +58,7 @@ void start_range(warp& w, const instruction& instr, int lane) {
                      : shared_range(w, instr, lane, from, bytes, access_kind::load);
   if (is_prefetch) return;
   bulk_copy copy;
-  copy.reduce = site.reduce;
+  copy.operation = site.reduce;
   if (site.direction == bulk_direction::shared_to_global) {
     std::byte* const target = locate_bytes(w, instr, lane, to, {access_kind::store, bytes});
     add_range(w, site, lane, copy, {source, target, bytes});
@@ -209,7 +209,7 @@ void run_async_store(warp& w, const instruction& instr) {
     const bulk_target target{value64(w, instr.operand[4], lane),
                              value64(w, instr.operand[3], lane)};
     bulk_copy copy;
-    copy.reduce = reinterpret_cast<element_reduction>(instr.immediate);
+    copy.operation = reinterpret_cast<element_operation>(instr.immediate);
     copy.contents = std::make_shared<std::byte[]>(count * size);
     for (std::uint32_t i = 0; i < count; ++i) {
       std::memcpy(copy.contents.get() + i * size, w.at<std::byte>(values[i]) + lane * size, size);

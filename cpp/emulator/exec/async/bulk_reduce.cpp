@@ -63,7 +63,7 @@ u16 extreme_half(u16 a, u16 b) {
 struct entry {
   qualifier operation;
   scalar_type type;
-  element_reduction run;
+  element_operation run;
 };
 constexpr entry entries[] = {
     {qualifier::add, scalar_type::u32, &reduce<u32, add<u32>>},
@@ -98,7 +98,7 @@ constexpr entry entries[] = {
 
 }  // namespace
 
-element_reduction find_reduction(qualifier operation, scalar_type type) noexcept {
+element_operation find_reduction(qualifier operation, scalar_type type) noexcept {
   const auto* const match = std::ranges::find_if(
       entries, [&](const entry& each) { return each.operation == operation && each.type == type; });
   return match == std::end(entries) ? nullptr : match->run;

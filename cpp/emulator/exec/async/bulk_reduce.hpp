@@ -9,6 +9,6 @@
 namespace halfwarp::emulator::exec {
 
 // Returns null if there is no such reduction.
-element_reduction find_reduction(ptx::qualifier operation, ptx::scalar_type type) noexcept;
+element_operation find_reduction(ptx::qualifier operation, ptx::scalar_type type) noexcept;
 
 }  // namespace halfwarp::emulator::exec

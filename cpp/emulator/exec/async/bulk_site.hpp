@@ -22,7 +22,7 @@ enum class tensor_mode : std::uint8_t { none, tile, gather, scatter, im2col };
 struct bulk_site {
   bulk_direction direction = bulk_direction::global_to_shared;
   tensor_mode mode = tensor_mode::none;                // none: a copy of a range
-  element_reduction reduce = nullptr;                  // of a range
+  element_operation reduce = nullptr;                  // of a range
   ptx::qualifier operation = ptx::qualifier::unknown;  // of a reduction into a tensor
   bool has_mask = false;                               // of blocks, or of the bytes in each 16
   bool is_for_cluster = false;                         // to all blocks of the cluster

@@ -256,6 +256,17 @@ void require_aligned(warp& w, const instruction& instr, int lane, std::uint64_t 
              "align the buffer in shared memory to 128 bytes, with a swizzle to 1024");
 }
 
+// Loads of tf32 elements round to nearest even [H100, all results of a product of CUTLASS].
+void round_to_tf32(std::byte* to, const std::byte* from, std::size_t bytes) {
+  constexpr std::uint32_t infinity = 0x7f80'0000, half = 0xfff, low_bits = 0x1fff;
+  for (std::size_t at = 0; at < bytes; at += sizeof(std::uint32_t)) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, from + at, sizeof bits);
+    if ((bits & infinity) != infinity) bits = (bits + half + (bits >> 13 & 1)) & ~low_bits;
+    std::memcpy(to + at, &bits, sizeof bits);
+  }
+}
+
 void load_box(warp& w, const instruction& instr, int lane) {
   box_walk walk{w, instr, lane, access_kind::load};
   const std::vector<box_part> parts = walk.run();
@@ -263,6 +274,7 @@ void load_box(warp& w, const instruction& instr, int lane) {
   for (const bulk_target& target : targets_of(w, instr, lane)) {
     require_aligned(w, instr, lane, target.to & (block_window_bytes - 1));
     bulk_copy copy;
+    if (walk.map().has_tf32()) copy.operation = round_to_tf32;
     for_each_piece(parts, target.to, walk.map().swizzle,
                    [&](std::uint64_t at, const std::byte* from, std::uint32_t bytes) {
                      std::byte* const to =
@@ -291,8 +303,8 @@ void store_box(warp& w, const instruction& instr, int lane) {
   require_aligned(w, instr, lane, first);
   bulk_copy copy;
   if (site.operation != ptx::qualifier::unknown) {
-    copy.reduce = find_reduction(site.operation, reduced_type(walk.map(), site.operation));
-    if (!copy.reduce) {
+    copy.operation = find_reduction(site.operation, reduced_type(walk.map(), site.operation));
+    if (!copy.operation) {
       raise_copy(w, instr, lane, fault_kind::trap,
                  "there is no such reduction for the element type of the tensor map",
                  "use a type of the table of cp.reduce.async.bulk");

@@ -27,6 +27,11 @@ struct tensor_map {
   std::int16_t corners[6];
   std::uint64_t unused;
 
+  bool has_tf32() const {
+    return data_type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 ||
+           data_type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
+  }
+
   // Reports if a copy can use the map: the memory is the program's, and may hold anything.
   bool is_complete() const {
     bool complete = (signature == valid_signature || signature == 0) && rank >= 1 && rank <= 5 &&

@@ -250,13 +250,11 @@ def tensor():
         open_buffers.append(buffer)
         np.from_dlpack(buffer).view(values.dtype)[:] = values.ravel()
 
-        def encode(box, strides=None, swizzle=0, fill=0, corners=None):
+        def encode(box, strides=None, swizzle=0, fill=0, corners=None, kind=KINDS[values.dtype]):
             extents = [driver.cuuint64_t(n) for n in reversed(values.shape)]
             pitches = [driver.cuuint64_t(n) for n in reversed(values.strides[:-1])]
             steps = [driver.cuuint32_t(n) for n in strides or [1] * values.ndim]
-            kind = getattr(
-                driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{KINDS[values.dtype]}"
-            )
+            kind = getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{kind}")
             tail = (
                 driver.CUtensorMapInterleave(0), driver.CUtensorMapSwizzle(swizzle),
                 driver.CUtensorMapL2promotion(0), driver.CUtensorMapFloatOOBfill(fill),
@@ -364,6 +362,20 @@ def test_a_fill_of_nan(run, tensor):
     expected = box_of(values, (8, -1), (16, 4), fill=np.nan)
     loaded = load(run, tensor(values)((16, 4), fill=1), 2, (8, -1), expected)
     assert (np.isnan(loaded) == np.isnan(expected)).all() and np.isnan(loaded).any()
+
+
+@pytest.mark.parametrize("kind", ["TFLOAT32", "TFLOAT32_FTZ"])
+def test_a_load_of_tf32_rounds_to_nearest_even(run, tensor, kind):
+    """The low bits 0x1000 are a tie."""
+    high = np.array([0x3F800000, 0x3F802000, 0xBF804000, 0x7F7FE000], "u4")
+    low = np.array([[0, 1, 0xFFF, 0x1000], [0x1001, 0x1FFF, 0x800, 0x1800]], "u4")
+    values = (high[:, None] + low.reshape(1, -1)).astype("u4")
+    values[3, 3:] = [0x7F800000, 0xFF800000, 0, 0x80000000, 0x00FFFFFF]
+    upper, rest = values >> 13, values & 0x1FFF
+    rises = (rest > 0x1000) | ((rest == 0x1000) & (upper & 1 == 1))
+    encoded = tensor(values.view("f4"))((8, 4), kind=kind)
+    loaded = load(run, encoded, 2, (0, 0), values)
+    assert (loaded == (upper + rises) << 13).all()
 
 
 @pytest.mark.parametrize(

@@ -301,7 +301,7 @@ void decode_async_store(function_decoder& d) {
   const scalar_type type = m.type(0);
   const int bits = bits_of(type);
   if (bits != 32 && bits != 64) throw unsupported{"an asynchronous store of this type"};
-  element_reduction reduce = nullptr;
+  element_operation reduce = nullptr;
   if (m.opcode == ptx::opcode::red) {
     reduce = find_reduction(reduction_of(m), type);
     if (!reduce) throw unsupported{"this reduction of this type"};
