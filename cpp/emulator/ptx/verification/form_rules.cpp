@@ -6,6 +6,9 @@
 #include <iterator>
 
 #include "emulator/ptx/instruction_table.hpp"
+#include "emulator/ptx/matrix_forms.hpp"
+#include "emulator/ptx/type_set.hpp"
+#include "emulator/ptx/verification/conversion_rules.hpp"
 #include "emulator/ptx/verification/needed_words.hpp"
 #include "emulator/ptx/word_sets.hpp"
 
@@ -15,43 +18,24 @@ namespace {
 using q = qualifier;
 using enum scalar_type;
 
-class type_set {
- public:
-  constexpr type_set(std::initializer_list<scalar_type> list) {
-    for (scalar_type type : list) bits_ |= std::uint64_t{1} << static_cast<int>(type);
-  }
-  constexpr type_set operator|(type_set other) const {
-    type_set both = *this;
-    both.bits_ |= other.bits_;
-    return both;
-  }
-  constexpr bool is_empty() const { return bits_ == 0; }
-  constexpr bool has(scalar_type type) const { return bits_ >> static_cast<int>(type) & 1; }
-
- private:
-  std::uint64_t bits_ = 0;
-};
-static_assert(static_cast<int>(scalar_type::count_) <= 64);
-
-constexpr type_set integers{u16, u32, u64, s16, s32, s64};
 constexpr type_set lanes{u16x2, s16x2, u8x4, s8x4};
 constexpr type_set halves{f16, f16x2, bf16, bf16x2};
 constexpr type_set floats = type_set{f32, f64, f32x2} | halves;
 constexpr type_set signed_numbers = type_set{s16, s32, s64, f32, f64, s8x4} | halves;
 constexpr type_set words32{b32, b64}, words_16{b16, b32, b64}, fields{u32, u64, s32, s64};
 constexpr type_set values = integers | words_16 | type_set{f32, f64};
-constexpr type_set video{u32, s32};
+constexpr type_set video{u32, s32}, memory = values | type_set{b8, u8, s8, b128};
 constexpr type_set any_type{};
 
 constexpr words no_words{};
 constexpr words roundings{q::rn, q::rz, q::rm, q::rp};
-constexpr words integer_roundings{q::rni, q::rzi, q::rmi, q::rpi};
 
-// Each bit selects a check of the operands.
+// Each bit selects a check of the operands or types.
 namespace check {
 constexpr std::uint8_t result = 1;   // the first operand is a register
 constexpr std::uint8_t literal = 2;  // the type of literals
 constexpr std::uint8_t all = result | literal;
+constexpr std::uint8_t types = 4;  // not only the first type
 }  // namespace check
 
 struct form_rule {
@@ -72,23 +56,31 @@ constexpr form_rule rules[] = {
     {opcode::bfe, fields},
     {opcode::bfi, words32},
     {opcode::bfind, fields},
+    {opcode::bmsk, {b32}, words{q::clamp, q::wrap}, {b32}, 0},
     {opcode::brev, words32},
     {opcode::brkpt, any_type, no_words, any_type, 0},
     {opcode::clz, words32},
     {opcode::cnot, words_16},
     {opcode::copysign, {f32, f64}},
     {opcode::cos, {f32}, words{q::approx}, {f32}},
+    {opcode::cvta, {u32, u64}, no_words, any_type, 0},
     {opcode::div, integers | type_set{f32, f64}, roundings | words{q::approx, q::full}, {f32, f64}},
+    {opcode::dp2a, video, no_words, any_type, check::types},
+    {opcode::dp4a, video, no_words, any_type, check::types},
     {opcode::ex2, type_set{f32} | halves, words{q::approx}, type_set{f32} | halves},
     {opcode::exit, any_type, no_words, any_type, 0},
     {opcode::fma, floats, roundings, floats},
+    {opcode::fns, {b32}, no_words, any_type, 0},
+    {opcode::getctarank, {u32, u64}, no_words, any_type, 0},
     {opcode::lg2, {f32}, words{q::approx}, {f32}},
     {opcode::lop3, {b32}},
     {opcode::mad, integers | type_set{f32, f64}, words{q::lo, q::hi, q::wide}, integers},
     {opcode::mad24, {u32, s32}},
     {opcode::mapa, {u32, u64}},
+    {opcode::match, words32, no_words, any_type, 0},
     {opcode::max, integers | lanes | floats},
     {opcode::min, integers | lanes | floats},
+    {opcode::movmatrix, {b16}, no_words, any_type, 0},
     {opcode::mul, integers | floats, words{q::lo, q::hi, q::wide}, integers},
     {opcode::mul24, {u32, s32}},
     {opcode::nanosleep, {u32}, no_words, any_type, 0},
@@ -98,6 +90,7 @@ constexpr form_rule rules[] = {
     {opcode::popc, words32},
     {opcode::prmt, {b32}},
     {opcode::rcp, {f32, f64}, roundings | words{q::approx}, {f32, f64}},
+    {opcode::redux, {u32, s32, b32, f32}, no_words, any_type, 0},
     {opcode::rem, integers},
     {opcode::ret, any_type, no_words, any_type, 0},
     {opcode::rsqrt, {f32, f64}, words{q::approx}, {f32, f64}},
@@ -105,26 +98,43 @@ constexpr form_rule rules[] = {
     {opcode::selp, values},
     {opcode::setp, values | halves, comparisons, values | halves, 0},
     {opcode::shf, {b32}},
+    {opcode::shfl, {b32}, no_words, any_type, 0},
     {opcode::shl, words_16},
     {opcode::shr, words_16 | integers},
     {opcode::sin, {f32}, words{q::approx}, {f32}},
     {opcode::slct, values},
     {opcode::sqrt, {f32, f64}, roundings | words{q::approx}, {f32, f64}},
+    {opcode::stacksave, {u32, u64}, no_words, any_type, 0},
     {opcode::sub, integers | lanes | floats},
     {opcode::subc, fields},
     {opcode::szext, {u32, s32}},
     {opcode::tanh, type_set{f32} | halves, words{q::approx}, type_set{f32} | halves},
     {opcode::testp, {f32, f64}},
     {opcode::trap, any_type, no_words, any_type, 0},
-    {opcode::vabsdiff, video, no_words, any_type, 0},
-    {opcode::vadd, video, no_words, any_type, 0},
-    {opcode::vmad, video, no_words, any_type, 0},
-    {opcode::vmax, video, no_words, any_type, 0},
-    {opcode::vmin, video, no_words, any_type, 0},
-    {opcode::vset, video, no_words, any_type, 0},
-    {opcode::vshl, video, no_words, any_type, 0},
-    {opcode::vshr, video, no_words, any_type, 0},
-    {opcode::vsub, video, no_words, any_type, 0},
+    {opcode::vabsdiff, video, no_words, any_type, check::types},
+    {opcode::vabsdiff2, video, no_words, any_type, check::types},
+    {opcode::vabsdiff4, video, no_words, any_type, check::types},
+    {opcode::vadd, video, no_words, any_type, check::types},
+    {opcode::vadd2, video, no_words, any_type, check::types},
+    {opcode::vadd4, video, no_words, any_type, check::types},
+    {opcode::vavrg2, video, no_words, any_type, check::types},
+    {opcode::vavrg4, video, no_words, any_type, check::types},
+    {opcode::vmad, video, no_words, any_type, check::types},
+    {opcode::vmax, video, no_words, any_type, check::types},
+    {opcode::vmax2, video, no_words, any_type, check::types},
+    {opcode::vmax4, video, no_words, any_type, check::types},
+    {opcode::vmin, video, no_words, any_type, check::types},
+    {opcode::vmin2, video, no_words, any_type, check::types},
+    {opcode::vmin4, video, no_words, any_type, check::types},
+    {opcode::vote, {b32, pred}, no_words, any_type, 0},
+    {opcode::vset, video, no_words, any_type, check::types},
+    {opcode::vset2, video, no_words, any_type, check::types},
+    {opcode::vset4, video, no_words, any_type, check::types},
+    {opcode::vshl, video, no_words, any_type, check::types},
+    {opcode::vshr, video, no_words, any_type, check::types},
+    {opcode::vsub, video, no_words, any_type, check::types},
+    {opcode::vsub2, video, no_words, any_type, check::types},
+    {opcode::vsub4, video, no_words, any_type, check::types},
     {opcode::xor_, words_16 | type_set{pred}},
 };
 constexpr bool is_before(const form_rule& a, const form_rule& b) { return a.name < b.name; }
@@ -155,8 +165,11 @@ std::string unknown_part(const mnemonic& word) {
 std::string type_problem(const mnemonic& word, const form_rule& rule) {
   if (rule.types.is_empty()) return {};
   if (word.type_count == 0) return "needs a type";
-  if (rule.types.has(word.type())) return {};
-  return "has no type " + dotted(spelling(word.type()));
+  const std::size_t count = rule.operands & check::types ? word.type_count : 1;
+  for (std::size_t n = 0; n < count; ++n) {
+    if (!rule.types.has(word.type(n))) return "has no type " + dotted(spelling(word.type(n)));
+  }
+  return {};
 }
 
 std::string comparison_problem(const mnemonic& word) {
@@ -172,30 +185,6 @@ std::string comparison_problem(const mnemonic& word) {
     if (is_wrong) {
       return "has no comparison " + dotted(spelling(each)) + " of " + dotted(spelling(type));
     }
-  }
-  return {};
-}
-
-std::string conversion_problem(const mnemonic& word) {
-  if (word.has(q::pack)) return {};
-  if (word.type_count < 2) return "needs two types";
-  const bool has_four = info(word.type(0)).bits >= 16 && word.has(q::rs) && word.type(0) != f16x2 &&
-                        word.type(0) != bf16x2;
-  if (has_four && !word.has(q::satfinite)) return "needs .satfinite";
-  constexpr type_set whole{u8, u16, u32, u64, s8, s16, s32, s64}, real{f16, bf16, f32, f64};
-  const scalar_type to = word.type(0), from = word.type(1);
-  const bool is_rounded = has_one_of(word, roundings);
-  const bool is_rounded_to_integer = has_one_of(word, integer_roundings);
-  if (whole.has(to) && whole.has(from) && (is_rounded || is_rounded_to_integer)) {
-    return "does not round between integers";
-  }
-  if (whole.has(to) && real.has(from) && (is_rounded || !is_rounded_to_integer)) {
-    return "needs one of .rni, .rzi, .rmi and .rpi";
-  }
-  const bool is_narrower =
-      real.has(to) && (whole.has(from) || (real.has(from) && info(to).bits < info(from).bits));
-  if (is_narrower && !is_rounded && !word.has(q::rs)) {
-    return "needs one of .rn, .rz, .rm and .rp";
   }
   return {};
 }
@@ -236,6 +225,47 @@ std::string redux_problem(const module& m, const mnemonic& word) {
   return is_known ? "" : "has no type '.f32' on " + std::string{m.target};
 }
 
+// The types of the operations on memory. Halves need .noftz.
+struct atomic_rule {
+  words operations;
+  type_set types, halves_of_noftz;
+};
+constexpr atomic_rule atomic_rules[] = {
+    {{q::add}, {u32, s32, u64, f32, f64}, halves},
+    {{q::min, q::max}, {u32, s32, u64, s64}, halves},
+    {{q::and_, q::or_, q::xor_}, {b32, b64}, any_type},
+    {{q::inc, q::dec}, {u32}, any_type},
+    {{q::exch}, {b32, b64, b128}, any_type},
+    {{q::cas}, {b16, b32, b64, b128}, any_type},
+};
+
+std::string atomic_problem(const mnemonic& word) {
+  if (word.opcode == opcode::red && (word.has(q::cas) || word.has(q::exch))) {
+    return "has no such operation";
+  }
+  if (word.type_count != 1) return "needs one type";
+  for (const atomic_rule& rule : atomic_rules) {
+    if (!has_one_of(word, rule.operations)) continue;
+    const type_set& types = word.has(q::noftz) ? rule.halves_of_noftz : rule.types;
+    if (!types.has(word.type())) return "has no type " + dotted(spelling(word.type()));
+  }
+  return {};
+}
+
+std::string product_problem(const mnemonic& word) {
+  if (!word.has(q::sync) || !word.has(q::aligned)) return "needs .sync and .aligned";
+  const matrix_shape* const shape = find_shape(word);
+  if (!shape) return "needs a shape";
+  const bool is_quad = word.has(q::m8n8k4) && word.type(1) == f16;
+  const bool has_kind =
+      has_one_of(word, words{q::kind_f8f6f4, q::kind_mxf8f6f4, q::kind_mxf4, q::kind_mxf4nvf4});
+  if (is_quad || has_kind) return {};
+  const auto layouts = word.qualifiers();
+  if (std::ranges::count(layouts, q::row) != 1 || std::ranges::count(layouts, q::col) != 1)
+    return "needs .row and .col";
+  return find_family(word) ? "" : "has no form of this shape and these types";
+}
+
 std::string access_problem(const module& m, const mnemonic& word) {
   switch (word.opcode) {
     case opcode::ld:
@@ -243,6 +273,7 @@ std::string access_problem(const module& m, const mnemonic& word) {
     case opcode::st:
       if (word.has(q::bulk)) return "";
       if (word.type_count != 1) return "needs one type";
+      if (!memory.has(word.type())) return "has no type " + dotted(spelling(word.type()));
       if (word.vector_width * info(word.type()).bits > 128 && m.target_architecture() < 100) {
         return "has more than 16 bytes, which needs .target sm_100 or later";
       }
@@ -251,12 +282,9 @@ std::string access_problem(const module& m, const mnemonic& word) {
       return word.space() == state_space::const_ ? "cannot write the space .const" : "";
     case opcode::atom:
     case opcode::red:
-      if (word.type_count && info(word.type()).bits < 16) {
-        return "has no type " + dotted(spelling(word.type()));
-      }
-      return word.opcode == opcode::red && (word.has(q::cas) || word.has(q::exch))
-                 ? "has no such operation"
-                 : "";
+      return atomic_problem(word);
+    case opcode::mma:
+      return product_problem(word);
     case opcode::vote:
     case opcode::shfl: {
       const bool needs_sync =

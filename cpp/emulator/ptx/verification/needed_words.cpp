@@ -117,16 +117,6 @@ constexpr words exclusive[] = {{q::rn, q::rz, q::rm, q::rp, q::rni, q::rzi, q::r
                                a_collectors | b_collectors,
                                comparisons};
 
-std::string names_of(const words& set) {
-  std::string text;
-  for (std::size_t n = 0; n < static_cast<std::size_t>(qualifier::unknown); ++n) {
-    const auto each = static_cast<qualifier>(n);
-    if (!set.has(each)) continue;
-    text += (text.empty() ? "." : ", .") + std::string{spelling(each)};
-  }
-  return text;
-}
-
 // Returns whether a conversion packs two numbers into its result.
 bool packs_two(const mnemonic& word) {
   constexpr scalar_type pairs[] = {scalar_type::f16x2,  scalar_type::bf16x2, scalar_type::e4m3x2,
@@ -235,6 +225,16 @@ std::size_t operands_of_bulk_copy(const mnemonic& word) {
 }
 
 }  // namespace
+
+std::string names_of(const words& set) {
+  std::string text;
+  for (std::size_t n = 0; n < static_cast<std::size_t>(qualifier::unknown); ++n) {
+    const auto each = static_cast<qualifier>(n);
+    if (!set.has(each)) continue;
+    text += (text.empty() ? "." : ", .") + std::string{spelling(each)};
+  }
+  return text;
+}
 
 std::string needed_problem(const mnemonic& word, std::uint32_t version) {
   const auto spaces = count_of_spaces(word);

@@ -7,9 +7,12 @@
 #include <optional>
 #include <string>
 
-#include "emulator/ptx/mnemonic.hpp"
+#include "emulator/ptx/instruction_table.hpp"
 
 namespace halfwarp::emulator::ptx {
+
+// Returns the names of modifiers, separated by commas.
+std::string names_of(const words& set);
 
 // Returns which modifiers are absent in a version of PTX, times ten; empty: none.
 std::string needed_problem(const mnemonic& word, std::uint32_t version);

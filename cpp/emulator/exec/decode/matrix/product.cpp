@@ -6,161 +6,33 @@
 #include "emulator/exec/handler_table.hpp"
 #include "emulator/exec/matrix/product.hpp"
 #include "emulator/exec/warp.hpp"
+#include "emulator/ptx/matrix_forms.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
 
+using ptx::element_family;
+using ptx::matrix_family;
+using ptx::matrix_shape;
 using ptx::operand_kind;
 using ptx::scalar_type;
 using q = ptx::qualifier;
 
-struct shape_entry {
-  q word;
-  std::uint8_t rows;
-  std::uint16_t depth;
-};
-constexpr shape_entry shapes[] = {
-    {q::m8n8k4, 8, 4},     {q::m8n8k16, 8, 16},     {q::m8n8k32, 8, 32},     {q::m8n8k128, 8, 128},
-    {q::m16n8k4, 16, 4},   {q::m16n8k8, 16, 8},     {q::m16n8k16, 16, 16},   {q::m16n8k32, 16, 32},
-    {q::m16n8k64, 16, 64}, {q::m16n8k128, 16, 128}, {q::m16n8k256, 16, 256},
-};
-
-// The types that mma multiplies, and the shapes of each.
-enum class family { none, half, bfloat, tf32, small_float, tiny_float, f64, byte, nibble, bit };
-
-family family_of(scalar_type type) {
-  switch (type) {
-    case scalar_type::f16:
-      return family::half;
-    case scalar_type::bf16:
-      return family::bfloat;
-    case scalar_type::tf32:
-      return family::tf32;
-    case scalar_type::e4m3:
-    case scalar_type::e5m2:
-      return family::small_float;
-    case scalar_type::e3m2:
-    case scalar_type::e2m3:
-    case scalar_type::e2m1:
-      return family::tiny_float;
-    case scalar_type::f64:
-      return family::f64;
-    case scalar_type::s8:
-    case scalar_type::u8:
-      return family::byte;
-    case scalar_type::s4:
-    case scalar_type::u4:
-      return family::nibble;
-    case scalar_type::b1:
-      return family::bit;
-    default:
-      return family::none;
-  }
-}
-
-struct family_entry {
-  family of;
-  q kind;  // unknown: no word
-  std::initializer_list<q> dense, sparse;
-  std::initializer_list<scalar_type> accumulators;
-};
-constexpr auto no_kind = q::unknown;
-const family_entry families[] = {
-    {family::half,
-     no_kind,
-     {q::m16n8k8, q::m16n8k16},
-     {q::m16n8k16, q::m16n8k32},
-     {scalar_type::f16, scalar_type::f32}},
-    {family::bfloat,
-     no_kind,
-     {q::m16n8k8, q::m16n8k16},
-     {q::m16n8k16, q::m16n8k32},
-     {scalar_type::f32}},
-    {family::tf32,
-     no_kind,
-     {q::m16n8k4, q::m16n8k8},
-     {q::m16n8k8, q::m16n8k16},
-     {scalar_type::f32}},
-    {family::small_float,
-     no_kind,
-     {q::m16n8k16, q::m16n8k32},
-     {q::m16n8k64},
-     {scalar_type::f16, scalar_type::f32}},
-    {family::tiny_float,
-     q::kind_f8f6f4,
-     {q::m16n8k32},
-     {q::m16n8k64},
-     {scalar_type::f16, scalar_type::f32}},
-    {family::tiny_float, q::kind_mxf8f6f4, {q::m16n8k32}, {q::m16n8k64}, {scalar_type::f32}},
-    {family::tiny_float, q::kind_mxf4, {q::m16n8k64}, {q::m16n8k128}, {scalar_type::f32}},
-    {family::tiny_float, q::kind_mxf4nvf4, {q::m16n8k64}, {q::m16n8k128}, {scalar_type::f32}},
-    {family::f64,
-     no_kind,
-     {q::m8n8k4, q::m16n8k4, q::m16n8k8, q::m16n8k16},
-     {},
-     {scalar_type::f64}},
-    {family::byte,
-     no_kind,
-     {q::m8n8k16, q::m16n8k16, q::m16n8k32},
-     {q::m16n8k32, q::m16n8k64},
-     {scalar_type::s32}},
-    {family::nibble,
-     no_kind,
-     {q::m8n8k32, q::m16n8k32, q::m16n8k64},
-     {q::m16n8k64, q::m16n8k128},
-     {scalar_type::s32}},
-    {family::bit, no_kind, {q::m8n8k128, q::m16n8k128, q::m16n8k256}, {}, {scalar_type::s32}},
-};
-
-template <class T>
-bool contains(std::initializer_list<T> list, T value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-bool is_sparse(const ptx::mnemonic& m) { return m.has(q::sp) || m.has(q::sp_ordered_metadata); }
-
-q kind_of(const ptx::mnemonic& m) {
-  for (q word : {q::kind_f8f6f4, q::kind_mxf8f6f4, q::kind_mxf4, q::kind_mxf4nvf4}) {
-    if (m.has(word)) return word;
-  }
-  return no_kind;
-}
-
-// With a word .kind, all formats of at most 8 bits mix. The kinds of 4 bits have one format.
-bool has_types(const family_entry& entry, scalar_type a, scalar_type b) {
-  const auto fits = [&](scalar_type type) {
-    if (entry.kind == q::kind_mxf4 || entry.kind == q::kind_mxf4nvf4) {
-      return type == scalar_type::e2m1;
-    }
-    const family of = family_of(type);
-    return of == entry.of || (entry.kind != no_kind && of == family::small_float);
-  };
-  return fits(a) && fits(b);
-}
-
-const family_entry& family_for(const ptx::mnemonic& m, q shape) {
-  for (const family_entry& each : families) {
-    if (each.kind != kind_of(m) || !has_types(each, m.type(1), m.type(2))) continue;
-    const bool fits = contains(is_sparse(m) ? each.sparse : each.dense, shape) &&
-                      contains(each.accumulators, m.type(0)) && m.type(0) == m.type(3);
-    if (!fits) break;
-    return each;
-  }
-  throw unsupported{"mma of this shape and these types"};
-}
-
-const shape_entry& shape_of(const ptx::mnemonic& m) {
-  for (const shape_entry& each : shapes) {
-    if (m.has(each.word)) return each;
-  }
+const matrix_shape& shape_of(const ptx::mnemonic& m) {
+  if (const matrix_shape* shape = ptx::find_shape(m)) return *shape;
   throw unsupported{"mma without a shape"};
 }
 
+const matrix_family& family_for(const ptx::mnemonic& m) {
+  if (const matrix_family* family = ptx::find_family(m)) return *family;
+  throw unsupported{"mma of this shape and these types"};
+}
+
 // Checks the words that some families need and the others must not have.
-void require_words(const ptx::mnemonic& m, const family_entry& family) {
+void require_words(const ptx::mnemonic& m, const matrix_family& family) {
   require_aligned(m);
-  const bool is_integer = family.of == family::byte || family.of == family::nibble;
-  const bool is_bit = family.of == family::bit;
+  const bool is_integer = family.of == element_family::byte || family.of == element_family::nibble;
+  const bool is_bit = family.of == element_family::bit;
   if (!m.has(q::row) || !m.has(q::col)) throw unsupported{"mma without .row.col"};
   if (m.has(q::satfinite) && !is_integer) throw unsupported{".satfinite with these types"};
   if (m.has(q::popc) != is_bit || (m.has(q::xor_) || m.has(q::and_)) != is_bit) {
@@ -247,8 +119,8 @@ std::vector<operand_slot> slots_of(function_decoder& d, std::size_t n, int bits,
 // Returns the name of the handler that is faster than the general one, or null.
 const char* handler_name(const matrix_site& site) {
   if (site.d_type == scalar_type::f64) return "mma.f64";
-  const bool is_tiny =
-      family_of(site.a_type) == family::tiny_float || family_of(site.b_type) == family::tiny_float;
+  const bool is_tiny = ptx::family_of(site.a_type) == element_family::tiny_float ||
+                       ptx::family_of(site.b_type) == element_family::tiny_float;
   if (site.is_sparse || site.scales.vector || is_tiny || site.bits != bit_product::none) {
     return nullptr;
   }
@@ -336,20 +208,20 @@ void decode_quad_product(function_decoder& d) {
 void decode_mma(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   if (m.has(q::m8n8k4) && m.type(1) == scalar_type::f16) return decode_quad_product(d);
-  const shape_entry& shape = shape_of(m);
-  const family_entry& family = family_for(m, shape.word);
+  const matrix_shape& shape = shape_of(m);
+  const matrix_family& family = family_for(m);
   require_words(m, family);
   matrix_site site =
       make_product({m.type(0), m.type(1), m.type(2), m.type(3)}, shape.rows, shape.depth);
   const bool is_packed = family.kind == q::kind_mxf4 || family.kind == q::kind_mxf4nvf4;
-  if (family.kind != no_kind) site.width = is_packed ? 4 : 8;
-  if (family.of == family::small_float) site.sums = addition::two_steps;
-  site.is_sparse = is_sparse(m);
+  if (family.kind != q::unknown) site.width = is_packed ? 4 : 8;
+  if (family.of == element_family::small_float) site.sums = addition::two_steps;
+  site.is_sparse = ptx::is_sparse(m);
   site.is_saturating = m.has(q::satfinite);
-  if (family.of == family::bit) {
+  if (family.of == element_family::bit) {
     site.bits = m.has(q::and_) ? bit_product::and_popc : bit_product::xor_popc;
   }
-  const bool has_scales = family.kind != no_kind && family.kind != q::kind_f8f6f4;
+  const bool has_scales = family.kind != q::unknown && family.kind != q::kind_f8f6f4;
   if (has_scales != m.has(q::block_scale)) throw unsupported{".block_scale with this kind"};
   if (has_scales) site.scales = scales_of(m, family.kind);
   const int bits = product_register_bits(site);
