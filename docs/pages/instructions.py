@@ -19,6 +19,7 @@ or its ``.target``.
 """
 # Words whose name in the source differs from their spelling.
 SPELLINGS = {
+    "scaled_n2_ue8m0": "scaled::n2::ue8m0",
     "sp_ordered_metadata": "sp::ordered_metadata",
     "wait_ld": "wait::ld",
     "wait_st": "wait::st",

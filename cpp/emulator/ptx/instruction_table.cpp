@@ -59,9 +59,9 @@ constexpr words wmma_words{q::sync,      q::aligned,  q::row,      q::col,
                            q::m16n16k16, q::m16n16k8, q::m32n8k16, q::m8n8k4,
                            q::m8n32k16,  q::m8n8k32,  q::m8n8k128};
 constexpr words tensor_words{q::cta_group_1, q::cta_group_2};
-constexpr words tensor_shapes{q::sync,     q::aligned,   q::x32x32b, q::x16x64b, q::x16x128b,
-                              q::x16x256b, q::x16x32bx2, q::x1,      q::x2,      q::x4,
-                              q::x8,       q::x16,       q::x32,     q::x64,     q::x128};
+constexpr words repeats{q::sync, q::aligned, q::x2, q::x4, q::x8, q::x16, q::x32, q::x64, q::x128};
+constexpr words tensor_shapes =
+    repeats | words{q::x32x32b, q::x16x64b, q::x16x128b, q::x16x256b, q::x16x32bx2, q::x1};
 constexpr words product_kinds = unscaled_kinds | words{q::mma};
 constexpr words block_scales =
     narrow_kinds | words{q::kind_mxf8f6f4, q::block_scale, q::scale_vec_1X, q::scale_vec_2X,
@@ -73,15 +73,9 @@ constexpr words video_second{q::add, q::min, q::max};
 constexpr words min_max{q::ftz, q::NaN, q::xorsign, q::abs, q::relu};
 constexpr words geometries{q::x1d, q::x2d, q::x3d, q::a1d, q::a2d, q::cube, q::acube};
 constexpr words surface_access = geometries | words{q::b, q::trap, q::clamp, q::zero};
-constexpr words queries{q::width,
-                        q::height,
-                        q::depth,
-                        q::array_size,
-                        q::level,
-                        q::channel_data_type,
-                        q::channel_order,
-                        q::normalized_coords,
-                        q::num_mipmap_levels};
+constexpr words sizes{q::width, q::height, q::depth, q::array_size, q::level};
+constexpr words queries = sizes | words{q::channel_data_type, q::channel_order,
+                                        q::normalized_coords, q::num_mipmap_levels};
 constexpr words predicate_words = comparisons | words{q::and_, q::or_, q::xor_, q::ftz};
 
 constexpr instruction_row table[] = {
@@ -204,6 +198,14 @@ constexpr instruction_row table[] = {
      words{q::relu, q::satfinite},
      since{87, 100},
      q::rs,
+     documented},
+    {opcode::cvt,
+     {3, 4},
+     {2, 2},
+     no_space,
+     words{q::rn, q::relu, q::satfinite},
+     since{91, 100},
+     q::scaled_n2_ue8m0,
      documented},
     {opcode::cvt,
      {2, 3},
@@ -531,8 +533,7 @@ constexpr instruction_row table[] = {
      {3, 4},
      {1, 1},
      no_space,
-     words{q::sync, q::aligned, q::x32x32b, q::x16x32bx2, q::x2, q::x4, q::x8, q::x16, q::x32,
-           q::x64, q::x128, q::ld, q::min, q::max, q::abs, q::NaN},
+     repeats | words{q::x32x32b, q::x16x32bx2, q::ld, q::min, q::max, q::abs, q::NaN},
      since{88, 100},
      q::red,
      documented},

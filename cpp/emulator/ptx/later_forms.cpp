@@ -60,6 +60,7 @@ constexpr later_form later_forms[] = {
     {opcode::cvt, no_word, scalar_type::f16x2, {70, 80}},
     {opcode::cvt, no_word, scalar_type::tf32, {70, 80}},
     {opcode::cvt, no_word, scalar_type::ue8m0x2, {86, 100}},
+    {opcode::cvt, no_word, scalar_type::s2f6x2, {91, 100}},
     {opcode::cvt, q::relu, no_type, {70, 80}},
     {opcode::cvt, q::rn, scalar_type::tf32, {78, 90}},
     {opcode::cvt, q::rs, no_type, {87, 100}},
@@ -225,6 +226,14 @@ since first_of_conversion(const mnemonic& m) {
   using t = scalar_type;
   const auto has = [&](scalar_type type) { return m.type(0) == type || m.type(1) == type; };
   if (m.type_count != 2) return {};
+  constexpr t pairs[] = {t::e2m3x2, t::e3m2x2, t::e2m1x2, t::e4m3x2, t::e5m2x2};
+  const auto is_pair = [&](t type, std::ptrdiff_t first) {
+    return std::ranges::find(pairs, type) - pairs < first;
+  };
+  if (m.type(1) == t::bf16x2 && is_pair(m.type(0), 5)) return {91, 100};
+  if (m.type(1) == t::f16x2 && is_pair(m.type(0), 3)) return {91, 100};
+  if (m.type(0) == t::bf16x2 && is_pair(m.type(1), 5)) return {92, 100};
+  if (m.type(0) == t::tf32 && m.has(q::satfinite) && !m.has(q::rna)) return {86, 100};
   constexpr t finite[] = {t::f16, t::f16x2, t::bf16, t::bf16x2, t::tf32};
   const bool is_finite = m.has(q::satfinite) && m.type(1) == t::f32;
   if (is_finite && std::ranges::find(finite, m.type(0)) != std::end(finite)) return {81, 0};

@@ -9,17 +9,17 @@
 namespace halfwarp::emulator::exec {
 
 // A format of at most 8 bits. ue8m0 has only an exponent.
-enum class small_format : std::int64_t { e4m3, e5m2, e2m3, e3m2, e2m1, ue8m0, f16, bf16 };
+enum class small_format : std::int64_t { e4m3, e5m2, e2m3, e3m2, e2m1, ue8m0, f16, bf16, s2f6 };
+enum class pair_type : std::uint32_t { f32, f16, bf16 };
 
-// The immediate is a small_format. Operands: d, high, low, as f32.
-void run_small_from_floats(warp& w, const instruction& instr);
+// The immediate is a small_format, the target the pair_type of the other side. Operands: d, both
+// floats or a pair twice, and two scales.
+void run_small_from_pair(warp& w, const instruction& instr);
 // cvt.rs: two floats to f16 or bf16, four to smaller formats. Operands: d, random bits, the floats
 // from the highest on; the target is the slot of the fourth.
 void run_stochastic(warp& w, const instruction& instr);
-// Operands: d, a pair of f16.
-void run_small_from_halves(warp& w, const instruction& instr);
-// Operands: a pair of f16 or, from ue8m0, of bf16; a pair of small numbers.
-void run_halves_from_small(warp& w, const instruction& instr);
+// Operands: d, a pair of small numbers, and two scales.
+void run_pair_from_small(warp& w, const instruction& instr);
 
 enum class tf32_rounding : std::int64_t { to_nearest_away, to_nearest_even, to_zero };
 // The immediate is a tf32_rounding. Operands: d, an f32.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions between floats and the formats tf32, fp8, fp6, fp4 and ue8m0.
+// Conversions between floats and the formats tf32, fp8, fp6, fp4, ue8m0 and s2f6.
 #include <bit>
 #include <cmath>
 
@@ -18,7 +18,7 @@ struct format {
 constexpr format formats[] = {
     {3, 7, 8, 0x7e, 0x7f},        {2, 15, 8, 0x7b, 0x7f},       {3, 1, 6, 0x1f, 0x1f},
     {2, 3, 6, 0x1f, 0x1f},        {1, 1, 4, 0x07, 0x07},        {0, 127, 8, 0xfe, 0xff},
-    {10, 15, 16, 0x7bff, 0x7fff}, {7, 127, 16, 0x7f7f, 0x7fff},
+    {10, 15, 16, 0x7bff, 0x7fff}, {7, 127, 16, 0x7f7f, 0x7fff}, {6, 0, 8, 0x7f, 0x7f},
 };
 
 // Random bits for the rounding of one number: they are added below the last bit, which truncates.
@@ -30,16 +30,14 @@ struct random_bits {
 
 const format& format_of(small_format name) { return formats[static_cast<std::int64_t>(name)]; }
 
-bool has_sign(const format& f) { return f.fraction_bits > 0; }
-
 // Returns the exponent of the magnitude, rounded up or toward zero.
-std::uint32_t exponent_code(float value, bool is_up) {
+std::uint32_t exponent_code(float value, bool is_up, bool is_finite) {
   const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & 0x7fff'ffff;
   if (magnitude > 0x7f80'0000) return 0xff;
   const std::uint32_t field = magnitude >> 23, fraction = magnitude & 0x7f'ffff;
   constexpr std::uint32_t lowest = 0x40'0000;  // 2^-127, a subnormal float
   const bool rounds_up = is_up && (field ? fraction != 0 : fraction > lowest);
-  return std::min(field + rounds_up, std::uint32_t{0xfe});
+  return std::min(field + rounds_up, is_finite ? 0xfeu : 0xffu);
 }
 
 double stochastic(double value, random_bits random) {
@@ -67,25 +65,52 @@ std::uint32_t small_of(const format& f, float value, bool is_relu,
   return sign | (code > f.highest ? overflow : static_cast<std::uint32_t>(code));
 }
 
-// Returns an f16. Every number of the formats is exact, and a NaN becomes the canonical one.
-std::uint16_t half_of(const format& f, std::uint32_t code, bool is_relu) {
+// Returns a power of two.
+double scale_of(std::uint32_t code) {
+  return code == 0xff ? std::nan("") : std::ldexp(1.0, static_cast<int>(code) - 127);
+}
+
+// A fixed-point number in two's complement. NaN becomes the largest.
+std::uint32_t fixed_of(double value, bool is_relu) {
+  constexpr double unit = 64;
+  if (std::isnan(value)) return 0x7f;
+  const double lowest = is_relu ? 0 : -128;
+  const double units = std::min(std::max(std::nearbyint(value * unit), lowest), 127.0);
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(units)) & 0xff;
+}
+
+double number_of(small_format name, std::uint32_t code) {
+  if (name == small_format::ue8m0) return scale_of(code);
+  if (name == small_format::s2f6) return static_cast<std::int8_t>(code) / 64.0;
+  const format& f = format_of(name);
   const std::uint32_t magnitude = code & ((1u << (f.bits - 1)) - 1);
-  const bool has_nan = f.bits == 8;
-  if (has_nan && magnitude > f.highest && (f.bias == 7 || magnitude > 0x7c)) return 0x7fff;
-  const bool is_negative = code >> (f.bits - 1) & 1;
-  if (is_negative && is_relu) return 0;
-  const std::uint16_t sign = is_negative ? 0x8000 : 0;
-  if (has_nan && magnitude > f.highest) return sign | 0x7c00;
+  const double sign = code >> (f.bits - 1) & 1 ? -1 : 1;
+  if (f.bits == 8 && magnitude > f.highest) {
+    return f.bias == 7 || magnitude > 0x7c ? std::nan("") : sign * INFINITY;
+  }
   const int field = static_cast<int>(magnitude >> f.fraction_bits);
   const std::uint32_t fraction = magnitude & ((1u << f.fraction_bits) - 1);
   const std::uint32_t significand = field ? fraction | 1u << f.fraction_bits : fraction;
-  const double value = std::ldexp(significand, (field ? field : 1) - f.bias - f.fraction_bits);
-  return sign | baseline::rounded_to<baseline::half>(value, baseline::to_nearest);
+  return sign * std::ldexp(significand, (field ? field : 1) - f.bias - f.fraction_bits);
 }
 
-std::uint16_t bfloat_of_exponent(std::uint32_t code) {
-  if (code == 0xff) return 0x7fff;
-  return static_cast<std::uint16_t>(code ? code << 7 : 0x40);  // 2^-127 is subnormal
+std::uint32_t scale_byte(warp& w, const instruction& instr, int operand, int lane, int shift) {
+  return w.at<std::uint16_t>(instr.operand[static_cast<std::size_t>(operand)])[lane] >> shift &
+         0xff;
+}
+
+// Returns the high or low float of a source.
+float source_of(warp& w, const instruction& instr, int lane, bool is_high) {
+  const std::uint32_t bits = w.at<std::uint32_t>(instr.operand[is_high ? 1 : 2])[lane];
+  const std::uint32_t shift = is_high ? 16 : 0;
+  switch (static_cast<pair_type>(instr.target)) {
+    case pair_type::f16:
+      return baseline::half::to_float(static_cast<std::uint16_t>(bits >> shift));
+    case pair_type::bf16:
+      return std::bit_cast<float>(bits >> shift << 16);
+    default:
+      return std::bit_cast<float>(bits);
+  }
 }
 
 // Stores two numbers, each in a byte, or both in one byte if they have 4 bits.
@@ -100,16 +125,21 @@ void store_pair(warp& w, const instruction& instr, const format& f, int lane, st
 
 }  // namespace
 
-void run_small_from_floats(warp& w, const instruction& instr) {
-  const format& f = format_of(small_format{instr.immediate});
+void run_small_from_pair(warp& w, const instruction& instr) {
+  const small_format name{instr.immediate};
+  const format& f = format_of(name);
   const bool is_relu = instr.flags & float_flag::relu;
   const bool is_up = (instr.flags & float_flag::rounding) == 3;
-  const auto convert = [&](float value) {
-    return has_sign(f) ? small_of(f, value, is_relu) : exponent_code(value, is_up);
+  const auto convert = [&](int l, bool is_high) {
+    const float value = source_of(w, instr, l, is_high);
+    if (name == small_format::ue8m0) {
+      return exponent_code(value, is_up, instr.flags & float_flag::satfinite);
+    }
+    if (name != small_format::s2f6) return small_of(f, value, is_relu);
+    return fixed_of(value / scale_of(scale_byte(w, instr, 3, l, is_high ? 8 : 0)), is_relu);
   };
-  const auto *high = w.at<float>(instr.operand[1]), *low = w.at<float>(instr.operand[2]);
   for_each_lane(w.active,
-                [&](int l) { store_pair(w, instr, f, l, convert(high[l]), convert(low[l])); });
+                [&](int l) { store_pair(w, instr, f, l, convert(l, true), convert(l, false)); });
 }
 
 namespace {
@@ -124,7 +154,12 @@ std::uint32_t reversed(std::uint32_t half) {
 random_bits bits_for(const format& f, std::uint32_t random, std::uint32_t number,
                      std::uint32_t overflow) {
   const bool is_pair = f.bits == 16;
-  const std::uint32_t half = (is_pair ? number : number / 2) ? random & 0xffff : random >> 16;
+  const bool is_low = is_pair ? number : number / 2;
+  std::uint32_t half = is_low ? random & 0xffff : random >> 16;
+  if (f.bits == 4) {  // bytes 3 and 1, then 2 and 0
+    const std::uint32_t bytes = is_low ? random : random >> 8;
+    half = (bytes >> 8 & 0xff00) | (bytes & 0xff);
+  }
   if (!is_pair) return {number % 2 ? half : reversed(half), 16, overflow};
   const int count = std::min(23 - f.fraction_bits, 16);
   return {half & ((1u << count) - 1), count, overflow};
@@ -170,23 +205,18 @@ void run_clear_outside(warp& w, const instruction& instr) {
   });
 }
 
-void run_small_from_halves(warp& w, const instruction& instr) {
-  const format& f = format_of(small_format{instr.immediate});
-  const bool is_relu = instr.flags & float_flag::relu;
-  const auto convert = [&](std::uint32_t value) {
-    return small_of(f, baseline::half::to_float(static_cast<std::uint16_t>(value)), is_relu);
-  };
-  const auto* pair = w.at<std::uint32_t>(instr.operand[1]);
-  for_each_lane(w.active, [&](int l) {
-    store_pair(w, instr, f, l, convert(pair[l] >> 16), convert(pair[l]));
-  });
-}
-
-void run_halves_from_small(warp& w, const instruction& instr) {
-  const format& f = format_of(small_format{instr.immediate});
-  const bool is_relu = instr.flags & float_flag::relu;
-  const auto convert = [&](std::uint32_t code) -> std::uint32_t {
-    return has_sign(f) ? half_of(f, code, is_relu) : bfloat_of_exponent(code);
+void run_pair_from_small(warp& w, const instruction& instr) {
+  const small_format name{instr.immediate};
+  const format& f = format_of(name);
+  const bool is_bfloat = static_cast<pair_type>(instr.target) == pair_type::bf16;
+  const auto convert = [&](int l, std::uint32_t code, int shift) -> std::uint32_t {
+    const double value = number_of(name, code) * scale_of(scale_byte(w, instr, 2, l, shift));
+    if (instr.flags & float_flag::relu && std::signbit(value) && !std::isnan(value)) return 0;
+    if (!is_bfloat) return baseline::rounded_to<baseline::half>(value, baseline::to_nearest);
+    const std::uint32_t result =
+        baseline::rounded_to<baseline::bfloat>(value, baseline::to_nearest);
+    const bool is_limited = instr.flags & float_flag::satfinite && (result & 0x7fff) == 0x7f80;
+    return result - is_limited;
   };
   auto* to = w.at<std::uint32_t>(instr.operand[0]);
   for_each_lane(w.active, [&](int l) {
@@ -195,7 +225,7 @@ void run_halves_from_small(warp& w, const instruction& instr) {
                                          : w.at<std::uint16_t>(instr.operand[1])[l];
     const int step = is_packed ? 4 : 8;
     const std::uint32_t mask = (1u << f.bits) - 1;
-    to[l] = convert(pair >> step & mask) << 16 | convert(pair & mask);
+    to[l] = convert(l, pair >> step & mask, 8) << 16 | convert(l, pair & mask, 0);
   });
 }
 
@@ -215,7 +245,9 @@ void run_tf32(warp& w, const instruction& instr) {
     if (rounding == tf32_rounding::to_nearest_away && (bits & 0x7fff'ffff) != 0x7f80'0000)
       bits += 0x1000;
     if (rounding == tf32_rounding::to_nearest_even) bits += 0xfff + (bits >> 13 & 1);
-    return bits & ~dropped;
+    const bool is_limited =
+        instr.flags & float_flag::satfinite && (bits & 0x7fff'ffff) >= 0x7f80'0000;
+    return is_limited ? (bits & 0x8000'0000) | 0x7f7f'e000 : bits & ~dropped;
   };
   auto* to = w.at<std::uint32_t>(instr.operand[0]);
   const auto* from = w.at<std::uint32_t>(instr.operand[1]);

@@ -595,12 +595,17 @@ bool lacks_form(const module& m, const mnemonic& word) {
   if (word.opcode == opcode::tcgen05 && m.target_architecture() >= 120) return true;
   const bool is_narrow_sparse =
       word.opcode == opcode::tcgen05 && word.has(q::sp) && has_one_of(word, narrow_kinds);
-  if (is_narrow_sparse && m.target.ends_with('f')) return true;
+  const bool has_fixed =
+      word.opcode == opcode::cvt && (word.type(0) == s2f6x2 || word.type(1) == s2f6x2);
+  if ((is_narrow_sparse || has_fixed) && m.target.ends_with('f')) return true;
   return std::ranges::any_of(target_limits, [&](const target_limit& each) {
     return each.name == word.opcode && word.has(each.form) &&
            each.targets.find(m.target) == std::string_view::npos;
   });
 }
+
+// Types of conversions that exist on one device or family alone.
+constexpr type_set small_types{e2m1x2, e2m3x2, e3m2x2, ue8m0x2, s2f6x2}, bytes{e4m3x2, e5m2x2};
 
 // Returns whether a form exists on one device or family alone.
 bool is_of_one_family(const mnemonic& word) {
@@ -610,6 +615,7 @@ bool is_of_one_family(const mnemonic& word) {
   };
   constexpr specific_form forms[] = {
       {opcode::cvt, q::rs},
+      {opcode::cvt, q::scaled_n2_ue8m0},
       {opcode::ldmatrix, q::m8n16},
       {opcode::ldmatrix, q::m16n16},
       {opcode::setmaxnreg, q::unknown},
@@ -618,6 +624,11 @@ bool is_of_one_family(const mnemonic& word) {
       {opcode::tensormap, q::replace},
       {opcode::wgmma, q::unknown},
   };
+  if (word.opcode == opcode::cvt && word.type_count == 2) {
+    const scalar_type to = word.type(0), from = word.type(1);
+    if (small_types.has(to) || small_types.has(from)) return true;
+    if ((bytes.has(to) && from == bf16x2) || (to == bf16x2 && bytes.has(from))) return true;
+  }
   return std::ranges::any_of(forms, [&](const specific_form& each) {
     return each.name == word.opcode && (each.form == q::unknown || word.has(each.form));
   });

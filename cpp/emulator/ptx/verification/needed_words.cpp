@@ -119,9 +119,9 @@ constexpr words exclusive[] = {{q::rn, q::rz, q::rm, q::rp, q::rni, q::rzi, q::r
 
 // Returns whether a conversion packs two numbers into its result.
 bool packs_two(const mnemonic& word) {
-  constexpr scalar_type pairs[] = {scalar_type::f16x2,  scalar_type::bf16x2, scalar_type::e4m3x2,
-                                   scalar_type::e5m2x2, scalar_type::e2m1x2, scalar_type::e2m3x2,
-                                   scalar_type::e3m2x2, scalar_type::ue8m0x2};
+  constexpr scalar_type pairs[] = {scalar_type::f16x2,  scalar_type::bf16x2,  scalar_type::e4m3x2,
+                                   scalar_type::e5m2x2, scalar_type::e2m1x2,  scalar_type::e2m3x2,
+                                   scalar_type::e3m2x2, scalar_type::ue8m0x2, scalar_type::s2f6x2};
   return word.type(1) == scalar_type::f32 && std::ranges::count(pairs, word.type(0));
 }
 
@@ -274,7 +274,7 @@ std::optional<std::size_t> count_of_operands(const mnemonic& word, std::uint32_t
     case opcode::cvt:
       if (word.has(q::pack)) return word.type_count + 1;
       if (word.has(q::rs)) return std::nullopt;
-      return packs_two(word) ? 3 : 2;
+      return (packs_two(word) ? 3 : 2) + word.has(q::scaled_n2_ue8m0);
     case opcode::fence:
       return word.has(q::tensormap_generic) && word.has(q::acquire) ? 2 : 0;
     case opcode::ld:

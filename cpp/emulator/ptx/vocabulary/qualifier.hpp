@@ -297,6 +297,7 @@ enum class qualifier : std::uint16_t {
   scale_vec_1X,
   scale_vec_2X,
   scale_vec_4X,
+  scaled_n2_ue8m0,
   shift,
   shiftamt,
   shr15,

@@ -54,6 +54,7 @@ constexpr std::array types = {
     type_info{"e2m3x2", 16, floating},
     type_info{"e2m1x2", 8, floating},
     type_info{"ue8m0x2", 16, floating},
+    type_info{"s2f6x2", 16, floating},
     type_info{"e4m3x4", 32, floating},
     type_info{"e5m2x4", 32, floating},
     type_info{"e3m2x4", 32, floating},

@@ -50,6 +50,7 @@ enum class scalar_type : std::uint8_t {
   e2m3x2,
   e2m1x2,
   ue8m0x2,
+  s2f6x2,
   e4m3x4,
   e5m2x4,
   e3m2x4,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes cvt from and to tf32, fp8, fp6, fp4 and ue8m0, and cvt.pack.
+// Decodes cvt from and to tf32, fp8, fp6, fp4, ue8m0 and s2f6, and cvt.pack.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -19,6 +19,7 @@ std::optional<small_format> small_format_of(scalar_type type) {
       {scalar_type::e4m3x2, small_format::e4m3}, {scalar_type::e5m2x2, small_format::e5m2},
       {scalar_type::e2m3x2, small_format::e2m3}, {scalar_type::e3m2x2, small_format::e3m2},
       {scalar_type::e2m1x2, small_format::e2m1}, {scalar_type::ue8m0x2, small_format::ue8m0},
+      {scalar_type::s2f6x2, small_format::s2f6},
   };
   for (auto [name, format] : formats) {
     if (name == type) return format;
@@ -28,69 +29,93 @@ std::optional<small_format> small_format_of(scalar_type type) {
 
 [[noreturn]] void refuse() { throw unsupported{"this form of cvt"}; }
 
-// Requires exactly these words, and .relu if it is allowed.
-void require_words(const ptx::mnemonic& m, std::initializer_list<qualifier> words, bool may_relu) {
-  const std::size_t extra = may_relu && m.has(qualifier::relu) ? 1 : 0;
-  bool has_all = m.qualifiers().size() == words.size() + extra;
-  for (qualifier word : words) has_all &= m.has(word);
-  if (!has_all) refuse();
+// Requires the first words, and allows the optional ones.
+void require_words(const ptx::mnemonic& m, std::initializer_list<qualifier> words,
+                   std::initializer_list<qualifier> optional = {}) {
+  for (qualifier word : words) {
+    if (!m.has(word)) refuse();
+  }
+  for (qualifier each : m.qualifiers()) {
+    if (std::ranges::find(words, each) == words.end() &&
+        std::ranges::find(optional, each) == optional.end()) {
+      refuse();
+    }
+  }
 }
 
 void require_operands(const function_decoder& d, std::size_t count) {
   if (d.operands().size() != count) throw unsupported{"number of operands"};
 }
 
+pair_type pair_type_of(scalar_type type) {
+  if (type == scalar_type::f16x2) return pair_type::f16;
+  if (type == scalar_type::bf16x2) return pair_type::bf16;
+  if (type != scalar_type::f32) refuse();
+  return pair_type::f32;
+}
+
+// Returns the slot of two scales of one, or of the operand with the scales.
+operand_slot scales_of(function_decoder& d, std::size_t operand) {
+  const bool is_scaled = d.spelling().has(qualifier::scaled_n2_ue8m0);
+  require_operands(d, operand + is_scaled);
+  return is_scaled ? d.value(d.operand(operand), 16) : d.constant(0x7f7f, 16);
+}
+
+void emit_pair(function_decoder& d, handler run, small_format format, pair_type pair,
+               std::array<operand_slot, 5> operands) {
+  instruction& instr = d.emit(run, flow::next);
+  instr.operand = operands;
+  instr.immediate = static_cast<std::int64_t>(format);
+  instr.target = static_cast<std::uint32_t>(pair);
+  instr.flags = float_flags(d.spelling());
+}
+
 void decode_to_small(function_decoder& d, small_format format, scalar_type from) {
+  using q = qualifier;
   const ptx::mnemonic& m = d.spelling();
-  const bool is_exponent = format == small_format::ue8m0;
-  const bool is_fp8 = format == small_format::e4m3 || format == small_format::e5m2;
+  const pair_type pair = pair_type_of(from);
+  const bool is_exponent = format == small_format::ue8m0, is_fixed = format == small_format::s2f6;
   if (is_exponent) {
-    require_words(m, {m.has(qualifier::rp) ? qualifier::rp : qualifier::rz, qualifier::satfinite},
-                  false);
+    require_words(m, {m.has(q::rp) ? q::rp : q::rz}, {q::satfinite});
+  } else if (is_fixed) {
+    require_words(m, {q::rn, q::satfinite}, {q::relu, q::scaled_n2_ue8m0});
   } else {
-    require_words(m, {qualifier::rn, qualifier::satfinite}, true);
+    require_words(m, {q::rn, q::satfinite}, {q::relu});
   }
-  const int bits = bits_of(m.type(0));
-  instruction* instr = nullptr;
-  if (from == scalar_type::f32) {
-    require_operands(d, 3);
-    const operand_slot high = d.value(d.operand(1), 32, scalar_type::f32);
-    const operand_slot low = d.value(d.operand(2), 32, scalar_type::f32);
-    const operand_slot to = d.result(d.operand(0), bits);
-    instr = &d.emit(&run_small_from_floats, flow::next);
-    instr->operand = {to, high, low, 0, 0};
-  } else if (from == scalar_type::f16x2 && is_fp8) {
-    require_operands(d, 2);
-    const operand_slot pair = d.value(d.operand(1), 32);
-    const operand_slot to = d.result(d.operand(0), bits);
-    instr = &d.emit(&run_small_from_halves, flow::next);
-    instr->operand = {to, pair, 0, 0, 0};
-  } else {
-    refuse();
-  }
-  instr->immediate = static_cast<std::int64_t>(format);
-  instr->flags = float_flags(m);
+  if (pair == pair_type::f16 && (is_exponent || is_fixed)) refuse();
+  const bool has_two = pair == pair_type::f32;
+  const operand_slot scales = scales_of(d, has_two ? 3 : 2);
+  const operand_slot high = d.value(d.operand(1), 32, has_two ? from : scalar_type::b32);
+  const operand_slot low = has_two ? d.value(d.operand(2), 32, from) : high;
+  const operand_slot to = d.result(d.operand(0), bits_of(m.type(0)));
+  emit_pair(d, &run_small_from_pair, format, pair, {to, high, low, scales});
 }
 
 void decode_from_small(function_decoder& d, small_format format, scalar_type to) {
+  using q = qualifier;
   const ptx::mnemonic& m = d.spelling();
-  const bool is_exponent = format == small_format::ue8m0;
-  if (to != (is_exponent ? scalar_type::bf16x2 : scalar_type::f16x2)) refuse();
-  require_words(m, {qualifier::rn}, !is_exponent);
-  require_operands(d, 2);
-  const operand_slot pair = d.value(d.operand(1), bits_of(m.type(1)));
+  const pair_type pair = pair_type_of(to);
+  const bool is_exponent = format == small_format::ue8m0, is_fixed = format == small_format::s2f6;
+  if (is_exponent) {
+    require_words(m, {q::rn});
+  } else if (pair == pair_type::bf16) {
+    require_words(m, {q::rn}, {q::relu, q::satfinite, q::scaled_n2_ue8m0});
+  } else {
+    require_words(m, {q::rn}, {q::relu});
+  }
+  if (pair == pair_type::f32 || (pair == pair_type::f16 && (is_exponent || is_fixed))) refuse();
+  const operand_slot scales = scales_of(d, 2);
+  const operand_slot source = d.value(d.operand(1), bits_of(m.type(1)));
   const operand_slot result = d.result(d.operand(0), 32);
-  instruction& instr = d.emit(&run_halves_from_small, flow::next);
-  instr.operand = {result, pair, 0, 0, 0};
-  instr.immediate = static_cast<std::int64_t>(format);
-  instr.flags = float_flags(m);
+  emit_pair(d, &run_pair_from_small, format, pair, {result, source, scales});
 }
 
 void decode_to_tf32(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   const bool is_away = m.has(qualifier::rna), is_zero = m.has(qualifier::rz);
   if (m.type(1) != scalar_type::f32) refuse();
-  require_words(m, {is_away ? qualifier::rna : is_zero ? qualifier::rz : qualifier::rn}, !is_away);
+  const qualifier rounding = is_away ? qualifier::rna : is_zero ? qualifier::rz : qualifier::rn;
+  require_words(m, {rounding}, {qualifier::satfinite, is_away ? rounding : qualifier::relu});
   require_operands(d, 2);
   const operand_slot from = d.value(d.operand(1), 32, scalar_type::f32);
   const operand_slot to = d.result(d.operand(0), 32);
@@ -112,7 +137,7 @@ void decode_pack(function_decoder& d) {
   const bool has_upper = width < 16;
   if (!is_known || m.type(1) != scalar_type::s32 || m.type_count != (has_upper ? 3 : 2)) refuse();
   if (has_upper && m.type(2) != scalar_type::b32) refuse();
-  require_words(m, {qualifier::pack, qualifier::sat}, false);
+  require_words(m, {qualifier::pack, qualifier::sat});
   require_operands(d, has_upper ? 4 : 3);
   const operand_slot a = d.value(d.operand(1), 32), b = d.value(d.operand(2), 32);
   const operand_slot c = has_upper ? d.value(d.operand(3), 32) : b;
