@@ -41,13 +41,20 @@ def measure(threads, rounds):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def main():
+def count(text):
+    """Return a positive number, or raise the error that argparse prints."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a number from 1 on is needed, not {text!r}")
+    return int(text)
+
+
+def main(arguments=None):
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.emulator_speed", description=__doc__
     )
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=30)
-    parsed = parser.parse_args()
+    parser.add_argument("--threads", type=count, default=2)
+    parser.add_argument("--rounds", type=count, default=30)
+    parsed = parser.parse_args(arguments)
     print(f"{'ms':12}{'OpenMP':>10}{'emulator':>10}{'factor':>9}")
     for row in measure(parsed.threads, parsed.rounds):
         twin, emulated = row["openmp"], row["emulated"]

@@ -72,7 +72,8 @@ class Function:
     wraps_callback: bool = False  # a trampoline calls the callback
     body: str | None = None  # name of handwritten C++ steps
     sentence: str = ""  # what it does
-    doc: str = ""
+    returned: str = ""  # its outputs, in words
+    own_doc: str = ""  # replaces both
     overloads: list[str] = field(default_factory=list)  # further signatures for the stub
     is_corrected: bool = False  # an override replaces a role of the heuristics
     python_name: str = ""
@@ -80,6 +81,11 @@ class Function:
     result: str = ""  # Python type of the result of a body
     returns_code: bool = True  # False: the code is the result
     size_function: str = ""  # function that returns the number of bytes this one writes
+
+    @property
+    def doc(self) -> str:
+        """The documentation: its purpose and outputs."""
+        return self.own_doc or f"{self.sentence} Returns {self.returned}.".lstrip()
 
     @property
     def older_versions(self) -> list[int]:

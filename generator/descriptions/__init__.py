@@ -2,6 +2,6 @@
 """Describes each function and each parameter of the low layer in one sentence, by family."""
 
 from .functions import sentence_of
-from .parameters import phrase_of
+from .parameters import phrases_of, section_of, status_check_text
 
-__all__ = ["phrase_of", "sentence_of"]
+__all__ = ["phrases_of", "section_of", "sentence_of", "status_check_text"]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ..descriptions import phrases_of, status_check_text
 from ..model import Function, Library
 from .packed_texts import PackedTexts
 from .table_index import Index
@@ -21,12 +22,14 @@ class FunctionRows:
 
     def __init__(self):
         self.params = Rows("const param", "params")
+        self.phrases = Rows("const table_text", "phrases")
         self.thunks = Rows("const thunk", "thunks")
         self.handwritten = Rows("const handwritten_steps* const", "handwritten_table")
         self.handwritten.once("", "&handwritten::nothing")
 
     def source(self) -> str:
-        return "".join(rows.source() for rows in (self.params, self.thunks, self.handwritten))
+        parts = (self.params, self.phrases, self.thunks, self.handwritten)
+        return "".join(rows.source() for rows in parts)
 
 
 def function_record(library: Library, function: Function, index: Index, rows: FunctionRows) -> str:
@@ -88,6 +91,9 @@ def function_flags(library: Library, function: Function) -> list[str]:
 def functions_table(library: Library, index: Index) -> str:
     rows = FunctionRows()
     lines = "".join(f"  {function_record(library, f, index, rows)},\n" for f in index.functions)
+    for function in index.functions:
+        sentences = map(index.texts, phrases_of(function).values())
+        rows.phrases.block(function.name, [*sentences])
     return (
         f"{rows.source()}constexpr function functions[] = {{\n{lines}}};\n"
         f"static_assert({arity_checks(index)});\n"
@@ -122,29 +128,22 @@ def names_of(function: Function) -> list[str]:
 
 def status_check(library: Library, name: str, texts: PackedTexts) -> tuple[str, str]:
     """A function that raises the exception of a status."""
-    doc = f"{name}(status)\n--\n\n0, unless a status is an error: raises its exception. Host only."
-    return f"{{{texts(name)}, {texts(doc)}, METH_O}}", f"module_{name}<{library.name}_library>"
+    doc = f"{name}(status)\n--\n\n{status_check_text(name)}"
+    return f"{{{texts(name)}, {texts(doc)}}}", f"module_{name}<{library.name}_library>"
 
 
 def method(
-    library: Library, name: str, function: Function, position: int, texts: PackedTexts
+    library: Library, name: str, function: Function, place: int, texts: PackedTexts
 ) -> tuple[str, str]:
     """The row of a name in the module, and the C function that implements it."""
     owner = f"{library.name}_library"
     if not function.is_hot or function.body:
-        entry = f"entry<{owner}, {position}>"
+        entry = f"entry<{owner}, {place}>"
     elif library.raises and not library.is_face:
-        entry = f"shared_entry<{owner}, {position}>"
+        entry = f"shared_entry<{owner}, {place}>"
     else:
-        entry = f"specialized_entry<{owner}, {position}, {caller(function)}>"
-    shown = f"{texts(name)}, {texts(docstring(library, name, function))}"
-    return f"{{{shown}, METH_FASTCALL | METH_KEYWORDS}}", f"(PyCFunction)(void (*)()){entry}"
-
-
-def docstring(library: Library, name: str, function: Function) -> str:
-    """CPython's text signature, for `inspect.signature` and `help`, then the result."""
-    text = (
-        function.doc
-        or f"Returns ({', '.join([library.decisions.result_enum, *function.returns])})."
-    )
-    return f"{name}({', '.join(function.py)})\n--\n\n{text}"
+        entry = f"specialized_entry<{owner}, {place}, {caller(function)}>"
+    text, returned = function.own_doc or function.sentence, function.returned
+    texts_of_doc = f"{texts(text)}, {texts('' if function.own_doc else returned)}"
+    record = f"{{{texts(name)}, {texts_of_doc}, {place}}}"
+    return record, f"(PyCFunction)(void (*)()){entry}"

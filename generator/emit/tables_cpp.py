@@ -178,7 +178,7 @@ def library_record(library: Library, index: Index) -> str:
         f"{exceptions_table(library, index.texts)}library_state state;\n"
         f'constexpr library described = {{"{module}", functions, params, thunks,\n'
         f"    handwritten_table, class_records, fields, extras, enum_records, members, constants,\n"
-        f"    attribute_tables, types, enum_types, {name}_methods, {name}_entries,\n"
+        f"    attribute_tables, types, enum_types, phrases, {name}_methods, {name}_entries,\n"
         f"    lazy_module_methods<{name}_library>, &state,\n"
         f"    enum_{library.result_class}, {table}{more(library)}}};\n"
     )

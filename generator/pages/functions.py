@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..descriptions import phrase_of
+from ..descriptions import phrases_of
 from ..emit.stubs import writer_of
 from ..model import Function, Library
 from .text import directive, escaped, paged, plain_type
@@ -40,8 +40,7 @@ def origin_of(function: Function) -> str:
 def entry(writer, function: Function) -> str:
     *variants, plain = writer.signatures(function)
     lines = [escaped(function.doc), "", origin_of(function), ""]
-    arguments = [param for param in function.params if param.kind.is_argument]
-    lines += [f":param {param.name}: {phrase_of(param)}" for param in arguments]
+    lines += [f":param {name}: {text}" for name, text in phrases_of(function).items()]
     lines += [""]
     lines += [f"Also ``{plain_type(variant)}``.\n" for variant in variants]
     if not function.releases_gil:

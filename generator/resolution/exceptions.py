@@ -34,7 +34,7 @@ def make_function(
     function.py = [p.name for p in params if p.kind.is_argument]
     function.returns = outputs(params, fact.ret, decisions)
     function.sentence = sentence_of(function)
-    function.doc = decided.doc or describe(function)
+    function.returned, function.own_doc = outputs_in_words(function), decided.doc
     return function
 
 
@@ -44,12 +44,10 @@ def outputs(params: list[Param], ret: str, decisions: Decisions) -> list[str]:
     return names if ret in (decisions.result_type, "void") else ["result", *names]
 
 
-def describe(function: Function) -> str:
-    """The documentation of a function: what it does, and its outputs."""
-    result = ", ".join(function.returns) or "None"
-    if len(function.returns) > 1:
-        result = f"({result})"
-    return f"{function.sentence} Returns {result}.".lstrip()
+def outputs_in_words(function: Function) -> str:
+    """The words for the outputs in the documentation."""
+    names = ", ".join(function.returns) or "None"
+    return f"({names})" if len(function.returns) > 1 else names
 
 
 def param(fact, p, types, decisions: Decisions, decided: FunctionDecision) -> Param:

@@ -16,7 +16,7 @@ from ..decisions.functions import AssembledStruct, FunctionDecision
 from ..facts import FactFunction
 from ..kinds import Kind
 from ..model import Assembly, Function, NumpyStruct, Param
-from .exceptions import describe, outputs
+from .exceptions import outputs, outputs_in_words
 
 VERSIONED = re.compile(r"_v(\d+)(?:_t)?$")
 
@@ -44,8 +44,7 @@ class NumpyCalls:
         function.returns = outputs(params, fact.ret, self.decisions)
         if decided.code_is_result:
             function.returns, function.returns_code = ["result"], False
-        if not decided.doc:
-            function.doc = describe(function)
+        function.returned = outputs_in_words(function)
 
     def param(self, decided: FunctionDecision, p: Param) -> Param:
         base, stars = split_type(p.c_type)

@@ -16,7 +16,7 @@ from ..descriptions import sentence_of
 from ..facts import FactFunction, Facts
 from ..kinds import Kind
 from ..model import Function, Param
-from .exceptions import describe, input_kind, output_kind, outputs
+from .exceptions import input_kind, output_kind, outputs, outputs_in_words
 from .names import class_name, function_name, snake_case
 
 BRACKETED = re.compile(r"(?P<word>[\w ]+)\[(?P<aux>\w+)\]")
@@ -154,7 +154,7 @@ def make_function(
     if decided.code_is_result:
         function.returns, function.returns_code = ["result"], False
     function.sentence = sentence_of(function)
-    function.doc = decided.doc or describe(function)
+    function.returned, function.own_doc = outputs_in_words(function), decided.doc
     counts = {p.c_name for p in params if p.kind.is_a("none", "count")}
     if any(p.kind.is_a("out", "array") and p.aux in counts for p in params):
         function.body = "counted_call"

@@ -140,17 +140,16 @@ def make_function(
     function.returns = outputs(params, fact.ret, decisions)
     function.wraps_callback = decided.wraps_callback
     function.sentence = sentence_of(function)
-    function.doc = decided.doc or describe(function, decisions)
+    function.returned, function.own_doc = outputs_in_words(function, decisions), decided.doc
     return function
 
 
-def describe(function: Function, decisions: Decisions) -> str:
-    """The documentation of a function: what it does, and its outputs."""
+def outputs_in_words(function: Function, decisions: Decisions) -> str:
+    """The words for the outputs in the documentation."""
     if "inline" in function.flags and "object" in function.returns:
-        return f"{function.sentence} Returns a {function.ret}.".lstrip()
+        return f"a {function.ret}"
     names = [function.ret if n == "object" else n for n in function.returns if n != "err"]
-    result = ", ".join([decisions.result_enum, *names])
-    return f"{function.sentence} Returns ({result}).".lstrip()
+    return f"({', '.join([decisions.result_enum, *names])})"
 
 
 def python_parameters(params: list[Param]) -> list[str]:

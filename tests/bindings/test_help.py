@@ -4,10 +4,12 @@
 import importlib
 import inspect
 import pydoc
+import re
 
 import pytest
 
 from generator import libraries
+from generator.descriptions import section_of
 
 LIBRARIES = libraries.load_all()
 
@@ -44,9 +46,97 @@ def test_every_function_has_its_signature_and_a_description(library, module):
         defaults_shown = {
             n: "" if d is inspect.Parameter.empty else str(d) for n, d in defaults.items()
         }
-        if defaults_shown != expected or built.__doc__ != function.doc:
+        text = function.doc + section_of(function)
+        if defaults_shown != expected or built.__doc__ != text:
             wrong[function.name] = (str(signature), built.__doc__)
     assert wrong == {}
+
+
+def test_every_parameter_is_described(library, module):
+    """Read as a user would: a line with the name, then an indented sentence."""
+    members = (getattr(module, name) for name in dir(module) if name[0] != "_")
+    functions = [each for each in members if inspect.isbuiltin(each)]
+    assert len(functions) >= sum(f.in_python for f in library.functions)
+    for built in functions:
+        lines = built.__doc__.partition("----------\n")[2].splitlines()
+        names, sentences = lines[::2], lines[1::2]
+        assert names == [*inspect.signature(built).parameters], built
+        for sentence in sentences:
+            assert re.fullmatch(r"    [A-Zv].*\.", sentence), (built, sentence)
+
+
+HELP = {
+    "cuda.bindings.driver.cuMemcpyHtoDAsync": """\
+cuMemcpyHtoDAsync(dstDevice, srcHost, ByteCount, hStream)
+    Copies from host memory to device memory in stream order. Returns (CUresult).
+
+    Parameters
+    ----------
+    dstDevice
+        Destination: an address, or the ordinal of its device.
+    srcHost
+        Address of the source in host memory.
+    ByteCount
+        Number of bytes.
+    hStream
+        Stream in whose order the call works.
+""",
+    "cuda.bindings.runtime.cudaDeviceSynchronize": """\
+cudaDeviceSynchronize()
+    Waits for all work of the current device. Returns (cudaError_t).
+""",
+    "cuda.bindings.nvml.system_event_set_wait": """\
+system_event_set_wait(event_set, timeout_ms, buffer_size)
+    Waits for events of the system. Returns request.
+
+    Parameters
+    ----------
+    event_set
+        Event set.
+    timeout_ms
+        Most milliseconds to wait.
+    buffer_size
+        Most events to return.
+""",
+    "cuda.bindings.driver.cuGraphGetNodes": """\
+cuGraphGetNodes(hGraph, numNodes=0)
+    Returns the nodes of a graph. Returns (CUresult, nodes, numNodes).
+
+    Parameters
+    ----------
+    hGraph
+        Graph.
+    numNodes
+        Most elements to return.
+""",
+    "cuda.bindings._v2.nvrtc.compile_program": """\
+compile_program(prog, options=None)
+    Compiles a program. Returns None.
+
+    Parameters
+    ----------
+    prog
+        Program.
+    options
+        Options.
+""",
+}
+
+
+def test_a_check_of_a_status_says_what_it_returns():
+    from cuda.bindings import cufile, nvml
+
+    assert cufile.op_status_error.__doc__.startswith("Returns the text that belongs to a status.")
+    assert nvml.check_status.__doc__.startswith("Returns 0, and raises the exception of a status")
+
+
+@pytest.mark.parametrize("path", HELP)
+def test_help_of_a_function(path):
+    module, _, name = path.rpartition(".")
+    function = getattr(importlib.import_module(module), name)
+    title, text = pydoc.plain(pydoc.render_doc(function)).split("\n\n", 1)
+    assert title.endswith(f"function {name} in module {module}")
+    assert re.sub(r" +$", "", text, flags=re.MULTILINE) == HELP[path]
 
 
 def test_every_class_is_documented(module):

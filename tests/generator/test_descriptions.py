@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from generator import descriptions, libraries
+from generator.descriptions import phrases_of
 from generator.descriptions.words import split, with_article
 
 FOLDER = Path(descriptions.__file__).parent
@@ -18,6 +19,11 @@ LIBRARIES = libraries.load_all()
 
 def functions():
     return [f for library in LIBRARIES.values() for f in library.functions if f.in_python]
+
+
+def function(library, name):
+    (result,) = (f for f in LIBRARIES[library].functions if f.name == name)
+    return result
 
 
 def is_sentence(text):
@@ -33,14 +39,10 @@ def test_each_function_has_a_sentence():
 
 
 def test_each_parameter_has_a_sentence():
-    phrases = {
-        (library.name, f.name, p.name): descriptions.phrase_of(p)
-        for library in LIBRARIES.values()
-        for f in library.functions
-        for p in f.params
-        if f.in_python and p.kind.is_argument
-    }
-    assert len(phrases) > 4000
+    phrases = {(f.name, name): text for f in functions() for name, text in phrases_of(f).items()}
+    assert len(phrases) > 3000
+    expected = {(f.name, text.partition("=")[0]) for f in functions() for text in f.py}
+    assert phrases.keys() == expected
     assert {name: text for name, text in phrases.items() if not is_sentence(text)} == {}
 
 
@@ -62,8 +64,7 @@ def test_each_parameter_has_a_sentence():
     ],
 )
 def test_a_family_has_one_pattern(library, name, sentence):
-    (function,) = (f for f in LIBRARIES[library].functions if f.name == name)
-    assert function.sentence == sentence
+    assert function(library, name).sentence == sentence
 
 
 def test_each_sentence_of_the_file_belongs_to_a_function():
@@ -73,7 +74,25 @@ def test_each_sentence_of_the_file_belongs_to_a_function():
 
 def test_each_parameter_of_the_file_exists():
     written = tomllib.loads((FOLDER / "parameters.toml").read_text())["names"]
-    assert set(written) - {p.c_name for f in functions() for p in f.params} == set()
+    names = {p.c_name for f in functions() for p in f.params}
+    assert set(written) - names - {name for f in functions() for name in phrases_of(f)} == set()
+
+
+def test_the_fields_that_arguments_set_have_sentences():
+    assert phrases_of(function("nvml", "nvmlSystemEventSetWait")) == {
+        "event_set": "Event set.",
+        "timeout_ms": "Most milliseconds to wait.",
+        "buffer_size": "Most events to return.",
+    }
+
+
+def test_the_section_of_a_function_follows_numpydoc():
+    free, synchronize = (
+        function("driver", "cuMemFree"),
+        function("runtime", "cudaDeviceSynchronize"),
+    )
+    assert descriptions.section_of(free) == "\n\nParameters\n----------\ndptr\n    Device address."
+    assert descriptions.section_of(synchronize) == ""
 
 
 def test_names_are_split_at_known_words():

@@ -6,6 +6,7 @@
 
 #include "bindings/errors/errors.hpp"
 #include "bindings/exceptions/exceptions.hpp"
+#include "bindings/module/documentation.hpp"
 #include "bindings/numpy_structs/numpy_struct_object.hpp"
 #include "bindings/objects/class_type.hpp"
 #include "bindings/objects/enum_type.hpp"
@@ -43,8 +44,8 @@ PyObject* module_sizeof(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject
 PyMethodDef common_methods[] = {
     {"sizeof", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(module_sizeof)),
      METH_FASTCALL | METH_KEYWORDS,
-     "sizeof(objType)\n--\n\nSize in bytes of the C type behind a "
-     "class of this module. Host only."},
+     "sizeof(objType)\n--\n\nReturns the size in bytes of a C type. Host only."
+     "\n\nParameters\n----------\nobjType\n    Class of this module for the type."},
     {}};
 
 // Disables the garbage collector while thousands of permanent objects are created, which it would
@@ -95,8 +96,13 @@ int add_function(const library& lib, const method_record& record) {
     if (!methods) return PyErr_NoMemory() ? 0 : -1;
   }
   auto i = &record - lib.methods.data();
-  if (!methods[i].ml_name)  // an earlier function object may refer to it
-    methods[i] = {record.name, lib.entries[i], record.calling, record.doc};
+  if (!methods[i].ml_name) {  // an earlier function object may refer to it
+    const char* doc = documentation_of(lib, record);
+    if (!doc) return -1;
+    bool is_check = record.function < 0;
+    methods[i] = {record.name, lib.entries[i], is_check ? METH_O : METH_FASTCALL | METH_KEYWORDS,
+                  doc};
+  }
   return add_function(lib.state->module, &methods[i]);
 }
 

@@ -109,8 +109,10 @@ struct function {
 
 // Name and documentation of a module function; its entry point has the same index in the entries.
 struct method_record {
-  table_text name, doc;
-  int calling;  // METH_...
+  table_text name;
+  table_text doc;              // what it does; all of the text if it is no C function
+  table_text returned = 0;     // its outputs in words, if `doc` does not name them
+  std::int16_t function = -1;  // index in all functions; -1: checks a status
 };
 
 struct field {
@@ -271,6 +273,7 @@ struct library {
   std::span<const attribute_table> attributes;
   class_type* types;                       // one per class record
   enum_type** enum_types;                  // one per enumeration, null until created
+  std::span<const table_text> phrases;     // what each parameter is, in Python's order
   std::span<const method_record> methods;  // by name
   const PyCFunction* entries;
   PyMethodDef* lazy_methods;

@@ -119,7 +119,11 @@ def opaque_records(library: Library, items: list) -> list[str]:
 
 def type_lines(library: Library, item: FactRecord | FactEnum | FactTypedef) -> list[str]:
     if isinstance(item, FactEnum):
-        members = [f"{INDENT}{name} = {value}" for name, value in item.members]
+        is_extern = item.header not in library.decisions.module_scope
+        members = [
+            f"{INDENT}{name}" if is_extern else f"{INDENT}{name} = {value}"  # the header has it
+            for name, value in item.members
+        ]
         if library.decisions.not_found_value is not None and item.tag == library.result_tag:
             members.append(f'{INDENT}{library.decisions.not_found} "{library.not_found_c}"')
         return [f"{'c' if item.word != 'enum' else ''}{item.word} {item.tag}:", *members]

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import replace
+from textwrap import indent
 
 from ...classify import split_type
+from ...descriptions import status_check_text
 from ...kinds import INTEGER, VALUES, Kind
 from ...model import Function, Library, Param
 from .. import numpy_values
 from ..numpy_values import FLOATS
-from .writing import KERNEL_PARAMS, Writer
+from .writing import INDENT, KERNEL_PARAMS, Writer, docstring
 
 EXCEPTION = """\
 class {name}(Exception):
@@ -148,14 +150,8 @@ class ExceptionsWriter(Writer):
 
     def status_check(self, name: str) -> str:
         """A function that returns the text of a status, or raises its exception."""
-        returns_text = "error" in name
-        text = (
-            "The text that belongs to a status."
-            if returns_text
-            else "0; raises if a status is no success."
-        )
-        result = "str" if returns_text else "int"
-        return f'def {name}(status: SupportsIndex) -> {result}:\n    """{text}"""'
+        head = f"def {name}(status: SupportsIndex) -> {'str' if 'error' in name else 'int'}"
+        return f"{head}:\n{indent(docstring(status_check_text(name)), INDENT)}"
 
     def numpy_struct(self, numpy_struct) -> str:
         """The class of a struct, or of an array of them."""

@@ -8,12 +8,21 @@ wrong uses of the value in both.
 
 from __future__ import annotations
 
+from textwrap import indent
+
 from ...classify import split_type
 from ...kinds import INTEGER, VALUES, Kind
 from ...model import Field, Function, Handle, Library, Param, Struct
 from ..numpy_values import FLOATS
-from .writing import KERNEL_PARAMS, Writer
+from .writing import INDENT, KERNEL_PARAMS, Writer, docstring
 
+SIZEOF = """\
+Returns the size in bytes of a C type. Host only.
+
+Parameters
+----------
+objType
+    Class of this module for the type."""
 HEAD = """\
 _NoneOnError: TypeAlias = Any
 _Got = TypeVar("_Got", covariant=True)
@@ -82,7 +91,7 @@ class StatusCodesWriter(Writer):
     def parts(self) -> list[str]:
         library = self.library
         functions = [self.function(f) for f in library.functions if f.in_python]
-        functions.append("def sizeof(objType: type) -> int: ...")
+        functions.append(f"def sizeof(objType: type) -> int:\n{indent(docstring(SIZEOF), INDENT)}")
         return [
             f"{KERNEL_PARAMS}\n{HEAD}",
             *map(self.enum, library.enums),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from textwrap import indent
 
+from ...descriptions import section_of
 from ...facts import FactConstant
 from ...model import Enum, Function, Library
 
@@ -91,8 +92,8 @@ class Writer:
         return f"class {head}:\n{body}\n" if lines else f"class {head}: ...\n"
 
     def routine(self, function: Function, head: str) -> str:
-        """A signature with the documentation."""
-        text = function.sentence or function.doc
+        """A signature with what the function does, and its parameters; types say the outputs."""
+        text = (function.sentence or function.doc) + section_of(function)
         return f"{head}:\n{indent(docstring(text), INDENT)}" if text else f"{head}: ..."
 
     def overloaded(self, function: Function, name: str, heads: list[str]) -> str:
