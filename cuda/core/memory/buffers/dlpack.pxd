@@ -65,7 +65,7 @@ cdef dlpack_device stated_device(object pair, object producer) except *
 
 # Returns the capsule of `__dlpack__`; `consumer` is its stream argument, `export` the method.
 cdef object tensor_capsule(object producer, object consumer)
-cdef object exported_capsule(object export, object consumer)
+cdef object exported_capsule(object producer, object consumer)
 
 # Sets one of the two tensors of a capsule, which still owns it.
 cdef int find_tensor(object capsule, object producer, managed_tensor** plain,

@@ -44,15 +44,18 @@ cdef object stream_for_producer(int kind, object consumer):
 
 
 cdef int import_by_protocol(StridedMemoryView view, object obj, object stream_ptr) except -1:
-    export = getattr(obj, "__dlpack__", None)
-    locate = getattr(obj, "__dlpack_device__", None)
-    if export is None or locate is None:
-        raise no_protocol_error(obj)
-    cdef dlpack_device device = stated_device(locate(), obj)
-    cdef int kind = <int>device.type
-    consumer = stream_number(stream_ptr)
-    check_order(kind, consumer)
-    capsule = exported_capsule(export, stream_for_producer(kind, consumer))
+    cdef dlpack_device device
+    cdef int kind
+    try:
+        device = stated_device(obj.__dlpack_device__(), obj)
+        kind = <int>device.type
+        consumer = stream_number(stream_ptr)
+        check_order(kind, consumer)
+        capsule = exported_capsule(obj, stream_for_producer(kind, consumer))
+    except AttributeError:
+        if hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__"):
+            raise
+        raise no_protocol_error(obj) from None
     view.source = obj
     consume(view, capsule)
     return set_device(view, kind, device.id)
