@@ -3,7 +3,7 @@
 
 cimport cython
 
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyObject_TypeCheck, PyTypeObject
 from libc.stdint cimport uint32_t, uint64_t, uintptr_t
 
 from cuda.bindings.cynvrtc cimport NVRTC_ERROR_INVALID_OPTION, NVRTC_SUCCESS
@@ -55,6 +55,7 @@ include "compile/nvvm_program.pyx"
 include "compile/nvvm_compiler.pyx"
 include "compile/ptx_compiler.pyx"
 include "compile/program.pyx"
+include "compile/cache/file_reading.pyx"
 include "compile/caching.pyx"
 include "extension/named_calls.pyx"
 

@@ -50,7 +50,7 @@ cdef ObjectCode load_from_cache(Compiler compiler, object cache, bytes key, str 
         image = (<ObjectCode>image).image
     elif isinstance(image, memoryview):
         image = bytes(image)
-    if (mapping or {}).keys() != set(names):
+    if (mapping or names) and (mapping or {}).keys() != set(names):
         return None
     if isinstance(image, (bytes, bytearray)) and not image.strip(b"\0"):
         return None

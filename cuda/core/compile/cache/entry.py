@@ -58,7 +58,8 @@ def split(digest, content):
     size, table, declarations, checksum, _ = _footer.unpack_from(content, end)
     if size + table + declarations != end:
         return None, None
-    image, data = content[:size], content[size:end]
+    image = content[:size]
+    data = content[size:end] if size < end else b""
     if _checksum(digest, image, data) != checksum:
         return None, None
     names = names_of(data[:table]) if table else {}
@@ -66,4 +67,5 @@ def split(digest, content):
 
 
 def _checksum(digest, image, data):
-    return zlib.crc32(data, checksum_of(image, zlib.crc32(digest.encode())))
+    checksum = checksum_of(image, zlib.crc32(digest.encode()))
+    return zlib.crc32(data, checksum) if data else checksum

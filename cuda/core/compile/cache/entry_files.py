@@ -11,20 +11,11 @@ import stat
 import time
 from collections import namedtuple
 
+from cuda.core._compile import read_trusted_file
+
 STALE_SECONDS = 3600  # the writer of an older temporary file has terminated
 ATTEMPTS = 50  # other processes may remove a folder between two steps of a write
 _DIGITS = "0123456789abcdef"
-
-# Does not follow a link, and does not block on a pipe.
-_READING = (
-    os.O_RDONLY
-    | getattr(os, "O_BINARY", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-)
-_BY_NUMBER = os.utime in os.supports_fd
-_HAS_OWNERS = hasattr(os, "geteuid")
 
 # Errors for files of another user or in a read-only folder, which are not removed.
 _NOT_OURS = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -93,24 +84,23 @@ class EntryFiles:
 
         A read updates the time by which unused files are evicted.
         """
-        path = self.path(digest)
+        path = f"{self._prefix}{digest[:2]}{os.sep}{digest[2:]}"
         try:
-            number = os.open(path, _READING)
+            file = read_trusted_file(path, self.root, self._uses.latest())
         except FileNotFoundError:
             return None
         except OSError:
             if not _is_file(path):  # a link or a folder
                 return None
             raise
-        try:
-            status = os.fstat(number)
-            if not stat.S_ISREG(status.st_mode) or not self._is_trusted(status):
-                return None
-            content = _read_all(number, status.st_size)
-            if not self._uses.is_latest(status.st_atime_ns):
-                self._mark_used(number, path, status)
-        finally:
-            os.close(number)
+        if file is None:
+            return None
+        content, number, used, modified = file
+        if number >= 0:
+            try:
+                self._mark_used(number, used, modified)
+            finally:
+                os.close(number)
         return content
 
     def write(self, digest, content):
@@ -171,21 +161,10 @@ class EntryFiles:
             if is_stale(file):
                 file.remove()
 
-    def _is_trusted(self, status):
-        """Return whether this user, root or the folder's owner owns the file."""
-        owner = status.st_uid
-        if not _HAS_OWNERS or owner == os.geteuid() or owner == 0:
-            return True
-        return owner == os.stat(self.root).st_uid
-
-    def _mark_used(self, number, path, status):
+    def _mark_used(self, number, used, modified):
         """Set the access time, which many file systems do not update; ignore failures."""
-        times = (self._uses.next(status.st_atime_ns), status.st_mtime_ns)
         try:
-            if _BY_NUMBER:
-                os.utime(number, ns=times)
-            elif Entry.of(path, status).is_unchanged():
-                os.utime(path, ns=times)
+            os.utime(number, ns=(self._uses.next(used), modified))
         except OSError:  # a file of another user, or a read-only file system
             return
 
@@ -222,12 +201,12 @@ class UseClock:
         self._last = max(time.time_ns(), self._last + 1, min(known, _latest()) + 1)
         return self._last
 
-    def is_latest(self, used):
-        """Return whether a file was the last one used here, less than a second ago.
+    def latest(self):
+        """Return the last use here if it is less than a second ago, or 0.
 
-        Another time would not change the order of this process's uses.
+        Another time of that file would not change the order of this process's uses.
         """
-        return used == self._last and time.time_ns() - used < 10**9
+        return self._last if time.time_ns() - self._last < 10**9 else 0
 
 
 def _is_digest(name, length):
@@ -254,17 +233,6 @@ def _make_folder(path, mode=0o777):
     except FileNotFoundError:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         raise  # the caller restarts the write
-
-
-def _read_all(number, size):
-    """Return the content of a file that no process changes, since a new one replaces it."""
-    content = os.read(number, size + 1)
-    if len(content) == size:
-        return content
-    parts = [content]  # a large file, or one that another program changes
-    while part := os.read(number, size + 1):
-        parts.append(part)
-    return b"".join(parts)
 
 
 def _replace(temporary, path):

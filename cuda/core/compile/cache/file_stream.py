@@ -193,10 +193,12 @@ class FileStreamProgramCache(ProgramCacheResource):
         try:
             if access_methods(type(self), self.__dict__) != _ACCESS:
                 return super()._load_program(key, has_names)
-            entry = self._read_program(_digest(key))
+            entry = self._read_program(_digest_of(key))
         except OSError:  # an unreadable file or folder, which `_store_program` reports
             entry = None
-        self._counted.count("misses" if entry is None else "hits")
+        counted = self._counted
+        with counted.lock:
+            counted.counts["misses" if entry is None else "hits"] += 1
         return entry
 
     def _read_program(self, digest):

@@ -102,12 +102,12 @@ def make_program_cache_key(
         target,
         _code_bytes(code, code_type),
         _option_parts(options, code_type, target),
-        _names(name_expressions, code_type),
+        None if name_expressions == () else _names(name_expressions, code_type),
         options._prepare_extra_sources_bytes() or [] if code_type == "nvvm" else None,
         str(options.name),
         # The emulator's cubins contain the PTX that it executes, so they differ from a GPU's.
         "emulator" if target == "cubin" and _low.is_emulated() else None,
-        _digest_bytes(extra_digest),
+        None if extra_digest is None else _digest_bytes(extra_digest),
         [_file_digest(path) for path in extra_files] if extra_files else None,
     )
     # Version 2 of the format writes lengths and ignores which objects are shared.
@@ -268,7 +268,7 @@ def _link_options(options):
 
 def _names(expressions, code_type):
     """Return sorted name expressions as bytes; str and bytes of a text differ."""
-    if code_type != "c++" or expressions == ():
+    if code_type != "c++":
         return None
     if isinstance(expressions, str | bytes):
         raise TypeError(
@@ -285,9 +285,9 @@ def _names(expressions, code_type):
 
 
 def _digest_bytes(value):
-    if value is not None and not isinstance(value, bytes | bytearray | memoryview):
+    if not isinstance(value, bytes | bytearray | memoryview):
         raise TypeError(f"extra_digest must be bytes, got {type(value).__name__}")
-    return value if value is None else bytes(value)
+    return bytes(value)
 
 
 def _file_digest(path):

@@ -214,14 +214,12 @@ class TestFailedWrites:
 
     def test_an_unreadable_file_is_compiled_again(self, cache, options, monkeypatch):
         compile_cubin(cache, options)
-        path, real = str(file_of(cache)), os.open
 
-        def refuse(name, *args, **kwargs):
-            if name == path:
-                raise PermissionError(errno.EACCES, "Permission denied", name)
-            return real(name, *args, **kwargs)
+        def refuse(path, *_):
+            assert path == str(file_of(cache))
+            raise PermissionError(errno.EACCES, "Permission denied", path)
 
-        monkeypatch.setattr(entry_files.os, "open", refuse)
+        monkeypatch.setattr(entry_files, "read_trusted_file", refuse)
         assert compile_cubin(cache, options).symbol_mapping
         assert cache.stats()["writes"] == 2
 
