@@ -15,6 +15,12 @@ from generator.libraries import load_all
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "guide" / "troubleshooting.rst").read_text()
+PTX = """
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry nothing() { ret; }
+"""
 NAMED = set(re.findall(r"``([A-Za-z]\w+)``", PAGE))
 
 
@@ -54,6 +60,28 @@ def test_the_named_codes_exist(name):
     from cuda.bindings import driver
 
     assert name in PAGE and name in driver.CUresult.__members__
+
+
+def test_habits_of_other_packages_have_the_shown_messages():
+    from cuda.core import Buffer, Device, Event, Kernel, LaunchConfig, ObjectCode, Stream, launch
+
+    kernel = ObjectCode.from_ptx(PTX).get_kernel("nothing")
+    with pytest.raises(TypeError) as not_callable:
+        kernel(1)
+    assert f'"{not_callable.value}"' in PAGE
+    for cls in (Stream, Event, Device):
+        assert hasattr(cls, "sync") and not hasattr(cls, "synchronize")
+    with pytest.raises(AttributeError) as missing:
+        Device().default_stream.synchronize  # noqa: B018
+    assert str(missing.value).partition(" object ")[2] in PAGE
+    assert hasattr(Buffer, "size") and not hasattr(Buffer, "nbytes")
+    device = Device()
+    device.set_current()
+    shown = re.search(r"``launch\(stream, (LaunchConfig\(.*?\)), kernel, \*args\)``", PAGE)[1]
+    config = eval(shown, {"LaunchConfig": LaunchConfig})
+    launch(device.default_stream, config, kernel)
+    device.sync()
+    assert isinstance(kernel, Kernel)
 
 
 def test_running_out_of_memory_has_the_shown_message():
