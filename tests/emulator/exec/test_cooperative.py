@@ -14,7 +14,7 @@ from cuda.core import (
 
 from ...libraries import header_options
 
-NAMES = ["pass_on", "tiles_of_64", "tiles_of_128", "with_exited"]
+NAMES = ["pass_on", "tiles_of_64", "tiles_of_128", "with_exited", "from_exited"]
 SOURCE = """
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -53,6 +53,14 @@ extern "C" __global__ void with_exited(unsigned* out) {
     value = threadIdx.x == 9 ? next : value + next;
     __syncwarp();
     if (__all_sync(0xffffffff, 1)) out[threadIdx.x] = value;
+}
+
+// All lanes have exchanged other values before, and three of four have exited.
+extern "C" __global__ void from_exited(unsigned* out) {
+    unsigned value = __shfl_xor_sync(0xffffffff, threadIdx.x + 100, 1);
+    if (threadIdx.x % 4 != 0) return;
+    value += __shfl_down_sync(0xffffffff, value, 1, 4);
+    out[threadIdx.x] = value + __shfl_down_sync(0xffffffff, value, 2, 4);
 }
 """
 
@@ -109,3 +117,8 @@ def test_tiles_of_several_warps_reduce_and_wait(kernels, size):
 def test_a_mask_may_name_lanes_that_have_exited(kernels):
     done = run(kernels["with_exited"], np.zeros(32, dtype=np.uint32), block=32)
     assert done.tolist() == [2 * i + 1 for i in range(9)] + [9] + [0] * 22
+
+
+def test_the_value_of_a_lane_that_has_exited_is_0(kernels):
+    done = run(kernels["from_exited"], np.zeros(32, dtype=np.uint32), block=32)
+    assert done.tolist() == [0 if i % 4 else i + 101 for i in range(32)]

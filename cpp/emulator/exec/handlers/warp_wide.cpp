@@ -42,6 +42,11 @@ enum class direction { up, down, bfly, idx };
 template <direction Direction>
 void shuffle(warp& w, const instruction& instr) {
   if (!publish(w, w.at<u32>(instr.operand[1]))) return;
+  // The manual leaves the value of another lane undefined. It acts as 0 on an H100: llm.c's
+  // matmul_backward_bias_kernel8 adds the values of lanes that have exited.
+  for (lane_mask other = ~w.participants; other; other &= other - 1) {
+    w.exchange[__builtin_ctz(other)] = 0;
+  }
   u32* d = w.at<u32>(instr.operand[0]);
   const u32 *b = w.at<u32>(instr.operand[2]), *c = w.at<u32>(instr.operand[3]);
   u32 result[warp_size];
