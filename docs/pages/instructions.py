@@ -15,14 +15,28 @@ or its ``.target``.
 - *documented*: the results are within the limits of the PTX manual. ``mma``, ``wmma`` and
   ``wgmma`` equal an H100 in every bit, except for the types that an H100 lacks. Other GPUs round
   some of their sums differently. No instruction of sm_100 and later was compared with a GPU.
-- *refused*: the emulator does not support the form.
+- *refused*: the emulator does not support the form, for the reason below the table.
+
+A copy with an interleaved tensor map is an error of its kernel: the manual does not state which
+bytes belong to the box.
 """
+# Why the emulator refuses a form.
+REASONS = {
+    "cp.im2col::w": "only figures show the pixels of the halo",
+    "cp.im2col::w::128": "only figures show the pixels of the halo",
+    "multimem": "it needs multicast objects of several GPUs",
+    "tcgen05.4x256b": "only figures show the lanes of the rows",
+    "tcgen05.ashift": "the manual leaves open which row repeats between two blocks",
+}
 # Words whose name in the source differs from their spelling.
 SPELLINGS = {
     "scaled_n2_ue8m0": "scaled::n2::ue8m0",
     "sp_ordered_metadata": "sp::ordered_metadata",
     "wait_ld": "wait::ld",
     "wait_st": "wait::st",
+    "x4x256b": "4x256b",
+    "im2col_w": "im2col::w",
+    "im2col_w_128": "im2col::w::128",
     "fence_after_thread_sync": "fence::after_thread_sync",
     "fence_before_thread_sync": "fence::before_thread_sync",
 }
@@ -45,11 +59,21 @@ def row(text, name):
     return name, form[1].rstrip("_") if form else "", version, target, exactness
 
 
+def name_of(opcode, form):
+    return f"{opcode}.{SPELLINGS.get(form, form)}" if form else opcode
+
+
+def refusals(table):
+    """Return a list of the refused forms with their reasons."""
+    names = [name_of(name, form) for name, form, *_, results in rows(table) if results == "refused"]
+    return "\n".join(f"- ``{name}``: {REASONS[name]}." for name in names)
+
+
 def page(table):
     """Return the page of a C++ source."""
     cells = [
         [
-            f"``{name}{'.' + SPELLINGS.get(form, form) if form else ''}``",
+            f"``{name_of(name, form)}``",
             f"{version // 10}.{version % 10}",
             f"sm_{target}" if target else "any",
             exactness,
@@ -58,4 +82,4 @@ def page(table):
     ]
     head = underlined("PTX instructions of the emulator", "=")
     columns = ["instruction", "since PTX", "since target", "results"]
-    return "\n".join([head, INTRODUCTION, list_table(columns, cells)])
+    return "\n".join([head, INTRODUCTION, list_table(columns, cells), "", refusals(table), ""])

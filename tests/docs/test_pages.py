@@ -444,6 +444,10 @@ class TestInstructions:
         opcodes = re.findall(r"^  (\w+),", vocabulary, re.M)
         assert {name.rstrip("_") for name in opcodes} - {"unknown"} == {r[0] for r in self.rows()}
 
+    def test_every_refused_row_has_a_reason(self):
+        refused = {instructions.name_of(*row[:2]) for row in self.rows() if row[-1] == "refused"}
+        assert refused == set(instructions.REASONS)
+
     @pytest.mark.parametrize(
         "row",
         [

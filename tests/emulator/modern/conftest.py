@@ -15,11 +15,14 @@ HEAD = ".version {version}\n.target {target}\n.address_size 64\n"
 SHARED_BYTES = 4096
 
 
-def kernel_text(body, inputs, outputs, declarations="", version="8.4", target="sm_90"):
+def kernel_text(
+    body, inputs, outputs, declarations="", version="8.4", target="sm_90", variables=""
+):
     """Return a kernel that reads i0, i1, ..., executes the body and stores o0, o1, ..."""
     loads = "".join(f"ld.global.b32 i{n}, [from+{4 * n}];" for n in range(inputs))
     stores = "".join(f"st.global.b32 [to+{4 * n}], o{n};" for n in range(outputs))
     return f"""{HEAD.format(version=version, target=target)}
+{variables}
 .visible .entry run(.param .u64 source, .param .u64 target) {{
     .shared .align 128 .b8 memory[{SHARED_BYTES}];
     .reg .b32 t, i<{inputs + 1}>, o<{outputs + 1}>; .reg .b64 from, to, step, base;

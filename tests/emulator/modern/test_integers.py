@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""dp4a, dp2a and cvt.pack, against arithmetic on Python's integers."""
+"""dp4a, dp2a, cvt.pack and istypep, against arithmetic on Python's integers and addresses."""
 
 import random
 
@@ -57,3 +57,16 @@ def test_pack(run_words, kind):
         high, lower = (min(max(part(x, 0, 32, True), low), low + mask) & mask for x in (a, b))
         upper = 0 if bits == 16 else c << 2 * bits
         assert result == (upper | high << bits | lower) & 0xFFFFFFFF
+
+
+def test_types_of_opaque_variables(run_words):
+    """The address of a reference gives its type."""
+    variables = ".global .texref first; .global .texref second; .global .samplerref sampler;"
+    names = ("first", "second", "sampler", "memory")
+    body = "mov.b32 o0, 0;"
+    for n, name in enumerate(names):
+        body += f"mov.u64 a, {name};"
+        for kind, bit in (("texref", 0), ("samplerref", 1), ("surfref", 2)):
+            body += f"istypep.{kind} p, a; @p or.b32 o0, o0, {1 << 3 * n + bit};"
+    results = run_words(body, [[0]], 1, declarations=".reg .u64 a;", variables=variables)
+    assert results[0, 0] == 0b010_001_001

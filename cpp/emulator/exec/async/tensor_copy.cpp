@@ -77,7 +77,8 @@ class box_walk {
             "use the form of the copy that fits the map");
     }
     if (map_.interleave != 0) {
-      raise("the emulator does not support interleaved tensors", "use a map without interleaving");
+      raise("the emulator does not support interleaved tensors, whose box only a GPU defines",
+            "use a map without interleaving");
     }
   }
 

@@ -61,6 +61,7 @@ constexpr opcode_decoder decoders[] = {
     {opcode::getctarank, &decode_getctarank},
     {opcode::griddepcontrol, &decode_griddepcontrol},
     {opcode::isspacep, &decode_isspacep},
+    {opcode::istypep, &decode_istypep},
     {opcode::ld, &decode_ld},
     {opcode::ldmatrix, &decode_ldmatrix},
     {opcode::ldu, &decode_ld},

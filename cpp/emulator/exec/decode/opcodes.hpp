@@ -30,6 +30,7 @@ void decode_mov(function_decoder& d);
 void decode_cvt(function_decoder& d);
 void decode_cvta(function_decoder& d);
 void decode_isspacep(function_decoder& d);
+void decode_istypep(function_decoder& d);
 void decode_ld(function_decoder& d);
 void decode_st(function_decoder& d);
 void decode_atom(function_decoder& d);  // and red

@@ -19,6 +19,7 @@ constexpr type_set bytes{u8, s8}, whole = integers | bytes;
 constexpr type_set small_pairs{e4m3x2, e5m2x2, e2m1x2, e2m3x2, e3m2x2};
 constexpr words to_float{q::rn, q::rz, q::rm, q::rp}, to_integer{q::rni, q::rzi, q::rmi, q::rpi};
 constexpr words pair_roundings{q::rn, q::rz}, limits{q::relu, q::satfinite};
+constexpr words scaled = limits | words{q::scaled_n2_ue8m0};
 
 // The first rule of both types applies. A conversion has at most the rounding and the words.
 struct conversion_rule {
@@ -46,7 +47,10 @@ constexpr conversion_rule rules[] = {
     {{f16x2, bf16x2}, {f32}, pair_roundings, true, limits},
     {{tf32}, {f32}, {q::rn, q::rz, q::rna}, true, limits},
     {small_pairs, {f32, f16x2, bf16x2}, {q::rn}, true, limits},
-    {{f16x2, bf16x2}, small_pairs | type_set{ue8m0x2}, {q::rn}, true, limits},
+    {{s2f6x2}, {f32, bf16x2}, {q::rn}, true, scaled},
+    {{f16x2}, small_pairs, {q::rn}, true, {q::relu}},
+    {{bf16x2}, small_pairs | type_set{s2f6x2}, {q::rn}, true, scaled},
+    {{bf16x2}, {ue8m0x2}, {q::rn}, true, {}},
     {{ue8m0x2}, {f32, bf16x2}, {q::rz, q::rp}, true, {q::satfinite}},
 };
 
@@ -81,6 +85,10 @@ std::string conversion_problem(const mnemonic& word) {
     if (!is_word && !rule->rounding.has(each)) {
       return "has no modifier '." + std::string{spelling(each)} + "' " + types;
     }
+  }
+  const bool is_directed = to != ue8m0x2 && (word.has(q::rm) || word.has(q::rp));
+  if ((is_directed && has_one_of(word, limits)) || (word.has(q::rna) && word.has(q::relu))) {
+    return "has no limits with this rounding " + types;
   }
   if (rule->is_rounded && !has_one_of(word, rule->rounding)) {
     return "needs one of " + names_of(rule->rounding) + " " + types;

@@ -72,6 +72,7 @@ constexpr form_rule rules[] = {
     {opcode::fma, floats, roundings, floats},
     {opcode::fns, {b32}, no_words, any_type, 0},
     {opcode::getctarank, {u32, u64}, no_words, any_type, 0},
+    {opcode::istypep, {texref, samplerref, surfref}, no_words, any_type, 0},
     {opcode::lg2, {f32}, words{q::approx}, {f32}},
     {opcode::lop3, {b32}},
     {opcode::mad, integers | type_set{f32, f64}, words{q::lo, q::hi, q::wide}, integers},

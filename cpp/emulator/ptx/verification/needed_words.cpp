@@ -172,8 +172,9 @@ std::string form_problem(const mnemonic& word, std::uint32_t version) {
     case opcode::barrier:
       return word.type_count && !word.has(q::red) ? "has no type without .red" : "";
     case opcode::cvt: {
-      const bool is_fp8 = to == scalar_type::e4m3x2 || to == scalar_type::e5m2x2;
-      if (is_fp8 && !word.has(q::satfinite)) return "needs .satfinite";
+      using enum scalar_type;
+      constexpr scalar_type pairs[] = {e4m3x2, e5m2x2, e2m1x2, e2m3x2, e3m2x2, s2f6x2};
+      if (std::ranges::count(pairs, to) && !word.has(q::satfinite)) return "needs .satfinite";
       if (!word.has(q::pack)) return {};
       const bool is_half = to == scalar_type::u16 || to == scalar_type::s16;
       return is_half == (word.type_count == 2) ? "" : "has another number of types";

@@ -106,9 +106,6 @@ tensor_mode mode_of(const ptx::mnemonic& m) {
   if (m.has(qualifier::tile_gather4)) return tensor_mode::gather;
   if (m.has(qualifier::tile_scatter4)) return tensor_mode::scatter;
   if (m.has(qualifier::im2col) || m.has(qualifier::im2col_no_offs)) return tensor_mode::im2col;
-  if (m.has(qualifier::im2col_w) || m.has(qualifier::im2col_w_128)) {
-    throw unsupported{"im2col::w, which needs compute capability 10"};
-  }
   return tensor_mode::tile;
 }
 

@@ -366,4 +366,21 @@ void decode_isspacep(function_decoder& d) {
   d.emit("mov.pred", {result, result}).immediate = 1;
 }
 
+// Emits a comparison with the address of each reference of the module of one type.
+void decode_istypep(function_decoder& d) {
+  const operand_slot address = d.value(d.operand(1), 64), is_match = d.temporary_predicate();
+  const operand_slot result = d.predicate(d.operand(0));
+  d.emit("set.pred", {result}).immediate = 0;
+  const auto& variables = d.owner().source->variables;
+  ptx::operand reference;
+  reference.kind = operand_kind::symbol;
+  reference.symbol = ptx::symbol_kind::module_variable;
+  for (const ptx::variable& each : variables) {
+    if (each.type != d.spelling().type(0)) continue;
+    reference.index = static_cast<std::uint32_t>(&each - variables.data());
+    d.emit("setp.eq.b64", {is_match, address, d.value(reference, 64)});
+    d.emit("or.pred", {result, result, is_match});
+  }
+}
+
 }  // namespace halfwarp::emulator::exec
