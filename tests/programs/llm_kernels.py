@@ -42,6 +42,7 @@ ABSENT = {("layernorm_backward", 1), ("matmul_backward_bias", 5), ("matmul_backw
 DEFECTS = {  # kernel -> the mistake in it that the emulator shows, as of commit f1e2ace
     ("fused_residual_forward", 2): "a thread past the last token, since it compares with >",
     ("layernorm_backward", 10): "blocks of 32 threads have shared memory for none",
+    # The check of this kernel passes on an H100.
     ("matmul_backward_bias", 8): "blocks below 128 shuffle with threads that have left",
     ("softmax_forward", 4): "a race: a warp stores its sum before another has loaded the maximum",
 }
