@@ -125,7 +125,7 @@ PARTS = [
         "mappings.cpp matrix_move.cpp rehearsal.cpp virtual_region.cpp observer.cpp "
         "access_shape.cpp fingerprint.cpp handler_table.cpp written_bytes.cpp device_heap.cpp "
         "shared_file.cpp cluster.cpp arena.cpp code.cpp image.cpp "
-        "quad_product.cpp sparse.cpp special_terms.cpp" + BASELINE_HANDLERS,
+        "quad_product.cpp sparse.cpp special_terms.cpp address_space.cpp" + BASELINE_HANDLERS,
     ),
     Part(
         RUNTIME,
