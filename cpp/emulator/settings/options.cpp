@@ -60,10 +60,11 @@ std::string_view name_of(const named<Value> (&table)[N], Value value) {
 
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> parts;
-  while (!text.empty()) {
+  for (bool is_last = text.empty(); !is_last;) {  // a part after the last comma may be empty
     const auto comma = text.find(',');
     parts.push_back(text.substr(0, comma));
-    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+    is_last = comma == text.npos;
+    text.remove_prefix(is_last ? text.size() : comma + 1);
   }
   return parts;
 }
@@ -156,6 +157,7 @@ std::string show_capabilities(const std::vector<std::pair<int, int>>& all) {
 // Parses the number of the first choices, or ranges of choices.
 std::optional<decltype(options::schedule)> read_schedule(std::string_view text) {
   if (text == "all") return options{}.schedule;
+  if (text.empty()) return std::nullopt;
   decltype(options::schedule) ranges;
   if (const auto count = read_number(text)) {
     if (*count) ranges.emplace_back(1, *count);

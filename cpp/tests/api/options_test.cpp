@@ -57,18 +57,19 @@ TEST_P(bad_value, is_refused_and_changes_nothing) {
 
 INSTANTIATE_TEST_SUITE_P(
     all, bad_value,
-    testing::Values(example{"devices", "0", "1 to 16"}, example{"devices", "1x", "1 to 16"},
-                    example{"cc", "9", "9.0"}, example{"memory", "1MiB", "16 MiB"},
-                    example{"memory", "99999999999999999999", "GiB"},
-                    example{"memory", "1T", "GiB"}, example{"seed", "-1", "0 or more"},
-                    example{"check", "memory;sync", "barrier and neighbor"},
-                    example{"check", "memory,neighbors", "barrier and neighbor"},
-                    example{"suppress", "/nonexistent/rules", "the path of a file of rules"},
-                    example{"schedule", "-1", "0 or more; ranges"},
-                    example{"schedule", "4-6,6-8", "as 3-3,7-9"},
-                    example{"schedule", "4,6-8", "as 3-3,7-9"},
-                    example{"nccl_limit", "0", "1 to 86400"}, example{"step_limit", "0", "2^N"},
-                    example{"step_limit", "2^63", "2^N"}));
+    testing::Values(
+        example{"devices", "0", "1 to 16"}, example{"devices", "1x", "1 to 16"},
+        example{"cc", "9", "9.0"}, example{"memory", "1MiB", "16 MiB"},
+        example{"memory", "99999999999999999999", "GiB"}, example{"memory", "1T", "GiB"},
+        example{"seed", "-1", "0 or more"}, example{"check", "memory;sync", "barrier and neighbor"},
+        example{"check", "memory,neighbors", "barrier and neighbor"},
+        example{"suppress", "/nonexistent/rules", "the path of a file of rules"},
+        example{"schedule", "-1", "0 or more; ranges"},
+        example{"schedule", "4-6,6-8", "as 3-3,7-9"}, example{"schedule", "4,6-8", "as 3-3,7-9"},
+        example{"schedule", "1-2,", "as 3-3,7-9"}, example{"schedule", "", "as 3-3,7-9"},
+        example{"check", "memory,", "barrier and neighbor"},
+        example{"nccl_limit", "0", "1 to 86400"}, example{"step_limit", "0", "2^N"},
+        example{"step_limit", "2^63", "2^N"}));
 
 TEST(options, an_unknown_name_lists_the_known_ones) {
   options target;
