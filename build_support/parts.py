@@ -116,9 +116,9 @@ PARTS = [
         libraries="pthread dl",
         flags=FLOATS,
         variants=WIDER,
-        small="api async barrier_checker.cpp builtin control copy_checker.cpp decode device driver "
-        "graph image init_values.cpp link module object profile "
-        "observation program.cpp ptx report scalar settings sharing stream tensor work "
+        small="api async barrier_checker.cpp builtin concerns.cpp control copy_checker.cpp "
+        "decode device driver graph image init_checker.cpp init_values.cpp link module object "
+        "observation profile program.cpp ptx report scalar settings sharing stream tensor work "
         "cycle_report.cpp executable.cpp exports.cpp neighbor_checker.cpp order.cpp "
         "pointer_bases.cpp race_finding.cpp race_site.cpp init_site.cpp wait_graph.cpp "
         "names.cpp refusing.cpp lock_watch.cpp texture device_queue.cpp "

@@ -17,7 +17,16 @@ inline constexpr std::byte written{0xff}, unwritten{0};
 
 // Returns whether all bytes with these states are written.
 inline bool is_written(const std::byte* states, std::uint32_t bytes) {
-  std::uint64_t all = ~std::uint64_t{0};
+  using words [[gnu::vector_size(16)]] = std::uint64_t;
+  words low = ~words{}, high = low, part{};
+  for (; bytes >= 2 * sizeof(part); bytes -= 2 * sizeof(part), states += 2 * sizeof(part)) {
+    std::memcpy(&part, states, sizeof(part));
+    low &= part;
+    std::memcpy(&part, states + sizeof(part), sizeof(part));
+    high &= part;
+  }
+  low &= high;
+  std::uint64_t all = low[0] & low[1];
   const auto read = [&](auto part) {
     std::memcpy(&part, states, sizeof(part));
     states += sizeof(part);

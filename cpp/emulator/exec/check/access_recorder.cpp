@@ -70,6 +70,12 @@ std::vector<accessed_range> access_recorder::ranges() const {
       for (std::size_t n = 0; n < words.size(); ++n) {
         std::uint64_t remaining = words[n];
         const std::uint64_t start = number * page_bytes + n * 64;
+        const bool is_whole = ~remaining == 0 && !all.empty() && all.back().use == use &&
+                              all.back().first + all.back().bytes == start;
+        if (is_whole) {
+          all.back().bytes += 64;
+          continue;
+        }
         while (remaining) {
           const int skipped = std::countr_zero(remaining);
           const int count = std::countr_one(remaining >> skipped);

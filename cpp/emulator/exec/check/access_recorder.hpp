@@ -39,7 +39,7 @@ class access_recorder {
     std::uint64_t number = ~0ull;
     page_bits* bits = nullptr;
   };
-  std::array<known_page, 64> known_{};  // by the lowest bits of the number
+  std::array<known_page, 256> known_{};  // by the lowest bits of the number
 };
 
 }  // namespace halfwarp::emulator::exec

@@ -51,7 +51,10 @@ class cell {
   constexpr std::uint32_t node() const { return bits_ & ((1u << 27) - 1); }
 
   constexpr cell with_lane(std::uint32_t lane) const {
-    return cell{segment(), kind(), access_scope(), lane, site()};
+    return with(std::uint64_t{63} << 21, std::uint64_t{lane} << 21);
+  }
+  constexpr cell with_site(std::uint32_t site) const {
+    return with(max_site, std::min(site, max_site));
   }
   // Returns the cell of word `index` of a line, whose cell this is.
   constexpr cell of_word(std::uint32_t index) const {
@@ -59,7 +62,8 @@ class cell {
     return cell{segment(), cell_kind::one, access_scope(), lane() + index, site()};
   }
   constexpr cell as_run() const {
-    return cell{segment(), cell_kind::run, access_scope(), lane(), site()};
+    return with(std::uint64_t{7} << 29,
+                std::uint64_t{static_cast<std::uint8_t>(cell_kind::run)} << 29);
   }
   static constexpr cell of_set(std::uint32_t segment, scope s, std::uint32_t node) {
     cell result{segment, cell_kind::set, s, 0, 0};
@@ -74,6 +78,12 @@ class cell {
   friend constexpr bool operator==(cell, cell) = default;
 
  private:
+  constexpr cell with(std::uint64_t mask, std::uint64_t bits) const {
+    cell result;
+    result.bits_ = (bits_ & ~mask) | bits;
+    return result;
+  }
+
   std::uint64_t bits_ = 0;
 };
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates the checks of a launch, and finds the pattern of each access once for all of them.
+// Finds the pattern of each access once for all checks of a launch.
 #include "emulator/exec/check/launch_checks.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include "emulator/exec/async/async.hpp"
 #include "emulator/exec/check/warp_access.hpp"
@@ -12,61 +11,6 @@
 #include "emulator/exec/schedule/state.hpp"
 
 namespace halfwarp::emulator::exec {
-
-std::unique_ptr<launch_checks> launch_checks::create(const launch_state& launch) {
-  const run_options& options = launch.options;
-  const bool is_checked = options.check_races || options.check_init || options.records_accesses ||
-                          options.check_barriers || options.check_neighbors ||
-                          options.records_forms;
-  return is_checked ? std::make_unique<launch_checks>(launch) : nullptr;
-}
-
-launch_checks::launch_checks(const launch_state& launch)
-    : launch_{launch}, sites_{make_launch_sites(launch)} {
-  const run_options& options = launch.options;
-  if (options.check_races || options.check_init) {
-    races = std::make_unique<race_checker>(launch, sites_);
-  }
-  if (options.check_init) definedness = std::make_unique<init_checker>(launch, sites_);
-  if (options.records_accesses) accesses = std::make_unique<access_recorder>(launch);
-  if (options.check_barriers) barriers = std::make_unique<barrier_checker>(launch);
-  if (options.check_races || barriers) copies = std::make_unique<copy_checker>(launch);
-  if (options.check_neighbors) neighbors = std::make_unique<neighbor_checker>(launch, sites_);
-  for (std::size_t n = 0; n < sites_.all.size(); ++n) all_concerns_.push_back(concern_of(n));
-  for (const function_code& function : launch.code.functions) {
-    const auto code = unfused(function, uses_shape_);
-    const bool is_plain = options.records_forms || code.size() != function.code.size();
-    const auto& followed = is_plain ? function.code : code;
-    all_followed_.insert(all_followed_.end(), followed.begin(), followed.end());
-  }
-  if (options.records_forms) {
-    uses_shape_.assign(uses_shape_.size(), false);
-    forms = std::make_unique<executed_forms>(*launch.request.entry->owner().source);
-    for (std::uint8_t& concern : all_concerns_) concern |= is_new;
-  }
-}
-
-std::uint8_t launch_checks::concern_of(std::size_t n) const {
-  using role = race_site::role;
-  const race_site& site = sites_.all[n];
-  const bool is_access = site.use == role::access;
-  std::uint8_t bits = 0;
-  const bool is_known_writer =
-      is_access && !site.shape.is_shared && site.shape.use != memory_use::load;
-  const bool is_of_races = launch_.options.check_races
-                               ? site.use != role::none && site.use != role::copy
-                               : is_known_writer;
-  if (races && is_of_races) bits |= of_races;
-  if (definedness && definedness->changes_memory(n)) bits |= of_definedness;
-  if (accesses && access_recorder::is_recorded(site)) bits |= of_accesses;
-  const bool is_of_copies = is_access || site.use == role::copy || site.at->run == &run_copy_arrive;
-  if (copies && copies->is_tracked() && is_of_copies) bits |= of_copies;
-  if (barriers && barrier_checker::is_recorded(site)) bits |= of_barriers;
-  if (neighbors && neighbors->is_recorded(site, n)) bits |= of_neighbors;
-  constexpr std::uint8_t with_patterns = of_races | of_definedness | of_accesses | of_neighbors;
-  if (is_access && (bits & with_patterns)) bits |= has_pattern;
-  return bits;
-}
 
 void launch_checks::begin(block_state& block) {
   if (races) races->begin(block);
@@ -81,11 +25,25 @@ void launch_checks::select(const function_code& function) {
   const std::size_t first = sites_.first_of(launch_, function);
   concerns_ = all_concerns_.data() + first;
   followed_ = all_followed_.data() + first;
+  seen_ = all_seen_.data() + first;
 }
 
 bool launch_checks::record_form(const warp& w, const instruction& instr) {
   forms->record(w.function->source->instructions[instr.source]);
   return concerns_[&instr - code_] &= static_cast<std::uint8_t>(~is_new);
+}
+
+// Returns the access of a group with the lowest addresses. It has the bytes of all loads.
+inline warp_access launch_checks::nearest(const load_group& group, warp& w) const {
+  const auto [number, distance] = group.loads.front();
+  const race_site& site = sites_.all[number];
+  warp_access access{w, *site.at, site, number, all_lanes, group.extent};
+  take_shape(access, w.shapes[group.shape], distance);
+  for (warp_access::half& each : access.halves) {
+    each.address -= distance - group.nearest;
+    each.cell -= distance - group.nearest;
+  }
+  return access;
 }
 
 // The handler of the first access of a group has recorded the addresses of all lanes.
@@ -97,6 +55,64 @@ bool launch_checks::record_form(const warp& w, const instruction& instr) {
     if (shape.lanes != lane_shape::form::unknown) return take_shape(access, shape, followed.target);
   }
   find_pattern(access);
+}
+
+load_group::memo launch_checks::memo_of(const load_group& group, const warp& w) const {
+  const lane_shape& shape = w.shapes[group.shape];
+  const std::uint32_t phase = group.is_shared ? races->phase_of(w) : 0;
+  return {shape.low, shape.high, stores_, phase, shape.lanes};
+}
+
+// Returns whether all bytes of a group are defined and belong to the object of their pointer. The
+// access has them as the bytes of two uniform halves.
+bool launch_checks::pass(warp_access range) const {
+  if (range.halves[0].kind == warp_access::pattern::run) range.bytes += (half_warp - 1) * 4;
+  for (warp_access::half& each : range.halves) each.kind = warp_access::pattern::uniform;
+  if (range.halves[0].cell == range.halves[1].cell) range.halves[1] = {};
+  return (!definedness || definedness->pass(range)) && (!neighbors || neighbors->pass(range));
+}
+
+// Groups are recorded one after the other, so another order must not matter.
+inline bool may_overlap(const lane_shape& a, const load_group& first, const lane_shape& b,
+                        const load_group& second) {
+  constexpr std::uint64_t most = half_warp * 4;  // bytes of a half with consecutive lanes
+  const auto start = [](const lane_shape& shape, const load_group& group) {
+    return std::min(shape.low, shape.high) + group.nearest;
+  };
+  const auto end = [](const lane_shape& shape, const load_group& group) {
+    return std::max(shape.low, shape.high) + group.nearest + group.extent + most;
+  };
+  return start(a, first) < end(b, second) && start(b, second) < end(a, first);
+}
+
+// Checks all loads of a run. Returns 0, without a change, if one needs a closer look.
+std::uint32_t launch_checks::pass(warp& w, load_run& run) {
+  if (w.active != all_lanes) return 0;
+  for (const load_group& group : run.groups) {
+    const lane_shape& shape = w.shapes[group.shape];
+    if (shape.lanes == lane_shape::form::unknown) return 0;
+    const bool is_known = group.is_shared && group.last == memo_of(group, w);
+    if (!is_known && !pass(nearest(group, w))) return 0;
+    for (const load_group* other = run.groups.data(); other != &group; ++other) {
+      if (may_overlap(shape, group, w.shapes[other->shape], *other)) return 0;
+    }
+  }
+  for (load_group& group : run.groups) record(group, w);
+  return run.end;
+}
+
+void launch_checks::record(load_group& group, warp& w) {
+  const load_group::memo now = memo_of(group, w);
+  if (group.is_shared && group.last == now) return;
+  const warp_access first = nearest(group, w);
+  if (launch_.options.check_races && races->record(first, group)) group.last = now;
+  for (const following_load& load : group.loads) {
+    if (!(all_concerns_[load.site] & of_accesses)) continue;
+    warp_access access = first;
+    access.bytes = 4;
+    for (warp_access::half& each : access.halves) each.address += load.distance - group.nearest;
+    accesses->record(access);
+  }
 }
 
 // Most accesses have a pattern and are correct. Each check passes these by a short path.
@@ -112,6 +128,7 @@ void launch_checks::record(warp& w, const instruction& instr, lane_mask lanes) {
     access.bytes = shape.bytes * elements_of(instr, shape);
     if (bits & has_pattern) find_addresses(access);
   }
+  if (access.site.shape.use != memory_use::load) ++stores_;
   if (access.is_regular) {
     if ((bits & of_races) && races->pass(access)) bits &= ~std::uint32_t{of_races};
     const bool is_passing = (bits & of_definedness) && !has_undefined && definedness->pass(access);
@@ -128,19 +145,6 @@ void launch_checks::record(const warp_access& access, std::uint32_t bits) {
   if (bits & of_accesses) accesses->record(access);
   if (bits & of_barriers) barriers->record(access);
   if (bits & of_neighbors) neighbors->record(access);
-}
-
-std::vector<report::fault> launch_checks::findings() const {
-  std::vector<report::fault> all;
-  const auto add = [&](const auto& checker) {
-    if (checker) std::ranges::move(checker->findings(), std::back_inserter(all));
-  };
-  if (launch_.options.check_races) add(races);
-  add(definedness);
-  if (barriers) add(copies);
-  add(barriers);
-  add(neighbors);
-  return all;
 }
 
 }  // namespace halfwarp::emulator::exec

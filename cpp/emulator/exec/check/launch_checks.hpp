@@ -14,6 +14,7 @@
 #include "emulator/exec/check/neighbor_checker.hpp"
 #include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/check/race_site.hpp"
+#include "emulator/exec/check/runs/load_run.hpp"
 
 namespace halfwarp::emulator::exec {
 
@@ -43,6 +44,14 @@ class launch_checks {
     return followed_;
   }
   void begin(block_state& block);
+  // Returns the index up to which the tuned code may run from an instruction without a guard, since
+  // no check needs its instructions, or the checks have seen its accesses. Returns 0 if `record` is
+  // needed. Call `followed_code` for the function before.
+  [[gnu::always_inline]] std::uint32_t seen_until(warp& w, const instruction& instr) {
+    const std::uint32_t end = seen_[&instr - code_];
+    if (end == 0 || w.current->undefined) return 0;
+    return end & is_run ? pass(w, runs_[end & ~is_run]) : end;
+  }
   // Call before lanes execute an instruction. Its frame must be active.
   void record(warp& w, const instruction& instr, lane_mask lanes);
 
@@ -68,6 +77,15 @@ class launch_checks {
   void record(const warp_access& access, std::uint32_t bits);
   void select(const function_code& function);
   bool record_form(const warp& w, const instruction& instr);
+  bool is_in_run(const function_code& function, std::size_t first, std::size_t n) const;
+  void find_runs(const function_code& function, std::size_t first);
+  void add_load(std::size_t site, load_run& run) const;
+  std::uint32_t pass(warp& w, load_run& run);
+  bool pass(warp_access range) const;
+  void record(load_group& group, warp& w);
+  warp_access nearest(const load_group& group, warp& w) const;
+  load_group::memo memo_of(const load_group& group, const warp& w) const;
+  static constexpr std::uint32_t is_run = 1u << 31;
   void find_addresses(warp_access& access);
 
   const launch_state& launch_;
@@ -75,10 +93,14 @@ class launch_checks {
   std::vector<std::uint8_t> all_concerns_;  // by site
   std::vector<instruction> all_followed_;   // by site
   std::vector<bool> uses_shape_;            // by site: of an earlier access of the basic block
+  std::vector<std::uint32_t> all_seen_;     // by site: an index of the code or of `runs_`, or 0
+  std::vector<load_run> runs_;
+  std::uint64_t stores_ = 0;  // and other instructions that are no loads
   // They refer to the function of the last instruction.
   const function_code* function_ = nullptr;
   const instruction* code_ = nullptr;
   std::uint8_t* concerns_ = nullptr;
+  const std::uint32_t* seen_ = nullptr;
   const instruction* followed_ = nullptr;
 };
 

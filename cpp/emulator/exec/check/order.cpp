@@ -120,18 +120,26 @@ std::uint32_t phases::next(std::uint32_t block) {
   return next_ += mask_ + 1;
 }
 
+void block_order::arrivals::reset(std::uint32_t warps) {
+  if (!is_used) return;
+  waiting.assign(warps, 0);
+  passing.assign(warps, 0);
+  is_used = false;
+}
+
 void launch_order::begin(block_order& block, std::uint32_t number, std::uint32_t warps) {
   block.number = number;
   block.first = segments.next(number);
-  block.warps.assign(warps, {});
+  block.warps.resize(warps);
   for (std::uint32_t i = 0; i < warps; ++i) {
-    block.warps[i].segment = block.first + i;
-    block.warps[i].full = block.warps[i].self = block.first;
+    warp_order& w = block.warps[i];
+    if (is_exact || w.acquired || w.fenced) w = {};
+    w.segment = block.first + i;
+    w.full = w.self = block.first;
+    w.warps.clear();
+    w.lanes.clear();
   }
-  for (block_order::arrivals& each : block.barriers) {
-    each.waiting.assign(warps, 0);
-    each.passing.assign(warps, 0);
-  }
+  for (block_order::arrivals& each : block.barriers) each.reset(warps);
 }
 
 // A fence of each warp before a barrier serves a strong write of any warp after it, as programs
@@ -141,14 +149,14 @@ void launch_order::synchronize(block_order& block) {
   std::shared_ptr<const clock> all;
   scope common = scope::sys;
   for (const warp_order& w : block.warps) {
-    all = joined(all, w.acquired);
+    if (w.acquired) all = joined(all, w.acquired);
     common = std::min(common, w.fenced >= w.full ? w.fence_scope : scope::weak);
   }
   for (std::uint32_t i = 0; i < block.warps.size(); ++i) {
     warp_order& w = block.warps[i];
     w.segment = start + i;
     w.full = w.self = start;
-    w.acquired = all;
+    if (w.acquired != all) w.acquired = all;
     w.warps.clear();
     w.lanes.clear();
     if (common == scope::weak) continue;

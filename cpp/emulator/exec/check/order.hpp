@@ -119,6 +119,8 @@ struct block_order {
   std::vector<warp_order> warps;
   struct arrivals {
     std::vector<lane_mask> waiting, passing;  // by warp: lanes at bar.sync, and at bar.arrive
+    bool is_used = true;                      // there may be lanes
+    void reset(std::uint32_t warps);
   };
   std::array<arrivals, 16> barriers;
 };

@@ -82,6 +82,32 @@ void race_checker::record(const warp_access& access) {
   }
 }
 
+bool race_checker::record(const warp_access& nearest, const load_group& group) {
+  if (order_.segments.is_exhausted()) return false;
+  race::accessor by = accessor_of(nearest.view, nearest.site, nearest.number);
+  set_space(by, nearest.is_shared);
+  const auto& [low, high] = nearest.halves;
+  const std::uint64_t before = shadow_.changes();
+  const bool is_of_words = low.kind == pattern::uniform && low.cell / 64 != high.cell / 64;
+  if (is_of_words && shadow_.read_words(by, low.cell, 0, group) &&
+      shadow_.read_words(by, high.cell, half_warp, group)) {
+    return false;
+  }
+  const bool is_of_lines = low.kind == pattern::run && low.cell == high.cell && by.is_shared;
+  if (is_of_lines && shadow_.read_lines(by, low.cell, group)) return shadow_.changes() == before;
+  for (const following_load& load : group.loads) {
+    const race_site& site = sites_[load.site];
+    warp_access access{nearest.view, *site.at,          site,          load.site, all_lanes, 4,
+                       true,         nearest.is_shared, nearest.halves};
+    for (warp_access::half& each : access.halves) {
+      each.address += load.distance - group.nearest;
+      each.cell += load.distance - group.nearest;
+    }
+    if (!pass(access)) record_access(access);
+  }
+  return shadow_.changes() == before;
+}
+
 void race_checker::record_fence(const warp_access& access) {
   race::block_order& block = order_of(access.view);
   race::warp_order& w = block.warps[access.view.index];
@@ -394,6 +420,7 @@ void race_checker::on_conflict(race::conflict kind, cell first, const race::acce
 void race_checker::arrive(const warp& w, std::uint32_t barrier, lane_mask lanes, bool waits) {
   race::block_order::arrivals& by = order_of(w).barriers[barrier];
   (waits ? by.waiting : by.passing)[w.index] |= lanes;
+  by.is_used = true;
 }
 
 void race_checker::open(const block_state& block, std::uint32_t barrier) {
@@ -408,8 +435,7 @@ void race_checker::open(const block_state& block, std::uint32_t barrier) {
   } else {
     order_.synchronize(order, by);
   }
-  by.waiting.assign(by.waiting.size(), 0);
-  by.passing.assign(by.passing.size(), 0);
+  by.reset(static_cast<std::uint32_t>(block.warps.size()));
 }
 
 // A relaxed arrival releases only what precedes an earlier fence.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emulator/exec/check/race_site.hpp"
+#include "emulator/exec/check/runs/load_run.hpp"
 #include "emulator/exec/check/shadow.hpp"
 #include "emulator/exec/check/warp_access.hpp"
 #include "emulator/report/fault.hpp"
@@ -35,6 +36,11 @@ class race_checker final : private race::conflict_listener {
   // This function does so for an access with a pattern whose cells need no comparison of clocks. It
   // returns false for another access.
   bool pass(const warp_access& access);
+  // Records loads of 4 bytes by all lanes. `nearest` has the addresses of the least distance.
+  // Returns whether the shadow is the same as before.
+  bool record(const warp_access& nearest, const load_group& group);
+  // Returns a number of the time between two barriers of a block.
+  std::uint32_t phase_of(const warp& w) { return order_of(w).warps[w.index].full; }
   // Call when an asynchronous copy to shared memory counts as a store by a lane.
   void record_copy(warp& w, const instruction& instr, std::uint32_t lane, const std::byte* to,
                    std::uint32_t bytes);

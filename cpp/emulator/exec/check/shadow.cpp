@@ -13,7 +13,11 @@ constexpr cell split_marker{~0u, cell_kind::split, scope::weak, 0, 0};
 // Gives each word of a line its own cell.
 void expand(cell& line, cell* words) {
   if (line.kind() == cell_kind::words) return;
-  for (std::uint32_t i = 0; i < line_words; ++i) words[i] = line.of_word(i);
+  if (line.kind() == cell_kind::run) {
+    for (std::uint32_t i = 0; i < line_words; ++i) words[i] = line.of_word(i);
+  } else {
+    std::fill_n(words, line_words, line);
+  }
   line = words_marker;
 }
 
@@ -31,12 +35,17 @@ cell current(const page& p, std::uint32_t word, bool is_write) {
   return (is_write ? p.words->writer : p.words->reader)[word];
 }
 
+// Returns the newest segment of a line's words.
+std::uint32_t newest_of(const cell* words) {
+  std::uint64_t newest = 0;
+  for (std::uint32_t i = 0; i < line_words; ++i) newest = std::max(newest, words[i].bits());
+  return static_cast<std::uint32_t>(newest >> 32);
+}
+
 // Returns whether the segments of a line precede a limit, or the line has the same access.
 bool is_line_past(cell line, const cell* words, cell mine, std::uint32_t limit) {
   if (line.kind() != cell_kind::words) return line.segment() < limit || line.is_same_access(mine);
-  std::uint32_t newest = 0;
-  for (std::uint32_t i = 0; i < line_words; ++i) newest = std::max(newest, words[i].segment());
-  return newest < limit;
+  return newest_of(words) < limit;
 }
 
 bool is_of_block(const accessor& by, cell before) {
@@ -160,6 +169,14 @@ void shadow::access_slowly(const accessor& by, page& p, std::uint64_t address, s
   }
 }
 
+bool shadow::are_words_past(const page& p, std::uint32_t line, std::uint32_t limit) {
+  return newest_of(&p.words->reader[std::size_t{line} * line_words]) < limit;
+}
+
+void shadow::set_reader(page& p, std::uint32_t word, cell reader) {
+  *words_of(p, word, false) = reader;
+}
+
 // The common case needs no comparison of clocks: the cells are older than the last barrier of the
 // block, or of the same lane since then.
 void shadow::access(const accessor& by, std::uint64_t address, std::uint32_t bytes,
@@ -179,6 +196,7 @@ void shadow::access(const accessor& by, std::uint64_t address, std::uint32_t byt
 }
 
 void shadow::access_half(const accessor& by, std::uint64_t address, std::uint32_t lane) {
+  ++changes_;
   const std::uint32_t first = word_in_page(address) % line_words;
   access_part(by, page_of(address), address, line_words - first, lane);
   if (first == 0) return;
@@ -212,12 +230,25 @@ void shadow::access_part(const accessor& by, page& p, std::uint64_t address, std
   }
 }
 
+// Returns whether a reader of shared memory is another warp without an order, by a quick test.
+inline bool shadow::is_other_reader(const accessor& by, cell reader) {
+  const warp_order& w = by.clocks();
+  const bool is_one = reader.kind() == cell_kind::one || reader.kind() == cell_kind::run;
+  return is_one && by.is_shared && !by.order.is_exact && !w.acquired && w.warps.empty() &&
+         by.order.segments.warp_of(reader.segment()) != by.warp && reader.segment() >= w.full;
+}
+
 // Adds readers to a line that other warps have read. Returns false if its words differ.
 bool shadow::read_line(const accessor& by, page& p, std::uint64_t address, std::uint32_t lane) {
+  ++changes_;
   cell& reader = p.reader[word_in_page(address) / line_words];
   if (reader.kind() == by.common()) return true;
   if (reader.kind() == cell_kind::words) return false;
   const cell mine = by.mine.with_lane(lane).as_run();
+  if (is_other_reader(by, reader)) {
+    reader = merged(by, reader, mine);
+    return true;
+  }
   const std::uint64_t start = address / (line_words * 4) * (line_words * 4);
   if (check(by, reader, start, lane, nullptr)) {
     reader = mine;
@@ -236,6 +267,7 @@ bool shadow::read_line(const accessor& by, page& p, std::uint64_t address, std::
 }
 
 void shadow::read_uniform(const accessor& by, std::uint64_t address, std::uint32_t lane) {
+  ++changes_;
   page& p = page_of(address);
   const std::uint32_t word = word_in_page(address), limit = by.limit();
   const cell writer = current(p, word, true), reader = current(p, word, false);
@@ -249,6 +281,51 @@ void shadow::read_uniform(const accessor& by, std::uint64_t address, std::uint32
     }
   }
   access_slowly(by, p, address, 4, half);
+}
+
+bool shadow::read_words(const accessor& by, std::uint64_t nearest, std::uint32_t lane,
+                        const load_group& group) {
+  constexpr std::uint32_t line_bytes = line_words * 4;
+  page& p = page_of(nearest);
+  const std::uint32_t word = word_in_page(nearest), line = word / line_words, limit = by.limit();
+  const bool is_simple = nearest % line_bytes + group.extent <= line_bytes &&
+                         p.writer[line].segment() < limit &&
+                         p.reader[line].kind() == cell_kind::words;
+  if (!is_simple) return false;
+  const cell half = by.mine.with_lane(lane == 0 ? low_half : high_half);
+  for (const following_load& load : group.loads) {
+    cell& reader = p.words->reader[word + (load.distance - group.nearest) / 4];
+    const cell mine = half.with_site(load.site);
+    if (reader.segment() < limit) {
+      reader = mine;
+    } else if (reader != mine && reader.kind() != by.common()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool shadow::read_lines(const accessor& by, std::uint64_t nearest, const load_group& group) {
+  if (nearest % (line_words * 4) != 0 || by.order.is_exact) return false;
+  const std::uint32_t limit = by.limit();
+  const cell both = by.mine.with_lane(many_lanes);
+  for (const following_load& load : group.loads) {
+    const std::uint64_t address = nearest + load.distance - group.nearest;
+    page& p = page_of(address);
+    const std::uint32_t line = word_in_page(address) / line_words;
+    cell& reader = p.reader[line];
+    const bool is_line = address % (line_words * 4) == 0 && p.writer[line].segment() < limit;
+    if (!is_line) return false;
+    if (reader.segment() < limit) {
+      reader = both.with_site(load.site);
+      ++changes_;
+    } else if (reader.kind() != cell_kind::of_block) {
+      if (!is_other_reader(by, reader)) return false;
+      reader = merged(by, reader, both.with_site(load.site));
+      ++changes_;
+    }
+  }
+  return true;
 }
 
 cell shadow::writer_of(std::uint64_t address) {

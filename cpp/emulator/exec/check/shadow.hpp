@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "emulator/exec/check/order.hpp"
+#include "emulator/exec/check/runs/load_run.hpp"
 
 namespace halfwarp::emulator::exec::race {
 
@@ -72,6 +73,15 @@ class shadow {
   void read_uniform(const accessor& by, std::uint64_t address, std::uint32_t lane);
   // This function does so for a word that others wrote only before the limit.
   bool pass_uniform(const accessor& by, std::uint64_t address, std::uint32_t lane);
+  // Reads of words by a half of a warp. `nearest` is the address of the least distance. This
+  // function returns false for words that need a comparison of clocks, perhaps after a change for
+  // others.
+  bool read_words(const accessor& by, std::uint64_t nearest, std::uint32_t lane,
+                  const load_group& group);
+  // Reads of lines of shared memory, each by both halves of a warp, as above.
+  bool read_lines(const accessor& by, std::uint64_t nearest, const load_group& group);
+  // Counts changes of cells by `pass_line`, `pass_uniform` and functions that compare clocks.
+  std::uint64_t changes() const { return changes_; }
   // Returns the writer of a word, for strong reads that observe it.
   cell writer_of(std::uint64_t address);
 
@@ -121,18 +131,22 @@ class shadow {
                    std::uint32_t lane);
   void access_part(const accessor& by, page& p, std::uint64_t address, std::uint32_t count,
                    std::uint32_t lane);
+  static bool are_words_past(const page& p, std::uint32_t line, std::uint32_t limit);
+  static void set_reader(page& p, std::uint32_t word, cell reader);
+  static bool is_other_reader(const accessor& by, cell reader);
   bool read_line(const accessor& by, page& p, std::uint64_t address, std::uint32_t lane);
   bool check(const accessor& by, cell before, std::uint64_t address, std::uint32_t lane,
              const conflict* kind);
 
   conflict_listener& listener_;
+  std::uint64_t changes_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<page>> pages_;
   std::unordered_map<std::uint64_t, bytes_of_word> split_words_;
   struct known_page {
     std::uint64_t number = ~0ull;
     page* cells = nullptr;
   };
-  std::array<known_page, 64> known_{};  // by the lowest bits of the number
+  std::array<known_page, 256> known_{};  // by the lowest bits of the number
 };
 
 inline std::uint32_t word_in_page(std::uint64_t address) {
@@ -157,9 +171,13 @@ inline page& shadow::page_of(std::uint64_t address) {
     return each.segment() < limit || each.is_same_access(mine);
   };
   if (!is_past(writer)) return false;
-  if (!is_past(reader)) return !by.is_write && reader.kind() == by.common();
+  if (!is_past(reader)) {
+    if (!by.is_write) return reader.kind() == by.common() || read_line(by, p, address, lane);
+    if (reader.kind() != cell_kind::words || !are_words_past(p, line, limit)) return false;
+  }
   (by.is_write ? writer : reader) = mine;
   if (by.is_write) reader = {};
+  ++changes_;
   return true;
 }
 
@@ -174,8 +192,13 @@ inline page& shadow::page_of(std::uint64_t address) {
   const cell reader = has_words ? p.words->reader[word] : line.of_word(word % line_words);
   if (reader == mine) return true;
   if (reader.segment() >= limit) return reader.kind() == by.common();
-  if (has_words) p.words->reader[word] = mine;
-  return has_words;
+  ++changes_;
+  if (has_words) {
+    p.words->reader[word] = mine;
+  } else {
+    set_reader(p, word, mine);
+  }
+  return true;
 }
 
 // Returns whether an access is ordered before a lane of the accessor's warp.

@@ -145,7 +145,12 @@ class init_checker {
     if (part.kind == warp_access::pattern::absent || !states) continue;
     const std::uint32_t bytes = access.bytes_of(part);
     if (use == memory_use::store) {
-      std::memset(states, 0xff, bytes);
+      constexpr std::uint32_t usual = half_warp * 4;  // needs no call
+      if (bytes == usual) {
+        std::memset(states, 0xff, usual);
+      } else {
+        std::memset(states, 0xff, bytes);
+      }
     } else if (!memory::is_written(states, bytes)) {
       return false;
     }

@@ -58,6 +58,7 @@ class split_run {
     followed_ = code_;
     if constexpr (Kind == run_kind::observed) {
       const bool is_checked = launch_->checks && !launch_->observed_by;
+      is_checked_ = is_checked && !w.view.block->counts;
       if (is_checked) followed_ = launch_->checks->followed_code(function);
     }
     start_at_next();
@@ -95,6 +96,7 @@ class split_run {
       if (!instr.needs_attention) [[likely]] {
         if (active) {
           view.active = active;
+          if (run_seen(instr)) continue;
           execute(instr, active);
         }
         position_ += followed(instr).width;
@@ -123,8 +125,10 @@ class split_run {
   [[gnu::always_inline]] void execute(const instruction& instr, lane_mask active) {
     observe(instr, active);
     counter_.on_access(w_.view, instr, active);
-    const instruction& tuned = followed(instr);
-    // Other handlers may keep the address of their instruction, which names a site of a check.
+    run_tuned(instr, followed(instr));
+  }
+  // Other handlers may keep the address of their instruction, which names a site of a check.
+  [[gnu::always_inline]] void run_tuned(const instruction& instr, const instruction& tuned) {
     const instruction& run = tuned.run == instr.run ? instr : tuned;
     run.run(w_.view, run);
   }
@@ -132,6 +136,17 @@ class split_run {
   [[gnu::always_inline]] const instruction& followed(const instruction& instr) const {
     if constexpr (Kind == run_kind::observed) return followed_[&instr - code_];
     return instr;
+  }
+  // Runs tuned instructions whose accesses the checks have seen.
+  [[gnu::always_inline]] bool run_seen(const instruction& instr) {
+    if (Kind != run_kind::observed || !is_checked_) return false;
+    const std::uint32_t end = instr.guard < 0 ? launch_->checks->seen_until(w_.view, instr) : 0;
+    if (end == 0) return false;
+    const instruction* const tuned = f_.top_frame->function->tuned.data();
+    std::uint32_t at = index();
+    for (; at < end; at += tuned[at].width) run_tuned(code_[at], tuned[at]);
+    position_ = code_ + at;
+    return true;
   }
   [[gnu::always_inline]] void observe(const instruction& instr, lane_mask active) {
     if constexpr (Kind == run_kind::observed) {
@@ -327,6 +342,7 @@ class split_run {
   const instruction* segment_;  // first instruction that is not counted yet
   const instruction* stop_at_;  // another split waits there
   bool has_others_;
+  bool is_checked_ = false;  // and not counted
   std::uint64_t budget_, used_ = 0;
   [[no_unique_address]] std::conditional_t<Kind == run_kind::normal, no_counter, segment_counter>
       counter_;
