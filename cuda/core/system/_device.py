@@ -85,6 +85,8 @@ __all__ = [
     "Utilization",
 ]
 
+# Halves the cost of creating the records that monitors query in each round.
+_new = object.__new__
 device_get_memory_info_v2 = global_function(globals(), "device_get_memory_info_v2")
 device_get_name = global_function(globals(), "device_get_name")
 device_get_utilization_rates = global_function(globals(), "device_get_utilization_rates")
@@ -371,7 +373,7 @@ class Device(Listed):
     @property
     def memory_info(self) -> MemoryInfo:
         """Current memory sizes. Host only."""
-        info = MemoryInfo()
+        info = _new(MemoryInfo)
         info._data = device_get_memory_info_v2(self._handle)
         return info
 
@@ -383,7 +385,7 @@ class Device(Listed):
     @property
     def utilization(self) -> Utilization:
         """Utilization in the last sampling interval. Host only."""
-        info = Utilization()
+        info = _new(Utilization)
         info._data = device_get_utilization_rates(self._handle)
         return info
 
@@ -396,7 +398,7 @@ class Device(Listed):
     @property
     def temperature(self) -> Temperature:
         """Temperatures of the device. Host only."""
-        info = Temperature()
+        info = _new(Temperature)
         info._handle = self._handle
         return info
 

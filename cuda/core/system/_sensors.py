@@ -41,7 +41,6 @@ class MemoryInfo(Record):
     """The memory of a device at one moment, in bytes."""
 
     __slots__ = ()
-    __init__ = object.__init__  # a class without `__init__` is created in half the time
 
     @property
     def free(self) -> int:
@@ -89,7 +88,6 @@ class Utilization(Record):
     """Utilization of a device in the last sampling interval, in percent."""
 
     __slots__ = ()
-    __init__ = object.__init__  # as in MemoryInfo
 
     @property
     def gpu(self) -> int:
@@ -154,7 +152,6 @@ class Temperature(OfDevice):
     """Temperatures of a device in degrees Celsius; each access queries the device."""
 
     __slots__ = ()
-    __init__ = object.__init__  # as in MemoryInfo
 
     def get_sensor(self) -> int:
         """Return the temperature of the chip in degrees Celsius. Host only.
