@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-from ..programs.raw_calls import RAW_CALLS
+from ..programs.raw_calls import CAPABILITIES, RAW_CALLS
 
 TALK = RAW_CALLS + "from cuda.core import emulation\n"
 
@@ -76,8 +76,8 @@ class TestEnable:
         ("option", "value", "accepted"),
         [
             ("mode", "fast", "eager, async, adversarial or null"),
-            ("cc", "8.9", "7.5, 8.0, 8.6, 9.0, 10.0, 10.3 or 12.0"),
-            ("cc", "9.0,8.9", "or several for several devices"),
+            ("cc", "8.8", "9.0, 10.0, 10.3, 11.0, 12.0 or 12.1"),
+            ("cc", "9.0,8.8", "or several for several devices"),
             ("cc", "9.0,", "or several for several devices"),
             ("devices", 0, "1 to 16"),
             ("devices", 17, "1 to 16"),
@@ -218,13 +218,37 @@ class TestDevices:
         )
         assert done.stdout.split() == ["0" if may else "1"]
 
-    @pytest.mark.parametrize("cc", ["7.5", "8.0", "8.6", "9.0", "10.0", "10.3", "12.0"])
+    @pytest.mark.parametrize("cc", CAPABILITIES)
     def test_the_capability_is_as_requested(self, talk, cc):
         done = talk(
             'start(); print(*(output("cuDeviceGetAttribute", number, 0) for number in (75, 76)))',
             cc=cc,
         )
         assert ".".join(done.stdout.split()) == cc
+
+    @pytest.mark.parametrize(
+        ("cc", "threads", "blocks", "shared", "clusters"),
+        [
+            ("8.7", 1536, 16, 164, 0),
+            ("8.9", 1536, 24, 100, 0),
+            ("11.0", 1536, 24, 228, 1),
+            ("12.1", 1536, 24, 100, 1),
+        ],
+    )
+    def test_a_multiprocessor_has_the_documented_limits(
+        self, talk, cc, threads, blocks, shared, clusters
+    ):
+        """The table of the CUDA programming guide; a block leaves 1 KiB of shared memory."""
+        done = talk(
+            """
+            start()
+            print(*(output("cuDeviceGetAttribute", n, 0) for n in (39, 106, 81, 97, 120)))
+            """,
+            cc=cc,
+        )
+        kib = 1024
+        expected = [threads, blocks, shared * kib, (shared - 1) * kib, clusters]
+        assert done.stdout.split() == list(map(str, expected))
 
 
 class TestCounts:

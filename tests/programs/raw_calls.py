@@ -24,3 +24,6 @@ def start():
     assert driver("cuInit", 0) == 0
     assert driver("cuCtxSetCurrent", output("cuDevicePrimaryCtxRetain", 0)) == 0
 """
+
+# The emulator has these.
+CAPABILITIES = ["7.5", "8.0", "8.6", "8.7", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"]

@@ -29,6 +29,7 @@ unsigned architecture_of(const halfwarp_emulated_device& facts) noexcept {
     case 9:
       return NVML_DEVICE_ARCH_HOPPER;
     case 10:
+    case 11:
     case 12:
       return NVML_DEVICE_ARCH_BLACKWELL;
     default:

@@ -39,8 +39,9 @@ constexpr named<destroyed_use> destroyed_uses[] = {{"report", destroyed_use::rep
 constexpr named<bool> booleans[] = {{"0", false},  {"1", true},   {"false", false}, {"true", true},
                                     {"no", false}, {"yes", true}, {"False", false}, {"True", true}};
 constexpr named<std::pair<int, int>> capabilities[] = {
-    {"7.5", {7, 5}},   {"8.0", {8, 0}},   {"8.6", {8, 6}},  {"9.0", {9, 0}},
-    {"10.0", {10, 0}}, {"10.3", {10, 3}}, {"12.0", {12, 0}}};
+    {"7.5", {7, 5}},   {"8.0", {8, 0}},   {"8.6", {8, 6}},   {"8.7", {8, 7}},
+    {"8.9", {8, 9}},   {"9.0", {9, 0}},   {"10.0", {10, 0}}, {"10.3", {10, 3}},
+    {"11.0", {11, 0}}, {"12.0", {12, 0}}, {"12.1", {12, 1}}};
 
 template <class Value, std::size_t N>
 std::optional<Value> find_named(const named<Value> (&table)[N], std::string_view text) {
@@ -208,7 +209,8 @@ const entry entries[] = {
     {"cc",
      [](options& o, std::string_view t) { return assign(o.capabilities, read_capabilities(t)); },
      [](const options& o) { return show_capabilities(o.capabilities); },
-     "7.5, 8.0, 8.6, 9.0, 10.0, 10.3 or 12.0, or several for several devices: 9.0,7.5"},
+     "7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0, 10.3, 11.0, 12.0 or 12.1, or several for several "
+     "devices: 9.0,7.5"},
     {"memory",
      [](options& o, std::string_view t) {
        return assign_within(o.memory, read_size(t), smallest_memory, largest_memory);
