@@ -31,7 +31,7 @@ TEST(table, knows_only_the_attributes_of_the_header) {
   EXPECT_FALSE(values.find(-1));
   EXPECT_FALSE(values.find(CU_DEVICE_ATTRIBUTE_MAX));
   EXPECT_TRUE(values.find(CU_DEVICE_ATTRIBUTE_MAX - 1));
-  EXPECT_EQ(find_architecture(8, 9), nullptr);
+  EXPECT_EQ(find_architecture(8, 8), nullptr);
 }
 
 TEST(occupancy, is_limited_by_blocks_threads_registers_and_shared_memory) {
