@@ -14,7 +14,6 @@ constexpr qualifier any_form = qualifier::unknown;
 constexpr exactness documented = exactness::documented, refused = exactness::refused;
 using q = qualifier;
 constexpr bool with_space = true, no_space = false;
-constexpr words rounding{q::rn, q::rz, q::rm, q::rp};
 constexpr words atomic =
     scopes | words{q::add,     q::and_,    q::cas,     q::dec,     q::exch,
                    q::inc,     q::max,     q::min,     q::or_,     q::xor_,
@@ -30,15 +29,7 @@ constexpr words access_words =
 constexpr words barrier =
     scopes | words{q::warp, q::sync, q::arrive,  q::red,     q::popc,    q::and_,   q::or_,
                    q::all,  q::wait, q::aligned, q::acquire, q::release, q::relaxed};
-constexpr words proxies{q::proxy,
-                        q::alias,
-                        q::async,
-                        q::async_global,
-                        q::async_shared_cta,
-                        q::async_shared_cluster,
-                        q::async_generic,
-                        q::tensormap_generic};
-constexpr words fence_words = scopes | proxies |
+constexpr words fence_words = scopes | proxies | words{q::proxy} |
                               words{q::acquire,
                                     q::release,
                                     q::acq_rel,
@@ -81,7 +72,7 @@ constexpr words predicate_words = comparisons | words{q::and_, q::or_, q::xor_, 
 constexpr instruction_row table[] = {
     {opcode::abs, {2, 2}, {1, 1}, no_space, words{q::ftz}},
     {opcode::activemask, {1, 1}, {1, 1}, no_space, words{}, since{62, 30}},
-    {opcode::add, {3, 3}, {1, 1}, no_space, rounding | words{q::ftz, q::sat, q::cc}},
+    {opcode::add, {3, 3}, {1, 1}, no_space, roundings | words{q::ftz, q::sat, q::cc}},
     {opcode::addc, {3, 3}, {1, 1}, no_space, words{q::cc}, since{12, 0}},
     {opcode::alloca, {2, 3}, {1, 1}, no_space, words{}, since{73, 52}},
     {opcode::and_, {3, 3}, {1, 1}, no_space, words{}},
@@ -213,13 +204,13 @@ constexpr instruction_row table[] = {
      {2, 3},
      {2, 2},
      no_space,
-     rounding |
+     roundings |
          words{q::rni, q::rzi, q::rmi, q::rpi, q::ftz, q::sat, q::relu, q::satfinite, q::rna}},
     {opcode::cvta, {2, 2}, {1, 1}, with_space, words{q::to}, since{20, 20}},
     {opcode::discard, {2, 2}, {0, 0}, with_space, words{q::L2}, since{74, 80}},
     {opcode::div, {3, 3}, {1, 1}, no_space, words{q::ftz}, since{}, q::approx, documented},
     {opcode::div, {3, 3}, {1, 1}, no_space, words{q::ftz}, since{}, q::full, documented},
-    {opcode::div, {3, 3}, {1, 1}, no_space, rounding | words{q::ftz}},
+    {opcode::div, {3, 3}, {1, 1}, no_space, roundings | words{q::ftz}},
     {opcode::dp2a, {4, 4}, {2, 2}, no_space, words{q::lo, q::hi}, since{50, 61}},
     {opcode::dp4a, {4, 4}, {2, 2}, no_space, words{}, since{50, 61}},
     {opcode::elect, {2, 2}, {0, 0}, no_space, words{q::sync}, since{80, 90}},
@@ -237,7 +228,7 @@ constexpr instruction_row table[] = {
      {4, 4},
      {1, 1},
      no_space,
-     rounding | words{q::ftz, q::sat, q::relu, q::oob},
+     roundings | words{q::ftz, q::sat, q::relu, q::oob},
      since{14, 13}},
     {opcode::fns, {4, 4}, {1, 1}, no_space, words{}, since{60, 30}},
     {opcode::getctarank, {2, 2}, {1, 1}, with_space, words{}, since{78, 90}},
@@ -286,7 +277,7 @@ constexpr instruction_row table[] = {
      {4, 4},
      {1, 1},
      no_space,
-     rounding | words{q::hi, q::lo, q::wide, q::sat, q::cc, q::ftz}},
+     roundings | words{q::hi, q::lo, q::wide, q::sat, q::cc, q::ftz}},
     {opcode::mad24, {4, 4}, {1, 1}, no_space, words{q::hi, q::lo, q::sat}},
     {opcode::madc, {4, 4}, {1, 1}, no_space, words{q::hi, q::lo, q::cc}, since{30, 20}},
     {opcode::mapa, {3, 3}, {1, 1}, with_space, words{}, since{78, 90}},
@@ -375,7 +366,7 @@ constexpr instruction_row table[] = {
      {3, 3},
      {1, 1},
      no_space,
-     rounding | words{q::hi, q::lo, q::wide, q::ftz, q::sat}},
+     roundings | words{q::hi, q::lo, q::wide, q::ftz, q::sat}},
     {opcode::mul24, {3, 3}, {1, 1}, no_space, words{q::hi, q::lo}},
     {opcode::multimem, {}, {}, no_space, words{}, since{81, 90}, any_form, refused},
     {opcode::nanosleep, {1, 1}, {1, 1}, no_space, words{}, since{63, 70}},
@@ -398,7 +389,7 @@ constexpr instruction_row table[] = {
      words{q::f4e, q::b4e, q::rc8, q::ecl, q::ecr, q::rc16},
      since{20, 20}},
     {opcode::rcp, {2, 2}, {1, 1}, no_space, words{q::ftz}, since{}, q::approx, documented},
-    {opcode::rcp, {2, 2}, {1, 1}, no_space, rounding | words{q::ftz}},
+    {opcode::rcp, {2, 2}, {1, 1}, no_space, roundings | words{q::ftz}},
     {opcode::red,
      {3, 3},
      {1, 1},
@@ -452,7 +443,7 @@ constexpr instruction_row table[] = {
      documented},
     {opcode::slct, {4, 4}, {2, 2}, no_space, words{q::ftz}},
     {opcode::sqrt, {2, 2}, {1, 1}, no_space, words{q::ftz}, since{}, q::approx, documented},
-    {opcode::sqrt, {2, 2}, {1, 1}, no_space, rounding | words{q::ftz}},
+    {opcode::sqrt, {2, 2}, {1, 1}, no_space, roundings | words{q::ftz}},
     {opcode::st,
      {3, 3},
      {1, 1},
@@ -478,7 +469,7 @@ constexpr instruction_row table[] = {
      with_space,
      words{q::sync, q::aligned, q::m8n8, q::x1, q::x2, q::x4, q::trans},
      since{78, 90}},
-    {opcode::sub, {3, 3}, {1, 1}, no_space, rounding | words{q::ftz, q::sat, q::cc}},
+    {opcode::sub, {3, 3}, {1, 1}, no_space, roundings | words{q::ftz, q::sat, q::cc}},
     {opcode::subc, {3, 3}, {1, 1}, no_space, words{q::cc}, since{12, 0}},
     {opcode::suld,
      {2, 2},

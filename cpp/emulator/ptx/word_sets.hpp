@@ -11,6 +11,14 @@ namespace halfwarp::emulator::ptx {
 constexpr words scopes{qualifier::cta, qualifier::cluster, qualifier::gpu, qualifier::sys};
 constexpr words reductions{qualifier::add, qualifier::min,  qualifier::max, qualifier::inc,
                            qualifier::dec, qualifier::and_, qualifier::or_, qualifier::xor_};
+constexpr words roundings{qualifier::rn, qualifier::rz, qualifier::rm, qualifier::rp};
+constexpr words proxies{qualifier::alias,
+                        qualifier::async,
+                        qualifier::async_global,
+                        qualifier::async_shared_cta,
+                        qualifier::async_shared_cluster,
+                        qualifier::async_generic,
+                        qualifier::tensormap_generic};
 constexpr words comparisons{
     qualifier::eq,  qualifier::ne,  qualifier::lt,  qualifier::le,  qualifier::gt,  qualifier::ge,
     qualifier::lo,  qualifier::ls,  qualifier::hi,  qualifier::hs,  qualifier::equ, qualifier::neu,

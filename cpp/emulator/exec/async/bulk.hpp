@@ -9,7 +9,7 @@
 
 namespace halfwarp::emulator::exec {
 
-// Reduces the bytes of a piece of a copy into its target.
+// Reduces or converts the bytes of a piece of a copy into its target.
 using element_operation = void (*)(std::byte* to, const std::byte* from, std::size_t bytes);
 
 struct bulk_piece {

@@ -7,6 +7,7 @@
 #include "emulator/exec/async/bulk_reduce.hpp"
 #include "emulator/exec/async/bulk_start.hpp"
 #include "emulator/exec/async/tensor_map.hpp"
+#include "emulator/exec/scalar/scalar.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -259,11 +260,11 @@ void require_aligned(warp& w, const instruction& instr, int lane, std::uint64_t 
 
 // Loads of tf32 elements round to nearest even [H100, all results of a product of CUTLASS].
 void round_to_tf32(std::byte* to, const std::byte* from, std::size_t bytes) {
-  constexpr std::uint32_t infinity = 0x7f80'0000, half = 0xfff, low_bits = 0x1fff;
+  constexpr std::uint32_t infinity = 0x7f80'0000;
   for (std::size_t at = 0; at < bytes; at += sizeof(std::uint32_t)) {
     std::uint32_t bits = 0;
     std::memcpy(&bits, from + at, sizeof bits);
-    if ((bits & infinity) != infinity) bits = (bits + half + (bits >> 13 & 1)) & ~low_bits;
+    if ((bits & infinity) != infinity) bits = nearest_tf32(bits);
     std::memcpy(to + at, &bits, sizeof bits);
   }
 }

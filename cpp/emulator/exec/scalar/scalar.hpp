@@ -22,6 +22,10 @@ void run_stochastic(warp& w, const instruction& instr);
 void run_pair_from_small(warp& w, const instruction& instr);
 
 enum class tf32_rounding : std::int64_t { to_nearest_away, to_nearest_even, to_zero };
+// Rounds the bits of an f32 that is no NaN to nearest even.
+constexpr std::uint32_t nearest_tf32(std::uint32_t bits) noexcept {
+  return (bits + 0xfff + (bits >> 13 & 1)) & ~std::uint32_t{0x1fff};
+}
 // The immediate is a tf32_rounding. Operands: d, an f32.
 void run_tf32(warp& w, const instruction& instr);
 

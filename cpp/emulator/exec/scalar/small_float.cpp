@@ -244,7 +244,7 @@ void run_tf32(warp& w, const instruction& instr) {
     if (is_relu && bits >> 31) return 0;
     if (rounding == tf32_rounding::to_nearest_away && (bits & 0x7fff'ffff) != 0x7f80'0000)
       bits += 0x1000;
-    if (rounding == tf32_rounding::to_nearest_even) bits += 0xfff + (bits >> 13 & 1);
+    if (rounding == tf32_rounding::to_nearest_even) bits = nearest_tf32(bits);
     const bool is_limited =
         instr.flags & float_flag::satfinite && (bits & 0x7fff'ffff) >= 0x7f80'0000;
     return is_limited ? (bits & 0x8000'0000) | 0x7f7f'e000 : bits & ~dropped;

@@ -28,7 +28,6 @@ constexpr type_set video{u32, s32}, memory = values | type_set{b8, u8, s8, b128}
 constexpr type_set any_type{};
 
 constexpr words no_words{};
-constexpr words roundings{q::rn, q::rz, q::rm, q::rp};
 
 // Each bit selects a check of the operands or types.
 namespace check {
@@ -494,11 +493,9 @@ std::string width_problem(const function& f, std::span<const operand> operands,
 // Checks the registers of loads and stores, and the last operand of products.
 std::string tensor_problem(const module& m, const function& f, std::span<const operand> operands,
                            const mnemonic& word) {
-  if (word.has(q::ld) || word.has(q::st)) {
-    const bool has_vector = std::ranges::any_of(
-        operands, [](const operand& o) { return o.kind == operand_kind::vector; });
-    return has_vector ? "" : "needs a vector of registers";
-  }
+  const bool has_vector = std::ranges::any_of(
+      operands, [](const operand& o) { return o.kind == operand_kind::vector; });
+  if (word.has(q::ld) || word.has(q::st)) return has_vector ? "" : "needs a vector of registers";
   if (word.has(q::mma) && word.has(q::sp) && operands.size() > 3 && !is_address(operands[3])) {
     return "needs the address of its metadata";
   }
@@ -506,8 +503,6 @@ std::string tensor_problem(const module& m, const function& f, std::span<const o
     if (operands.size() > 6u + word.has(q::sp)) return "has too many operands";
     const scalar_type last = type_of(f, operands.back());
     const bool is_narrow = last != none && last != pred && info(last).bits != 64;
-    const bool has_vector = std::ranges::any_of(
-        operands, [](const operand& o) { return o.kind == operand_kind::vector; });
     return is_narrow || has_vector ? "needs a mask of zero columns in 64 bits" : "";
   }
   const bool has_scale = word.has(q::mma) && operands.back().kind == operand_kind::integer;

@@ -19,16 +19,8 @@ struct needed_words {
 };
 constexpr auto every_form = qualifier::unknown;
 constexpr words orders{q::relaxed, q::acquire, q::release};
-constexpr words roundings{q::rn, q::rz, q::rm, q::rp};
 constexpr words evictions{q::L1_evict_first, q::L1_evict_last, q::L1_evict_normal,
                           q::L1_evict_unchanged, q::L1_no_allocate};
-constexpr words proxies{q::alias,
-                        q::async,
-                        q::async_global,
-                        q::async_shared_cta,
-                        q::async_shared_cluster,
-                        q::async_generic,
-                        q::tensormap_generic};
 constexpr words groups{q::cta_group_1, q::cta_group_2};
 constexpr needed_words needs[] = {
     {opcode::applypriority, every_form, {q::L2_evict_normal}},
