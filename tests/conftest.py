@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from . import machine_settings, parallel
+from . import collection, machine_settings, parallel
 from .order import shuffled
 
 # Python 3.12 warns about a fork in a process with threads, and driver threads count. Programs run
@@ -52,6 +52,7 @@ def pytest_cmdline_main(config):
     choose_backend(config)
     if parallel.is_wanted(config) and is_emulated():  # tests measure the memory of a GPU
         parallel.use_processes(config)
+        collection.share_bytecode(config)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -80,8 +81,29 @@ def is_emulated():
     return emulation.is_active()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    with collection.without_garbage_collection():
+        return (yield)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_unconfigure():
+    gc.freeze()  # pytest collects garbage five times before the process ends
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    report = yield
+    if collection.begins_at_the_end(collector.config):
+        collection.reverse_folder(collector, report)
+    return report
+
+
 @pytest.hookimpl(tryfirst=True)  # pytest's own grouping follows
 def pytest_collection_modifyitems(config, items):
+    if collection.begins_at_the_end(config):
+        collection.restore_order(items)
     check_names(items)
     seed = config.getoption("shuffle")
     if seed is not None:

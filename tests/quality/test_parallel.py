@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run of the whole suite uses two processes; other runs use one."""
 
+import gc
+import os
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from .. import parallel
+from .. import collection, parallel
 
 pytest.importorskip("xdist")
 SOURCES = pytest.Config.ArgsSource
@@ -49,3 +52,37 @@ def test_the_folders_run_first_and_the_rest_keeps_its_order(root):
 
 def test_the_folders_exist(root):
     assert all((root / "tests" / folder / "conftest.py").exists() for folder in parallel.FOLDERS)
+
+
+def test_the_second_process_collects_from_the_end_and_returns_the_same_order():
+    files = [[SimpleNamespace(path=name, number=n) for n in range(2)] for name in "abc"]
+    items = [item for tests in reversed(files) for item in tests]
+    collection.restore_order(items)
+    assert [(each.path, each.number) for each in items] == [(f, n) for f in "abc" for n in range(2)]
+
+
+def test_bytecode_is_shared_outside_the_tree_and_removed(monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setenv(collection.NO_FILES, "1")
+    monkeypatch.delenv(collection.PREFIX, raising=False)
+    cleanups = []
+    collection.share_bytecode(SimpleNamespace(add_cleanup=cleanups.append))
+    folder = Path(os.environ[collection.PREFIX])
+    assert folder.is_dir() and collection.NO_FILES not in os.environ
+    cleanups.pop()()
+    assert not folder.exists() and collection.PREFIX not in os.environ
+    assert os.environ[collection.NO_FILES] == "1"
+
+
+def test_bytecode_beside_the_sources_needs_no_folder(monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    cleanups = []
+    collection.share_bytecode(SimpleNamespace(add_cleanup=cleanups.append))
+    assert cleanups == []
+
+
+def test_garbage_is_collected_again_after_the_collection_of_tests():
+    with pytest.raises(ZeroDivisionError), collection.without_garbage_collection():
+        assert not gc.isenabled()
+        1 / 0  # noqa: B018
+    assert gc.isenabled()
