@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the calls of a plan in one implementation; run by file name, by either interpreter.
 
-`python caller.py PLAN.json OUT FIRST` appends to OUT, for each case from the FIRST on, a line
-before the call and a line after it: when a call terminates the process, the last line names it.
+`python caller.py MODULE` imports the module once. For each line of its stdin, the JSON list of
+PLAN, OUT and FIRST, it makes the calls in a fork and prints its exit status. The fork appends to
+OUT, for each case from the FIRST on, a line before the call and a line after it: when a call
+terminates the process, the last line names it.
 """
 
 import ctypes
@@ -124,9 +126,20 @@ def has_sticky_error(outcome):
     return bool(parts) and len(parts[0]) == 2 and parts[0][1] in STICKY
 
 
-def main(plan, out, first):
+def main(module):
+    module = importlib.import_module(module)
+    for line in sys.stdin:
+        if (child := os.fork()) == 0:
+            make_calls(module, *json.loads(line))
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def make_calls(module, plan, out, first):
+    """Make the calls of a plan, and end the process."""
+    os.dup2(2, 1)  # stdout is for the exit status
+    os.chdir(Path(plan).parent)
     plan = json.loads(Path(plan).read_text())
-    module = importlib.import_module(plan["module"])
     things = Things(module, plan["things"])
     for statement in plan["before"]:
         exec(statement, things.names)
@@ -134,7 +147,7 @@ def main(plan, out, first):
     number = 0
     for function in plan["functions"]:
         for case in function["cases"]:
-            if number >= int(first):
+            if number >= first:
                 os.write(journal, f"{json.dumps([number])}\n".encode())
                 signal.alarm(SECONDS)
                 outcome = outcome_of(lambda case=case: things.evaluate(case["call"]))

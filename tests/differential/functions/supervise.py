@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the calls of a plan in child processes, so that a crash affects a single call."""
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -21,36 +22,51 @@ def run(plan, python, variables):
     outcomes = []
     functions = plan["functions"]
     batch = plan.get("batch", BATCH)
-    for start in range(0, len(functions), batch):
-        part = plan | {"functions": functions[start : start + batch]}
-        outcomes += run_batch(part, python, variables)
+    with started(plan["module"], python, variables) as call:
+        for start in range(0, len(functions), batch):
+            part = plan | {"functions": functions[start : start + batch]}
+            outcomes += run_batch(part, call)
     return outcomes
 
 
-def run_batch(plan, python, variables):
+@contextlib.contextmanager
+def started(module, python, variables):
+    """Start a process that imports the module, and return a function that makes calls in a fork.
+
+    The function returns the exit status of the fork; it raises if the process has ended.
+    """
+    command = [python, str(FOLDER / "caller.py"), module]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with (
+        tempfile.TemporaryFile("w+", errors="replace") as errors,
+        subprocess.Popen(command, env=variables, text=True, stderr=errors, **pipes) as process,
+    ):
+
+        def call(*arguments):
+            with contextlib.suppress(BrokenPipeError):
+                print(json.dumps(arguments), file=process.stdin, flush=True)
+            if status := process.stdout.readline():
+                return int(status)
+            errors.seek(0)
+            raise RuntimeError(f"{module}: {python} did not start:\n{errors.read()}")
+
+        yield call
+
+
+def run_batch(plan, call):
     expected = sum(len(function["cases"]) for function in plan["functions"])
     outcomes = {}
     with tempfile.TemporaryDirectory(prefix="halfwarp-differential-") as folder:
         plan_file, journal = Path(folder, "plan.json"), Path(folder, "journal")
         plan_file.write_text(json.dumps(plan))
         for _ in range(STARTS):
-            first = str(max(outcomes, default=-1) + 1)
-            command = [python, str(FOLDER / "caller.py"), str(plan_file), str(journal), first]
-            done = subprocess.run(
-                command,
-                env=variables,
-                cwd=folder,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-            )
-            read(journal, outcomes, done.returncode)
+            first = max(outcomes, default=-1) + 1
+            read(journal, outcomes, call(str(plan_file), str(journal), first))
             skip_hanging(plan, outcomes)
             if len(outcomes) == expected:
                 return [outcomes[number] for number in range(expected)]
-            if int(first) == max(outcomes, default=-1) + 1:
-                print(f"{plan['module']}: {python} did not start:\n{done.stderr}", file=sys.stderr)
+            if first == max(outcomes, default=-1) + 1:
+                print(f"{plan['module']}: the calls did not start", file=sys.stderr)
                 break
     return [outcomes.get(number, NOT_RUN) for number in range(expected)]
 
