@@ -3,8 +3,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -36,15 +38,27 @@ def nvidias_wheels(tmp_path_factory):
     return sorted(folder.glob("*.whl"))
 
 
-@pytest.fixture(params=["ours first", "NVIDIA's first"])
-def mixed(request, wheel, nvidias_wheels, tmp_path):
-    environment = make_environment(tmp_path)
+@pytest.fixture(scope="module", params=["ours first", "NVIDIA's first"])
+def original(request, wheel, nvidias_wheels, tmp_path_factory):
+    """Return an environment with both, and the folder of a copy, which no test changes."""
+    folder = tmp_path_factory.mktemp("mixed") / "environment"
+    environment = make_environment(folder)
     steps = [[wheel], nvidias_wheels]
     for wheels in steps if request.param == "ours first" else steps[::-1]:
         environment.install(*wheels)
     environment.borrow("pytest", *TOOLS)
     environment.borrow("numpy", "cuda/pathfinder")
-    return environment
+    copy = folder.with_name("copy")
+    folder.rename(copy)
+    return SimpleNamespace(environment=environment, folder=folder, copy=copy)
+
+
+@pytest.fixture
+def mixed(original):
+    """Return the environment in its first state, in one place: its scripts contain their path."""
+    shutil.copytree(original.copy, original.folder, symlinks=True)
+    yield original.environment
+    shutil.rmtree(original.folder)
 
 
 def command(environment, *arguments):
