@@ -19,6 +19,7 @@ __device__ void wait_for_all_blocks(unsigned *arrived, unsigned turn) {
         __threadfence();
         atomicAdd(arrived, 1);
         while (atomicAdd(arrived, 0) < turn * gridDim.x) continue;
+        __threadfence();
     }
     __syncthreads();
 }

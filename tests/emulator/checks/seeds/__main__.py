@@ -13,6 +13,7 @@ import functools
 import json
 import multiprocessing
 import os
+import runpy
 import site
 import subprocess
 import sys
@@ -36,7 +37,7 @@ def environment(seed, report):
     """Return the variables of a run."""
     chosen = {"CHECK": CHECKS, "MODE": "adversarial", "SEED": seed, "REPORT": report}
     variables = {f"HALFWARP_EMULATOR_{name}": str(value) for name, value in chosen.items()}
-    return {"HALFWARP_EMULATOR_STEP_LIMIT": "2000000"} | variables
+    return variables
 
 
 class Task:
@@ -49,39 +50,46 @@ class Task:
         self.result = self.report.with_suffix(".result")
 
     def start(self):
-        variables = environment(self.seed, self.report)
-        if isinstance(self.program, list):
-            command = [str(self.result) if each == "RESULT" else each for each in self.program]
-            with self.output.open("wb") as output:
-                self.pid = subprocess.Popen(
-                    command,
-                    env=os.environ | variables,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    cwd=self.report.parent,
-                ).pid
-            return
         sys.stdout.flush()
         self.pid = os.fork()
         if self.pid == 0:
-            self.run_in_child(variables)
+            self.run_in_child()
 
-    def run_in_child(self, variables):
-        """Run the prepared function, and end the process without the parent's exit functions."""
+    def run_in_child(self):
+        """Run the program, and end the process without the parent's exit functions."""
         status = 1
         try:
-            os.environ.update(variables)
+            os.environ.update(environment(self.seed, self.report))
+            if not isinstance(self.program, list):  # planted mistakes may never end
+                os.environ.setdefault("HALFWARP_EMULATOR_STEP_LIMIT", "2000000")
             output = os.open(self.output, os.O_CREAT | os.O_WRONLY)
             os.dup2(output, 1)
             os.dup2(output, 2)
-            self.result.write_text(json.dumps(self.program()), encoding="utf-8")
+            if isinstance(self.program, list):
+                os.chdir(self.report.parent)
+                self.run_script()
+            else:
+                self.result.write_text(json.dumps(self.program()), encoding="utf-8")
             status = 0
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else int(end.code is not None)
         except BaseException:
             traceback.print_exc()
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)
+
+    def run_script(self):
+        """Run a script of Python as a new process does, with the imports of the parent."""
+        script, *arguments = self.program
+        arguments = [str(self.result) if each == "RESULT" else each for each in arguments]
+        sys.argv = [script, *arguments]
+        if script.endswith(".py"):
+            sys.path.insert(0, str(Path(script).parent))
+            runpy.run_path(script, run_name="__main__")
+        else:
+            runpy.run_module(script, run_name="__main__", alter_sys=True)
 
 
 class Summary:
@@ -143,7 +151,8 @@ def prepared(names):
             all_programs[group, group] = functools.partial(run, code)
         else:
             for command in programs.COMMANDS[group]():
-                all_programs[group, Path(command[-1]).stem] = command
+                path = Path(command[0] if command[-1] == "corrected" else command[-1])
+                all_programs[group, f"{path.parent.name}.{path.stem}"] = command
     return all_programs
 
 

@@ -2,12 +2,11 @@
 """The correct programs that run with each seed.
 
 A group of kernels is compiled once, in a process of its own. A seed runs in a fork, so that it
-costs no import and no compilation. Another group is a list of commands.
+costs no import and no compilation. Another group is a list of scripts with arguments.
 """
 
 import hashlib
 import importlib
-import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -149,33 +148,35 @@ FORKED = {
 def _scripts(folder, *arguments):
     names = sorted(Path(ROOT, folder).glob("*.py"))
     left_out = {"common", "cost", "actors", "mpi_sum", "nccl_sum", "show_devices", "monitor"}
-    return [[sys.executable, str(each), *arguments] for each in names if each.stem not in left_out]
+    return [[str(each), *arguments] for each in names if each.stem not in left_out]
 
 
 def examples():
-    """Return the commands of the examples, and of the guide's corrected programs."""
+    """Return the scripts of the examples, and of the guide's corrected programs."""
     folders = (".", "graphs", "kernels", "memory", "streams", "recipes")
     commands = _scripts("docs/guide/checks", "corrected")
     return commands + [command for each in folders for command in _scripts(f"examples/{each}")]
 
 
 def numba():
-    """Return a command for each module of numba-cuda's tests of compiled kernels."""
+    """Return a call of a script for each module of numba-cuda's tests of compiled kernels."""
     from importlib.util import find_spec
 
     spec = find_spec("numba_cuda")
     if spec is None:
         return []
+    import numba  # noqa: F401 - once for all seeds; numba.cuda would open the driver
+
     package, script = "numba.cuda.tests.cudapy", str(Path(ROOT, "tests/clients/run_tests.py"))
     folder = Path(spec.submodule_search_locations[0], *package.split("."))
     modules = sorted(each.stem for each in folder.glob("test_*.py"))
-    return [[sys.executable, script, package, "RESULT", each] for each in modules]
+    return [[script, package, "RESULT", each] for each in modules]
 
 
 def tests():
-    """Return commands for tests of this project that plant no mistake."""
+    """Return calls of pytest for tests of this project that plant no mistake."""
     folders = ("core/execution", "core/graph", "core/memory", "emulator/modern", "emulator/graph")
-    call = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    call = ["pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
     return [[*call, str(Path(ROOT, "tests", each))] for each in folders]
 
 
