@@ -17,8 +17,8 @@ or its ``.target``.
   some of their sums differently. No instruction of sm_100 and later was compared with a GPU.
 - *refused*: the emulator does not support the form, for the reason below the table.
 
-A copy with an interleaved tensor map is an error of its kernel: the manual does not state which
-bytes belong to the box.
+A copy with an interleaved tensor map moves one slice of channels, and tensor maps with a fill of
+NaN write 0x7FF7 in each 16 bits: an H200 does so, and the manual leaves both open.
 """
 # Why the emulator refuses a form.
 REASONS = {

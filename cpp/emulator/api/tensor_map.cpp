@@ -71,8 +71,8 @@ bool are_valid(const common_parameters& p, cuuint32_t minimum_rank) noexcept {
 
 // Returns whether interleaving and swizzling allow a box row of `bytes` bytes.
 bool is_row_valid(const common_parameters& p, std::uint64_t bytes) noexcept {
-  if (p.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) return true;
   if (bytes % 16 != 0) return false;
+  if (p.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) return true;
   if (p.swizzle == CU_TENSOR_MAP_SWIZZLE_NONE) return true;
   return bytes <= std::uint64_t{16} << p.swizzle;  // 32, 64 or 128
 }
@@ -139,7 +139,8 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMapDataType ten
                             globalDim, globalStrides,  elementStrides, interleave,
                             swizzle,   l2Promotion,    oobFill};
   if (!are_valid(p, 3) || !pixelBoxLowerCorner || !pixelBoxUpperCorner ||
-      !are_pixels_valid(channelsPerPixel, pixelsPerColumn)) {
+      !are_pixels_valid(channelsPerPixel, pixelsPerColumn) ||
+      !is_row_valid(p, std::uint64_t{channelsPerPixel} * element_sizes[tensorDataType])) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   const int bits = tensorRank == 3 ? 16 : tensorRank == 4 ? 8 : 5;

@@ -231,7 +231,7 @@ since first_of_conversion(const mnemonic& m) {
     return std::ranges::find(pairs, type) - pairs < first;
   };
   if (m.type(1) == t::bf16x2 && is_pair(m.type(0), 5)) return {91, 100};
-  if (m.type(1) == t::f16x2 && is_pair(m.type(0), 3)) return {91, 100};
+  if (m.type(1) == t::f16x2 && is_pair(m.type(0), 2)) return {91, 100};
   if (m.type(0) == t::bf16x2 && is_pair(m.type(1), 5)) return {92, 100};
   if (m.type(0) == t::tf32 && m.has(q::satfinite) && !m.has(q::rna)) return {86, 100};
   constexpr t finite[] = {t::f16, t::f16x2, t::bf16, t::bf16x2, t::tf32};
@@ -240,6 +240,12 @@ since first_of_conversion(const mnemonic& m) {
   if (!has(t::bf16)) return {};
   if (!has(t::f32) || (m.type(1) == t::bf16 && m.has(q::ftz))) return {78, 90};
   return m.type(1) == t::bf16 ? since{71, 80} : since{};
+}
+
+// Sums of a half and an f32.
+since first_of_mixed_sum(const mnemonic& m) {
+  const bool is_sum = m.opcode == opcode::add || m.opcode == opcode::sub || m.opcode == opcode::fma;
+  return is_sum && m.type_count == 2 ? since{86, 100} : since{};
 }
 
 // Scales of a default size came after the sizes.
@@ -263,6 +269,7 @@ since first_of(const mnemonic& m) noexcept {
     result = latest(result, first_of_space(m.opcode, m.space(n)));
   }
   if (m.opcode == opcode::tcgen05) return latest(result, first_of_scales(m));
+  result = latest(result, first_of_mixed_sum(m));
   return m.opcode == opcode::cvt ? latest(result, first_of_conversion(m)) : result;
 }
 

@@ -53,7 +53,7 @@ class TestRefusal:
         assert driver.cuCtxSynchronize() == 0
 
     def test_an_invalid_kernel_does_not_affect_another_kernel(self, driver, emulated):
-        other = ".visible .entry other() { .reg .b32 a; mov.u32 a, %pm0; ret; }"
+        other = ".visible .entry other() { .reg .b64 a; .reg .pred p; isspacep.param p, a; ret; }"
         kernel = driver.kernel(other + ".visible .entry k() { ret; }", entry="k")
         assert driver.launch(kernel) == 0
 

@@ -80,6 +80,36 @@ def test_vectors_of_floats(run_words, kind, width):
     assert sums.view(np.float32)[0].tolist() == [64.0] * width + [0.0] * (4 - width)
 
 
+@pytest.mark.parametrize("operation", ["min", "max"])
+@pytest.mark.parametrize("kind", ["red", "atom"])
+@pytest.mark.parametrize("space", [".global", ""])
+def test_extremes_of_vectors_of_halves(run_words, operation, kind, space):
+    """The address may be generic. The words of thread 0 take part."""
+    halves = np.random.default_rng(9).normal(size=(32, 16)).astype(np.float16)
+    before = "{a0, a1}, " if kind == "atom" else ""
+    brain = "{c0, c1, c2, c3}, " if kind == "atom" else ""
+    body = f"""mov.b32 {{h0, h1}}, i0;
+        {kind}{space}.{operation}.noftz.v2.f16 {before}[base], {{h0, h1}};
+        {kind}{space}.{operation}.noftz.v4.bf16x2 {brain}[base+16], {{i4, i5, i6, i7}}; bar.sync 0;
+        ld.global.b32 o0, [base]; ld.global.v4.b32 {{o1, o2, o3, o4}}, [base+16];"""
+    declarations = ".reg .b16 h<2>, a<2>; .reg .b32 c<4>;"
+    results = run_words(body, halves.view(np.uint32), 5, declarations=declarations, version="8.1")
+    extreme = np.minimum if operation == "min" else np.maximum
+    assert (results[0, :1].view(np.float16) == extreme.reduce(halves[:, :2])).all()
+    wide = (halves[:, 8:].view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+    expected = extreme.reduce(wide).view(np.uint32) >> 16
+    assert (results[0, 1:].copy().view(np.uint16) == expected).all()
+
+
+def test_registers_of_a_launch_without_a_graph(run_words):
+    body = """mov.u32 o0, %aggr_smem_size; mov.u32 o1, %total_smem_size;
+        mov.u64 g, %current_graph_exec; cvt.u32.u64 o2, g; mov.u32 o3, %pm0;
+        mov.u64 g, %pm7_64; cvt.u32.u64 o4, g;"""
+    aggregate, total, *zeros = run_words(body, [[7]], 5, declarations=DECLARE)[0].tolist()
+    assert aggregate == total + 1024  # of the system
+    assert zeros == [0, 0, 0]
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -42,6 +42,10 @@ u32 add_floats(u32 a, u32 b) {
   const float sum = from_bits(a) + from_bits(b);
   return sum == sum ? bits(sum) : 0x7fff'ffffu;
 }
+u32 add_flushed_floats(u32 a, u32 b) {
+  return bits(
+      flushed(from_bits(add_floats(bits(flushed(from_bits(a))), bits(flushed(from_bits(b)))))));
+}
 u64 add_doubles(u64 a, u64 b) {
   return std::bit_cast<u64>(std::bit_cast<double>(a) + std::bit_cast<double>(b));
 }
@@ -97,6 +101,10 @@ constexpr entry entries[] = {
 };
 
 }  // namespace
+
+void add_flushed(std::byte* to, const std::byte* from, std::size_t bytes) {
+  reduce<u32, add_flushed_floats>(to, from, bytes);
+}
 
 element_operation find_reduction(qualifier operation, scalar_type type) noexcept {
   const auto* const match = std::ranges::find_if(

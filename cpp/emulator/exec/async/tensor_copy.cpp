@@ -77,23 +77,27 @@ class box_walk {
                 std::to_string(site_.rank),
             "use the form of the copy that fits the map");
     }
-    if (map_.interleave != 0) {
-      raise("the emulator does not support interleaved tensors, whose box only a GPU defines",
-            "use a map without interleaving");
-    }
   }
 
   // An H100 ends the kernel with CUDA_ERROR_ILLEGAL_INSTRUCTION for such a coordinate.
   void require_aligned_start() {
-    if (start_[0] * static_cast<coordinate>(element_bytes()) % chunk == 0) return;
+    if (start_[0] * static_cast<coordinate>(unit_bytes()) % chunk == 0) return;
     raise_copy(w_, instr_, lane_, fault_kind::misaligned,
                "coordinate " + std::to_string(start_[0]) +
                    " of the innermost dimension is no multiple of 16 bytes",
                "start the box at a multiple of 16 bytes");
   }
 
-  // Returns the elements of the box along a dimension.
+  // Returns the bytes of a step along the innermost dimension. An interleaved tensor has slices of
+  // channels there, which a copy moves as a whole, whatever the element type [H200].
+  std::uint32_t unit_bytes() const {
+    return map_.interleave ? std::uint32_t{map_.interleave} * chunk : element_bytes();
+  }
+
+  // Returns the elements of the box along a dimension. A box has one slice of channels, which the
+  // last dimension but one of an interleaved tensor numbers [H200].
   coordinate extent_of(std::size_t i) const {
+    if (map_.interleave && i == map_.rank - 2u) return 1;
     const coordinate stride = map_.element_strides[i];
     return (map_.box[i] + stride - 1) / stride;
   }
@@ -115,18 +119,20 @@ class box_walk {
 
   // Base positions run over the bounding box of the pixels, image after image.
   void walk_pixels() {
-    const std::size_t spatial = map_.rank - 2u;
+    const std::size_t spatial = map_.rank - 2u, first = map_.interleave ? 0 : 1;
+    const coordinate channels = map_.interleave ? 1 : map_.box[0];
     coordinates base = start_;
     for (std::uint32_t pixel = 0; pixel < map_.box[1]; ++pixel) {
       coordinates at = base;
-      for (std::size_t i = 0; i < spatial; ++i) at[1 + i] += offset_at(i);
-      add_row(at, map_.box[0]);
+      for (std::size_t i = 0; i < spatial; ++i) at[first + i] += offset_at(i);
+      add_row(at, channels);
       std::size_t i = 0;
       for (; i < spatial; ++i) {
-        base[1 + i] += map_.element_strides[1 + i];
-        const auto last = static_cast<coordinate>(map_.extents[1 + i]) - 1 + map_.corners[3 + i];
-        if (base[1 + i] <= last) break;
-        base[1 + i] = map_.corners[i];
+        const std::size_t axis = first + i;
+        base[axis] += map_.element_strides[axis];
+        const auto last = static_cast<coordinate>(map_.extents[axis]) - 1 + map_.corners[3 + i];
+        if (base[axis] <= last) break;
+        base[axis] = map_.corners[i];
       }
       if (i == spatial) ++base[1 + spatial];
     }
@@ -147,7 +153,7 @@ class box_walk {
   void add_row(coordinates at, coordinate count) {
     const bool is_inside = is_row_inside(at);
     const coordinate step = map_.kind == tensor_map_kind::im2col ? 1 : map_.element_strides[0];
-    const std::uint32_t bytes = element_bytes();
+    const std::uint32_t bytes = unit_bytes();
     std::uint64_t at_row = end_;
     end_ += row_pitch(count * static_cast<coordinate>(bytes));
     bytes_ += static_cast<std::uint32_t>(count) * bytes;
@@ -170,8 +176,8 @@ class box_walk {
   // The rows of a swizzled box are as wide as the swizzle, even if the box is not [H100].
   std::uint64_t row_pitch(coordinate row_bytes) const {
     const std::uint64_t narrowest = 16;
-    const bool is_swizzled = map_.swizzle != CU_TENSOR_MAP_SWIZZLE_NONE;
-    return is_swizzled ? narrowest << map_.swizzle : static_cast<std::uint64_t>(row_bytes);
+    const bool is_padded = map_.swizzle != CU_TENSOR_MAP_SWIZZLE_NONE && !map_.interleave;
+    return is_padded ? narrowest << map_.swizzle : static_cast<std::uint64_t>(row_bytes);
   }
 
   bool is_column_inside(coordinate x) const {
@@ -179,7 +185,7 @@ class box_walk {
   }
 
   std::byte* element(const coordinates& at, coordinate x, std::uint32_t bytes) {
-    std::uint64_t address = map_.address + static_cast<std::uint64_t>(x) * element_bytes();
+    std::uint64_t address = map_.address + static_cast<std::uint64_t>(x) * unit_bytes();
     for (std::size_t i = 1; i < map_.rank; ++i) {
       address += static_cast<std::uint64_t>(at[i]) * map_.strides[i - 1];
     }
@@ -216,20 +222,16 @@ std::uint64_t swizzled(std::uint64_t at, std::uint8_t swizzle) {
   }
 }
 
-// Sixteen bytes of what a load writes for elements outside of the tensor.
+// Sixteen bytes of what a load writes for elements outside of the tensor, of any type [H200].
+struct fill_pattern {
+  alignas(16) std::uint16_t halves[8];
+};
+constexpr fill_pattern zeros{}, nans{{outside_nan, outside_nan, outside_nan, outside_nan,
+                                      outside_nan, outside_nan, outside_nan, outside_nan}};
+
 const std::byte* fill_of(const tensor_map& map) {
-  struct pattern {
-    alignas(8) std::uint64_t words[2];
-  };
-  static constexpr pattern zeros{{0, 0}}, halves{{0x7fff7fff7fff7fff, 0x7fff7fff7fff7fff}},
-      floats{{0x7fffffff7fffffff, 0x7fffffff7fffffff}},
-      doubles{{0x7fffffffffffffff, 0x7fffffffffffffff}};
-  const pattern* fill = &zeros;
-  if (map.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA) {
-    const int bytes = tensor_map::element_sizes[map.data_type];
-    fill = bytes == 2 ? &halves : bytes == 4 ? &floats : &doubles;
-  }
-  return reinterpret_cast<const std::byte*>(fill);
+  const bool is_nan = map.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
+  return reinterpret_cast<const std::byte*>(is_nan ? &nans : &zeros);
 }
 
 // Visits the parts of a box in pieces that lie in one chunk of shared memory.
@@ -258,13 +260,16 @@ void require_aligned(warp& w, const instruction& instr, int lane, std::uint64_t 
              "align the buffer in shared memory to 128 bytes, with a swizzle to 1024");
 }
 
-// Loads of tf32 elements round to nearest even [H100, all results of a product of CUTLASS].
+// Loads of tf32 elements round to nearest even, and give each NaN one pattern; the fill for
+// elements outside of the tensor stays [H200].
 void round_to_tf32(std::byte* to, const std::byte* from, std::size_t bytes) {
-  constexpr std::uint32_t infinity = 0x7f80'0000;
+  constexpr std::uint32_t infinity = 0x7f80'0000, nan = 0x7fff'e000;
+  const bool is_fill = from == reinterpret_cast<const std::byte*>(&nans);
   for (std::size_t at = 0; at < bytes; at += sizeof(std::uint32_t)) {
     std::uint32_t bits = 0;
     std::memcpy(&bits, from + at, sizeof bits);
-    if ((bits & infinity) != infinity) bits = nearest_tf32(bits);
+    const std::uint32_t magnitude = bits & ~(std::uint32_t{1} << 31);
+    if (!is_fill && magnitude != infinity) bits = magnitude > infinity ? nan : nearest_tf32(bits);
     std::memcpy(to + at, &bits, sizeof bits);
   }
 }
@@ -305,7 +310,9 @@ void store_box(warp& w, const instruction& instr, int lane) {
   require_aligned(w, instr, lane, first);
   bulk_copy copy;
   if (site.operation != ptx::qualifier::unknown) {
-    copy.operation = find_reduction(site.operation, reduced_type(walk.map(), site.operation));
+    const ptx::scalar_type type = reduced_type(walk.map(), site.operation);
+    const bool is_flushed = walk.map().is_flushed() && site.operation == ptx::qualifier::add;
+    copy.operation = is_flushed ? &add_flushed : find_reduction(site.operation, type);
     if (!copy.operation) {
       raise_copy(w, instr, lane, fault_kind::trap,
                  "there is no such reduction for the element type of the tensor map",

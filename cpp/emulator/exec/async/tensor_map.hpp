@@ -32,11 +32,18 @@ struct tensor_map {
            data_type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
   }
 
+  bool is_flushed() const {
+    return data_type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ ||
+           data_type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
+  }
+
   // Reports if a copy can use the map: the memory is the program's, and may hold anything.
   bool is_complete() const {
-    bool complete = (signature == valid_signature || signature == 0) && rank >= 1 && rank <= 5 &&
-                    kind <= tensor_map_kind::im2col && data_type < std::size(element_sizes) &&
-                    swizzle <= CU_TENSOR_MAP_SWIZZLE_128B && fill <= 1;
+    bool complete =
+        (signature == valid_signature || signature == 0) && rank >= 1 && rank <= 5 &&
+        kind <= tensor_map_kind::im2col && data_type < std::size(element_sizes) &&
+        swizzle <= CU_TENSOR_MAP_SWIZZLE_128B && fill <= 1 &&
+        interleave <= (rank < 3 ? CU_TENSOR_MAP_INTERLEAVE_NONE : CU_TENSOR_MAP_INTERLEAVE_32B);
     for (int i = 0; complete && i < rank; ++i) complete = element_strides[i] >= 1;
     const int box_sizes = kind == tensor_map_kind::tiled ? rank : 2;
     for (int i = 0; complete && i < box_sizes; ++i) complete = box[i] >= 1;

@@ -33,9 +33,14 @@ void run_tf32(warp& w, const instruction& instr);
 inline constexpr operand_slot wide_half_bytes = 256;
 // atom.{exch,cas}.b128: d, a, b, whether d is written, address. The target is 1 for cas.
 void run_wide_atomic(warp& w, const instruction& instr);
+// atom.{min,max} of elements of 16 bits: d, a, the scalar_type of an element, whether it is max,
+// address. The target is the bytes of d.
+void run_half_extreme(warp& w, const instruction& instr);
 
-// fma.oob: d, a, b, c. Elements of 16 bits of d become zero where one of a, b, c is the NaN of
-// elements outside of a tensor. The immediate is the width of d.
+// The NaN of elements outside of a tensor, two of which make a word [H200].
+inline constexpr std::uint16_t outside_nan = 0x7ff7;
+// fma.oob: d, a, b, c. Elements of 16 bits of d become zero where one of a, b, c is that NaN. The
+// immediate is the width of d.
 void run_clear_outside(warp& w, const instruction& instr);
 
 // redux of f32: the smallest number, or the largest if the immediate is 1. Operands: d, a, -, -,

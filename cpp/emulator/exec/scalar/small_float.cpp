@@ -191,15 +191,14 @@ void run_stochastic(warp& w, const instruction& instr) {
 }
 
 void run_clear_outside(warp& w, const instruction& instr) {
-  constexpr std::uint32_t outside = 0x7fff;
   const int elements = instr.immediate == 32 ? 2 : 1;
   const auto element_at = [&](int operand, int n) -> std::uint16_t& {
     return w.at<std::uint16_t>(instr.operand[static_cast<std::size_t>(operand)])[n];
   };
   for_each_lane(w.active, [&](int l) {
     for (int n = l * elements; n < (l + 1) * elements; ++n) {
-      const bool is_outside =
-          element_at(1, n) == outside || element_at(2, n) == outside || element_at(3, n) == outside;
+      const bool is_outside = element_at(1, n) == outside_nan || element_at(2, n) == outside_nan ||
+                              element_at(3, n) == outside_nan;
       if (is_outside) element_at(0, n) = 0;
     }
   });

@@ -194,6 +194,12 @@ std::string arithmetic_problem(const module& m, const mnemonic& word) {
   if (word.has(q::oob) && (!halves.has(type) || word.has(q::ftz) || word.has(q::sat))) {
     return "has .oob for numbers of 16 bits alone, without .ftz and .sat";
   }
+  if (word.type_count == 2 &&
+      (word.opcode == opcode::add || word.opcode == opcode::sub || word.opcode == opcode::fma)) {
+    const bool is_mixed = type == f32 && (word.type(1) == f16 || word.type(1) == bf16);
+    const bool has_others = has_one_of(word, words{q::ftz, q::relu, q::oob, q::cc});
+    return is_mixed && !has_others ? "" : "has 2 types";
+  }
   if (word.type_count != 1) return {};
   if (integers.has(type) && has_one_of(word, roundings)) return "does not round integers";
   if (word.has(q::ftz) && !word.has(q::approx) && (type == f64 || !is_floating(type))) {

@@ -142,11 +142,14 @@ bool has_two_of(const mnemonic& word, const words& set) {
   return std::ranges::count_if(word.qualifiers(), [&](qualifier q) { return set.has(q); }) > 1;
 }
 
+// Words that an assembler accepts twice.
+constexpr words repeatable{q::row,  q::col, q::approx,    q::cc,       q::NaN,
+                           q::relu, q::sat, q::satfinite, q::shiftamt, q::sync};
+
 std::string repeated_problem(const mnemonic& word) {
   const auto list = word.qualifiers();
   for (std::size_t n = 1; n < list.size(); ++n) {
-    const bool is_layout = list[n] == q::row || list[n] == q::col;
-    if (!is_layout && std::ranges::count(list.first(n), list[n])) {
+    if (!repeatable.has(list[n]) && std::ranges::count(list.first(n), list[n])) {
       return "has the modifier '." + std::string{spelling(list[n])} + "' twice";
     }
   }

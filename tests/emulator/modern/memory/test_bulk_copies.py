@@ -169,6 +169,24 @@ def test_asynchronous_stores(run):
         assert target[me].tolist() == [1 + other, 2, 11 + other, 10, other, other, 7, 7]
 
 
+GENERIC = """
+__device__ u64 generic(u32 address) {
+  u64 result;
+  asm("cvta.shared::cluster.u64 %0, %1;" : "=l"(result) : "l"((u64)address));
+  return result;
+}"""
+
+
+def test_asynchronous_stores_at_generic_addresses(run):
+    target = np.zeros((2, 8), np.uint32)
+    source = STORE_ASYNC.replace(".shared::cluster.mbarrier", ".mbarrier")
+    source = source.replace('"r"(mapped(', '"l"(generic(mapped(').replace("next))", "next)))")
+    run(GENERIC + source, target, cluster=2)
+    for me in range(2):
+        other = 1 - me
+        assert target[me].tolist() == [1 + other, 2, 11 + other, 10, other, other, 7, 7]
+
+
 REDUCE = r"""
 extern "C" __global__ void k(const char* from, char* to, int bytes) {
   extern __shared__ __align__(128) char s[];
@@ -250,16 +268,19 @@ def tensor():
         open_buffers.append(buffer)
         np.from_dlpack(buffer).view(values.dtype)[:] = values.ravel()
 
-        def encode(box, strides=None, swizzle=0, fill=0, corners=None, kind=KINDS[values.dtype]):
-            extents = [driver.cuuint64_t(n) for n in reversed(values.shape)]
-            pitches = [driver.cuuint64_t(n) for n in reversed(values.strides[:-1])]
-            steps = [driver.cuuint32_t(n) for n in strides or [1] * values.ndim]
+        def encode(
+            box, strides=None, swizzle=0, fill=0, corners=None, kind=KINDS[values.dtype], slices=0
+        ):
+            rank = values.ndim - bool(slices)  # a slice of channels is no axis of the map
+            extents = [driver.cuuint64_t(n) for n in values.shape[:rank][::-1]]
+            pitches = [driver.cuuint64_t(n) for n in values.strides[: rank - 1][::-1]]
+            steps = [driver.cuuint32_t(n) for n in strides or [1] * rank]
             kind = getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{kind}")
             tail = (
-                driver.CUtensorMapInterleave(0), driver.CUtensorMapSwizzle(swizzle),
+                driver.CUtensorMapInterleave(slices), driver.CUtensorMapSwizzle(swizzle),
                 driver.CUtensorMapL2promotion(0), driver.CUtensorMapFloatOOBfill(fill),
             )  # fmt: skip
-            head = kind, values.ndim, int(buffer.handle), extents, pitches
+            head = kind, rank, int(buffer.handle), extents, pitches
             if corners:
                 code, result = driver.cuTensorMapEncodeIm2col(*head, *corners, *box, steps, *tail)
             else:
@@ -357,11 +378,15 @@ def test_float_sums_keep_subnormal_numbers(run):
     assert target.tolist() == [0x9E3B28, 0x7FFFFFFF, 0x7FFFFFFF, 0]
 
 
+OUTSIDE_NAN = 0x7FF7  # on an H200, for each type
+
+
 def test_a_fill_of_nan(run, tensor):
     values = np.ones((4, 16), "f4")
     expected = box_of(values, (8, -1), (16, 4), fill=np.nan)
     loaded = load(run, tensor(values)((16, 4), fill=1), 2, (8, -1), expected)
     assert (np.isnan(loaded) == np.isnan(expected)).all() and np.isnan(loaded).any()
+    assert (loaded[np.isnan(loaded)].view("u2") == OUTSIDE_NAN).all()
 
 
 @pytest.mark.parametrize("kind", ["TFLOAT32", "TFLOAT32_FTZ"])
@@ -371,11 +396,17 @@ def test_a_load_of_tf32_rounds_to_nearest_even(run, tensor, kind):
     low = np.array([[0, 1, 0xFFF, 0x1000], [0x1001, 0x1FFF, 0x800, 0x1800]], "u4")
     values = (high[:, None] + low.reshape(1, -1)).astype("u4")
     values[3, 3:] = [0x7F800000, 0xFF800000, 0, 0x80000000, 0x00FFFFFF]
+    nans = np.array([0x7F800001, 0xFFC01234, 0x7F801000, 0xFFFFFFFF, 0x7F802000, 0x7FC00000])
     upper, rest = values >> 13, values & 0x1FFF
     rises = (rest > 0x1000) | ((rest == 0x1000) & (upper & 1 == 1))
     encoded = tensor(values.view("f4"))((8, 4), kind=kind)
     loaded = load(run, encoded, 2, (0, 0), values)
     assert (loaded == (upper + rises) << 13).all()
+    values[0, 2:] = nans
+    encoded = tensor(values.view("f4"))((8, 4), kind=kind, fill=1)
+    outside, *inside = load(run, encoded, 2, (4, -1), values)
+    assert (outside.view("u2") == OUTSIDE_NAN).all()
+    assert (inside[0][:4] == 0x7FFFE000).all()
 
 
 @pytest.mark.parametrize(
@@ -404,6 +435,50 @@ def test_images_to_columns(run, tensor, lower, upper, start, offsets, pixels, st
             y, n = lower[1], n + 1
     encoded = tensor(values)((8, pixels), (1, step, step, 1), corners=(list(lower), list(upper)))
     assert (load(run, encoded, 4, start, expected, offsets) == expected).all()
+
+
+@pytest.mark.parametrize("slices", [1, 2])
+@pytest.mark.parametrize("strides", [(1, 1, 1, 1), (2, 2, 1, 1), (1, 1, 2, 2)])
+def test_a_box_of_interleaved_tensors_has_one_slice_of_channels(run, tensor, slices, strides):
+    """An H200 copies one slice, whatever the size of the box along axis 2, which numbers them."""
+    shape, start, box = (3, 8, 5, 12), (1, -1, 7, 1), (8, 3, 16, 2)
+    count = int(np.prod(shape))
+    values = np.arange(1, count * 8 * slices + 1, dtype="u2").reshape(*shape, 8 * slices)
+    numbers = np.arange(1, count + 1).reshape(shape)
+    places = box_of(numbers, start, (*box[:2], 1, box[3]), (*strides[:2], 1, strides[3]))
+    table = np.concatenate([np.zeros((1, 8 * slices), "u2"), values.reshape(count, -1)])
+    expected = table[places]
+    encoded = tensor(values)(box, strides, slices=slices)
+    assert (load(run, encoded, 4, start, expected) == expected).all()
+
+
+# An H200 copied these 16 bytes, numbered in the order of the tensor.
+@pytest.mark.parametrize(
+    ("box", "start", "strides", "swizzle", "slices", "expected"),
+    [
+        ((4, 2, 2), (0, 3, 0), (1, 1, 1), 0, 1, [18, 19, 20, 21, 42, 43, 44, 45]),
+        ((4, 2, 2), (0, 3, 0), (1, 1, 1), 1, 2, [36, 37, 38, 39, 40, 41, 42, 43,
+                                                 85, 84, 87, 86, 89, 88, 91, 90]),
+        ((8, 16, 2), (0, 0, 0), (1, 1, 1), 1, 2, [0, 1, 2, 3, 4, 5, 6, 7, 9, 8, 11, 10, *[-1] * 4,
+                                                  *range(48, 56), 57, 56, 59, 58, *[-1] * 4]),
+        ((4, 64, 1), (3, -2, -1), (1, 1, 1), 0, 1, [-1] * 4),
+    ],
+)  # fmt: skip
+def test_recorded_interleaved_boxes(run, tensor, box, start, strides, swizzle, slices, expected):
+    values = np.arange(5 * 4 * 6 * 4 * slices, dtype="u4").reshape(5, 4, 6, 4 * slices)
+    bytes_ = np.zeros((len(expected), 4), "u4")
+    encoded = tensor(values)(box, strides, swizzle=swizzle, slices=slices)
+    loaded = load(run, encoded, 3, start, bytes_)
+    units = np.concatenate([values.reshape(-1, 4), bytes_[:1]])
+    assert (loaded == units[expected]).all()
+
+
+@pytest.mark.parametrize(("start", "first"), [((0, 0, 0, 0), 7), ((-1, -1, 1, 1), 150)])
+def test_pixels_of_interleaved_tensors(run, tensor, start, first):
+    values = np.arange(3 * 4 * 5 * 6 * 8, dtype="u2").reshape(3, 4, 5, 6, 8)
+    expected = values.reshape(-1, 8)[first : first + 10]
+    encoded = tensor(values)((16, 10), corners=([-1, -1], [-1, -1]), slices=1)
+    assert (load(run, encoded, 4, start, expected, (1, 1)) == expected).all()
 
 
 CHANGED_MAP = r"""
@@ -498,6 +573,19 @@ def test_stores_skip_what_is_outside(run, tensor, start, operation):
         if 0 <= place[0] < 8 and 0 <= place[1] < 24:
             expected[place] = value + (expected[place] if operation else 0)
     assert (np.from_dlpack(encode.buffer).view("u4").reshape(8, 24) == expected).all()
+
+
+def test_sums_of_flushed_types(run, tensor):
+    """Maps of these types flush subnormal numbers, as on an H200."""
+    text = TENSOR_STORE.replace("KIND", "reduce.async.bulk").replace("OPERATION", "add.")
+    old = np.array([[0, 3, 0xFF800000, 0x80000000, 0x00400000, 0, 1, 0x7F800001]], "u4")
+    new = np.array([[0x1000, 0x807FFFFF, 1, 0x80000000, 0x3F800000, 0x00800000, 1, 0]], "u4")
+    exact = [0x1000, 0x807FFFFC, 0xFF800000, 0x80000000, 0x3F800000, 0x00800000, 2, 0x7FFFFFFF]
+    flushed = [0, 0, 0xFF800000, 0x80000000, 0x3F800000, 0x00800000, 0, 0x7FFFFFFF]
+    for kind, expected in (("FLOAT32", exact), ("FLOAT32_FTZ", flushed), ("TFLOAT32_FTZ", flushed)):
+        encode = tensor(old.view("f4"))
+        run(text, encode((8, 1), kind=kind), new, new.nbytes, 0, 0)
+        assert np.from_dlpack(encode.buffer).view("u4").tolist() == expected
 
 
 LATE = """

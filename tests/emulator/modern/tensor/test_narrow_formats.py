@@ -170,7 +170,7 @@ def test_stores_of_zeros(run_emulated, tmp_path):
 
 
 def test_products_of_elements_outside_of_a_tensor(run_emulated, tmp_path):
-    one, three, outside, other_nan = 0x3C00, 0x4200, 0x7FFF, 0x7E00
+    one, three, outside, other_nan = 0x3C00, 0x4200, 0x7FF7, 0x7E00
     rows = [(three, one, one), (outside, one, one), (one, outside, three), (one, one, outside)]
     rows += [(other_nan, one, one), (outside, other_nan, one)]
     expected = [0x4400, 0, 0, 0, 0x7FFF, 0]
@@ -184,7 +184,7 @@ def test_products_of_elements_outside_of_a_tensor(run_emulated, tmp_path):
         (f"{narrow} fma.rn.oob.f16 a, a, b, c; cvt.u32.u16 o0, a;", words, 1, half),
         (
             "fma.rn.oob.relu.bf16x2 o0, i0, i1, i2;",
-            words & 0x7F80 | (words == outside) * 0x7F,
+            words & 0x7F80 | (words == outside) * 0x77,
             1,
             "",
         ),
@@ -195,6 +195,36 @@ def test_products_of_elements_outside_of_a_tensor(run_emulated, tmp_path):
     assert results[2] == expected
     assert results[3][1:4] == [0, 0, 0]
     assert results[3][0] != 0
+
+
+def test_sums_of_a_half_and_a_float(run_emulated, tmp_path):
+    """The half is exact as a float, so that the sum rounds once."""
+    random = np.random.default_rng(8)
+    halves, floats = random.normal(size=(32, 2)).astype("f2"), random.normal(size=32).astype("f4")
+    words = np.stack([*halves.T.copy().view("u2").astype("u4"), floats.view("u4")], 1)
+    declarations = ".reg .f32 c; .reg .b16 a, b;"
+    body = """cvt.u16.u32 a, i0; cvt.u16.u32 b, i1; mov.b32 c, i2;
+        {name} c, {sources}, c; mov.b32 o0, c;"""
+    names = {
+        "add.f32.f16": "a",
+        "sub.rz.sat.f32.f16": "a",
+        "fma.rn.f32.f16": "a, b",
+        "add.rn.f32.bf16": "a",
+    }
+    cases = [
+        (body.format(name=name, sources=sources), words, 1, declarations)
+        for name, sources in names.items()
+    ]
+    total, difference, product, brain = (
+        np.array(result, "u4").view("f4") for result in run(run_emulated, tmp_path, cases)
+    )
+    a, b, c = (column.astype("f8") for column in (*halves.T, floats))
+    assert (total == (a + c).astype("f4")).all()
+    exact = np.clip(a - c, 0, 1)
+    assert ((difference <= exact) & (exact - difference <= 2.0**-24)).all()
+    assert (product == (a * b + c).astype("f4")).all()
+    wide = (words[:, 0] << 16).astype("u4").view("f4")
+    assert (brain == wide + floats).all()
 
 
 def test_reductions_of_floats_over_a_warp(run_emulated, tmp_path):

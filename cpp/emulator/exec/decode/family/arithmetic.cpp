@@ -118,6 +118,24 @@ void decode_pair(function_decoder& d, opcode name) {
   d.emit("pack.b32.b64", {d.result(d.operand(0), 64), result[0], result[1]});
 }
 
+// {add,sub}.f32.HALF d, a, c and fma.f32.HALF d, a, b, c: c and d are f32.
+void decode_mixed(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  const std::uint16_t flags = float_flags(m);
+  const std::size_t last = d.operands().size() - 1;
+  std::array<operand_slot, 5> slots{};
+  for (std::size_t n = 1; n < last; ++n) {
+    slots.at(n) = d.temporary(32);
+    d.emit("cvt.f32." + std::string(ptx::spelling(m.type(1))),
+           {slots[n], d.value(d.operand(n), 16, m.type(1))});
+  }
+  slots.at(last) = d.value(d.operand(last), 32, scalar_type::f32);
+  slots[0] = d.result(d.operand(0), 32);
+  instruction& instr = d.emit(float_handler(m.opcode, scalar_type::f32, flags), {});
+  instr.operand = slots;
+  instr.flags = flags;
+}
+
 // fma.oob d, a, b, c. The result may have the register of an operand.
 void decode_fma_oob(function_decoder& d, scalar_type type) {
   const int bits = bits_of(type);
@@ -162,6 +180,7 @@ void decode_arithmetic(function_decoder& d) {
   if (m.has(qualifier::cc)) return decode_carry(d);
   if (type == scalar_type::f32x2) return decode_pair(d, m.opcode);
   if (m.has(qualifier::oob)) return decode_fma_oob(d, type);
+  if (m.type_count == 2) return decode_mixed(d);
   if (ptx::is_floating(type)) {
     // mad of floats is fma on every device that the emulator supports.
     return decode_float(d, m.opcode == opcode::mad ? opcode::fma : m.opcode, type);

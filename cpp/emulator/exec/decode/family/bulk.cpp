@@ -292,7 +292,8 @@ void decode_bulk_store(function_decoder& d) {
 // {st,red}.async{.weak}.mbarrier::complete_tx::bytes.shared::cluster{.op}{.vec}.type [a], v, [bar]
 void decode_async_store(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
-  if (!m.has(qualifier::mbarrier_complete_tx_bytes) || !is_shared(m.space(0))) {
+  const bool is_known = is_shared(m.space(0)) || m.space(0) == state_space::generic;
+  if (!m.has(qualifier::mbarrier_complete_tx_bytes) || !is_known) {
     throw unsupported{"an asynchronous store without an mbarrier"};
   }
   const scalar_type type = m.type(0);

@@ -172,6 +172,7 @@ struct uniform_entry {
 };
 using special = ptx::special_register;
 constexpr uniform_entry uniform_registers[] = {
+    {special::aggr_smem_size, uniform_value::reserved_smem_end, 32},
     {special::clock, uniform_value::clock, 32},
     {special::clock64, uniform_value::clock64, 64},
     {special::clock_hi, uniform_value::clock_hi, 32},
@@ -181,6 +182,7 @@ constexpr uniform_entry uniform_registers[] = {
     {special::cluster_nctarank, uniform_value::cluster_nctarank, 32},
     {special::clusterid, uniform_value::clusterid_x, 32},
     {special::ctaid, uniform_value::ctaid_x, 32},
+    {special::current_graph_exec, uniform_value::zero, 64},
     {special::dynamic_smem_size, uniform_value::dynamic_smem_size, 32},
     {special::envreg, uniform_value::zero, 32},
     {special::globaltimer, uniform_value::globaltimer, 64},
@@ -192,6 +194,8 @@ constexpr uniform_entry uniform_registers[] = {
     {special::nsmid, uniform_value::nsmid, 32},
     {special::ntid, uniform_value::ntid_x, 32},
     {special::nwarpid, uniform_value::nwarpid, 32},
+    {special::pm, uniform_value::zero, 32},
+    {special::pm_64, uniform_value::zero, 64},
     {special::reserved_smem_offset_begin, uniform_value::reserved_smem_begin, 32},
     {special::reserved_smem_offset_cap, uniform_value::reserved_smem_size, 32},
     {special::reserved_smem_offset_end, uniform_value::reserved_smem_end, 32},

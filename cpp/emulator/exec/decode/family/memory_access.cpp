@@ -188,8 +188,8 @@ void decode_vector_atom(function_decoder& d, qualifier operation, address at, st
   const scalar_type type = m.type(0);
   const int bits = bits_of(type);
   const std::uint32_t width = m.vector_width, bytes = width * static_cast<std::uint32_t>(bits) / 8;
-  if (at.space != state_space::global || m.has(qualifier::cas) || bytes > 16 ||
-      !ptx::is_floating(type)) {
+  const bool is_global = at.space == state_space::global || at.space == state_space::generic;
+  if (!is_global || m.has(qualifier::cas) || bytes > 16 || !ptx::is_floating(type)) {
     throw unsupported{"a vector with this atomic operation"};
   }
   const std::string name = atomic_name(operation, type, at.space);
@@ -201,7 +201,17 @@ void decode_vector_atom(function_decoder& d, qualifier operation, address at, st
     const operand_slot b = d.value(sources[i], bits, type);
     const operand_slot to =
         first ? d.result(registers_of(d, d.operand(0))[i], bits) : d.temporary(bits);
-    set_address(d, d.emit(name, {to, b, b}), at, 1, bits);
+    const bool is_sum = operation == qualifier::add;
+    instruction& instr = is_sum ? d.emit(name) : d.emit(&run_half_extreme, flow::next);
+    instr.operand = {to, b, b};
+    set_address(d, instr, at, 1, bits);
+    if (!is_sum) {
+      const bool is_bfloat = type == scalar_type::bf16 || type == scalar_type::bf16x2;
+      instr.operand[2] =
+          static_cast<operand_slot>(is_bfloat ? scalar_type::bf16 : scalar_type::f16);
+      instr.operand[3] = operation == qualifier::max;
+      instr.target = static_cast<std::uint32_t>(bits / 8);
+    }
     at.displacement += static_cast<std::uint64_t>(bits) / 8;
   }
 }
