@@ -18,6 +18,7 @@ from cuda.core import (
     _program,
 )
 from cuda.core.compile.cache import keys
+from cuda.core.extension import private_names
 from cuda.core.utils import StridedMemoryView
 
 KERNEL = 'extern "C" __global__ void f() {}'
@@ -80,10 +81,19 @@ class TestTypes:
 
 
 class TestTensorMaps:
-    def test_types(self):
+    @pytest.mark.parametrize("further", [None, np.dtype("V2")], ids=["without", "with bfloat16"])
+    def test_types(self, monkeypatch, further):
+        names = ("uint8", "uint16", "uint32", "int32", "uint64", "int64")
+        names += ("float16", "float32", "float64")
+        expected = {np.dtype(name): TensorMapDataType[name.upper()] for name in names}
+        if further:
+            expected[further] = TensorMapDataType.BFLOAT16
+        monkeypatch.setattr(private_names, "_bfloat16", lambda: further)
+        assert private_names._tensor_map_types.__wrapped__() == expected
+
+    def test_the_module_of_tensor_maps_has_the_types(self):
         types = import_module("cuda.core._tensor_map")._NUMPY_DTYPE_TO_TMA
-        assert types[np.dtype(np.float32)] is TensorMapDataType.FLOAT32
-        assert len(types) in (9, 10)
+        assert types is private_names._tensor_map_types()
 
     def test_the_device_of_a_view(self, device, stream):
         require = import_module("cuda.core._tensor_map")._require_view_device

@@ -61,7 +61,7 @@ cdef int open_trusted(const char* path, const char* root, file_status* status) n
 
 
 cdef int64_t read_all(int number, char* target, int64_t size) noexcept nogil:
-    """Return the number of bytes until the end of the file or `size`; -1 for an error."""
+    """Return the number of bytes until the end of the file or `size`; -1 with an `errno`."""
     cdef int64_t end = 0
     cdef Py_ssize_t part
     while end < size:
@@ -101,12 +101,15 @@ def read_trusted_file(str path not None, str root not None, int64_t latest):
     cdef char* target = PyBytes_AS_STRING(content)
     with nogil:
         size = read_all(number, target, status.st_size)
+    if size < 0:
+        try:
+            PyErr_SetFromErrnoWithFilenameObject(OSError, path)
+        finally:
+            close_file(number)
     cdef int64_t used = status.st_atim.tv_sec * 1000000000 + status.st_atim.tv_nsec
-    if used == latest or size < 0:
+    if used == latest:
         close_file(number)
         number = -1
-    if size < 0:
-        raise OSError(f"reading {path!r} failed")
     if size < status.st_size:  # another program truncated the file
         content = content[:size]
     return content, number, used, status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cuda.core import LaunchConfig, ObjectCode, Program, ProgramOptions, launch
+from cuda.core._compile import read_trusted_file
 from cuda.core.compile.cache import entry_files
 from cuda.core.compile.cache.entry import MAGIC, PLAIN, program_content, split
 from cuda.core.compile.cache.program_data import pack
@@ -25,6 +26,7 @@ EXPRESSIONS = ("add<float>", b"add<int>")
 IMAGE = b"\x7fELF " + bytes(range(256))
 NAMES = {"add<int>": b"_Z3add", b"\xff": b"\xfe"}
 DIGEST = "ab" * 32
+UNREADABLE = Path("/sys/class/net/lo/speed")  # 4,096 bytes by its status; a read is refused
 
 
 @pytest.fixture
@@ -222,6 +224,14 @@ class TestFailedWrites:
         monkeypatch.setattr(entry_files, "read_trusted_file", refuse)
         assert compile_cubin(cache, options).symbol_mapping
         assert cache.stats()["writes"] == 2
+
+    @pytest.mark.skipif(not UNREADABLE.exists(), reason="there is no loopback device in /sys")
+    def test_a_failed_read_names_the_reason_and_closes_the_file(self):
+        before = os.listdir("/proc/self/fd")
+        with pytest.raises(OSError, match="Invalid argument: '/sys/class/net/lo/speed'") as caught:
+            read_trusted_file(str(UNREADABLE), "/", 0)
+        assert caught.value.errno == errno.EINVAL
+        assert os.listdir("/proc/self/fd") == before
 
     def test_accesses_as_a_mapping_raise(self, cache):
         shutil.rmtree(_entries(cache))
