@@ -121,9 +121,8 @@ class Runs:
         choices = None if choices is None else tuple(choices)
         if (seed, choices) not in self.outcomes:
             path = Path(self.folder, f"{len(self.outcomes)}.jsonl")
-            environment = os.environ | self.variables(seed, choices)
-            environment[library.PREFIX + "REPORT"] = str(path)
-            status = subprocess.run(self.program, env=environment, check=False).returncode
+            options = self.variables(seed, choices) | {library.PREFIX + "REPORT": str(path)}
+            status = self.run(options)
             reports = sarif.read_reports(path) if path.exists() else []
             texts = {}
             for report in reports:
@@ -132,6 +131,10 @@ class Runs:
                 texts[status] = f"exit status {status} without a report\n"
             self.outcomes[seed, choices] = texts
         return self.outcomes[seed, choices]
+
+    def run(self, options):
+        """Run the program with environment variables, and return its exit status."""
+        return subprocess.run(self.program, env=os.environ | options, check=False).returncode
 
     def variables(self, seed, choices):
         """Return the options of a run as environment variables."""

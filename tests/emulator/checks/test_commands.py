@@ -10,6 +10,8 @@ import sys
 import pytest
 from cuda.core.emulation import explore
 
+from .run_cases import ROOT
+
 PROGRAM = '''
 from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
 
@@ -69,6 +71,13 @@ def reports(tmp_path):
     done = run("racy.py", folder=tmp_path, check="race", report=str(path))
     assert done.returncode == 0, done.stderr
     return path
+
+
+def test_explored_mistakes_are_found_and_their_commands_repeat_them():
+    """`seeds.explored` does so for all mistakes."""
+    done = run("-m", "tests.emulator.checks.seeds.explored", "--sample", folder=ROOT)
+    assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done.stdout
+    assert re.search(r"^4 mistakes explored with 20 seeds, 0 faults", done.stdout, re.M)
 
 
 def test_explore_names_a_finding_once_and_the_command_that_repeats_it(tmp_path):

@@ -37,6 +37,7 @@ def run(module, *names, **options):
 
 run_once = functools.cache(run)
 BARRIER_KINDS = ("barrier", "deadlock", "divergent-barrier", "member-mask", "step-limit")
+ALL_KINDS = ("race: ", "uninitialized: ", "async-copy: ", "out-of-bounds ", *BARRIER_KINDS)
 CONTRACTS = (
     Contract("races", "CASES", "race", ("race: ",)),
     Contract("uninitialized", "CASES", "init", ("uninitialized: ",)),
@@ -47,6 +48,7 @@ CONTRACTS = (
     Contract("neighbors", "LANDINGS", "memory,neighbor", ("neighbor: ",)),
     Contract("libraries", "CASES", "memory,sync,race,barrier", ("race: ", "async-copy: ")),
     Contract("reports", "CASES", "all", ("race: ", "uninitialized: ", "barrier: ")),
+    Contract("variants", "CASES", "all", ALL_KINDS, "2000000"),
 )
 PLANTED = [(contract, name) for contract in CONTRACTS for name in contract.cases()]
 MODULES = tuple(dict.fromkeys(contract.module for contract in CONTRACTS))

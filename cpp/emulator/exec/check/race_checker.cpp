@@ -402,6 +402,12 @@ bool race_checker::stores_present_value(std::uint32_t lane) {
          stored_value(*now_.view, now_.instr->operand[now_.element], shape, lane);
 }
 
+// Halves of a word are left out, because an access of two halves is two accesses.
+bool race_checker::has_other_width(cell first) const {
+  const std::uint32_t before = sites_[first.site()].shape.bytes, now = now_.site->shape.bytes;
+  return before != now && before >= 4 && now >= 4;
+}
+
 void race_checker::on_conflict(race::conflict kind, cell first, const race::accessor& by,
                                std::uint32_t lane, std::uint64_t address) {
   if (!launch_.options.check_races) return;

@@ -100,6 +100,7 @@ class race_checker final : private race::conflict_listener {
   static void set_space(race::accessor& by, bool is_shared);
   race::accessor accessor_of(const warp& w, const race_site& site, std::size_t number);
 
+  bool has_other_width(race::cell first) const override;
   void on_conflict(race::conflict kind, race::cell first, const race::accessor& by,
                    std::uint32_t lane, std::uint64_t address) override;
   void add_finding(const finding_key& key, std::optional<race::cell> first, std::uint32_t lane);

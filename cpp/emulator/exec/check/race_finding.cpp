@@ -69,8 +69,8 @@ namespace {
 std::string hint_for(const report::fault& f, const report::earlier_access& first, bool is_scoped,
                      bool is_same_warp) {
   if (is_scoped) {
-    return "the scope .cta of an access includes only its own block: use the scope .gpu, for "
-           "instance atomicAdd instead of atomicAdd_block";
+    return "the scope .cta of an access, and .cluster without clusters, includes only its own "
+           "block: use the scope .gpu, for instance atomicAdd instead of atomicAdd_block";
   }
   if (first.block_index != f.block_index) {
     return "no order is between the two blocks: atomics with fences, a grid barrier or another "
@@ -114,8 +114,10 @@ void race_checker::add_finding(const finding_key& key, std::optional<cell> first
                               first->kind() != cell_kind::of_block &&
                               order_.segments.warp_of(first->segment()) == w.index;
     const bool is_scoped = first->access_scope() == scope::cta || now_.site->reach == scope::cta;
-    f.hint =
-        hint_for(f, *f.earlier, is_scoped && f.earlier->block_index != f.block_index, is_same_warp);
+    f.hint = first->access_scope() != scope::weak && has_other_width(*first)
+                 ? "atomic accesses of different widths do not exclude each other: use one width"
+                 : hint_for(f, *f.earlier, is_scoped && f.earlier->block_index != f.block_index,
+                            is_same_warp);
   } else {
     f.hint =
         "one instruction stores different values to one address, and any of them may remain: "

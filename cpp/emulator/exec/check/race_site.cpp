@@ -15,10 +15,10 @@ using ptx::opcode;
 using ptx::qualifier;
 using race::scope;
 
-// The scope of a cluster counts as the scope of the device, which orders more.
-scope scope_of(const ptx::mnemonic& m, scope otherwise) {
+scope scope_of(const ptx::mnemonic& m, scope of_cluster, scope otherwise) {
   if (m.has(qualifier::sys)) return scope::sys;
-  if (m.has(qualifier::gpu) || m.has(qualifier::gl) || m.has(qualifier::cluster)) return scope::gpu;
+  if (m.has(qualifier::gpu) || m.has(qualifier::gl)) return scope::gpu;
+  if (m.has(qualifier::cluster)) return of_cluster;
   return m.has(qualifier::cta) ? scope::cta : otherwise;
 }
 
@@ -27,10 +27,12 @@ bool is_strong(const ptx::mnemonic& m) {
          m.has(qualifier::mmio);
 }
 
-scope reach_of_access(const ptx::mnemonic& m) {
-  if (m.opcode == opcode::atom || m.opcode == opcode::red) return scope_of(m, scope::gpu);
+scope reach_of_access(const ptx::mnemonic& m, scope of_cluster) {
+  if (m.opcode == opcode::atom || m.opcode == opcode::red) {
+    return scope_of(m, of_cluster, scope::gpu);
+  }
   if (m.has(qualifier::volatile_)) return scope::sys;
-  return is_strong(m) ? scope_of(m, scope::sys) : scope::weak;
+  return is_strong(m) ? scope_of(m, of_cluster, scope::sys) : scope::weak;
 }
 
 bool is_all_lanes(const function_code& function, operand_slot slot) {
@@ -65,7 +67,7 @@ access_shape shape_of_rows(bool is_store) {
 }  // namespace
 
 race_site make_race_site(const ptx::module& owner, const function_code& function,
-                         const instruction& instr) {
+                         const instruction& instr, scope of_cluster) {
   race_site site{.function = &function, .at = &instr};
   const auto& source = function.source->instructions;
   if (instr.run == &run_load_matrix || instr.run == &run_store_matrix) {
@@ -103,14 +105,14 @@ race_site make_race_site(const ptx::module& owner, const function_code& function
   const memory_use use = site.shape.use;
   if (use >= memory_use::load && use <= memory_use::update) {
     site.use = race_site::role::access;
-    site.reach = reach_of_access(m);
+    site.reach = reach_of_access(m, of_cluster);
     // For loads and stores, the decoder emits fences.
     const bool is_atomic = use > memory_use::store;
     site.acquires = is_atomic && (m.has(qualifier::acquire) || m.has(qualifier::acq_rel));
     site.releases = is_atomic && (m.has(qualifier::release) || m.has(qualifier::acq_rel));
   } else if (use == memory_use::fence) {
     site.use = race_site::role::fence;
-    site.reach = scope_of(m, scope::sys);
+    site.reach = scope_of(m, of_cluster, scope::sys);
     site.is_between_proxies = m.has(qualifier::proxy);
   }
   return site;
@@ -122,12 +124,15 @@ std::size_t launch_sites::first_of(const launch_state& launch,
 }
 
 launch_sites make_launch_sites(const launch_state& launch) {
+  // Without clusters, each block is one. Else their scope counts as the scope of the device, which
+  // orders more.
+  const scope of_cluster = launch.request.cluster.count() == 1 ? scope::cta : scope::gpu;
   launch_sites sites;
   const ptx::module& owner = *launch.request.entry->owner().source;
   for (const function_code& function : launch.code.functions) {
     sites.first.push_back(static_cast<std::uint32_t>(sites.all.size()));
     for (const instruction& instr : function.code) {
-      sites.all.push_back(make_race_site(owner, function, instr));
+      sites.all.push_back(make_race_site(owner, function, instr, of_cluster));
     }
   }
   return sites;

@@ -35,7 +35,7 @@ struct race_site {
 };
 
 race_site make_race_site(const ptx::module& owner, const function_code& function,
-                         const instruction& instr);
+                         const instruction& instr, race::scope of_cluster);
 
 // The instructions of a launch.
 struct launch_sites {

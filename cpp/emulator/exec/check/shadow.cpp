@@ -122,7 +122,7 @@ bool shadow::check(const accessor& by, cell before, std::uint64_t address, std::
     each = each.of_word(word_in_page(address) % line_words);
     if (is_ordered(by, each, lane)) return;
     are_ordered = false;
-    if (kind && !is_morally_strong(by, each)) {
+    if (kind && (!is_morally_strong(by, each) || listener_.has_other_width(each))) {
       listener_.on_conflict(*kind, each, by, lane, address);
     }
   });

@@ -54,6 +54,8 @@ enum class conflict : std::uint8_t { write_write, write_read, read_write, proxie
 class conflict_listener {
  public:
   virtual ~conflict_listener() = default;
+  // Returns whether an atomic access of a part of the bytes makes two strong accesses race.
+  virtual bool has_other_width(cell first) const = 0;
   virtual void on_conflict(conflict kind, cell first, const accessor& by, std::uint32_t lane,
                            std::uint64_t address) = 0;
 };

@@ -30,6 +30,20 @@ CASES = {
         "if (v > 7) out[threadIdx.x] = 1;",
         "raw", "out", 1, 32,
     ),
+    "shuffle_from_exited_lanes": Case(
+        "int v = threadIdx.x; if (@) return; v += __shfl_down_sync(~0u, v, 8); "
+        "if (v > 20) out[threadIdx.x] = 1;",
+        "v >= 16", "v >= 32", 1, 32,
+    ),
+    "shuffle_from_another_branch": Case(
+        "int v = out[threadIdx.x] + 1; if (threadIdx.x < 16) { "
+        "v += __shfl_xor_sync(0xffff, v, @); if (v > 2) out[threadIdx.x] = 2; }",
+        "16", "8", 1, 32,
+    ),
+    "shuffle_without_the_threads": Case(
+        "int v = out[threadIdx.x]; v = __shfl_sync(~0u, v, @); if (v) out[threadIdx.x] = 3;",
+        "24", "23", 1, 24,
+    ),
     "through_arithmetic": Case(
         "int v = @[threadIdx.x] * 3 + out[5]; if (v < 7) out[32 + threadIdx.x] = 1;",
         "raw", "out", 1, 32,
@@ -124,6 +138,22 @@ CORRECT = {
         "auto f = [](int n, int* o) __attribute__((noinline)) { int a[4] = {n, n, n, n}; "
         "return a[o[0] + 2]; }; if (f(3, out) == 3) out[1] = 1; if (f(4, out) == 4) out[2] = 2;",
         "", "", 1, 32,
+    ),
+    "shuffled_value_not_used": Case(
+        "int v = threadIdx.x + 1; for (int d = 16; d; d /= 2) v += __shfl_down_sync(~0u, v, d); "
+        "if (threadIdx.x == 0 && v > 3) out[0] = v;",
+        "", "", 1, 32,
+    ),
+    "shuffle_within_a_segment": Case(
+        "int v = threadIdx.x + 1; v += __shfl_down_sync(~0u, v, 4, 8); "
+        "if (v > 3) out[threadIdx.x] = v;",
+        "", "", 1, 24,
+    ),
+    "sum_of_a_part_of_a_warp": Case(
+        "int v = threadIdx.x + 1; for (int d = 16; d; d /= 2) { "
+        "int other = __shfl_down_sync(0xfffff, v, d); if (threadIdx.x + d < 20) v += other; } "
+        "if (threadIdx.x == 0) out[0] = v;",
+        "", "", 1, 20,
     ),
     "printf_of_values": Case('printf("%d %s %f\\n", out[0], "text", 1.5);', "", "", 1, 1),
 }  # fmt: skip

@@ -32,20 +32,20 @@ def compiled(module):
     return codes_of(planted, all_cases(planted))
 
 
-def run_kernels(module, codes):
-    """Return the reports of each planted kernel by name."""
+def run_kernels(module, codes, *names):
+    """Return the reports of planted kernels by name."""
     device, stream = programs.open_device()
     cases = all_cases(programs.planted(module))
     correct = getattr(programs.planted(module), "CORRECT", {})
     return {
         name: findings_of(device, stream, case, codes[name, "mistake"])
         for name, case in cases.items()
-        if name not in correct
+        if name in (names or cases.keys() - correct.keys())
     }
 
 
-def run_streams(code):
-    """Return the reports of each planted program of several streams by name."""
+def run_streams(code, *names):
+    """Return the reports of planted programs of several streams by name."""
     from cuda.core import CUDAError, emulation
 
     from tests.emulator.checks.planted import hazards
@@ -55,6 +55,8 @@ def run_streams(code):
     kernels = programs.hazard_kernels(code)
     reports = {}
     for name, case in (hazards.CASES | more.CASES).items():
+        if names and name not in names:
+            continue
         with contextlib.suppress(CUDAError):  # the reports tell
             program = hazards.Program(device, kernels)
             case(program, False)

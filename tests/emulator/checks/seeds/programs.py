@@ -10,7 +10,17 @@ import importlib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[4]
-MODULES = ("races", "uninitialized", "barriers", "copies", "neighbors", "reports", "libraries")
+MODULES = (
+    "races",
+    "uninitialized",
+    "barriers",
+    "copies",
+    "neighbors",
+    "groups",
+    "reports",
+    "variants",
+    "libraries",
+)
 
 
 def open_device():

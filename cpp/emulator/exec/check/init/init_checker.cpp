@@ -117,7 +117,7 @@ init_checker::lane_states init_checker::states_of(warp& w, const init_site& site
   return result;
 }
 
-bool init_checker::changes_memory(std::size_t number) const {
+bool init_checker::is_always_followed(std::size_t number) const {
   switch (sites_[number].rule) {
     case value_rule::load:
     case value_rule::store:
@@ -126,6 +126,7 @@ bool init_checker::changes_memory(std::size_t number) const {
     case value_rule::copy_async:
     case value_rule::store_matrix:
     case value_rule::store_anywhere:
+    case value_rule::shuffle:
       return true;
     default:
       return false;
@@ -154,6 +155,8 @@ void init_checker::record(const warp_access& access) {
       return store_anywhere(w);
     case value_rule::forget:
       return w.current->undefined.reset();
+    case value_rule::shuffle:
+      return meet(w, *site.at, lanes);
     default:
       if (w.current->undefined) compute(w, site, lanes);
   }
@@ -288,6 +291,13 @@ void init_checker::record_flow(warp& w, const instruction& instr, lane_mask lane
       use(w, site, instr.operand[3], 4, lanes, "thread count of a barrier");
     }
   }
+}
+
+void init_checker::meet(warp& w, const instruction& instr, lane_mask lanes) {
+  const init_site& site = site_of(w, instr);
+  if (site.rule != value_rule::shuffle && site.rule != value_rule::between_lanes) return;
+  if (site.rule == value_rule::shuffle && lanes != all_lanes) values_of(*w.current).age = 0;
+  if (w.current->undefined) compute(w, site, lanes);
 }
 
 void init_checker::enter(const warp& w, const frame& entered, lane_mask lanes) const {

@@ -53,9 +53,12 @@ class init_checker {
   // defined. It returns false for another access.
   bool pass(const warp_access& access) const;
   // Returns whether an instruction needs `record` even if all values in registers are defined.
-  bool changes_memory(std::size_t number) const;
+  bool is_always_followed(std::size_t number) const;
   // Call before an instruction that the scheduler executes, with all lanes of the split.
   void record_flow(warp& w, const instruction& instr, lane_mask lanes);
+  // Call before lanes execute a collective instruction for which they waited. A shuffled value of a
+  // lane that takes no part becomes undefined.
+  void meet(warp& w, const instruction& instr, lane_mask lanes);
   // Call when lanes enter a function, and for each parameter and result that they pass. A place is
   // in the local memory or in the registers of a frame.
   struct place {
@@ -106,6 +109,7 @@ class init_checker {
   void compare(warp& w, const init_site& site, lane_mask lanes);
   void define(warp& w, const init_site& site, lane_mask lanes);
   void perturb(warp& w, const init_site& site, lane_mask lanes);
+  std::uint32_t note_shuffle(const warp& w, const init_site& site, int lane);
 
   static undefined_values& values_of(frame& f);
   void forget_if_defined(warp& w);

@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 15> bitwise = {"and",  "bfe",  "bfi", "br
 constexpr std::array<std::string_view, 5> without_result = {"check", "fence", "nothing", "touch"};
 constexpr std::array<std::string_view, 4> always_defined = {"activemask", "elect", "local_address",
                                                             "special"};
-constexpr std::array<std::string_view, 4> collective = {"match", "redux", "shfl", "vote"};
+constexpr std::array<std::string_view, 3> collective = {"match", "redux", "vote"};
 // Their results have 32 bits, whatever the operand has.
 constexpr std::array<std::string_view, 4> counting = {"bfind", "clz", "match", "popc"};
 
@@ -85,6 +85,7 @@ void set_computation(init_site& site, const name_parts& part) {
   }
   if (is_one_of(part[0], always_defined)) site.rule = value_rule::define;
   if (is_one_of(part[0], collective)) site.rule = value_rule::between_lanes;
+  if (part[0] == "shfl") site.rule = value_rule::shuffle;
   site.has_carry = part[0] == "carry";
   site.has_second_result =
       part[0] == "shfl" || part[0] == "elect" || (part[0] == "match" && part[1] == "all");

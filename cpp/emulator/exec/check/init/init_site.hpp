@@ -22,6 +22,7 @@ enum class value_rule : std::uint8_t {
   compare,         // a predicate: undefined if a bit of an operand is
   compare_equal,   // ... unless defined bits differ
   between_lanes,   // as compute; operand 4 is the mask of the lanes
+  shuffle,         // as between_lanes; a value of a lane that takes no part is undefined
   define,          // a result is always defined
   forget,          // unknown results, which count as defined
   store_matrix,    // writes shared memory

@@ -125,6 +125,18 @@ void add_differences(results& sum, const results& a, const results& b) {
   sum.carry |= a.carry ^ b.carry;
 }
 
+// Executes a shuffle. A lane that takes no part has the replacement of an undefined value.
+void run_shuffle(warp& w, const instruction& instr, lane_mask lanes, int pattern) {
+  w.step = exchange_step::write;
+  instr.run(w, instr);
+  each_lane(~lanes, [&](int l) { w.exchange[l] = pattern % 2 ? ~std::uint64_t{0} : 0; });
+  w.step = exchange_step::read;
+  w.participants = all_lanes;
+  instr.run(w, instr);
+  w.step = exchange_step::write_and_read;
+  w.participants = lanes;
+}
+
 }  // namespace
 
 undefined_values& init_checker::values_of(frame& f) {
@@ -172,7 +184,7 @@ void init_checker::compute(warp& w, const init_site& site, lane_mask lanes) {
   if (site.rule == value_rule::compare || site.rule == value_rule::compare_equal) {
     return compare(w, site, lanes);
   }
-  if (site.rule == value_rule::between_lanes) {
+  if (site.rule == value_rule::between_lanes || site.rule == value_rule::shuffle) {
     const lane_mask members = w.at<lane_mask>(site.at->operand[4])[std::countr_zero(lanes)];
     if ((members & w.live) != lanes) return define(w, site, lanes);
     w.participants = lanes;
@@ -220,12 +232,17 @@ void init_checker::perturb(warp& w, const init_site& site, lane_mask lanes) {
   for (std::size_t i = 0; i < values.predicates.size(); ++i) {
     if (values.predicates[i] & lanes) from = from ? from : values.predicate_origins[i];
   }
-  if (!from) return define(w, site, lanes);
+  const bool is_partial = site.rule == value_rule::shuffle && lanes != all_lanes;
+  if (!from && !is_partial) return define(w, site, lanes);
   operand_windows operands{w, values, instr};
   results first, sum{};
   for (int pattern = 0; pattern < patterns; ++pattern) {
     operands.replace(pattern);
-    instr.run(w, instr);
+    if (is_partial) {
+      run_shuffle(w, instr, lanes, pattern);
+    } else {
+      instr.run(w, instr);
+    }
     const results each = results_of(w, site);
     if (pattern == 0) first = each;
     add_differences(sum, first, each);
@@ -241,6 +258,7 @@ void init_checker::perturb(warp& w, const init_site& site, lane_mask lanes) {
       std::span difference{sum.values[n].data() + offset, site.result_bytes};
       const bool differs = is_guard_undefined || has_bits(difference);
       is_undefined |= differs;
+      if (differs && from == 0) from = note_shuffle(w, site, l);
       if (differs && (site.rule != value_rule::per_bit || is_guard_undefined)) {
         std::ranges::fill(difference, std::byte{0xff});
       }
@@ -325,6 +343,19 @@ std::uint32_t init_checker::note_origin(warp& w, const init_site& site, lane_mas
   return number;
 }
 
+// Notes that a lane took the value of a lane that takes no part.
+std::uint32_t init_checker::note_shuffle(const warp& w, const init_site& site, int lane) {
+  const auto [entry, is_new] = origins_.try_emplace(site.number + 1);
+  if (is_new) {
+    const report::fault here = describe_fault(w, *site.at, lane);
+    entry->second.space = report::memory_space::generic;
+    entry->second.access = {
+        report::access_kind::load, here.block_index, here.thread,     here.ptx_line,
+        here.source_file,          here.source_line, here.instruction};
+  }
+  return site.number + 1;
+}
+
 void init_checker::note_store(const init_site& site, const std::byte* states, std::uint32_t bytes,
                               std::uint32_t from) {
   stored_by_.try_emplace(site.number, from);
@@ -375,8 +406,9 @@ void init_checker::add_finding(const warp& w, const init_site& site, int lane, s
   f.detail = use;
   if (const auto match = origins_.find(from); match != origins_.end()) {
     const origin& source = match->second;
-    f.detail += " from " + std::to_string(source.unwritten) + " of " +
-                std::to_string(source.bytes) + " bytes that nobody wrote";
+    f.detail += source.bytes ? " from " + std::to_string(source.unwritten) + " of " +
+                                   std::to_string(source.bytes) + " bytes that nobody wrote"
+                             : " with the shuffled value of a lane that takes no part";
     f.space = source.space;
     f.address = source.address;
     f.bytes = source.bytes;
@@ -386,7 +418,9 @@ void init_checker::add_finding(const warp& w, const init_site& site, int lane, s
   } else {
     f.detail += " with a value that nobody wrote";
   }
-  f.hint = f.space == report::memory_space::global
+  f.hint = f.space == report::memory_space::generic
+               ? "take part with all lanes, or name a source lane that takes part"
+           : f.space == report::memory_space::global
                ? "fill the memory before its first use: a copy, a memset, or a store by a kernel"
                : "store to every element before its first use";
   findings_.emplace(key, std::move(f));

@@ -63,7 +63,7 @@ std::uint8_t launch_checks::concern_of(std::size_t n) const {
                                ? site.use != role::none && site.use != role::copy
                                : is_known_writer;
   if (races && is_of_races) bits |= of_races;
-  if (definedness && definedness->changes_memory(n)) bits |= of_definedness;
+  if (definedness && definedness->is_always_followed(n)) bits |= of_definedness;
   if (accesses && access_recorder::is_recorded(site)) bits |= of_accesses;
   const bool is_of_copies = is_access || site.use == role::copy || site.at->run == &run_copy_arrive;
   if (copies && copies->is_tracked() && is_of_copies) bits |= of_copies;

@@ -4,6 +4,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/check/barrier_checker.hpp"
+#include "emulator/exec/check/init/init_checker.hpp"
 #include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/schedule/warp/frame.hpp"
 #include "emulator/exec/schedule/warp/interpret.hpp"
@@ -72,6 +73,11 @@ void run_waiting(warp_state& w, std::vector<warp_split> together) {
     races->meet(w.view, first.top_frame->function->code[first.next], first.members);
   }
   if (together.size() == 1) {
+    if (auto* definedness = w.view.block->launch->definedness) {
+      activate(w.view, *first.top_frame);
+      w.view.active = first.lanes;
+      definedness->meet(w.view, first.top_frame->function->code[first.next], first.lanes);
+    }
     run_step(exchange_step::write_and_read);
   } else {
     run_step(exchange_step::write);
