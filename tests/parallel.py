@@ -15,6 +15,7 @@ PROCESSES = 2
 # Folders with session fixtures that take long. They run first: a process that starts one of them
 # last would run alone in the end.
 FOLDERS = ("packaging", "cython", "differential", "runtime", "typing", "generator")
+LONG_FILES = ("quality/test_cpp.py",)  # run next, for the same reason
 
 
 def is_wanted(config):
@@ -41,11 +42,13 @@ def scope_of(path):
 
 
 def folders_first(items):
-    """Move the tests of the folders to the front; the order is otherwise unchanged."""
+    """Move the tests of the folders and of long files to the front, and keep the other order."""
 
     def rank(item):
-        folder = item.path.relative_to(TESTS).parts[0]
-        return FOLDERS.index(folder) if folder in FOLDERS else len(FOLDERS)
+        path = item.path.relative_to(TESTS)
+        if path.parts[0] in FOLDERS:
+            return FOLDERS.index(path.parts[0])
+        return len(FOLDERS) + (path.as_posix() not in LONG_FILES)
 
     items.sort(key=rank)
 

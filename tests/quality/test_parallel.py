@@ -43,15 +43,16 @@ def test_the_tests_of_a_file_or_of_a_folder_with_shared_builds_stay_together():
 
 
 def test_the_folders_run_first_and_the_rest_keeps_its_order(root):
-    names = ["core/a.py", "cython/b.py", "docs/c.py", "packaging/d.py", "core/e.py"]
+    names = ["core/a.py", "cython/b.py", "docs/c.py", "packaging/d.py", "quality/test_cpp.py"]
     items = [SimpleNamespace(path=Path(parallel.TESTS, name)) for name in names]
     parallel.folders_first(items)
     order = [item.path.relative_to(parallel.TESTS).as_posix() for item in items]
-    assert order == ["packaging/d.py", "cython/b.py", "core/a.py", "docs/c.py", "core/e.py"]
+    assert order == [names[3], names[1], names[4], names[0], names[2]]
 
 
 def test_the_folders_exist(root):
     assert all((root / "tests" / folder / "conftest.py").exists() for folder in parallel.FOLDERS)
+    assert all((root / "tests" / path).exists() for path in parallel.LONG_FILES)
 
 
 def test_the_second_process_collects_from_the_end_and_returns_the_same_order():

@@ -327,13 +327,14 @@ class TestEarlierFolders:
         assert len(cache) == 0 and not data.exists()
 
 
-def test_a_cache_in_memory_never_loses_a_part(options):
+@pytest.mark.parametrize("turns", [12, pytest.param(400, marks=pytest.mark.slow)])
+def test_a_cache_in_memory_never_loses_a_part(options, turns):
     cache, wrong = InMemoryProgramCache(max_size_bytes=11_000), []  # two programs
     programs = [f'extern "C" __global__ void k(float* x) {{ *x = {n}; }}' for n in range(4)]
     names = ("k",)
 
     def use(number):
-        for turn in range(40):
+        for turn in range(turns):
             source = programs[(number + turn) % 4]
             code = Program(source, "c++", options).compile("cubin", names, cache=cache)
             if code.symbol_mapping != {"k": b"k"}:

@@ -44,7 +44,7 @@ while time.monotonic() < end:
         wrong += value[0] != launches % 1000 + choice
         launches += 1
     chance = generator.random()
-    if removal == "prune" and chance < 0.02:
+    if removal == "prune" and chance < 0.04:
         cache.prune(10_000)
     if removal == "clear" and chance < 0.01:
         cache.clear()
@@ -81,7 +81,7 @@ def check(counts, removal):
 
 @pytest.mark.parametrize("removal", ["evict", "prune", "clear"])
 def test_launches_of_shared_programs_are_right(tmp_path, removal):
-    check(search(tmp_path, 8, 1.5, removal), removal)
+    check(search(tmp_path, 4, 0.75, removal), removal)
 
 
 @pytest.mark.slow
