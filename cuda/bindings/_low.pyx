@@ -21,6 +21,7 @@ cdef extern from "bindings/module/low.hpp":
     object low_fast_enum_metaclass()
     object low_struct_from_bytes(object type, object contents)
     object low_native_handle(object)
+    object low_property_getter(object parts)
     const void* low_exit_gate()
     const char* low_exit_gate_capsule()
     void low_close_exit_gate()
@@ -44,6 +45,11 @@ def struct_from_bytes(cls, contents):
 def native_handle(obj):
     """Value of an opaque handle object as an int; None for any other object. Host only."""
     return low_native_handle(obj)
+
+
+def property_getter(tuple parts not None):
+    """Create the getter of a property that asks NVML. Host only. Used by `cuda.core.system`."""
+    return low_property_getter(parts)
 
 
 def fast_enum():

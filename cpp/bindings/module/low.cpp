@@ -10,6 +10,7 @@
 #include "bindings/objects/enum_type.hpp"
 #include "bindings/objects/keep_alive.hpp"
 #include "bindings/objects/object_arguments.hpp"
+#include "bindings/objects/queries.hpp"
 #include "bindings/records/c_calls.hpp"
 #include "bindings/threads/shared_objects.hpp"
 #include "interpreter/exit_gate.hpp"
@@ -66,6 +67,8 @@ PyObject* low_native_handle(PyObject* object) {
       type && type->record->f & opaque && type->record->f & compares;  // not a function pointer
   return is_opaque ? PyLong_FromUnsignedLongLong(load_handle(object, 8)) : Py_NewRef(Py_None);
 }
+
+PyObject* low_property_getter(PyObject* parts) { return property_getter(parts); }
 
 const void* low_exit_gate(void) { return &halfwarp::interpreter::process_exit_gate; }
 const char* low_exit_gate_capsule(void) { return halfwarp::interpreter::exit_gate::capsule; }

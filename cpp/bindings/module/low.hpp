@@ -28,6 +28,9 @@ PyObject* low_struct_from_bytes(PyObject* type, PyObject* contents);
 /* Returns the value of an opaque handle object as an int; None for any other object. */
 PyObject* low_native_handle(PyObject* object);
 
+/* Creates the getter of a property (objects/queries.hpp) from a tuple; or returns NULL. */
+PyObject* low_property_getter(PyObject* parts);
+
 /* Return the exit gate (interpreter/exit_gate.hpp) and the name of its capsule; close the gate at
    interpreter exit. */
 const void* low_exit_gate(void);

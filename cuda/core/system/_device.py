@@ -26,7 +26,7 @@ from cuda.core.system._numbers import (
     indices_of_bits,
     integer,
 )
-from cuda.core.system._nvml_context import global_function, initialize, nvml
+from cuda.core.system._nvml_context import initialize, nvml, query
 from cuda.core.system._records import Listed, with_old_members
 from cuda.core.system._sensors import (
     BAR1MemoryInfo,
@@ -85,11 +85,6 @@ __all__ = [
     "Utilization",
 ]
 
-# Halves the cost of creating the records that monitors query in each round.
-_new = object.__new__
-device_get_memory_info_v2 = global_function(globals(), "device_get_memory_info_v2")
-device_get_name = global_function(globals(), "device_get_name")
-device_get_utilization_rates = global_function(globals(), "device_get_utilization_rates")
 _UNKNOWN_STATE = 32  # NVML_PSTATE_UNKNOWN
 _LINK_COUNT = 91  # NVML_FI_DEV_NVLINK_LINK_COUNT
 _NOT_SUPPORTED = 3
@@ -276,9 +271,9 @@ class Device(Listed):
         return nvml.device_get_numa_node_id(self._handle)
 
     @property
+    @query("device_get_name")
     def name(self) -> str:
         """Name of the product. Host only."""
-        return device_get_name(self._handle)
 
     @property
     def brand(self) -> str:
@@ -371,11 +366,9 @@ class Device(Listed):
     # --- measurements ---
 
     @property
+    @query("device_get_memory_info_v2", MemoryInfo)
     def memory_info(self) -> MemoryInfo:
         """Current memory sizes. Host only."""
-        info = _new(MemoryInfo)
-        info._data = device_get_memory_info_v2(self._handle)
-        return info
 
     @property
     def bar1_memory_info(self) -> BAR1MemoryInfo:
@@ -383,11 +376,9 @@ class Device(Listed):
         return BAR1MemoryInfo(nvml.device_get_bar1_memory_info(self._handle))
 
     @property
+    @query("device_get_utilization_rates", Utilization)
     def utilization(self) -> Utilization:
         """Utilization in the last sampling interval. Host only."""
-        info = _new(Utilization)
-        info._data = device_get_utilization_rates(self._handle)
-        return info
 
     @property
     def compute_running_processes(self) -> list[ProcessInfo]:
@@ -396,11 +387,9 @@ class Device(Listed):
         return [ProcessInfo(self, each) for each in processes]
 
     @property
+    @query(None, Temperature, "_handle")
     def temperature(self) -> Temperature:
         """Temperatures of the device. Host only."""
-        info = _new(Temperature)
-        info._handle = self._handle
-        return info
 
     @property
     def cooler(self) -> CoolerInfo:

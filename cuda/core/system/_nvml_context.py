@@ -6,7 +6,17 @@ import sys
 from _thread import allocate_lock  # faster to import than `threading`
 from importlib import import_module
 
-__all__ = ["global_function", "initialize", "is_initialized", "nvml", "validate"]
+from cuda.bindings._low import property_getter
+
+__all__ = [
+    "global_function",
+    "initialize",
+    "is_initialized",
+    "member",
+    "nvml",
+    "query",
+    "validate",
+]
 
 
 class _Nvml:
@@ -23,6 +33,43 @@ if TYPE_CHECKING:
     from cuda.bindings import nvml
 else:
     nvml = _Nvml()
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    _F = TypeVar("_F")
+
+    def member(declaration: _F) -> _F:
+        return declaration
+
+    def query(
+        name: str | None, cls: type | None = None, target: str = "_data"
+    ) -> Callable[[_F], _F]:
+        return member
+
+else:
+
+    def member(declaration):
+        """Return the getter of the member of `_data` that has the name of the declaration.
+
+        The getter is C code: a Python function takes 40 to 90 ns.
+        """
+        return property_getter(("_data", declaration.__name__, declaration.__doc__))
+
+    def query(name, cls=None, target="_data"):
+        """Return a decorator whose getter calls the NVML function with the handle.
+
+        With a class, the getter returns an object of it with the result as `target`. Without a
+        name, the result is the handle. The getter is C code: `object.__new__` takes 60 to 120 ns.
+        """
+
+        def declared(declaration):
+            parts = ("_handle", name, vars(nvml), nvml, cls, target)
+            return property_getter((*parts, declaration.__doc__))
+
+        return declared
 
 
 def global_function(namespace, name):

@@ -15,7 +15,7 @@ from cuda.core.system._numbers import (
     integer,
     performance_state,
 )
-from cuda.core.system._nvml_context import global_function, nvml
+from cuda.core.system._nvml_context import global_function, member, nvml
 from cuda.core.system._records import OfDevice, Record, Records, with_old_members
 
 TYPE_CHECKING = False
@@ -43,24 +43,24 @@ class MemoryInfo(Record):
     __slots__ = ()
 
     @property
+    @member
     def free(self) -> int:
         """Free memory in bytes. Host only."""
-        return self._data.free
 
     @property
+    @member
     def total(self) -> int:
         """Total memory in bytes. Host only."""
-        return self._data.total
 
     @property
+    @member
     def used(self) -> int:
         """Allocated memory in bytes. Host only."""
-        return self._data.used
 
     @property
+    @member
     def reserved(self) -> int:
         """Memory reserved by the driver in bytes. Host only."""
-        return self._data.reserved
 
 
 class BAR1MemoryInfo(Record):
@@ -90,14 +90,14 @@ class Utilization(Record):
     __slots__ = ()
 
     @property
+    @member
     def gpu(self) -> int:
         """Fraction of the time with a kernel executing, in percent. Host only."""
-        return self._data.gpu
 
     @property
+    @member
     def memory(self) -> int:
         """Fraction of the time with memory accesses, in percent. Host only."""
-        return self._data.memory
 
 
 class ThermalSensor(Record):
@@ -116,19 +116,19 @@ class ThermalSensor(Record):
         return THERMAL_TARGET.member(self._data.target)
 
     @property
+    @member
     def current_temp(self) -> int:
         """Current temperature in degrees Celsius. Host only."""
-        return self._data.current_temp
 
     @property
+    @member
     def default_min_temp(self) -> int:
         """Lowest temperature of the sensor's range in degrees Celsius. Host only."""
-        return self._data.default_min_temp
 
     @property
+    @member
     def default_max_temp(self) -> int:
         """Highest temperature of the sensor's range in degrees Celsius. Host only."""
-        return self._data.default_max_temp
 
 
 class ThermalSettings(Records):
@@ -400,19 +400,19 @@ class GpuDynamicPstatesUtilization(Record):
         return bool(self._data.b_is_present)
 
     @property
+    @member
     def percentage(self) -> int:
         """Utilization over the last second in percent. Host only."""
-        return self._data.percentage
 
     @property
+    @member
     def inc_threshold(self) -> int:
         """Utilization above which the clocks rise, in percent. Host only."""
-        return self._data.inc_threshold
 
     @property
+    @member
     def dec_threshold(self) -> int:
         """Utilization below which the clocks fall, in percent. Host only."""
-        return self._data.dec_threshold
 
 
 class GpuDynamicPstatesInfo(Records):

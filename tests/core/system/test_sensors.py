@@ -139,3 +139,28 @@ def test_persistence_mode_is_set(nvml_device):
     assert nvml_device.is_persistence_mode_enabled is False
     nvml_device.is_persistence_mode_enabled = True
     assert nvml_device.is_persistence_mode_enabled is True
+
+
+@pytest.mark.parametrize("name", ["name", "memory_info", "utilization", "temperature"])
+def test_getters_in_c_have_docstrings_and_cannot_be_set(nvml_device, name):
+    declared = vars(system.Device)[name]
+    assert isinstance(declared, property) and "Host only." in declared.__doc__
+    with pytest.raises(AttributeError):
+        setattr(nvml_device, name, None)
+    with pytest.raises(AttributeError):
+        declared.fget(object())
+
+
+def test_only_a_query_creates_a_record(nvml_device):
+    for value in (nvml_device.memory_info, nvml_device.utilization, nvml_device.temperature):
+        assert repr(value).startswith(f"<{type(value).__name__}")
+        with pytest.raises(TypeError):
+            type(value)()
+
+
+def test_a_failed_query_raises_from_the_property(nvml_device):
+    lost = object.__new__(system.Device)
+    lost._handle = 0xDEAD0000
+    for name in ("name", "memory_info", "utilization"):
+        with pytest.raises(system.exceptions.InvalidArgumentError):
+            getattr(lost, name)
