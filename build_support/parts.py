@@ -83,8 +83,9 @@ PARTS = [
         "cpp/driver/loader driver cpp/interpreter cpp/bindings bindings",
         True,
         "dl pthread",
-        small="_low.c exceptions module numpy_structs enum_class.cpp struct_arrays.cpp "
-        "typed_array.cpp ctypes_values.cpp nvml_functions.cpp",
+        small="_low.c exceptions module numpy_struct_fields.cpp numpy_struct_methods.cpp "
+        "numpy_types.cpp enum_class.cpp struct_arrays.cpp typed_array.cpp ctypes_values.cpp "
+        "nvml_functions.cpp",
     ),
     Part("cuda.bindings._runtime", "cpp/runtime runtime", True, "dl pthread rt", CUDART),
     Part("cuda.bindings.cydriver", is_c=True),

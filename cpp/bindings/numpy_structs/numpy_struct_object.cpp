@@ -19,21 +19,23 @@ namespace {
 // pages cost nothing.
 constexpr std::size_t largest_recyclable = 512;
 
-PyObject* make(const library& lib, int type, const extent& e, std::size_t least = 0) {
+// Creates one struct without an extent, or structs with it.
+PyObject* make(const library& lib, int type, const extent* e, std::size_t least = 0) {
   class_type* ready = ready_class(lib, type);
-  std::size_t bytes = ready ? memory_of(*ready->record->numpy, e.elements(), least) : 0;
+  const Py_ssize_t n = e ? e->elements() : 1;
+  std::size_t bytes = ready ? memory_of(*ready->record->numpy, n, least) : 0;
   if (!bytes) return nullptr;
   const std::size_t alignment = ready->record->alignment;
   if (alignment > alignof(std::max_align_t)) bytes += alignment;
   const std::size_t size = sizeof(numpy_struct_object) + bytes;
-  const bool is_recyclable = e.elements() == 1 && !least && size <= largest_recyclable;
+  const bool is_recyclable = n == 1 && !least && size <= largest_recyclable;
   void* spare = is_recyclable ? pop_spare(*ready) : nullptr;
   auto* object = static_cast<numpy_struct_object*>(spare ? std::memset(spare, 0, size)
                                                          : PyObject_Calloc(1, size));
   if (!object) return PyErr_NoMemory();
   object->is_recyclable = is_recyclable;
   object->data = storage_of(object, alignment);
-  if (e.ndim) object->e = e;  // zero already otherwise
+  if (e && e->ndim) object->e = *e;  // zero already otherwise
   object->is_length_fixed = true;
   return PyObject_Init(reinterpret_cast<PyObject*>(object), &ready->type);
 }
@@ -268,22 +270,28 @@ extent extent_of_one(const numpy_record& record) {
 
 std::size_t memory_of(const numpy_record& record, Py_ssize_t n, std::size_t least) {
   constexpr auto most = std::size_t(PY_SSIZE_T_MAX) - sizeof(numpy_struct_object) - struct_slack;
-  if (std::size_t(n) <= most / record.size && least <= most) [[likely]]
+  // The size of one struct, the usual case, needs no division.
+  if ((n == 1 || std::size_t(n) <= most / record.size) && least <= most) [[likely]]
     return std::max(std::size_t(n) * record.size, least) + struct_slack;
   PyErr_NoMemory();
   return 0;
 }
 
 PyObject* new_numpy_struct(const library& lib, int type) {
-  return make(lib, type, extent_of_one(*lib.classes[std::size_t(type)].numpy));
+  return new_numpy_struct_with_tail(lib, type, 0);
 }
 
 PyObject* new_numpy_struct_with_tail(const library& lib, int type, std::size_t bytes) {
-  return make(lib, type, extent_of_one(*lib.classes[std::size_t(type)].numpy), bytes);
+  const numpy_record& record = *lib.classes[std::size_t(type)].numpy;
+  if (!record.is_array) [[likely]]
+    return make(lib, type, nullptr, bytes);
+  const extent one = extent_of_one(record);
+  return make(lib, type, &one, bytes);
 }
 
 PyObject* new_numpy_struct_array(const library& lib, int type, Py_ssize_t n) {
-  return make(lib, type, extent::line(n, Py_ssize_t(lib.classes[std::size_t(type)].numpy->size)));
+  const extent line = extent::line(n, Py_ssize_t(lib.classes[std::size_t(type)].numpy->size));
+  return make(lib, type, &line);
 }
 
 PyObject* new_numpy_struct_view(const library& lib, int type, const numpy_struct_view& view) {
@@ -337,7 +345,8 @@ PyObject* packed_copy(PyObject* source) {
   class_type& type = class_of(Py_TYPE(source));
   numpy_struct_object* object = as_numpy_struct(source);
   Py_ssize_t size = Py_ssize_t(type.record->numpy->size);
-  PyObject* copy = make(*type.lib, index_of(type), object->e.packed(size));
+  const extent packed = object->e.packed(size);
+  PyObject* copy = make(*type.lib, index_of(type), &packed);
   if (!copy) return nullptr;
   char* to = as_numpy_struct(copy)->data;
   if (!for_each_element(object->e, object->data, [&](char* from) {
