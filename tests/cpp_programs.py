@@ -43,7 +43,7 @@ def configure(folder, **options):
     options = {
         "CMAKE_CXX_COMPILER": shutil.which(compiler[-1]),
         # ccache keeps no result with precompiled headers, which make a first build faster
-        "CMAKE_CXX_COMPILER_LAUNCHER": shutil.which("ccache") if len(compiler) > 1 else "",
+        "CMAKE_CXX_COMPILER_LAUNCHER": compiler[0] if len(compiler) > 1 else "",
         "HALFWARP_CUDA_INCLUDE": include,
         "HALFWARP_EMULATOR": Path(cuda.bindings.__path__[0]) / "libcuda_emulated.so",
         **options,
