@@ -21,9 +21,10 @@ def test_collectives_are_equal_to_numpy_in_one_process(run):
     assert run("collectives.py", 4) == "equal\n"
 
 
-def test_collectives_are_equal_to_numpy_in_four_processes(launch):
+@pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_collectives_are_equal_to_numpy_in_four_processes(launch, ranks):
     pytest.importorskip("ml_dtypes")
-    for code, output, errors in launch(4, "collectives.py", 2):
+    for code, output, errors in launch(4, "collectives.py", ranks):
         assert (code, output) == (0, "equal\n"), errors[-4000:]
 
 
