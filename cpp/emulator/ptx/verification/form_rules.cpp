@@ -62,6 +62,7 @@ constexpr form_rule rules[] = {
     {opcode::cnot, words_16},
     {opcode::copysign, {f32, f64}},
     {opcode::cos, {f32}, words{q::approx}, {f32}},
+    {opcode::createpolicy, {b64}, no_words, any_type, 0},
     {opcode::cvta, {u32, u64}, no_words, any_type, 0},
     {opcode::div, integers | type_set{f32, f64}, roundings | words{q::approx, q::full}, {f32, f64}},
     {opcode::dp2a, video, no_words, any_type, check::types},
@@ -78,8 +79,8 @@ constexpr form_rule rules[] = {
     {opcode::mad24, {u32, s32}},
     {opcode::mapa, {u32, u64}},
     {opcode::match, words32, no_words, any_type, 0},
-    {opcode::max, integers | lanes | floats},
-    {opcode::min, integers | lanes | floats},
+    {opcode::max, integers | lanes | halves | type_set{f32, f64}},
+    {opcode::min, integers | lanes | halves | type_set{f32, f64}},
     {opcode::movmatrix, {b16}, no_words, any_type, 0},
     {opcode::mul, integers | floats, words{q::lo, q::hi, q::wide}, integers},
     {opcode::mul24, {u32, s32}},
@@ -189,6 +190,41 @@ std::string comparison_problem(const mnemonic& word) {
   return {};
 }
 
+// The types of an instruction that have a modifier.
+struct modifier_rule {
+  words modifiers;
+  opcode name;  // unknown: each instruction of arithmetic
+  type_set types;
+};
+constexpr words directed{q::rz, q::rm, q::rp};
+constexpr modifier_rule modifier_rules[] = {
+    {{q::ftz}, opcode::unknown, {f16, f16x2, f32, f32x2}},
+    {{q::sat}, opcode::unknown, {f16, f16x2, f32, s32, u32}},
+    {{q::relu}, opcode::fma, halves},
+    {{q::relu}, opcode::unknown, {s16x2, s32}},
+    {{q::NaN, q::xorsign}, opcode::unknown, type_set{f32} | halves},
+    {{q::cc}, opcode::unknown, fields},
+    {{q::rn}, opcode::unknown, floats},
+    {directed, opcode::fma, {f32, f32x2, f64, bf16, bf16x2}},
+    {directed, opcode::unknown, {f32, f32x2, f64}},
+    {{q::approx, q::full}, opcode::unknown, {f32}},
+};
+
+std::string modifier_problem(const mnemonic& word) {
+  constexpr opcode arithmetic[] = {opcode::abs, opcode::add, opcode::div, opcode::fma, opcode::mad,
+                                   opcode::max, opcode::min, opcode::mul, opcode::neg, opcode::sub};
+  if (!std::ranges::count(arithmetic, word.opcode)) return {};
+  for (qualifier each : word.qualifiers()) {
+    const auto* const rule = std::ranges::find_if(modifier_rules, [&](const modifier_rule& r) {
+      return r.modifiers.has(each) && (r.name == opcode::unknown || r.name == word.opcode);
+    });
+    if (rule != std::end(modifier_rules) && !rule->types.has(word.type())) {
+      return "has no " + dotted(spelling(each)) + " for " + dotted(spelling(word.type()));
+    }
+  }
+  return {};
+}
+
 std::string arithmetic_problem(const module& m, const mnemonic& word) {
   const scalar_type type = word.type();
   if (word.has(q::oob) && (!halves.has(type) || word.has(q::ftz) || word.has(q::sat))) {
@@ -202,9 +238,8 @@ std::string arithmetic_problem(const module& m, const mnemonic& word) {
   }
   if (word.type_count != 1) return {};
   if (integers.has(type) && has_one_of(word, roundings)) return "does not round integers";
-  if (word.has(q::ftz) && !word.has(q::approx) && (type == f64 || !is_floating(type))) {
-    return "has no .ftz for " + dotted(spelling(type));
-  }
+  if (auto problem = modifier_problem(word); !problem.empty()) return problem;
+  if (word.has(q::ftz) && !word.has(q::approx) && type == f64) return "has no .ftz for '.f64'";
   if (is_floating(type) && (word.has(q::lo) || word.has(q::hi) || word.has(q::wide))) {
     return "has no half of a product of " + dotted(spelling(type));
   }
@@ -212,8 +247,7 @@ std::string arithmetic_problem(const module& m, const mnemonic& word) {
   if (is_wide64) return "has no .wide for " + dotted(spelling(type));
   const bool is_sum = word.opcode == opcode::add || word.opcode == opcode::sub;
   const bool has_u32 = 10 * m.version_major + m.version_minor >= 92;
-  if (is_sum && word.has(q::sat) &&
-      (type == u64 || (type == u32 && !has_u32) || type == s64 || type == u16 || type == s16)) {
+  if (is_sum && word.has(q::sat) && type == u32 && !has_u32) {
     return "has no .sat for " + dotted(spelling(type));
   }
   return {};
@@ -250,6 +284,10 @@ std::string atomic_problem(const mnemonic& word) {
     return "has no such operation";
   }
   if (word.type_count != 1) return "needs one type";
+  if (word.vector_width > 1 && word.type() != f32 && !halves.has(word.type()) &&
+      !word.has(q::async)) {
+    return "has no vectors of " + dotted(spelling(word.type()));
+  }
   for (const atomic_rule& rule : atomic_rules) {
     if (!has_one_of(word, rule.operations)) continue;
     const type_set& types = word.has(q::noftz) ? rule.halves_of_noftz : rule.types;

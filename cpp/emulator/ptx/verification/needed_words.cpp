@@ -34,6 +34,9 @@ constexpr needed_words needs[] = {
      every_form,
      {q::ca, q::cg, q::bulk, q::mbarrier, q::commit_group, q::wait_group, q::wait_all}},
     {opcode::createpolicy, every_form, {q::fractional, q::range, q::cvt}},
+    {opcode::createpolicy,
+     q::fractional,
+     {q::L2_evict_first, q::L2_evict_last, q::L2_evict_normal, q::L2_evict_unchanged}},
     {opcode::cvt, q::pack, {q::sat}},
     {opcode::discard, every_form, {q::L2}},
     {opcode::dp2a, every_form, {q::lo, q::hi}},
@@ -123,7 +126,26 @@ std::optional<std::size_t> count_of_spaces(const mnemonic& word) {
     case opcode::isspacep:
     case opcode::cvta:
       return 1;
+    case opcode::fence:
+      if (!word.has(q::proxy)) return 0;
+      return std::min<std::size_t>(word.space_count, 1);
+    case opcode::prefetchu:
+      return 0;
+    case opcode::applypriority:
     case opcode::atom:
+    case opcode::createpolicy:
+    case opcode::discard:
+    case opcode::getctarank:
+    case opcode::ld:
+    case opcode::ldmatrix:
+    case opcode::ldu:
+    case opcode::mapa:
+    case opcode::mbarrier:
+    case opcode::prefetch:
+    case opcode::red:
+    case opcode::st:
+    case opcode::stmatrix:
+    case opcode::wmma:
       return std::min<std::size_t>(word.space_count, 1);
     case opcode::cp:
       if (word.has(q::prefetch)) return 1;
@@ -159,13 +181,30 @@ std::string repeated_problem(const mnemonic& word) {
   return {};
 }
 
+std::string barrier_problem(const mnemonic& word) {
+  if (word.opcode == opcode::bar && word.has(q::aligned)) return "has no .aligned";
+  if (!word.has(q::red)) return word.type_count ? "has no type without .red" : "";
+  return word.type() == (word.has(q::popc) ? scalar_type::u32 : scalar_type::pred)
+             ? ""
+             : "has no such type";
+}
+
 // Returns what a form needs that depends on its types and on other words.
 std::string form_problem(const mnemonic& word, std::uint32_t version) {
   const scalar_type to = word.type(0);
   switch (word.opcode) {
     case opcode::bar:
     case opcode::barrier:
-      return word.type_count && !word.has(q::red) ? "has no type without .red" : "";
+      return barrier_problem(word);
+    case opcode::ex2: {
+      const bool is_half = to == scalar_type::f16 || to == scalar_type::f16x2;
+      if (to == scalar_type::f32 || is_half != word.has(q::ftz)) return {};
+      return is_half ? "has no .ftz for this type" : "needs .ftz";
+    }
+    case opcode::slct:
+      return word.type(1) == scalar_type::s32 || word.type(1) == scalar_type::f32
+                 ? ""
+                 : "selects by .s32 or .f32";
     case opcode::cvt: {
       using enum scalar_type;
       constexpr scalar_type pairs[] = {e4m3x2, e5m2x2, e2m1x2, e2m3x2, e3m2x2, s2f6x2};
@@ -238,7 +277,11 @@ std::string needed_problem(const mnemonic& word, std::uint32_t version) {
     return "needs " + std::to_string(*spaces) + " state spaces, not " +
            std::to_string(word.space_count);
   }
-  constexpr opcode scalar[] = {opcode::isspacep, opcode::cvta, opcode::cp, opcode::prefetch};
+  constexpr opcode scalar[] = {opcode::applypriority, opcode::cp,       opcode::createpolicy,
+                               opcode::cvta,          opcode::discard,  opcode::fence,
+                               opcode::getctarank,    opcode::isspacep, opcode::ldmatrix,
+                               opcode::mapa,          opcode::mbarrier, opcode::prefetch,
+                               opcode::prefetchu,     opcode::stmatrix, opcode::wmma};
   if (word.vector_width > 1 && std::ranges::count(scalar, word.opcode)) return "has no vectors";
   if (auto problem = repeated_problem(word); !problem.empty()) return problem;
   if (auto problem = form_problem(word, version); !problem.empty()) return problem;
