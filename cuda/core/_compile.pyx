@@ -17,6 +17,7 @@ from cuda.core._core cimport (
     declarations_of,
     driver_error,
     enter_gate,
+    exact_str,
     extend_error,
     known_declarations,
     leave_gate,

@@ -199,7 +199,8 @@ cdef int begin_link(Linker self, list codes, object options) except -1:
     """Create the native linker and add the inputs; destroy it on failure."""
     cdef LinkSession session
     cdef list native
-    c_text(str(options.name).encode(), "the name of the options")
+    cdef str name = exact_str(options.name, "LinkerOptions.name")
+    c_text(name.encode(), "the name of the options")
     if _decide_nvjitlink_or_driver():
         check_formats(codes, DriverSession, "the driver")
         native = link_rows.for_driver(options, current_arch)
@@ -219,7 +220,7 @@ cdef int begin_link(Linker self, list codes, object options) except -1:
         session.close()
         raise
     self.codes = codes
-    self.name = options.name
+    self.name = name
     self.native_options = native
     self.is_open = True
     return 0

@@ -266,7 +266,7 @@ def _restore_object_code(image, code_type, name, symbol_mapping, declarations=b"
     return make_object_code(image, code_type, name, symbol_mapping, declarations)
 
 
-cdef ObjectCode make_object_code(object image, str code_type, str name, object symbol_mapping,
+cdef ObjectCode make_object_code(object image, str code_type, object name, object symbol_mapping,
                                  bytes declarations=b""):
     cdef ObjectCode code = ObjectCode.__new__(ObjectCode)
     if code_type not in FORMATS:
@@ -274,18 +274,16 @@ cdef ObjectCode make_object_code(object image, str code_type, str name, object s
     if isinstance(image, (bytes, bytearray)):
         code.image = bytes(image)
     elif isinstance(image, (str, os.PathLike)):
-        code.image = os.fsdecode(image)
+        code.image = exact_str(os.fsdecode(image), "the path of the code")
         reject_nul(code.image, "the path of the code")
     elif PyObject_CheckBuffer(image):
         code.image = copy_of_buffer(image)
     else:
         raise TypeError(f"Expected type str or bytes or bytearray or os.PathLike for the code, got "
                         f"{qualified_name(image)}")
-    if name is None:
-        raise TypeError("name must be str, got None")
-    reject_nul(name, "the name of the code")
+    code.label = exact_str(name, "name")
+    reject_nul(code.label, "the name of the code")
     code.format = code_type
-    code.label = name
     code.mapping = dict(symbol_mapping) if symbol_mapping else {}
     code.declarations = declarations
     code.loading = allocate_lock()
@@ -305,6 +303,13 @@ cdef bytes copy_of_buffer(object image):
         return (<const char*>view.buf)[:view.len]
     finally:
         PyBuffer_Release(&view)
+
+
+cdef str exact_str(object text, str label):
+    """Return the text of a str or of an instance of a subclass, such as `numpy.str_`."""
+    if not isinstance(text, str):
+        raise TypeError(f"{label} must be a str, got {qualified_name(text)}")
+    return str.__str__(text)
 
 
 cdef int reject_nul(str text, str label) except -1:

@@ -14,6 +14,7 @@ import weakref
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cuda.core import CUDAError, NVRTCError, ObjectCode, Program, ProgramOptions
 from cuda.core.typing import CompilerBackendType, ObjectCodeFormatType, PCHStatusType
@@ -157,6 +158,8 @@ class TestTargets:
     def test_the_result_has_the_name_of_the_program(self):
         assert make().compile("ptx").name == "default_program"
         assert make(name="mine").compile("ptx").name == "mine"
+        name = make(name=np.str_("mine")).compile("ptx").name
+        assert name == "mine" and type(name) is str
 
     def test_a_program_compiles_any_number_of_times(self):
         program = make()

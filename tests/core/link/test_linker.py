@@ -73,6 +73,17 @@ class TestConstruction:
         with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
             linker(options={"speed": 3})
 
+    def test_the_name_is_a_str(self):
+        class Text(str):
+            pass
+
+        options = LinkerOptions(arch="sm_90", name=Text("n"))
+        assert linker(options=options).link("cubin").name == "n"
+        uninitialized = Linker.__new__(Linker)
+        with pytest.raises(TypeError, match="LinkerOptions.name must be a str, got int"):
+            uninitialized.__init__(*CODE["ptx"], options=LinkerOptions(arch="sm_90", name=5))
+        uninitialized.__init__(*CODE["ptx"], options=OPTIONS)  # the failure left no session
+
     def test_the_default_architecture_is_that_of_the_device(self, device):
         with linker(options=None) as jit_linker:
             assert jit_linker.link("cubin").code.startswith(b"\x7fELF")

@@ -71,6 +71,12 @@ class TestConstruction:
             assert code.code == "/no/such/file"
         assert (code.name, code.symbol_mapping) == ("", {})
 
+    @pytest.mark.parametrize("kind", CONSTRUCTORS)
+    def test_an_instance_of_a_subclass_of_str_is_its_text(self, kind):
+        code = CONSTRUCTORS[kind](np.str_("/no/such/file"), name=np.str_("n"))
+        assert (code.code, code.name) == ("/no/such/file", "n")
+        assert type(code.code) is type(code.name) is str
+
     def test_a_bytearray_is_copied(self):
         image = bytearray(b"abc")
         code = ObjectCode.from_cubin(image)
@@ -131,7 +137,7 @@ class TestConstruction:
 
     @pytest.mark.parametrize("name", [None, 3, b"n"], ids=repr)
     def test_a_name_is_str(self, name):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match=f"name must be a str, got {type(name).__name__}"):
             ObjectCode.from_ptx(b"", name=name)
 
     def test_the_mapping_is_copied_both_ways(self):
