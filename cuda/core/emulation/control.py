@@ -226,7 +226,12 @@ def stats() -> dict[str, Any]:
 
 
 def _unload_unused() -> None:
-    """Unload unused libraries, which `cuda.core` retains until the host waits for all work."""
+    """Unload unused libraries, which `cuda.core` retains until the host waits for all work.
+
+    The kernels that copy views are its own too, so they are no leaks of the program.
+    """
+    if kernels := sys.modules.get("cuda.core.views.copy_kernel"):
+        kernels.forget()
     core = sys.modules.get("cuda.core._core")
     if core is not None:
         core._unload_unused()

@@ -5,7 +5,7 @@ import gc
 
 import numpy as np
 import pytest
-from cuda.core import CUDAError, Device, LegacyPinnedMemoryResource
+from cuda.core import CUDAError, Device, LegacyPinnedMemoryResource, emulation
 from cuda.core._layout import _StridedLayout as Layout
 from cuda.core.utils import StridedMemoryView
 from cuda.core.views import copy_kernel
@@ -15,6 +15,33 @@ from hypothesis import strategies as st
 from .strategies import ITEMSIZE, viewed
 
 HOST, PINNED, DEVICE = "host", "pinned", "device"
+
+KERNELS = """
+import numpy as np
+from cuda.core import Device, LegacyPinnedMemoryResource, emulation
+from cuda.core.utils import StridedMemoryView
+
+def reversed_by_a_kernel():
+    device = Device(0)
+    device.set_current()
+    with device.create_stream() as stream, device.allocate(12, stream=stream) as buffer:
+        view = StridedMemoryView.from_buffer(buffer, (3,), dtype=np.dtype(np.int32))
+        target = LegacyPinnedMemoryResource().allocate(12)
+        backward = view.view(view._layout[::-1])
+        numbers = np.array([1, 2, 3], np.int32)
+        view.copy_from(StridedMemoryView.from_array_interface(numbers), stream)
+        end = StridedMemoryView.from_buffer(target, (3,), dtype=np.dtype(np.int32))
+        end.copy_from(backward, stream)
+        stream.sync()
+        print(np.from_dlpack(end).tolist())
+        target.close()
+
+reversed_by_a_kernel()
+print(len(emulation.leaks()))
+reversed_by_a_kernel()
+emulation.reset()
+reversed_by_a_kernel()
+"""
 
 
 class MemoryBlock:
@@ -242,3 +269,8 @@ class TestRefusals:
         stream.sync()
         assert len(emulation.leaks()) == before
         place.close()
+
+
+@pytest.mark.skipif(not emulation.is_active(), reason="only the emulator reports leaks")
+def test_the_kernels_of_copies_are_no_leaks_and_survive_a_reset(run_python):
+    assert run_python(KERNELS).splitlines() == ["[3, 2, 1]", "0", "[3, 2, 1]", "[3, 2, 1]"]
