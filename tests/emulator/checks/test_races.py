@@ -8,7 +8,7 @@ from .run_cases import run_all
 
 @pytest.fixture(scope="module")
 def findings():
-    names = ("lane_exchange", "atomic_block_scope", "block_store_store")
+    names = ("lane_exchange", "atomic_block_scope", "block_store_store", "broadcast_in_place")
     return run_all("races", *names, check="race")
 
 
@@ -21,6 +21,13 @@ def test_a_report_names_both_accesses_and_what_orders_them(findings):
     assert lines[2].startswith("  thread (31,0,0) of block (0,0,0) stored at ")
     assert "__syncwarp() after line " in lines[3]
     assert "  count: 32 times" in lines
+
+
+def test_a_report_names_two_threads(findings):
+    (report,) = findings["broadcast_in_place"]["mistake"]
+    lines = report.splitlines()
+    assert lines[1].startswith("  thread (0,0,0) of block (0,0,0) stores at ")
+    assert lines[2].startswith("  thread (1,0,0) of block (0,0,0) read at ")
 
 
 def test_a_scope_that_is_too_small_is_named(findings):

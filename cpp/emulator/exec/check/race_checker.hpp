@@ -104,7 +104,7 @@ class race_checker final : private race::conflict_listener {
   void on_conflict(race::conflict kind, race::cell first, const race::accessor& by,
                    std::uint32_t lane, std::uint64_t address) override;
   void add_finding(const finding_key& key, std::optional<race::cell> first, std::uint32_t lane);
-  report::earlier_access describe(race::cell access) const;
+  report::earlier_access describe(race::cell access, lane_mask lanes = all_lanes) const;
 
   static constexpr std::size_t max_findings = 100;
 

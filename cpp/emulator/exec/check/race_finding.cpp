@@ -43,10 +43,12 @@ std::string line_of(const report::earlier_access& access) {
 
 }  // namespace
 
-report::earlier_access race_checker::describe(cell access) const {
+report::earlier_access race_checker::describe(cell access, lane_mask lanes) const {
   const std::uint32_t number = order_.segments.block_of(access.segment());
   const std::uint32_t warp = order_.segments.warp_of(access.segment());
-  const auto lane = static_cast<std::uint32_t>(std::countr_zero(race::lanes_named(access.lane())));
+  const lane_mask named = race::lanes_named(access.lane());
+  const auto lane =
+      static_cast<std::uint32_t>(std::countr_zero(named & lanes ? named & lanes : named));
   const race_site& site = sites_[access.site()];
   const extent &grid = launch_.request.grid, &block = launch_.request.block;
   const std::uint32_t thread = warp * warp_size + lane;
@@ -109,10 +111,10 @@ void race_checker::add_finding(const finding_key& key, std::optional<cell> first
     f.hint = "the copy reads by another proxy than the store: fence.proxy.async" +
              line_of(*f.earlier) + ", before the barrier that leads to the copy";
   } else if (first) {
-    f.earlier = describe(*first);
-    const bool is_same_warp = f.earlier->block_index == f.block_index &&
-                              first->kind() != cell_kind::of_block &&
-                              order_.segments.warp_of(first->segment()) == w.index;
+    const bool is_warp = order_.segments.block_of(first->segment()) == order_of(w).number &&
+                         order_.segments.warp_of(first->segment()) == w.index;
+    f.earlier = describe(*first, is_warp ? ~(1u << lane) : all_lanes);
+    const bool is_same_warp = is_warp && first->kind() != cell_kind::of_block;
     const bool is_scoped = first->access_scope() == scope::cta || now_.site->reach == scope::cta;
     f.hint = first->access_scope() != scope::weak && has_other_width(*first)
                  ? "atomic accesses of different widths do not exclude each other: use one width"

@@ -63,6 +63,11 @@ CASES = {
         "__shared__ int s[32]; s[threadIdx.x] = 1; @ out[threadIdx.x] = s[31 - threadIdx.x];",
         "", "__syncwarp();", 1, 32,
     ),
+    # numba-cuda's test of syncwarp, useful_syncwarp
+    "broadcast_in_place": Case(
+        "if (threadIdx.x == 0) out[0] = 42; __syncwarp(); int v = out[0]; @ out[threadIdx.x] = v;",
+        "", "__syncwarp();", 1, 32,
+    ),
     "half_mask": Case(
         "__shared__ int s[32]; s[threadIdx.x] = 1; @ out[threadIdx.x] = s[31 - threadIdx.x];",
         "if (threadIdx.x < 16) __syncwarp(0xffff); else __syncwarp(0xffff0000);", "__syncwarp();",
