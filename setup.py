@@ -10,6 +10,7 @@ import sysconfig
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -50,8 +51,14 @@ def generated_sources():
     (ROOT / "build").mkdir(exist_ok=True)
     with open(ROOT / "build" / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run([sys.executable, "-m", "generator", "emit"], cwd=ROOT, check=True)
+        emit()
         yield
+
+
+@cache
+def emit():
+    """Run the generator once, although several commands of an installation need its output."""
+    subprocess.run([sys.executable, "-m", "generator", "emit"], cwd=ROOT, check=True)
 
 
 @contextmanager
@@ -86,10 +93,11 @@ class Build(build_ext):
     def build(self, parts):
         cuda = headers.collect(CUDA, COPIES)
         folders = ("cpp", "cpp/driver/foreign", "cpp/runtime/headers", ".")
-        project_folders = (*(ROOT / f for f in folders), GENERATED)
-        self.commands = []
-        self.includes = [f"-I{folder}" for folder in (*project_folders, cuda)]
-        parts = sorted(parts, key=lambda part: bool(part.pyx()))
+        self.folders = (*(ROOT / f for f in folders), GENERATED, cuda)
+        self.includes = [f"-I{folder}" for folder in self.folders]
+        self.commands, self.common = [], {}  # by source: the precompiled header of its part
+        # The parts of C come last: their files are short, so that all cores end together.
+        parts = sorted(parts, key=lambda part: (bool(part.pyx()), part.is_c))
         todo = [(part, list(self.jobs(part))) for part in parts]
         total = sum(len(jobs) for _, jobs in todo)
         with (
@@ -106,7 +114,7 @@ class Build(build_ext):
             def submit(part, jobs):
                 return part, [pool.submit(compiled, part, *job) for job in jobs]
 
-            list(pool.map(lambda item: self.precompile(*item), todo))
+            list(pool.map(lambda item: self.precompiled.add(*item), self.precompilations(todo)))
             # Cython takes one core for half a minute; the emulator needs none of its output.
             started = [submit(part, jobs) for part, jobs in todo if not part.pyx()]
             self.cythonize(parts)
@@ -127,16 +135,22 @@ class Build(build_ext):
             for output in part.sources()[: len(part.pyx())]:
                 tracebacks.correct(output)
 
-    def precompile(self, part, jobs):
-        """Precompile the standard headers for each set of flags that many missing objects need.
+    def precompilations(self, todo):
+        """Return sets of flags with the number of missing objects and their common header.
 
         Wheels are built without, so that their sources name each header that they use.
         """
-        if part.pyx() or not self.inplace:
-            return
-        missing = [o for source, suffix, o in jobs if not part.object_of(source, suffix).exists()]
-        for options, number in Counter(missing).items():
-            self.precompiled.add(self.flags(part, False, options), number)
+        commands, included = Counter(), headers.Included(self.folders)
+        for part, jobs in todo:
+            if part.is_c or not self.inplace:  # parts in C include few of the headers
+                continue
+            for source, suffix, options in jobs:
+                if not part.object_of(source, suffix).exists():
+                    if part.common and ROOT / part.common in included.by(source):
+                        self.common[source] = str(ROOT / part.common)
+                    commands[(*self.flags(part, False, options),), self.common.get(source, "")] += 1
+        largest_first = sorted(commands.items(), key=lambda item: not item[0][1])
+        return [(command, number, common) for (command, common), number in largest_first]
 
     def jobs(self, part):
         yield from ((s, "", part.optimization(s)) for s in part.sources())
@@ -158,11 +172,16 @@ class Build(build_ext):
         obj = part.object_of(source, suffix)
         dep, is_c = obj.with_suffix(".d"), source.suffix == ".c"
         command = self.flags(part, is_c, options)
-        unrecorded = self.precompiled.options(command)
+        header = self.precompiled.header(command, self.common.get(source, ""))
         command += ["-MMD", "-MF", str(dep), "-c", str(source)]
-        dependencies = dep.read_text().replace("\\\n", " ") if dep.exists() else f":{source}"
-        inputs = [Path(name) for name in dependencies.split(":", 1)[1].split()]
-        make(obj, inputs, command, unrecorded=unrecorded)
+        inputs = precompiled.dependencies(dep) if dep.exists() else [source]
+        make(
+            obj,
+            [Path(name) for name in inputs],
+            command,
+            unrecorded=precompiled.options(header),
+            finish=lambda: precompiled.complete(dep, header),
+        )
         entry = {"directory": str(ROOT), "file": str(source), "output": str(obj)}
         self.commands.append({**entry, "arguments": command})
         return obj

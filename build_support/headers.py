@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the CUDA headers: in a toolkit that the environment names, or in PyPI's header packages."""
+"""Finds the CUDA headers in a toolkit or in PyPI's packages, and lists what a source includes."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 # The headers that declare the functions of the driver and the runtime.
@@ -92,3 +93,27 @@ def stated_version(folder: Path) -> str:
         return ""
     match = re.search(r"#define CUDA_VERSION (\d+)", header.read_text("utf-8", "replace"))
     return f"{int(match[1]) // 1000}.{int(match[1]) % 1000 // 10}" if match else ""
+
+
+class Included:
+    """Finds headers in the folders of a compiler's command. Each file is read once."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = folders
+        self.headers: dict[Path, frozenset[Path]] = {}
+
+    def by(self, source: Path) -> frozenset[Path]:
+        """Return the headers that a file includes, directly or not."""
+        if source not in self.headers:
+            self.headers[source] = frozenset()  # ends a circle
+            direct = {path for name in names_in(source) if (path := self.path_of(name, source))}
+            self.headers[source] = direct.union(*map(self.by, direct))
+        return self.headers[source]
+
+    def path_of(self, name: str, source: Path) -> Path | None:
+        paths = (folder / name for folder in (source.parent, *self.folders))
+        return next((path for path in paths if path.is_file()), None)
+
+
+def names_in(source: Path) -> list[str]:
+    return INCLUDE.findall(source.read_text("utf-8", "replace")) if source.exists() else []

@@ -33,6 +33,7 @@ class Part:
     small: str = ""  # folders and files that are optimized for size instead of speed
     modules: str = ""  # further modules in the same object, which share its C++ state
     soname: str = ""  # the name, and the version of each symbol, that programs are linked with
+    common: str = ""  # a header that many files include: a first build precompiles it
     linked: str = ""  # an earlier part whose library this one needs
 
     def pyx(self):
@@ -117,6 +118,7 @@ PARTS = [
         libraries="pthread dl",
         flags=FLOATS,
         variants=WIDER,
+        common="cpp/emulator/driver/driver.hpp",
         small="api async barrier_checker.cpp builtin concerns.cpp control copy_checker.cpp "
         "decode device driver graph image init_checker.cpp init_values.cpp link module object "
         "observation profile program.cpp ptx report scalar settings sharing stream tensor work "

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "emulator/stream/schedule/hazards.hpp"
 #include "emulator/stream/stream.hpp"
 
 namespace halfwarp::emulator {

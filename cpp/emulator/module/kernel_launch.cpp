@@ -13,6 +13,7 @@
 #include "emulator/module/unmarked.hpp"
 #include "emulator/stream/conditional.hpp"
 #include "emulator/stream/context.hpp"
+#include "emulator/stream/schedule/hazards.hpp"
 #include "emulator/stream/schedule/interruption.hpp"
 
 namespace halfwarp::emulator {

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "emulator/observation/report_stream.hpp"
@@ -19,52 +18,22 @@ namespace halfwarp::emulator {
 class fault_log {
  public:
   // If `is_strict`, a finding fails its operation.
-  fault_log(report_stream& reports, suppressions known, bool is_strict)
-      : reports_{reports}, known_{std::move(known)}, is_strict_{is_strict} {}
+  fault_log(report_stream& reports, suppressions known, bool is_strict);
 
   // Reports a fault immediately and stores it, unless it is a known finding. Returns whether it is
   // a finding that fails its operation.
-  bool record(const report::fault& fault) {
-    const bool is_finding = report::is_finding(fault.kind);
-    if (is_finding && is_known(fault)) return false;
-    reports_.fault(fault);
-    const std::lock_guard lock{mutex_};
-    last_ = fault;
-    ++count_;
-    if (faults_.size() < capacity) faults_.push_back(fault);
-    return is_finding && is_strict_;
-  }
+  bool record(const report::fault& fault);
   // Returns the rules of known findings that covered none, with their places.
-  std::vector<std::string> unused_rules() const {
-    const std::lock_guard lock{mutex_};
-    return known_.unused();
-  }
-  std::optional<report::fault> last() const {
-    const std::lock_guard lock{mutex_};
-    return last_;
-  }
+  std::vector<std::string> unused_rules() const;
+  std::optional<report::fault> last() const;
   // The first faults since the last `clear`, oldest first, at most `capacity`.
   static constexpr std::size_t capacity = 100;
-  std::vector<report::fault> faults() const {
-    const std::lock_guard lock{mutex_};
-    return faults_;
-  }
-  std::uint64_t count() const {
-    const std::lock_guard lock{mutex_};
-    return count_;
-  }
-  void clear() {
-    const std::lock_guard lock{mutex_};
-    last_.reset();
-    faults_.clear();
-  }
+  std::vector<report::fault> faults() const;
+  std::uint64_t count() const;
+  void clear();
 
  private:
-  bool is_known(const report::fault& fault) {
-    const std::lock_guard lock{mutex_};
-    return known_.cover(std::string{report::name(fault.kind)}, report::demangled(fault.kernel),
-                        fault.source_file, fault.source_line);
-  }
+  bool is_known(const report::fault& fault);
 
   report_stream& reports_;
   suppressions known_;

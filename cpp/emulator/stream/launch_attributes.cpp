@@ -92,6 +92,14 @@ std::string launch_attributes::refusal(CUlaunchAttributeID id,
          std::to_string(value.priority);
 }
 
+void launch_attributes::set(CUlaunchAttributeID id, const CUlaunchAttributeValue& value) {
+  set_[id] = value;
+}
+
+void launch_attributes::merge(const launch_attributes& other) {
+  for (const auto& [id, value] : other.set_) set_[id] = value;
+}
+
 CUlaunchAttributeValue launch_attributes::get(CUlaunchAttributeID id) const noexcept {
   const auto match = set_.find(id);
   if (match != set_.end()) return match->second;

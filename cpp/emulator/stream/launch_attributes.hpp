@@ -21,12 +21,10 @@ class launch_attributes {
 
   // Returns the value of an attribute, or its default for launches if it was not set.
   CUlaunchAttributeValue get(CUlaunchAttributeID id) const noexcept;
-  void set(CUlaunchAttributeID id, const CUlaunchAttributeValue& value) { set_[id] = value; }
+  void set(CUlaunchAttributeID id, const CUlaunchAttributeValue& value);
 
   // Copies the attributes that are set in `other`.
-  void merge(const launch_attributes& other) {
-    for (const auto& [id, value] : other.set_) set_[id] = value;
-  }
+  void merge(const launch_attributes& other);
 
   bool is_cooperative() const noexcept { return get(CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative; }
   int priority() const noexcept { return get(CU_LAUNCH_ATTRIBUTE_PRIORITY).priority; }

@@ -8,6 +8,7 @@
 #include "emulator/device/memory_pool.hpp"
 #include "emulator/driver/findings/misuse.hpp"
 #include "emulator/object/current_call.hpp"
+#include "emulator/stream/schedule/hazards.hpp"
 #include "emulator/work/memory_operations.hpp"
 
 namespace halfwarp::emulator::api {

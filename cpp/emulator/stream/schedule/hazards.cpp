@@ -113,6 +113,11 @@ void hazards::join_implicit(clock& target, const history& of) const {
   }
 }
 
+hazards::hazards(const memory::address_space& space, fault_log& faults)
+    : space_{space}, faults_{faults} {}
+
+void hazards::forget(memory::address base) { memory_.erase(base); }
+
 void hazards::submit(stream& target, const operation& work, std::span<const stream_point> waits) {
   history& own = history_of(target);
   const bool is_new = own.moments.empty();

@@ -28,7 +28,7 @@ class context;
 // Every function is called with the driver's lock held.
 class hazards {
  public:
-  hazards(const memory::address_space& space, fault_log& faults) : space_{space}, faults_{faults} {}
+  hazards(const memory::address_space& space, fault_log& faults);
   hazards(const hazards&) = delete;  // belongs to one driver
 
   // Call when an operation was appended to a stream. It waits for points of other streams.
@@ -43,7 +43,7 @@ class hazards {
   // Call when the first operation of a stream was executed. Returns whether a hazard fails it.
   bool take_failure(stream& target);
   // Call when the reservation of graph memory ends.
-  void forget(memory::address base) { memory_.erase(base); }
+  void forget(memory::address base);
 
  private:
   // By stream: the time of its last operation or allocation that is ordered before.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "emulator/stream/context.hpp"
+#include "emulator/stream/schedule/hazards.hpp"
 #include "emulator/stream/schedule/interruption.hpp"
 
 namespace halfwarp::emulator {
@@ -58,6 +59,12 @@ scheduler::scheduler(const options& chosen, std::mutex& lock, fault_log& faults,
       rules_{rules},
       seed_{chosen.seed},
       schedule_{chosen.schedule} {}
+
+scheduler::~scheduler() = default;
+
+void scheduler::check_hazards(const memory::address_space& space) {
+  hazards_ = std::make_unique<emulator::hazards>(space, faults_);
+}
 
 std::uint64_t scheduler::take_choice() noexcept {
   const std::uint64_t number = ++choices_;

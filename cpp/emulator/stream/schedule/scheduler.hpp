@@ -13,13 +13,15 @@
 #include <span>
 #include <vector>
 
+#include "emulator/memory/address_space.hpp"
 #include "emulator/observation/fault_log.hpp"
 #include "emulator/observation/injection.hpp"
 #include "emulator/settings/options.hpp"
-#include "emulator/stream/schedule/hazards.hpp"
 #include "emulator/stream/stream.hpp"
 
 namespace halfwarp::emulator {
+
+class hazards;
 
 using driver_guard = std::unique_lock<std::mutex>;
 
@@ -36,6 +38,7 @@ inline constexpr unsigned max_quiet_rounds = 10;
 class scheduler {
  public:
   scheduler(const options& chosen, std::mutex& lock, fault_log& faults, injection& rules);
+  ~scheduler();
   scheduler(const scheduler&) = delete;  // worker threads refer to it
   scheduler& operator=(const scheduler&) = delete;
 
@@ -65,9 +68,7 @@ class scheduler {
   std::uint64_t take_choice() noexcept;
 
   // Records the order of all operations from now on, and reports operations without order.
-  void check_hazards(const memory::address_space& space) {
-    hazards_ = std::make_unique<emulator::hazards>(space, faults_);
-  }
+  void check_hazards(const memory::address_space& space);
   emulator::hazards* hazards() const noexcept { return hazards_.get(); }  // null: not checked
 
  private:
