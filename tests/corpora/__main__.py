@@ -6,11 +6,15 @@ checkouts of NVIDIA/cutlass, Dao-AILab/flash-attention, ggml-org/ggml and karpat
 cutlass, flash, ggml and llm.c; a missing project leaves its families out. CCCL comes with nvcc.
 ``--triton`` and ``--numba`` name Pythons that compile PTX. ``--compare`` reads the outputs that the
 same programs wrote on a GPU (in the folder ``CORPUS_OUT``).
+
+A run keeps the programs and the lines of each complete one, and a second run continues after them.
+``--only`` names programs. A program that fails or takes too long counts as one wrong kernel.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import subprocess
 import sys
@@ -100,30 +104,50 @@ def build(name, folder, nvcc, projects):
     includes = [f"-I{path}" for path in (*paths, folder, toolkit / "include/cccl", HERE)]
     command = [nvcc, *OPTIONS, *LAMBDAS, code, *options, *includes]
     command += [HERE / "programs" / f"{source}.cu", *objects, f"-L{toolkit / 'lib'}"]
-    subprocess.run([*command, "-o", program], check=True)
-    return program
+    part = program.with_suffix(".part")  # an interrupted run leaves no program
+    subprocess.run([*command, "-o", part], check=True)
+    return part.rename(program)
 
 
-def lines_of(command, outputs=None):
-    """Run a command on the emulator and return its lines of cases."""
-    environment = os.environ | ({"CORPUS_OUT": str(outputs)} if outputs else {})
-    done = subprocess.run(
-        [*EMULATED, *command],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=TIME_LIMIT,
-        check=False,
-    )
-    return [line.split() for line in done.stdout.splitlines() if line.startswith("CASE ")]
+def lines_of(name, command, folder):
+    """Run a command on the emulator, unless it is complete; return its lines of cases."""
+    record = folder / "lines" / f"{name}.txt"
+    record.parent.mkdir(exist_ok=True)
+    if not record.exists():
+        environment = os.environ | {"CORPUS_OUT": str(folder / "outputs")}
+        options = {"capture_output": True, "text": True, "timeout": TIME_LIMIT, "check": False}
+        try:
+            done = subprocess.run([*EMULATED, *command], env=environment, **options)
+        except subprocess.TimeoutExpired:
+            print(f"{name}: no result after {TIME_LIMIT} s", flush=True)
+            return [["CASE", name, name, "wrong"]]
+        cases = [line for line in done.stdout.splitlines() if line.startswith("CASE ")]
+        print(f"{name}: {len(cases)} kernels, status {done.returncode}", flush=True)
+        if done.returncode < 0 or not cases:
+            print(done.stderr[-2000:])
+            return [line.split() for line in cases] + [["CASE", name, name, "wrong"]]
+        record.write_text("\n".join(cases))
+    return [line.split() for line in record.read_text().splitlines()]
 
 
 def compare(outputs, recording):
-    """Return (family, whether the bytes are equal) for each output that was recorded."""
+    """Return (family, whether the bytes are equal) for each output that was recorded.
+
+    A file ``corpora.sha256`` in the recording has digests, and the outputs may be shortened.
+    """
+    digests, list_ = {}, recording / "corpora.sha256"
+    for line in list_.read_text().splitlines() if list_.exists() else ():
+        digest, _, name = line.partition(" ")
+        digests[Path(name.strip()).name] = digest
     for path in sorted(outputs.iterdir()):
-        recorded = recording / path.name
-        if recorded.exists():
-            yield path.name.partition("@")[0], path.read_bytes() == recorded.read_bytes()
+        data, recorded = path.read_bytes(), recording / path.name
+        if path.name in digests:
+            is_equal = hashlib.sha256(data).hexdigest() == digests[path.name]
+        elif recorded.exists():
+            is_equal = data == recorded.read_bytes()
+        else:
+            continue
+        yield path.name.partition("@")[0], is_equal
 
 
 def report(verdicts, equal):
@@ -142,6 +166,7 @@ def main():
     parser.add_argument("--projects", type=Path, required=True)
     parser.add_argument("--triton", help="a Python with Triton")
     parser.add_argument("--numba", help="a Python with numba-cuda and numba-cuda-mlir")
+    parser.add_argument("--only", nargs="+", choices=PROGRAMS, default=PROGRAMS)
     parser.add_argument("--compare", type=Path, help="a folder with recorded outputs")
     chosen = parser.parse_args()
     folder, ptx = chosen.folder.resolve(), chosen.folder.resolve() / "ptx"
@@ -149,16 +174,16 @@ def main():
     outputs.mkdir(parents=True, exist_ok=True)
     write_stubs(folder)
     lines = []
-    for name in PROGRAMS:
+    for name in chosen.only:
         program = build(name, folder, chosen.nvcc, chosen.projects.resolve())
-        lines += lines_of([program], outputs) if program else []
+        lines += lines_of(name, [program], folder) if program else []
     if chosen.triton:
         subprocess.run([chosen.triton, HERE / "triton_kernels.py", ptx], check=True)
     for family in ("numba", "numba-cuda-mlir") if chosen.numba else ():
         command = [*EMULATED, chosen.numba, HERE / "numba_kernels.py", ptx, family]
         subprocess.run(command, check=True)
     if (ptx / "cases.json").exists():
-        lines += lines_of([sys.executable, HERE / "references.py", ptx])
+        lines += lines_of("ptx", [sys.executable, HERE / "references.py", ptx], folder)
     equal = Counter(compare(outputs, chosen.compare)) if chosen.compare else Counter()
     report(Counter((family, verdict) for _, family, _, verdict, *_ in lines), equal)
     return 0 if all(line[3] == "right" for line in lines) else 1
