@@ -40,9 +40,18 @@ def share_bytecode(config):
     config.add_cleanup(restore)
 
 
+def choose_end(node):
+    """Tell the second process of a run of all tests to begin at the end.
+
+    `restore_order` undoes the reversal for one root alone, and arguments of the command are more.
+    """
+    is_whole = node.config.args_source == pytest.Config.ArgsSource.TESTPATHS
+    node.workerinput["begins_at_the_end"] = is_whole and node.workerinput["workerid"] == "gw1"
+
+
 def begins_at_the_end(config):
     """Return whether this process collects the files in reverse order."""
-    return getattr(config, "workerinput", {}).get("workerid", "").endswith("1")
+    return getattr(config, "workerinput", {}).get("begins_at_the_end", False)
 
 
 def reverse_folder(collector, report):

@@ -60,6 +60,11 @@ def pytest_xdist_make_scheduler(config, log):
     return parallel.make_scheduler(config, log) if config.option.dist == "loadscope" else None
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    collection.choose_end(node)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
     choose_backend(config)

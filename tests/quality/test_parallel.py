@@ -55,6 +55,21 @@ def test_the_folders_exist(root):
     assert all((root / "tests" / path).exists() for path in parallel.LONG_FILES)
 
 
+@pytest.mark.parametrize(
+    ("source", "process", "expected"),
+    [
+        (SOURCES.TESTPATHS, "gw0", False),
+        (SOURCES.TESTPATHS, "gw1", True),
+        (SOURCES.TESTPATHS, "gw11", False),
+        (SOURCES.ARGS, "gw1", False),
+    ],
+)
+def test_one_process_of_a_run_of_all_tests_begins_at_the_end(source, process, expected):
+    inputs = {"workerid": process}
+    collection.choose_end(SimpleNamespace(config=config_of(source), workerinput=inputs))
+    assert collection.begins_at_the_end(SimpleNamespace(workerinput=inputs)) is expected
+
+
 def test_the_second_process_collects_from_the_end_and_returns_the_same_order():
     files = [[SimpleNamespace(path=name, number=n) for n in range(2)] for name in "abc"]
     items = [item for tests in reversed(files) for item in tests]
