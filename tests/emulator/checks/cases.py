@@ -49,7 +49,8 @@ def source_of(case, text, name="kernel"):
 def compiled(source, **options):
     """Return the PTX text of a source. Processes of one run of the tests share the texts."""
     key = hashlib.sha256(f"{source}{sorted(options.items())}".encode()).hexdigest()
-    path = Path(os.environ[FOLDER], key) if FOLDER in os.environ else None
+    folder = os.environ.get(FOLDER)
+    path = Path(folder, key) if folder else None
     if path and path.exists():
         return path.read_bytes()
     options = ProgramOptions(arch="sm_90", lineinfo=True, **options)
