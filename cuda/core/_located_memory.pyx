@@ -93,6 +93,7 @@ from cuda.core._core cimport (
     driver_version,
     has_pool_access,
     initialize_driver,
+    is_capturing_stream,
     is_managed,
     max_size_of,
     new_instance,

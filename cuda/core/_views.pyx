@@ -16,6 +16,7 @@ from cuda.core._core cimport (
     check_open,
     copy_memory,
     current_ordinal,
+    is_capturing_stream,
     is_copied,
     is_subbyte_padded,
     mutable_type,
@@ -24,6 +25,7 @@ from cuda.core._core cimport (
     qualified_name,
     raise_used_instance,
     read_only,
+    retain_captured_copy,
     supported_version,
 )
 

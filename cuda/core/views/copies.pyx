@@ -86,6 +86,7 @@ cdef int copy_views(StridedMemoryView target, object source_arg, object stream, 
         return 0
     if plan.is_block():
         copy_block(memory_of_view(target, plan), memory_of_view(source, plan), order)
+        retain_captured_copy(order, target, source)
     elif is_host_only(target):
         copy_to_host(plan, target, source, order, allocator)
     elif is_host_only(source):
@@ -190,9 +191,18 @@ cdef Buffer allocate_staging(Stream order, object allocator, int64_t size):
     return staging
 
 
+cdef int reject_capture(Stream order) except -1:
+    """Reject a capture, whose launches would copy a packed block and not the elements."""
+    if is_capturing_stream(order):
+        raise TypeError("a capturing stream does not support copies from or to strided host "
+                        "memory; copy a contiguous view, or memory that the device can access")
+    return 0
+
+
 cdef int copy_to_host(const copy_plan& plan, StridedMemoryView target, StridedMemoryView source,
                       Stream order, object allocator) except -1:
     """Copy from a device to host-only memory: pack, copy, unpack."""
+    reject_capture(order)
     cdef plan_numbers packed = (<copy_plan*>&plan).packed()
     cdef bytearray block = bytearray(plan.size)
     if packed == plan.from_:
@@ -209,6 +219,7 @@ cdef int copy_to_host(const copy_plan& plan, StridedMemoryView target, StridedMe
 cdef int copy_from_host(const copy_plan& plan, StridedMemoryView target, StridedMemoryView source,
                         Stream order, object allocator) except -1:
     """Copy from host-only memory to a device: pack, copy, unpack."""
+    reject_capture(order)
     cdef plan_numbers packed = (<copy_plan*>&plan).packed()
     cdef bytearray block = bytearray(plan.size)
     copy_on_host(plan, memory_of_block(block).pointer, packed, host_address(source), plan.from_)

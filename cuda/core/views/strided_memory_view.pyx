@@ -328,6 +328,8 @@ cdef class StridedMemoryView:
 
         Raises
         ------
+        TypeError
+            If the stream captures a graph, and strided host memory would be copied.
         ValueError
             If shapes or element sizes differ, or elements of this view may share memory.
         BufferError

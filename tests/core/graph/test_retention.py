@@ -539,6 +539,29 @@ def test_the_buffer_of_a_captured_value_is_retained(device, memory, stream, sett
     assert settled(memory)
 
 
+@pytest.mark.parametrize("through", ["builder", "stream of a builder"])
+def test_views_of_a_captured_copy_retain_their_buffers(through, device, memory, stream, settled):
+    buffers = [memory.allocate(4), memory.allocate(4)]
+    numbers = [number_of(buffer) for buffer in buffers]
+    numbers[0].value, numbers[1].value = 7, 0
+    target, source = (
+        StridedMemoryView.from_buffer(buffer, (4,), dtype=np.uint8) for buffer in buffers[::-1]
+    )
+    builder = device.create_graph_builder().begin_building()
+    target.copy_from(source, stream=builder if through == "builder" else builder.stream)
+    executable = builder.end_building().complete()
+    builder.close()
+    for buffer in buffers:
+        buffer.close()
+    del builder, target, source, buffers, buffer
+    assert (len(memory.live), numbers[1].value) == (2, 0)
+    executable.launch(stream)
+    stream.sync()
+    assert numbers[1].value == 7
+    executable.close()
+    assert settled(memory)
+
+
 def test_a_captured_array_is_retained(device, stream, is_collected):
     numpy = pytest.importorskip("numpy")
     target = LegacyPinnedMemoryResource().allocate(16)

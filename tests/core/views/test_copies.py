@@ -163,6 +163,18 @@ def test_copy_to_is_the_reverse_of_copy_from(stream):
     assert np.array_equal(result.T, array)
 
 
+@pytest.mark.parametrize("method", ["copy_from", "copy_to"])
+def test_a_capture_refuses_strided_host_memory(stream, method):
+    """Its launches would copy a packed block, not the elements of that time."""
+    with LegacyPinnedMemoryResource().allocate(16) as buffer:
+        packed = StridedMemoryView.from_buffer(buffer, (4,), dtype=np.uint32)
+        strided = view_of(np.zeros(8, np.uint32)[::2])
+        builder = stream.device.create_graph_builder().begin_building()
+        with pytest.raises(TypeError, match="capturing stream does not support .* strided host"):
+            getattr(packed, method)(strided, stream=builder, blocking=False)
+        builder.end_building().close()
+
+
 def test_without_elements_or_axes(stream):
     view_of(np.zeros((0, 3))).copy_from(view_of(np.ones((0, 3))))
     place = MemoryBlock(DEVICE, np.array([7], np.int32), stream)

@@ -45,6 +45,7 @@ cdef extern from "core/memory/transfers.hpp" namespace "halfwarp::core" nogil:
 
 # Returns whether a stream is captured into a graph, also if its capture is invalid.
 cdef bint is_being_captured(const borrowed_stream& stream) except -1
+cdef bint is_capturing_stream(Stream stream) except -1
 
 # Calls `work` with the handle of an open stream, without the GIL; errors name `function`.
 cdef int run_on_stream(Stream stream, stream_work work, void* arguments,

@@ -115,6 +115,11 @@ cdef bint is_being_captured(const borrowed_stream& stream) except -1:
     return status != CU_STREAM_CAPTURE_STATUS_NONE
 
 
+cdef bint is_capturing_stream(Stream stream) except -1:
+    cdef borrowed_stream native_stream = stream.native.borrow_open(stream)
+    return is_being_captured(native_stream)
+
+
 cdef Stream accept_launch_stream(object stream_arg):
     if is_graph_builder(stream_arg):
         return stream_of_capturing_builder(stream_arg)

@@ -41,16 +41,6 @@ cdef CUresult submit_plain_copy(CUstream stream, void* arguments) \
     return cydriver.cuMemcpyAsync(copy.targets[0], copy.sources[0], copy.sizes[0], stream)
 
 
-cdef CUresult query_capture(CUstream stream, void* arguments) except? CUDA_ERROR_NOT_FOUND nogil:
-    return cydriver.cuStreamIsCapturing(stream, <CUstreamCaptureStatus*>arguments)
-
-
-cdef bint is_capturing_stream(Stream stream) except -1:
-    cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
-    run_on_stream(stream, query_capture, &status, "cuStreamIsCapturing")
-    return status != CU_STREAM_CAPTURE_STATUS_NONE
-
-
 cdef CUmemcpyAttributes attributes_of(object options) except *:
     cdef CUmemcpyAttributes attributes
     memset(&attributes, 0, sizeof(attributes))

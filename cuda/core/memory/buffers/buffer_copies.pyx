@@ -82,7 +82,7 @@ cdef int note_access_of_devices(object error, CUdeviceptr first, CUdeviceptr sec
 cdef int copy_buffer(Buffer target, Buffer source, Stream stream,
                      _CopyAttributes attributes) except -1:
     copy_bytes(&target.fields, &source.fields, stream, attributes)
-    return retain_captured_operands(stream, (target, source)) if captures_under_way() else 0
+    return retain_captured_copy(stream, target, source)
 
 
 cdef int copy_to_object(object value, Buffer source, Stream stream,

@@ -16,3 +16,6 @@ cdef int add_operands(list refs, object operands) except -1
 
 # Registers GraphMemoryResource: graphs do not retain memory that they own.
 cdef int set_graph_memory_class(object cls) except -1
+
+# Makes the graph retain the operands of a copy, if the stream is captured by a builder.
+cdef int retain_captured_copy(Stream stream, object target, object source) except -1

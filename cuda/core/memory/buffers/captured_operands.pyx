@@ -76,6 +76,10 @@ cdef int retain_captured_operands(Stream stream, tuple operands) except -1:
     return retain_operands_in_capture(native_stream, operands)
 
 
+cdef int retain_captured_copy(Stream stream, object target, object source) except -1:
+    return retain_captured_operands(stream, (target, source)) if captures_under_way() else 0
+
+
 cdef int retain_operands_in_capture(const stream_ref& stream, tuple operands) except -1:
     cdef list objects = references_of_capture(stream)
     return 0 if objects is None else add_operands(objects, operands)
