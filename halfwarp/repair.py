@@ -110,7 +110,10 @@ def files_in_use(distributions, sharing):
 
 
 def split_recorded(distribution, used):
-    """Return the resolved paths in a RECORD without `used` ones, and the names outside."""
+    """Return the resolved paths in a RECORD without `used` ones, and the names outside.
+
+    Bytecode outside is a cache: pip records it where PYTHONPYCACHEPREFIX had Python write it.
+    """
     inside, outside = [], []
     base, roots = Path(distribution.locate_file("")), installation.environment_roots()
     names = installation.record(distribution)
@@ -118,7 +121,7 @@ def split_recorded(distribution, used):
         try:
             path = installation.contained_path(name, base, roots)
         except installation.OutsideError:
-            outside.append(name)
+            outside += [] if name.endswith(".pyc") else [name]
         else:
             inside += [path] if path not in used else []
     return inside, outside

@@ -43,7 +43,7 @@ def share_bytecode(config):
 def choose_end(node):
     """Tell the second process of a run of all tests to begin at the end.
 
-    `restore_order` undoes the reversal for one root alone, and arguments of the command are more.
+    Only the second process of two begins there: more processes would wait for each other.
     """
     is_whole = node.config.args_source == pytest.Config.ArgsSource.TESTPATHS
     node.workerinput["begins_at_the_end"] = is_whole and node.workerinput["workerid"] == "gw1"
@@ -54,16 +54,24 @@ def begins_at_the_end(config):
     return getattr(config, "workerinput", {}).get("begins_at_the_end", False)
 
 
-def reverse_folder(collector, report):
-    """Reverse the files and folders in a collected folder; the tests of a file keep their order."""
-    if isinstance(collector, (pytest.Session, pytest.Directory)) and report.passed:
-        report.result.reverse()
+class FromTheEnd:
+    """Collects the files in reverse order, and returns the tests in the usual one.
 
+    It is a plugin, because pytest reads a conftest.py too late for the folders below it.
+    """
 
-def restore_order(items):
-    """Undo `reverse_folder` for the collected tests."""
-    files = [list(tests) for _, tests in groupby(items, lambda item: item.path)]
-    items[:] = [item for tests in reversed(files) for item in tests]
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector):
+        report = yield
+        if isinstance(collector, (pytest.Session, pytest.Directory)) and report.passed:
+            report.result.reverse()  # the tests of a file keep their order
+        return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection_modifyitems(self, items):
+        files = [list(tests) for _, tests in groupby(items, lambda item: item.path)]
+        items[:] = [item for tests in reversed(files) for item in tests]
+        return (yield)
 
 
 @contextlib.contextmanager

@@ -68,6 +68,8 @@ def pytest_configure_node(node):
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
     choose_backend(config)
+    if collection.begins_at_the_end(config):
+        config.pluginmanager.register(collection.FromTheEnd())
 
 
 def choose_backend(config):
@@ -97,18 +99,8 @@ def pytest_unconfigure():
     gc.freeze()  # pytest collects garbage five times before the process ends
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector):
-    report = yield
-    if collection.begins_at_the_end(collector.config):
-        collection.reverse_folder(collector, report)
-    return report
-
-
 @pytest.hookimpl(tryfirst=True)  # pytest's own grouping follows
 def pytest_collection_modifyitems(config, items):
-    if collection.begins_at_the_end(config):
-        collection.restore_order(items)
     check_names(items)
     seed = config.getoption("shuffle")
     if seed is not None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The repair of a simulated installation: restored, removed and unchanged files."""
 
+import os
 from argparse import Namespace
 
 import pytest
@@ -144,6 +145,14 @@ class TestPathsOutside:
         assert not (inner.folder / "cuda/core/_stream.so").exists()
         output = capsys.readouterr().err
         assert ("outside the environment and remain: " + name in output) is bool(output)
+
+    def test_bytecode_outside_remains_and_is_no_failure(self, home, inner, capsys):
+        bytecode = home / "cache/cuda/core/__init__.cpython-311.pyc"
+        bytecode.parent.mkdir(parents=True)
+        bytecode.touch()
+        self.record_also(inner, os.path.relpath(bytecode, inner.folder))
+        assert repair.main(DO) == 0
+        assert bytecode.exists() and not capsys.readouterr().err
 
     def test_a_script_of_the_environment_is_removed(self, home, inner):
         script = home.parent / "env/bin/tool"

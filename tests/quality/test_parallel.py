@@ -3,6 +3,7 @@
 
 import gc
 import os
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -70,11 +71,38 @@ def test_one_process_of_a_run_of_all_tests_begins_at_the_end(source, process, ex
     assert collection.begins_at_the_end(SimpleNamespace(workerinput=inputs)) is expected
 
 
-def test_the_second_process_collects_from_the_end_and_returns_the_same_order():
-    files = [[SimpleNamespace(path=name, number=n) for n in range(2)] for name in "abc"]
-    items = [item for tests in reversed(files) for item in tests]
-    collection.restore_order(items)
-    assert [(each.path, each.number) for each in items] == [(f, n) for f in "abc" for n in range(2)]
+NAMES = """
+import pytest
+from tests.collection import FromTheEnd
+
+def pytest_configure(config):
+    config.pluginmanager.register(FromTheEnd())
+
+def pytest_collectstart(collector):
+    if isinstance(collector, pytest.Module):
+        print("collect", collector.nodeid)
+"""
+
+
+def test_the_second_process_collects_from_the_end_and_returns_the_same_order(tmp_path, root):
+    files = ["a/b/test_1.py", "a/test_2.py", "c/test_3.py", "c/test_4.py", "test_5.py"]
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("def test_z(): pass\ndef test_y(): pass\n")
+    for folder in ("a", "a/b", "c"):
+        (tmp_path / folder / "conftest.py").touch()
+    (tmp_path / "names.py").write_text(NAMES)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-s", "--collect-only", "-p", "names"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{root}"},
+        capture_output=True,
+        text=True,
+    )
+    lines = done.stdout.splitlines()
+    assert [line.split()[1] for line in lines if line.startswith("collect ")] == files[::-1]
+    tests = [f"{name}::{test}" for name in files for test in ("test_z", "test_y")]
+    assert [line for line in lines if "::" in line] == tests
 
 
 def test_bytecode_is_shared_outside_the_tree_and_removed(monkeypatch):

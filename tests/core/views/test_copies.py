@@ -165,7 +165,7 @@ def test_copy_to_is_the_reverse_of_copy_from(stream):
 
 @pytest.mark.parametrize("method", ["copy_from", "copy_to"])
 def test_a_capture_refuses_strided_host_memory(stream, method):
-    """Its launches would copy a packed block, not the elements of that time."""
+    """The graph would copy a packed block, not the elements at the time of its launch."""
     with LegacyPinnedMemoryResource().allocate(16) as buffer:
         packed = StridedMemoryView.from_buffer(buffer, (4,), dtype=np.uint32)
         strided = view_of(np.zeros(8, np.uint32)[::2])
