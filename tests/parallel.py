@@ -15,7 +15,8 @@ PROCESSES = 2
 # Folders with session fixtures that take long. They run first: a process that starts one of them
 # last would run alone in the end.
 FOLDERS = ("packaging", "cython", "differential", "runtime", "typing", "generator")
-LONG_FILES = ("quality/test_cpp.py",)  # run next, for the same reason
+# These run next, for the same reason.
+LONG_FILES = ("quality/test_cpp.py", "quality/test_lint.py", "nccl/test_nccl.py")
 
 
 def is_wanted(config):

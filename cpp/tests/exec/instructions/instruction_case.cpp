@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t untouched = 0x5a5a'1234'5a5a'4321;
 constexpr std::size_t most_values = 4096;
+constexpr std::size_t most_values_of_predicates = 512;  // they have few different results
 
 std::uint64_t next_random() {
   static std::uint64_t state = 0x9e37'79b9'7f4a'7c15;
@@ -147,12 +148,13 @@ std::vector<std::vector<std::uint64_t>> choose_values(const instruction_case& c)
   std::vector<std::vector<std::uint64_t>> sets;
   std::size_t combinations = 1;
   for (kind k : c.operands) combinations *= sets.emplace_back(values_of(k)).size();
-  std::size_t count = std::min(combinations, most_values);
+  const std::size_t most = c.result == kind::pred ? most_values_of_predicates : most_values;
+  std::size_t count = std::min(combinations, most);
   std::vector<std::vector<std::uint64_t>> chosen(c.operands.size());
   for (std::size_t i = 0; i < count; ++i) {
     std::size_t remaining = i;
     for (std::size_t k = 0; k < sets.size(); ++k) {
-      bool is_random = combinations > most_values;
+      bool is_random = combinations > most;
       std::size_t index = is_random ? next_random() % sets[k].size() : remaining % sets[k].size();
       remaining /= sets[k].size();
       chosen[k].push_back(sets[k][index]);
