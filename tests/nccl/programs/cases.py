@@ -209,6 +209,22 @@ def case_several_streams(ranks):
     check_sum(ranks, data, 4)
 
 
+def case_streams_of_a_group(ranks):
+    """A group may use several streams of a communicator: it runs after and before their work."""
+    data, others, streams = filled(ranks), filled(ranks), []
+    for each in ranks:
+        each.select()
+        streams.append(api.stream())
+    with api.group():
+        for each, stream, first, second in zip(ranks, streams, data, others, strict=True):
+            all_reduce(each, first)
+            api.call("ncclAllReduce", second, second, N, FLOAT, api.SUM, each.comm, stream)
+    check_sum(ranks, data, 10)
+    for stream in streams:
+        api.synchronize(stream)
+    check_sum(ranks, others, 10)
+
+
 def case_error_in_a_group(ranks):
     data = filled(ranks)
     api.call("ncclGroupStart")

@@ -127,6 +127,13 @@ class TestOrder:
             buffer.close()
 
 
+@pytest.mark.parametrize("size", [1, 511, 512, 513, 1024, 1025])
+def test_an_initial_segment_is_large_enough_for_its_size(make_pool, stream, size):
+    pool = make_pool(initial_size=size)
+    with pool.allocate(size, stream=stream):
+        assert figures(pool, "upstream_allocs") == (1,)
+
+
 class TestThreads:
     def test_threads_allocate_and_free_concurrently(self, pool, device):
         errors = []
