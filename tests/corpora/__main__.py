@@ -135,8 +135,8 @@ def compare(outputs, recording):
 
     A file ``corpora.sha256`` in the recording has digests, and the outputs may be shortened.
     """
-    digests, list_ = {}, recording / "corpora.sha256"
-    for line in list_.read_text().splitlines() if list_.exists() else ():
+    digests, sums = {}, recording / "corpora.sha256"
+    for line in sums.read_text().splitlines() if sums.exists() else ():
         digest, _, name = line.partition(" ")
         digests[Path(name.strip()).name] = digest
     for path in sorted(outputs.iterdir()):

@@ -8,10 +8,10 @@
 
 namespace halfwarp::emulator::exec {
 
-// Returns null if there is no such reduction.
 // Adds f32 that are subnormal as zero, as maps of the types of flushed numbers do.
 void add_flushed(std::byte* to, const std::byte* from, std::size_t bytes);
 
+// Returns null if there is no such reduction.
 element_operation find_reduction(ptx::qualifier operation, ptx::scalar_type type) noexcept;
 
 }  // namespace halfwarp::emulator::exec

@@ -189,6 +189,24 @@ std::string barrier_problem(const mnemonic& word) {
              : "has no such type";
 }
 
+std::string conversion_problem(const mnemonic& word) {
+  using enum scalar_type;
+  constexpr scalar_type pairs[] = {e4m3x2, e5m2x2, e2m1x2, e2m3x2, e3m2x2, s2f6x2};
+  const scalar_type to = word.type(0);
+  if (std::ranges::count(pairs, to) && !word.has(q::satfinite)) return "needs .satfinite";
+  if (!word.has(q::pack)) return {};
+  const bool is_half = to == u16 || to == s16;
+  return is_half == (word.type_count == 2) ? "" : "has another number of types";
+}
+
+std::string matrix_problem(const mnemonic& word) {
+  const scalar_type type = word.type(0);
+  const bool is_expanded = type == scalar_type::b8x16, is_half = type == scalar_type::b16;
+  const bool has_types = is_half == word.has(q::m8n8) && word.type_count == 1u + is_expanded &&
+                         (is_expanded || is_half || type == scalar_type::b8);
+  return has_types && (is_expanded || !word.has(q::m8n16)) ? "" : "has no such types";
+}
+
 // Returns what a form needs that depends on its types and on other words.
 std::string form_problem(const mnemonic& word, std::uint32_t version) {
   const scalar_type to = word.type(0);
@@ -205,21 +223,11 @@ std::string form_problem(const mnemonic& word, std::uint32_t version) {
       return word.type(1) == scalar_type::s32 || word.type(1) == scalar_type::f32
                  ? ""
                  : "selects by .s32 or .f32";
-    case opcode::cvt: {
-      using enum scalar_type;
-      constexpr scalar_type pairs[] = {e4m3x2, e5m2x2, e2m1x2, e2m3x2, e3m2x2, s2f6x2};
-      if (std::ranges::count(pairs, to) && !word.has(q::satfinite)) return "needs .satfinite";
-      if (!word.has(q::pack)) return {};
-      const bool is_half = to == scalar_type::u16 || to == scalar_type::s16;
-      return is_half == (word.type_count == 2) ? "" : "has another number of types";
-    }
+    case opcode::cvt:
+      return conversion_problem(word);
     case opcode::ldmatrix:
-    case opcode::stmatrix: {
-      const bool is_expanded = to == scalar_type::b8x16, is_half = to == scalar_type::b16;
-      const bool has_types = is_half == word.has(q::m8n8) && word.type_count == 1u + is_expanded &&
-                             (is_expanded || is_half || to == scalar_type::b8);
-      return has_types && (is_expanded || !word.has(q::m8n16)) ? "" : "has no such types";
-    }
+    case opcode::stmatrix:
+      return matrix_problem(word);
     case opcode::tcgen05: {
       if (!word.has(q::red)) return {};
       if (to == scalar_type::f32) return {};

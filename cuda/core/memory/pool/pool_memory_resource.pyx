@@ -355,7 +355,6 @@ cdef Buffer allocate_block(PoolMemoryResource self, object size, Stream stream):
     cdef Buffer buffer = Buffer.__new__(Buffer)
     cdef size_t size_requested = size_from(size, "allocate(): size")
     cdef borrowed_stream order
-    cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
     cdef pool_block* block = NULL
     cdef segment_pool* native = pool_of(self)
     buffer.order.record(stream.native.share_open(stream))
@@ -363,8 +362,7 @@ cdef Buffer allocate_block(PoolMemoryResource self, object size, Stream stream):
     if native.is_closed() or not native.is_of_this_process():
         require_native(self)
         check_open(False, "PoolMemoryResource")
-    call(driver.cuStreamIsCapturing, order.raw(), &status)
-    if status != CU_STREAM_CAPTURE_STATUS_NONE and self.parent is None:
+    if is_being_captured(order) and self.parent is None:
         return allocate_block(pool_for_capture(self, order), size, stream)
     if size_requested:
         block = native.allocate(size_requested, order)
