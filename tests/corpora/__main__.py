@@ -3,7 +3,9 @@
 
 Run: ``python -m tests.corpora FOLDER --nvcc PATH --projects PATH``. The folder of projects has
 checkouts of NVIDIA/cutlass, Dao-AILab/flash-attention, ggml-org/ggml and karpathy/llm.c, named
-cutlass, flash, ggml and llm.c; a missing project leaves its families out. CCCL comes with nvcc.
+cutlass, flash, ggml and llm.c; a missing project leaves its families out. CCCL comes with nvcc,
+which may be of wheels: nvidia-cuda-nvcc, -crt, -runtime, -cccl and nvidia-nvvm, with a link
+libcudart.so to the library of the runtime.
 ``--triton`` and ``--numba`` name Pythons that compile PTX. ``--compare`` reads the outputs that the
 same programs wrote on a GPU (in the folder ``CORPUS_OUT``).
 
@@ -30,6 +32,7 @@ PROJECTS = {  # family of programs -> the checkouts and folders of headers that 
     "cutlass90": ("cutlass/include", "cutlass/tools/util/include"),
     "flash": ("flash/csrc/flash_attn/src", "cutlass/include"),
     "ggml": ("ggml/include", "ggml/src", "ggml/src/ggml-cuda"),
+    "llmc": ("llm.c",),
 }
 PROGRAMS = {  # name -> source, target, options
     "cub_block0": ("cub_block", "90", ["-DPART=0"]),
@@ -47,6 +50,7 @@ PROGRAMS = {  # name -> source, target, options
     "ggml_dequantize": ("ggml", "90", ["-DARCH=90", "-DDEQUANTIZE"]),
     "ggml_product0": ("ggml", "90", ["-DARCH=90", "-DGGML_CUDA_USE_PDL", "-DPART=0"]),
     "ggml_product1": ("ggml", "90", ["-DARCH=90", "-DGGML_CUDA_USE_PDL", "-DPART=1"]),
+    "llmc": ("llmc", "80", []),
 }
 OPTIONS = "-std=c++17", "-O2", "-w", "-cudart", "shared", "--no-compress"
 LAMBDAS = "--expt-relaxed-constexpr", "--expt-extended-lambda"
@@ -61,6 +65,11 @@ STUBS = {  # what flash-attention includes of PyTorch
 }
 GGML_SOURCES = "ggml.c", "ggml-quants.c", "ggml-threading.cpp"
 GGML_ABSENT = "buffer_get_usage", "tensor_memset", "tensor_set"  # of the backends, never called
+LLMC_UNORDERED = (  # after each, other warps write what is still read
+    "block_acc[warp.thread_rank()] = 0;\n    }\n",
+    "__stcs(dpreatt_bth + t3, scale * acc);\n        }\n",
+    "losses[idx] = -logf(prob);\n    }\n",
+)
 TIME_LIMIT = 900
 
 
@@ -91,6 +100,21 @@ def ggml_objects(folder, projects):
     return [folder / f"{file.name}.o" for file in files]
 
 
+def write_llmc_head(folder, projects):
+    """Write the kernels of llm.c and the functions that launch them, without its model.
+
+    Two kernels get the barriers that they lack, which ``--check race`` reports: the warps of the
+    backward softmax reuse sums that others read, and the classifier overwrites a logit.
+    """
+    text = (projects / "llm.c/train_gpt2_fp32.cu").read_text()
+    first, last = text.index("namespace cg ="), text.index("// GPT-2 model definition")
+    text = text[first:last]
+    for place in LLMC_UNORDERED:
+        assert text.count(place) == 1, f"llm.c has changed: {place}"
+        text = text.replace(place, place + "block.sync();\n")
+    (folder / "llmc_head.cuh").write_text(text)
+
+
 def build(name, folder, nvcc, projects):
     """Build a program that is absent; return its path, or nothing without its project."""
     source, target, options = PROGRAMS[name]
@@ -99,6 +123,8 @@ def build(name, folder, nvcc, projects):
     if program.exists() or not all(path.exists() for path in paths):
         return program if program.exists() else None
     objects = ggml_objects(folder, projects) if source == "ggml" else []
+    if source == "llmc":
+        write_llmc_head(folder, projects)
     code = f"-gencode=arch=compute_{target},code=compute_{target}"
     toolkit = Path(nvcc).resolve().parents[1]
     includes = [f"-I{path}" for path in (*paths, folder, toolkit / "include/cccl", HERE)]
