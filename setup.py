@@ -25,6 +25,7 @@ from build_support import (  # noqa: E402
     flags,
     headers,
     precompiled,
+    relocations,
     tracebacks,
 )
 from build_support.make import make  # noqa: E402
@@ -180,7 +181,7 @@ class Build(build_ext):
             [Path(name) for name in inputs],
             command,
             unrecorded=precompiled.options(header),
-            finish=lambda: precompiled.complete(dep, header),
+            finish=lambda _: precompiled.complete(dep, header),
         )
         entry = {"directory": str(ROOT), "file": str(source), "output": str(obj)}
         self.commands.append({**entry, "arguments": command})
@@ -197,6 +198,7 @@ class Build(build_ext):
         command = (
             (flags.CC if part.is_c else flags.CXX)
             + flags.LINK
+            + list(part.linking)
             + ([] if part.pyx() else ["-Wl,-z,defs"])
         )
         command += [f"-Wl,--version-script={exported}"]
@@ -208,7 +210,13 @@ class Build(build_ext):
         command += flags.ENV_FLAGS["LDFLAGS"]
         if not self.inplace:  # build_py copies libraries linked in the tree
             target.unlink(missing_ok=True)
-        make(target, [*inputs, exported], command, record=part.objects() / "link.cmd")
+        make(
+            target,
+            [*inputs, exported],
+            command,
+            record=part.objects() / "link.cmd",
+            finish=relocations.clear_addends,
+        )
 
 
 class Wheel(bdist_wheel):

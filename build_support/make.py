@@ -17,12 +17,12 @@ def make(
     command: Sequence[str],
     record: Path | None = None,
     unrecorded: Sequence[str] = (),
-    finish: Callable[[], None] = lambda: None,
+    finish: Callable[[Path], object] = lambda _: None,
 ) -> None:
     """Run a command unless its target is newer than the inputs and has the same command.
 
-    `unrecorded` has further arguments, which do not change the result. `finish` runs before the
-    target exists.
+    `unrecorded` has further arguments, which do not change the result. `finish` gets the
+    path of the new file before it replaces the target.
     """
     record = record or target.with_name(target.name + ".cmd")
     text = shlex.join(part for part in command if part != "ccache")  # ccache changes no result
@@ -34,7 +34,7 @@ def make(
     target.parent.mkdir(parents=True, exist_ok=True)
     new, start = target.with_name(target.name + ".new"), time.time()
     subprocess.run([*command, *unrecorded, "-o", str(new)], check=True)
-    finish()
+    finish(new)
     os.utime(new, (start, start))  # an input changed during the build is newer
     os.replace(new, target)  # a process that loaded the old file keeps it
     record.write_text(text)

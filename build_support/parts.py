@@ -6,7 +6,7 @@ from __future__ import annotations
 import sysconfig
 from dataclasses import dataclass
 
-from build_support.flags import DEBUG, FLOATS, ROOT, SANITIZE
+from build_support.flags import DEBUG, FLOATS, FRAMES, ROOT, SANITIZE
 
 GENERATED = ROOT / "build" / "generated"
 # Shared libraries that are not extension modules. They export the C names of the driver, the
@@ -31,6 +31,8 @@ class Part:
     flags: tuple = ()
     variants: tuple = ()  # (glob, suffix, flags, excluded names): one more object for each match
     small: str = ""  # folders and files that are optimized for size instead of speed
+    catchless: str = ""  # files that call nothing that throws: they need no unwind tables
+    linking: tuple = ()  # flags of the linker
     modules: str = ""  # further modules in the same object, which share its C++ state
     soname: str = ""  # the name, and the version of each symbol, that programs are linked with
     common: str = ""  # a header that many files include: a first build precompiles it
@@ -48,7 +50,12 @@ class Part:
 
     def optimization(self, source):
         is_small = not set(self.small.split()).isdisjoint(source.relative_to(ROOT).parts)
-        return "-Os" if is_small and not (DEBUG or SANITIZE) else ""
+        level = "-Os " if is_small and not (DEBUG or SANITIZE) else ""
+        return level + self.tables(source)
+
+    def tables(self, source):
+        """Return the flags that omit unwind tables where nothing is thrown."""
+        return CATCHLESS if any(map(source.match, self.catchless.split())) else ""
 
     def variants_of(self, source):
         """Return the suffix and the flags of each variant.
@@ -56,7 +63,7 @@ class Part:
         All have one level of optimization: the linker keeps one copy of an inline function.
         """
         matching = [v for v in self.variants if source.match(v[0]) and source.name not in v[3]]
-        return [(f".{name}", flags) for _, name, flags, _ in matching]
+        return [(f".{name}", f"{flags} {self.tables(source)}") for _, name, flags, _ in matching]
 
     def objects(self):
         abi = sysconfig.get_config_var("SOABI") if self.pyx() else "any"
@@ -76,6 +83,9 @@ WIDER = [(HANDLERS, v, f"-march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}", SHARED[v]
 # initialize its structures with more code than scalars, and inlining repeats its error paths.
 COMPACT = ("-falign-jumps=1", "-falign-loops=1", "-fno-tree-slp-vectorize")
 COMPACT += ("-fno-tree-loop-vectorize", "--param=max-inline-insns-auto=6")
+CATCHLESS = " ".join(["-fno-exceptions", *FRAMES])
+# Functions of similar names have similar code, which compresses better side by side.
+SORTED = ("-Wl,--sort-section=name",)
 BASELINE_HANDLERS = " handlers" if VECTORS else ""  # few machines lack wider vector units
 CUDART = "libcudart_static.a"
 PARTS = [
@@ -118,6 +128,9 @@ PARTS = [
         libraries="pthread dl",
         flags=FLOATS,
         variants=WIDER,
+        linking=SORTED,
+        catchless="handlers/bits.cpp handlers/carry.cpp handlers/convert.cpp handlers/float.cpp "
+        "handlers/function.cpp handlers/half.cpp handlers/integer.cpp handlers/move.cpp",
         common="cpp/emulator/driver/driver.hpp",
         small="api async barrier_checker.cpp builtin concerns.cpp control copy_checker.cpp "
         "decode device driver graph image init_checker.cpp init_values.cpp link module object "

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Precompiled headers change no object, and the progress of a build finds the terminal."""
 
-import functools
 import os
 import pty
 import shutil
@@ -66,8 +65,13 @@ def compile_with(headers, command, source, common):
     header = headers.header(command, str(common))
     compiling = [*command, f"-I{common.parent}", "-MMD", "-MF", str(listing), "-c", str(source)]
     unrecorded = [*precompiled.options(header), "-Winvalid-pch", "-Werror"]
-    finish = functools.partial(precompiled.complete, listing, header)
-    make(target, [source], compiling, unrecorded=unrecorded, finish=finish)
+    make(
+        target,
+        [source],
+        compiling,
+        unrecorded=unrecorded,
+        finish=lambda _: precompiled.complete(listing, header),
+    )
     return {os.path.basename(name) for name in precompiled.dependencies(listing)}
 
 
