@@ -5,6 +5,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/async/bulk_start.hpp"
+#include "emulator/exec/check/launch_checks.hpp"
 #include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/each_lane.hpp"
 
@@ -156,6 +157,11 @@ void start_in_group(warp& w, const instruction& instr, int lane, bulk_copy copy)
   if (auto* const races = w.block->launch->races) {
     for (const bulk_piece& piece : copy.pieces) {
       races->record_source(w, instr, static_cast<std::uint32_t>(lane), piece.from, piece.bytes);
+    }
+  }
+  if (launch_checks* const checks = w.block->launch->checks; checks && checks->copies) {
+    for (const bulk_piece& piece : copy.pieces) {
+      checks->copies->add_source(w, instr, lane, piece.from, piece.bytes);
     }
   }
   if (!w.block->launch->options.copies_are_late) return copy.run();

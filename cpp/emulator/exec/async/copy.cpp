@@ -8,6 +8,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/async/async.hpp"
+#include "emulator/exec/check/launch_checks.hpp"
 #include "emulator/exec/each_lane.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
 
@@ -131,9 +132,15 @@ void run_copy(warp& w, const instruction& instr) {
   for_each_lane(partial, [&](int l) { check_part(w, source, l, bytes, sizes[l]); });
   find_sources(w, source, partial, 1, from);
   const bool is_late = w.block->launch->options.copies_are_late;
+  launch_checks* const checks = w.block->launch->checks;
+  const bool is_checked = checks && checks->copies;
   for_each_lane(w.active, [&](int l) {
     pending_copy copy{0, static_cast<std::uint8_t>(bytes), sizes[l], offset_of(w, instr, l),
                       from[l]};
+    if (is_checked && sizes[l]) {
+      checks->copies->add_source(w, instr, l, reinterpret_cast<const std::byte*>(from[l]),
+                                 sizes[l]);
+    }
     if (!is_late) return complete(w, copy);
     thread_copies& copies = copies_of(w, l);
     copy.group = copies.group;

@@ -2,6 +2,7 @@
 // Judges arrivals at barriers, threads that skip one, and masks of lanes.
 #include "emulator/exec/check/barrier_checker.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -13,6 +14,10 @@
 
 namespace halfwarp::emulator::exec {
 namespace {
+
+constexpr std::uint32_t elsewhere = ~0u;  // the place of an instruction of another function
+constexpr const char* mask_hint =
+    "compute the mask once, before the branch, from all participating threads";
 
 template <class Visitor>
 void each_lane(lane_mask lanes, Visitor&& visit) {
@@ -29,6 +34,36 @@ void set(std::array<std::uint32_t, warp_size>& values, lane_mask lanes, std::uin
   each_lane(lanes, [&](int l) { values[static_cast<std::size_t>(l)] = value; });
 }
 
+// Returns the place of an instruction of the kernel's function: its index plus 1.
+std::uint32_t place_of(const warp& w, const instruction& instr) {
+  if (w.current->depth != 0) return elsewhere;
+  return static_cast<std::uint32_t>(&instr - w.function->code.data()) + 1;
+}
+
+// Returns whether a path from `next`, without `avoided`, executes `to`, or ends the thread if that
+// is `elsewhere`.
+bool has_path(const ptx::control_flow& flow, std::uint32_t next, std::uint32_t to,
+              std::uint32_t avoided) {
+  if (next >= flow.block_of.size()) return to == elsewhere;
+  std::vector<bool> is_seen(flow.blocks.size());
+  std::vector<std::uint32_t> todo{next};
+  while (!todo.empty()) {
+    const std::uint32_t first = todo.back();
+    todo.pop_back();
+    const ptx::basic_block& block = flow.blocks[flow.block_of[first]];
+    const std::uint32_t end = avoided >= first ? std::min(avoided, block.end) : block.end;
+    if (to >= first && to < end) return true;
+    if (end < block.end) continue;
+    if (block.successors.empty() && to == elsewhere) return true;
+    for (const std::uint32_t each : block.successors) {
+      if (is_seen[each]) continue;
+      is_seen[each] = true;
+      todo.push_back(flow.blocks[each].first);
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void barrier_checker::begin(const block_state& block) {
@@ -36,12 +71,12 @@ void barrier_checker::begin(const block_state& block) {
   blocks_[&block].assign(block.warps.size(), {});
 }
 
-std::vector<barrier_checker::stores>& barrier_checker::stores_of(const block_state& block) {
-  if (&block != last_block_) {
-    last_block_ = &block;
-    last_stores_ = &blocks_.at(&block);
+barrier_checker::marks& barrier_checker::marks_of(const warp& w) {
+  if (w.block != last_block_) {
+    last_block_ = w.block;
+    last_marks_ = &blocks_.at(w.block);
   }
-  return *last_stores_;
+  return (*last_marks_)[w.index];
 }
 
 bool barrier_checker::is_recorded(const race_site& site) {
@@ -51,15 +86,19 @@ bool barrier_checker::is_recorded(const race_site& site) {
 
 // Records stores: a thread that stores behind a barrier did not return early.
 void barrier_checker::record(const warp_access& access) {
-  const warp& w = access.view;
-  if (w.current->depth != 0) return;
-  const auto index = static_cast<std::uint32_t>(&access.instr - w.function->code.data());
-  set(stores_of(*w.block)[w.index], access.lanes, index + 1);
+  if (access.view.current->depth != 0) return;
+  marks& of = marks_of(access.view);
+  const std::uint32_t place = place_of(access.view, access.instr);
+  set(of.store, access.lanes, place);
+  set(of.newest, access.lanes, place);
 }
 
 void barrier_checker::arrive(const warp& w, const instruction& instr, lane_mask lanes,
                              std::uint32_t count, const barrier_state& before) {
-  set(stores_of(*w.block)[w.index], lanes, 0);
+  marks& of = marks_of(w);
+  const std::uint32_t place = place_of(w, instr);
+  for (auto* each : {&of.store, &of.newest, &of.members}) set(*each, lanes, 0);
+  for (auto* each : {&of.barrier, &of.last}) set(*each, lanes, place);
   const auto report = [&](std::string detail, std::string hint) {
     report::fault f = describe_fault(w, instr, std::countr_zero(lanes));
     f.detail = std::move(detail);
@@ -84,30 +123,35 @@ void barrier_checker::arrive(const warp& w, const instruction& instr, lane_mask 
   }
 }
 
-// Returns whether each path from a barrier to the end of the kernel executes the store.
-bool barrier_checker::follows_always(const function_code& function, std::uint32_t barrier,
-                                     std::uint32_t store) {
-  const auto [known, is_new] = follows_.try_emplace({barrier, store}, false);
+// Returns whether a thread went past an instruction: each path behind that executes its store. A
+// store that each path from the thread's last barrier executes before the instruction tells
+// nothing.
+bool barrier_checker::is_skipped(const function_code& function, std::uint32_t from,
+                                 std::uint32_t place, std::uint32_t store) {
+  if (store == 0 || from == elsewhere) return false;
+  const auto [known, is_new] = skips_.try_emplace({from, place, store}, false);
   if (!is_new) return known->second;
-  const std::uint32_t from = function.code[barrier].source, to = function.code[store].source;
   const ptx::control_flow flow = ptx::find_blocks(*function.source);
-  if (from >= flow.block_of.size() || to >= flow.block_of.size()) return false;
-  const std::uint32_t start = flow.block_of[from], avoided = flow.block_of[to];
-  if (start == avoided) return known->second = to > from;
-  std::vector<bool> is_seen(flow.blocks.size());
-  std::vector<std::uint32_t> todo{start};
-  is_seen[start] = true;
-  while (!todo.empty()) {
-    const ptx::basic_block& block = flow.blocks[todo.back()];
-    todo.pop_back();
-    if (block.successors.empty()) return false;
-    for (const std::uint32_t next : block.successors) {
-      if (next == avoided || is_seen[next]) continue;
-      is_seen[next] = true;
-      todo.push_back(next);
-    }
+  const auto source = [&](std::uint32_t of) { return function.code[of - 1].source; };
+  const std::uint32_t next = from ? source(from) + 1 : 0, to = source(place), by = source(store);
+  return known->second = !has_path(flow, to + 1, elsewhere, by) &&
+                         (has_path(flow, next, to, by) || !has_path(flow, next, to, elsewhere));
+}
+
+void barrier_checker::add_skip(const warp& w, const instruction& instr, int lane,
+                               std::uint32_t store, const char* detail, const char* hint) {
+  warp view = w;
+  view.function = &launch_.code.functions.front();
+  report::fault f = describe_fault(view, instr, lane);
+  f.detail = detail;
+  f.hint = hint;
+  if (store) {
+    const report::fault later = describe_fault(view, view.function->code[store - 1], lane);
+    f.earlier = report::earlier_access{
+        report::access_kind::store, later.block_index, later.thread,     later.ptx_line,
+        later.source_file,          later.source_line, later.instruction};
   }
-  return known->second = true;
+  add_finding({&instr, f.detail}, std::move(f));
 }
 
 void barrier_checker::open(const block_state& block, const instruction& instr) {
@@ -115,27 +159,39 @@ void barrier_checker::open(const block_state& block, const instruction& instr) {
   const function_code& function = launch_.code.functions.front();
   const instruction* const first = function.code.data();
   if (&instr < first || &instr >= first + function.code.size()) return;
-  const auto barrier = static_cast<std::uint32_t>(&instr - first);
-  const std::vector<stores>& all = stores_of(block);
+  const auto place = static_cast<std::uint32_t>(&instr - first) + 1;
   for (const warp_state& w : block.warps) {
-    const stores& last = all[w.view.index];
+    const marks& of = marks_of(w.view);
     each_lane(w.view.existing & ~w.view.live, [&](int l) {
-      const std::uint32_t store = last[static_cast<std::size_t>(l)];
-      if (store == 0 || !follows_always(function, barrier, store - 1)) return;
-      warp view = w.view;
-      view.function = &function;
-      report::fault f = describe_fault(view, instr, l);
-      const report::fault later = describe_fault(view, function.code[store - 1], l);
-      f.detail = "threads skip a barrier at which other threads of their block wait";
-      f.hint =
-          "__syncthreads() must be reached by all threads of the block, or by none: move it "
-          "out of the branch or loop";
-      f.earlier = report::earlier_access{
-          report::access_kind::store, later.block_index, later.thread,     later.ptx_line,
-          later.source_file,          later.source_line, later.instruction};
-      add_finding({&instr, f.detail}, std::move(f));
+      const auto lane = static_cast<std::size_t>(l);
+      if (!is_skipped(function, of.barrier[lane], place, of.store[lane])) return;
+      add_skip(w.view, instr, l, of.store[lane],
+               "threads skip a barrier at which other threads of their block wait",
+               "__syncthreads() must be reached by all threads of the block, or by none: move it "
+               "out of the branch or loop");
     });
   }
+}
+
+void barrier_checker::pass(const warp& w, const instruction& instr, lane_mask lanes,
+                           lane_mask members) {
+  marks& of = marks_of(w);
+  const std::uint32_t place = place_of(w, instr);
+  if (place != elsewhere) {
+    each_lane(members & w.existing & ~w.live, [&](int l) {
+      const auto lane = static_cast<std::size_t>(l);
+      const bool has_other_mask = of.members[lane] && !(of.members[lane] & lanes);
+      if (!has_other_mask) return;
+      const std::uint32_t last = of.last[lane], store = of.newest[lane];
+      const bool is_same = last == place;
+      if (!is_same && !is_skipped(*w.function, last, place, store)) return;
+      add_skip(w, instr, l, is_same ? 0 : store,
+               "lanes that the mask names used another mask and exited", mask_hint);
+    });
+  }
+  set(of.newest, lanes, 0);
+  set(of.last, lanes, place);
+  set(of.members, lanes, members);
 }
 
 void barrier_checker::meet(const warp& w, const instruction& instr, lane_mask lanes,
@@ -150,7 +206,7 @@ void barrier_checker::meet(const warp& w, const instruction& instr, lane_mask la
     if (!unequal) return;
     report::fault f = describe_fault(w, instr, l);
     f.detail = "the lanes of one instruction have different masks that name each other";
-    f.hint = "compute the mask once, before the branch, from all participating threads";
+    f.hint = mask_hint;
     add_finding({&instr, f.detail}, std::move(f));
   });
 }

@@ -39,23 +39,32 @@ class barrier_checker {
   // Call when lanes execute an instruction with member masks.
   void meet(const warp& w, const instruction& instr, lane_mask lanes, const lane_mask* members);
 
+  // Call when lanes have executed an instruction with one member mask.
+  void pass(const warp& w, const instruction& instr, lane_mask lanes, lane_mask members);
+
   std::vector<report::fault> findings() const;
 
  private:
-  // By lane: the index of the last store of the kernel's function since the last barrier, plus 1.
-  using stores = std::array<std::uint32_t, warp_size>;
+  // What the threads of a warp did, as places in the kernel's function; 0: nothing.
+  struct marks {
+    using places = std::array<std::uint32_t, warp_size>;
+    places barrier{}, store{};           // the last barrier, and the last store behind it
+    places last{}, newest{}, members{};  // the same for barriers and masks; the mask
+  };
   using finding_key = std::pair<const instruction*, std::string>;
 
-  bool follows_always(const function_code& function, std::uint32_t barrier, std::uint32_t store);
+  bool is_skipped(const function_code& function, std::uint32_t from, std::uint32_t place,
+                  std::uint32_t store);
+  void add_skip(const warp& w, const instruction& instr, int lane, std::uint32_t store,
+                const char* detail, const char* hint);
   void add_finding(const finding_key& key, report::fault finding);
+  marks& marks_of(const warp& w);
 
   const launch_state& launch_;
-  std::vector<stores>& stores_of(const block_state& block);
-
-  std::unordered_map<const block_state*, std::vector<stores>> blocks_;
+  std::unordered_map<const block_state*, std::vector<marks>> blocks_;
   const block_state* last_block_ = nullptr;
-  std::vector<stores>* last_stores_ = nullptr;  // of this block
-  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> follows_;
+  std::vector<marks>* last_marks_ = nullptr;  // of this block
+  std::map<std::array<std::uint32_t, 3>, bool> skips_;
   std::map<finding_key, report::fault> findings_;
 };
 

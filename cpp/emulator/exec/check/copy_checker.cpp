@@ -6,6 +6,7 @@
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/async/async.hpp"
+#include "emulator/exec/async/bulk_site.hpp"
 #include "emulator/exec/check/race_checker.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/state.hpp"
@@ -28,7 +29,7 @@ std::uint32_t thread_of(const warp& w, int lane) {
 copy_checker::copy_checker(const launch_state& launch) : launch_{launch} {
   for (const function_code& function : launch.code.functions) {
     for (const instruction& instr : function.code) {
-      is_tracked_ |= instr.run == &run_copy;
+      is_tracked_ |= instr.run == &run_copy || instr.run == &run_commit_bulk;
     }
   }
 }
@@ -38,20 +39,24 @@ void copy_checker::record(const warp_access& access) {
   const instruction& instr = access.instr;
   const lane_mask lanes = access.lanes;
   block_copies& copies = blocks_.at(w.block);
+  const bool is_bulk = instr.run == &run_commit_bulk || instr.run == &run_wait_bulk;
+  auto& groups = copies.groups[is_bulk];
   if (instr.run == &run_copy) {
     start(copies, w, instr, lanes);
-  } else if (instr.run == &run_commit_copies) {
-    each_lane(lanes, [&](int l) { ++copies.groups[thread_of(w, l)]; });
-  } else if (instr.run == &run_wait_copies) {
+  } else if (instr.run == &run_commit_copies || instr.run == &run_commit_bulk) {
+    each_lane(lanes, [&](int l) { ++groups[thread_of(w, l)]; });
+  } else if (instr.run == &run_wait_copies || is_bulk) {
     const auto allowed = static_cast<std::uint64_t>(instr.immediate);
     complete(copies, w, lanes, [&](const copy& each) {
-      return instr.immediate < 0 || each.group + allowed < copies.groups[each.thread];
+      return each.is_bulk == is_bulk &&
+             (instr.immediate < 0 || each.group + allowed < groups[each.thread]);
     });
   } else if (instr.run == &run_copy_arrive) {
     // The barrier publishes the copies to the threads that test its phase.
-    complete(copies, w, lanes, [](const copy&) { return true; });
-  } else if (!copies.pending.empty() && access.site.use == race_site::role::access) {
-    compare(copies, access);
+    complete(copies, w, lanes, [](const copy& each) { return !each.is_bulk; });
+  } else if (access.site.use == race_site::role::access) {
+    compare(copies.targets, access, false);
+    if (access.site.shape.use != memory_use::load) compare(copies.sources, access, true);
   }
 }
 
@@ -59,43 +64,65 @@ void copy_checker::start(block_copies& copies, warp& w, const instruction& instr
   const std::uint32_t bytes = instr.flags & copy_flag::bytes;
   each_lane(lanes, [&](int l) {
     const std::uint64_t first = w.at<std::uint64_t>(instr.operand[0])[l];
+    if (first + bytes > w.shared_bytes) return;
     const std::uint32_t thread = thread_of(w, l);
-    copies.pending.push_back({first, first + bytes, thread, copies.groups[thread], &instr});
+    copies.targets.push_back(
+        {w.shared + first, bytes, thread, copies.groups[0][thread], &instr, false});
   });
+}
+
+void copy_checker::add_source(const warp& w, const instruction& instr, int lane,
+                              const std::byte* from, std::uint32_t bytes) {
+  block_copies& copies = blocks_.at(w.block);
+  const bool is_bulk = instr.run != &run_copy;
+  const std::uint32_t thread = thread_of(w, lane), group = copies.groups[is_bulk][thread];
+  if (!copies.sources.empty()) {
+    copy& last = copies.sources.back();
+    const bool is_same = last.by == &instr && last.thread == thread && last.group == group;
+    if (is_same && last.first + last.bytes == from) {
+      last.bytes += bytes;
+      return;
+    }
+  }
+  copies.sources.push_back({from, bytes, thread, group, &instr, is_bulk});
 }
 
 // A complete copy is a store by its thread.
 template <class Condition>
 void copy_checker::complete(block_copies& copies, warp& w, lane_mask lanes,
                             Condition is_complete) const {
-  std::erase_if(copies.pending, [&](const copy& each) {
-    const std::uint32_t lane = each.thread % warp_size;
-    if (each.thread / warp_size != w.index || !(lanes >> lane & 1)) return false;
-    if (!is_complete(each)) return false;
-    if (launch_.races && each.end <= w.shared_bytes) {
-      const auto bytes = static_cast<std::uint32_t>(each.end - each.first);
-      launch_.races->record_copy(w, *each.by, lane, w.shared + each.first, bytes);
+  const auto ends = [&](const copy& each) {
+    return each.thread / warp_size == w.index && (lanes >> each.thread % warp_size & 1) &&
+           is_complete(each);
+  };
+  std::erase_if(copies.sources, ends);
+  std::erase_if(copies.targets, [&](const copy& each) {
+    if (!ends(each)) return false;
+    if (launch_.races) {
+      launch_.races->record_copy(w, *each.by, each.thread % warp_size, each.first, each.bytes);
     }
     return true;
   });
 }
 
-void copy_checker::compare(const block_copies& copies, const warp_access& access) {
+void copy_checker::compare(const std::vector<copy>& copies, const warp_access& access,
+                           bool are_sources) {
+  if (copies.empty()) return;
   warp& w = access.view;
   const instruction& instr = access.instr;
   each_lane(access.lanes, [&](int l) {
     const auto word = word_of(w, instr, access.site.shape, l);
-    if (!word || !word->is_shared) return;
-    const std::uint64_t first = word->address, end = first + access.bytes;
-    for (const copy& each : copies.pending) {
-      if (first >= each.end || each.first >= end) continue;
-      return add_finding(w, instr, l, each, first);
+    if (!word) return;
+    const auto* const first = reinterpret_cast<const std::byte*>(word->cell);
+    for (const copy& each : copies) {
+      if (first >= each.first + each.bytes || each.first >= first + access.bytes) continue;
+      return add_finding(w, instr, l, each, *word, are_sources);
     }
   });
 }
 
 void copy_checker::add_finding(const warp& w, const instruction& instr, int lane, const copy& early,
-                               std::uint64_t offset) {
+                               const shared_word& word, bool is_source) {
   const finding_key key{&instr, early.by};
   if (const auto known = findings_.find(key); known != findings_.end()) {
     ++known->second.count;
@@ -106,14 +133,15 @@ void copy_checker::add_finding(const warp& w, const instruction& instr, int lane
   report::fault start;
   set_source(start, *launch_.request.entry->owner().source, *w.function->source, early.by->source);
   f.kind = report::fault_kind::async_copy;
-  f.space = report::memory_space::shared;
-  f.address = offset;
-  f.detail = "an access before the wait for the asynchronous copy to these bytes";
-  f.hint =
-      "wait for the group of the copy in the thread that started it, then synchronize the "
-      "threads: cp.async.wait_group and __syncthreads()";
+  if (word.is_shared) f.space = report::memory_space::shared;
+  f.address = word.address;
+  f.detail = is_source ? "a store before the wait for the asynchronous copy from these bytes"
+                       : "an access before the wait for the asynchronous copy to these bytes";
+  f.hint = "wait for the group of the copy in the thread that started it, then synchronize the ";
+  f.hint += early.is_bulk ? "threads: cp.async.bulk.wait_group.read and __syncthreads()"
+                          : "threads: cp.async.wait_group and __syncthreads()";
   report::earlier_access& earlier = f.earlier.emplace();
-  earlier.access = report::access_kind::store;
+  earlier.access = is_source ? report::access_kind::load : report::access_kind::store;
   earlier.block_index = f.block_index;
   earlier.thread = {early.thread % block.x, early.thread / block.x % block.y,
                     early.thread / block.x / block.y};

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds accesses to the target of an asynchronous copy before its thread has waited for it.
+// Finds accesses to the target of an asynchronous copy, and stores to its source, before its thread
+// has waited for it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <unordered_map>
@@ -24,31 +27,35 @@ class copy_checker {
 
   // Returns whether the launch needs `record`.
   bool is_tracked() const { return is_tracked_; }
-  void begin(const block_state& block) { blocks_[&block].clear(); }
+  void begin(const block_state& block) { blocks_[&block] = {}; }
   // Call before lanes execute an instruction. Its frame must be active.
   void record(const warp_access& access);
+  // Call when a lane starts a copy of a group that reads bytes.
+  void add_source(const warp& w, const instruction& instr, int lane, const std::byte* from,
+                  std::uint32_t bytes);
 
   std::vector<report::fault> findings() const;
 
  private:
   struct copy {
-    std::uint64_t first = 0, end = 0;  // in shared memory
-    std::uint32_t thread = 0, group = 0;
+    const std::byte* first = nullptr;
+    std::uint32_t bytes = 0, thread = 0, group = 0;
     const instruction* by = nullptr;
+    bool is_bulk = false;
   };
   struct block_copies {
-    std::vector<copy> pending;
-    std::unordered_map<std::uint32_t, std::uint32_t> groups;  // by thread: the open group
-    void clear() { pending.clear(), groups.clear(); }
+    std::vector<copy> targets, sources;  // of pending copies
+    // By thread: the open group of cp.async, and that of bulk copies.
+    std::array<std::unordered_map<std::uint32_t, std::uint32_t>, 2> groups;
   };
   using finding_key = std::pair<const instruction*, const instruction*>;
 
   void start(block_copies& copies, warp& w, const instruction& instr, lane_mask lanes);
   template <class Condition>
   void complete(block_copies& copies, warp& w, lane_mask lanes, Condition is_complete) const;
-  void compare(const block_copies& copies, const warp_access& access);
+  void compare(const std::vector<copy>& copies, const warp_access& access, bool are_sources);
   void add_finding(const warp& w, const instruction& instr, int lane, const copy& early,
-                   std::uint64_t offset);
+                   const shared_word& word, bool is_source);
 
   const launch_state& launch_;
   bool is_tracked_ = false;  // the launch has copies

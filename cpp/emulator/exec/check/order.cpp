@@ -143,12 +143,15 @@ void launch_order::begin(block_order& block, std::uint32_t number, std::uint32_t
 }
 
 // A fence of each warp before a barrier serves a strong write of any warp after it, as programs
-// assume that let one thread of a block signal for all.
+// assume that let one thread of a block signal for all. What any warp observed before the barrier,
+// a fence of any warp after it acquires: all threads of the last block call __threadfence().
 void launch_order::synchronize(block_order& block) {
   const std::uint32_t start = segments.next(block.number);
   std::shared_ptr<const clock> all;
+  clock observed;
   scope common = scope::sys;
   for (const warp_order& w : block.warps) {
+    if (!w.pending.is_empty()) observed.join(w.pending);
     if (w.acquired) all = joined(all, w.acquired);
     common = std::min(common, w.fenced >= w.full ? w.fence_scope : scope::weak);
   }
@@ -157,6 +160,7 @@ void launch_order::synchronize(block_order& block) {
     w.segment = start + i;
     w.full = w.self = start;
     if (w.acquired != all) w.acquired = all;
+    if (!observed.is_empty()) w.pending = observed;
     w.warps.clear();
     w.lanes.clear();
     if (common == scope::weak) continue;

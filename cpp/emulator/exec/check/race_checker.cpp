@@ -119,16 +119,34 @@ void race_checker::record_fence(const warp_access& access) {
   block.proxied = std::max(block.proxied, w.full);
 }
 
-// Arrivals release and tests acquire, as accesses of the block.
+// Arrivals release and tests acquire, as accesses of the block. An initialization is a plain store:
+// it needs an order before the other accesses, which are strong.
 void race_checker::record_phase(const warp_access& access) {
   warp& w = access.view;
   const instruction& instr = access.instr;
   race::block_order& block = order_of(w);
   const auto operation = static_cast<phase_operation>(instr.immediate);
-  if (operation == phase_operation::init || operation == phase_operation::invalidate) return;
+  // CCCL's pipelines invalidate after a relaxed count of the threads, so that is no access.
+  if (operation == phase_operation::invalidate || operation == phase_operation::pending_count) {
+    return;
+  }
   const std::uint64_t* offset = w.at<std::uint64_t>(instr.operand[4]);
   const bool is_test =
       operation == phase_operation::test || operation == phase_operation::test_parity;
+  const bool is_plain = operation == phase_operation::init;
+  now_ = {&w, &instr, &access.site};
+  now_.lanes = access.lanes;
+  race::accessor by = accessor_of(w, access.site, access.number);
+  by.mine = cell{by.mine.segment(), cell_kind::one, is_plain ? scope::weak : scope::sys, 0,
+                 static_cast<std::uint32_t>(access.number)};
+  by.is_write = !is_test;
+  set_space(by, true);
+  each_lane(access.lanes, [&](std::uint32_t lane) {
+    const auto at = reinterpret_cast<std::uint64_t>(shared_bytes_at(w, offset[lane], 8));
+    now_.words[lane] = {at, offset[lane], true};
+    if (at) shadow_.access(by, at, 4, lane);
+  });
+  if (is_plain) return;
   // A copy of another block of the cluster signals a test of any scope.
   const scope reach = is_test && block.cluster_first ? scope::gpu : access.site.reach;
   if (!is_test) order_.fence(block, w.index, reach);

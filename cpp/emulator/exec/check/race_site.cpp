@@ -85,7 +85,8 @@ race_site make_race_site(const ptx::module& owner, const function_code& function
   }
   const bool has_handler = instr.kind == flow::next || instr.kind == flow::yield;
   if (!has_handler) return site;
-  if (instr.run == &run_copy || instr.run == &run_commit_copies || instr.run == &run_wait_copies) {
+  if (instr.run == &run_copy || instr.run == &run_commit_copies || instr.run == &run_wait_copies ||
+      instr.run == &run_commit_bulk || instr.run == &run_wait_bulk) {
     site.use = race_site::role::copy;
     site.shape = shape_of_copy();
     return site;
@@ -99,6 +100,8 @@ race_site make_race_site(const ptx::module& owner, const function_code& function
   if (instr.run == &run_phase_barrier || instr.run == &run_copy_arrive) {
     site.use = race_site::role::phase_barrier;
     site.reach = m.has(qualifier::cluster) ? scope::gpu : scope::cta;
+    site.shape = shape_of_copy();
+    site.shape.bytes = 8;
     return site;
   }
   site.shape = shape_of(instr);

@@ -34,6 +34,14 @@ CASES = {
         "unsigned m = threadIdx.x < 16 ? @ : ~0u; out[threadIdx.x] = __ballot_sync(m, 1);",
         "0xffffu", "~0u", 1, 32,
     ),
+    "mask_of_one_side": Case(
+        "unsigned m = threadIdx.x < 16 ? ~0u : @; __syncwarp(m); out[threadIdx.x] = 1;",
+        "0xffff0000u", "~0u", 1, 32,
+    ),
+    "masks_of_two_branches": Case(
+        "if (threadIdx.x < 16) __syncwarp(@); else __syncwarp(0xffff0000u); out[threadIdx.x] = 1;",
+        "~0u", "0xffffu", 1, 32,
+    ),
     "mask_names_absent_lanes": Case(
         "if (threadIdx.x < 16) __syncwarp(@); __syncthreads(); out[threadIdx.x] = 1;",
         "~0u", "0xffff", 1, 32,
@@ -77,6 +85,31 @@ CASES = {
 CORRECT = {
     "early_return": Case(
         "if (threadIdx.x > 40) return; __syncthreads(); out[threadIdx.x] = 1;", "", "", 1, 64
+    ),
+    "return_between_rounds": Case(
+        "for (int i = 0; ; ++i) { if (i > threadIdx.x % 3) return; __syncthreads(); "
+        "out[threadIdx.x] = i; }",
+        "", "", 1, 64,
+    ),
+    "return_after_the_store_of_a_round": Case(
+        "for (int i = 0; ; ++i) { out[threadIdx.x] = i; if (i > threadIdx.x % 3) return; "
+        "__syncthreads(); }",
+        "", "", 1, 64,
+    ),
+    "return_between_rounds_of_two_barriers": Case(
+        "for (int i = 0; ; ++i) { if (i > (threadIdx.x > 40)) return; out[threadIdx.x] = i; "
+        "__syncthreads(); out[64 + threadIdx.x] = i; __syncthreads(); out[128 + threadIdx.x] = i; }",
+        "", "", 1, 64,
+    ),
+    "masks_of_fewer_lanes_each_round": Case(
+        "unsigned m = ~0u; for (int i = 0; i < 4; ++i) { m = __ballot_sync(m, threadIdx.x >= 8 * i); "
+        "if (!(m >> threadIdx.x & 1)) return; out[threadIdx.x] = __shfl_sync(m, threadIdx.x, 31); }",
+        "", "", 1, 32,
+    ),
+    "mask_of_a_round": Case(
+        "for (int i = 0; i < 3; ++i) { if (i == 0 && threadIdx.x < 16) continue; "
+        "unsigned m = i == 0 ? 0xffff0000u : ~0u; __syncwarp(m); out[threadIdx.x] = i; }",
+        "", "", 1, 32,
     ),
     "barrier_in_a_uniform_branch": Case(
         "if (blockIdx.x == 0) __syncthreads(); out[threadIdx.x] = 1;", "", "", 2, 64

@@ -51,6 +51,9 @@ CASES = {
         "out[200 + t] = s[t] + s[127 - t]; " + WAIT_ALL,
         "", WAIT_ALL, 1, 64,
     ),
+    "source_stored_before_the_wait": Case(
+        START + COMMIT + "@ out[t] = 7; " + WAIT_ALL + "out[200 + t] = s[t];", "", WAIT_ALL, 1, 64
+    ),
     "atomic_on_the_target": Case(
         START + COMMIT + "@ atomicAdd(s + t, 1); " + WAIT_ALL + "out[200 + t] = s[t];",
         "", WAIT_ALL, 1, 64,
@@ -92,6 +95,14 @@ RACES = {
         START + COMMIT + WAIT_ALL + "__syncthreads(); int v = s[63 - t]; @ " + SECOND.replace(
             "a + 256", "a"
         ) + COMMIT + WAIT_ALL + "out[200 + t] = v;",
+        "", "__syncthreads();", 1, 64,
+    ),
+    "barrier_used_before_its_init": Case(
+        "__shared__ alignas(8) unsigned long long bar; int t = threadIdx.x; "
+        "unsigned b = (unsigned)__cvta_generic_to_shared(&bar); "
+        'if (t == 0) asm volatile("mbarrier.init.shared.b64 [%0], 64;" :: "r"(b) : "memory"); @ '
+        'asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(b) : "memory"); '
+        + WAIT_PHASE + "out[t] = 1;",
         "", "__syncthreads();", 1, 64,
     ),
     "bulk_copy_without_wait": Case(

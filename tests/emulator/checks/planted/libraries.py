@@ -155,6 +155,11 @@ CASES = {
     "bulk_store_with_a_fence_of_one_thread": Case(
         STORE, "if (t < 32) " + FENCE + "__syncthreads();", "__syncthreads(); " + FENCE, 1, 128,
     ),
+    "bulk_store_source_overwritten": Case(
+        STORE.replace("@", FENCE + "__syncthreads();").replace("group 0", "group.read @")
+        + " __syncthreads(); s[t] = 2; __syncthreads(); out[200 + t] = s[127 - t];",
+        "1", "0", 1, 128,
+    ),
     # temporary storage
     "storage_used_again": Case(
         "using P = cub::BlockReduce<int, 128>; __shared__ typename P::TempStorage s; "

@@ -254,6 +254,22 @@ def host_function_before_the_writer(program, is_ordered):
     program.device.sync()
 
 
+def halves_of_a_staging_buffer(program, is_ordered):
+    """Upload to the half that a kernel of the round before the last may still read."""
+    host, address = driver.cuMemAllocHost(SIZE)[1], int(program.buffer.handle)
+    events = [program.device.create_event() for _ in range(2)]
+    for turn in range(4):
+        half, event = turn % 2, events[turn % 2]
+        if is_ordered and turn > 1:
+            program.first.wait(event)
+        driver.cuMemcpyHtoDAsync(address + UNITS * half, host, UNITS, program.first.handle)
+        program.second.wait(program.first)
+        program.read(program.second, offset=UNITS * half)
+        program.second.record(event)
+    program.device.sync()
+    driver.cuMemFreeHost(host)
+
+
 CASES = {
     each.__name__: each
     for each in (
@@ -261,6 +277,6 @@ CASES = {
         event_of_an_earlier_round, legacy_stream_and_a_nonblocking_one, wait_for_the_wrong_stream,
         peer_copy, memory_of_a_graph, host_call_on_managed_memory, memset_of_managed_memory,
         managed_memory_of_two_devices, told_by_a_host_function, told_by_a_node_of_a_graph,
-        host_function_before_the_writer,
+        host_function_before_the_writer, halves_of_a_staging_buffer,
     )
 }  # fmt: skip

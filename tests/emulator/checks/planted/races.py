@@ -148,6 +148,13 @@ CASES = {
         "sum += out[1 + i]; out[100] = sum; out[0] = 0; }",
         "", "__threadfence();", 4, 32,
     ),
+    # PyTorch's reduction of a grid: all threads of the last block call the second fence
+    "last_block_of_two_warps": Case(
+        "__shared__ bool last; out[64 + 64 * blockIdx.x + threadIdx.x] = 1; @ __syncthreads(); "
+        "if (threadIdx.x == 0) last = atomicAdd(out, 1) == gridDim.x - 1; __syncthreads(); "
+        "if (last) { @ out[512 + threadIdx.x] = out[127 - threadIdx.x]; }",
+        "", "__threadfence();", 4, 64,
+    ),
     "lock_no_fence": Case(
         "for (bool done = false; !done;) { if (atomicCAS(out, 0, 1) == 0) { @ out[1]++; @ "
         "atomicExch(out, 0); done = true; } }",

@@ -55,6 +55,15 @@ member_group first_group(warp& view, const instruction& instr, lane_mask lanes) 
   return group;
 }
 
+// Lets the checks record lanes of one mask that have executed an instruction. Call before it stores
+// a result, which may replace the mask.
+void note_mask(warp& view, const instruction& instr, lane_mask lanes) {
+  auto* const barriers = view.block->launch->barriers;
+  if (!barriers) return;
+  const auto* members = view.at<lane_mask>(instr.operand[4]);
+  barriers->pass(view, instr, lanes, members[__builtin_ctz(lanes)]);
+}
+
 // Executes the instruction for the splits of a complete group and makes them ready.
 void run_waiting(warp_state& w, std::vector<warp_split> together) {
   auto run_step = [&](exchange_step step) {
@@ -67,6 +76,10 @@ void run_waiting(warp_state& w, std::vector<warp_split> together) {
       instr.run(w.view, instr);
     }
   };
+  for (const warp_split& f : together) {
+    activate(w.view, *f.top_frame);
+    note_mask(w.view, f.top_frame->function->code[f.next], f.lanes);
+  }
   const warp_split& first = together.front();
   if (auto* races = w.view.block->launch->races) {
     activate(w.view, *first.top_frame);
@@ -124,6 +137,7 @@ bool run_together(warp_state& w, const instruction& instr, lane_mask lanes) {
   if (whole.lanes == lanes) {
     if (whole.required != lanes) return false;
     view.active = view.participants = lanes;
+    note_mask(view, instr, lanes);
     instr.run(view, instr);
     if (view.block->launch->races) view.block->launch->races->meet(view, instr, lanes);
     return true;
@@ -137,6 +151,7 @@ bool run_together(warp_state& w, const instruction& instr, lane_mask lanes) {
   std::vector<lane_mask> groups;
   for (lane_mask remaining = lanes; remaining; remaining &= ~groups.back()) {
     groups.push_back(first_group(view, instr, remaining).lanes);
+    note_mask(view, instr, groups.back());
   }
   for (lane_mask group : groups) {
     view.active = view.participants = group;
