@@ -123,9 +123,9 @@ void barrier_checker::arrive(const warp& w, const instruction& instr, lane_mask 
   }
 }
 
-// Returns whether a thread went past an instruction: each path behind that executes its store. A
-// store that each path from the thread's last barrier executes before the instruction tells
-// nothing.
+// Returns whether a thread skipped an instruction: each path behind it executes the thread's store.
+// A store that each path from the thread's last barrier executes before the instruction is no
+// evidence.
 bool barrier_checker::is_skipped(const function_code& function, std::uint32_t from,
                                  std::uint32_t place, std::uint32_t store) {
   if (store == 0 || from == elsewhere) return false;

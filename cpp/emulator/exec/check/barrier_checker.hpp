@@ -45,7 +45,7 @@ class barrier_checker {
   std::vector<report::fault> findings() const;
 
  private:
-  // What the threads of a warp did, as places in the kernel's function; 0: nothing.
+  // By lane: places in the kernel's function that its thread executed; 0: none.
   struct marks {
     using places = std::array<std::uint32_t, warp_size>;
     places barrier{}, store{};           // the last barrier, and the last store behind it

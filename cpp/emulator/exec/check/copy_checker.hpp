@@ -45,7 +45,7 @@ class copy_checker {
   };
   struct block_copies {
     std::vector<copy> targets, sources;  // of pending copies
-    // By thread: the open group of cp.async, and that of bulk copies.
+    // By thread: the open groups of cp.async and of bulk copies.
     std::array<std::unordered_map<std::uint32_t, std::uint32_t>, 2> groups;
   };
   using finding_key = std::pair<const instruction*, const instruction*>;

@@ -98,12 +98,14 @@ CORRECT = {
     ),
     "return_between_rounds_of_two_barriers": Case(
         "for (int i = 0; ; ++i) { if (i > (threadIdx.x > 40)) return; out[threadIdx.x] = i; "
-        "__syncthreads(); out[64 + threadIdx.x] = i; __syncthreads(); out[128 + threadIdx.x] = i; }",
+        "__syncthreads(); out[64 + threadIdx.x] = i; __syncthreads(); "
+        "out[128 + threadIdx.x] = i; }",
         "", "", 1, 64,
     ),
     "masks_of_fewer_lanes_each_round": Case(
-        "unsigned m = ~0u; for (int i = 0; i < 4; ++i) { m = __ballot_sync(m, threadIdx.x >= 8 * i); "
-        "if (!(m >> threadIdx.x & 1)) return; out[threadIdx.x] = __shfl_sync(m, threadIdx.x, 31); }",
+        "unsigned m = ~0u; for (int i = 0; i < 4; ++i) { "
+        "m = __ballot_sync(m, threadIdx.x >= 8 * i); if (!(m >> threadIdx.x & 1)) return; "
+        "out[threadIdx.x] = __shfl_sync(m, threadIdx.x, 31); }",
         "", "", 1, 32,
     ),
     "mask_of_a_round": Case(
