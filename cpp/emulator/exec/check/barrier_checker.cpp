@@ -10,7 +10,6 @@
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
 #include "emulator/exec/schedule/state.hpp"
-#include "emulator/ptx/analysis.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -129,13 +128,11 @@ void barrier_checker::arrive(const warp& w, const instruction& instr, lane_mask 
 bool barrier_checker::is_skipped(const function_code& function, std::uint32_t from,
                                  std::uint32_t place, std::uint32_t store) {
   if (store == 0 || from == elsewhere) return false;
-  const auto [known, is_new] = skips_.try_emplace({from, place, store}, false);
-  if (!is_new) return known->second;
-  const ptx::control_flow flow = ptx::find_blocks(*function.source);
+  if (flow_.blocks.empty()) flow_ = ptx::find_blocks(*function.source);
   const auto source = [&](std::uint32_t of) { return function.code[of - 1].source; };
   const std::uint32_t next = from ? source(from) + 1 : 0, to = source(place), by = source(store);
-  return known->second = !has_path(flow, to + 1, elsewhere, by) &&
-                         (has_path(flow, next, to, by) || !has_path(flow, next, to, elsewhere));
+  return !has_path(flow_, to + 1, elsewhere, by) &&
+         (has_path(flow_, next, to, by) || !has_path(flow_, next, to, elsewhere));
 }
 
 void barrier_checker::add_skip(const warp& w, const instruction& instr, int lane,
@@ -162,10 +159,16 @@ void barrier_checker::open(const block_state& block, const instruction& instr) {
   const auto place = static_cast<std::uint32_t>(&instr - first) + 1;
   for (const warp_state& w : block.warps) {
     const marks& of = marks_of(w.view);
+    std::uint32_t from = elsewhere, store = 0;
+    bool is_skip = false;
     each_lane(w.view.existing & ~w.view.live, [&](int l) {
       const auto lane = static_cast<std::size_t>(l);
-      if (!is_skipped(function, of.barrier[lane], place, of.store[lane])) return;
-      add_skip(w.view, instr, l, of.store[lane],
+      const bool is_known = from == of.barrier[lane] && store == of.store[lane];
+      from = of.barrier[lane];
+      store = of.store[lane];
+      if (!is_known) is_skip = is_skipped(function, from, place, store);
+      if (!is_skip) return;
+      add_skip(w.view, instr, l, store,
                "threads skip a barrier at which other threads of their block wait",
                "__syncthreads() must be reached by all threads of the block, or by none: move it "
                "out of the branch or loop");

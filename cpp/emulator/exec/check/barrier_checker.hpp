@@ -12,6 +12,7 @@
 
 #include "emulator/exec/check/warp_access.hpp"
 #include "emulator/exec/warp.hpp"
+#include "emulator/ptx/analysis.hpp"
 #include "emulator/report/fault.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -64,7 +65,7 @@ class barrier_checker {
   std::unordered_map<const block_state*, std::vector<marks>> blocks_;
   const block_state* last_block_ = nullptr;
   std::vector<marks>* last_marks_ = nullptr;  // of this block
-  std::map<std::array<std::uint32_t, 3>, bool> skips_;
+  ptx::control_flow flow_;  // of the kernel's function, found when a thread may have skipped
   std::map<finding_key, report::fault> findings_;
 };
 

@@ -34,6 +34,13 @@ copy_checker::copy_checker(const launch_state& launch) : launch_{launch} {
   }
 }
 
+void copy_checker::begin(const block_state& block) {
+  block_copies& copies = blocks_[&block];
+  copies.targets.clear();
+  copies.sources.clear();
+  for (auto& each : copies.groups) each.assign(block.warps.size() * warp_size, 0);
+}
+
 void copy_checker::record(const warp_access& access) {
   warp& w = access.view;
   const instruction& instr = access.instr;
@@ -47,13 +54,10 @@ void copy_checker::record(const warp_access& access) {
     each_lane(lanes, [&](int l) { ++groups[thread_of(w, l)]; });
   } else if (instr.run == &run_wait_copies || is_bulk) {
     const auto allowed = static_cast<std::uint64_t>(instr.immediate);
-    complete(copies, w, lanes, [&](const copy& each) {
-      return each.is_bulk == is_bulk &&
-             (instr.immediate < 0 || each.group + allowed < groups[each.thread]);
-    });
+    complete(copies, w, lanes, is_bulk, instr.immediate < 0 ? 0 : allowed + 1);
   } else if (instr.run == &run_copy_arrive) {
     // The barrier publishes the copies to the threads that test its phase.
-    complete(copies, w, lanes, [](const copy& each) { return !each.is_bulk; });
+    complete(copies, w, lanes, false, 0);
   } else if (access.site.use == race_site::role::access) {
     compare(copies.targets, access, false);
     if (access.site.shape.use != memory_use::load) compare(copies.sources, access, true);
@@ -88,12 +92,12 @@ void copy_checker::add_source(const warp& w, const instruction& instr, int lane,
 }
 
 // A complete copy is a store by its thread.
-template <class Condition>
-void copy_checker::complete(block_copies& copies, warp& w, lane_mask lanes,
-                            Condition is_complete) const {
+void copy_checker::complete(block_copies& copies, warp& w, lane_mask lanes, bool are_bulk,
+                            std::uint64_t distance) const {
   const auto ends = [&](const copy& each) {
     return each.thread / warp_size == w.index && (lanes >> each.thread % warp_size & 1) &&
-           is_complete(each);
+           each.is_bulk == are_bulk &&
+           each.group + distance <= copies.groups[are_bulk][each.thread];
   };
   std::erase_if(copies.sources, ends);
   std::erase_if(copies.targets, [&](const copy& each) {

@@ -27,7 +27,7 @@ class copy_checker {
 
   // Returns whether the launch needs `record`.
   bool is_tracked() const { return is_tracked_; }
-  void begin(const block_state& block) { blocks_[&block] = {}; }
+  void begin(const block_state& block);
   // Call before lanes execute an instruction. Its frame must be active.
   void record(const warp_access& access);
   // Call when a lane starts a copy of a group that reads bytes.
@@ -46,13 +46,14 @@ class copy_checker {
   struct block_copies {
     std::vector<copy> targets, sources;  // of pending copies
     // By thread: the open groups of cp.async and of bulk copies.
-    std::array<std::unordered_map<std::uint32_t, std::uint32_t>, 2> groups;
+    std::array<std::vector<std::uint32_t>, 2> groups;
   };
   using finding_key = std::pair<const instruction*, const instruction*>;
 
   void start(block_copies& copies, warp& w, const instruction& instr, lane_mask lanes);
-  template <class Condition>
-  void complete(block_copies& copies, warp& w, lane_mask lanes, Condition is_complete) const;
+  // Ends copies whose group is as far before the open one.
+  void complete(block_copies& copies, warp& w, lane_mask lanes, bool are_bulk,
+                std::uint64_t distance) const;
   void compare(const std::vector<copy>& copies, const warp_access& access, bool are_sources);
   void add_finding(const warp& w, const instruction& instr, int lane, const copy& early,
                    const shared_word& word, bool is_source);
