@@ -134,14 +134,15 @@ PARTS = [
         common="cpp/emulator/driver/driver.hpp",
         small="api async barrier_checker.cpp builtin concerns.cpp control copy_checker.cpp "
         "decode device driver graph image init_checker.cpp init_values.cpp link module object "
-        "observation profile program.cpp ptx report scalar settings sharing stream tensor work "
+        "observation profile program.cpp ptx report settings sharing stream tensor work "
         "cycle_report.cpp executable.cpp exports.cpp neighbor_checker.cpp order.cpp "
         "pointer_bases.cpp race_finding.cpp race_site.cpp init_site.cpp wait_graph.cpp "
         "names.cpp refusing.cpp lock_watch.cpp texture device_queue.cpp "
         "mappings.cpp matrix_move.cpp rehearsal.cpp virtual_region.cpp observer.cpp "
         "access_shape.cpp fingerprint.cpp handler_table.cpp written_bytes.cpp device_heap.cpp "
         "shared_file.cpp cluster.cpp arena.cpp code.cpp image.cpp "
-        "quad_product.cpp sparse.cpp special_terms.cpp address_space.cpp" + BASELINE_HANDLERS,
+        "quad_product.cpp sparse.cpp special_terms.cpp address_space.cpp "
+        "pack.cpp reduce_floats.cpp wide_atomic.cpp" + BASELINE_HANDLERS,
     ),
     Part(
         RUNTIME,

@@ -13,4 +13,14 @@ void for_each_lane(lane_mask lanes, Visit&& visit) {
   for (; lanes; lanes &= lanes - 1) visit(std::countr_zero(lanes));
 }
 
+// Stores the values of the lanes of a mask.
+template <class T, class Value>
+void store_lanes(lane_mask lanes, T* to, const Value* values) {
+  if (lanes == all_lanes) {
+    for (int l = 0; l < warp_size; ++l) to[l] = static_cast<T>(values[l]);
+  } else {
+    for_each_lane(lanes, [=](int l) { to[l] = static_cast<T>(values[l]); });
+  }
+}
+
 }  // namespace halfwarp::emulator::exec

@@ -97,18 +97,21 @@ void vote_uniform(warp& w, const instruction& instr) {
   set_predicate(w, instr.operand[0], ballot == 0 || ballot == w.participants ? all_lanes : 0);
 }
 
+// Finds the lanes of each value once. The compiler turns the comparisons into vectors.
 template <class T>
 void match_any(warp& w, const instruction& instr) {
   if (!publish(w, w.at<T>(instr.operand[1]))) return;
+  T values[warp_size];
+  for (int l = 0; l < warp_size; ++l) values[l] = static_cast<T>(w.exchange[l]);
   u32* d = w.at<u32>(instr.operand[0]);
-  for_active(w, [&](int l) {
-    u32 equal = 0;
-    for (lane_mask remaining = w.participants; remaining; remaining &= remaining - 1) {
-      int other = __builtin_ctz(remaining);
-      equal |= static_cast<u32>(w.exchange[other] == w.exchange[l]) << other;
-    }
-    d[l] = equal;
-  });
+  for (lane_mask remaining = w.participants; remaining;) {
+    const T value = values[__builtin_ctz(remaining)];
+    T equal = 0;
+    for (int l = 0; l < warp_size; ++l) equal |= values[l] == value ? T{1} << l : T{0};
+    const lane_mask lanes = static_cast<lane_mask>(equal) & w.participants;
+    for (lane_mask to = lanes & w.active; to; to &= to - 1) d[__builtin_ctz(to)] = lanes;
+    remaining &= ~lanes;
+  }
 }
 // The target is the predicate of `d|p`, or 0.
 template <class T>

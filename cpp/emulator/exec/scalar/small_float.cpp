@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions between floats and the formats tf32, fp8, fp6, fp4, ue8m0 and s2f6.
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
+#include <iterator>
 
 #include "emulator/exec/each_lane.hpp"
 #include "emulator/exec/lanes/half.hpp"
@@ -45,24 +49,48 @@ double stochastic(double value, random_bits random) {
   return whole + (std::floor((value - whole) * unit) + random.value >= unit);
 }
 
-// Rounds to nearest even, or with random bits. Without them, a number beyond the largest finite one
-// becomes the largest.
-std::uint32_t small_of(const format& f, float value, bool is_relu,
-                       const random_bits* random = nullptr) {
+// Rounds with random bits.
+std::uint32_t small_of(const format& f, float value, bool is_relu, random_bits random) {
   if (std::isnan(value)) return f.nan;
   const bool is_negative = std::signbit(value);
   if (is_negative && is_relu) return 0;
   const std::uint32_t sign = is_negative ? 1u << (f.bits - 1) : 0;
   const double magnitude = std::fabs(double{value});
   if (magnitude == 0) return sign;
-  const std::uint32_t overflow = random ? random->overflow : f.highest;
-  if (std::isinf(magnitude)) return sign | overflow;
+  if (std::isinf(magnitude)) return sign | random.overflow;
   const int exponent = std::max(std::ilogb(magnitude), 1 - f.bias);
-  // The host rounds to nearest even. The hidden bit adds one to the exponent below.
-  const double exact = std::ldexp(magnitude, f.fraction_bits - exponent);
-  const double scaled = random ? stochastic(exact, *random) : std::nearbyint(exact);
+  // The hidden bit adds one to the exponent below.
+  const double scaled = stochastic(std::ldexp(magnitude, f.fraction_bits - exponent), random);
   const double code = std::ldexp(exponent + f.bias - 1, f.fraction_bits) + scaled;
-  return sign | (code > f.highest ? overflow : static_cast<std::uint32_t>(code));
+  return sign | (code > f.highest ? random.overflow : static_cast<std::uint32_t>(code));
+}
+
+// Four lanes: the loops over them stay vectors where files are compiled for size.
+typedef std::uint32_t words __attribute__((vector_size(16)));
+typedef std::int32_t signed_words __attribute__((vector_size(16)));
+typedef float floats __attribute__((vector_size(16)));
+constexpr int in_vector = 4;
+
+// Rounds to nearest even. A number beyond the largest finite one becomes the largest.
+words small_of(const format& f, words raw, bool is_relu) {
+  constexpr int float_bits = 23, float_bias = 127;
+  const auto magnitude = reinterpret_cast<signed_words>(raw & 0x7fff'ffff);
+  // An addition of this power of two rounds a subnormal number, whose unit becomes the last bit.
+  const int power = float_bits + float_bias + 1 - f.bias - f.fraction_bits;
+  const signed_words unit = signed_words{} + (power << float_bits);
+  const auto sum = reinterpret_cast<floats>(magnitude) + reinterpret_cast<floats>(unit);
+  const int dropped = float_bits - f.fraction_bits;
+  const signed_words half = (magnitude >> dropped & 1) + ((1 << (dropped - 1)) - 1);
+  const signed_words normal =
+      ((magnitude + half) >> dropped) - ((float_bias - f.bias) << f.fraction_bits);
+  const signed_words least = signed_words{} + ((float_bias + 1 - f.bias) << float_bits);
+  signed_words code = magnitude < least ? reinterpret_cast<signed_words>(sum) - unit : normal;
+  const signed_words highest = signed_words{} + static_cast<std::int32_t>(f.highest);
+  code = code > highest ? highest : code;
+  const words sign = raw >> 31;
+  const words finite = is_relu ? reinterpret_cast<words>(code) & (sign - 1)
+                               : reinterpret_cast<words>(code) | sign << (f.bits - 1);
+  return magnitude > 0x7f80'0000 ? words{} + f.nan : finite;
 }
 
 // Returns a power of two.
@@ -113,13 +141,26 @@ float source_of(warp& w, const instruction& instr, int lane, bool is_high) {
   }
 }
 
-// Stores two numbers, each in a byte, or both in one byte if they have 4 bits.
-void store_pair(warp& w, const instruction& instr, const format& f, int lane, std::uint32_t high,
-                std::uint32_t low) {
+// Returns the high or low floats of a source, of lanes from `lane` on.
+words sources_of(warp& w, const instruction& instr, int lane, bool is_high) {
+  words bits;
+  std::memcpy(&bits, w.at<std::uint32_t>(instr.operand[is_high ? 1 : 2]) + lane, sizeof bits);
+  const auto type = static_cast<pair_type>(instr.target);
+  if (type == pair_type::f32) return bits;
+  const words upper = is_high ? bits & 0xffff'0000 : bits << 16;
+  if (type == pair_type::bf16) return upper;
+  const words magnitude = (upper & 0x7fff'0000) >> 3;
+  const auto finite = reinterpret_cast<words>(reinterpret_cast<floats>(magnitude) * 0x1p112f);
+  const auto special = reinterpret_cast<signed_words>(magnitude) >= 0x7c00 << 13;
+  return (upper & 0x8000'0000) | (special ? magnitude | 0x7f80'0000 : finite);
+}
+
+// Stores pairs of numbers: each number in a byte, or both in one byte if they have 4 bits.
+void store_pairs(warp& w, const instruction& instr, const format& f, const std::uint32_t* pairs) {
   if (f.bits == 4) {
-    w.at<std::uint8_t>(instr.operand[0])[lane] = static_cast<std::uint8_t>(high << 4 | low);
+    store_lanes(w.active, w.at<std::uint8_t>(instr.operand[0]), pairs);
   } else {
-    w.at<std::uint16_t>(instr.operand[0])[lane] = static_cast<std::uint16_t>(high << 8 | low);
+    store_lanes(w.active, w.at<std::uint16_t>(instr.operand[0]), pairs);
   }
 }
 
@@ -135,11 +176,20 @@ void run_small_from_pair(warp& w, const instruction& instr) {
     if (name == small_format::ue8m0) {
       return exponent_code(value, is_up, instr.flags & float_flag::satfinite);
     }
-    if (name != small_format::s2f6) return small_of(f, value, is_relu);
     return fixed_of(value / scale_of(scale_byte(w, instr, 3, l, is_high ? 8 : 0)), is_relu);
   };
-  for_each_lane(w.active,
-                [&](int l) { store_pair(w, instr, f, l, convert(l, true), convert(l, false)); });
+  std::uint32_t pairs[warp_size];
+  if (name == small_format::ue8m0 || name == small_format::s2f6) {
+    for_each_lane(w.active, [&](int l) { pairs[l] = convert(l, true) << 8 | convert(l, false); });
+  } else {
+    for (int l = 0; l < warp_size; l += in_vector) {
+      const words high = small_of(f, sources_of(w, instr, l, true), is_relu);
+      const words low = small_of(f, sources_of(w, instr, l, false), is_relu);
+      const words both = high << (f.bits == 4 ? 4 : 8) | low;
+      std::memcpy(pairs + l, &both, sizeof both);
+    }
+  }
+  store_pairs(w, instr, f, pairs);
 }
 
 namespace {
@@ -180,7 +230,7 @@ void run_stochastic(warp& w, const instruction& instr) {
     for (std::uint32_t n = 0; n < (is_pair ? 2u : 4u); ++n) {
       const float value = w.at<float>(sources[n])[l];
       const random_bits random = bits_for(f, w.at<std::uint32_t>(instr.operand[1])[l], n, overflow);
-      word = word << step | small_of(f, value, is_relu, &random);
+      word = word << step | small_of(f, value, is_relu, random);
     }
     if (f.bits == 4) {
       w.at<std::uint16_t>(instr.operand[0])[l] = static_cast<std::uint16_t>(word);
@@ -204,27 +254,65 @@ void run_clear_outside(warp& w, const instruction& instr) {
   });
 }
 
+namespace {
+
+std::uint32_t rounded_pair_half(double value, bool is_bfloat) {
+  return is_bfloat ? baseline::rounded_to<baseline::bfloat>(value, baseline::to_nearest)
+                   : baseline::rounded_to<baseline::half>(value, baseline::to_nearest);
+}
+
+// The numbers of all codes of a format as f16 or bf16, in this order.
+using expanded_codes = std::array<std::array<std::uint16_t, 256>, 2>;
+
+const expanded_codes& expanded(small_format name) {
+  static const auto all = [] {
+    std::array<expanded_codes, std::size(formats)> result{};
+    for (std::size_t n = 0; n < std::size(formats); ++n) {
+      if (formats[n].bits > 8) continue;
+      for (std::uint32_t code = 0; code < 1u << formats[n].bits; ++code) {
+        const double value = number_of(static_cast<small_format>(n), code);
+        for (const bool is_bfloat : {false, true}) {
+          const std::uint32_t rounded = rounded_pair_half(value, is_bfloat);
+          result[n][is_bfloat][code] = static_cast<std::uint16_t>(rounded);
+        }
+      }
+    }
+    return result;
+  }();
+  return all[static_cast<std::size_t>(name)];
+}
+
+}  // namespace
+
 void run_pair_from_small(warp& w, const instruction& instr) {
+  constexpr std::uint32_t no_scales = 0x7f7f;
   const small_format name{instr.immediate};
   const format& f = format_of(name);
   const bool is_bfloat = static_cast<pair_type>(instr.target) == pair_type::bf16;
-  const auto convert = [&](int l, std::uint32_t code, int shift) -> std::uint32_t {
-    const double value = number_of(name, code) * scale_of(scale_byte(w, instr, 2, l, shift));
-    if (instr.flags & float_flag::relu && std::signbit(value) && !std::isnan(value)) return 0;
-    if (!is_bfloat) return baseline::rounded_to<baseline::half>(value, baseline::to_nearest);
+  const bool is_relu = instr.flags & float_flag::relu;
+  const std::uint32_t infinity = is_bfloat ? 0x7f80 : 0x7c00;
+  const bool is_limited = is_bfloat && instr.flags & float_flag::satfinite;
+  const auto& codes = expanded(name)[is_bfloat];
+  const auto convert = [&](std::uint32_t code, std::uint32_t scale) -> std::uint32_t {
     const std::uint32_t result =
-        baseline::rounded_to<baseline::bfloat>(value, baseline::to_nearest);
-    const bool is_limited = instr.flags & float_flag::satfinite && (result & 0x7fff) == 0x7f80;
-    return result - is_limited;
+        scale == (no_scales & 0xff)
+            ? codes[code]
+            : rounded_pair_half(number_of(name, code) * scale_of(scale), is_bfloat);
+    const std::uint32_t magnitude = result & 0x7fff;
+    if (is_relu && result >> 15 && magnitude <= infinity) return 0;
+    return result - (is_limited && magnitude == infinity);
   };
   auto* to = w.at<std::uint32_t>(instr.operand[0]);
+  const auto *from = w.at<std::uint16_t>(instr.operand[1]),
+             *scales = w.at<std::uint16_t>(instr.operand[2]);
+  const auto* packed = w.at<std::uint8_t>(instr.operand[1]);
+  const bool is_packed = f.bits == 4;
+  const int step = is_packed ? 4 : 8;
+  const std::uint32_t mask = (1u << f.bits) - 1;
   for_each_lane(w.active, [&](int l) {
-    const bool is_packed = f.bits == 4;
-    const std::uint32_t pair = is_packed ? w.at<std::uint8_t>(instr.operand[1])[l]
-                                         : w.at<std::uint16_t>(instr.operand[1])[l];
-    const int step = is_packed ? 4 : 8;
-    const std::uint32_t mask = (1u << f.bits) - 1;
-    to[l] = convert(l, pair >> step & mask, 8) << 16 | convert(l, pair & mask, 0);
+    const std::uint32_t pair = is_packed ? packed[l] : from[l];
+    to[l] =
+        convert(pair >> step & mask, scales[l] >> 8) << 16 | convert(pair & mask, scales[l] & 0xff);
   });
 }
 

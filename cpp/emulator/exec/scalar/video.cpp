@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <type_traits>
 
-#include "emulator/exec/warp.hpp"
+#include "emulator/exec/each_lane.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
 
 using wide = __int128;
+typedef std::int32_t lanes_of_four __attribute__((vector_size(16)));
+typedef std::uint32_t unsigned_four __attribute__((vector_size(16)));
 
 struct range {
   wide low, high;
@@ -37,11 +41,26 @@ int shift_of_part(std::uint16_t part) {
                                        : 16 * (part - video_part::first_half);
 }
 
-wide amount_of(wide b, bool wraps) { return wraps ? b & 31 : std::min<wide>(b, 32); }
+// The result of a comparison, which is -1 in the lanes of a vector.
+template <class T>
+T truth(T condition) {
+  if constexpr (std::is_same_v<T, lanes_of_four>) return -condition;
+  return condition;
+}
 
-wide compute(const video_form& form, wide a, wide b) {
-  const bool wraps = form.flags & video_flag::wraps;
-  switch (form.operation) {
+template <class T>
+T smaller(T a, T b) {
+  return a < b ? a : b;
+}
+template <class T>
+T larger(T a, T b) {
+  return a > b ? a : b;
+}
+
+// Computes all operations but shifts and products.
+template <class T>
+T compute(video_operation operation, T a, T b) {
+  switch (operation) {
     case video_operation::add:
       return a + b;
     case video_operation::sub:
@@ -49,31 +68,41 @@ wide compute(const video_form& form, wide a, wide b) {
     case video_operation::absdiff:
       return a > b ? a - b : b - a;
     case video_operation::min:
-      return std::min(a, b);
+      return smaller(a, b);
     case video_operation::max:
-      return std::max(a, b);
+      return larger(a, b);
     case video_operation::average:
-      return (a + b + (a + b >= 0)) >> 1;
-    case video_operation::shift_left:
-      return a << static_cast<int>(amount_of(b, wraps));
-    case video_operation::shift_right:
-      return a >> static_cast<int>(amount_of(b, wraps));
+      return (a + b + truth<T>(a + b >= 0)) >> 1;
     case video_operation::eq:
-      return a == b;
+      return truth<T>(a == b);
     case video_operation::ne:
-      return a != b;
+      return truth<T>(a != b);
     case video_operation::lt:
-      return a < b;
+      return truth<T>(a < b);
     case video_operation::le:
-      return a <= b;
+      return truth<T>(a <= b);
     case video_operation::gt:
-      return a > b;
+      return truth<T>(a > b);
     case video_operation::ge:
-      return a >= b;
+      return truth<T>(a >= b);
+    default:
+      return T{};
+  }
+}
+
+wide computed(const video_form& form, wide a, wide b) {
+  const auto amount =
+      static_cast<int>(form.flags & video_flag::wraps ? b & 31 : std::min<wide>(b, 32));
+  switch (form.operation) {
+    case video_operation::shift_left:
+      return a << amount;
+    case video_operation::shift_right:
+      return a >> amount;
     case video_operation::multiply_add:
       return a * b;
+    default:
+      return compute(form.operation, static_cast<std::int64_t>(a), static_cast<std::int64_t>(b));
   }
-  return 0;
 }
 
 wide clamped(wide value, int bits, bool is_signed) {
@@ -129,7 +158,7 @@ std::uint32_t scalar(const instruction& instr, const video_form& form, std::uint
       extended(a >> shift_of_part(form.a), bits_of_part(form.a), form.flags & video_flag::signed_a);
   const wide y =
       extended(b >> shift_of_part(form.b), bits_of_part(form.b), form.flags & video_flag::signed_b);
-  wide value = compute(form, x, y);
+  wide value = computed(form, x, y);
   if (form.operation == video_operation::multiply_add) {
     return multiplied(form, instr.flags, value, c);
   }
@@ -140,29 +169,39 @@ std::uint32_t scalar(const instruction& instr, const video_form& form, std::uint
   return second(form, instr.target, truncated(value), c);
 }
 
-std::uint32_t vector(const instruction& instr, const video_form& form, std::uint32_t a,
-                     std::uint32_t b, std::uint32_t c) {
-  const int bits = 32 / form.lanes;
-  const auto lane_of = [&](int number, bool is_signed) {
-    const std::uint32_t from = number < form.lanes ? a : b;
-    return extended(from >> number % form.lanes * bits, bits, is_signed);
+lanes_of_four loaded(const std::uint32_t* from) {
+  lanes_of_four result;
+  std::memcpy(&result, from, sizeof result);
+  return result;
+}
+
+// Computes elements of 8 or 16 bits, whose results are far from the limits of 32 bits.
+lanes_of_four vector(const instruction& instr, const video_form& form, lanes_of_four a,
+                     lanes_of_four b, lanes_of_four c) {
+  const int bits = 32 / form.lanes, unused = 32 - bits;
+  const auto element = [&](int number, bool is_signed) {
+    const lanes_of_four high = (number < form.lanes ? a : b)
+                               << (unused - number % form.lanes * bits);
+    const auto raw = reinterpret_cast<unsigned_four>(high) >> unused;
+    return is_signed ? high >> unused : reinterpret_cast<lanes_of_four>(raw);
   };
-  const bool accumulates = form.second == video_second::add;
-  const std::uint32_t lane_mask_bits = bits == 16 ? 0xffff : 0xff;
-  std::uint32_t result = c;
+  const bool is_signed = form.flags & video_flag::signed_result;
+  const auto limits = range_of(bits, is_signed);
+  const auto low = lanes_of_four{} + static_cast<std::int32_t>(limits.low);
+  const auto high = lanes_of_four{} + static_cast<std::int32_t>(limits.high);
+  lanes_of_four result = c;
   for (int i = 0; i < form.lanes; ++i) {
     if (!(instr.target >> i & 1)) continue;
-    wide value = compute(form, lane_of(form.a >> 4 * i & 15, form.flags & video_flag::signed_a),
-                         lane_of(form.b >> 4 * i & 15, form.flags & video_flag::signed_b));
-    if (form.flags & video_flag::saturates) {
-      value = clamped(value, bits, form.flags & video_flag::signed_result);
-    }
-    if (accumulates) {
-      result += static_cast<std::uint32_t>(value);
+    lanes_of_four value =
+        compute(form.operation, element(form.a >> 4 * i & 15, form.flags & video_flag::signed_a),
+                element(form.b >> 4 * i & 15, form.flags & video_flag::signed_b));
+    if (form.flags & video_flag::saturates) value = smaller(larger(value, low), high);
+    if (form.second == video_second::add) {
+      result += value;
       continue;
     }
-    result &= ~(lane_mask_bits << i * bits);
-    result |= (static_cast<std::uint32_t>(value) & lane_mask_bits) << i * bits;
+    const auto mask = static_cast<std::int32_t>((1u << bits) - 1) << i * bits;
+    result = (result & ~mask) | (value << i * bits & mask);
   }
   return result;
 }
@@ -174,11 +213,16 @@ void run_video(warp& w, const instruction& instr) {
   const auto *a = w.at<std::uint32_t>(instr.operand[1]), *b = w.at<std::uint32_t>(instr.operand[2]),
              *c = w.at<std::uint32_t>(instr.operand[3]);
   auto* d = w.at<std::uint32_t>(instr.operand[0]);
-  for (lane_mask lanes = w.active; lanes; lanes &= lanes - 1) {
-    const int l = std::countr_zero(lanes);
-    d[l] = form.lanes == 1 ? scalar(instr, form, a[l], b[l], c[l])
-                           : vector(instr, form, a[l], b[l], c[l]);
+  if (form.lanes == 1) {
+    for_each_lane(w.active, [&](int l) { d[l] = scalar(instr, form, a[l], b[l], c[l]); });
+    return;
   }
+  std::uint32_t results[warp_size];
+  for (int l = 0; l < warp_size; l += 4) {
+    const lanes_of_four four = vector(instr, form, loaded(a + l), loaded(b + l), loaded(c + l));
+    std::memcpy(results + l, &four, sizeof four);
+  }
+  store_lanes(w.active, d, results);
 }
 
 }  // namespace halfwarp::emulator::exec
