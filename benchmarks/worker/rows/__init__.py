@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rows: a name, a target in nanoseconds, and a function that returns the call to time."""
 
+import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -49,8 +50,15 @@ SIGNATURES = {
     "k16_mixed": ", ".join(
         f"float* x{i}, long long a{i}, long long n{i}, double d{i}" for i in range(4)
     ),
+    "k4_structs": ", ".join(f"double3 a{i}" for i in range(4)),
     "k64": ", ".join(f"long long a{i}" for i in range(64)),
 }
+
+
+class Struct(ctypes.Structure):
+    """A double3, the type of the parameters of `k4_structs`."""
+
+    _fields_ = [(name, ctypes.c_double) for name in "xyz"]
 
 
 class World:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launching a kernel through cuda.core."""
 
-from rows import row
+from rows import Struct, row
 
 
 def addresses(count):
@@ -64,6 +64,29 @@ def sixteen_buffers(world):
 @row("launch, 64 addresses", target=600, twin="launch_64")
 def sixty_four_addresses(world):
     return launching(world, "k64", *addresses(64))
+
+
+# `launch` of the reference rejects structs.
+@row("launch, 4 ctypes structs", target=150, twin="launch_4", ours_only=True)
+def four_structs(world):
+    return launching(world, "k4_structs", *(Struct(i, 0, 1) for i in range(4)))
+
+
+@row("launch, 4 NumPy structs", target=150, twin="launch_4", ours_only=True)
+def four_structured_scalars(world):
+    import numpy as np
+
+    array = np.zeros(4, [(name, "f8") for name in "xyz"])
+    return launching(world, "k4_structs", *(array[i] for i in range(4)))
+
+
+@row("launch, 4 objects with __cuda_kernel_arg__", target=400, twin="launch_4", ours_only=True)
+def four_objects(world):
+    class Packed:
+        def __cuda_kernel_arg__(self, content=bytes(24)):
+            return content
+
+    return launching(world, "k4_structs", *(Packed() for _ in range(4)))
 
 
 @row("prepared launch", target=60, twin="launch_4", ours_only=True)

@@ -3,7 +3,7 @@
 
 import ctypes
 
-from rows import call, row
+from rows import Struct, call, row
 
 
 def driver_in_use():
@@ -91,6 +91,49 @@ def launch_4(world):
 def launch_16(world):
     pointer = int(world.buffer.handle)
     return low_launch(world, "k16_buffers", ((pointer,) * 16, (ctypes.c_void_p,) * 16))
+
+
+def low_launch_in_place(world, values):
+    """Launch with values that have no type: their own memory is the parameter."""
+    return low_launch(world, "k4_structs", (tuple(values), (None,) * 4))
+
+
+@row("cuLaunchKernel, 4 ctypes structs", target=300, twin="launch_4")
+def launch_4_structs(world):
+    return low_launch_in_place(world, (Struct(i, 0, 1) for i in range(4)))
+
+
+@row("cuLaunchKernel, 4 ctypes scalars", target=150, twin="launch_4")
+def launch_4_ctypes_scalars(world):
+    types = (ctypes.c_float, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_longlong)
+    return low_launch(world, "k4_buffers", (tuple(kind(1) for kind in types), types))
+
+
+@row("cuLaunchKernel, 4 structs with getPtr", target=500, twin="launch_4")
+def launch_4_objects(world):
+    class Packed:
+        def __init__(self):
+            self.content = Struct(1, 2, 3)
+            self.address = ctypes.addressof(self.content)
+
+        def getPtr(self):
+            return self.address
+
+    return low_launch_in_place(world, (Packed() for _ in range(4)))
+
+
+@row("cuLaunchKernel, 4 structs of cuda.bindings", target=150, twin="launch_4")
+def launch_4_bindings_structs(world):
+    driver = driver_in_use()
+    return low_launch_in_place(world, (driver.CUDA_MEMCPY3D() for _ in range(4)))
+
+
+@row("cuLaunchKernel, an array of addresses", target=100, twin="launch_4")
+def launch_4_addresses(world):
+    import numpy as np
+
+    world.struct = Struct(1, 2, 3)
+    return low_launch(world, "k4_structs", np.full(4, ctypes.addressof(world.struct), np.uint64))
 
 
 @row("enum from int", target=18)

@@ -91,10 +91,17 @@ bool copy_bytes(PyObject* value, void* cell, Py_ssize_t bytes) {
 }
 
 // Returns the result of `getPtr()` of an object.
+bool call_get_ptr(PyObject* value, word& address) {
+  // interned, because CPython finds only such names in its cache of methods
+  static PyObject* const name = PyUnicode_InternFromString("getPtr");
+  const reference answer{name ? PyObject_CallMethodNoArgs(value, name) : PyErr_NoMemory()};
+  return answer && integer_argument<kind::u64>(answer, address);
+}
+
+// Returns the result of `getPtr()` of a class of cuda.bindings or of an object.
 bool get_ptr(PyObject* value, word& address) {
   if (any_class_of(value)) return address = reinterpret_cast<word>(address_of(value)), true;
-  const reference answer{PyObject_CallMethod(value, "getPtr", nullptr)};
-  return answer && integer_argument<kind::u64>(answer, address);
+  return call_get_ptr(value, address);
 }
 
 bool convert_pointer(PyObject* value, PyObject* type, void* cell) {
@@ -195,17 +202,33 @@ bool convert_by_ctypes(PyObject* value, PyObject* type, void* cell) {
   return ok;
 }
 
-// Whether the memory of a ctypes object is a parameter by value: a scalar of a type in the table, a
-// structure or a union. Byte-swapped scalars have other types.
-bool is_ctypes_value(PyObject* value) {
-  if (is_instance_of(value, structure_type) || is_instance_of(value, union_type)) return true;
+bool is_ctypes_structure(PyObject* value) {
+  return is_instance_of(value, structure_type) || is_instance_of(value, union_type);
+}
+
+// Whether a ctypes object is a scalar of a type in the table. Byte-swapped scalars have other
+// types.
+bool is_ctypes_scalar(PyObject* value) {
+  PyTypeObject* const scalar_type = reinterpret_cast<PyTypeObject*>(types[0])->tp_base;
+  if (!PyObject_TypeCheck(value, scalar_type)) return false;
   for (PyObject* type : types)
     if (is_instance_of(value, type)) return true;
   return false;
 }
 
+// Passes the memory of a ctypes object, which is fixed for the lifetime of the object.
+bool point_to_memory(PyObject* value, void*& pointer) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(value, &view, PyBUF_SIMPLE) < 0) return false;
+  pointer = view.buf;
+  PyBuffer_Release(&view);
+  return true;
+}
+
 // Packs a value without a type: its own memory is the parameter.
 bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
+  if (is_ctypes_structure(value)) return point_to_memory(value, pointer);
+  if (any_class_of(value)) return pointer = address_of(value), true;
   PyTypeObject* metaclass = fast_enum_metaclass();
   if (metaclass && PyObject_TypeCheck(reinterpret_cast<PyObject*>(Py_TYPE(value)), metaclass)) {
     word number;
@@ -213,15 +236,9 @@ bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
     store(cell, number, 4);
     return true;
   }
-  if (is_ctypes_value(value)) {
-    Py_buffer view;
-    if (PyObject_GetBuffer(value, &view, PyBUF_SIMPLE) < 0) return false;
-    pointer = view.buf;  // fixed for the lifetime of the ctypes object, which the caller holds
-    PyBuffer_Release(&view);
-    return true;
-  }
+  if (is_ctypes_scalar(value)) return point_to_memory(value, pointer);
   word address;
-  if (get_ptr(value, address)) return pointer = reinterpret_cast<void*>(address), true;
+  if (call_get_ptr(value, address)) return pointer = reinterpret_cast<void*>(address), true;
   if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
   PyErr_Clear();
   return raise_error(PyExc_TypeError,
@@ -291,7 +308,7 @@ bool untyped_argument(PyObject* object, scratch& memory, word& out) {
 }  // namespace
 
 bool pack_slow(PyObject* value, PyObject* type, word& cell, void*& pointer) {
-  for (int i = 0; i < count; ++i)
+  for (int i = 0; i < count && type != Py_None; ++i)
     if (__atomic_load_n(&types[i], __ATOMIC_RELAXED) == type)
       return ctypes[i].convert(value, type, &cell);
   return pack_other(value, type, cell, pointer);

@@ -46,6 +46,7 @@ class_type* make_class(const library& lib, int index) {
 
 class_type* any_class(PyTypeObject* type) {
   while (type && (type->tp_flags & Py_TPFLAGS_HEAPTYPE)) type = type->tp_base;
+  if (type == &PyBaseObject_Type) return nullptr;  // a class of the user
   for (const library* lib : libraries) {
     auto* candidate = reinterpret_cast<class_type*>(type);
     if (candidate >= lib->types && candidate < lib->types + lib->classes.size()) return candidate;

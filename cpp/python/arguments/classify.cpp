@@ -69,6 +69,13 @@ void register_common(PyTypeObject* type) noexcept {
   register_common<"float64">(common_float64, type);
 }
 
+// Returns whether the pointer at `offset` in the object refers to its exported bytes.
+bool points_to(PyObject* value, std::size_t offset, const Py_buffer& bytes) noexcept {
+  void* address = nullptr;
+  std::memcpy(&address, reinterpret_cast<char*>(value) + offset, sizeof(address));
+  return address == bytes.buf;
+}
+
 int classify_numpy_scalar(PyObject* value, conversion& result) noexcept {
   scalar_type type;
   if (!read_scalar_type(value, type)) return -1;
@@ -76,6 +83,13 @@ int classify_numpy_scalar(PyObject* value, conversion& result) noexcept {
   const exported_buffer bytes{value};
   if (!bytes) return -1;
   result.kind = form::exported_bytes;
+  if (derives_from(Py_TYPE(value), attribute_of_loaded<"numpy", "void">().get())) {
+    // A numpy.void starts with its size and the address of its bytes. This is checked, too.
+    if (points_to(value, sizeof(PyVarObject), *bytes) && Py_SIZE(value) == bytes->len) {
+      result = {form::structured_value, 0, sizeof(PyVarObject), integer_kind::none};
+    }
+    return 1;
+  }
   const std::size_t offset = offset_within(value, *bytes);
   if (offset == 0 || bytes->len != type.size || type.size > 16) return 1;
   result = {form::stored_value, static_cast<std::uint8_t>(type.size),
@@ -134,13 +148,22 @@ int set_ctypes_value(PyObject* value, std::size_t size, integer_kind integer,
                      conversion& result) noexcept {
   const exported_buffer bytes{value};
   if (!bytes) return -1;
-  void* address = nullptr;
-  std::memcpy(&address, reinterpret_cast<char*>(value) + sizeof(PyObject), sizeof(address));
   result.kind = form::exported_bytes;
-  if (address == bytes->buf && bytes->len == static_cast<Py_ssize_t>(size)) {
+  if (points_to(value, sizeof(PyObject), *bytes) && bytes->len == static_cast<Py_ssize_t>(size)) {
     result = {form::pointed_value, static_cast<std::uint8_t>(size), sizeof(PyObject), integer};
   }
   return 1;
+}
+
+// Returns the size of the instances of a ctypes class, or 0 if a conversion cannot have it.
+// `ctypes.resize` can only increase the size of one instance.
+std::size_t size_of_class(PyTypeObject* type) noexcept {
+  const reference size_of = attribute_of_loaded<"_ctypes", "sizeof">();
+  const reference size{
+      size_of ? PyObject_CallOneArg(size_of.get(), reinterpret_cast<PyObject*>(type)) : nullptr};
+  const Py_ssize_t bytes = size ? PyLong_AsSsize_t(size.get()) : 0;
+  PyErr_Clear();
+  return bytes > 0 && bytes <= UINT8_MAX ? static_cast<std::size_t>(bytes) : 0;
 }
 
 template <literal Name>
@@ -192,8 +215,7 @@ int classify_ctypes(PyObject* value, conversion& result) noexcept {
       !derives_from_ctypes<"Array">(type)) {
     return 0;
   }
-  result.kind = form::exported_bytes;
-  return 1;
+  return set_ctypes_value(value, size_of_class(type), integer_kind::none, result);
 }
 
 int classify_bindings(PyObject* value, conversion& result) noexcept {

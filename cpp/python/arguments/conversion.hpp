@@ -18,10 +18,11 @@ enum class form : std::uint8_t {
   none,
   buffer,
   view,
-  stored_value,    // `size` bytes at `offset` in the object
-  pointed_value,   // `size` bytes that the pointer at `offset` in the object refers to
-  exported_bytes,  // bytes of the buffer protocol
-  numpy_array,     // by value if it has no dimensions
+  stored_value,      // `size` bytes at `offset` in the object
+  pointed_value,     // `size` bytes that the pointer at `offset` in the object refers to
+  structured_value,  // the same with the size of the object itself, as in a numpy.void
+  exported_bytes,    // bytes of the buffer protocol
+  numpy_array,       // by value if it has no dimensions
   torch_tensor,
   cupy_array,
   array_interface,  // __cuda_array_interface__

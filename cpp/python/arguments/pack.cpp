@@ -53,10 +53,18 @@ int pack_stored(PyObject* value, const conversion& method, const target& to) noe
   return pack_value_at(value, reinterpret_cast<const char*>(value) + method.offset, method, to);
 }
 
-int pack_pointed(PyObject* value, const conversion& method, const target& to) noexcept {
+const char* pointer_in(PyObject* value, const conversion& method) noexcept {
   const char* bytes;
   std::memcpy(&bytes, reinterpret_cast<const char*>(value) + method.offset, sizeof(bytes));
-  return pack_value_at(value, bytes, method, to);
+  return bytes;
+}
+
+int pack_pointed(PyObject* value, const conversion& method, const target& to) noexcept {
+  return pack_value_at(value, pointer_in(value, method), method, to);
+}
+
+int pack_structured(PyObject* value, const conversion& method, const target& to) noexcept {
+  return to.copy(value, pointer_in(value, method), static_cast<std::size_t>(Py_SIZE(value)));
 }
 
 int pack_exported(PyObject* value, const target& to) noexcept {
@@ -97,6 +105,7 @@ constexpr packer packers[] = {
     without_method<pack_view>,             // form::view
     pack_stored,                           // form::stored_value
     pack_pointed,                          // form::pointed_value
+    pack_structured,                       // form::structured_value
     without_method<pack_exported>,         // form::exported_bytes
     without_method<pack_numpy_array>,      // form::numpy_array
     without_method<pack_torch_tensor>,     // form::torch_tensor
