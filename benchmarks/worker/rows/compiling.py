@@ -5,6 +5,7 @@ import atexit
 import os
 import shutil
 import tempfile
+import time
 
 from rows import row
 
@@ -50,7 +51,12 @@ def read(world):
 def hit_in_a_folder(world):
     from cuda.core.utils import FileStreamProgramCache
 
-    return hit(FileStreamProgramCache(folder()))
+    path = folder()
+    repeated = hit(FileStreamProgramCache(path))
+    for place, _, names in os.walk(path):  # files that a process finds are minutes old
+        for name in names:
+            os.utime(os.path.join(place, name), (time.time() - 60,) * 2)
+    return repeated
 
 
 @row("compile(cache=) hit, in memory", target=30_000)

@@ -20,7 +20,7 @@ class EarlierPrograms:
 
     def read(self, digest, image):
         """Return names and declarations that belong to an image, or None."""
-        content = self._files and self._files.read(digest)
+        content = self._files and self._files.read(digest)[0]
         return None if content is None else read(content, image)
 
     def remove(self, digest):

@@ -80,28 +80,29 @@ class EntryFiles:
                 raise
 
     def read(self, digest):
-        """Return the content, or None for a missing or untrusted file.
+        """Return the content and the time of its modification.
 
-        A read updates the time by which unused files are evicted.
+        The content is None for a missing or untrusted file. A read updates the time by which unused
+        files are evicted.
         """
         path = f"{self._prefix}{digest[:2]}{os.sep}{digest[2:]}"
         try:
             file = read_trusted_file(path, self.root, self._uses.latest())
         except FileNotFoundError:
-            return None
+            return None, 0
         except OSError:
             if not _is_file(path):  # a link or a folder
-                return None
+                return None, 0
             raise
         if file is None:
-            return None
+            return None, 0
         content, number, used, modified = file
         if number >= 0:
             try:
                 self._mark_used(number, used, modified)
             finally:
                 os.close(number)
-        return content
+        return content, modified
 
     def write(self, digest, content):
         """Create or replace a file; return the sizes of the new and the previous content.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import os
+import time
 import warnings
 
 from cuda.core.compile.cache.earlier_layout import EarlierPrograms
@@ -24,6 +25,10 @@ from cuda.core.compile.cache.statistics import Counted
 TYPE_CHECKING = False  # the import of `typing` takes 3 ms
 if TYPE_CHECKING:
     from cuda.core.compile.cache.resource import Key, Value
+
+
+SETTLED_SECONDS = 2  # FAT has the coarsest times of modification
+MOST_CHECKED = 4096
 
 
 class FileStreamProgramCache(ProgramCacheResource):
@@ -71,6 +76,7 @@ class FileStreamProgramCache(ProgramCacheResource):
         os.makedirs(self._root, exist_ok=True)
         self._files.create()
         self._files.sweep()
+        self._checked = {}  # digest: time of modification and size of a file with a right checksum
         # the size of the folder when it was last measured, and the bytes written since
         self._tracked_size_bytes = 0 if max_size_bytes is None else self._measure()
         self._unmeasured_size_bytes = 0
@@ -80,7 +86,7 @@ class FileStreamProgramCache(ProgramCacheResource):
 
     def __getitem__(self, key: Key) -> bytes:
         digest = _digest(key)
-        content = self._files.read(digest)
+        content, _ = self._files.read(digest)
         image = None if content is None else split(digest, content)[0]
         self._counted.count("misses" if image is None else "hits")
         if image is None:
@@ -203,15 +209,30 @@ class FileStreamProgramCache(ProgramCacheResource):
 
     def _read_program(self, digest):
         """Return the image, names and declarations of a compiled program, or None."""
-        content = self._files.read(digest)
+        content, modified = self._files.read(digest)
         if content is None:
             return None
-        image, program = split(digest, content)
+        state = modified, len(content)
+        is_checked = self._checked.get(digest) == state
+        image, program = split(digest, content, is_checked)
+        if program is not None and not is_checked:
+            self._note_checked(digest, state)
         if program is None and image is not None:
             program = self._earlier.read(digest, image)
             if program is not None:
                 self._migrate(digest, image, program)
         return None if program is None else (image, *program)
+
+    def _note_checked(self, digest, state):
+        """Remember a file with a right checksum, so that later hits do not compute it again.
+
+        A file of the last seconds may change without a new time, which has the resolution of the
+        file system.
+        """
+        if state[0] < time.time_ns() - SETTLED_SECONDS * 10**9:
+            if len(self._checked) >= MOST_CHECKED:
+                self._checked.clear()
+            self._checked[digest] = state
 
     def _migrate(self, digest, image, program):
         """Replace the two files of an earlier version; a read-only folder keeps them."""

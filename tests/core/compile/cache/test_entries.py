@@ -6,13 +6,14 @@ import hashlib
 import os
 import shutil
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cuda.core import LaunchConfig, ObjectCode, Program, ProgramOptions, launch
 from cuda.core._compile import read_trusted_file
-from cuda.core.compile.cache import entry_files
+from cuda.core.compile.cache import entry, entry_files
 from cuda.core.compile.cache.entry import MAGIC, PLAIN, program_content, split
 from cuda.core.compile.cache.program_data import pack
 from cuda.core.utils import FileStreamProgramCache, InMemoryProgramCache, make_program_cache_key
@@ -159,6 +160,28 @@ class TestDamage:
         file_of(cache).write_bytes(file_of(other).read_bytes())
         code = compile_cubin(cache, options, ())
         assert code.code == good.code and scaled(device, code) == 6
+
+    @pytest.mark.parametrize("seconds", [0, 60], ids=["new", "old"])
+    def test_a_file_that_is_damaged_after_a_hit_is_compiled_again(self, cache, options, seconds):
+        code = compile_cubin(cache, options).code
+        path = file_of(cache)
+        begin = time.time_ns() - seconds * 10**9
+        os.utime(path, ns=(begin, begin))
+        assert compile_cubin(cache, options).code == compile_cubin(cache, options).code == code
+        content = bytearray(path.read_bytes())
+        content[len(code) // 2] ^= 1
+        path.write_bytes(content)
+        if not seconds:  # the file system's clock did not advance
+            os.utime(path, ns=(begin, begin))
+        assert compile_cubin(cache, options).code == code
+        assert cache.stats()["misses"] == 2
+
+    def test_an_old_file_is_checked_once(self, cache, options, monkeypatch):
+        code = compile_cubin(cache, options).code
+        os.utime(file_of(cache), ns=(10**9, 10**9))
+        assert compile_cubin(cache, options).code == code
+        monkeypatch.setattr(entry, "_checksum", lambda *parts: pytest.fail("checked again"))
+        assert compile_cubin(cache, options).code == code
 
     def test_reads_as_a_mapping_return_only_the_image(self, cache, options):
         code = compile_cubin(cache, options, ())
