@@ -19,17 +19,24 @@ constexpr std::int64_t whole = 256;
 constexpr double far_away = 1073741824.0;
 // The precision of a normalized coordinate on a device: values just below 0.2 stay below it.
 constexpr double coordinate_steps = 8388608.0;
+// Coordinates from here on are even integers.
+constexpr float even = 16777216.0f;
 constexpr std::int64_t outside = -1;
 // The maximum of an anisotropic filter; larger requests are clamped.
 constexpr unsigned max_anisotropy = 16;
+
+// Rounds down a number of less than 63 bits. std::floor is a call unless the target has an
+// instruction for it, and a branch on the fraction would be mispredicted.
+[[gnu::always_inline]] inline std::int64_t floor_of(double value) noexcept {
+  const auto truncated = static_cast<std::int64_t>(value);
+  return truncated - (static_cast<double>(truncated) > value);
+}
 
 double bounded(double value) noexcept {
   return std::isnan(value) ? 0.0 : std::clamp(value, -far_away, far_away);
 }
 
-std::int64_t fixed_point(double value) noexcept {
-  return static_cast<std::int64_t>(std::floor(value * whole + 0.5));
-}
+std::int64_t fixed_point(double value) noexcept { return floor_of(value * whole + 0.5); }
 
 // Multiplies two weights and rounds the product to a weight.
 constexpr std::int64_t share_of(std::int64_t weight, std::int64_t part) noexcept {
@@ -40,17 +47,20 @@ constexpr std::int64_t share_of(std::int64_t weight, std::int64_t part) noexcept
 double normalized(float coordinate, CUaddress_mode mode) noexcept {
   if (std::isnan(coordinate)) return 0;
   const bool is_periodic = mode == CU_TR_ADDRESS_MODE_WRAP || mode == CU_TR_ADDRESS_MODE_MIRROR;
-  if (std::isinf(coordinate)) return is_periodic ? 0.0 : static_cast<double>(coordinate);
-  const double at =
-      std::floor(static_cast<double>(coordinate) * coordinate_steps) / coordinate_steps;
+  const bool is_even = std::fabs(coordinate) >= even;
+  if (is_even) return is_periodic ? 0.0 : static_cast<double>(coordinate);
+  const double steps =
+      static_cast<double>(floor_of(static_cast<double>(coordinate) * coordinate_steps));
+  const double at = steps / coordinate_steps;
   if (!is_periodic) return at;
-  if (mode == CU_TR_ADDRESS_MODE_WRAP) return at - std::floor(at);
-  const double place = at - 2 * std::floor(at / 2);
+  if (mode == CU_TR_ADDRESS_MODE_WRAP) return at - static_cast<double>(floor_of(at));
+  const double place = at - static_cast<double>(2 * floor_of(at / 2));
   return place < 1 ? place : 2 - place;
 }
 
 // Returns the element for an index, or `outside`.
 std::int64_t addressed(std::int64_t index, std::int64_t count, CUaddress_mode mode) noexcept {
+  if (index >= 0 && index < count) return index;
   switch (mode) {
     case CU_TR_ADDRESS_MODE_WRAP:
       return (index % count + count) % count;
@@ -86,8 +96,7 @@ struct reader {
   taps taps_of(double at, std::int64_t count, CUaddress_mode axis_mode,
                bool is_linear) const noexcept {
     if (!is_linear) {
-      const auto index = static_cast<std::int64_t>(std::floor(at));
-      return {addressed(index, count, axis_mode), outside, 0};
+      return {addressed(floor_of(at), count, axis_mode), outside, 0};
     }
     const std::int64_t fixed = fixed_point(at - 0.5);
     const std::int64_t index = fixed >> 8;
@@ -158,6 +167,18 @@ void add(color& to, const color& value, float weight) noexcept {
   for (unsigned i = 0; i < 4; ++i) to[i] += weight * value[i];
 }
 
+// Returns a coordinate in elements of an axis with `extent` elements.
+double place_on_axis(const binding& source, const fetch_point& point, std::size_t axis,
+                     std::uint32_t extent) noexcept {
+  if (point.is_index) return bounded(point.index[axis]);
+  if (!source.is_normalized()) return bounded(static_cast<double>(point.at[axis]));
+  return bounded(normalized(point.at[axis], source.descriptor.addressMode[axis]) * extent);
+}
+
+std::int64_t layer_of(const binding& source, const fetch_point& point) noexcept {
+  return static_cast<std::int64_t>(std::min(point.layer, source.image.layers() - 1));
+}
+
 // Coordinates in elements of a level, and the slice selected by layer and face.
 struct placed_point {
   std::array<double, 3> at{};
@@ -169,8 +190,7 @@ struct placed_point {
 placed_point place(const binding& source, const fetch_point& point,
                    const image_level& level) noexcept {
   placed_point result;
-  const auto last_layer = source.image.layers() - 1;
-  const auto layer = static_cast<std::int64_t>(std::min(point.layer, last_layer));
+  const std::int64_t layer = layer_of(source, point);
   if (point.shape == geometry::cube) {
     const face_point face = on_cube(point.at);
     result.at = {static_cast<double>(face.s) * level.width,
@@ -184,14 +204,7 @@ placed_point place(const binding& source, const fetch_point& point,
   result.axes = coordinates(point.shape);
   result.slice = layer;
   for (int i = 0; i < result.axes; ++i) {
-    if (point.is_index) {
-      result.at[i] = bounded(point.index[i]);
-    } else if (source.is_normalized()) {
-      result.at[i] =
-          bounded(normalized(point.at[i], source.descriptor.addressMode[i]) * extents[i]);
-    } else {
-      result.at[i] = bounded(static_cast<double>(point.at[i]));
-    }
+    result.at[i] = place_on_axis(source, point, static_cast<std::size_t>(i), extents[i]);
   }
   return result;
 }
@@ -272,9 +285,22 @@ texel fetch_seamless(const reader& r, const placed_point& at, const image_level&
   return r.from_color(mixed);
 }
 
+// Reads the element at a point outside of a cube, as a filter without weights does.
+texel fetch_element(const reader& r, const fetch_point& point, const image_level& level) noexcept {
+  const std::array extents{level.width, level.height, level.depth};
+  std::array<std::int64_t, 3> at{0, 0, layer_of(r.source, point)};
+  const auto axes = static_cast<std::size_t>(coordinates(point.shape));
+  for (std::size_t i = 0; i < axes; ++i) {
+    const double place = place_on_axis(r.source, point, i, extents[i]);
+    at[i] = addressed(floor_of(place), extents[i], r.mode(static_cast<int>(i)));
+  }
+  return r.load(level, at[0], at[1], at[2]);
+}
+
 texel fetch_level(const reader& r, const fetch_point& point, const image_level& level) {
   const bool is_linear =
       r.source.descriptor.filterMode == CU_TR_FILTER_MODE_LINEAR && !point.is_index;
+  if (!is_linear && point.shape != geometry::cube) return fetch_element(r, point, level);
   const placed_point at = place(r.source, point, level);
   const bool is_seamless =
       at.is_cube && (r.source.descriptor.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;

@@ -71,6 +71,10 @@ unsigned texel_format::component_bytes() const noexcept {
 
 texel load_texel(const texel_format& format, const std::byte* at) noexcept {
   texel result{};
+  if (format.type == CU_AD_FORMAT_FLOAT && format.channels == 1) {
+    std::memcpy(result.data(), at, sizeof(float));
+    return result;
+  }
   const unsigned step = format.component_bytes();
   for (unsigned i = 0; i < format.channels; ++i)
     result[i] = load_component(format.type, at + i * step);
