@@ -78,6 +78,7 @@ struct function_code {
   std::vector<instruction> tuned;
   // Instructions whose results are the same in all blocks of a launch. They run once per frame.
   std::vector<instruction> fixed;
+  std::uint32_t passages = 0;  // see schedule/warp/passage.hpp
 };
 
 struct kernel_code {

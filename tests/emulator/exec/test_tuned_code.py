@@ -8,7 +8,8 @@ import pytest
 HEAD = """
 import zlib
 import numpy as np
-from cuda.core import Device, LaunchConfig, LegacyPinnedMemoryResource, ObjectCode, launch
+from cuda.core import Device, LaunchConfig, LegacyPinnedMemoryResource, ObjectCode
+from cuda.core import emulation, launch
 
 device = Device()
 device.set_current()
@@ -38,9 +39,23 @@ def run(body, grid, block, words=1 << 14, shared=4096, **registers):
     launch(stream, LaunchConfig(grid=grid, block=block), kernel, a, b, words)
     stream.sync()
     print(zlib.crc32(second.tobytes()), int(second.astype("u8").sum()))
+    print(emulation.stats()["instructions"])
 """
+# The guards of warps without work behind a barrier: some warps, all, none, a part of a warp.
+GUARDS = ["gt.u32 %p{}, %r2, 127", "lt.u32 %p{}, %r2, 64", "ge.u32 %p{}, %r2, 0"]
+GUARDS += ["ge.u32 %p{}, %r2, 0", "gt.u32 %p{}, %r2, 223", "eq.u32 %p{}, %r2, 999"]
+GUARDS += ["gt.u32 %p{}, %r2, 40", "lt.u32 %p{}, %r2, 160"]
+# The first lane of each warp with work appends its thread, so the order of the warps is visible.
+PHASE = """bar.sync 0; setp.{guard}; @%p{n} bra l{n}; and.b32 %r9, %r2, 31;
+setp.ne.u32 %p20, %r9, 0; @%p20 bra l{n}; atom.global.add.u32 %r10, [%d9], 1;
+mul.wide.u32 %d10, %r10, 4; add.u64 %d10, %d10, %d9; add.u32 %r11, %r5, {n}0000;
+st.global.u32 [%d10+4], %r11; l{n}:"""
+PHASES = [PHASE.format(n=n, guard=guard.format(n)) for n, guard in enumerate(GUARDS, 1)]
+
 # Bodies that write to b, with the block size.
 BODIES = {
+    "barriers without work": ("add.u64 %d9, %d2, 32768;" + "\n".join(PHASES), 256),
+    "barriers of a part": ("add.u64 %d9, %d2, 32768;" + "\n".join(PHASES), 200),
     # every fixed value, in several blocks, and the first use of one behind a divergent branch
     "values of other blocks": (
         "setp.gt.u32 %p1, %r2, 7; @%p1 bra odd; xor.b32 %r9, %r2, 5; add.u32 %r10, %r9, %r5;"

@@ -73,6 +73,7 @@ class tuner {
     for (instruction& instr : code_) instr.is_plain = !instr.needs_attention && instr.guard < 0;
     for (std::size_t i = code_.size(); i-- > 0;) set_width(i);
     for (std::size_t i = 0; i + 2 < code_.size(); ++i) fuse(i);
+    if (!function_.fixed.empty()) mark_passages();
   }
 
  private:
@@ -173,6 +174,30 @@ class tuner {
     if (access.writes.size() != 1) return false;
     const std::uint32_t r = access.writes[0];
     return register_slots_[r] == load.operand[0] && uses_.writes[r] == 1 && uses_.reads[r] == 1;
+  }
+
+  // Marks branches that fixed values decide, and numbers the barriers before them.
+  void mark_passages() {
+    std::vector<bool> is_fixed_slot(function_.predicates);
+    ptx::register_access access;
+    const ptx::function& source = *function_.source;
+    for (std::size_t i = 0; i < source.instructions.size(); ++i) {
+      if (!is_fixed_[first_of_[i]]) continue;
+      ptx::find_register_access(owner_, source, source.instructions[i], access);
+      for (std::uint32_t r : access.writes) {
+        const bool is_predicate = source.registers[r].type == ptx::scalar_type::pred;
+        if (is_predicate) is_fixed_slot[static_cast<std::size_t>(register_slots_[r])] = true;
+      }
+    }
+    bool is_before_branch = false;
+    for (std::size_t i = code_.size(); i-- > 0;) {
+      instruction& instr = code_[i];
+      if (is_fixed_[i]) continue;
+      if (instr.kind == flow::barrier && is_before_branch) instr.cache = ++function_.passages;
+      is_before_branch = instr.kind == flow::branch &&
+                         (instr.guard < 0 || is_fixed_slot[static_cast<std::size_t>(instr.guard)]);
+      if (is_before_branch) instr.cache = decided_branch;
+    }
   }
 
   // Two loads and the fma that is alone in reading them.

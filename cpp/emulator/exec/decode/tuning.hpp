@@ -16,6 +16,8 @@ namespace halfwarp::emulator::exec {
 
 // The shape of an instruction that does nothing, because its result is there already.
 inline constexpr std::uint8_t fixed_shape = 255;
+// The cache of a branch that fixed values decide.
+inline constexpr std::uint32_t decided_branch = 1;
 
 // Sets `tuned` and `fixed` of a function whose code is complete. `first_of` has the first decoded
 // instruction of each PTX instruction, and the end.

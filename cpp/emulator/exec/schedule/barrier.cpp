@@ -44,7 +44,15 @@ void open_if_complete(block_state& block, std::uint32_t id) {
   barrier = {};
   block.used_barriers &= ~(1u << id);
   if (block.launch->races) block.launch->races->open(block, id);
+  const bool is_plain = !opened.is_reduction && !block.launch->barriers;
   for (warp_state& w : block.warps) {
+    if (is_plain && w.splits.size() == 1) [[likely]] {
+      warp_split& f = w.splits[0];
+      if (f.state != split_state::at_barrier || f.barrier != id) continue;
+      ++f.next;
+      f.state = split_state::ready;
+      continue;
+    }
     for (std::size_t i = 0; i < w.splits.size();) {
       warp_split& f = w.splits[i];
       if (f.state != split_state::at_barrier || f.barrier != id) {

@@ -35,6 +35,12 @@ struct kernel_fault {
   report::fault record;
 };
 
+// Leads a warp from one barrier to the next past instructions that do nothing for it.
+struct passage {
+  std::uint32_t barrier = 0;  // the next one
+  std::uint32_t steps = 0;    // with the next barrier; 0: not known yet, ~0: there is none
+};
+
 // Registers and local memory of one function call, for the lanes that made the call.
 struct frame {
   const function_code* function = nullptr;
@@ -50,6 +56,7 @@ struct frame {
   // alloca.
   std::vector<std::uint32_t> stack_ends;
   bool has_fixed_values = false;  // function_code::fixed has run
+  std::vector<passage> passages;  // by number, see schedule/warp/passage.hpp
 };
 
 struct warp_state {

@@ -17,6 +17,7 @@
 #include "emulator/exec/schedule/barrier.hpp"
 #include "emulator/exec/schedule/warp/collective.hpp"
 #include "emulator/exec/schedule/warp/frame.hpp"
+#include "emulator/exec/schedule/warp/passage.hpp"
 #include "emulator/exec/watch/observer.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -104,7 +105,8 @@ class split_run {
       }
       if (position_ >= stop_at_) return return_split();
       if constexpr (Kind == run_kind::normal) {
-        if (instr.kind == flow::barrier && active == view.live && is_common_barrier(instr)) {
+        if (instr.kind == flow::barrier && active == view.live && w_.splits.size() == 1 &&
+            is_common_barrier(instr)) {
           if (auto reason = wait_at_barrier(instr)) return *reason;
           continue;
         }
@@ -305,19 +307,12 @@ class split_run {
     return leave_reason::reselect;
   }
 
-  // Checks for a barrier of all threads of the block with a constant number.
-  bool is_common_barrier(const instruction& instr) const {
-    return static_cast<barrier_operation>(instr.immediate) == barrier_operation::sync &&
-           !(instr.flags & barrier_flag::has_count) && instr.operand[2] < 0 &&
-           w_.splits.size() == 1;
-  }
-
   // All threads of the warp wait for the block. The last warp that arrives continues.
   result wait_at_barrier(const instruction& instr) {
     account(position_ + 1);
     f_.next = index();
     if (!arrive_together(w_, instr)) return leave_reason::wait;
-    if (used_ >= budget_) return leave_reason::reselect;
+    if (used_ >= budget_ || instr.cache) return leave_reason::reselect;
     f_.state = split_state::running;
     start_at_next();
     return {};
@@ -438,9 +433,17 @@ void add_ready(warp_state& w, const warp_split& f) {
 
 namespace {
 
+// Takes the only split of a warp past barriers between which it has nothing to do. Returns true if
+// it waits then.
+[[gnu::always_inline]] inline bool waits(warp_state& w, std::uint64_t& budget) {
+  return w.splits.size() == 1 && w.splits[0].next != 0 && w.splits[0].state == split_state::ready &&
+         waits_after_passages(w, budget);
+}
+
 template <run_kind Kind>
 warp_progress run_splits(warp_state& w, std::uint64_t budget) {
   for (;;) {
+    if (Kind == run_kind::normal && waits(w, budget)) return warp_progress::waiting;
     const split_choice chosen = choose(w);
     if (chosen.index == w.splits.size()) {
       return w.view.live ? warp_progress::waiting : warp_progress::finished;
