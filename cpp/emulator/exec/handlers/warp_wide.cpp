@@ -97,20 +97,29 @@ void vote_uniform(warp& w, const instruction& instr) {
   set_predicate(w, instr.operand[0], ballot == 0 || ballot == w.participants ? all_lanes : 0);
 }
 
-// Finds the lanes of each value once. The compiler turns the comparisons into vectors.
+// Finds the lanes of each value once. The compiler turns the comparisons into vectors, of words
+// because a mask of lanes is a word.
 template <class T>
 void match_any(warp& w, const instruction& instr) {
+  constexpr bool is_wide = sizeof(T) == sizeof(u64);
   if (!publish(w, w.at<T>(instr.operand[1]))) return;
-  T values[warp_size];
-  for (int l = 0; l < warp_size; ++l) values[l] = static_cast<T>(w.exchange[l]);
+  u32 low[warp_size], high[warp_size];
+  for (int l = 0; l < warp_size; ++l) {
+    low[l] = static_cast<u32>(w.exchange[l]);
+    if (is_wide) high[l] = static_cast<u32>(w.exchange[l] >> 32);
+  }
   u32* d = w.at<u32>(instr.operand[0]);
   for (lane_mask remaining = w.participants; remaining;) {
-    const T value = values[__builtin_ctz(remaining)];
-    T equal = 0;
-    for (int l = 0; l < warp_size; ++l) equal |= values[l] == value ? T{1} << l : T{0};
-    const lane_mask lanes = static_cast<lane_mask>(equal) & w.participants;
-    for (lane_mask to = lanes & w.active; to; to &= to - 1) d[__builtin_ctz(to)] = lanes;
-    remaining &= ~lanes;
+    const int first = __builtin_ctz(remaining);
+    const u32 first_low = low[first], first_high = is_wide ? high[first] : 0;
+    lane_mask equal = 0;
+    for (int l = 0; l < warp_size; ++l) {
+      const u32 difference = (low[l] ^ first_low) | (is_wide ? high[l] ^ first_high : 0);
+      equal |= difference == 0 ? 1u << l : 0;
+    }
+    equal &= w.participants;
+    for (lane_mask to = equal & w.active; to; to &= to - 1) d[__builtin_ctz(to)] = equal;
+    remaining &= ~equal;
   }
 }
 // The target is the predicate of `d|p`, or 0.
