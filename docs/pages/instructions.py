@@ -20,12 +20,20 @@ or its ``.target``.
 A copy with an interleaved tensor map moves one slice of channels, and tensor maps with a fill of
 NaN write 0x7FF7 in each 16 bits: an H200 does so, and the manual leaves both open.
 """
+SAMPLER = "it reads a sampler of its own, which no texture object of the driver has"
 # Why the emulator refuses a form.
 REASONS = {
     "cp.im2col::w": "only figures show the pixels of the halo",
     "cp.im2col::w::128": "only figures show the pixels of the halo",
     "multimem": "it needs multicast objects of several GPUs",
     "tcgen05.4x256b": "only figures show the lanes of the rows",
+    "tensormap.swizzle_atomicity": "the manual leaves open where the atoms of a swizzle are",
+    "txq.addr_mode_0": SAMPLER,
+    "txq.addr_mode_1": SAMPLER,
+    "txq.addr_mode_2": SAMPLER,
+    "txq.filter_mode": SAMPLER,
+    "txq.force_unnormalized_coords": SAMPLER,
+    "txq.num_samples": "the emulator has no multi-sample textures",
     "tcgen05.ashift": "the manual leaves open which row repeats between two blocks",
 }
 # Words whose name in the source differs from their spelling.

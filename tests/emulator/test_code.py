@@ -272,7 +272,7 @@ class TestLaunchLimits:
     def test_estimated_registers_refuse_no_launch(self, driver):
         """The emulator cannot know which registers a compiler would spill."""
         many = range(300)
-        loads = "".join(f"ld.volatile.param.u32 r{i}, [x];" for i in many)
+        loads = "".join(f"ld.param.u32 r{i}, [x];" for i in many)
         sums = "".join(f"add.u32 sum, sum, r{i};" for i in many)
         text = f"""
             .visible .entry k(.param .u64 to, .param .u32 x) {{

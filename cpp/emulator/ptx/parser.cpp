@@ -75,6 +75,7 @@ class module_parser {
   }
 
   void version() {
+    if (out_.version_major) at_.fail("the PTX text has two versions");
     at_.advance();
     const token t = at_.current();
     const std::size_t dot = t.text.find('.');
@@ -94,6 +95,8 @@ class module_parser {
   }
 
   void address_size() {
+    if (has_address_size_) at_.fail("the PTX text has two sizes of addresses");
+    has_address_size_ = true;
     at_.advance();
     const token written = at_.current();
     out_.address_size = at_.expect_number("an address size");
@@ -178,6 +181,7 @@ class module_parser {
   context shared_;
   cursor& at_ = shared_.at;
   module& out_ = shared_.out;
+  bool has_address_size_ = false;
 };
 
 std::string_view without_padding(std::string_view text) noexcept {

@@ -41,7 +41,7 @@ TEST(Printer, EvaluatesConstants) {
 TEST(Printer, WritesTextThatParsesToTheSameModule) {
   const auto m = parsed(
       ".extern .func (.param .b32 r) f(.param .b32 x, .param .align 8 .b8 rest[]);\n"
-      ".global .align 8 .f32 x[3] = {1, -2.5};\n" +
+      ".global .align 8 .f32 x[3] = {1.0, -2.5};\n" +
       kernel_with("{ .param .b32 a; call (a), f, (a, 1); }\nL: @%p1 bra L;"));
   const std::string text = print(*m);
   const auto reparsed = parse(text);

@@ -157,7 +157,7 @@ TEST(Module, NeedsVersionAndTarget) {
   EXPECT_EQ(parse(".version 8.0\n").error.message, "the PTX text has no .target directive");
   EXPECT_EQ(parse(".version 8\n.target sm_90\n").error.message,
             "expected a version such as 8.5, found '8'");
-  EXPECT_EQ(error_of(".address_size 32"), "4:15 only addresses of 64 bits are supported");
+  EXPECT_EQ(error_of(".address_size 32"), "4:1 the PTX text has two sizes of addresses");
   EXPECT_EQ(error_of("hello"), "4:1 expected a directive, found 'hello'");
 }
 

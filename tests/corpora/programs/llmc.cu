@@ -55,13 +55,13 @@ constexpr double tolerance = 2e-5;
 
 void encoder() {
   auto tokens = random<int>(B * T, 0, V - 1);
-  auto wte = random<float>(V * C), wpe = random<float>(T * C), dout = random<float>(B * T * C);
+  auto wte = random<float>(V * C), wpe = random<float>(T * C), upstream = random<float>(B * T * C);
   sums out(B * T * C), dwte(V * C), dwpe(T * C);
   for (int i = 0; i < B * T * C; i++) {
     const int token = tokens[i / C] * C + i % C, position = i % (T * C);
     out[i] = double(wte[token]) + wpe[position];
-    dwte[token] += dout[i];
-    dwpe[position] += dout[i];
+    dwte[token] += upstream[i];
+    dwpe[position] += upstream[i];
   }
   run("llmc", "encoder_forward", [&] {
     auto o = zeros<float>(B * T * C);
@@ -70,7 +70,7 @@ void encoder() {
   });
   run("llmc", "encoder_backward", [&] {
     auto dt = zeros<float>(V * C), dp = zeros<float>(T * C);
-    encoder_backward(dt, dp, upload(dout), upload(tokens), B, T, C);
+    encoder_backward(dt, dp, upload(upstream), upload(tokens), B, T, C);
     check(dt, dwte, tolerance);
     check(dp, dwpe, tolerance);
   });
@@ -79,10 +79,10 @@ void encoder() {
 void layernorm() {
   const int N = B * T;
   auto inp = random<float>(N * C, -3, 5), weight = random<float>(C), bias = random<float>(C);
-  auto dout = random<float>(N * C), before = random<float>(N * C);
+  auto upstream = random<float>(N * C), before = random<float>(N * C);
   sums out(N * C), mean(N), rstd(N), dinp(N * C), dweight(C), dbias(C);
   for (int n = 0; n < N; n++) {
-    const float *x = &inp[n * C], *d = &dout[n * C];
+    const float *x = &inp[n * C], *d = &upstream[n * C];
     double sum = 0, squares = 0, both = 0, with_norm = 0;
     for (int c = 0; c < C; c++) sum += x[c];
     for (int c = 0; c < C; c++) squares += (x[c] - sum / C) * (x[c] - sum / C);
@@ -110,7 +110,7 @@ void layernorm() {
   });
   run("llmc", "layernorm_backward", [&] {
     auto di = upload(before), dw = zeros<float>(C), db = zeros<float>(C);
-    layernorm_backward(di, dw, db, upload(dout), upload(inp), upload(weight),
+    layernorm_backward(di, dw, db, upload(upstream), upload(inp), upload(weight),
                        upload(numbers(mean.begin(), mean.end())),
                        upload(numbers(rstd.begin(), rstd.end())), B, T, C);
     check(di, dinp, tolerance);
@@ -122,12 +122,12 @@ void layernorm() {
 void matmul() {
   const int N = B * T, OC = 256;
   auto inp = random<float>(N * C), weight = random<float>(OC * C), bias = random<float>(OC);
-  auto dout = random<float>(N * OC), before = random<float>(OC * C);
+  auto upstream = random<float>(N * OC), before = random<float>(OC * C);
   sums out(N * OC), dinp(N * C), dweight(before.begin(), before.end()), dbias(OC);
   for (int n = 0; n < N; n++)
     for (int o = 0; o < OC; o++) {
       double sum = bias[o];
-      const double d = dout[n * OC + o];
+      const double d = upstream[n * OC + o];
       for (int c = 0; c < C; c++) {
         sum += double(inp[n * C + c]) * weight[o * C + c];
         dinp[n * C + c] += d * weight[o * C + c];
@@ -143,7 +143,7 @@ void matmul() {
   });
   run("llmc", "matmul_backward", [&] {
     auto di = zeros<float>(N * C), dw = upload(before), db = zeros<float>(OC);
-    matmul_backward(di, dw, db, upload(dout), upload(inp), upload(weight), B, T, C, OC);
+    matmul_backward(di, dw, db, upload(upstream), upload(inp), upload(weight), B, T, C, OC);
     check(di, dinp, tolerance);
     check(dw, dweight, tolerance);
     check(db, dbias, tolerance);
@@ -151,7 +151,7 @@ void matmul() {
 }
 
 struct attention_reference {
-  numbers inp = random<float>(B * T * 3 * C), dout = random<float>(B * T * C);
+  numbers inp = random<float>(B * T * 3 * C), upstream = random<float>(B * T * C);
   sums out = sums(B * T * C), dinp = sums(B * T * 3 * C), att = sums(B * NH * T * T);
 
   int at(int b, int t, int part, int h, int i) const {
@@ -171,8 +171,8 @@ struct attention_reference {
       for (int i = 0; i < HS; i++) {
         const int o = (b * T + t) * C + h * HS + i, v = at(b, s, 2, h, i);
         out[o] += a[s] * inp[v];
-        change[s] += double(dout[o]) * inp[v];
-        dinp[v] += a[s] * dout[o];
+        change[s] += double(upstream[o]) * inp[v];
+        dinp[v] += a[s] * upstream[o];
       }
       mean += a[s] * change[s];
     }
@@ -210,7 +210,7 @@ void attention() {
     forward(qkvr, att);
     auto dinp = zeros<float>(3 * N), dqkvr = zeros<float>(3 * N), scratch = zeros<float>(N);
     attention_backward(dinp, dqkvr, zeros<float>(S), zeros<float>(S), scratch,
-                       upload(reference.dout), qkvr, att, B, T, C, NH);
+                       upload(reference.upstream), qkvr, att, B, T, C, NH);
     check(dinp, reference.dinp, tolerance);
   });
 }

@@ -28,12 +28,8 @@ REFUSED = {
         ".param .b32 slot; st.param.b32 [slot+9223372036854775804], a;",
         "outside the parameters",
     ),
-    "absolute address of a parameter": ("ld.param.u32 a, [4];", "absolute address"),
     "predicate as address": ("ld.global.u32 a, [p];", "predicate as an address"),
     "component of a scalar": ("mov.u32 a, b.y;", "component of a register"),
-    "special component": ("mov.u32 a, %laneid.y;", "component of a special register"),
-    "kernel as function": ("call k, (x);", "call of a kernel"),
-    "atomic on a frame": ("atom.local.add.u32 a, [base], b;", "memory of one thread"),
     "local memory without end": (".local .b8 big[2000000000]; mov.u64 base, big;", "local memory"),
 }
 

@@ -6,7 +6,7 @@ import pytest
 
 # instruction, version and target that lack it, version and target that have it
 LATER = [
-    ("dp4a.s32.s32 o0, i0, i0, i0;", "4.3", "sm_75", "5.0", "sm_75"),
+    ("dp4a.s32.s32 o0, i0, i0, i0;", "4.3", "sm_61", "5.0", "sm_61"),
     ("griddepcontrol.wait;", "8.0", "sm_80", "7.8", "sm_90"),
     ("cp.async.wait_all;", "7.0", "sm_75", "7.0", "sm_80"),
     ("mbarrier.arrive.shared.b64 _, [memory];", "6.4", "sm_80", "7.0", "sm_80"),

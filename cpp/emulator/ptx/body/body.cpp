@@ -120,9 +120,7 @@ void body_parser::directive() {
   if (word == ".loc") return location();
   if (word == ".pragma") return pragma();
   if (begins_variable(word)) return variables();
-  if (word == ".extern" || word == ".visible" || word == ".weak" || word == ".common") {
-    return variables();
-  }
+  if (word == ".extern") return variables();
   if (word == ".branchtargets" || word == ".calltargets" || word == ".callprototype") {
     at_.fail("'" + std::string{word} + "' needs a label before it");
   }

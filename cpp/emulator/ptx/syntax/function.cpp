@@ -52,7 +52,9 @@ auto find_directive(const Table& table, std::string_view word) -> decltype(table
 
 dimensions3 parse_size(cursor& at) {
   dimensions3 size;
+  const token first = at.current();
   size.value = {at.expect_number("a size"), 1, 1};
+  if (!size.is_present()) at.fail(first, "a size is positive");
   for (std::size_t i = 1; i < size.value.size() && at.accept(','); ++i) {
     size.value[i] = at.expect_number("a size");
   }

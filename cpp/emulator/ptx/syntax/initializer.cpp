@@ -28,6 +28,7 @@ class initializer_parser {
       if (extents_.empty()) extents_.push_back(1), strides_.push_back(1);
       level(0);
     } else {
+      if (v_.is_array) at_.fail("an array needs its values in braces");
       item();
     }
     v_.has_initializer = true;
@@ -68,7 +69,9 @@ class initializer_parser {
         address(value.bits);
         at_.expect(')', "after a masked address");
       } else {
-        if (value.kind != constant::form::integer && !accepts_real()) {
+        const bool is_real = value.kind != constant::form::integer;
+        if (!is_real && is_floating(v_.type)) at_.fail("an integer cannot initialize a float");
+        if (is_real && !accepts_real()) {
           at_.fail("a real number cannot initialize a variable of type " +
                    std::string{spelling(v_.type)});
         }
@@ -84,7 +87,7 @@ class initializer_parser {
   }
 
   void address(std::uint64_t mask) {
-    if (scalar_bytes_ > sizeof(std::uint64_t)) {
+    if (scalar_bytes_ > sizeof(std::uint64_t) || (!mask && scalar_bytes_ < 4)) {
       at_.fail("an address cannot initialize a variable of type " + std::string{spelling(v_.type)});
     }
     relocation added;

@@ -175,6 +175,8 @@ std::string_view parse_attribute(cursor& at, bool& is_managed) {
   std::string_view text = at.text_since(start);
   text.remove_prefix(1);
   text = text.substr(0, text.rfind(')'));
+  if (text.find(".managed") == text.npos && text.find(".unified") == text.npos)
+    at.fail("unknown attribute");
   is_managed = is_managed || text.find(".managed") != std::string_view::npos;
   return text;
 }

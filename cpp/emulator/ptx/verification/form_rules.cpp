@@ -81,6 +81,7 @@ constexpr form_rule rules[] = {
     {opcode::match, words32, no_words, any_type, 0},
     {opcode::max, integers | lanes | halves | type_set{f32, f64}},
     {opcode::min, integers | lanes | halves | type_set{f32, f64}},
+    {opcode::mov, values | type_set{pred, b128}, no_words, any_type, check::literal},
     {opcode::movmatrix, {b16}, no_words, any_type, 0},
     {opcode::mul, integers | floats, words{q::lo, q::hi, q::wide}, integers},
     {opcode::mul24, {u32, s32}},
@@ -91,13 +92,14 @@ constexpr form_rule rules[] = {
     {opcode::popc, words32},
     {opcode::prmt, {b32}},
     {opcode::rcp, {f32, f64}, roundings | words{q::approx}, {f32, f64}},
+    {opcode::red, any_type, no_words, any_type, check::literal},
     {opcode::redux, {u32, s32, b32, f32}, no_words, any_type, 0},
     {opcode::rem, integers},
     {opcode::ret, any_type, no_words, any_type, 0},
     {opcode::rsqrt, {f32, f64}, words{q::approx}, {f32, f64}},
     {opcode::sad, integers},
     {opcode::selp, values},
-    {opcode::setp, values | halves, comparisons, values | halves, 0},
+    {opcode::setp, values | halves, comparisons, values | halves, check::literal},
     {opcode::shf, {b32}},
     {opcode::shfl, {b32}, no_words, any_type, 0},
     {opcode::shl, words_16},
@@ -105,6 +107,7 @@ constexpr form_rule rules[] = {
     {opcode::sin, {f32}, words{q::approx}, {f32}},
     {opcode::slct, values},
     {opcode::sqrt, {f32, f64}, roundings | words{q::approx}, {f32, f64}},
+    {opcode::st, any_type, no_words, any_type, check::literal},
     {opcode::stacksave, {u32, u64}, no_words, any_type, 0},
     {opcode::sub, integers | lanes | floats},
     {opcode::subc, fields},
@@ -163,12 +166,14 @@ std::string unknown_part(const mnemonic& word) {
   return {};
 }
 
+std::string no_type(scalar_type type) { return "has no type " + dotted(spelling(type)); }
+
 std::string type_problem(const mnemonic& word, const form_rule& rule) {
   if (rule.types.is_empty()) return {};
   if (word.type_count == 0) return "needs a type";
   const std::size_t count = rule.operands & check::types ? word.type_count : 1;
   for (std::size_t n = 0; n < count; ++n) {
-    if (!rule.types.has(word.type(n))) return "has no type " + dotted(spelling(word.type(n)));
+    if (!rule.types.has(word.type(n))) return no_type(word.type(n));
   }
   return {};
 }
@@ -254,7 +259,7 @@ std::string arithmetic_problem(const module& m, const mnemonic& word) {
 }
 
 // Words of accesses, votes and barriers.
-std::string redux_problem(const module& m, const mnemonic& word) {
+const char* redux_problem(const module& m, const mnemonic& word) {
   if (word.type() != f32) {
     return word.has(q::abs) || word.has(q::NaN) ? "has .abs and .NaN for .f32 alone" : "";
   }
@@ -262,7 +267,7 @@ std::string redux_problem(const module& m, const mnemonic& word) {
   const bool is_specific = m.target.ends_with('a') || m.target.ends_with('f');
   const bool is_known = is_specific && m.target_architecture() >= 100 &&
                         m.target_architecture() < 110 && m.target_architecture() != 101;
-  return is_known ? "" : "has no type '.f32' on " + std::string{m.target};
+  return is_known ? "" : "has no type '.f32' on this target";
 }
 
 // The types of the operations on memory. Halves need .noftz.
@@ -291,19 +296,19 @@ std::string atomic_problem(const mnemonic& word) {
   for (const atomic_rule& rule : atomic_rules) {
     if (!has_one_of(word, rule.operations)) continue;
     const type_set& types = word.has(q::noftz) ? rule.halves_of_noftz : rule.types;
-    if (!types.has(word.type())) return "has no type " + dotted(spelling(word.type()));
+    if (!types.has(word.type())) return no_type(word.type());
   }
   return {};
 }
 
-std::string product_problem(const mnemonic& word) {
+const char* product_problem(const mnemonic& word) {
   if (!word.has(q::sync) || !word.has(q::aligned)) return "needs .sync and .aligned";
   const matrix_shape* const shape = find_shape(word);
   if (!shape) return "needs a shape";
   const bool is_quad = word.has(q::m8n8k4) && word.type(1) == f16;
   const bool has_kind =
       has_one_of(word, words{q::kind_f8f6f4, q::kind_mxf8f6f4, q::kind_mxf4, q::kind_mxf4nvf4});
-  if (is_quad || has_kind) return {};
+  if (is_quad || has_kind) return "";
   const auto layouts = word.qualifiers();
   if (std::ranges::count(layouts, q::row) != 1 || std::ranges::count(layouts, q::col) != 1)
     return "needs .row and .col";
@@ -317,7 +322,7 @@ std::string access_problem(const module& m, const mnemonic& word) {
     case opcode::st:
       if (word.has(q::bulk)) return "";
       if (word.type_count != 1) return "needs one type";
-      if (!memory.has(word.type())) return "has no type " + dotted(spelling(word.type()));
+      if (!memory.has(word.type())) return no_type(word.type());
       if (word.vector_width * info(word.type()).bits > 128 && m.target_architecture() < 100) {
         return "has more than 16 bytes, which needs .target sm_100 or later";
       }
@@ -365,14 +370,16 @@ scalar_type type_of(const function& f, const operand& o) {
   return is_whole ? f.registers[o.index].type : none;
 }
 
-std::string literal_problem(std::span<const operand> operands, const mnemonic& word) {
-  if (word.type_count != 1) return {};
+const char* literal_problem(std::span<const operand> operands, const mnemonic& word) {
+  if (word.type_count != 1) return "";
   const bool is_float = floats.has(word.type());
+  const bool is_integer =
+      integers.has(word.type()) || word.opcode == opcode::prmt || word.opcode == opcode::shl;
   for (const operand& o : operands) {
-    if (is_float_literal(o) && integers.has(word.type())) return "has a float among integers";
+    if (is_float_literal(o) && is_integer) return "has a float among integers";
     if (o.kind == operand_kind::integer && is_float) return "has an integer among floats";
   }
-  return {};
+  return "";
 }
 
 std::string sign_problem(const function& f, const instruction& i, const mnemonic& word) {
@@ -417,19 +424,13 @@ std::string register_problem(const module& m, const function& f, const instructi
     if (o.kind != operand_kind::special_register) continue;
     const auto* const later = std::ranges::find(later_registers, o.special, &register_since::name);
     if (later == std::end(later_registers)) continue;
-    const std::string name = "reads '" + std::string{o.name} + "', which needs ";
-    if (m.target_architecture() && m.target_architecture() < later->first.target) {
-      return name + ".target sm_" + std::to_string(later->first.target) + " or later";
-    }
-    if (10 * m.version_major + m.version_minor < later->first.version) {
-      return name + ".version " + std::to_string(later->first.version / 10) + "." +
-             std::to_string(later->first.version % 10) + " or later";
-    }
+    const std::string missing = missing_of(m, later->first);
+    if (!missing.empty()) return "reads '" + std::string{o.name} + "', which needs " + missing;
   }
   return {};
 }
 
-std::string memory_problem(const function& f, const instruction& i, const mnemonic& word) {
+const char* memory_problem(const function& f, const instruction& i, const mnemonic& word) {
   const auto operands = f.operands_of(i);
   const bool is_store = word.opcode == opcode::st;
   if (operands.size() < 2) return "has too few operands";
@@ -438,45 +439,40 @@ std::string memory_problem(const function& f, const instruction& i, const mnemon
   if (is_address(value)) return "has an address in place of a value";
   if (!is_store && !is_register(value)) return "needs a register for its result";
   if (word.vector_width > 1 && value.kind != operand_kind::vector) return "needs a vector";
-  if (at.base != address_base::register_) return {};
+  if (at.base != address_base::register_) return "";
   const register_info& base = f.registers[at.index];
   return is_floating(base.type) ? "has a float register as an address" : "";
 }
 
-std::string move_problem(const function& f, const instruction& i, const mnemonic& word) {
+const char* move_problem(const function& f, const instruction& i, const mnemonic& word) {
   const auto operands = f.operands_of(i);
   if (operands.size() != 2) return "needs two operands";
   if (!is_register(operands[0])) return "needs a register for its result";
   if (word.type_count != 1) return "needs one type";
   for (const operand& o : operands) {
-    if (o.kind != operand_kind::vector) {
-      const scalar_type type = type_of(f, o);
-      if (type != none && info(type).bits != info(word.type()).bits) return "has another width";
-      if (type != none && (type == pred) != (word.type() == pred)) return "has another type";
-      continue;
-    }
+    if (o.kind != operand_kind::vector) continue;
+    if (info(word.type()).kind != type_class::bits) return "has a vector of another type";
     if (o.count != 2 && o.count != 4) return "has a vector of another length";
     unsigned bits = 0;
     for (const operand& each : f.elements_of(o)) {
       const scalar_type type = type_of(f, each);
-      if (type == none) return {};
+      if (type == none) return "";
       bits += info(type).bits;
       if (info(type).bits * o.count != info(word.type()).bits)
         return "has a vector of another width";
     }
     if (bits != info(word.type()).bits) return "has a vector of another width";
   }
-  return {};
+  return "";
 }
 
-std::string range_problem(const operand& o, std::int64_t last, const char* noun) {
-  const bool is_outside = o.kind == operand_kind::integer && (o.value < 0 || o.value > last);
-  return is_outside ? std::string{"has no "} + noun + " " + std::to_string(o.value) : "";
+bool is_outside(const operand& o, std::int64_t last) {
+  return o.kind == operand_kind::integer && (o.value < 0 || o.value > last);
 }
 
-std::string barrier_problem(const function& f, const instruction& i, const mnemonic& word) {
+const char* barrier_problem(const function& f, const instruction& i, const mnemonic& word) {
   constexpr std::int64_t last_barrier = 15;
-  if (word.has(q::warp) || word.has(q::cluster)) return {};
+  if (word.has(q::warp) || word.has(q::cluster)) return "";
   const auto operands = f.operands_of(i);
   if (operands.empty()) return "needs the number of a barrier";
   if (word.has(q::red)) {
@@ -484,18 +480,16 @@ std::string barrier_problem(const function& f, const instruction& i, const mnemo
     const scalar_type last = type_of(f, operands.back());
     return last != none && last != pred ? "needs a predicate as its last operand" : "";
   }
-  if (auto problem = range_problem(operands[0], last_barrier, "barrier"); !problem.empty()) {
-    return problem;
-  }
+  if (is_outside(operands[0], last_barrier)) return "has no barrier of this number";
   const bool has_part = operands.size() > 1 && operands[1].kind == operand_kind::integer &&
                         operands[1].value % 32 != 0;
   return has_part ? "needs a number of threads that is a multiple of 32" : "";
 }
 
-std::string copy_problem(const function& f, std::span<const operand> operands,
+const char* copy_problem(const function& f, std::span<const operand> operands,
                          const mnemonic& word) {
   const bool has_size = word.has(q::ca) || word.has(q::cg);
-  if (!has_size || operands.size() < 3) return {};
+  if (!has_size || operands.size() < 3) return "";
   if (operands[2].kind != operand_kind::integer) return "needs its number of bytes as an integer";
   const bool has_policy = word.has(q::L2_cache_hint);
   const scalar_type last = type_of(f, operands.back());
@@ -503,14 +497,14 @@ std::string copy_problem(const function& f, std::span<const operand> operands,
   if (has_policy && last != none && info(last).bits != 64) return "needs a cache policy";
   const std::int64_t bytes = operands[2].value;
   const bool is_size = bytes == 16 || (word.has(q::ca) && (bytes == 4 || bytes == 8));
-  return is_size ? "" : "cannot copy " + std::to_string(bytes) + " bytes";
+  return is_size ? "" : "cannot copy this number of bytes";
 }
 
-std::string arrival_problem(const function& f, std::span<const operand> operands,
+const char* arrival_problem(const function& f, std::span<const operand> operands,
                             const mnemonic& word) {
   if (word.has(q::noComplete) && operands.size() < 3) return "needs a count";
   const bool is_wait = word.has(q::test_wait) || word.has(q::try_wait);
-  if (!is_wait || operands.size() < 3) return {};
+  if (!is_wait || operands.size() < 3) return "";
   const scalar_type type = type_of(f, operands[2]);
   const unsigned bits = word.has(q::parity) ? 32 : 64;
   return type == none || info(type).bits == bits ? "" : "has a register of another width";
@@ -520,22 +514,8 @@ bool is_odd_vector(const operand& o) {
   return o.kind == operand_kind::vector && (o.count & (o.count - 1)) != 0;
 }
 
-// Checks the widths of operands that differ from the type: of wide results, counts and shifts.
-std::string width_problem(const function& f, std::span<const operand> operands,
-                          const mnemonic& word) {
-  if (operands.size() < 2) return {};
-  const bool is_shift = word.opcode == opcode::shl || word.opcode == opcode::shr;
-  const bool is_product = word.opcode == opcode::mul || word.opcode == opcode::mad;
-  if (is_product && !word.has(q::wide)) return {};
-  const std::size_t position = is_shift ? 2 : 0;
-  if (position >= operands.size()) return {};
-  const scalar_type type = type_of(f, operands[position]);
-  const unsigned bits = is_product ? 2u * info(word.type()).bits : 32u;
-  return type == none || info(type).bits == bits ? "" : "has a register of another width";
-}
-
 // Checks the registers of loads and stores, and the last operand of products.
-std::string tensor_problem(const module& m, const function& f, std::span<const operand> operands,
+const char* tensor_problem(const module& m, const function& f, std::span<const operand> operands,
                            const mnemonic& word) {
   const bool has_vector = std::ranges::any_of(
       operands, [](const operand& o) { return o.kind == operand_kind::vector; });
@@ -550,19 +530,26 @@ std::string tensor_problem(const module& m, const function& f, std::span<const o
     return is_narrow || has_vector ? "needs a mask of zero columns in 64 bits" : "";
   }
   const bool has_scale = word.has(q::mma) && operands.back().kind == operand_kind::integer;
-  if (!has_scale) return {};
+  if (!has_scale) return "";
   if (!word.has(q::kind_f16) && !word.has(q::kind_tf32)) return "has no scale of D";
   const bool is_known = m.target_architecture() < 110 && m.target_architecture() != 101;
-  return is_known ? "" : "has no scale of D on " + std::string{m.target};
+  return is_known ? "" : "has no scale of D on this target";
 }
 
-std::string bulk_store_problem(std::span<const operand> operands) {
+const char* count_of_registers_problem(std::span<const operand> operands) {
+  const bool is_count = operands.size() == 1 && operands[0].kind == operand_kind::integer &&
+                        operands[0].value >= 24 && operands[0].value <= 256 &&
+                        operands[0].value % 8 == 0;
+  return is_count ? "" : "needs a multiple of 8 from 24 to 256";
+}
+
+const char* bulk_store_problem(std::span<const operand> operands) {
   const bool is_zero =
       operands.size() == 3 && operands[2].kind == operand_kind::integer && operands[2].value == 0;
   return is_zero ? "" : "stores nothing but 0";
 }
 
-std::string special_form_problem(const module& m, const function& f, const instruction& i,
+const char* special_form_problem(const module& m, const function& f, const instruction& i,
                                  const mnemonic& word) {
   const auto operands = f.operands_of(i);
   switch (word.opcode) {
@@ -574,20 +561,16 @@ std::string special_form_problem(const module& m, const function& f, const instr
     case opcode::atom:
       if (word.has(q::cas) && operands.size() < 4) return "has too few operands";
       return operands.size() > 1 && !is_address(operands[1]) ? "needs an address in brackets" : "";
+    case opcode::setmaxnreg:
+      return count_of_registers_problem(operands);
     case opcode::cp:
+      if (word.has(q::wait_group) && !operands.empty() && operands[0].kind != operand_kind::integer)
+        return "needs a number of groups";
       return copy_problem(f, operands, word);
     case opcode::mbarrier:
       return arrival_problem(f, operands, word);
     case opcode::mma:
       return std::ranges::any_of(operands, is_odd_vector) ? "has a vector of another length" : "";
-    case opcode::mul:
-    case opcode::mad:
-    case opcode::shl:
-    case opcode::shr:
-    case opcode::popc:
-    case opcode::clz:
-    case opcode::bfind:
-      return width_problem(f, operands, word);
     case opcode::shfl:
       return word.has(q::sync) && operands.size() != 5 ? "needs five operands" : "";
     case opcode::vote:
@@ -603,7 +586,7 @@ std::string special_form_problem(const module& m, const function& f, const instr
     case opcode::barrier:
       return barrier_problem(f, i, word);
     case opcode::pmevent:
-      return operands.empty() ? "" : range_problem(operands[0], 15, "event");
+      return !operands.empty() && is_outside(operands[0], 15) ? "has no event of this number" : "";
     case opcode::tcgen05:
       return operands.empty() ? "" : tensor_problem(m, f, operands, word);
     case opcode::elect:
@@ -611,7 +594,7 @@ std::string special_form_problem(const module& m, const function& f, const instr
                  ? "needs a predicate as a result"
                  : "";
     default:
-      return {};
+      return "";
   }
 }
 
@@ -676,6 +659,19 @@ bool is_of_one_family(const mnemonic& word) {
 
 }  // namespace
 
+std::string missing_of(const module& m, since first) {
+  const std::uint32_t version = 10 * m.version_major + m.version_minor;
+  const std::uint32_t target = m.target_architecture();
+  if (target && target < first.target) {
+    return ".target sm_" + std::to_string(first.target) + " or later, the module has " +
+           std::string{m.target};
+  }
+  if (version >= first.version) return {};
+  return ".version " + std::to_string(first.version / 10) + "." +
+         std::to_string(first.version % 10) + " or later, the module has " +
+         std::to_string(m.version_major) + "." + std::to_string(m.version_minor);
+}
+
 std::string row_problem(const instruction_row& row, const mnemonic& word) {
   for (qualifier each : word.qualifiers()) {
     if (each != row.form && !row.allowed.has(each)) {
@@ -730,7 +726,7 @@ std::string operand_problem(const module& m, const function& f, const instructio
                             const mnemonic& word) {
   if (auto problem = sign_problem(f, i, word); !problem.empty()) return problem;
   if (auto problem = register_problem(m, f, i); !problem.empty()) return problem;
-  if (auto problem = special_form_problem(m, f, i, word); !problem.empty()) return problem;
+  if (const char* const problem = special_form_problem(m, f, i, word); *problem) return problem;
   const instruction_row* const row = find_row(word);
   if (!row || row->results == exactness::refused) return {};
   const auto operands = f.operands_of(i);

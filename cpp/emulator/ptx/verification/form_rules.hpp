@@ -11,6 +11,9 @@
 
 namespace halfwarp::emulator::ptx {
 
+// Returns what a form needs beyond the version and target of the module; empty: nothing.
+std::string missing_of(const module& m, since first);
+
 // Return the problem of a mnemonic, or of a number of operands, by the row of the instruction
 // table; empty: none.
 std::string row_problem(const instruction_row& row, const mnemonic& word);

@@ -2,7 +2,9 @@
 #include "emulator/ptx/verification/needed_words.hpp"
 
 #include <algorithm>
+#include <iterator>
 
+#include "emulator/ptx/type_set.hpp"
 #include "emulator/ptx/word_sets.hpp"
 
 namespace halfwarp::emulator::ptx {
@@ -56,6 +58,8 @@ constexpr needed_words needs[] = {
     {opcode::membar, every_form, {q::cta, q::gl, q::sys, q::proxy}},
     {opcode::min, q::xorsign, {q::abs}},
     {opcode::movmatrix, every_form, {q::sync}},
+    {opcode::movmatrix, every_form, {q::aligned}},
+    {opcode::movmatrix, every_form, {q::m8n8}},
     {opcode::movmatrix, every_form, {q::trans}},
     {opcode::prefetch,
      every_form,
@@ -65,11 +69,15 @@ constexpr needed_words needs[] = {
     {opcode::redux, every_form, {q::add, q::min, q::max, q::and_, q::or_, q::xor_}},
     {opcode::redux, every_form, {q::sync}},
     {opcode::set, every_form, comparisons},
+    {opcode::mul24, every_form, {q::lo, q::hi}},
     {opcode::shf, every_form, {q::wrap, q::clamp}},
+    {opcode::shf, every_form, {q::l, q::r}},
     {opcode::shfl, every_form, {q::up, q::down, q::bfly, q::idx}},
     {opcode::st, q::release, scopes},
     {opcode::st, q::relaxed, scopes},
     {opcode::stmatrix, every_form, {q::sync}},
+    {opcode::stmatrix, every_form, {q::aligned}},
+    {opcode::szext, every_form, {q::clamp, q::wrap}},
     {opcode::stmatrix, every_form, {q::x1, q::x2, q::x4}},
     {opcode::stmatrix, q::m16n8, {q::trans}},
     {opcode::tcgen05, q::alloc, groups},
@@ -181,7 +189,7 @@ std::string repeated_problem(const mnemonic& word) {
   return {};
 }
 
-std::string barrier_problem(const mnemonic& word) {
+const char* barrier_problem(const mnemonic& word) {
   if (word.opcode == opcode::bar && word.has(q::aligned)) return "has no .aligned";
   if (!word.has(q::red)) return word.type_count ? "has no type without .red" : "";
   return word.type() == (word.has(q::popc) ? scalar_type::u32 : scalar_type::pred)
@@ -189,22 +197,49 @@ std::string barrier_problem(const mnemonic& word) {
              : "has no such type";
 }
 
-std::string conversion_problem(const mnemonic& word) {
+const char* conversion_problem(const mnemonic& word) {
   using enum scalar_type;
   constexpr scalar_type pairs[] = {e4m3x2, e5m2x2, e2m1x2, e2m3x2, e3m2x2, s2f6x2};
   const scalar_type to = word.type(0);
   if (std::ranges::count(pairs, to) && !word.has(q::satfinite)) return "needs .satfinite";
-  if (!word.has(q::pack)) return {};
+  if (!word.has(q::pack)) return "";
   const bool is_half = to == u16 || to == s16;
   return is_half == (word.type_count == 2) ? "" : "has another number of types";
 }
 
-std::string matrix_problem(const mnemonic& word) {
+const char* matrix_problem(const mnemonic& word) {
   const scalar_type type = word.type(0);
   const bool is_expanded = type == scalar_type::b8x16, is_half = type == scalar_type::b16;
   const bool has_types = is_half == word.has(q::m8n8) && word.type_count == 1u + is_expanded &&
                          (is_expanded || is_half || type == scalar_type::b8);
   return has_types && (is_expanded || !word.has(q::m8n16)) ? "" : "has no such types";
+}
+
+// The types of the matrices of a wmma load or store.
+struct wmma_types {
+  words shapes;
+  type_set factors, sums;
+};
+const char* wmma_problem(const mnemonic& word) {
+  using enum scalar_type;
+  constexpr wmma_types rows[] = {
+      {{q::m16n16k16, q::m8n32k16, q::m32n8k16}, {f16, bf16, u8, s8}, {f16, f32, s32}},
+      {{q::m16n16k8}, {tf32}, {f32}},
+      {{q::m8n8k4}, {f64}, {f64}},
+      {{q::m8n8k32}, {u4, s4}, {s32}},
+      {{q::m8n8k128}, {b1}, {s32}},
+  };
+  if (!word.has(q::sync) || !word.has(q::aligned)) return "needs .sync and .aligned";
+  const auto* const row = std::ranges::find_if(
+      rows, [&](const wmma_types& each) { return has_one_of(word, each.shapes); });
+  if (row == std::end(rows)) return "needs a shape";
+  if (word.has(q::mma)) return "";
+  const auto list = word.qualifiers();
+  if (std::ranges::count(list, q::row) + std::ranges::count(list, q::col) != 1)
+    return "needs .row or .col";
+  const bool is_factor = word.has(q::a) || word.has(q::b);
+  if (!is_factor && !word.has(q::c) && !word.has(q::d)) return "needs a matrix";
+  return (is_factor ? row->factors : row->sums).has(word.type()) ? "" : "has no such type";
 }
 
 // Returns what a form needs that depends on its types and on other words.
@@ -228,6 +263,8 @@ std::string form_problem(const mnemonic& word, std::uint32_t version) {
     case opcode::ldmatrix:
     case opcode::stmatrix:
       return matrix_problem(word);
+    case opcode::wmma:
+      return wmma_problem(word);
     case opcode::tcgen05: {
       if (!word.has(q::red)) return {};
       if (to == scalar_type::f32) return {};

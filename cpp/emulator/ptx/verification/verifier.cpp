@@ -10,60 +10,17 @@
 #include <utility>
 
 #include "emulator/ptx/instruction_table.hpp"
+#include "emulator/ptx/verification/declaration_rules.hpp"
 #include "emulator/ptx/verification/form_rules.hpp"
+#include "emulator/ptx/verification/register_rules.hpp"
 
 namespace halfwarp::emulator::ptx {
 namespace {
 
+constexpr std::uint64_t max_constant_bytes = 65536;
 constexpr std::uint64_t max_parameter_bytes = 32764;  // bytes, since ISA 8.1
 
 std::string quoted(std::string_view name) { return "'" + std::string{name} + "'"; }
-
-// Constraint on the register widths of an instruction, relative to its type.
-enum class widths : std::uint8_t {
-  any,       // not checked
-  same,      // registers have the width of the type
-  at_least,  // loads and stores: registers may be wider than the type
-};
-
-struct width_rule {
-  opcode op;
-  widths rule;
-};
-constexpr std::array width_rules = {
-    width_rule{opcode::abs, widths::same},    width_rule{opcode::add, widths::same},
-    width_rule{opcode::and_, widths::same},   width_rule{opcode::div, widths::same},
-    width_rule{opcode::fma, widths::same},    width_rule{opcode::ld, widths::at_least},
-    width_rule{opcode::max, widths::same},    width_rule{opcode::min, widths::same},
-    width_rule{opcode::neg, widths::same},    width_rule{opcode::not_, widths::same},
-    width_rule{opcode::or_, widths::same},    width_rule{opcode::rem, widths::same},
-    width_rule{opcode::st, widths::at_least}, width_rule{opcode::sub, widths::same},
-    width_rule{opcode::xor_, widths::same},
-};
-
-widths rule_of(const mnemonic& word) noexcept {
-  // Mixed types (add.f32.f16) have one width per operand, and a cache policy has 64 bits.
-  if (word.type_count != 1 || word.has(qualifier::L2_cache_hint)) return widths::any;
-  for (const width_rule& r : width_rules) {
-    if (r.op == word.opcode) return r.rule;
-  }
-  return widths::any;
-}
-
-// Returns what a mnemonic needs beyond the version and target of the module; empty: nothing.
-std::string missing_of(const module& m, const mnemonic& word) {
-  const since first = first_of(word);
-  const std::uint32_t version = 10 * m.version_major + m.version_minor;
-  const std::uint32_t target = m.target_architecture();
-  if (target && target < first.target) {
-    return ".target sm_" + std::to_string(first.target) + " or later, the module has " +
-           std::string{m.target};
-  }
-  if (version >= first.version) return {};
-  return ".version " + std::to_string(first.version / 10) + "." +
-         std::to_string(first.version % 10) + " or later, the module has " +
-         std::to_string(m.version_major) + "." + std::to_string(m.version_minor);
-}
 
 class function_verifier {
  public:
@@ -87,6 +44,7 @@ class function_verifier {
                           std::to_string(max_parameter_bytes));
     }
     for (const target_list& list : f_.target_lists) check_list(list);
+    for (const register_declaration& r : f_.register_declarations) check_vector(r);
     check_groups();
     for (const instruction& i : f_.instructions) {
       if (findings_.size() >= limit_) return;
@@ -97,6 +55,9 @@ class function_verifier {
  private:
   void report(std::uint32_t line, std::string message, std::uint32_t column = 0) {
     if (findings_.size() < limit_) findings_.push_back({line, column, std::move(message)});
+  }
+  void report_form(const instruction& i, const mnemonic& word, std::string_view problem) {
+    report(i, quoted(word.text) + " " + std::string{problem});
   }
   void report(const instruction& i, std::string message) {
     report(i.line, std::move(message), i.column);
@@ -114,6 +75,12 @@ class function_verifier {
     }
   }
 
+  void check_vector(const register_declaration& r) {
+    const unsigned bits = r.vector_width * info(r.type).bits;
+    const bool is_wrong = r.vector_width > 1 && (!bits || bits > 128);
+    if (is_wrong) report(r.line, "register " + quoted(r.name) + " is no vector of 128 bits");
+  }
+
   void check_list(const target_list& list) {
     for (std::size_t i = 0; i < list.names.size(); ++i) {
       if (list.indices[i] != no_index) continue;
@@ -128,29 +95,35 @@ class function_verifier {
     }
     const mnemonic& word = module_.mnemonic_of(i);
     if (const std::string& problem = problems_[i.mnemonic]; !problem.empty()) {
-      return report(i, "'" + std::string{word.text} + "' " + problem);
+      return report_form(i, word, problem);
     }
     const std::size_t before = findings_.size();
     for (const operand& o : f_.operands_of(i)) check_names(i, o);
     if (findings_.size() != before || word.has_unknown_word) return;
     if (const std::string& missing = missing_[i.mnemonic]; !missing.empty()) {
-      return report(i, "'" + std::string{word.text} + "' needs " + missing);
+      return report_form(i, word, "needs " + missing);
     }
     if (const std::string problem = operand_problem(module_, f_, i, word); !problem.empty()) {
-      return report(i, "'" + std::string{word.text} + "' " + problem);
+      return report_form(i, word, problem);
     }
     switch (word.opcode) {
       case opcode::bra:
         return check_branch(i);
       case opcode::call:
         return check_call(i);
+      case opcode::brx:
+        check_list_of(i);
+        break;
       case opcode::setp:
-        return check_predicate(i, 0);
+        check_predicate(i, word, 0);
+        break;
       case opcode::selp:
-        return check_predicate(i, 3);
+        check_predicate(i, word, 3);
+        break;
       default:
-        return check_widths(i, word);
+        break;
     }
+    check_registers(i, word);
   }
 
   static bool has_elements(const operand& o) noexcept {
@@ -177,6 +150,13 @@ class function_verifier {
     if (!is_label) report(i, "'bra' needs a label");
   }
 
+  void check_list_of(const instruction& i) {
+    const auto operands = f_.operands_of(i);
+    const bool is_list = operands.size() == 2 && operands[1].kind == operand_kind::symbol &&
+                         operands[1].symbol == symbol_kind::target_list;
+    if (!is_list) report(i, "'brx.idx' needs a list of .branchtargets");
+  }
+
   // Operands: [results,] function or register, [arguments] [, list or prototype]
   void check_call(const instruction& i) {
     const auto operands = f_.operands_of(i);
@@ -184,25 +164,53 @@ class function_verifier {
     const std::size_t callee = has_results ? 1 : 0;
     if (callee >= operands.size()) return report(i, "'call' has no function operand");
     const operand& target = operands[callee];
-    if (target.kind == operand_kind::register_) return;
+    if (target.kind == operand_kind::register_) return check_indirect_call(i, has_results);
     if (target.kind != operand_kind::symbol || target.symbol != symbol_kind::function) {
       return report(i, "'call' needs a function or a register");
     }
     const function& called = module_.functions[target.index];
     const bool has_arguments =
         operands.size() > callee + 1 && operands[callee + 1].kind == operand_kind::list;
-    check_count(i, called, "arguments", has_arguments ? operands[callee + 1].count : 0,
-                called.parameters);
-    check_count(i, called, "results", has_results ? operands[0].count : 0,
-                called.return_parameters);
+    if (called.is_entry) return report(i, "'call' of the kernel " + quoted(called.name));
+    check_list(i, called.name, "arguments", has_arguments ? &operands[callee + 1] : nullptr,
+               called.parameters);
+    check_list(i, called.name, "results", has_results ? &operands[0] : nullptr,
+               called.return_parameters);
   }
 
-  void check_count(const instruction& i, const function& called, const char* noun,
-                   std::size_t actual, const std::vector<variable>& declared) {
+  // Operands: [results,] register, [arguments,] list or prototype
+  void check_indirect_call(const instruction& i, bool has_results) {
+    const auto operands = f_.operands_of(i);
+    const operand& last = operands.back();
+    const auto check = [&](const auto& called) {
+      const operand& list = operands[operands.size() - 2];
+      check_list(i, called.name, "arguments", list.kind == operand_kind::list ? &list : nullptr,
+                 called.parameters);
+      check_list(i, called.name, "results", has_results ? &operands[0] : nullptr,
+                 called.return_parameters);
+    };
+    const bool is_symbol = last.kind == operand_kind::symbol && operands.size() > 1;
+    if (is_symbol && last.symbol == symbol_kind::prototype) return check(f_.prototypes[last.index]);
+    if (!is_symbol || last.symbol != symbol_kind::target_list) {
+      return report(i, "'call' of a register needs a prototype or a list of .calltargets");
+    }
+    for (const std::uint32_t index : f_.target_lists[last.index].indices) {
+      if (index < module_.functions.size()) check(module_.functions[index]);
+    }
+  }
+
+  void check_list(const instruction& i, std::string_view name, const char* noun,
+                  const operand* list, const std::vector<variable>& declared) {
+    const std::span<const operand> actual =
+        list ? f_.elements_of(*list) : std::span<const operand>{};
     const bool is_variadic = !declared.empty() && declared.back().is_unsized;
-    if (actual == declared.size() || is_variadic) return;
-    report(i, "call of " + quoted(called.name) + " has " + std::to_string(actual) + " " + noun +
-                  ", the function has " + std::to_string(declared.size()));
+    if (actual.size() != declared.size() && !is_variadic) {
+      return report(i, "call of " + quoted(name) + " has " + std::to_string(actual.size()) + " " +
+                           noun + ", the function has " + std::to_string(declared.size()));
+    }
+    if (const char* const problem = argument_problem(f_, actual, declared)) {
+      report(i, "call of " + quoted(name) + " " + problem);
+    }
   }
 
   bool is_predicate(const operand& o) const {
@@ -219,58 +227,41 @@ class function_verifier {
     }
   }
 
-  void check_predicate(const instruction& i, std::size_t position) {
+  void check_predicate(const instruction& i, const mnemonic& word, std::size_t position) {
     const auto operands = f_.operands_of(i);
-    const std::string name{spelling(i.opcode)};
-    if (position >= operands.size()) return report(i, "'" + name + "' has too few operands");
-    if (!is_predicate(operands[position])) {
-      report(i,
-             "operand " + std::to_string(position + 1) + " of '" + name + "' is not a predicate");
-    }
+    const bool is_fit = position < operands.size() && is_predicate(operands[position]) &&
+                        (position || !operands[position].is_negated);
+    if (!is_fit) report_form(i, word, "needs a predicate");
   }
 
-  void check_widths(const instruction& i, const mnemonic& word) {
-    const widths rule = rule_of(word);
-    if (rule == widths::any) return;
+  void check_registers(const instruction& i, const mnemonic& word) {
+    const bool is_access = word.opcode == opcode::ld || word.opcode == opcode::st;
     for (const operand& o : f_.operands_of(i)) {
-      if (o.kind == operand_kind::vector) {
-        check_vector(i, word, o);
-        for (const operand& e : f_.elements_of(o)) check_width(i, word, rule, e);
-      } else {
-        check_width(i, word, rule, o);
-      }
+      const char* const problem =
+          o.kind == operand_kind::special_register      ? special_problem(word, o)
+          : is_access && o.kind == operand_kind::vector ? vector_problem(o, word)
+                                                        : nullptr;
+      if (problem) return report_form(i, word, problem);
     }
-  }
-
-  void check_vector(const instruction& i, const mnemonic& word, const operand& o) {
-    if (o.count == word.vector_width) return;
-    report(i, "'" + std::string{word.text} + "' has a vector of " + std::to_string(o.count) +
-                  " elements");
-  }
-
-  // Integers and floats do not mix; bits go with both.
-  static bool is_mixed_with(scalar_type a, scalar_type b) {
-    const auto is_integer = [](scalar_type type) {
-      const type_class kind = info(type).kind;
-      return kind == type_class::unsigned_ || kind == type_class::signed_;
-    };
-    return (is_floating(a) && is_integer(b)) || (is_integer(a) && is_floating(b));
-  }
-
-  void check_width(const instruction& i, const mnemonic& word, widths rule, const operand& o) {
-    if (o.kind != operand_kind::register_ || o.component != component::none) return;
-    const register_info& r = f_.registers[o.index];
-    if (r.vector_width != 1) return;
-    const unsigned actual = info(r.type).bits, required = info(word.type()).bits;
-    const bool is_mixed = rule == widths::same && is_mixed_with(r.type, word.type());
-    if (is_mixed) {
-      report(i, "register " + quoted(r.name) + " of type ." + std::string{spelling(r.type)} +
-                    " does not fit '" + std::string{word.text} + "'");
-      return;
+    if (const char* const problem = space_problem(module_, f_, i, word)) {
+      return report_form(i, word, problem);
     }
-    if (rule == widths::same ? actual == required : actual >= required && actual != 0) return;
-    report(i, "register " + quoted(r.name) + " of type ." + std::string{spelling(r.type)} +
-                  " does not fit '" + std::string{word.text} + "'");
+    const register_info* const r = misfit(f_, i, word);
+    if (!r) return;
+    report(i, "register " + quoted(r->name) + " of type ." + std::string{spelling(r->type)} +
+                  " does not fit " + quoted(word.text));
+  }
+
+  const char* vector_problem(const operand& o, const mnemonic& word) const {
+    if (o.count != word.vector_width) return "has a vector of another length";
+    unsigned bits = 0;
+    for (const operand& each : f_.elements_of(o)) {
+      if (each.kind != operand_kind::register_ || each.component != component::none) continue;
+      const unsigned actual = info(f_.registers[each.index].type).bits;
+      if (bits && actual != bits) return "has a vector of several widths";
+      bits = actual;
+    }
+    return nullptr;
   }
 
   const module& module_;
@@ -284,12 +275,23 @@ class module_verifier {
  public:
   module_verifier(const module& m, std::size_t limit) : module_{m}, limit_{limit} {
     for (const mnemonic& word : m.mnemonics) {
-      missing_.push_back(missing_of(m, word));
+      missing_.push_back(missing_of(m, first_of(word)));
       problems_.push_back(word_problem(m, word));
     }
   }
 
   std::vector<parse_error> run() {
+    report_if(target_problem(module_), line_of(module_.target), "the target ", module_.target);
+    check_aliases();
+    std::uint64_t constants = 0;
+    for (const variable& v : module_.variables) {
+      if (v.space != state_space::const_ || v.linkage == linkage::extern_) continue;
+      constants += v.size;
+      if (constants > max_constant_bytes) {
+        report(v.line, "the variables in .const need more than 65536 bytes");
+        break;
+      }
+    }
     for (const module_item& item : module_.items) {
       if (findings_.size() >= limit_) break;
       if (item.kind == item_kind::unknown) {
@@ -307,11 +309,25 @@ class module_verifier {
     if (findings_.size() < limit_) findings_.push_back({line, 0, std::move(message)});
   }
 
+  void report_if(const char* problem, std::uint32_t line, const char* noun, std::string_view name) {
+    if (problem) report(line, noun + quoted(name) + " " + problem);
+  }
+
+  std::uint32_t line_of(std::string_view part) const {
+    const std::string_view before{module_.text->data(), part.data()};
+    return 1 + static_cast<std::uint32_t>(std::ranges::count(before, '\n'));
+  }
+
+  void check_aliases() {
+    for (const alias& each : module_.aliases) {
+      const bool is_known = module_.find_function(each.name) && module_.find_function(each.target);
+      report_if(is_known ? nullptr : "names no two functions", each.line, "alias ", each.name);
+    }
+  }
+
   void check(const variable& v) {
     check_relocations(v);
-    if (v.space == state_space::reg || v.type == scalar_type::pred) {
-      report(v.line, "variable " + quoted(v.name) + " cannot be a register of the module");
-    }
+    report_if(variable_problem(v, false), v.line, "variable ", v.name);
     const state_space space = without_sub_space(v.space);
     const bool has_memory = space != state_space::local && space != state_space::shared;
     if (v.has_initializer && !has_memory) {
@@ -331,7 +347,17 @@ class module_verifier {
     if (f.is_definition && !defined_.insert(f.name).second) {
       report(f.line, "function " + quoted(f.name) + " is defined twice");
     }
-    for (const variable& v : f.variables) check_relocations(v);
+    for (const variable& v : f.variables) {
+      check_relocations(v);
+      if (v.space != state_space::param) {
+        report_if(variable_problem(v, true), v.line, "variable ", v.name);
+      }
+    }
+    report_if(function_problem(module_, f), f.line, "function ", f.name);
+    const function* const known = module_.find_function(f.name);
+    if (known && known != &f) {
+      report_if(redeclaration_problem(*known, f), f.line, "function ", f.name);
+    }
     function_verifier{module_, f, missing_, problems_, findings_, limit_}.run();
   }
 

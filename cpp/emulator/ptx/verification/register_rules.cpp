@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emulator/ptx/verification/register_rules.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "emulator/ptx/type_set.hpp"
+
+namespace halfwarp::emulator::ptx {
+namespace {
+
+using q = qualifier;
+
+// The operands of an instruction that are registers, as sets of positions.
+struct register_rule {
+  opcode name;
+  std::uint8_t of_first_type, of_second_type = 0, of_words = 0;
+  bool is_relaxed = false;
+};
+constexpr register_rule rules[] = {
+    {opcode::abs, 3},
+    {opcode::add, 7},
+    {opcode::addc, 7},
+    {opcode::and_, 7},
+    {opcode::atom, 5},
+    {opcode::bfe, 3, 0, 12},
+    {opcode::bfi, 7, 0, 24},
+    {opcode::bfind, 2, 0, 1},
+    {opcode::brev, 3},
+    {opcode::brx, 0, 0, 1},
+    {opcode::clz, 2, 0, 1},
+    {opcode::cnot, 3},
+    {opcode::copysign, 7},
+    {opcode::cos, 3},
+    {opcode::cvt, 1, 2, 0, true},
+    {opcode::cvta, 3},
+    {opcode::div, 7},
+    {opcode::dp2a, 15},
+    {opcode::dp4a, 15},
+    {opcode::ex2, 3},
+    {opcode::fma, 15},
+    {opcode::getctarank, 2, 0, 1},
+    {opcode::ld, 1, 0, 0, true},
+    {opcode::ldu, 1, 0, 0, true},
+    {opcode::lg2, 3},
+    {opcode::lop3, 15},
+    {opcode::mad, 15},
+    {opcode::mad24, 15},
+    {opcode::madc, 15},
+    {opcode::mapa, 3, 0, 4},
+    {opcode::max, 15},
+    {opcode::min, 15},
+    {opcode::mov, 3},
+    {opcode::mul, 7},
+    {opcode::mul24, 7},
+    {opcode::neg, 3},
+    {opcode::not_, 3},
+    {opcode::or_, 7},
+    {opcode::popc, 2, 0, 1},
+    {opcode::prmt, 15},
+    {opcode::rcp, 3},
+    {opcode::red, 2},
+    {opcode::rem, 7},
+    {opcode::rsqrt, 3},
+    {opcode::sad, 15},
+    {opcode::selp, 7},
+    {opcode::set, 1, 6},
+    {opcode::setp, 6},
+    {opcode::shf, 7, 0, 8},
+    {opcode::shfl, 3},
+    {opcode::shl, 3, 0, 4},
+    {opcode::shr, 3, 0, 4},
+    {opcode::sin, 3},
+    {opcode::slct, 7, 8},
+    {opcode::sqrt, 3},
+    {opcode::st, 2, 0, 0, true},
+    {opcode::sub, 7},
+    {opcode::subc, 7},
+    {opcode::tanh, 3},
+    {opcode::testp, 2},
+    {opcode::wmma, 0, 0, 4},
+    {opcode::xor_, 7},
+};
+constexpr bool is_before(const register_rule& a, const register_rule& b) { return a.name < b.name; }
+static_assert(std::is_sorted(std::begin(rules), std::end(rules), is_before));
+
+scalar_type widened(scalar_type type) noexcept {
+  return info(type).bits == 16 ? scalar_type::u32 : scalar_type::u64;
+}
+
+// Returns the type of an operand, or none.
+scalar_type type_at(const register_rule& rule, const mnemonic& word, std::size_t position) {
+  if (rule.of_words >> position & 1) return scalar_type::u32;
+  if (rule.of_second_type >> position & 1) return word.type(1);
+  const bool is_compared = word.opcode == opcode::atom && word.has(q::cas) && position == 3;
+  if (!(rule.of_first_type >> position & 1) && !is_compared) return scalar_type::none;
+  return word.has(q::wide) && position % 3 == 0 ? widened(word.type()) : word.type();
+}
+
+using spaces = std::uint16_t;
+constexpr spaces bit(state_space space) {
+  return static_cast<spaces>(1u << static_cast<unsigned>(space));
+}
+constexpr spaces of_global = bit(state_space::global) | bit(state_space::generic),
+                 of_shared = bit(state_space::shared) | bit(state_space::generic),
+                 constants = bit(state_space::const_) | bit(state_space::param),
+                 windows = of_global | of_shared | constants | bit(state_space::local);
+
+// Returns the state spaces that an instruction has.
+spaces spaces_of(const mnemonic& word, bool has_volatile_frames) noexcept {
+  switch (word.opcode) {
+    case opcode::applypriority:
+    case opcode::discard:
+    case opcode::ldu:
+      return of_global;
+    case opcode::atom:
+    case opcode::red:
+      return of_global | of_shared;
+    case opcode::cvta:
+    case opcode::isspacep:
+      return windows;
+    case opcode::mbarrier:
+      return of_shared;
+    case opcode::prefetch:
+      return word.has(q::tensormap) ? constants | bit(state_space::generic)
+                                    : of_global | bit(state_space::local);
+    case opcode::ld:
+    case opcode::st:
+      if (word.has(q::nc)) return bit(state_space::global);
+      if (word.has(q::volatile_) && has_volatile_frames)
+        return of_global | of_shared | bit(state_space::local);
+      if (word.has(q::volatile_) || word.has(q::relaxed) || word.has(q::acquire) ||
+          word.has(q::release))
+        return of_global | of_shared;
+      [[fallthrough]];
+    default:
+      return static_cast<spaces>(~0u);
+  }
+}
+
+state_space space_of(const module& m, const function& f, const operand& o) noexcept {
+  switch (o.symbol) {
+    case symbol_kind::module_variable:
+      return m.variables[o.index].space;
+    case symbol_kind::local_variable:
+      return f.variables[o.index].space;
+    case symbol_kind::parameter:
+    case symbol_kind::return_parameter:
+      return state_space::param;
+    default:
+      return state_space::generic;
+  }
+}
+
+const char* address_problem(const module& m, const function& f, const operand& o,
+                            const mnemonic& word) noexcept {
+  const state_space space = without_sub_space(word.space());
+  if (o.base == address_base::none && space != state_space::local)
+    return "has a number as an address, which only .local has";
+  if (o.base != address_base::symbol) return nullptr;
+  const state_space of_symbol = without_sub_space(space_of(m, f, o));
+  if (word.opcode == opcode::st && o.symbol == symbol_kind::parameter)
+    return "writes to a parameter";
+  const bool differs = space != of_symbol && space != state_space::generic;
+  return differs && of_symbol != state_space::generic ? "has an address of another state space"
+                                                      : nullptr;
+}
+
+}  // namespace
+
+bool fits(scalar_type operand, scalar_type of_register, bool is_relaxed) noexcept {
+  const type_info &type = info(operand), &actual = info(of_register);
+  if (is_relaxed ? actual.bits < type.bits : actual.bits != type.bits) return false;
+  if (operand == of_register || actual.kind == type_class::bits) return true;
+  if (type.kind == type_class::bits) return actual.kind != type_class::predicate;
+  const bool is_integer =
+      actual.kind == type_class::unsigned_ || actual.kind == type_class::signed_;
+  return (is_integer || of_register == scalar_type::f16x2) &&
+         (type.kind == type_class::unsigned_ || type.kind == type_class::signed_);
+}
+
+const register_info* misfit(const function& f, const instruction& i,
+                            const mnemonic& word) noexcept {
+  const auto* const rule = std::ranges::lower_bound(rules, word.opcode, {}, &register_rule::name);
+  if (rule == std::end(rules) || rule->name != word.opcode || word.has(q::pack) || word.has(q::mma))
+    return nullptr;
+  if (word.type_count > 1 && !rule->of_second_type && word.opcode != opcode::dp2a &&
+      word.opcode != opcode::dp4a)
+    return nullptr;  // a sum of two types
+  const auto operands = f.operands_of(i);
+  for (std::size_t n = 0; n < operands.size(); ++n) {
+    const scalar_type type = type_at(*rule, word, n);
+    const bool is_moved = operands[n].kind == operand_kind::vector && word.opcode == opcode::mov;
+    if (type == scalar_type::none || is_moved) continue;
+    const std::span<const operand> elements = operands[n].kind == operand_kind::vector
+                                                  ? f.elements_of(operands[n])
+                                                  : operands.subspan(n, 1);
+    for (const operand& o : elements) {
+      if (o.kind != operand_kind::register_ || o.component != component::none) continue;
+      const register_info& r = f.registers[o.index];
+      if (r.vector_width == 1 && !fits(type, r.type, rule->is_relaxed)) return &r;
+    }
+  }
+  return nullptr;
+}
+
+const char* space_problem(const module& m, const function& f, const instruction& i,
+                          const mnemonic& word) noexcept {
+  const bool has_volatile_frames = 10 * m.version_major + m.version_minor >= 91;
+  if (!(spaces_of(word, has_volatile_frames) & bit(without_sub_space(word.space()))))
+    return "has no such state space";
+  const bool is_access = word.opcode == opcode::ld || word.opcode == opcode::st ||
+                         word.opcode == opcode::atom || word.opcode == opcode::red;
+  if (!is_access || word.has(q::async)) return nullptr;
+  for (const operand& o : f.operands_of(i)) {
+    const char* const problem =
+        o.kind == operand_kind::address ? address_problem(m, f, o, word) : nullptr;
+    if (problem) return problem;
+  }
+  return nullptr;
+}
+
+const char* special_problem(const mnemonic& word, const operand& o) noexcept {
+  using enum special_register;
+  const auto is_one_of = [&](std::initializer_list<special_register> list) {
+    return std::ranges::count(list, o.special) != 0;
+  };
+  if (word.opcode != opcode::mov && word.opcode != opcode::cvt)
+    return "reads a special register, which only mov and cvt can";
+  const bool is_index = is_one_of({tid, ntid, ctaid, nctaid});
+  const bool has_axes =
+      is_index || is_one_of({clusterid, nclusterid, cluster_ctaid, cluster_nctaid});
+  const bool is_axis = o.component >= component::x && o.component <= component::w;
+  if (word.vector_width == 1 && has_axes != is_axis) return "has a wrong part of a register";
+  const std::int64_t last = o.special == envreg ? 31 : o.special == reserved_smem_offset ? 1 : 7;
+  if (o.value > last) return "has no special register of this number";
+  if (word.opcode == opcode::cvt) return nullptr;
+  const unsigned bits = info(word.type()).bits;
+  const bool is_any = o.special == gridid && bits >= 16;
+  const unsigned natural = is_one_of({clock64, globaltimer, pm_64, current_graph_exec}) ? 64
+                           : o.special == is_explicit_cluster                           ? 0
+                                                                                        : 32;
+  const bool has_width = is_any || bits == natural || (is_index && bits == 16);
+  return has_width && !is_floating(word.type()) ? nullptr : "has another type than the register";
+}
+
+}  // namespace halfwarp::emulator::ptx
