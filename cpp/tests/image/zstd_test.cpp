@@ -86,6 +86,20 @@ TEST(Zstd, ReadsLiteralsWithoutSequences) {
   EXPECT_EQ(unpack(frame_of(from_hex("1d000029") + "x" + from_hex("00"), 5), 5), "xxxxx");
 }
 
+// Runs of 140 and 300 literals, and matches of 138 and 300 bytes behind them.
+TEST(Zstd, ReadsLongRunsAndMatches) {
+  std::string literals;
+  for (std::uint32_t i = 0, random = 1; i < 440; ++i) {
+    random = (random * 1103515245 + 12345) & 0x7fff'ffff;
+    literals += static_cast<char>(random >> 16);
+  }
+  const std::string text = literals.substr(0, 140) + literals.substr(0, 138) +
+                           literals.substr(140) + literals.substr(100, 300);
+  const std::string frame =
+      from_hex("28b52ffd606e024d0e00841b") + literals + from_hex("03000157ab022cc3b79c8cc3833252");
+  EXPECT_EQ(unpack(frame, text.size()), text);
+}
+
 TEST(Zstd, RefusesAnotherSize) {
   EXPECT_EQ(unpack(from_hex(fast), text().size() - 1), std::nullopt);
   EXPECT_EQ(unpack(from_hex(fast), text().size() + 1), std::nullopt);

@@ -5,6 +5,7 @@ import gc
 
 import numpy as np
 import pytest
+from cuda.bindings import driver
 from cuda.core import GraphicsResource
 from cuda.core._core import CUDAError
 from cuda.core.emulation import library
@@ -44,6 +45,17 @@ def test_the_class_cannot_be_called():
 )
 def test_flags_are_given_by_name(device, flags):
     GraphicsResource.from_gl_buffer(BUFFER, flags=flags).close()
+
+
+@pytest.mark.parametrize(("flags", "code"), [(0, 0), (1, 0), (2, 0), (3, 1)])
+def test_a_resource_has_flags_of_its_mappings(resource, flags, code):
+    assert driver.cuGraphicsResourceSetMapFlags(resource.handle, flags)[0] == code
+
+
+def test_a_mapped_resource_keeps_its_flags(resource, stream):
+    with resource.map(stream=stream):
+        code = driver.cuGraphicsResourceSetMapFlags(resource.handle, 2)[0]
+    assert code == driver.CUresult.CUDA_ERROR_ALREADY_MAPPED
 
 
 @pytest.mark.parametrize("flags", ["READ_ONLY", ["read_only", "x"], [1]])

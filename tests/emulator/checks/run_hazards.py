@@ -28,7 +28,9 @@ def main():
     kernels = hazards.Kernels(*(code.get_kernel(name) for name in hazards.Kernels._fields))
     cases = hazards.CASES | hazards.CORRECT | programs.CASES
     findings = {}
-    for name in sys.argv[1:] or cases:
+    names = sys.argv[1:] or [*cases]
+    cases |= hazards.OTHERS
+    for name in names:
         findings[name] = {
             label: findings_of(device, kernels, cases[name], is_ordered)
             for label, is_ordered in (("mistake", False), ("twin", True))

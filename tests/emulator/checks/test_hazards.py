@@ -39,8 +39,8 @@ driver.cuMemAlloc(64)
 """
 
 
-def run_hazards(**options):
-    return run_all(None, runner="run_hazards", **options)
+def run_hazards(*names, **options):
+    return run_all(None, *names, runner="run_hazards", **options)
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +83,11 @@ def test_a_report_names_both_operations_and_the_wait(findings):
     )
     assert lines[1].startswith("  memory: 0 bytes into the live 4096-byte allocation at ")
     assert "stream.wait(other.record())" in lines[-1]
+
+
+def test_only_the_last_write_of_bytes_is_named():
+    findings = run_hazards("write_over_a_write", check="hazard", mode="eager")
+    assert [len(each) for each in findings["write_over_a_write"].values()] == [1, 0]
 
 
 def test_other_checks_have_no_report_about_ordered_programs():

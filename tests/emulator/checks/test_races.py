@@ -30,6 +30,14 @@ def test_a_report_names_two_threads(findings):
     assert lines[2].startswith("  thread (1,0,0) of block (0,0,0) read at ")
 
 
+def test_the_earlier_thread_is_another_one():
+    name = "first_of_the_readers_stores"
+    (report,) = run_all("races", name, check="race")[name]["mistake"]
+    lines = report.splitlines()
+    assert lines[1].startswith("  thread (16,0,0) of block (0,0,0) stores at ")
+    assert lines[2].startswith("  thread (17,0,0) of block (0,0,0) read at ")
+
+
 def test_a_scope_that_is_too_small_is_named(findings):
     assert "use the scope .gpu" in findings["atomic_block_scope"]["mistake"][0]
 

@@ -65,6 +65,15 @@ def test_a_macro_with_an_if_gets_no_braces():
     assert marked("if (n) WHEN(n); else g(x);", before) == "M<1>; if (n) WHEN(n); else g(x);"
 
 
+@pytest.mark.parametrize(
+    ("branch", "lines"), [("f(x);", {2, 4}), (";", {2, 4}), ("{ f(x); }", {2, 4}), ("return;", {2})]
+)
+def test_what_follows_a_branch_counts_unless_the_branch_leaves(branch, lines):
+    text = MarkedText(f"__global__ void k(int* x, int n) {{\n  if (n)\n    {branch}\n  g(x);\n}}")
+    (before,) = (place for place in text.places if 2 in place.lines)
+    assert before.lines == lines
+
+
 def test_alternatives_that_open_a_brace_twice_are_one():
     body = "\n#ifdef A\nif (n) {\n#else\nif (!n) {\n#endif\nf(x);\n}\ng(x);"
     assert MarkedText(f"__global__ void k(int* x, int n) {{{body}}}").lines == {3, 7, 9}

@@ -72,6 +72,28 @@ def test_work_becomes_nodes_in_a_row_and_runs_at_the_launch_only(streams, memory
     check(*driver.cuGraphDestroy(graph))
 
 
+def test_a_launch_that_overlaps_the_kernel_before_it_has_a_programmatic_edge(
+    streams, kernels, memory
+):
+    config, attribute = driver.CUlaunchConfig(), driver.CUlaunchAttribute()
+    for extent in ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ"):
+        setattr(config, extent, 1)
+    attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    attribute.value.programmaticStreamSerializationAllowed = 1
+    config.attrs, config.numAttrs, config.hStream = [attribute], 1, streams[0]
+    arguments = (memory, 1), (ctypes.c_uint64, ctypes.c_uint32)
+    check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
+    for name in ("store", "increase"):
+        check(*driver.cuLaunchKernelEx(config, kernels.function(name), arguments, 0))
+    graph = check(*driver.cuStreamEndCapture(streams[0]))
+    *_, (edge,), count = check(*driver.cuGraphGetEdges(graph, 1))
+    kind = driver.CUgraphDependencyType.CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
+    assert (count, edge.from_port, edge.to_port, edge.type) == (1, 1, 0, kind)
+    launch(graph, streams[0])
+    assert read(memory, 4) == b"\2\0\0\0"
+    check(*driver.cuGraphDestroy(graph))
+
+
 def test_streams_fork_and_join_over_events(streams, events, memory):
     first, second, _ = streams
     forked, joined, _ = events

@@ -83,6 +83,13 @@ def test_unsuitable_flags_are_refused(graph):
     assert int(params.hErrNode_out) == int(node)
 
 
+def test_a_graph_that_kernels_launch_may_contain_others(graph, other, streams, memory, executable):
+    fill(other, memory, 3)
+    check(*driver.cuGraphAddChildGraphNode(graph, [], 0, other))
+    run(executable(int(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)), streams[0])
+    assert read(memory, 1) == b"\3"
+
+
 def host(function):
     """Return the parameters of a host node; retain its function."""
     params = driver.CUDA_HOST_NODE_PARAMS()

@@ -20,6 +20,7 @@ from tests.emulator.texture.bench import (
     WRAP,
     Array,
     Bench,
+    Levels,
     Surface,
     Texture,
     ok,
@@ -62,7 +63,7 @@ extern "C" __global__ void count(unsigned long long s, const float* p, float4* t
     asm volatile("sured.b.add.1d.u32.clamp [%0, {%1}], %2;" :: "l"(s), "r"(x), "r"(i + 1));
 }
 """
-# A separate module: a driver of CUDA 13.0 loads no cubin that queries a texture by its handle.
+# Separate modules: a driver of CUDA 13.0 loads no cubin that queries a texture by its handle.
 ASK = r"""
 #define EACH int i = threadIdx.x; if (i >= n) return; const float* at = p + 4 * i
 extern "C" __global__ void ask(unsigned long long t, const float* p, float4* to, int n) {
@@ -74,6 +75,15 @@ extern "C" __global__ void ask(unsigned long long t, const float* p, float4* to,
     asm("txq.normalized_coords.b32 %0, [%1];" : "=r"(normalized) : "l"(t));
     asm("txq.channel_order.b32 %0, [%1];" : "=r"(order) : "l"(t));
     to[i] = make_float4(width, height, normalized, at[0]);
+}
+"""
+ASK_LEVEL = r"""
+extern "C" __global__ void ask(unsigned long long t, const float* p, float4* to, int n) {
+    unsigned width, height, levels;
+    asm("txq.level.width.b32 %0, [%1], %2;" : "=r"(width) : "l"(t), "r"((int)p[0]));
+    asm("txq.level.height.b32 %0, [%1], %2;" : "=r"(height) : "l"(t), "r"((int)p[0]));
+    asm("txq.num_mipmap_levels.b32 %0, [%1];" : "=r"(levels) : "l"(t));
+    to[0] = make_float4(width, height, levels, p[0]);
 }
 """
 
@@ -188,6 +198,15 @@ def test_a_texture_returns_its_description(bench, emulated):
     data = np.zeros((3, 4), np.float32)
     with Array(data, (4, 3, 0)) as array, Texture(array.resource(), flags=2) as texture:
         assert bench.run("ask", texture, [[7.0]], code)[0].tolist() == [4, 3, 1, 7]
+
+
+@pytest.mark.parametrize(("level", "width", "height"), [(0, 4, 2), (1, 2, 1), (2, 0, 0)])
+def test_a_level_has_its_own_size(bench, emulated, level, width, height):
+    code = bench.load(ASK_LEVEL, "ask")
+    data = [np.zeros((2, 4)), np.zeros((1, 2))]
+    with Levels(data, (4, 2, 0)) as array, Texture(array.resource()) as texture:
+        expected = [width, height, 2, level]
+        assert bench.run("ask", texture, [[level]], code)[0].tolist() == expected
 
 
 def test_a_surface_is_written_by_bytes_rows_and_slices(bench):

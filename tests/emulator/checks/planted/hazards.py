@@ -59,6 +59,16 @@ def kernel_after_kernel(program, is_ordered):
     program.read(program.second)
 
 
+def write_over_a_write(program, is_ordered):
+    """The second covers the first, so that readers need an order after the second only."""
+    program.write(program.first, offset=4)
+    config = LaunchConfig(grid=1, block=64)  # from another line than the first
+    launch(program.first, config, program.kernels.write, program.at(None, 4))
+    if is_ordered:
+        program.second.wait(program.first)
+    program.read(program.second, offset=4)
+
+
 def event_before_the_kernel(program, is_ordered):
     event = program.device.create_event()
     if not is_ordered:
@@ -286,3 +296,6 @@ CORRECT = {
         memory_freed_and_allocated_again, graph_launched_in_two_streams,
     )
 }  # fmt: skip
+
+# The interleaving determines the number of reports.
+OTHERS = {"write_over_a_write": write_over_a_write}

@@ -68,6 +68,26 @@ CASES = {
         "if (threadIdx.x == 0) out[0] = 42; __syncwarp(); int v = out[0]; @ out[threadIdx.x] = v;",
         "", "__syncwarp();", 1, 32,
     ),
+    # lines of 64 bytes at several addresses
+    "store_beside_a_group_of_reads": Case(
+        "__shared__ int s[320]; int v = 0; for (int i = threadIdx.x; i < 320; i += 64) s[i] = 1; "
+        "__syncthreads(); if (threadIdx.x >= 32) {\n#pragma unroll 1\n"
+        "for (int i = 0; i < 5; ++i) { const int* p = s + 64 * i + threadIdx.x % 16; "
+        "v += p[48]; v += p[20]; v += p[0]; } out[threadIdx.x] = v; } "
+        "else if (threadIdx.x < 20) s[threadIdx.x / 4 * 64 + threadIdx.x % 4 + @] = 2;",
+        "32", "16", 1, 64,
+    ),
+    "store_after_reads_of_a_line": Case(
+        "__shared__ int s[32]; int* p = s + threadIdx.x % 32; if (threadIdx.x < 32) *p = 1; "
+        "__syncthreads(); if (threadIdx.x >= 32) out[threadIdx.x] = *p; @ "
+        "if (threadIdx.x < 32) *p = 2;",
+        "", "__syncthreads();", 1, 64,
+    ),
+    "first_of_the_readers_stores": Case(
+        "__shared__ int s[32]; s[threadIdx.x] = 1; __syncwarp(); if (threadIdx.x >= 16) { "
+        "int v = s[0]; @ if (threadIdx.x == 16) s[0] = 2; out[threadIdx.x] = v; }",
+        "", "__syncwarp(0xffff0000);", 1, 32,
+    ),
     "half_mask": Case(
         "__shared__ int s[32]; s[threadIdx.x] = 1; @ out[threadIdx.x] = s[31 - threadIdx.x];",
         "if (threadIdx.x < 16) __syncwarp(0xffff); else __syncwarp(0xffff0000);", "__syncwarp();",

@@ -102,6 +102,12 @@ CORRECT = {
         "__syncthreads(); record t = s[31 - threadIdx.x]; if (t.c == 1 && t.n == 2) out[1] = 1;",
         "", "", 1, 32,
     ),
+    "padding_returned": Case(
+        "struct record { char c; int n; }; record* r = (record*)raw; r[threadIdx.x].c = 1; "
+        "r[threadIdx.x].n = 2; "
+        "((long long*)out)[threadIdx.x] = ((volatile long long*)raw)[threadIdx.x];",
+        "", "", 1, 32,
+    ),
     "unused_word_of_a_vector": Case(
         "int4* v = (int4*)raw; raw[4 * threadIdx.x] = 1; int4 a = v[threadIdx.x]; "
         "if (a.x == 1) out[threadIdx.x] = 1; v[32 + threadIdx.x] = a;",

@@ -353,6 +353,15 @@ def test_a_refused_text_names_its_line(text, line):
     assert f"line {line}" in log
 
 
+@pytest.mark.parametrize(
+    ("version", "target", "needed"),
+    [("7.0", "sm_90", ".version 7.8"), ("8.0", "sm_80", ".target sm_90")],
+)
+def test_a_later_register_names_what_it_needs(version, target, needed):
+    text = text_of("mov.u32 %r1, %cluster_ctarank;", version=version, target=target)
+    assert f"reads '%cluster_ctarank', which needs {needed} or later" in load(text)[1]
+
+
 @pytest.mark.parametrize("body", ACCEPTED)
 def test_an_accepted_text_loads(body):
     assert load(text_of(body)) == ("CUDA_SUCCESS", "")
