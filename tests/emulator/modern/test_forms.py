@@ -131,3 +131,9 @@ def test_a_refused_form_names_its_line(run_words, body):
         run_words(body + "mov.b32 o0, i0;", [[7]], 1, declarations=DECLARE)
     text = " ".join([str(raised.value), *getattr(raised.value, "__notes__", ())])
     assert body.split(";")[-2].split()[0] in text
+
+
+@pytest.mark.parametrize(("number", "is_normal"), [("1.5", 1), ("0f3FC00000", 1), ("0.0", 0)])
+def test_the_property_of_a_constant(run_words, number, is_normal):
+    body = f"testp.normal.f32 q, {number}; selp.b32 o0, 1, 0, q;"
+    assert run_words(body, [[0]], 1).tolist() == [[is_normal]]

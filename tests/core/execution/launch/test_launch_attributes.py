@@ -374,9 +374,9 @@ def test_the_emulator_refuses_the_same_values_as_a_driver(emulation, device, str
         grid=1, cluster=16, block=32, portable_cluster_size_mode="allow_non_portable"
     )
     launch(stream, many, kernel)
-    more = LaunchConfig(
+    too_large = LaunchConfig(
         grid=17, cluster=17, block=32, portable_cluster_size_mode="allow_non_portable"
     )
     with pytest.raises(CUDAError, match="too large"):
-        launch(stream, more, kernel)
+        launch(stream, too_large, kernel)
     stream.sync()
