@@ -27,6 +27,7 @@ from cuda.core._core cimport (
     public_object,
     notify_log,
     require_set,
+    shown,
     vectorcallfunc,
 )
 

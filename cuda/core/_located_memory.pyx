@@ -17,7 +17,6 @@ from threading import RLock
 from uuid import uuid4
 
 from cpython.exc cimport PyErr_SetFromErrno, PyErr_WarnEx
-from cpython.number cimport PyIndex_Check
 from libc.stdint cimport SIZE_MAX, intptr_t, uint64_t
 from libc.string cimport memcmp, memset
 from libcpp.vector cimport vector
@@ -93,12 +92,15 @@ from cuda.core._core cimport (
     driver_version,
     has_pool_access,
     initialize_driver,
+    int_option,
+    integer_or_none,
     is_capturing_stream,
     is_managed,
     max_size_of,
     new_instance,
     open_memory_of,
     open_pool,
+    option_checks,
     public_object,
     raise_driver_error,
     raise_used_instance,

@@ -3,7 +3,7 @@
 
 cimport cython
 from cpython.dict cimport PyDict_GetItemWithError
-from cpython.number cimport PyIndex_Check, PyNumber_Index
+from cpython.number cimport PyIndex_Check
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 
@@ -13,9 +13,11 @@ from cuda.core._core cimport (
     Device,
     accept_stream,
     allocate_from,
+    as_int,
     check_open,
     copy_memory,
     current_ordinal,
+    integer_or_none,
     is_capturing_stream,
     is_copied,
     is_subbyte_padded,
@@ -26,6 +28,7 @@ from cuda.core._core cimport (
     raise_used_instance,
     read_only,
     retain_captured_copy,
+    shown,
     supported_version,
 )
 

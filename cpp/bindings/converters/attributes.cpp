@@ -227,10 +227,11 @@ word value_size(const library& lib, const attribute& a) {
 
 bool value_to_memory(frame& c, const attribute& a, PyObject* object, word& out, word& size) {
   size = value_size(c.lib, a);
-  if (a.k == value_kind::text && PyObject_Length(object) >= 0)
-    size = word(PyObject_Length(object)) + 1;
-  PyErr_Clear();  // the converter rejects a value without a length
-  if (type_of(a).is_address) return type_of(a).from(c, a, object, out);
+  if (type_of(a).is_address) {
+    if (!type_of(a).from(c, a, object, out)) return false;
+    if (a.k == value_kind::text) size = std::strlen(reinterpret_cast<const char*>(out)) + 1;
+    return true;
+  }
   auto* cell = static_cast<word*>(c.memory.allocate_zeroed(sizeof(word)));
   out = reinterpret_cast<word>(cell);
   return cell && type_of(a).from(c, a, object, *cell);

@@ -63,21 +63,25 @@ int read_extent(PyObject* value, const char* field, PyObject* whole, unsigned& e
 }
 
 // Whether a value is a sequence of extents: a tuple, a list, a range, or an array with an axis. A
-// text is none, nor is an array without axes, which is an integer.
+// text is none, nor is an array without axes, which is an integer. An error of `__len__` stays set.
 bool is_sequence(PyObject* value) noexcept {
   if (PyTuple_Check(value) || PyList_Check(value)) return true;
   if (PyLong_Check(value) || PyUnicode_Check(value) || PyBytes_Check(value)) return false;
   if (!PySequence_Check(value)) return false;
   const bool has_length = run_python([=] { return PySequence_Size(value); }) >= 0;
-  PyErr_Clear();
-  return has_length;
+  const bool is_refusal = !has_length && PyErr_ExceptionMatches(PyExc_TypeError) != 0;
+  if (is_refusal) PyErr_Clear();  // an array without axes
+  return !is_refusal;
 }
 
 int read_sequence(PyObject* value, const char* field, dimensions& result) noexcept {
   unsigned* const extents[] = {&result.x, &result.y, &result.z};
   // A long array is not copied.
-  if (run_python([=] { return PySequence_Size(value); }) > 3)
-    return raise_wrong_shape(field, value);
+  const Py_ssize_t length =
+      PyErr_Occurred() ? -1 : run_python([=] { return PySequence_Size(value); });
+  const bool is_huge = length < 0 && PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
+  if (is_huge || length > 3) return raise_wrong_shape(field, value);
+  if (length < 0) return -1;
   const reference items = as_tuple(value);
   if (!items) return -1;
   const Py_ssize_t count = PyTuple_GET_SIZE(items.get());
@@ -128,8 +132,11 @@ int set_shared_memory(config_fields& config, PyObject* value) noexcept {
   return 0;
 }
 
-int set_flag(bool& flag, PyObject* value) noexcept {
+int set_flag(bool& flag, PyObject* value, const char* name) noexcept {
   const int truth = as_truth(value);
+  if (truth < 0 && PyErr_ExceptionMatches(PyExc_ValueError) != 0) {  // an array
+    PyErr_Format(PyExc_ValueError, "LaunchConfig.%s must be True or False, got %R", name, value);
+  }
   if (truth >= 0) flag = truth != 0;
   return truth < 0 ? -1 : 0;
 }
@@ -228,9 +235,10 @@ int set_field(config_fields& config, config_argument field, PyObject* value) noe
     case config_shmem_size:
       return set_shared_memory(config, value);
     case config_programmatic:
-      return set_flag(config.programmatic_stream_serialization, value);
+      return set_flag(config.programmatic_stream_serialization, value,
+                      "programmatic_stream_serialization");
     default:
-      return set_flag(config.is_cooperative, value);
+      return set_flag(config.is_cooperative, value, "is_cooperative");
   }
 }
 

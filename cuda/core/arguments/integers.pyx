@@ -3,7 +3,7 @@
 
 from cpython.number cimport PyNumber_Index
 from libc.limits cimport INT_MAX, INT_MIN
-from libc.stdint cimport SIZE_MAX, int64_t, uint64_t
+from libc.stdint cimport SIZE_MAX, UINT64_MAX, int64_t, uint64_t
 
 cdef extern from "python/arguments/integer_digits.hpp" namespace "halfwarp::python":
     cppclass integer_digits:
@@ -50,9 +50,17 @@ cdef int64_t int_option(str name, object value, int64_t minimum=INT_MIN,
     number = whole_number(value)
     if number is None:
         number = as_int(name, value)  # raises
+    return in_range(name, number, minimum, maximum)
+
+
+cdef object in_range(str name, object number, object minimum, object maximum):
     if not minimum <= number <= maximum:
         raise OverflowError(f"{name} must be from {minimum} to {maximum}, got {number}")
     return number
+
+
+cdef uint64_t address_option(str name, object value) except? 1:
+    return in_range(name, as_int(name, value), 0, UINT64_MAX)
 
 
 cdef size_t size_from(object value, str description) except? 0:

@@ -5,6 +5,9 @@
 # `description` names the argument in messages, for example "stream options".
 cdef object as_options(object value, object cls, str description)
 
+# Returns the module of checks of unusual values, imported at the first call.
+cdef object option_checks()
+
 # Returns a public class or function of cuda.core by name, importing it at the first use.
 cdef object public_object(str name)
 

@@ -3,13 +3,28 @@
 
 
 cdef object as_options(object value, object cls, str description):
-    if value is None or isinstance(value, cls):
-        return value
+    if value is None:
+        return None
     if isinstance(value, dict):
-        return options_from_dict(value, cls)
-    raise TypeError(
-        f"{description} must be provided as an object of type {cls.__name__} or as a dict of its "
-        f"keywords, got {value!r}")
+        value = options_from_dict(value, cls)
+    elif not isinstance(value, cls):
+        raise TypeError(f"{description} must be provided as an object of type {cls.__name__} or as "
+                        f"a dict of its keywords, got {value!r}")
+    check_truths(value, cls)
+    return value
+
+
+cdef object option_checks():
+    return import_module("cuda.core.arguments.option_checks")
+
+
+cdef int check_truths(object options, object cls) except -1:
+    """Check that each field with the annotation bool has a truth value."""
+    cdef dict fields = getattr(options, "__dict__", {})
+    for name, value in fields.items():
+        if value is not None and not isinstance(value, (int, str)):
+            option_checks().check_field(cls, name, value)
+    return 0
 
 
 cdef object options_from_dict(dict value, object cls):
@@ -72,7 +87,7 @@ def _options_as_bytes(options, dict rows not None):
 
 cdef int add_option(list arguments, object form, object flag, object value) except -1:
     if form == "value":
-        arguments.append(<bytes>flag + option_text(value))
+        arguments.append(option_text(flag, value))
     elif form == "switch":
         if value:
             arguments.append(flag)
@@ -80,16 +95,17 @@ cdef int add_option(list arguments, object form, object flag, object value) exce
         arguments.append(<bytes>flag + (b"true" if value else b"false"))
     elif form == "each":
         for each in value if isinstance(value, (list, tuple)) else (value,):
-            arguments.append(<bytes>flag + option_text(each))
+            arguments.append(option_text(flag, each))
     else:
         arguments += [text.encode() for text in form(flag, value)]
     return 0
 
 
-cdef bytes option_text(object value):
+cdef bytes option_text(bytes flag, object value):
     if type(value) is not str and isinstance(value, (os.PathLike, bytes)):
         value = os.fsdecode(value)
-    return str(value).encode()
+    cdef str text = str(value)
+    return flag + (text.encode() if text.isascii() else option_checks().encoded(flag, text))
 
 
 cdef void notify_log(str function, tuple values) noexcept:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The Device objects of each thread, and the fast path of `Device(...)`.
 
-from cpython.number cimport PyNumber_Index
+from libc.limits cimport INT_MAX
 
 
 cdef extern from "Python.h":
@@ -107,13 +107,15 @@ cdef Device as_device(object value):
         return current_device()
     if isinstance(value, Device):
         return <Device>value
-    if not PyIndex_Check(value):
+    ordinal = integer_or_none(value)
+    if ordinal is None:
         raise TypeError("device_id must be an int, a Device or None, got "
                         f"{qualified_name(value)}")
-    ordinal = PyNumber_Index(value)
     if ordinal < 0:
         raise ValueError(f"device_id must be >= 0, got {ordinal}")
-    return device_of_ordinal(min(ordinal, 0x7fffffff))
+    if ordinal > INT_MAX:
+        raise ValueError(f"device_id must be within [0, {len(devices_of_thread())}), got {ordinal}")
+    return device_of_ordinal(ordinal)
 
 
 cdef object device_from_arguments(PyObject* cls, PyObject* args, PyObject* kwargs):

@@ -300,10 +300,10 @@ cdef class GraphBuilder:
         cuEventRecord, cuStreamWaitEvent : the driver functions.
         """
         check_builder_open(self)
-        if not PyIndex_Check(count):
+        number = integer_or_none(count)
+        if number is None:
             raise TypeError(f"Argument 'count' has incorrect type (expected int, got "
                             f"{qualified_name(count)})")
-        number = PyNumber_Index(count)
         if number < 2:
             raise ValueError(f"Invalid split count: expecting >= 2, got {number}")
         if not is_capturing_now(self):

@@ -296,11 +296,7 @@ cdef int add_edge(_GraphState graph, object first, object second, unsigned char 
 
 cdef int print_dot(_GraphState graph, object path, object options) except -1:
     cls = import_module("cuda.core.graph.options").GraphDebugPrintOptions
-    if isinstance(options, dict):
-        options = cls(**options)
-    if options is not None and not isinstance(options, cls):
-        raise TypeError("options must be a GraphDebugPrintOptions instance, or a dict of its "
-                        f"keywords, got {qualified_name(options)}")
+    options = as_options(options, cls, "the options of debug_dot_print()")
     cdef unsigned flags = 0 if options is None else options._to_flags()
     cdef bytes name = os.fsencode(path)
     reject_nul(os.fsdecode(name), "the path of the file")

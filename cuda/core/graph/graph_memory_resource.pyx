@@ -98,7 +98,7 @@ class GraphMemoryResource(MemoryResource):
 
     def __new__(cls, device_id):
         ordinal = (<Device>device_id).ordinal if isinstance(device_id, Device) \
-            else PyNumber_Index(device_id)
+            else as_int("device_id", device_id)
         resource = MemoryResource.__new__(cls)
         resource._device = ordinal
         return graph_resources.setdefault(ordinal, resource)

@@ -389,9 +389,9 @@ cdef int register_node(GraphNode node, _GraphState graph, _NodeState state) exce
 
 cdef size_t count_from(object value, str name) except? 0:
     """Convert a number of elements, rows or branches."""
-    if not PyIndex_Check(value):
+    number = integer_or_none(value)
+    if number is None:
         raise TypeError(f"{name} must be an int, got {qualified_name(value)}")
-    number = PyNumber_Index(value)
     if number < 0:
         raise OverflowError(f"{name} must not be negative, got {number}")
     return number

@@ -13,7 +13,7 @@ cdef dict LIBRARY_ERRORS = {
 cdef const char* c_text(bytes text, str label) except NULL:
     """Return a text as a C string; reject a NUL inside, which would truncate it silently."""
     if b"\0" in text:
-        raise ValueError(f"{label} has a NUL character at byte {text.index(0)}")
+        raise ValueError(f"{label} has a NUL character at byte {text.index(0)}: {shown(text)}")
     return text
 
 

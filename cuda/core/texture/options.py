@@ -58,9 +58,18 @@ def array_format(value: Any) -> ArrayFormatType:
     return ArrayFormatType(dtype.name)
 
 
+def integer(name: str, value: Any) -> int:
+    """Return the number of an option as an int."""
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be an int, got {value!r}") from None
+
+
 def channel_count(value: Any) -> int:
     """Return the number of channels: 1, 2 or 4."""
-    if isinstance(value, bool) or value not in (1, 2, 4):
+    known = value if hasattr(type(value), "__index__") else None
+    if isinstance(value, bool) or known is None or integer("num_channels", value) not in (1, 2, 4):
         raise ValueError(f"num_channels must be 1, 2, or 4, got {value!r}")
     return int(value)
 
@@ -161,7 +170,7 @@ class MipmappedArrayOptions:
         self.shape = array_shape(self.shape)
         self.format = array_format(self.format)
         self.num_channels = channel_count(self.num_channels)
-        self.num_levels = int(self.num_levels)
+        self.num_levels = integer("num_levels", self.num_levels)
         if self.num_levels < 1:
             raise ValueError(f"num_levels must be >= 1, got {self.num_levels}")
         most = max(self.shape).bit_length()  # the driver clamps a larger number
@@ -248,18 +257,26 @@ def border(value: Any) -> list[float]:
     """Return the four components of the border color."""
     if value is None:
         return [0.0] * 4
-    color = [float(each) for each in value]
+    try:
+        color = [float(each) for each in value]
+    except (TypeError, ValueError):
+        raise TypeError(f"border_color must be four floats or None, got {value!r}") from None
     if len(color) != 4:
         raise ValueError(f"border_color must have 4 elements, got {len(color)}")
     return color
 
 
+def real(name: str, value: Any) -> float:
+    """Return the number of an option as a float."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a real number, got {value!r}") from None
+
+
 def anisotropy(value: Any) -> int:
     """Return the maximum anisotropy after a range check."""
-    try:
-        number = int(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"max_anisotropy must be an int, got {value!r}") from None
+    number = integer("max_anisotropy", value)
     if number < 0:
         raise ValueError("max_anisotropy must be >= 0")
     if number > 0xFFFFFFFF:

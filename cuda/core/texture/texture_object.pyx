@@ -79,9 +79,9 @@ cdef int fill_texture(CUDA_TEXTURE_DESC* into, object options) except -1:
     into.mipmapFilterMode = <CUfilter_mode><int>(options.mipmap_filter_mode == "linear")
     into.flags = module.flags(options)
     into.maxAnisotropy = module.anisotropy(options.max_anisotropy)
-    into.mipmapLevelBias = options.mipmap_level_bias
-    into.minMipmapLevelClamp = options.min_mipmap_level_clamp
-    into.maxMipmapLevelClamp = options.max_mipmap_level_clamp
+    into.mipmapLevelBias = module.real("mipmap_level_bias", options.mipmap_level_bias)
+    into.minMipmapLevelClamp = module.real("min_mipmap_level_clamp", options.min_mipmap_level_clamp)
+    into.maxMipmapLevelClamp = module.real("max_mipmap_level_clamp", options.max_mipmap_level_clamp)
     return 0
 
 

@@ -163,12 +163,12 @@ cdef int import_buffer_layout(StridedMemoryView view, object value, tuple shape,
         dtype = numpy_module().dtype(dtype)
         reject_object_dtype(dtype, "StridedMemoryView.from_buffer()")
         size = dtype.itemsize
-        if itemsize is not None and PyNumber_Index(itemsize) != size:
+        if itemsize is not None and as_int("itemsize", itemsize) != size:
             raise ValueError(f"itemsize ({itemsize}) does not match dtype.itemsize ({size})")
         view.type_object = dtype
         element_of_dtype(dtype, &view.element)
     else:
-        size = PyNumber_Index(itemsize)
+        size = as_int("itemsize", itemsize)
     view.native = layout_from(shape, strides, size, False)
     check_open(buffer.fields.is_open, "Buffer")
     check_within(buffer, view.native)

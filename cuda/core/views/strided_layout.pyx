@@ -3,6 +3,7 @@
 
 from cpython.number cimport PyNumber_AsSsize_t
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from libc.stdint cimport INT64_MAX, INT64_MIN
 
 
 cdef extern from "<span>" namespace "std":
@@ -106,10 +107,14 @@ cdef int fill_numbers(int64_t* numbers_out, tuple values, str name) except -1:
     cdef Py_ssize_t position
     for position in range(min(PyTuple_GET_SIZE(values), <Py_ssize_t>MAX_NUMBERS)):
         value = <object>PyTuple_GET_ITEM(values, position)
-        if not PyIndex_Check(value):
-            raise TypeError(f"{name} must be a tuple of ints, got {value!r} "
+        number = integer_or_none(value)
+        if number is None:
+            raise TypeError(f"{name} must be a tuple of ints, got {shown(value)} "
                             f"({type(value).__name__}) at position {position}")
-        numbers_out[position] = PyNumber_Index(value)
+        if not INT64_MIN <= number <= INT64_MAX:
+            raise OverflowError(f"{name} must be of 64-bit integers, got {number} at position "
+                                f"{position}")
+        numbers_out[position] = number
     return 0
 
 
@@ -131,10 +136,10 @@ cdef strided_layout layout_from(tuple shape, object strides, int64_t itemsize,
     check_layout(layout)
     if strides is None:
         return layout
-    if len(strides) != ndim:
+    if PyTuple_GET_SIZE(strides) != ndim:
         raise ValueError(
             "Strides, if provided, must have the same length as shape. Shape has "
-            f"{ndim} dimensions, but strides has {len(strides)} elements.")
+            f"{ndim} dimensions, but strides has {PyTuple_GET_SIZE(strides)} elements.")
     fill_numbers(layout.strides(), <tuple>strides, "strides")
     if divide:
         divide_layout_strides(layout)
@@ -255,7 +260,7 @@ OverflowError
 """
 
     def __init__(self, tuple shape, strides, itemsize, bint divide_strides=False):
-        self.native.set(layout_from(shape, strides, PyNumber_Index(itemsize), divide_strides))
+        self.native.set(layout_from(shape, strides, as_int("itemsize", itemsize), divide_strides))
 
     @staticmethod
     def dense(tuple shape, itemsize, stride_order="C"):
@@ -281,7 +286,7 @@ OverflowError
         ValueError
             If `stride_order` is not a permutation of the axes.
         """
-        cdef strided_layout plain = layout_from(shape, None, PyNumber_Index(itemsize), False)
+        cdef strided_layout plain = layout_from(shape, None, as_int("itemsize", itemsize), False)
         return wrap_layout(make_dense(plain, axes_of_order(stride_order, plain.ndim())))
 
     @staticmethod
@@ -493,10 +498,11 @@ OverflowError
         """
         cdef uint64_t axis_mask
         if mask is None:
-            axis_mask = mask_of_range(self.native.get(self).ndim(), PyNumber_Index(start_axis),
-                                      PyNumber_Index(end_axis))
+            axis_mask = mask_of_range(self.native.get(self).ndim(),
+                                      as_int("start_axis", start_axis),
+                                      as_int("end_axis", end_axis))
         else:
-            axis_mask = PyNumber_Index(mask)
+            axis_mask = as_int("mask", mask)
         return wrap_layout(flattened(self.native.get(self), axis_mask))
 
     def flattened_axis_mask(self):
@@ -592,11 +598,11 @@ OverflowError
         ValueError
             If extents, strides, offset or address are not divisible accordingly.
         """
-        cdef int64_t size = PyNumber_Index(itemsize)
+        cdef int64_t size = as_int("itemsize", itemsize)
         if size == self.native.get(self).itemsize():
             return self
         return wrap_layout(repacked(self.native.get(self), size, signed_address(data_ptr),
-                                    PyNumber_Index(axis), keep_dim))
+                                    as_int("axis", axis), keep_dim))
 
     def max_compatible_itemsize(self, max_itemsize=16, data_ptr=0, axis=-1):
         """Return the largest element size that `repacked` accepts.
@@ -617,8 +623,8 @@ OverflowError
         int
             Element size in bytes; the current size if no larger one is possible.
         """
-        return max_compatible_itemsize(self.native.get(self), PyNumber_Index(max_itemsize),
-                                       signed_address(data_ptr), PyNumber_Index(axis))
+        return max_compatible_itemsize(self.native.get(self), as_int("max_itemsize", max_itemsize),
+                                       signed_address(data_ptr), as_int("axis", axis))
 
     def sliced(self, slices):
         """Return the layout of a subset of the elements: ``layout[slices]``.
@@ -665,5 +671,5 @@ OverflowError
 
 cdef int64_t signed_address(object value) except? -1:
     """Return an address as a signed number with the same divisors."""
-    number = PyNumber_Index(value)
+    number = as_int("data_ptr", value)
     return number - 2**64 if 2**63 <= number < 2**64 else number

@@ -624,7 +624,7 @@ def test_ints_near_each_power_of_two_keep_their_bits(bits):
 @pytest.mark.parametrize("address", [-1, 2**64])
 def test_an_array_without_an_address_is_refused(address):
     interface = {"shape": (1,), "typestr": "<f4", "data": (address, False), "version": 3}
-    with pytest.raises(OverflowError, match="the address of the array's data does not fit 64 bits"):
+    with pytest.raises(OverflowError, match="the address of the data of .* must be from 0 to"):
         packed(SimpleNamespace(__cuda_array_interface__=interface), 8)
 
 

@@ -128,8 +128,12 @@ class TestInterfaces:
             ({"mask": object()}, BufferError, "mask is not supported"),
             ({"data": None}, BufferError, "no entry 'data'"),
             ({"data": 12}, TypeError, "tuple of address and read-only flag"),
-            ({"data": (-1, False)}, OverflowError, "64 bits"),
-            ({"data": (2**64, False)}, OverflowError, "64 bits"),
+            ({"data": (-1, False)}, OverflowError, "address of the data .* from 0 to .* got -1"),
+            ({"data": (2**64, False)}, OverflowError, "address of the data .* from 0 to"),
+            ({"data": ("x", False)}, TypeError, "address of the data of .* must be an int"),
+            ({"data": (np.arange(2), False)}, TypeError, "address of the data of .* must be"),
+            ({"data": (0, np.arange(2))}, ValueError, "read-only flag of .* must be True or False"),
+            ({"version": np.arange(2)}, BufferError, "v3 or above .* got version array"),
         ],
     )
     def test_fields_outside_of_the_interface_are_refused(
@@ -145,6 +149,11 @@ class TestInterfaces:
             importer(producer, buffer, stream)
 
 
+class WrongLength(tuple):
+    def __len__(self):
+        return 1
+
+
 @pytest.mark.parametrize("importer", IMPORTERS[:3])
 class TestMemoryOfInterfaces:
     @pytest.mark.parametrize(
@@ -158,6 +167,14 @@ class TestMemoryOfInterfaces:
             ({"strides": (4, 4)}, ValueError, "strides"),
             ({"stream": 0}, BufferError, "stream 0, which is ambiguous"),
             ({"stream": -1}, BufferError, "names stream -1"),
+            ({"stream": 2**64}, BufferError, "names stream 18446744073709551616"),
+            ({"stream": "x"}, TypeError, "stream of __cuda_array_interface__ must be an int"),
+            ({"stream": np.arange(2)}, TypeError, "stream of __cuda_array_interface__ must be"),
+            ({"shape": ("x",)}, TypeError, "shape.* got 'x'"),
+            ({"shape": (np.arange(2),)}, TypeError, "shape.* got array"),
+            ({"strides": (4.0,)}, TypeError, "strides.* got 4.0"),
+            ({"strides": WrongLength()}, ValueError, "(?i)strides"),
+            ({"strides": WrongLength((4, 4))}, ValueError, "(?i)strides"),
         ],
     )
     def test_layouts_and_streams_are_checked(

@@ -86,15 +86,18 @@ class WorkqueueResourceOptions:
 def checked_workqueue(options):
     """Return the fields of `WorkqueueResourceOptions` as a str and an int, None if unset."""
     scope, limit = options.sharing_scope, options.concurrency_limit
-    if scope is not None and scope not in list(WorkqueueSharingScopeType):
+    is_known = isinstance(scope, str) and scope in list(WorkqueueSharingScopeType)
+    if scope is not None and not is_known:
         raise ValueError(
-            f"{scope!r} is not a valid WorkqueueSharingScopeType. Must be None, 'device_ctx' or "
-            "'green_ctx_balanced'"
+            f"sharing_scope: {scope!r} is not a valid WorkqueueSharingScopeType. Must be None, "
+            "'device_ctx' or 'green_ctx_balanced'"
         )
     if limit is not None:
-        limit = operator.index(limit)
-        if not 1 <= limit <= 0xFFFFFFFF:
+        limit = _index(limit, "concurrency_limit must be an int or None")
+        if limit < 1:
             raise ValueError(f"concurrency_limit must be >= 1, got {limit}")
+        if limit > 0xFFFFFFFF:
+            raise ValueError(f"concurrency_limit must be less than 2**32, got {limit}")
     return None if scope is None else str(scope), limit
 
 
@@ -105,12 +108,14 @@ def _is_sequence(value):
 def _number(field, value):
     if value is None:
         return 0
+    return _index(value, f"{field} must be int, Sequence, or None")
+
+
+def _index(value, rule):
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(
-            f"{field} must be int, Sequence, or None, got {type(value).__name__}"
-        ) from None
+        raise TypeError(f"{rule}, got {type(value).__name__}") from None
 
 
 def _for_each_group(field, value, count):

@@ -12,6 +12,9 @@ cdef unsigned event_flags(object options, bint bound) except? 0xFFFFFFFF:
     if event_options is None:
         event_options = public_object("EventOptions")
     options = as_options(options, event_options, "event options")
+    for value in (options.timing_enabled, options.blocking_sync, options.ipc_enabled):
+        if value is not None and type(value) is not bool:
+            option_checks().check_bools(options)
     if options.ipc_enabled:
         if not bound:
             raise TypeError("IPC-enabled events must be bound; use Stream.record for creation.")

@@ -198,10 +198,10 @@ cdef int import_cuda_array(_ForeignMemory memory, object source, Stream stream,
     size = itemsize = read_typestr(typestr, &element)
     if "O" in typestr:
         raise_references(source)
-    shape = tuple([operator.index(extent) for extent in interface_shape(interface, name)])
+    shape = interface_numbers(interface_shape(interface, name), "each entry of the shape")
     strides = interface_strides(interface, name)
     if strides is not None:
-        strides = tuple([operator.index(stride) for stride in strides])
+        strides = interface_numbers(strides, "each entry of the strides")
         if len(strides) != len(shape):
             raise ValueError(f"the strides of {name} must have {len(shape)} entries, got "
                              f"{len(strides)}")

@@ -2,6 +2,7 @@
 # The importer of the array interfaces of CUDA and NumPy, for buffers, views and kernel arguments.
 
 from cpython.unicode cimport PyUnicode_GET_LENGTH, PyUnicode_READ_CHAR
+from libc.stdint cimport UINTPTR_MAX
 
 
 cdef object interface_entry(dict interface, str key, str name):
@@ -21,8 +22,9 @@ cdef dict checked_interface(object value, object producer, str name, str protoco
                           f"{qualified_name(value)}")
     interface = <dict>value
     version = interface_entry(interface, "version", name)
-    if not PyIndex_Check(version) or operator.index(version) < 3:
-        raise BufferError(f"only {protocol} v3 or above is supported, got version {version!r}")
+    number = integer_or_none(version)
+    if number is None or number < 3:
+        raise BufferError(f"only {protocol} v3 or above is supported, got version {shown(version)}")
     if interface.get("mask") is not None:
         raise BufferError("mask is not supported")
     return interface
@@ -35,14 +37,11 @@ cdef uintptr_t interface_address(dict interface, str name, bint* is_readonly) ex
         raise TypeError(f"the data of {name} must be a tuple of address and read-only flag, got "
                         f"{data!r}")
     address, flag = data
-    is_readonly[0] = bool(flag)
+    is_readonly[0] = flag if isinstance(flag, int) else option_checks().truth(
+        f"the read-only flag of {name}", flag)
     if address is None:
         return 0
-    number = operator.index(address)
-    if not 0 <= number < 2**64:
-        raise OverflowError(f"the address of the array's data does not fit 64 bits: {name} has "
-                            f"{number}")
-    return number
+    return address_option(f"the address of the data of {name}", address)
 
 
 cdef tuple interface_shape(dict interface, str name):
@@ -59,16 +58,20 @@ cdef object interface_strides(dict interface, str name):
     return strides
 
 
+cdef tuple interface_numbers(object values, str name):
+    return tuple([as_int(name, value) for value in values])
+
+
 cdef object interface_stream(dict interface):
     """Return the stream of the producer as an int, or None."""
     producer = interface.get("stream")
     if producer is None:
         return None
-    number = operator.index(producer)
+    number = as_int("the stream of __cuda_array_interface__", producer)
     if number == 0:
         raise BufferError("the array interface names stream 0, which is ambiguous: 1 is the legacy "
                           "default stream, 2 the per-thread one")
-    if number < 0:
+    if not 0 < number <= UINTPTR_MAX:
         raise BufferError(f"the array interface names stream {number}: a stream is an address, 1 "
                           "or 2")
     return number

@@ -32,6 +32,8 @@ def _warn_without_concurrent_access(devices):
 cdef tuple preference_of(object options):
     """Return the preferred location of the options as (type, number), or None."""
     number, kind = options.preferred_location, options.preferred_location_type
+    if number is not None:
+        number = int_option("ManagedMemoryResourceOptions.preferred_location", number)
     if kind is None:
         if number is None:
             return None

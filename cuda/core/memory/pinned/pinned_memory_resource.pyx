@@ -42,6 +42,8 @@ cdef class PinnedMemoryResource(_ShareablePool):
         options = as_options(options, public_object("PinnedMemoryResourceOptions"),
                              "PinnedMemoryResource options")
         numa_id = None if options is None else options.numa_id
+        if numa_id is not None:
+            numa_id = int_option("PinnedMemoryResourceOptions.numa_id", numa_id)
         if numa_id is not None and numa_id < 0:
             raise ValueError(f"numa_id must be >= 0, got {numa_id}")
         initialize_driver()

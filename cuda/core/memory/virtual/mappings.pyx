@@ -25,7 +25,7 @@ cdef object driver_value(dict values, object value, str name):
         return values[value]
     except (KeyError, TypeError):
         accepted = ", ".join(map(repr, values))
-        text = (f"Unknown access spec: {value!r}" if values is ACCESSES
+        text = (f"Unknown access spec: {value!r} for {name}" if values is ACCESSES
                 else f"Unsupported {name}: {value!r}")
         raise ValueError(f"{text} (accepted: {accepted})") from None
 
@@ -40,6 +40,17 @@ cdef int check_virtual_options(object options) except -1:
     driver_value(ACCESSES, options.self_access, "self_access")
     driver_value(ACCESSES, options.peer_access, "peer_access")
     return 0
+
+
+cdef tuple requested_range(object options):
+    """Return the alignment and the address that the options request, 0 for none."""
+    check = option_checks().address
+    return (check("VirtualMemoryResourceOptions.addr_align", options.addr_align),
+            check("VirtualMemoryResourceOptions.addr_hint", options.addr_hint))
+
+
+cdef tuple peers_of(object options):
+    return option_checks().members("VirtualMemoryResourceOptions.peers", options.peers)
 
 
 @cython.final
@@ -220,9 +231,9 @@ def _unmap(CUdeviceptr address, size_t size):
 
 
 cdef int ordinal_of_peer(object value) except -1:
-    if not isinstance(value, Device) and not PyIndex_Check(value):
+    if not isinstance(value, Device) and integer_or_none(value) is None:
         raise TypeError("a member of VirtualMemoryResourceOptions.peers must be a Device or an "
-                        f"int, got {value!r} ({type(value).__name__})")
+                        f"int, got {shown(value)} ({type(value).__name__})")
     return Device(value).device_id
 
 
@@ -233,7 +244,7 @@ cdef int set_virtual_access(CUdeviceptr address, size_t size, object options,
     memset(&description, 0, sizeof(description))
     description.location = owner[0]
     for ordinal, access in [(None, options.self_access),
-                            *((peer, options.peer_access) for peer in options.peers)]:
+                            *((peer, options.peer_access) for peer in peers_of(options))]:
         if access is None:
             continue
         if ordinal is not None:

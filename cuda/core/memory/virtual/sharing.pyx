@@ -41,7 +41,8 @@ def import_mappings(cls, VirtualMemoryResource resource not None, list parts, si
     extents.is_import = True
     release_deferred(resource)
     try:
-        address = extents.reserve(total, options.addr_align or 0, options.addr_hint or 0)
+        alignment, hint = requested_range(options)
+        address = extents.reserve(total, alignment, hint)
         map_parts(extents, address, parts, &properties.location)
         set_virtual_access(address, total, options, &properties.location)
         buffer = wrap_memory(cls, address, size, resource, None, order)
@@ -74,7 +75,7 @@ cdef object reduce_virtual_resource(VirtualMemoryResource self):
     """Reduce a resource to its class, device and options, for `pickle`."""
     require_shareable(self)
     options = dataclasses.replace(
-        self.options, peers=tuple([Device(each).device_id for each in self.options.peers]))
+        self.options, peers=tuple([Device(each).device_id for each in peers_of(self.options)]))
     with shared_resources_lock:
         if self.identity is None:
             self.identity = uuid4()

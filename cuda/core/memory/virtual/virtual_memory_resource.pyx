@@ -86,7 +86,8 @@ cdef class VirtualMemoryResource(MemoryResource):
         cdef Buffer buffer
         release_deferred(self)
         try:
-            address = extents.reserve(rounded_size, options.addr_align or 0, options.addr_hint or 0)
+            alignment, hint = requested_range(options)
+            address = extents.reserve(rounded_size, alignment, hint)
             extents.map_new(address, rounded_size, &properties)
             set_virtual_access(address, rounded_size, options, &properties.location)
             if order is None:

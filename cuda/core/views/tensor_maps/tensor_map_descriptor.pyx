@@ -114,8 +114,10 @@ cdef class TensorMapDescriptor:
         begin_map(&request, view, map_kind.im2col_wide, call)
         set_map_type(&request, view, data_type)
         set_map_rank(&request, view, 3, "Im2col-wide tensor")
-        request.lower[0] = PyNumber_Index(pixel_box_lower_corner_width)
-        request.upper[0] = PyNumber_Index(pixel_box_upper_corner_width)
+        request.lower[0] = as_int("pixel_box_lower_corner_width",
+                                  pixel_box_lower_corner_width)
+        request.upper[0] = as_int("pixel_box_upper_corner_width",
+                                  pixel_box_upper_corner_width)
         request.mode = module.member("mode", mode, module.TensorMapIm2ColWideMode)
         set_pixels(&request, channels_per_pixel, pixels_per_column)
         finish_map(&request, view, element_strides, interleave, swizzle, l2_promotion, oob_fill)
@@ -286,8 +288,8 @@ cdef int set_corner(int* corner, str name, object value, int rank) except -1:
 
 
 cdef int set_pixels(map_request* request, object channels, object pixels) except -1:
-    request.channels = PyNumber_Index(channels)
-    request.pixels = PyNumber_Index(pixels)
+    request.channels = as_int("channels_per_pixel", channels)
+    request.pixels = as_int("pixels_per_column", pixels)
     return 0
 
 

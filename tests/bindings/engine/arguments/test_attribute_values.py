@@ -188,6 +188,21 @@ class TestCoredump:
         with pytest.raises(TypeError, match="argument 'value': expected bytes"):
             driver.cuCoredumpSetAttribute(file, "core")
 
+    def test_the_length_of_a_file_name_is_not_that_of_the_user(self, put):
+        class Longer(bytes):
+            def __len__(self):
+                return 1 << 40
+
+        sizes = []
+
+        def set_(_attr, _value, size):
+            sizes.append(Size.from_address(size).value)
+
+        put("cuCoredumpSetAttribute", set_, ctypes.c_int, Pointer, Pointer)
+        file = driver.CUcoredumpSettings.CU_COREDUMP_FILE
+        driver.cuCoredumpSetAttribute(file, Longer(b"core"))
+        assert sizes == [5]
+
     def test_a_switch_is_a_bool(self, put):
         seen = []
         put("cuCoredumpSetAttribute",

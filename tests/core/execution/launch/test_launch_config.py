@@ -104,6 +104,25 @@ def test_the_exception_of_an_index_propagates():
         LaunchConfig(grid=Broken(), block=1)
 
 
+@pytest.mark.parametrize("calls", [0, 1], ids=["first", "second"])
+def test_the_exception_of_a_length_propagates(calls):
+    class Broken:
+        def __init__(self):
+            self.calls = 0
+
+        def __len__(self):
+            self.calls += 1
+            if self.calls > calls:
+                raise LookupError("no length")
+            return 1
+
+        def __getitem__(self, position):
+            return 1
+
+    with pytest.raises(LookupError, match="no length"):
+        LaunchConfig(grid=Broken(), block=1)
+
+
 def test_grid_and_block_are_required():
     with pytest.raises(ValueError, match=r"LaunchConfig\.grid must be"):
         LaunchConfig(block=1)
