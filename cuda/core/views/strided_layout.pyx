@@ -112,8 +112,8 @@ cdef int fill_numbers(int64_t* numbers_out, tuple values, str name) except -1:
             raise TypeError(f"{name} must be a tuple of ints, got {shown(value)} "
                             f"({type(value).__name__}) at position {position}")
         if not INT64_MIN <= number <= INT64_MAX:
-            raise OverflowError(f"{name} must be of 64-bit integers, got {number} at position "
-                                f"{position}")
+            raise OverflowError(f"{name} has a number that is too large for 64 bits at position "
+                                f"{position}: {number}")
         numbers_out[position] = number
     return 0
 
