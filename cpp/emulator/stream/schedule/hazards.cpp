@@ -14,6 +14,8 @@ namespace {
 
 // Times between two operations belong to allocations.
 constexpr std::uint64_t time_of(std::uint64_t ticket) { return ticket << 20; }
+// Bodies of a conditional node run behind all allocations, and before the node's own time.
+constexpr std::uint64_t max_iterations = 1 << 19;
 
 // Returns whether two uses of the same bytes need an order. Atomic updates do not race.
 bool conflict(byte_use a, byte_use b) {
@@ -122,15 +124,19 @@ void hazards::submit(stream& target, const operation& work, std::span<const stre
   history& own = history_of(target);
   const bool is_new = own.moments.empty();
   clock before = is_new ? clock{} : *own.moments.back().before;
-  if (std::exchange(own.host_version, host_version_) != host_version_) before.join(host_);
+  if (body_) {  // the host may have waited for the node already, so its knowledge is too new
+    before.join(body_->before);
+  } else if (std::exchange(own.host_version, host_version_) != host_version_) {
+    before.join(host_);
+  }
   join_implicit(before, own);
   for (const stream_point& point : waits) join_point(before, point);
   if (before.knows_all) join_all(before);
   const std::uint64_t time = time_of(target.enqueued());
   before.join(target.id(), time);
   own.end = time;
-  own.moments.push_back(
-      {time, next_sequence_++, std::make_shared<const clock>(before), work.title(), call_site()});
+  own.moments.push_back({time, next_sequence_++, std::make_shared<const clock>(before),
+                         work.title(), call_site(), body_ ? body_->nodes : std::vector<point>{}});
   if (own.moments.size() > max_moments) own.moments.pop_front();
   for (const byte_range& range : work.ranges()) {
     insert({target.id(), own.moments.back(), range.use, {range}});
@@ -138,6 +144,24 @@ void hazards::submit(stream& target, const operation& work, std::span<const stre
   if (!work.waits_for_value()) return;
   before.knows_all = true;
   own.moments.back().before = std::make_shared<const clock>(std::move(before));
+}
+
+// Each iteration has a time of the node's stream. It follows the last one, and what waits for the
+// node follows all.
+void hazards::begin_body(stream& target, std::uint64_t iteration) {
+  const history& own = history_of(target);
+  const std::uint64_t time = time_of(target.completed() + 1);
+  const auto match = std::ranges::lower_bound(own.moments, time, {}, &moment::time);
+  body_.emplace();
+  if (match == own.moments.end() || match->time != time) {
+    body_->before.knows_all = true;  // the moment was forgotten
+    return;
+  }
+  const std::uint64_t now = time - max_iterations + std::min(iteration, max_iterations - 1);
+  body_->before = *match->before;
+  body_->before.times[target.id()] = now - 1;
+  body_->nodes = match->nodes;
+  body_->nodes.push_back({target.id(), now});
 }
 
 // The host learns nothing from a wait for a value that it did not know until now.
@@ -178,8 +202,9 @@ void hazards::allocate(stream& target, memory::address base) {
   if (!memory) return;
   clock before = own.moments.empty() ? clock{} : *own.moments.back().before;
   before.join(target.id(), own.end);
-  const moment now{own.end, next_sequence_++, std::make_shared<const clock>(std::move(before)),
-                   "cuMemAllocAsync", call_site()};
+  const moment now{
+      own.end,           next_sequence_++, std::make_shared<const clock>(std::move(before)),
+      "cuMemAllocAsync", call_site(),      {}};
   insert({target.id(), now, byte_use::allocate, {{base, memory->size, byte_use::allocate}}});
 }
 
@@ -208,13 +233,14 @@ void hazards::add(stream& target, std::vector<byte_range> ranges) {
   flush();
 }
 
-bool hazards::is_ordered(const access& a, const access& b) {
-  const auto precedes = [](const access& first, const access& second) {
-    const clock& known = *second.by.before;
-    const auto match = known.times.find(first.stream);
-    return known.knows_all || (match != known.times.end() && match->second >= first.by.time);
+bool hazards::precedes(const access& first, const access& second) {
+  const clock& known = *second.by.before;
+  const auto is_known = [&](const point& of) {
+    const auto match = known.times.find(of.first);
+    return match != known.times.end() && match->second >= of.second;
   };
-  return precedes(a, b) || precedes(b, a);
+  return known.knows_all || is_known({first.stream, first.by.time}) ||
+         std::ranges::any_of(first.by.nodes, is_known);
 }
 
 void hazards::insert(access added) {
@@ -224,10 +250,8 @@ void hazards::insert(access added) {
   accesses& known = memory_[key_of(*memory)];
   for (const access& before : known) compare(before, added, *memory);
   const auto is_replaced = [&](const access& before) {
-    const auto match = added.by.before->times.find(before.stream);
-    const bool is_before = match != added.by.before->times.end() && match->second >= before.by.time;
     const bool is_as_strong = added.use == byte_use::write || added.use == before.use;
-    return is_before && is_as_strong && covers(added.ranges, before.ranges);
+    return is_as_strong && precedes(before, added) && covers(added.ranges, before.ranges);
   };
   std::erase_if(known, is_replaced);
   known.push_back(std::move(added));
@@ -242,7 +266,8 @@ void hazards::forget_freed() {
 
 void hazards::compare(const access& before, const access& added, const memory::allocation& memory) {
   const bool is_same = before.stream == added.stream && before.by.time == added.by.time;
-  if (is_same || !conflict(before.use, added.use) || is_ordered(before, added)) return;
+  if (is_same || !conflict(before.use, added.use)) return;
+  if (precedes(before, added) || precedes(added, before)) return;
   if (const auto* common = common_range(before.ranges, added.ranges)) {
     report(before, added, *common, memory);
   }

@@ -36,6 +36,21 @@ class hazards {
   // Call when the host knows that a point was reached.
   void synchronize(const stream_point& point);
   void synchronize(const context& owner);
+  // What is submitted until the result is destroyed is a body of the conditional node at the head
+  // of the stream, and a part of its operation. `of` may be null.
+  class body_scope {
+   public:
+    body_scope(hazards* of, stream& target, std::uint64_t iteration) : of_{of} {
+      if (of_) of_->begin_body(target, iteration);
+    }
+    ~body_scope() {
+      if (of_) of_->body_.reset();
+    }
+    body_scope(const body_scope&) = delete;
+
+   private:
+    hazards* of_;
+  };
   // Call when stream-ordered memory was allocated.
   void allocate(stream& target, memory::address base);
   // Adds what the first operation of a stream accessed while it ran.
@@ -55,10 +70,16 @@ class hazards {
     void join(std::uint64_t stream, std::uint64_t time);
   };
   using shared_clock = std::shared_ptr<const clock>;
-  struct moment {                          // an operation in its stream
-    std::uint64_t time = 0, sequence = 0;  // in the stream, and among all
+  using point = std::pair<std::uint64_t, std::uint64_t>;  // stream and time
+  struct moment {                                         // an operation in its stream
+    std::uint64_t time = 0, sequence = 0;                 // in the stream, and among all
     shared_clock before;
     std::string title, site;
+    std::vector<point> nodes;  // the conditional nodes around it
+  };
+  struct body {  // of a conditional node
+    clock before;
+    std::vector<point> nodes;
   };
   struct history {
     std::uint64_t context = 0, number = 0;
@@ -79,13 +100,14 @@ class hazards {
   static constexpr std::size_t max_moments = 2048, max_accesses = 256, max_allocations = 4096;
 
   history& history_of(stream& target);
+  void begin_body(stream& target, std::uint64_t iteration);
   void join_point(clock& target, const stream_point& point) const;
   void join_implicit(clock& target, const history& of) const;
   void join_all(clock& target) const;
   void learn();
   void forget_freed();
   std::optional<memory::allocation> memory_at(memory::address byte) const;
-  static bool is_ordered(const access& a, const access& b);
+  static bool precedes(const access& first, const access& second);
   void insert(access added);
   void compare(const access& before, const access& added, const memory::allocation& memory);
   void report(const access& before, const access& added, const byte_range& common,
@@ -100,7 +122,8 @@ class hazards {
   // By sequence of the allocation, or by address of graph memory, which each launch allocates.
   std::map<std::uint64_t, accesses> memory_;
   std::uint64_t next_sequence_ = 0;
-  std::set<std::pair<std::uint64_t, std::uint64_t>> failing_;  // stream and time
+  std::optional<body> body_;  // of the operations that are submitted
+  std::set<point> failing_;
   std::set<std::tuple<std::string, std::string, std::uint64_t>> reported_;
 };
 

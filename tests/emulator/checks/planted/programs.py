@@ -54,6 +54,36 @@ def child_graph(program, is_ordered):
     graph.launch(program.first)
 
 
+def body_beside_a_stream(program, is_ordered):
+    """Read in one stream what the body of a conditional node writes in another."""
+    builder = program.device.create_graph_builder().begin_building()
+    body = builder.if_then(builder.create_condition(1)).begin_building()
+    program.write(body)
+    body.end_building()
+    graph = builder.end_building().complete()
+    graph.launch(program.first)
+    if is_ordered:
+        program.second.wait(program.first)
+    program.read(program.second)
+    program.device.sync()
+    graph.close()
+
+
+def branches_of_a_body(program, is_ordered):
+    """Write the same bytes in two branches of the body of a conditional node."""
+    builder = program.device.create_graph_builder().begin_building()
+    body = builder.if_then(builder.create_condition(1)).begin_building()
+    first, second = body.split(2)
+    program.write(first)
+    program.write(first if is_ordered else second)
+    GraphBuilder.join(first, second).end_building()
+    graph = builder.end_building().complete()
+    graph.launch(program.first)
+    program.first.sync()
+    driver.cuMemcpyDtoH(bytearray(SIZE), int(program.buffer.handle), SIZE)
+    graph.close()
+
+
 def graph_after_a_free(program, is_ordered):
     """Free memory in a stream while a graph in another one uses it."""
     buffer = program.device.allocate(SIZE, stream=program.first)
@@ -273,8 +303,9 @@ def halves_of_a_staging_buffer(program, is_ordered):
 CASES = {
     each.__name__: each
     for each in (
-        copy_of_rows, child_graph, graph_after_a_free, pinned_source, two_copies_to_the_host,
-        event_of_an_earlier_round, legacy_stream_and_a_nonblocking_one, wait_for_the_wrong_stream,
+        copy_of_rows, child_graph, body_beside_a_stream, branches_of_a_body, graph_after_a_free,
+        pinned_source, two_copies_to_the_host, event_of_an_earlier_round,
+        legacy_stream_and_a_nonblocking_one, wait_for_the_wrong_stream,
         peer_copy, memory_of_a_graph, host_call_on_managed_memory, memset_of_managed_memory,
         managed_memory_of_two_devices, told_by_a_host_function, told_by_a_node_of_a_graph,
         host_function_before_the_writer, halves_of_a_staging_buffer,

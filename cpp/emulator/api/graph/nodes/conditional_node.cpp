@@ -3,6 +3,7 @@
 #include "emulator/api/graph/node_kinds.hpp"
 #include "emulator/graph/dot/dot_rows.hpp"
 #include "emulator/graph/plan.hpp"
+#include "emulator/stream/schedule/hazards.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {
@@ -28,6 +29,7 @@ class conditional_operation final : public operation {
     const auto* const body = select_body();
     if (!body || (++iterations_ > 1 && type_ != CU_GRAPH_COND_TYPE_WHILE)) return {};
     if (iterations_ > d.settings.step_limit / iteration_cost) return endless_loop(target);
+    const hazards::body_scope part{d.streams.hazards(), target, iterations_};
     pending_ = enqueue(d, *body, scope_, {});
     return {};
   }
