@@ -36,8 +36,8 @@ class hazards {
   // Call when the host knows that a point was reached.
   void synchronize(const stream_point& point);
   void synchronize(const context& owner);
-  // What is submitted until the result is destroyed is a body of the conditional node at the head
-  // of the stream, and a part of its operation. `of` may be null.
+  // Operations that are submitted during its life are a body of the conditional node at the head of
+  // the stream. They are parts of the node's operation. `of` may be null.
   class body_scope {
    public:
     body_scope(hazards* of, stream& target, std::uint64_t iteration) : of_{of} {
