@@ -55,6 +55,9 @@ SIGNATURES = {
 }
 
 
+PYTHON_SIDE = ("null",)  # for rows whose cost a driver would hide
+
+
 class Struct(ctypes.Structure):
     """A double3, the type of the parameters of `k4_structs`."""
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launching a kernel through cuda.core."""
 
-from rows import Struct, row
+from rows import PYTHON_SIDE, Struct, row
 
 
 def addresses(count):
@@ -67,12 +67,12 @@ def sixty_four_addresses(world):
 
 
 # `launch` of the reference rejects structs.
-@row("launch, 4 ctypes structs", target=150, twin="launch_4", ours_only=True)
+@row("launch, 4 ctypes structs", target=150, twin="launch_4", ours_only=True, backends=PYTHON_SIDE)
 def four_structs(world):
     return launching(world, "k4_structs", *(Struct(i, 0, 1) for i in range(4)))
 
 
-@row("launch, 4 NumPy structs", target=150, twin="launch_4", ours_only=True)
+@row("launch, 4 NumPy structs", target=150, twin="launch_4", ours_only=True, backends=PYTHON_SIDE)
 def four_structured_scalars(world):
     import numpy as np
 
@@ -80,7 +80,13 @@ def four_structured_scalars(world):
     return launching(world, "k4_structs", *(array[i] for i in range(4)))
 
 
-@row("launch, 4 objects with __cuda_kernel_arg__", target=400, twin="launch_4", ours_only=True)
+@row(
+    "launch, 4 objects with __cuda_kernel_arg__",
+    target=400,
+    twin="launch_4",
+    ours_only=True,
+    backends=PYTHON_SIDE,
+)
 def four_objects(world):
     class Packed:
         def __cuda_kernel_arg__(self, content=bytes(24)):

@@ -3,7 +3,7 @@
 
 import ctypes
 
-from rows import Struct, call, row
+from rows import PYTHON_SIDE, Struct, call, row
 
 
 def driver_in_use():
@@ -98,18 +98,18 @@ def low_launch_in_place(world, values):
     return low_launch(world, "k4_structs", (tuple(values), (None,) * 4))
 
 
-@row("cuLaunchKernel, 4 ctypes structs", target=300, twin="launch_4")
+@row("cuLaunchKernel, 4 ctypes structs", target=300, twin="launch_4", backends=PYTHON_SIDE)
 def launch_4_structs(world):
     return low_launch_in_place(world, (Struct(i, 0, 1) for i in range(4)))
 
 
-@row("cuLaunchKernel, 4 ctypes scalars", target=150, twin="launch_4")
+@row("cuLaunchKernel, 4 ctypes scalars", target=150, twin="launch_4", backends=PYTHON_SIDE)
 def launch_4_ctypes_scalars(world):
     types = (ctypes.c_float, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_longlong)
     return low_launch(world, "k4_buffers", (tuple(kind(1) for kind in types), types))
 
 
-@row("cuLaunchKernel, 4 structs with getPtr", target=500, twin="launch_4")
+@row("cuLaunchKernel, 4 structs with getPtr", target=500, twin="launch_4", backends=PYTHON_SIDE)
 def launch_4_objects(world):
     class Packed:
         def __init__(self):
@@ -122,13 +122,15 @@ def launch_4_objects(world):
     return low_launch_in_place(world, (Packed() for _ in range(4)))
 
 
-@row("cuLaunchKernel, 4 structs of cuda.bindings", target=150, twin="launch_4")
+@row(
+    "cuLaunchKernel, 4 structs of cuda.bindings", target=150, twin="launch_4", backends=PYTHON_SIDE
+)
 def launch_4_bindings_structs(world):
     driver = driver_in_use()
     return low_launch_in_place(world, (driver.CUDA_MEMCPY3D() for _ in range(4)))
 
 
-@row("cuLaunchKernel, an array of addresses", target=100, twin="launch_4")
+@row("cuLaunchKernel, an array of addresses", target=100, twin="launch_4", backends=PYTHON_SIDE)
 def launch_4_addresses(world):
     import numpy as np
 

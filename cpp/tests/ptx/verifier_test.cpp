@@ -78,8 +78,11 @@ TEST(Verifier, ChecksBranchesAndCalls) {
 }
 
 TEST(Verifier, ChecksHeadsOfKernels) {
-  EXPECT_EQ(findings(".entry k(.param .b8 x[40000]) { ret; }"),
-            "the parameters of kernel 'k' need 40000 bytes, the limit is 32764\n");
+  EXPECT_EQ(
+      findings(".entry k(.param .b8 x[40000]) { ret; }"),
+      "function 'k' is a kernel with more than 4352 bytes of parameters, which needs .version "
+      "8.1\n"
+      "the parameters of kernel 'k' need 40000 bytes, the limit is 32764\n");
 }
 
 TEST(Verifier, ReportsUnknownInstructions) {

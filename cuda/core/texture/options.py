@@ -62,14 +62,16 @@ def integer(name: str, value: Any) -> int:
     """Return the number of an option as an int."""
     try:
         return int(value)
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name} must be an int, got {value!r}") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(f"{name} must be an int, got {value!r}") from None
 
 
 def channel_count(value: Any) -> int:
     """Return the number of channels: 1, 2 or 4."""
-    known = value if hasattr(type(value), "__index__") else None
-    if isinstance(value, bool) or known is None or integer("num_channels", value) not in (1, 2, 4):
+    number = value if isinstance(value, float) else None
+    if hasattr(type(value), "__index__"):
+        number = integer("num_channels", value)
+    if isinstance(value, bool) or number not in (1, 2, 4):
         raise ValueError(f"num_channels must be 1, 2, or 4, got {value!r}")
     return int(value)
 
@@ -276,7 +278,10 @@ def real(name: str, value: Any) -> float:
 
 def anisotropy(value: Any) -> int:
     """Return the maximum anisotropy after a range check."""
-    number = integer("max_anisotropy", value)
+    try:
+        number = integer("max_anisotropy", value)
+    except ValueError as error:
+        raise TypeError(str(error)) from None
     if number < 0:
         raise ValueError("max_anisotropy must be >= 0")
     if number > 0xFFFFFFFF:

@@ -71,7 +71,7 @@ cdef object interface_stream(dict interface):
     if number == 0:
         raise BufferError("the array interface names stream 0, which is ambiguous: 1 is the legacy "
                           "default stream, 2 the per-thread one")
-    if not 0 < number <= UINTPTR_MAX:
+    if not 0 < number <= <uintptr_t>UINTPTR_MAX:
         raise BufferError(f"the array interface names stream {number}: a stream is an address, 1 "
                           "or 2")
     return number
