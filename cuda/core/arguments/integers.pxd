@@ -15,7 +15,7 @@ cdef object integer_or_none(object value)
 cdef int64_t int_option(str name, object value, int64_t minimum=*, int64_t maximum=*) except? -1
 
 # Returns an int from 0 to 2**64 - 1, such as an address, else raises OverflowError or TypeError.
-cdef uint64_t address_option(str name, object value) except? 1
+cdef uint64_t address_option(str name, str owner, object value) except? 1
 
 # Returns a value for an error message: its repr, in one short line.
 cdef str shown(object value)

@@ -21,6 +21,8 @@ cdef str shown(object value):
 
 cdef object integer_or_none(object value):
     """Return a plain int; None if the value is no integer, such as an array with elements."""
+    if type(value) is int:  # fast path
+        return value
     if not PyIndex_Check(value):
         return None
     try:
@@ -59,7 +61,11 @@ cdef object in_range(str name, object number, object minimum, object maximum):
     return number
 
 
-cdef uint64_t address_option(str name, object value) except? 1:
+cdef uint64_t address_option(str name, str owner, object value) except? 1:
+    cdef uint64_t address = 0
+    if type(value) is int and integer_digits(<PyObject*>value).read_size(address):  # fast path
+        return address
+    name = f"{name} of {owner}"
     return in_range(name, as_int(name, value), 0, UINT64_MAX)
 
 

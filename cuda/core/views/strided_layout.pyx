@@ -3,7 +3,6 @@
 
 from cpython.number cimport PyNumber_AsSsize_t
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from libc.stdint cimport INT64_MAX, INT64_MIN
 
 
 cdef extern from "<span>" namespace "std":
@@ -93,6 +92,7 @@ cdef extern from "views/layout/repacking.hpp" namespace "halfwarp::views":
 
 
 cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object, int* overflow) except? -1
     int PySlice_Unpack(object, Py_ssize_t* start, Py_ssize_t* stop, Py_ssize_t* step) except -1
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* stop,
                                      Py_ssize_t step)
@@ -105,16 +105,17 @@ cdef enum:
 cdef int fill_numbers(int64_t* numbers_out, tuple values, str name) except -1:
     """Store the integers of a tuple, at most MAX_NUMBERS."""
     cdef Py_ssize_t position
+    cdef int overflow
     for position in range(min(PyTuple_GET_SIZE(values), <Py_ssize_t>MAX_NUMBERS)):
         value = <object>PyTuple_GET_ITEM(values, position)
         number = integer_or_none(value)
         if number is None:
             raise TypeError(f"{name} must be a tuple of ints, got {shown(value)} "
                             f"({type(value).__name__}) at position {position}")
-        if not INT64_MIN <= number <= INT64_MAX:
+        numbers_out[position] = PyLong_AsLongLongAndOverflow(number, &overflow)
+        if overflow:
             raise OverflowError(f"{name} has a number that is too large for 64 bits at position "
                                 f"{position}: {number}")
-        numbers_out[position] = number
     return 0
 
 

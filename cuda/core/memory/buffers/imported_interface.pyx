@@ -41,7 +41,7 @@ cdef uintptr_t interface_address(dict interface, str name, bint* is_readonly) ex
         f"the read-only flag of {name}", flag)
     if address is None:
         return 0
-    return address_option(f"the address of the data of {name}", address)
+    return address_option("the address of the data", name, address)
 
 
 cdef tuple interface_shape(dict interface, str name):
