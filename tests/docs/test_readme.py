@@ -73,10 +73,10 @@ def rows_of_the_readme():
 
 @pytest.mark.parametrize(("name", "first"), [("rows", 0), ("rows_gpu", 2)])
 def test_its_figures_are_close_to_the_latest_benchmarks(name, first):
-    """They are from another day and another GPU: the ratios are within a factor of 4."""
+    """They are from another day and another GPU: the ratios are within a factor of 2.5."""
     written = json.loads((ROOT / "benchmarks" / f"{name}.json").read_text())["rows"]
     last = {r["row"]: r["theirs"] / r["ours"] for r in written if r["theirs"]}
     shown = rows_of_the_readme()
     assert len(shown) > 10 and set(shown) <= set(last)
     ratios = {row: (n[first] / n[first + 1], last[row]) for row, n in shown.items()}
-    assert {r: pair for r, pair in ratios.items() if not 0.25 < pair[0] / pair[1] < 4} == {}
+    assert {r: pair for r, pair in ratios.items() if not 0.4 < pair[0] / pair[1] < 2.5} == {}
