@@ -22,8 +22,10 @@ MADE = ("cuda/**/*.so", "build/generated/**/*", "cuda/**/*.pyi", "cuda/**/*.pxd"
 class Workspace:
     """Built once; later only the changes of a mutant are built again."""
 
-    def __init__(self, tree: Path, folder: Path, budget: float) -> None:
+    def __init__(self, tree: Path, folder: Path, budget: float, failing: Path | None = None):
         self.budget = budget
+        names = failing.read_text().splitlines() if failing else []
+        self.options = [f"--deselect={name}" for name in names]
         self.root = folder / "tree"
         self.backup = folder / "backup"
         self.environment = {
@@ -55,11 +57,15 @@ class Workspace:
             target = self.backup / path.relative_to(self.root)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
-        self.fingerprint = self.digests()
+        self.adopt()
         for tests in suites:
             done = self.test(tests)
             if done.returncode not in PASSED:
                 raise SystemExit(f"the tests fail without a mutant:\n{done.stdout[-4000:]}")
+
+    def adopt(self) -> None:
+        """Take the copy as it is built and backed up."""
+        self.fingerprint = self.digests()
 
     def build(self, parts: list[str]) -> subprocess.CompletedProcess:
         command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
@@ -67,6 +73,7 @@ class Workspace:
 
     def test(self, tests: list[str]) -> subprocess.CompletedProcess:
         options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "--backend=emulator"]
+        options += self.options
         # The thread method ends endless loops in C++.
         options += [f"--timeout={TEST_LIMIT}", "-o", "timeout_method=thread"]
         command = [sys.executable, "-m", "pytest", *options]

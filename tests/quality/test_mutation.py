@@ -7,8 +7,9 @@ import pytest
 
 from build_support.parts import PARTS
 
-from ..mutation.mutants import mutants_of, sample, sources
-from ..mutation.trial import SUITES, code_of, prefixes_of, suite_of
+from ..mutation import workers
+from ..mutation.mutants import Mutant, mutants_of, sample, sources
+from ..mutation.trial import SUITES, Outcome, code_of, prefixes_of, suite_of
 
 
 def after(path, text):
@@ -73,3 +74,34 @@ def test_a_line_has_exactly_these_mutants(path, line, expected):
 def test_equivalent_code_is_recognized():
     assert code_of("def f(a):\n    return a + 1\n") == code_of("def f(a):\n    return (a + 1)\n")
     assert code_of("def f(a):\n    return a + 1\n") != code_of("def f(a):\n    return a + 2\n")
+
+
+@pytest.fixture
+def tried(monkeypatch):
+    """Record the lines of the mutants that workers try, without a build."""
+    lines = []
+
+    def put_to_trial(workspace, mutant):
+        lines.append(mutant.line)
+        if mutant.line == workspace:
+            raise KeyboardInterrupt
+        return Outcome(mutant, "killed", "a test", 1.0)
+
+    monkeypatch.setattr(workers, "put_to_trial", put_to_trial)
+    return lines
+
+
+def test_workers_try_each_mutant_once_and_continue(tmp_path, tried):
+    mutants = [Mutant("x.py", line, "number", "a = 1", "a = 2") for line in range(1, 6)]
+    workers.drop_unfinished(tmp_path)
+    assert workers.claimed(tmp_path, 1)  # by another worker, which then ends without an outcome
+    with pytest.raises(KeyboardInterrupt):
+        workers.work(4, mutants, tmp_path)
+    assert [each.mutant.line for each in workers.outcomes_in(tmp_path, mutants)] == [1, 3]
+    workers.drop_unfinished(tmp_path)
+    workers.work(None, mutants, tmp_path)
+    workers.work(None, mutants, tmp_path)
+    assert tried == [1, 3, 4, 2, 4, 5]
+    assert workers.outcomes_in(tmp_path, mutants) == [
+        Outcome(mutant, "killed", "a test", 1.0) for mutant in mutants
+    ]
