@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Another process to share with: it executes the source that it receives, and answers."""
 
-import functools
 import multiprocessing
 import os
 import signal
 import traceback
 from collections import Counter
-from multiprocessing import reduction
+from multiprocessing import resource_sharer
 
 PATIENCE = 60  # seconds without an answer after which a peer is considered stuck
 
@@ -87,16 +86,18 @@ def content_of(buffer, stream):
     return bytes(content)
 
 
-@functools.cache
-def start_sharing():
-    """Start Python's server that passes descriptors on; its socket stays open."""
-    with open(os.devnull) as some:
-        os.close(reduction.DupFd(some.fileno()).detach())
-
-
 def open_files():
-    """Return the open files of this process, except temporary ones."""
-    start_sharing()
+    """Return the open files of this process after Python has passed on all that was sent.
+
+    Python's server that passes descriptors on closes its copy after the receiver has its own.
+    Stopping the server waits for that; the next descriptor that is sent starts it again.
+    """
+    resource_sharer.stop()
+    return files_now()
+
+
+def files_now():
+    """Return the open files of this process, with those that Python has yet to pass on."""
     paths = []
     for number in os.listdir("/proc/self/fd"):
         try:
