@@ -26,7 +26,7 @@ if not __package__:
     sys.path[0:1] = []
     sys.path.append(str(Path(__file__).resolve().parents[4]))
 
-from tests.emulator.checks.seeds import programs
+from tests.emulator.checks.seeds import preload, programs
 
 CHECKS = "memory,sync,race,init,hazard,barrier,neighbor"
 # Kinds of a check; others are faults that a test causes on purpose.
@@ -67,6 +67,8 @@ class Task:
             os.dup2(output, 2)
             if isinstance(self.program, list):
                 os.chdir(self.report.parent)
+                if self.group == "examples":
+                    preload.share_programs(Path(self.report.parent, "compiled"))
                 self.run_script()
             else:
                 self.result.write_text(json.dumps(self.program()), encoding="utf-8")
@@ -205,6 +207,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=float("inf"), help="start no run later")
     chosen = parser.parse_args()
     set_paths()
+    preload.load()
     summary = Summary()
     with tempfile.TemporaryDirectory() as folder:
         everything = prepared(chosen.only.split(","))
