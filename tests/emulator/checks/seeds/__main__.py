@@ -49,6 +49,10 @@ class Task:
         self.output = self.report.with_suffix(".txt")
         self.result = self.report.with_suffix(".result")
 
+    def variables(self):
+        """Return the options of the run."""
+        return environment(self.seed, self.report)
+
     def start(self):
         sys.stdout.flush()
         self.pid = os.fork()
@@ -59,7 +63,7 @@ class Task:
         """Run the program, and end the process without the parent's exit functions."""
         status = 1
         try:
-            os.environ.update(environment(self.seed, self.report))
+            os.environ.update(self.variables())
             if not isinstance(self.program, list):  # planted mistakes may never end
                 os.environ.setdefault("HALFWARP_EMULATOR_STEP_LIMIT", "2000000")
             output = os.open(self.output, os.O_CREAT | os.O_WRONLY)
