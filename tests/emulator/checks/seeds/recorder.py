@@ -21,8 +21,9 @@ LARGEST = 8 << 20  # bytes of memory for a launch
 DEVICE_MEMORY = range(0x300000000000, 0x310000000000)
 # Attributes of a launch without handles: cooperative, cluster, policies, priority, carveout.
 KEPT_ATTRIBUTES = {2, 4, 5, 8, 11, 14, 16}
+# Lines of a text that a cubin carries end with a zero.
 VARIABLE = re.compile(
-    rb"^\s*(?:\.\w+\s+)*?\.(?:global|const)\b[^;={(]*?([\w$%]+)(?:\[\d*\])*\s*[;=]", re.M
+    rb"(?:^|\0)\s*(?:\.\w+\s+)*?\.(?:global|const)\b[^;={(]*?([\w$%]+)(?:\[\d*\])*\s*[;=]", re.M
 )
 FREE = re.compile(rb"\bcall[^;]*\bfree\b")
 TEXTURES = re.compile(rb"\b(?:tex|tld4|suld|sust|sured|txq|suq)\.")

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from ..run_cases import ROOT
+from .recorder import VARIABLE
 
 SCRIPT = '''
 import ctypes
@@ -23,7 +24,8 @@ stream = device.create_stream()
 code = Program(
     """
 struct pair { int* values; int count; };
-__device__ int offset = 3;
+__device__ int offset;
+extern "C" __global__ void sets() { offset = 3; }
 extern "C" __global__ void racy(int* out) { *out = threadIdx.x + blockIdx.x; }
 extern "C" __global__ void reads(int* out, int i) { if (out[i] == 7) out[0] = 1; }
 extern "C" __global__ void follows(pair argument, pair* table) {
@@ -33,7 +35,7 @@ extern "C" __global__ void follows(pair argument, pair* table) {
     "c++",
     ProgramOptions(lineinfo=True, name="kernels.cu"),
 ).compile(sys.argv[1])
-kernels = {name: code.get_kernel(name) for name in ("racy", "reads", "follows")}
+kernels = {name: code.get_kernel(name) for name in ("sets", "racy", "reads", "follows")}
 one, two = LaunchConfig(grid=1, block=1), LaunchConfig(grid=2, block=1)
 values = device.allocate(64, stream=stream)
 table = device.allocate(16, stream=stream)
@@ -47,6 +49,7 @@ class Pair(ctypes.Structure):
     _fields_ = [("values", ctypes.c_void_p), ("count", ctypes.c_int)]
 
 
+launch(stream, one, kernels["sets"])
 for _ in range(2):
     launch(stream, one, kernels["follows"], Pair.from_buffer_copy(pair), table)
 launch(stream, one, kernels["reads"], values, 3)
@@ -81,20 +84,32 @@ def recorded(tmp_path):
     return record
 
 
+def test_variables_of_a_text_are_named():
+    lines = (
+        b".visible .global .u64 first;",
+        b".const .align 4 .b8 second[8] = {1, 2};",
+        b".global .align 1 .b8 text$1[5] = {104};",
+        b".extern .func (.param .b32 of) third(.param .b64 global);",
+        b"ld.global.u32 %r1, [fourth];",
+    )
+    for end in (b"\n", b"\0"):
+        assert VARIABLE.findall(end.join(lines)) == [b"first", b"second", b"text$1"]
+
+
 @pytest.mark.parametrize("target", ["ptx", "cubin"])
 def test_correct_launches_have_no_report(recorded, target):
     folder, counts = recorded(target)
-    assert counts == {"new": 2, "repeated": 1, "left out: captured": 1}
+    assert counts == {"new": 3, "repeated": 1, "left out: captured": 1}
     done = run("replay", folder, 2)
     assert (done.returncode, done.stdout) == (
         0,
-        "launches: 2 seeds, 2 runs\n0 reports, 0 failures\n2 launches; unusual with seed 0: {}\n",
+        "launches: 2 seeds, 2 runs\n0 reports, 0 failures\n3 launches; unusual with seed 0: {}\n",
     )
 
 
 def test_mistakes_are_reported_with_each_seed(recorded):
     folder, counts = recorded("ptx", "mistakes")
-    assert counts["new"] == 4
+    assert counts["new"] == 5
     done = run("replay", folder, 2, "-j", 2)
     assert done.returncode == 1
     reports = re.findall(r"in (\d) runs: (\w+) (\w+)", done.stdout)
