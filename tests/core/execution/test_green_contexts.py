@@ -119,7 +119,9 @@ def test_a_stream_keeps_it_alive(device, halves):
 
 def test_memory_belongs_to_the_device_and_outlives_it(device, green):
     before = device.set_current(green)
-    buffer = DeviceMemoryResource(device).allocate(64, stream=device.create_stream())
+    with device.create_stream() as stream:
+        buffer = DeviceMemoryResource(device).allocate(64, stream=stream)
+        stream.sync()
     device.set_current(before)
     green.close()
     with device.create_stream() as stream:
