@@ -3,6 +3,7 @@
 
 import contextlib
 import ctypes
+import functools
 import hashlib
 import pickle
 from pathlib import Path
@@ -85,11 +86,11 @@ class Store:
 
     def launches(self):
         """Return the launches by name."""
-        images = {path.name: path.read_bytes() for path in (self.folder / "images").iterdir()}
+        image_of = functools.cache(lambda digest: (self.folder / "images" / digest).read_bytes())
         launches = {}
         for path in sorted(self.folder.glob("*.launch")):
             launch = Launch(*pickle.loads(path.read_bytes()))
-            launches[path.stem] = launch._replace(image=images[launch.image])
+            launches[path.stem] = launch._replace(image=image_of(launch.image))
         return launches
 
 

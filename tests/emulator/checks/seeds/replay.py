@@ -3,7 +3,7 @@
 
     python -m tests.emulator.checks.seeds.replay FOLDER SEEDS [-j JOBS] [--first SEED]
                                                  [--seconds LIMIT] [--launch NAME]
-                                                 [--without NAME,...]
+                                                 [--without NAME,...] [--most COUNT]
 
 FOLDER has the launches of `seeds.record`. Each seed runs in a process of its own, which repeats
 every launch with the memory that it had. Device memory that nobody had written is unwritten again.
@@ -13,6 +13,7 @@ The exit status is 1 if a launch has a report, or ends with another status than 
 """
 
 import argparse
+import collections
 import functools
 import os
 import sys
@@ -22,6 +23,17 @@ from pathlib import Path
 from tests.emulator.checks.seeds import __main__ as seeds
 from tests.emulator.checks.seeds import preload
 from tests.emulator.checks.seeds.launches import Player, Store
+
+
+def chosen_of(launches, start, without, most):
+    """Return launches by name, and at most some with the same code and extents."""
+    counts, chosen = collections.Counter(), {}
+    for name, each in launches.items():
+        key = (each.image, each.kernel, each.extents)
+        if name.startswith(start) and name not in without and counts[key] < most:
+            counts[key] += 1
+            chosen[name] = each
+    return chosen
 
 
 class Replay(seeds.Task):
@@ -59,13 +71,12 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--launch", default="", help="repeat only names with this start")
     parser.add_argument("--without", default="", help="names, with commas between")
+    parser.add_argument("--most", type=float, default=float("inf"), help="of one kernel and grid")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="start no run later")
     chosen = parser.parse_args()
     seeds.set_paths()
     launches = Store(chosen.folder).launches()
-    for name in [*launches]:
-        if not name.startswith(chosen.launch) or name in chosen.without.split(","):
-            del launches[name]
+    launches = chosen_of(launches, chosen.launch, chosen.without.split(","), chosen.most)
     preload.load()
     summary = seeds.Summary()
     with tempfile.TemporaryDirectory() as folder:
