@@ -9,9 +9,13 @@ from cpython.buffer cimport (
     PyObject_CheckBuffer,
     PyObject_GetBuffer,
 )
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.dict cimport PyDict_Next
 from cpython.exc cimport PyErr_CheckSignals, PyErr_Occurred, PyErr_WarnEx
 from cpython.number cimport PyIndex_Check
-from libc.string cimport memset
+from cpython.object cimport PyObject, PyObject_GenericGetDict
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize
+from libc.string cimport memcpy, memset
 
 import operator
 import os

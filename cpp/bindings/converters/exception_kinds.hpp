@@ -13,9 +13,24 @@
 
 namespace halfwarp::bindings {
 
+inline bool is_ascii(const char* text, std::size_t size) {
+  constexpr std::uint64_t high_bits = 0x8080808080808080;
+  std::uint64_t bytes = 0;
+  for (; size >= sizeof bytes; text += sizeof bytes, size -= sizeof bytes) {
+    std::memcpy(&bytes, text, sizeof bytes);
+    if (bytes & high_bits) return false;
+  }
+  bytes = 0;
+  std::memcpy(&bytes, text, size);
+  return !(bytes & high_bits);
+}
+
 // Converts a text of the C library. Replaces invalid UTF-8: a call that succeeded never raises.
 inline PyObject* text_from(const char* text, std::size_t size) {
-  return PyUnicode_DecodeUTF8(text, Py_ssize_t(size), "replace");
+  if (!is_ascii(text, size)) return PyUnicode_DecodeUTF8(text, Py_ssize_t(size), "replace");
+  PyObject* result = PyUnicode_New(Py_ssize_t(size), 127);
+  if (result && size) std::memcpy(PyUnicode_1BYTE_DATA(result), text, size);
+  return result;
 }
 
 // Int that the library receives by address.

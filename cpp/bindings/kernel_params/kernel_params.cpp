@@ -229,8 +229,7 @@ bool point_to_memory(PyObject* value, void*& pointer) {
 bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
   if (is_ctypes_structure(value)) return point_to_memory(value, pointer);
   if (any_class_of(value)) return pointer = address_of(value), true;
-  PyTypeObject* metaclass = fast_enum_metaclass();
-  if (metaclass && PyObject_TypeCheck(reinterpret_cast<PyObject*>(Py_TYPE(value)), metaclass)) {
+  if (is_enum_member(value)) {
     word number;
     if (!integer_slow(value, kind::enumeration, number)) return false;
     store(cell, number, 4);

@@ -31,6 +31,10 @@ struct enum_type {
 PyTypeObject* fast_enum();
 PyTypeObject* fast_enum_metaclass();
 
+// Whether an object is a member of an enumeration. Takes no lock: a member exists only after its
+// metaclass.
+bool is_enum_member(PyObject* value);
+
 // Sets the fast call and `__doc__` of a new class.
 bool prepare_enum_class(enum_type* type);
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Options arguments: an instance, a dict of its keywords, or None.
 
-
 cdef object as_options(object value, object cls, str description):
     if value is None:
         return None
@@ -63,18 +62,18 @@ def _options_as_bytes(options, dict rows not None):
 
     `option_rows.table` returns `rows`. Every lookup in a program cache calls this function.
     """
-    cdef dict fields = options.__dict__
+    cdef dict fields = PyObject_GenericGetDict(options, NULL)
     cdef list arguments = []
+    cdef list found = rows_of_set_fields(fields, rows)
     cdef tuple row
-    cdef Py_ssize_t last_position = -1, position
-    for field, value in fields.items():
-        if value is None or (row := rows.get(field)) is None:
-            continue
+    cdef Py_ssize_t i, last_position = -1, position
+    for i in range(0, len(found), 2):
+        row = found[i]
         position = row[0]
         if position < last_position:
             break
         last_position = position
-        add_option(arguments, row[1], row[2], value)
+        add_option(arguments, row[1], row[2], found[i + 1])
     else:
         return arguments
     arguments = []  # slow path: the fields are in another order
@@ -83,6 +82,30 @@ def _options_as_bytes(options, dict rows not None):
         if value is not None:
             add_option(arguments, row[1], row[2], value)
     return arguments
+
+
+cdef list rows_of_set_fields(dict fields, dict rows):
+    """Return the row and the value of each field that is not None, one after the other.
+
+    Most fields are None, and the iteration skips them without a reference.
+    """
+    cdef list found = []
+    cdef PyObject *field
+    cdef PyObject *value
+    cdef Py_ssize_t at = 0
+    with cython.critical_section(fields):
+        while PyDict_Next(fields, &at, &field, &value):
+            if value is not <PyObject *>None:
+                append_row(found, rows, <object>field, <object>value)
+    return found
+
+
+cdef int append_row(list found, dict rows, object field, object value) except -1:
+    row = rows.get(field)
+    if row is not None:
+        found.append(row)
+        found.append(value)
+    return 0
 
 
 cdef int add_option(list arguments, object form, object flag, object value) except -1:
@@ -104,8 +127,15 @@ cdef int add_option(list arguments, object form, object flag, object value) exce
 cdef bytes option_text(bytes flag, object value):
     if type(value) is not str and isinstance(value, (os.PathLike, bytes)):
         value = os.fsdecode(value)
-    cdef str text = str(value)
-    return flag + (text.encode() if text.isascii() else option_checks().encoded(flag, text))
+    cdef str text = value if type(value) is str else str(value)
+    if not text.isascii():
+        return flag + option_checks().encoded(flag, text)
+    cdef Py_ssize_t size, start = len(flag)
+    cdef const char *content = PyUnicode_AsUTF8AndSize(text, &size)
+    cdef bytes option = PyBytes_FromStringAndSize(NULL, start + size)
+    memcpy(PyBytes_AS_STRING(option), PyBytes_AS_STRING(flag), <size_t>start)
+    memcpy(PyBytes_AS_STRING(option) + start, content, <size_t>size)
+    return option
 
 
 cdef void notify_log(str function, tuple values) noexcept:

@@ -127,12 +127,13 @@ cdef int set_in_executable(ExecutableGraphNode view, CUgraphNodeParams* params,
     cdef Graph graph = view.graph
     cdef graph_hold hold, source_hold
     hold_view(view, hold, source_hold)
-    previous = graph.updated_operands.get(view.node.identity) if graph.updated_operands else None
+    cdef object node = view.node.identity
+    previous = graph.updated_operands.get(node) if graph.updated_operands else None
     call_alone(graph.lock, driver.cuGraphExecNodeSetParams, view.native.raw(), view.node.raw,
                params)
     if graph.updated_operands is None:
         graph.updated_operands = {}
-    graph.updated_operands[view.node.identity] = refs
+    graph.updated_operands[node] = refs
     if previous is not None:
         release_after_event(graph.last_launch, previous)
     return 0

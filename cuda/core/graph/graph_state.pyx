@@ -93,8 +93,9 @@ cdef int set_graph_owner(_GraphState graph, const graph_handle& owner) except -1
 cdef int close_retained_list(_GraphState graph) except -1:
     """Close the open list: clones and executable graphs created now must not retain new objects."""
     graph.open_list = None
-    for subgraph in list(graph.subgraphs.values()):
-        close_retained_list(<_GraphState>subgraph)
+    if graph.subgraphs:
+        for subgraph in list(graph.subgraphs.values()):
+            close_retained_list(<_GraphState>subgraph)
     return 0
 
 
@@ -143,7 +144,7 @@ cdef _RetainedObjects retain_launch_operands(_GraphState graph, object kernel, t
     return retained
 
 
-cdef int add_launch_operands(list refs, object kernel, object operands) except -1:
+cdef int add_launch_operands(list refs, object kernel, tuple operands) except -1:
     """Add a kernel and its arguments: the memory of a Buffer, and also the Buffer itself."""
     refs.append(kernel)
     add_operands(refs, operands)
@@ -379,9 +380,10 @@ cdef inline int set_wrapper(GraphNode node, _NodeState state) except -1:
 
 
 cdef int register_node(GraphNode node, _GraphState graph, _NodeState state) except -1:
-    """Set the handle of the wrapper of a new node and add the node to its graph."""
-    cdef graph_hold hold
-    hold.acquire(graph.lock)
+    """Set the handle of the wrapper of a new node and add the node to its graph.
+
+    The caller holds the lock of the graph.
+    """
     node.state, node.raw, node.identity = graph, state.raw, <uintptr_t>state.raw
     graph.added.append(state)
     return 0

@@ -152,7 +152,8 @@ cdef KernelNode add_kernel_node(_NodeFactory factory, object config, object kern
     node = KernelNode.__new__(KernelNode)
     node.kernel_object, node.shape = kernel_object, shared_config(factory.state, shape)
     retained = retain_launch_operands(factory.state, kernel_object, args)
-    hold.acquire(factory.state.lock)
+    if packed.has_attributes():  # no other thread may use the node before it has them
+        hold.acquire(factory.state.lock)
     try:
         add_node_with(node, factory, &params, retained)
     except CUDAError as error:

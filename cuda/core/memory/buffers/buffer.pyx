@@ -498,8 +498,8 @@ cdef class Buffer:
 
 cdef bint is_same_memory(Buffer first, Buffer second) noexcept:
     """Return whether two open Buffers, which have the same hash then, cover the same bytes."""
-    return (first.fields.is_open and second.fields.is_open
-            and first.identity == second.identity and first.identity_size == second.identity_size
+    return (first.identity == second.identity and first.identity_size == second.identity_size
+            and first.fields.is_open and second.fields.is_open
             and first.fields.pointer == second.fields.pointer
             and first.fields.size == second.fields.size)
 
