@@ -289,9 +289,7 @@ bool ready_types() {
 PyTypeObject* fast_enum() { return ready_types() ? &base_class.heap.ht_type : nullptr; }
 PyTypeObject* fast_enum_metaclass() { return ready_types() ? &metaclass : nullptr; }
 
-bool is_enum_member(PyObject* value) {
-  return is_enum_class(Py_TYPE(value));
-}
+bool is_enum_member(PyObject* value) { return is_enum_class(Py_TYPE(value)); }
 
 bool prepare_enum_class(enum_type* type) {
   PyTypeObject& slots = type->heap.ht_type;

@@ -13,7 +13,7 @@ enum index { source, name, functions, module, type, target };
 
 PyObject* part(PyObject* self, index at) { return PyTuple_GET_ITEM(self, at); }
 
-// Where objects of a class with `__slots__` store an attribute.
+// The place of an attribute in objects of a class with `__slots__`.
 struct slot {
   PyTypeObject* owner;  // the class that declares the slot; null: not known
   Py_ssize_t offset;
@@ -24,8 +24,8 @@ struct slot {
   }
 };
 
-// The definition of a getter, and the slots that it found. A slot of a class never moves, and the
-// getter keeps the class.
+// The definition of a getter, and the slots that it reads and writes. A slot of a class never
+// moves, and the getter keeps the class.
 struct definition {
   PyMethodDef method;
   slot read, written;
@@ -38,18 +38,18 @@ definition& definition_of(PyObject* self) {
 
 // Finds the slot of an attribute, if the class declares one. An attribute of another kind is no
 // error.
-void find_slot(PyTypeObject* cls, PyObject* attribute, slot& found) {
+void find_slot(PyTypeObject* cls, PyObject* attribute, slot& result) {
   const reference member(PyObject_GetAttr(reinterpret_cast<PyObject*>(cls), attribute));
   if (!member) return PyErr_Clear();
   if (!Py_IS_TYPE(member.get(), &PyMemberDescr_Type)) return;
   auto* descriptor = reinterpret_cast<PyMemberDescrObject*>(member.get());
   if (descriptor->d_member->type != T_OBJECT_EX) return;
-  found = {PyDescr_TYPE(descriptor), descriptor->d_member->offset};
-  Py_INCREF(found.owner);
+  result = {PyDescr_TYPE(descriptor), descriptor->d_member->offset};
+  Py_INCREF(result.owner);
 }
 
 #ifdef Py_GIL_DISABLED
-// Another thread may write the slot meanwhile.
+// Another thread may write the slot at the same time.
 PyObject* read_slot(slot&, PyObject* object, PyObject* attribute) {
   return PyObject_GetAttr(object, attribute);
 }
@@ -78,7 +78,7 @@ PyObject* get_attribute(PyObject* self, PyObject* object) {
   return owner ? PyObject_GetAttr(owner, part(self, name)) : nullptr;
 }
 
-// Calls a function of a module: those of cuda.bindings without CPython's checks of the result.
+// Calls a function of a module. A function of cuda.bindings needs no check of its result.
 PyObject* call_with(PyObject* function, PyObject* argument) {
   using entry = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
   constexpr int convention = METH_FASTCALL | METH_KEYWORDS;

@@ -64,16 +64,16 @@ def _options_as_bytes(options, dict rows not None):
     """
     cdef dict fields = PyObject_GenericGetDict(options, NULL)
     cdef list arguments = []
-    cdef list found = rows_of_set_fields(fields, rows)
+    cdef list set_rows = rows_of_set_fields(fields, rows)
     cdef tuple row
     cdef Py_ssize_t i, last_position = -1, position
-    for i in range(0, len(found), 2):
-        row = found[i]
+    for i in range(0, len(set_rows), 2):
+        row = set_rows[i]
         position = row[0]
         if position < last_position:
             break
         last_position = position
-        add_option(arguments, row[1], row[2], found[i + 1])
+        add_option(arguments, row[1], row[2], set_rows[i + 1])
     else:
         return arguments
     arguments = []  # slow path: the fields are in another order
@@ -89,22 +89,22 @@ cdef list rows_of_set_fields(dict fields, dict rows):
 
     Most fields are None, and the iteration skips them without a reference.
     """
-    cdef list found = []
+    cdef list set_rows = []
     cdef PyObject *field
     cdef PyObject *value
     cdef Py_ssize_t at = 0
     with cython.critical_section(fields):
         while PyDict_Next(fields, &at, &field, &value):
             if value is not <PyObject *>None:
-                append_row(found, rows, <object>field, <object>value)
-    return found
+                append_row(set_rows, rows, <object>field, <object>value)
+    return set_rows
 
 
-cdef int append_row(list found, dict rows, object field, object value) except -1:
+cdef int append_row(list set_rows, dict rows, object field, object value) except -1:
     row = rows.get(field)
     if row is not None:
-        found.append(row)
-        found.append(value)
+        set_rows.append(row)
+        set_rows.append(value)
     return 0
 
 

@@ -52,9 +52,14 @@ cdef ObjectCode load_from_cache(Compiler compiler, object cache, bytes key, str 
         image = bytes(image)
     if (mapping or names) and (mapping or {}).keys() != set(names):
         return None
-    if isinstance(image, (bytes, bytearray)) and not image.strip(b"\0"):
+    if isinstance(image, (bytes, bytearray)) and is_blank(image):
         return None
     return make_object_code(image, target, compiler.name, mapping, declarations or b"")
+
+
+cdef bint is_blank(object image) except -1:
+    """Return whether all bytes are zero, as in a file that was enlarged but never written."""
+    return not image or (image[0] == 0 and not image.strip(b"\0"))
 
 
 cdef object program_method(object cache, str name):

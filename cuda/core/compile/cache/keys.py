@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import marshal
 import os
-from operator import attrgetter
+from operator import itemgetter
 
 from cuda.bindings import _low
 from cuda.core.compile.cache.fingerprints import driver_version as _driver_version
@@ -32,7 +32,7 @@ ALL_TARGETS = TARGETS["c++"]
 
 SIDE_EFFECTS = ("create_pch", "time", "fdevice_time_trace")
 EXTERNAL_FILES = ("include_path", "pre_include", "pch", "use_pch", "pch_dir")
-_suspects = attrgetter("extra_sources", *SIDE_EFFECTS, *EXTERNAL_FILES)
+_suspects = itemgetter("extra_sources", *SIDE_EFFECTS, *EXTERNAL_FILES)
 _NO_SUSPECTS = (None,) * (1 + len(SIDE_EFFECTS) + len(EXTERNAL_FILES))
 
 # The options that a linker receives from a PTX program, by their rule of equality.
@@ -95,23 +95,39 @@ def make_program_cache_key(
     if extra_files != () and isinstance(extra_files, str | bytes | os.PathLike):
         raise TypeError(f"extra_files must be a sequence of paths: write ({extra_files!r},)")
     _check_cacheable(code_type, options, extra_digest is not None or len(extra_files) > 0)
-    parts = (
+    texts = (
         f"halfwarp {_KEY_SCHEMA_VERSION}",
         _compiler(code_type),
         code_type,
         target,
         _code_bytes(code, code_type),
-        _option_parts(options, code_type, target),
-        None if name_expressions == () else _names(name_expressions, code_type),
-        options._prepare_extra_sources_bytes() or [] if code_type == "nvvm" else None,
+        tuple(_option_parts(options, code_type, target)),
         str(options.name),
         # The emulator's cubins contain the PTX that it executes, so they differ from a GPU's.
         "emulator" if target == "cubin" and _low.is_emulated() else None,
         None if extra_digest is None else _digest_bytes(extra_digest),
+    )
+    lists = (
+        None if name_expressions == () else _names(name_expressions, code_type),
+        options._prepare_extra_sources_bytes() or [] if code_type == "nvvm" else None,
         [_file_digest(path) for path in extra_files] if extra_files else None,
     )
+    if lists == _NO_LISTS and len(code) <= _SHORT:
+        return _kept_digest(texts)
+    return _digest(texts, *lists)
+
+
+def _digest(texts, names=None, sources=None, files=None):
+    *first, options, name, emulator, extra_digest = texts
+    parts = (*first, list(options), names, sources, name, emulator, extra_digest, files)
     # Version 2 of the format writes lengths and ignores which objects are shared.
     return sha256(marshal.dumps(parts, 2)).digest()
+
+
+# Programs that compile the same source repeatedly compute its digest once.
+_kept_digest = functools.lru_cache(maxsize=64)(_digest)
+_NO_LISTS = (None, None, None)
+_SHORT = 8192  # characters of the longest source with a kept digest
 
 
 def _compiler(code_type):
@@ -190,7 +206,7 @@ def _code_bytes(code, code_type):
 
 def _check_cacheable(code_type, options, has_digest):
     """Reject compilations whose result the source and the options do not determine."""
-    if code_type == "c++" and _suspects(options) == _NO_SUSPECTS:
+    if code_type == "c++" and not _has_suspects(options):
         return _check_folder(options, has_digest)
     if code_type != "nvvm" and options.extra_sources is not None:
         raise ValueError(f"extra_sources is only valid for code_type='nvvm', not for {code_type!r}")
@@ -216,6 +232,14 @@ def _check_cacheable(code_type, options, has_digest):
             "files, or the files as extra_files"
         )
     return _check_folder(options, has_digest)
+
+
+def _has_suspects(options):
+    """Return whether a field is set that `_check_cacheable` checks; in doubt True."""
+    try:
+        return _suspects(options.__dict__) != _NO_SUSPECTS
+    except KeyError:  # a field was deleted
+        return True
 
 
 def _check_folder(options, has_digest):

@@ -38,6 +38,14 @@ class TestForm:
     def test_it_has_32_bytes_and_is_deterministic(self):
         assert type(key()) is bytes and len(key()) == 32 and key() == key()
 
+    @pytest.mark.parametrize("size", [10, keys._SHORT, keys._SHORT + 1])
+    def test_a_kept_digest_equals_a_new_one(self, size):
+        first = key("x" * size, name_expressions=())
+        assert key("x" * size) == first
+        keys._kept_digest.cache_clear()
+        assert key("x" * size) == first
+        assert key("y" * size) != first
+
     def test_it_is_equal_in_another_process(self):
         program = (
             "from cuda.core.utils import make_program_cache_key as k\n"
