@@ -2,6 +2,7 @@
 // The handlers of mma for each instruction set against the general product.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <random>
@@ -54,9 +55,13 @@ std::string registers(char letter, int first, int count) {
   return list + "}";
 }
 
-// A kernel that loads the words of each lane, multiplies and stores D.
-std::string text_of(const form& f) {
-  const int words = f.words_of_lane();
+// Forms with the same registers.
+using form_list = std::vector<form>;
+
+// A kernel that loads the words of each lane, multiplies by each form and stores each D.
+std::string text_of(const form_list& list) {
+  const form& f = list.front();
+  const int words = f.words_of_lane(), results = f.d_count() * static_cast<int>(list.size());
   std::string text =
       ".version 8.4\n.target sm_90\n.address_size 64\n"
       ".visible .entry k(.param .u64 from, .param .u64 to) { .reg .b64 p, q, o;"
@@ -64,16 +69,20 @@ std::string text_of(const form& f) {
       "mov.u32 t, %tid.x; mov.u32 u, %ctaid.x; mad.lo.u32 t, u, 32, t;"
       "mul.wide.u32 o, t, " +
       std::to_string(4 * words) + "; add.u64 p, p, o; mul.wide.u32 o, t, " +
-      std::to_string(4 * f.d_count()) + "; add.u64 q, q, o;\n";
+      std::to_string(4 * results) + "; add.u64 q, q, o;\n";
   for (int n = 0; n < words; ++n) {
     const std::string number = std::to_string(n);
     text += "ld.global.b32 i" + number + ", [p+" + std::to_string(4 * n) + "];";
   }
-  text += "mma.sync.aligned." + std::string{f.words} + " " + registers('d', 0, f.d_count()) + ", " +
-          registers('i', 0, f.a_count()) + ", " + registers('i', f.a_count(), f.b_count()) + ", " +
-          registers('i', f.a_count() + f.b_count(), f.d_count()) + ";";
-  for (int n = 0; n < f.d_count(); ++n) {
-    text += "st.global.b32 [q+" + std::to_string(4 * n) + "], d" + std::to_string(n) + ";";
+  int to = 0;
+  for (const form& each : list) {
+    text += "mma.sync.aligned." + std::string{each.words} + " " + registers('d', 0, f.d_count()) +
+            ", " + registers('i', 0, f.a_count()) + ", " +
+            registers('i', f.a_count(), f.b_count()) + ", " +
+            registers('i', f.a_count() + f.b_count(), f.d_count()) + ";";
+    for (int n = 0; n < f.d_count(); ++n, to += 4) {
+      text += "st.global.b32 [q+" + std::to_string(to) + "], d" + std::to_string(n) + ";";
+    }
   }
   return text + " ret; }";
 }
@@ -180,6 +189,12 @@ struct tile {
       for (auto& word : words[n]) word = draw(generator, type, each, number);
     }
   }
+  // Repeats A or B of another tile, as loops do.
+  void repeat(const form& f, const tile& other, int number) {
+    for (int n = 0; n < f.a_count() + f.b_count(); ++n) {
+      if (number / 3 % 3 == (n < f.a_count())) std::ranges::copy(other.words[n], words[n]);
+    }
+  }
   void multiply(const form& f, exec::product_results& d) const {
     exec::product_sources from{};
     for (int n = 0; n < f.a_count(); ++n) from.a[n] = words[n];
@@ -190,29 +205,35 @@ struct tile {
 };
 
 // Compares the tiles of one launch. HALFWARP_TILES is their number.
-void compare(const form& f, std::mt19937& generator, unsigned count) {
+void compare(const form_list& list, std::mt19937& generator, unsigned count) {
+  const form& f = list.front();
   machine m;
-  m.load(text_of(f));
+  m.load(text_of(list));
   std::vector<tile> tiles;
   std::vector<std::uint32_t> words;
-  for (unsigned number = 0; number < count; ++number) {
-    tiles.emplace_back(f, generator, static_cast<int>(number));
+  for (unsigned n = 0; n < count; ++n) {
+    const int number = static_cast<int>(n);
+    tiles.emplace_back(f, generator, number);
+    if (n) tiles[n].repeat(f, tiles[n - 1], number);
     for (int lane = 0; lane < 32; ++lane) {
-      for (int n = 0; n < f.words_of_lane(); ++n) words.push_back(tiles.back().words[n][lane]);
+      for (int i = 0; i < f.words_of_lane(); ++i) words.push_back(tiles.back().words[i][lane]);
     }
   }
-  const memory::address source = m.upload(words), target = m.allocate(512u * count);
+  const auto forms_count = static_cast<unsigned>(list.size());
+  const memory::address source = m.upload(words), target = m.allocate(512u * forms_count * count);
   const auto result = m.run("k", {count}, {32}, source, target);
   ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
-  const auto registers = static_cast<unsigned>(f.d_count());
-  const auto stored = m.download<std::uint32_t>(target, 32u * registers * count);
-  for (unsigned number = 0; number < count; ++number) {
+  const auto registers = static_cast<unsigned>(f.d_count()), stride = registers * forms_count;
+  const auto stored = m.download<std::uint32_t>(target, 32u * stride * count);
+  for (unsigned i = 0; i < forms_count * count; ++i) {
+    const unsigned number = i / forms_count, first = i % forms_count * registers;
     exec::product_results expected{};
-    tiles[number].multiply(f, expected);
+    tiles[number].multiply(list[i % forms_count], expected);
     for (unsigned lane = 0; lane < 32; ++lane) {
       for (unsigned n = 0; n < registers; ++n) {
-        ASSERT_EQ(stored[(32 * number + lane) * registers + n], expected[n][lane])
-            << f.words << " tile " << number << " register " << n << " of lane " << lane;
+        ASSERT_EQ(stored[(32 * number + lane) * stride + first + n], expected[n][lane])
+            << list[i % forms_count].words << " tile " << number << " register " << n << " of lane "
+            << lane;
       }
     }
   }
@@ -222,7 +243,21 @@ TEST_P(matrices, products_equal_the_general_product) {
   std::mt19937 generator{1};
   const char* const tiles = std::getenv("HALFWARP_TILES");
   const unsigned count = tiles ? static_cast<unsigned>(std::atoi(tiles)) : 90;
-  for (const form& f : forms) compare(f, generator, count);
+  for (const form& f : forms) compare({f}, generator, count);
+}
+
+// The matrices that an mma leaves serve no other types, and no other depth.
+TEST_P(matrices, equal_registers_have_other_types) {
+  constexpr scalar_type e4m3 = scalar_type::e4m3, e5m2 = scalar_type::e5m2;
+  constexpr scalar_type f32 = scalar_type::f32, f16 = scalar_type::f16, bf16 = scalar_type::bf16;
+  std::mt19937 generator{2};
+  compare({{"m16n8k16.row.col.f32.f16.f16.f32", f16, f16, f32, 16, 16},
+           {"m16n8k16.row.col.f32.bf16.bf16.f32", bf16, bf16, f32, 16, 16},
+           {"m16n8k32.row.col.f32.e4m3.e5m2.f32", e4m3, e5m2, f32, 32, 8},
+           {"m16n8k32.row.col.f32.e4m3.e4m3.f32", e4m3, e4m3, f32, 32, 8},
+           {"m16n8k8.row.col.f32.tf32.tf32.f32", scalar_type::tf32, scalar_type::tf32, f32, 8, 32},
+           {"m16n8k16.row.col.f32.f16.f16.f32", f16, f16, f32, 16, 16}},
+          generator, 30);
 }
 
 INSTANTIATE_TEST_SUITE_P(sets, matrices,

@@ -23,34 +23,8 @@ constexpr u32 infinite_bits = 0x7f80'0000;
 
 constexpr u32 bits_of_power(i32 exponent) { return static_cast<u32>(exponent + 127) << 23; }
 
-// ---- C and D
-
-// Words of C and D have two columns of halves, or the even and the odd columns have own registers.
-void read_c(const matrix_site& site, const product_sources& from, result_tile& c) {
-  const bool is_half = site.c_type == scalar_type::f16;
-  for (int i = 0; i < (is_half ? 1 : 2); ++i) {
-    visit_columns(from.c[i], from.c[is_half ? 1 : i + 2], [&](int row, word_vector* x) {
-      for (int t = 0; t < 4; ++t) {
-        stored(c.words[2 * t + i] + row, x[t]);
-        if (is_half) stored(c.words[2 * t + 1] + row, x[t] >> 16);
-      }
-    });
-  }
-}
-
-void store_d(const matrix_site& site, result_tile& results, product_results& d) {
-  if (site.d_type != scalar_type::f16) {
-    for (int i = 0; i < 2; ++i) store_rows(results.words + i, 2, d[i], d[i + 2]);
-    return;
-  }
-  for (int column = 0; column < product_columns; column += 2) {
-    for (int row = 0; row < product_rows; row += vector_lanes) {
-      u32* const even = results.words[column] + row;
-      stored(even, loaded<unsigned_vector>(even) | loaded<unsigned_vector>(even + product_rows)
-                                                       << 16);
-    }
-  }
-  store_rows(results.words, 2, d[0], d[1]);
+register_layout layout_of(const matrix_site& site) {
+  return {site.c_type == scalar_type::f16, site.d_type == scalar_type::f16, site.rows > 8};
 }
 
 // ---- floating point
@@ -116,8 +90,7 @@ struct accumulators {
   unsigned_vector magnitude;
 };
 [[gnu::always_inline]] inline accumulators accumulators_of(const element_format& format,
-                                                           const u32* words) {
-  const auto c = loaded<word_vector>(words);
+                                                           const word_vector& c) {
   if (format.bits == 32) {
     return {reinterpret_cast<float_vector>(c), reinterpret_cast<unsigned_vector>(c & 0x7fff'ffff)};
   }
@@ -139,122 +112,174 @@ struct step_extremes {
   bool is_refused() const {
     return is_any((top >= bits_of_power(highest_exponent + 1)) | (sum > 2 * largest_sum) |
                   (least < bits_of_power(least_exponent) - 1) |
-                  (product < static_cast<u32>(top_bias + least_exponent) - 1));
+                  (product < static_cast<u32>(127 + top_offset + least_exponent) - 1));
   }
 };
 
-// A step of the hardware: the part of the columns of A, and C.
+// A step of the hardware: all columns of A or a half of them, and C.
 struct step_site {
-  int part, parts;
+  int part, has_halves;
   const element_format& format;  // of C
+
+  // Returns the part of a number of columns or words.
+  step_range range(int count) const {
+    const int size = count >> has_halves;
+    return {part * size, (part + 1) * size};
+  }
 };
 
 // Finds the scales that align the products of each element and C. A processor does this at once
 // for several columns, whereas sums after each scale would wait for it.
 [[gnu::always_inline]] inline void find_scales(const matrix_site& site, const float_tile& s,
-                                               const step_site& step, const result_tile& c,
-                                               step_extremes& extremes, result_tile& scales) {
-  const int words = s.top_words / step.parts;
-  const step_range range{step.part * words, (step.part + 1) * words};
+                                               const step_site& step, column_group at,
+                                               const accumulators (&start)[4],
+                                               step_extremes& extremes,
+                                               unsigned_vector (&scales)[4]) {
+  const step_range range = step.range(s.top_words);
   const u32 scale_bias = (254u + site.fraction_bits) << 23;
-  const short_vector least = short_vector{} + i16{top_bias - 127}, last = least + i16{255};
-  for (int i = 0; i < product_columns * product_rows; i += vector_lanes) {
-    const auto magnitude = accumulators_of(step.format, c.words[0] + i).magnitude;
-    const short_vector product = find_highest(s, range, i / product_rows, i % product_rows);
-    const auto low = reinterpret_cast<unsigned_vector>(product) & 0xffff;
-    extremes.product = lower_of(extremes.product, low - 1);
-    short_vector field = product > least ? product : least;
-    field = field < last ? field : last;
-    unsigned_vector top = higher_of(reinterpret_cast<unsigned_vector>(field) << 23, magnitude);
+  if (s.has_bytes()) {
+    find_highest<byte_vector>(s, range, at, scales);
+    // The lower bits of a word decide nothing.
+#pragma GCC unroll 4
+    for (unsigned_vector& each : scales) each >>= 1;
+  } else {
+    find_highest<unsigned_short_vector>(s, range, at, scales);
+#pragma GCC unroll 4
+    for (unsigned_vector& each : scales) {
+      extremes.product = lower_of(extremes.product, (each & 0xffff) - 1);
+      const auto offset = unsigned_short_vector{} + u16{top_offset};
+      const auto last = unsigned_short_vector{} + u16{255};
+      const auto field = reduced(reinterpret_cast<unsigned_short_vector>(each), offset);
+      each = reinterpret_cast<unsigned_vector>(field < last ? field : last) << 23;
+    }
+  }
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+    unsigned_vector top = higher_of(scales[j], start[j].magnitude);
     extremes.top = higher_of(extremes.top, top);
     extremes.least = lower_of(extremes.least, top - 1);
     // Without a term, the sum is zero for any exponent.
     top = higher_of(top, unsigned_vector{} + bits_of_power(least_exponent)) & infinite_bits;
-    stored(scales.words[0] + i, scale_bias - top);
+    scales[j] = scale_bias - top;
   }
 }
 
-// Computes a step. Returns false for the general path.
-bool run_step(const matrix_site& site, const float_tile& s, const step_site& step,
-              const result_tile& c, result_tile& d) {
-  const int columns = s.elements / step.parts;
-  const step_range range{step.part * columns, (step.part + 1) * columns};
+// Computes a step for columns of C or of an earlier step.
+[[gnu::always_inline]] inline void run_step(const matrix_site& site, const float_tile& s,
+                                            const step_site& step, column_group at,
+                                            word_vector (&x)[4], step_extremes& extremes) {
   const u32 mask = ~u32{0} << (23 - site.result_fraction_bits);
   const bool is_half = site.d_type == scalar_type::f16;
-  step_extremes extremes;
-  result_tile scales;
-  find_scales(site, s, step, c, extremes, scales);
-  for (int i = 0; i < product_columns * product_rows; i += vector_lanes) {
-    const float_vector start = accumulators_of(step.format, c.words[0] + i).value;
-    const auto scale_bits = loaded<unsigned_vector>(scales.words[0] + i);
-    const auto scale = reinterpret_cast<float_vector>(scale_bits);
-    const word_vector sum = add_products(s, range, i / product_rows, i % product_rows, scale);
-    extremes.sum = higher_of(extremes.sum, reinterpret_cast<unsigned_vector>(sum) + largest_sum);
-    const auto total = reinterpret_cast<word_vector>(
-        reinterpret_cast<unsigned_vector>(sum) +
-        reinterpret_cast<unsigned_vector>(__builtin_convertvector(start * scale, word_vector)));
-    const auto unit = reinterpret_cast<float_vector>((254u << 23) - scale_bits);
+  accumulators start[4];
+  unsigned_vector scale_bits[4];
+  float_vector scales[4];
+  word_vector sums[4] = {};
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) start[j] = accumulators_of(step.format, x[j]);
+  find_scales(site, s, step, at, start, extremes, scale_bits);
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) scales[j] = reinterpret_cast<float_vector>(scale_bits[j]);
+  add_products(s, step.range(s.elements), at, scales, sums);
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+    const auto sum = reinterpret_cast<unsigned_vector>(sums[j]);
+    extremes.sum = higher_of(extremes.sum, sum + largest_sum);
+    const word_vector c = __builtin_convertvector(start[j].value * scales[j], word_vector);
+    const auto total = reinterpret_cast<word_vector>(sum + reinterpret_cast<unsigned_vector>(c));
+    const auto unit = reinterpret_cast<float_vector>((254u << 23) - scale_bits[j]);
     const unsigned_vector raw = is_half ? rounded_to_odd(total) : truncated(total);
     const auto value =
         reinterpret_cast<unsigned_vector>(reinterpret_cast<float_vector>(raw) * unit);
-    stored(d.words[0] + i, is_half ? halves_of(value) : value & mask);
+    x[j] = reinterpret_cast<word_vector>(is_half ? halves_of(value) : value & mask);
   }
-  return !extremes.is_refused();
 }
 
-// Adds the sums of products to C, to the nearest number. Returns false if a sum is not finite.
-bool add_c(const matrix_site& site, const element_format& format, const result_tile& d,
-           result_tile& c) {
+// Adds C to the sums of products in D, to the nearest number. Returns false if C or a sum is not
+// finite. Both have the same type, so that each lane adds its own elements.
+bool add_c(const matrix_site& site, const element_format& format, const product_sources& from,
+           product_results& d) {
+  const bool is_half = site.d_type == scalar_type::f16;
   unsigned_vector highest = {};
-  for (int i = 0; i < product_columns * product_rows; i += vector_lanes) {
-    u32* const words = c.words[0] + i;
-    const accumulators start = accumulators_of(format, words);
-    const accumulators products = accumulators_of(format, d.words[0] + i);
-    const auto raw = reinterpret_cast<unsigned_vector>(products.value + start.value);
-    // A float has the digits that prevent a wrong second rounding.
-    highest = higher_of(highest, start.magnitude);
-    highest = higher_of(highest, products.magnitude);
-    highest = higher_of(highest, raw & 0x7fff'ffff);
-    stored(words, site.d_type == scalar_type::f16 ? halves_of(raw) : raw);
+  for (int i = 0; i < site.d_count * warp_size; i += vector_lanes) {
+    u32* const to = d[0] + i;
+    const u32* const c = from.c[i / warp_size] + i % warp_size;
+    unsigned_vector result = {};
+    for (int shift = 0; shift < (is_half ? 32 : 16); shift += 16) {
+      const accumulators start = accumulators_of(format, loaded<word_vector>(c) >> shift);
+      const accumulators products = accumulators_of(format, loaded<word_vector>(to) >> shift);
+      const auto raw = reinterpret_cast<unsigned_vector>(products.value + start.value);
+      // A float has the digits that prevent a wrong second rounding.
+      highest = higher_of(highest, start.magnitude);
+      highest = higher_of(highest, products.magnitude);
+      highest = higher_of(highest, raw & 0x7fff'ffff);
+      result |= (is_half ? halves_of(raw) : raw) << shift;
+    }
+    stored(to, result);
   }
   return !is_any(highest >= infinite_bits);
 }
 
-// 8-bit floats: two steps over pairs of columns of A without C, then an addition of C.
-bool run_two_steps(const matrix_site& site, const float_tile& s, const element_format& format,
-                   result_tile& c) {
-  result_tile d{};
-  if (!run_step(site, s, {0, 2, format}, d, d) || !run_step(site, s, {1, 2, format}, d, d)) {
-    return false;
-  }
-  return add_c(site, format, d, c);
+// Calls run(step, group, columns) for each step. Returns false if an added C or sum is not finite.
+//
+// 8-bit floats have two steps over pairs of columns of A without C, then an addition of C.
+template <class Run>
+[[gnu::always_inline]] inline bool run_steps(const matrix_site& site, const product_sources& from,
+                                             product_results& d, Run run) {
+  const element_format& format = format_of(site.c_type);
+  const int has_steps = site.sums == addition::two_steps;
+  visit_groups(
+      layout_of(site), from,
+      d, [&](column_group at, word_vector(&x)[4]) __attribute__((always_inline)) {
+        if (has_steps) {
+#pragma GCC unroll 4
+          for (word_vector& each : x) each = word_vector{};
+        }
+#pragma GCC unroll 1
+        for (int part = 0; part <= has_steps; ++part) {
+          hide(part);
+          run(step_site{part, has_steps, format}, at, x);
+        }
+      });
+  return !has_steps || add_c(site, format, from, d);
+}
+
+// Returns false for the general path.
+bool run_tile(const matrix_site& site, const product_sources& from, const float_tile& s,
+              product_results& d) {
+  step_extremes extremes;
+  const bool is_finite = run_steps(
+      site, from, d,
+      [&](const step_site& step, column_group at, word_vector(&x)[4])
+          __attribute__((always_inline)) { run_step(site, s, step, at, x, extremes); });
+  return is_finite && !extremes.is_refused();
 }
 
 // ---- numbers with few bits
 
-// Adds C and the products of integers, of words of A from `first` to `last`. Returns false if C is
-// no integer of few bits.
-bool run_integers(const matrix_site& site, const integer_tile& s, int first, int last, int unit,
-                  const element_format& format, const result_tile& c, result_tile& d) {
+// Adds C and the products of integers. Sets lanes where C is no integer of few bits.
+[[gnu::always_inline]] inline void run_integers(const matrix_site& site, const integer_tile& s,
+                                                int words, int unit, const step_site& step,
+                                                column_group at, word_vector (&x)[4],
+                                                word_vector& is_wrong) {
   constexpr u32 limit = 1 << 26;  // the exponent of a larger C drops bits of products
   const bool is_half = site.d_type == scalar_type::f16;
   const float factor = from_bits(bits_of_power(unit)), inverse = from_bits(bits_of_power(-unit));
-  word_vector is_wrong = {};
-  for (int i = 0; i < product_columns * product_rows; i += vector_lanes) {
-    const float_vector start = accumulators_of(format, c.words[0] + i).value * inverse;
+  word_vector sums[4] = {};
+  add_pairs(s, step.range(words), at, sums);
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+    const float_vector start = accumulators_of(step.format, x[j]).value * inverse;
     const word_vector integer = __builtin_convertvector(start, word_vector);
     const auto c_bits = reinterpret_cast<unsigned_vector>(integer);
     is_wrong |= __builtin_convertvector(integer, float_vector) != start;
     is_wrong |= c_bits + (limit - 1) >= 2 * limit - 1;
-    const word_vector sum = pair_sum(s, first, last, i / product_rows, i % product_rows);
     const auto total =
-        reinterpret_cast<word_vector>(c_bits + reinterpret_cast<unsigned_vector>(sum));
+        reinterpret_cast<word_vector>(c_bits + reinterpret_cast<unsigned_vector>(sums[j]));
     const unsigned_vector raw = is_half ? rounded_to_odd(total) : truncated(total);
     const auto value =
         reinterpret_cast<unsigned_vector>(reinterpret_cast<float_vector>(raw) * factor);
-    stored(d.words[0] + i, is_half ? halves_of(value) : value);
+    x[j] = reinterpret_cast<word_vector>(is_half ? halves_of(value) : value);
   }
-  return !is_any(is_wrong);
 }
 
 // The baseline of a processor that has wider vectors is seldom used, and saves the code.
@@ -266,7 +291,8 @@ constexpr bool is_spare = false;
 
 // Adds numbers of few bits as integers, if no sum drops bits but the results. Returns false
 // otherwise.
-bool run_short(const matrix_site& site, const product_sources& from, result_tile& c) {
+bool run_short(const matrix_site& site, const product_sources& from, tile_cache& cache,
+               product_results& d) {
   constexpr u32 low_bits = 0x0007'0007;  // so many bits of random halves are not all zero
   const bool is_half = site.width == 16, has_steps = site.sums == addition::two_steps;
   if (is_spare || site.width == 32 || site.fraction_bits != 25 || site.c_type != site.d_type)
@@ -274,43 +300,34 @@ bool run_short(const matrix_site& site, const product_sources& from, result_tile
   if (is_half && (from.a[0][0] | from.a[0][5] | from.b[0][2]) & low_bits) return false;
   if (has_steps && site.d_type == scalar_type::f16) return false;
   int unit = 0;
-  integer_tile s;
   // 16 products and C fit in 32 bits: the significands of 8-bit floats are less than 15/8.
-  if (!read_tile(site, from, is_half ? 26 : 27, unit, s)) return false;
-  const element_format& format = format_of(site.c_type);
+  if (!read_tile(from, !is_half, is_half ? 26 : 27, unit, cache)) return false;
   const int words = is_half ? site.b_count : 2 * site.b_count;
-  result_tile d{};
-  if (!has_steps) {
-    if (!run_integers(site, s, 0, words, unit, format, c, d)) return false;
-    c = d;
-    return true;
-  }
-  return run_integers(site, s, 0, words / 2, unit, format, d, d) &&
-         run_integers(site, s, words / 2, words, unit, format, d, d) && add_c(site, format, d, c);
-}
-
-bool run_tile(const matrix_site& site, const float_tile& s, result_tile& c) {
-  const element_format& format = format_of(site.c_type);
-  if (site.sums == addition::two_steps) return run_two_steps(site, s, format, c);
-  return run_step(site, s, {0, 1, format}, c, c);
+  word_vector is_wrong = {};
+  const bool is_finite = run_steps(
+      site, from, d,
+      [&](const step_site& step, column_group at, word_vector(&x)[4])
+          __attribute__((always_inline)) {
+            run_integers(site, cache.integers, words, unit, step, at, x, is_wrong);
+          });
+  return is_finite && !is_any(is_wrong);
 }
 
 bool multiply_floats(const matrix_site& site, const product_sources& from, product_results& d) {
-  result_tile c;
-  read_c(site, from, c);
-  if (run_short(site, from, c)) {
-    store_d(site, c, d);
-    return true;
-  }
-  float_tile s;
-  const bool is_special = read_tile(site, from, s);
-  if (is_special || !run_tile(site, s, c)) {
-    special_sums sums;
-    read_c(site, from, c);
-    if (!move_specials(site, s, c, sums) || !run_tile(site, s, c)) return false;
-    place_specials(site, sums, c);
-  }
-  store_d(site, c, d);
+  const bool has_steps = site.sums == addition::two_steps;
+  if (has_steps && site.c_type != site.d_type) return false;
+  tile_cache& cache = cached_tile();
+  update(site, from, cache);
+  if (run_short(site, from, cache, d)) return true;
+  const bool is_special = read_tile(site.width, from, cache);
+  if (!is_special && run_tile(site, from, cache.tile, d)) return true;
+  finite_sources finite;
+  special_sums sums;
+  if (!move_specials(site, from, cache.tile, finite, sums)) return false;
+  update(site, finite.sources, cache);
+  read_tile(site.width, finite.sources, cache);
+  if (!run_tile(site, finite.sources, cache.tile, d)) return false;
+  place_specials(site, sums, d);
   return true;
 }
 
@@ -319,29 +336,24 @@ bool multiply_floats(const matrix_site& site, const product_sources& from, produ
 bool multiply_integers(const matrix_site& site, const product_sources& from, product_results& d) {
   integer_tile s;
   read_tile(site, from, s);
-  result_tile results;
-  const bool has_lower = site.rows > 8;
   const int words = site.b_count * 16 / site.width;
-  for (int i = 0; i < 2; ++i) {
-    visit_columns(from.c[i], from.c[has_lower ? i + 2 : i], [&](int row, word_vector* x) {
-      for (int t = 0; t < 4; ++t) {
-        const int column = 2 * t + i;
-        const word_vector c = x[t];
-        const word_vector products = pair_sum(s, 0, words, column, row);
-        const auto total = reinterpret_cast<word_vector>(
-            reinterpret_cast<unsigned_vector>(c) + reinterpret_cast<unsigned_vector>(products));
-        const word_vector limit =
-            c < 0 ? word_vector{} + lowest_of<i32> : word_vector{} + highest_of<i32>;
-        const word_vector overflows = (c ^ total) & (products ^ total);
-        const word_vector clamped = overflows < 0 ? limit : total;
-        stored(results.words[column] + row, site.is_saturating ? clamped : total);
-      }
-    });
-  }
-  alignas(64) u32 unused[warp_size];
-  for (int i = 0; i < 2; ++i) {
-    store_rows(results.words + i, 2, d[i], has_lower ? d[i + 2] : unused);
-  }
+  visit_groups(
+      layout_of(site), from,
+      d, [&](column_group at, word_vector(&x)[4]) __attribute__((always_inline)) {
+        word_vector sums[4] = {};
+        add_pairs(s, {0, words}, at, sums);
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; ++j) {
+          const word_vector c = x[j], products = sums[j];
+          const auto total = reinterpret_cast<word_vector>(
+              reinterpret_cast<unsigned_vector>(c) + reinterpret_cast<unsigned_vector>(products));
+          const word_vector limit =
+              c < 0 ? word_vector{} + lowest_of<i32> : word_vector{} + highest_of<i32>;
+          const word_vector overflows = (c ^ total) & (products ^ total);
+          const word_vector clamped = overflows < 0 ? limit : total;
+          x[j] = site.is_saturating ? clamped : total;
+        }
+      });
   return true;
 }
 
@@ -353,7 +365,7 @@ void multiply_matrices(warp& w, const instruction& instr) {
   source_list sources;
   if (!find_sources(w, site, 4, sources)) return;
   require_whole_warp(w, instr);
-  product_results d;
+  alignas(64) product_results d;
   const product_sources from = sources_of(site, sources);
   if (!Multiply(site, from, d)) multiply_tile(w, instr, from, d);
   write_results(w, site, d);

@@ -26,6 +26,8 @@ typedef float float_vector __attribute__((vector_size(4 * vector_lanes)));
 typedef i32 word_vector __attribute__((vector_size(4 * vector_lanes)));
 typedef u32 unsigned_vector __attribute__((vector_size(4 * vector_lanes)));
 typedef i16 short_vector __attribute__((vector_size(4 * vector_lanes)));
+typedef u16 unsigned_short_vector __attribute__((vector_size(4 * vector_lanes)));
+typedef std::uint8_t byte_vector __attribute__((vector_size(4 * vector_lanes)));
 
 // Words of a row, in A or in a quarter of D.
 inline constexpr int row_words = 4;
@@ -39,6 +41,12 @@ template <class Vector, class T>
 template <class Vector, class T>
 [[gnu::always_inline]] inline void stored(T* to, const Vector& value) {
   __builtin_memcpy(to, &value, sizeof value);
+}
+
+// Keeps the compiler from a copy of the code for each value.
+template <class T>
+[[gnu::always_inline]] inline void hide(T& value) {
+  asm("" : "+r"(value));
 }
 
 [[gnu::always_inline]] inline float_vector repeated(float value) {
@@ -88,43 +96,98 @@ template <class T>
   return (i >> 1 ? lower : upper) + row_words * 4 * (i & 1) + part;
 }
 
-// Calls visit(row, columns): a vector of each of the four words of rows, which start at `row`.
+// Loads a vector of each of the four words of rows, which start at `row`.
+[[gnu::always_inline]] inline void load_columns(const u32* upper, const u32* lower, int row,
+                                                word_vector (&x)[4]) {
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) x[i] = loaded<word_vector>(place_of(upper, lower, row, i));
+  transpose(x);
+}
+
+// Calls visit(row, columns) for all rows.
 template <class Visit>
 [[gnu::always_inline]] inline void visit_columns(const u32* upper, const u32* lower, Visit visit) {
   for (int row = 0; row < product_rows; row += vector_lanes) {
     word_vector x[4];
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) x[i] = loaded<word_vector>(place_of(upper, lower, row, i));
-    transpose(x);
+    load_columns(upper, lower, row, x);
     visit(row, x);
   }
 }
 
-// Stores four columns as the words of rows.
-inline void store_rows(const u32 (*columns)[product_rows], int stride, u32* upper, u32* lower) {
-  for (int row = 0; row < product_rows; row += vector_lanes) {
-    word_vector x[4];
+// Rows of four columns of C and D: the even or the odd ones.
+struct column_group {
+  int parity, row;
+
+  // Returns the first word of the first column in a row of B. Columns have a distance of eight.
+  template <class T>
+  [[gnu::always_inline]] const T* first(const T (&lanes)[warp_size]) const {
+    const T* result = lanes + 4 * parity;
+    hide(result);  // one register for the addresses of all columns
+    return result;
+  }
+};
+
+// The registers of C and D. Words of halves have two columns, or the even and the odd columns have
+// own registers.
+struct register_layout {
+  bool has_half_c, has_half_d, has_lower;
+};
+
+// Loads the columns of C of a group.
+[[gnu::always_inline]] inline void load_group(register_layout layout, const product_sources& from,
+                                              column_group at, word_vector (&x)[4]) {
+  const int n = layout.has_half_c ? 0 : at.parity;
+  const int lower = layout.has_half_c ? 1 : layout.has_lower ? n + 2 : n;
+  load_columns(from.c[n], from.c[lower], at.row, x);
+  if (!layout.has_half_c || !at.parity) return;
 #pragma GCC unroll 4
-    for (int t = 0; t < 4; ++t) x[t] = loaded<word_vector>(columns[t * stride] + row);
-    transpose(x);
+  for (word_vector& each : x) each >>= 16;
+}
+
+// Stores the columns of D of a group. The odd columns of halves follow the even ones.
+[[gnu::always_inline]] inline void store_group(register_layout layout, column_group at,
+                                               word_vector (&x)[4], product_results& d) {
+  alignas(64) u32 unused[warp_size];
+  u32* const upper = d[layout.has_half_d ? 0 : at.parity];
+  u32* const lower = layout.has_half_d ? d[1] : layout.has_lower ? d[at.parity + 2] : unused;
+  transpose(x);
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) stored(place_of(upper, lower, row, i), x[i]);
+  for (int i = 0; i < 4; ++i) {
+    u32* const to = place_of(upper, lower, at.row, i);
+    if (layout.has_half_d && at.parity) x[i] = x[i] << 16 | loaded<word_vector>(to);
+    stored(to, x[i]);
   }
 }
 
-// ---- integers
+// Calls compute(group, columns) for each group. It replaces the columns of C by columns of D.
+template <class Compute>
+[[gnu::always_inline]] inline void visit_groups(register_layout layout, const product_sources& from,
+                                                product_results& d, Compute compute) {
+  for (int row = 0; row < product_rows; row += vector_lanes) {
+#pragma GCC unroll 1
+    for (int parity = 0; parity < 2; ++parity) {
+      hide(parity);
+      const column_group at{parity, row};
+      word_vector x[4];
+      load_group(layout, from, at, x);
+      compute(at, x);
+      store_group(layout, at, x, d);
+    }
+  }
+}
 
-// A word has two elements of 16 bits, of different columns of A.
-struct integer_tile {
-  alignas(64) i32 a[32][product_rows], b[8][warp_size];
+// Columns of A, or words of columns: their quotient by four.
+struct step_range {
+  int first, last;
 };
+
+// ---- integers
 
 // Returns pair n of the elements of a register.
 [[gnu::always_inline]] inline word_vector read_pair(ptx::scalar_type type, int width,
                                                     const word_vector& words, int n) {
   const bool is_signed = type == ptx::scalar_type::s8 || type == ptx::scalar_type::s4;
   const auto high = reinterpret_cast<short_vector>(words) << (16 - width * (n + 1));
-  typedef u16 unsigned_short_vector __attribute__((vector_size(4 * vector_lanes)));
   const int down = 16 - width;
   const auto with_sign = reinterpret_cast<word_vector>(high >> down);
   const auto without =
@@ -166,26 +229,23 @@ inline void read_tile(const matrix_site& site, const product_sources& from, inte
 #endif
 }
 
-// Returns the sums of the products of words of A from `first` to `last`, divided by four.
-[[gnu::always_inline]] inline word_vector pair_sum(const integer_tile& s, int first, int last,
-                                                   int column, int row) {
-  word_vector sum = {};
-  for (int n = first; n < last; ++n) {
+// Adds the products of words of A.
+[[gnu::always_inline]] inline void add_pairs(const integer_tile& s, step_range words,
+                                             column_group at, word_vector (&sums)[4]) {
+  for (int n = words.first; n < words.last; ++n) {
+    const i32* const b = at.first(s.b[n]);
 #pragma GCC unroll 4
     for (int t = 0; t < 4; ++t) {
-      const word_vector b = word_vector{} + s.b[n][4 * column + t];
-      sum += pair_products(loaded<word_vector>(s.a[4 * n + t] + row), b);
+      const auto a = loaded<word_vector>(s.a[4 * n + t] + at.row);
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; ++j) {
+        sums[j] += pair_products(a, word_vector{} + b[8 * j + t]);
+      }
     }
   }
-  return sum;
 }
 
 // ---- floating point
-
-struct element_vectors {
-  float_vector value;
-  word_vector top;
-};
 
 // Returns the element in the upper bits of each word.
 [[gnu::always_inline]] inline float_vector upper_elements(const element_format& format,
@@ -204,141 +264,280 @@ template <class Read>
   }
 }
 
-// Reads the two elements of 16 bits in each word. The second elements follow `stride` later.
-// Returns their magnitudes.
-[[gnu::always_inline]] inline short_vector read_halves(const element_format& format, int bias,
-                                                       const word_vector& words, int stride,
-                                                       float* values, i32* tops) {
-  stored(values, upper_elements(format, words << 16));
-  stored(values + stride, upper_elements(format, words));
-  const short_vector magnitude = reinterpret_cast<short_vector>(words) & 0x7fff;
-  const int fraction_bits = 7 + format.shift;
-  const short_vector field = magnitude >> fraction_bits, one = short_vector{} + i16{1};
-  const int format_bias = 0x7fff >> fraction_bits >> 1;
-  short_vector top = (field > one ? field : one) + static_cast<i16>(bias - format_bias);
-  stored(tops, magnitude == 0 ? short_vector{} + i16{zero_top} : top);
-  return magnitude;
+// Returns the difference of unsigned lanes, or zero if it is negative.
+[[gnu::always_inline]] inline byte_vector reduced(const byte_vector& a, const byte_vector& b) {
+#ifdef __AVX512BW__
+  return (byte_vector)_mm512_subs_epu8((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+  return (byte_vector)_mm256_subs_epu8((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+  return (byte_vector)_mm_subs_epu8((__m128i)a, (__m128i)b);
+#else
+  return a > b ? a - b : byte_vector{};
+#endif
+}
+[[gnu::always_inline]] inline unsigned_short_vector reduced(const unsigned_short_vector& a,
+                                                            const unsigned_short_vector& b) {
+#ifdef __AVX512BW__
+  return (unsigned_short_vector)_mm512_subs_epu16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+  return (unsigned_short_vector)_mm256_subs_epu16((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+  return (unsigned_short_vector)_mm_subs_epu16((__m128i)a, (__m128i)b);
+#else
+  return a > b ? a - b : unsigned_short_vector{};
+#endif
 }
 
-// Corrects exponents of subnormal numbers of e4m3, which have three bits.
-[[gnu::always_inline]] inline void normalize(const short_vector& magnitude, i32* tops) {
-  auto top = loaded<short_vector>(tops);
+// An exponent of a product is a byte like the exponent of a float, or has 16 bits and this offset.
+inline constexpr int top_offset = 512;
+
+// The way to read the elements of A or B. The next elements of words follow `stride` later.
+struct element_site {
+  element_format format;
+  bool is_normalized;
+  int stride;
+  int top;  // what a field of an exponent lacks
+
+  element_site(const element_format& of, const float_tile& s, int lanes)
+      : format(of), is_normalized(s.is_normalized && of.shift == 4), stride(s.registers * lanes) {
+    const int bias = of.bits == 16 ? 0x7fff >> (7 + of.shift) >> 1 : 127;
+    top = (s.has_bytes() ? 255 + 127 : 65535 + 127 + top_offset) / 2 - bias;
+  }
+};
+
+// Reads the two elements of 16 bits in each word. Returns their exponents, and the magnitudes.
+[[gnu::always_inline]] inline short_vector read_halves(const element_site& site,
+                                                       const word_vector& words, float* values,
+                                                       short_vector& magnitude) {
+  stored(values, upper_elements(site.format, words << 16));
+  stored(values + site.stride, upper_elements(site.format, words));
+  magnitude = reinterpret_cast<short_vector>(words) & 0x7fff;
+  const short_vector field = magnitude >> (7 + site.format.shift), one = short_vector{} + i16{1};
+  const short_vector top = (field > one ? field : one) + static_cast<i16>(site.top);
+  return magnitude == 0 ? short_vector{} : top;
+}
+
+// Returns what the exponents of subnormal numbers of e4m3 lack, which have three bits.
+[[gnu::always_inline]] inline short_vector normalization(const short_vector& magnitude) {
+  short_vector result = {};
   for (int bit : {11, 10, 9}) {
     const auto first = static_cast<i16>(1 << bit);
-    top += magnitude > 0 ? magnitude < first : short_vector{};
+    result += magnitude > 0 ? magnitude < first : short_vector{};
   }
-  stored(tops, top);
+  return result;
 }
 
-// Reads the elements of 8 or 32 bits in each word. Returns whether they are special.
-[[gnu::noinline]] inline word_vector read_words(bool is_normalized, const element_format& format,
-                                                int bias, const word_vector& words, int stride,
-                                                float* values, i32* tops) {
-  if (format.bits == 16) {
+// Reads the elements of 8 or 32 bits in each word, and their exponents. Returns whether they are
+// special.
+[[gnu::noinline]] inline word_vector read_words(const element_site& site, const word_vector& words,
+                                                float* values, word_vector (&tops)[2]) {
+  if (site.format.bits == 16) {
     word_vector special = {};
     visit_halves(true, words, [&](const word_vector& pair, int half) {
-      const short_vector magnitude =
-          read_halves(format, bias, pair, stride, values + 2 * half * stride, tops + half * stride);
-      if (is_normalized && format.shift == 4) normalize(magnitude, tops + half * stride);
-      special |= reinterpret_cast<word_vector>(magnitude >= format.special_bits);
+      short_vector magnitude;
+      short_vector top = read_halves(site, pair, values + 2 * half * site.stride, magnitude);
+      if (site.is_normalized) top += normalization(magnitude);
+      tops[half] = reinterpret_cast<word_vector>(top);
+      special |= reinterpret_cast<word_vector>(magnitude >= site.format.special_bits);
     });
     return special;
   }
-  const float_vector value = upper_elements(format, words);
+  const float_vector value = upper_elements(site.format, words);
   stored(values, value);
   const word_vector magnitude = reinterpret_cast<word_vector>(value) & 0x7fff'ffff;
   const word_vector field = magnitude >> 23;
-  const word_vector top = (field > 1 ? field : word_vector{} + 1) + (bias - 127);
-  constexpr i32 no_element = zero_top * 65536;
-  stored(tops, (magnitude == 0 ? word_vector{} + (zero_top & 0xffff) : top & 0xffff) | no_element);
-  return magnitude >= format.first_special;
+  const word_vector top = (field > 1 ? field : word_vector{} + 1) + site.top;
+  tops[0] = magnitude == 0 ? word_vector{} : top;
+  return magnitude >= site.format.first_special;
 }
 
-// Calls read(format, bias, words, stride, values, tops) for words.
-template <class Read>
-[[gnu::always_inline]] inline void read_tile(const product_sources& from, float_tile& s,
-                                             Read read) {
-  const int count = s.registers;
-  element_format a = *s.a_format;
-  const element_format b = *s.b_format;
-  a.factor *= s.sign;
-  for (int r = 0; r < count; ++r) {
-    visit_columns(from.a[2 * r], from.a[2 * r + 1], [&](int row, word_vector* x) {
-      for (int t = 0; t < 4; ++t) {
-        const int n = row_words * r + t, stride = row_words * count * product_rows;
-        read(a, 0, x[t], stride, s.a[n] + row, s.a_top[n] + row);
+// Stores exponents of register r. An earlier register may share the words.
+[[gnu::always_inline]] inline void put_tops(const float_tile& s, int r, word_vector tops, i32 flip,
+                                            u32* to) {
+  if (r && s.top_shift) tops = tops << s.top_shift | (loaded<word_vector>(to) ^ flip);
+  stored(to, tops ^ flip);
+}
+
+// Calls read(site, words, values, tops) for the words of A or B.
+template <bool is_a, class Read>
+[[gnu::always_inline]] inline void visit_words(const product_sources& from, float_tile& s,
+                                               int halves, Read read) {
+  element_site site{is_a ? *s.a_format : *s.b_format, s,
+                    is_a ? row_words * product_rows : warp_size};
+  if (is_a) site.format.factor *= s.sign;
+  const auto visit = [&](int r, int place, const word_vector& words, float* values, u32* to,
+                         int distance) __attribute__((always_inline)) {
+    word_vector tops[2];
+    read(site, words, values + place, tops);
+    for (int half = 0; half < halves; ++half) {
+      put_tops(s, r, tops[half], is_a ? 0 : -1, to + (s.top_shift ? half : r) * distance + place);
+    }
+  };
+  for (int r = 0; r < s.registers; ++r) {
+    if constexpr (is_a) {
+      visit_columns(from.a[2 * r], from.a[2 * r + 1], [&](int row, word_vector* x) {
+#pragma GCC unroll 1
+        for (int t = 0; t < row_words; ++t) {
+          visit(r, row, x[t], s.a[row_words * r + t], s.a_top[t], row_words * product_rows);
+        }
+      });
+    } else {
+      for (int v = 0; v < warp_size; v += vector_lanes) {
+        visit(r, v, loaded<word_vector>(from.b[r] + v), s.b[r], s.b_top[0], warp_size);
       }
-    });
-    for (int v = 0; v < warp_size; v += vector_lanes) {
-      const auto words = loaded<word_vector>(from.b[r] + v);
-      read(b, top_bias, words, count * warp_size, s.b[r] + v, s.b_top[r] + v);
     }
   }
 }
 
-// Returns whether an element is infinite or NaN.
-inline bool read_tile(const matrix_site& site, const product_sources& from, float_tile& s) {
-  s.a_format = &format_of(site.a_type);
-  s.b_format = &format_of(site.b_type);
-  s.is_normalized = site.sums == addition::two_steps;
-  s.sign = site.negates_a != site.negates_b ? -1 : 1;
-  s.registers = site.b_count;
-  s.elements = site.b_count * (32 / site.width);
-  s.top_words = site.width == 32 ? s.elements : s.elements / 2;
-  word_vector special = {};
-  if (site.width != 16) {
-    read_tile(
-        from, s, [&](auto&&... each) __attribute__((always_inline)) {
-          special |= read_words(s.is_normalized, each...);
+// Reads A or B. Returns whether an element is infinite or NaN.
+template <bool is_a>
+bool read_part(int width, const product_sources& from, float_tile& s) {
+  if (width != 16) {
+    word_vector special = {};
+    visit_words<is_a>(
+        from, s, width == 8 ? 2 : 1, [&](auto&&... each) __attribute__((always_inline)) {
+          special |= read_words(each...);
         });
     return is_any(special);
   }
-  // Infinities and NaNs are the largest magnitudes, of A and B alike.
-  short_vector highest = {};
-  read_tile(
-      from, s, [&](auto&&... each) __attribute__((always_inline)) {
-        const short_vector magnitude = read_halves(each...);
-        highest = highest > magnitude ? highest : magnitude;
-      });
+  short_vector highest = {};  // infinities and NaNs have the largest magnitudes
+  visit_words<is_a>(
+      from, s, 1,
+      [&](const element_site& site, const word_vector& words, float* values, word_vector* tops)
+          __attribute__((always_inline)) {
+            short_vector magnitude;
+            const short_vector top = read_halves(site, words, values, magnitude);
+            tops[0] = reinterpret_cast<word_vector>(top);
+            highest = highest > magnitude ? highest : magnitude;
+          });
   return is_any(reinterpret_cast<word_vector>(highest >= s.a_format->special_bits));
 }
 
-// The columns of A that a step adds, as a part of all: their quotient by four.
-struct step_range {
-  int first, last;
-};
-
-// Returns the largest exponents of the products of a column of D with `top_bias`, in both halves of
-// a word. They are zero without a product.
-[[gnu::always_inline]] inline short_vector find_highest(const float_tile& s, step_range words,
-                                                        int column, int row) {
-  short_vector highest = {};
-  for (int n = words.first; n < words.last; ++n) {
-#pragma GCC unroll 4
-    for (int t = 0; t < 4; ++t) {
-      const auto b = reinterpret_cast<short_vector>(word_vector{} + s.b_top[n][4 * column + t]);
-      const short_vector sum = loaded<short_vector>(s.a_top[4 * n + t] + row) + b;
-      highest = sum > highest ? sum : highest;
+// Calls read(register, place, words) for the words of A or B. Places are lanes of the words of a
+// register.
+template <class Read>
+[[gnu::always_inline]] inline void visit_registers(bool is_a, const product_sources& from,
+                                                   int count, Read read) {
+  for (int r = 0; r < count; ++r) {
+    for (int row = 0; row < (is_a ? product_rows : vector_lanes); row += vector_lanes) {
+      word_vector x[4];
+      const u32* words = from.b[r];
+      int vectors = warp_size / vector_lanes, distance = vector_lanes;
+      if (is_a) {
+        load_columns(from.a[2 * r], from.a[2 * r + 1], row, x);
+        words = reinterpret_cast<const u32*>(x);
+        vectors = row_words;
+        distance = product_rows;
+      }
+#pragma GCC unroll 1
+      for (int i = 0; i < vectors; ++i) {
+        read(r, i * distance + row, loaded<word_vector>(words + i * vector_lanes));
+      }
     }
   }
-  const auto pair = reinterpret_cast<unsigned_vector>(highest);
-  const auto other = reinterpret_cast<short_vector>(pair << 16 | pair >> 16);
-  return other > highest ? other : highest;
+}
+// The lanes of the words of a register.
+inline int register_lanes(bool is_a) { return is_a ? row_words * product_rows : warp_size; }
+
+// Returns whether registers equal the last ones. Keeps other registers.
+[[gnu::always_inline]] inline bool is_repeated(const u32* const* from, int count,
+                                               u32 (&last)[4][warp_size]) {
+  word_vector difference = {};
+  for (int n = 0; n < count; ++n) {
+    for (int v = 0; v < warp_size; v += vector_lanes) {
+      difference |= loaded<word_vector>(from[n] + v) ^ loaded<word_vector>(last[n] + v);
+    }
+  }
+  if (!is_any(difference)) return true;
+  for (int n = 0; n < count; ++n) __builtin_memcpy(last[n], from[n], sizeof last[n]);
+  return false;
+}
+
+// Forgets the parts of a tile that new registers or types change.
+inline void update(const matrix_site& site, const product_sources& from, tile_cache& cache) {
+  const bool is_negative = site.negates_a != site.negates_b;
+  const bool has_steps = site.sums == addition::two_steps;
+  const u64 key = 1 | u64{is_negative} << 1 | u64{has_steps} << 2 | u64{site.b_count} << 8 |
+                  u64{site.width} << 16 | static_cast<u64>(site.a_type) << 24 |
+                  static_cast<u64>(site.b_type) << 32;
+  if (!is_repeated(from.a, 2 * site.b_count, cache.a)) cache.valid_a = 0;
+  if (!is_repeated(from.b, site.b_count, cache.b)) cache.valid_b = 0;
+  if (key == cache.key) return;
+  cache.key = key;
+  cache.valid_a = cache.valid_b = 0;
+  float_tile& s = cache.tile;
+  s.a_format = &format_of(site.a_type);
+  s.b_format = &format_of(site.b_type);
+  s.is_normalized = has_steps;
+  s.sign = is_negative ? -1 : 1;
+  s.registers = site.b_count;
+  s.elements = site.b_count * (32 / site.width);
+  s.top_shift = site.width == 32 ? 16 : s.a_format->shift ? 8 : 0;
+  s.top_words = s.top_shift ? (site.width == 8 ? 2 : 1) : s.registers;
+}
+
+// Returns whether an element is infinite or NaN.
+inline bool read_tile(int width, const product_sources& from, tile_cache& cache) {
+  if (!(cache.valid_a & float_part)) {
+    cache.is_special_a = read_part<true>(width, from, cache.tile);
+    cache.valid_a |= float_part;
+  }
+  if (!(cache.valid_b & float_part)) {
+    cache.is_special_b = read_part<false>(width, from, cache.tile);
+    cache.valid_b |= float_part;
+  }
+  return cache.is_special_a || cache.is_special_b;
+}
+
+// Returns the largest exponents of the products of columns of D, in all parts of each word. They
+// are zero without a product.
+template <class Vector>
+[[gnu::always_inline]] inline void find_highest(const float_tile& s, step_range words,
+                                                column_group at, unsigned_vector (&result)[4]) {
+  Vector highest[4] = {};
+  for (int n = words.first; n < words.last; ++n) {
+    const u32* const words_of_b = at.first(s.b_top[n]);
+#pragma GCC unroll 4
+    for (int t = 0; t < 4; ++t) {
+      const auto a = loaded<Vector>(s.a_top[4 * n + t] + at.row);
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; ++j) {
+        const auto b = reinterpret_cast<Vector>(unsigned_vector{} + words_of_b[8 * j + t]);
+        const Vector top = reduced(a, b);
+        highest[j] = highest[j] > top ? highest[j] : top;
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+#pragma GCC unroll 2
+    for (int distance = 16; distance >= 8 * static_cast<int>(sizeof(highest[0][0]));
+         distance /= 2) {
+      const auto word = reinterpret_cast<unsigned_vector>(highest[j]);
+      const auto other = reinterpret_cast<Vector>(word << distance | word >> (32 - distance));
+      highest[j] = highest[j] > other ? highest[j] : other;
+    }
+    result[j] = reinterpret_cast<unsigned_vector>(highest[j]);
+  }
 }
 
 // Adds products that are truncated to the unit of the scale.
-[[gnu::always_inline]] inline word_vector add_products(const float_tile& s, step_range columns,
-                                                       int column, int row,
-                                                       const float_vector& scale) {
-  word_vector sum = {};
+[[gnu::always_inline]] inline void add_products(const float_tile& s, step_range columns,
+                                                column_group at, const float_vector (&scales)[4],
+                                                word_vector (&sums)[4]) {
   for (int n = columns.first; n < columns.last; ++n) {
+    const float* const b = at.first(s.b[n]);
 #pragma GCC unroll 4
     for (int t = 0; t < 4; ++t) {
-      const auto product = loaded<float_vector>(s.a[4 * n + t] + row) * s.b[n][4 * column + t];
-      sum += __builtin_convertvector(product * scale, word_vector);
+      const auto a = loaded<float_vector>(s.a[4 * n + t] + at.row);
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; ++j) {
+        const float_vector product = a * b[8 * j + t];
+        sums[j] += __builtin_convertvector(product * scales[j], word_vector);
+      }
     }
   }
-  return sum;
 }
 
 // ---- numbers with few bits
@@ -381,27 +580,31 @@ inline u32 used_bits(const word_vector& words) {
   return static_cast<u32>(all | all >> 16) & 0x7fff;
 }
 
-// Elements as integers: a number is an integer times a power of two.
-struct integer_format {
-  int unit = 0, bits = 1;
-
-  // Returns false if an element is special.
-  [[gnu::noinline]] bool set(const element_format& format, const half_range& range) {
-    const int fraction_bits = 7 + format.shift, bias = 0x7fff >> fraction_bits >> 1;
-    const int highest = highest_lane(range.highest);
-    if (highest >= format.special_bits) return false;
-    if (highest == 0) return true;
-    const int lowest = 32768 - highest_lane(range.lowest);
-    const auto exponent = [&](int magnitude) {
-      const int field = magnitude >> fraction_bits;
-      return (field > 1 ? field : 1) - bias;
-    };
-    const u32 used = used_bits(range.used) | 1u << fraction_bits;
-    unit = exponent(lowest) - fraction_bits + __builtin_ctz(used);
-    bits = exponent(highest) - unit + 1;
-    return true;
+// Returns the format of the elements of registers.
+[[gnu::noinline]] inline integer_format find_format(const element_format& format, bool has_bytes,
+                                                    const u32* const* registers, int count) {
+  half_range range;
+  for (int n = 0; n < count; ++n) {
+    for (int v = 0; v < warp_size; v += vector_lanes) {
+      visit_halves(has_bytes, loaded<word_vector>(registers[n] + v),
+                   [&](const word_vector& words, int) { range.add(words); });
+    }
   }
-};
+  integer_format result;
+  const int fraction_bits = 7 + format.shift, bias = 0x7fff >> fraction_bits >> 1;
+  const int highest = highest_lane(range.highest);
+  result.is_finite = highest < format.special_bits;
+  if (highest == 0) return result;
+  const int lowest = 32768 - highest_lane(range.lowest);
+  const auto exponent = [&](int magnitude) {
+    const int field = magnitude >> fraction_bits;
+    return (field > 1 ? field : 1) - bias;
+  };
+  const u32 used = used_bits(range.used) | 1u << fraction_bits;
+  result.unit = exponent(lowest) - fraction_bits + __builtin_ctz(used);
+  result.bits = exponent(highest) - result.unit + 1;
+  return result;
+}
 
 // Returns pairs of integers, from pairs of elements. The scale and the factor of a format would
 // overflow together.
@@ -413,49 +616,47 @@ struct integer_format {
          __builtin_convertvector(high, word_vector) << 16;
 }
 
+// Reads A or B as integers of a unit.
+[[gnu::noinline]] inline void read_integers(bool is_a, bool has_bytes, const product_sources& from,
+                                            const float_tile& s, int unit, integer_tile& to) {
+  const element_format& format = is_a ? *s.a_format : *s.b_format;
+  const float power = from_bits(static_cast<u32>(127 - unit) << 23);
+  const float scale = is_a ? power * s.sign : power;
+  const int lanes = register_lanes(is_a);
+  i32* const first = is_a ? to.a[0] : to.b[0];
+  visit_registers(
+      is_a, from,
+      s.registers, [&](int r, int place, const word_vector& words) __attribute__((always_inline)) {
+        visit_halves(has_bytes, words, [&](const word_vector& pair, int half) {
+          stored(first + (half * s.registers + r) * lanes + place,
+                 integer_pair(format, scale, pair));
+        });
+      });
+}
+
 // Reads elements of 8 or 16 bits as integers with at most `limit` bits in a product. Returns false
 // if these do not suffice. Sets the unit of a product.
-inline bool read_tile(const matrix_site& site, const product_sources& from, int limit, int& unit,
-                      integer_tile& s) {
-  const int count = site.b_count;
-  const bool has_bytes = site.width == 8;
-  half_range a, b;
-  for (int n = 0; n < 3 * count; ++n) {
-    half_range& range = n < count ? b : a;
-    const u32* const from_register = n < count ? from.b[n] : from.a[n - count];
-    for (int v = 0; v < warp_size; v += vector_lanes) {
-      visit_halves(has_bytes, loaded<word_vector>(from_register + v),
-                   [&](const word_vector& words, int) { range.add(words); });
-    }
+inline bool read_tile(const product_sources& from, bool has_bytes, int limit, int& unit,
+                      tile_cache& cache) {
+  const float_tile& s = cache.tile;
+  integer_format &a = cache.integers_of_a, &b = cache.integers_of_b;
+  if (!(cache.valid_a & format_part)) {
+    a = find_format(*s.a_format, has_bytes, from.a, 2 * s.registers);
   }
-  const element_format &a_format = format_of(site.a_type), &b_format = format_of(site.b_type);
-  integer_format a_integers, b_integers;
-  if (!a_integers.set(a_format, a) || !b_integers.set(b_format, b)) return false;
-  unit = a_integers.unit + b_integers.unit;
-  if (a_integers.bits > 15 || b_integers.bits > 15 || unit > 0 || unit < -60 ||
-      a_integers.bits + b_integers.bits > limit) {
-    return false;
+  if (!(cache.valid_b & format_part)) b = find_format(*s.b_format, has_bytes, from.b, s.registers);
+  cache.valid_a |= format_part;
+  cache.valid_b |= format_part;
+  unit = a.unit + b.unit;
+  const bool is_short = a.bits <= 15 && b.bits <= 15 && a.bits + b.bits <= limit;
+  if (!a.is_finite || !b.is_finite || !is_short || unit > 0 || unit < -60) return false;
+  if (!(cache.valid_a & integer_part)) {
+    read_integers(true, has_bytes, from, s, a.unit, cache.integers);
   }
-  const float b_scale = from_bits(static_cast<u32>(127 - b_integers.unit) << 23);
-  float a_scale = from_bits(static_cast<u32>(127 - a_integers.unit) << 23);
-  if (site.negates_a != site.negates_b) a_scale = -a_scale;
-  for (int r = 0; r < count; ++r) {
-    visit_columns(from.a[2 * r], from.a[2 * r + 1], [&](int row, word_vector* x) {
-#pragma GCC unroll 1
-      for (int t = 0; t < row_words; ++t) {
-        visit_halves(has_bytes, x[t], [&](const word_vector& words, int half) {
-          stored(s.a[row_words * (half * count + r) + t] + row,
-                 integer_pair(a_format, a_scale, words));
-        });
-      }
-    });
-    for (int v = 0; v < warp_size; v += vector_lanes) {
-      visit_halves(has_bytes, loaded<word_vector>(from.b[r] + v),
-                   [&](const word_vector& words, int half) {
-                     stored(s.b[half * count + r] + v, integer_pair(b_format, b_scale, words));
-                   });
-    }
+  if (!(cache.valid_b & integer_part)) {
+    read_integers(false, has_bytes, from, s, b.unit, cache.integers);
   }
+  cache.valid_a |= integer_part;
+  cache.valid_b |= integer_part;
   return true;
 }
 
