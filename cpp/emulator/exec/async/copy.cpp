@@ -10,6 +10,7 @@
 #include "emulator/exec/async/async.hpp"
 #include "emulator/exec/check/launch_checks.hpp"
 #include "emulator/exec/each_lane.hpp"
+#include "emulator/exec/lanes/location.hpp"
 #include "emulator/exec/schedule/cluster.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -20,12 +21,10 @@ std::uint64_t offset_of(warp& w, const instruction& instr, int lane) {
 }
 
 void require_shared(warp& w, const instruction& instr, std::uint32_t bytes) {
-  bool is_wrong = false;
-  for_each_lane(w.active, [&](int l) {
-    const std::uint64_t at = offset_of(w, instr, l);
-    is_wrong |= at > w.shared_bytes || w.shared_bytes - at < bytes || at % bytes != 0;
-  });
-  if (is_wrong) raise_shared_fault(w, instr, {report::access_kind::store, bytes}, &offset_of);
+  const auto* at = w.at<std::uint64_t>(instr.operand[0]);
+  const std::uint64_t size = bytes, limit = w.shared_bytes - size;
+  if (!baseline::summarize(at, std::uint64_t{0}, limit, size, w.active).wrong) return;
+  raise_shared_fault(w, instr, {report::access_kind::store, bytes}, &offset_of);
 }
 
 [[noreturn]] void raise_size(const warp& w, const instruction& instr, int lane, std::uint32_t size,
@@ -63,9 +62,8 @@ void find_sources(warp& w, const instruction& instr, lane_mask lanes, std::uint3
   if (!lanes) return;
   const lane_mask active = w.active;
   w.active = lanes;
-  const lane_view view = find_lanes(w, instr, w.at<std::uint64_t>(instr.operand[4]),
-                                    {report::access_kind::load, bytes});
-  for_each_lane(lanes, [&](int l) { from[l] = view.address[l] + view.offset; });
+  const auto source = baseline::global_location::find(w, instr, {report::access_kind::load, bytes});
+  for_each_lane(lanes, [&](int l) { from[l] = source.host(l); });
   w.active = active;
 }
 
@@ -85,6 +83,24 @@ void complete(warp& w, const pending_copy& copy) {
   std::byte* to = w.shared + copy.to;
   std::memcpy(to, reinterpret_cast<const void*>(copy.from), copy.read);
   std::memset(to + copy.read, 0, copy.bytes - copy.read);
+}
+
+// Copies whole units, or fills them with zeros.
+template <std::size_t bytes>
+void complete_units(warp& w, const instruction& instr, lane_mask whole,
+                    const host_addresses& from) {
+  const auto* to = w.at<std::uint64_t>(instr.operand[0]);
+  for_each_lane(whole, [&](int l) {
+    std::memcpy(w.shared + to[l], reinterpret_cast<const void*>(from[l]), bytes);
+  });
+  for_each_lane(w.active & ~whole, [&](int l) { std::memset(w.shared + to[l], 0, bytes); });
+}
+
+void complete_units(warp& w, const instruction& instr, lane_mask whole, std::uint32_t bytes,
+                    const host_addresses& from) {
+  if (bytes == 16) return complete_units<16>(w, instr, whole, from);
+  if (bytes == 8) return complete_units<8>(w, instr, whole, from);
+  complete_units<4>(w, instr, whole, from);
 }
 
 std::uint32_t thread_of(const warp& w, int lane) {
@@ -120,11 +136,14 @@ void run_copy(warp& w, const instruction& instr) {
   const std::uint32_t bytes = instr.flags & copy_flag::bytes;
   require_shared(w, instr, bytes);
   const auto sizes = sizes_of(w, instr, bytes);
-  lane_mask whole = 0, partial = 0;
-  for_each_lane(w.active, [&](int l) {
-    if (sizes[l] == bytes) whole |= 1u << l;
-    if (sizes[l] && sizes[l] < bytes) partial |= 1u << l;
-  });
+  lane_mask whole = w.active, partial = 0;
+  if (instr.flags & (copy_flag::has_predicate | copy_flag::has_size)) {
+    for_each_lane(w.active, [&](int l) {
+      const lane_mask lane = sizes[l] == bytes ? 0 : 1u << l;
+      whole &= ~lane;
+      if (sizes[l]) partial |= lane;
+    });
+  }
   host_addresses from{};
   instruction source = instr;
   source.flags = access_flag::global_only;
@@ -134,6 +153,7 @@ void run_copy(warp& w, const instruction& instr) {
   const bool is_late = w.block->launch->options.copies_are_late;
   launch_checks* const checks = w.block->launch->checks;
   const bool is_checked = checks && checks->copies;
+  if (!is_late && !is_checked && !partial) return complete_units(w, instr, whole, bytes, from);
   for_each_lane(w.active, [&](int l) {
     pending_copy copy{0, static_cast<std::uint8_t>(bytes), sizes[l], offset_of(w, instr, l),
                       from[l]};
