@@ -330,14 +330,25 @@ cdef str packaged_path(str name):
     return path if os.path.isfile(path) else None
 
 
-cdef void* open_packaged(str name) except? NULL:
-    """Open a library by `packaged_path`; NULL leaves it to the pathfinder."""
+def packaged_library(str name not None):
+    """Path of a library in NVIDIA's package that the first call of it will open, or None.
+
+    Host only. None if the process has opened a library of that name, or the search is not certain.
+    """
     path = packaged_path(name)
     if path is None:
-        return NULL
+        return None
     loaded = dlopen(PACKAGED[name][0].encode(), RTLD_LAZY | RTLD_NOLOAD)
     if loaded is not NULL:  # by other code, perhaps from another folder
         dlclose(loaded)
+        return None
+    return path
+
+
+cdef void* open_packaged(str name) except? NULL:
+    """Open a library by `packaged_library`; NULL leaves it to the pathfinder."""
+    path = packaged_library(name)
+    if path is None:
         return NULL
     handle = dlopen(os.fsencode(path), RTLD_NOW | RTLD_GLOBAL)
     if handle is not NULL:

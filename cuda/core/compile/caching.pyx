@@ -18,10 +18,10 @@ cdef object compile_through(Program self, object cache, str target, object name_
                             object logs):
     """Return the cached object code, or compile it and store it in the cache."""
     cdef Compiler compiler = compiler_of(self)
+    cdef int version
     names = expressions_of(compiler, name_expressions)
-    key = cache_function("keys", "make_program_cache_key")(
-        code=self.source, code_type=self.code_type, options=compiler.options_in_use(),
-        target_type=target, name_expressions=names)
+    key = key_of_program(self, compiler, target, names)
+    version = cached_nvrtc_version
     # The program's lock is not held: a cache may be slow and may be user code.
     cached = load_from_cache(compiler, cache, key, target, names)
     notify_log("note_cache", (cache, key, cached is not None))
@@ -29,8 +29,16 @@ cdef object compile_through(Program self, object cache, str target, object name_
         compiler.warn_of(target)
         return cached
     code = compile_now(self, target, names, logs)
+    if version != cached_nvrtc_version:  # the compilation opened another NVRTC than expected
+        key = key_of_program(self, compiler, target, names)
     store_in_cache(cache, key, code)
     return code
+
+
+cdef bytes key_of_program(Program self, Compiler compiler, str target, tuple names):
+    return cache_function("keys", "make_program_cache_key")(
+        code=self.source, code_type=self.code_type, options=compiler.options_in_use(),
+        target_type=target, name_expressions=names)
 
 
 cdef tuple expressions_of(Compiler compiler, object value):

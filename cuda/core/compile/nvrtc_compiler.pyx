@@ -22,6 +22,21 @@ cdef tuple as_expressions(object value):
     return () if value is None else tuple(value)
 
 
+cdef NvrtcProgram create_native(bytes source, object name):
+    cdef NvrtcProgram program = NvrtcProgram.create(source, name.encode())
+    note_nvrtc_in_use()
+    return program
+
+
+cdef NvrtcProgram prepare_native(bytes source, object name):
+    """Return a native program, or an empty one if opening NVRTC can wait for the compilation."""
+    if not is_nvrtc_expected():
+        return create_native(source, name)
+    c_text(source, "the source")
+    c_text(name.encode(), "the name of the program")
+    return NvrtcProgram.__new__(NvrtcProgram)
+
+
 @cython.final
 cdef class NvrtcCompiler(Compiler):
     """The C++ compiler NVRTC; each compilation has its own target and name expressions."""
@@ -29,6 +44,7 @@ cdef class NvrtcCompiler(Compiler):
     cdef object __weakref__
     cdef NvrtcProgram native
     cdef bint is_used
+    cdef bint is_closed
     cdef bytes source
     cdef object file_removal
 
@@ -43,7 +59,7 @@ cdef class NvrtcCompiler(Compiler):
         if (options.debug or options.lineinfo) and options.name == "default_program":
             source = self.write_debug_source(source)
         self.source = source.encode()
-        self.native = NvrtcProgram.create(self.source, options.name.encode())
+        self.native = prepare_native(self.source, options.name)
 
     cdef str write_debug_source(self, str source):
         """Write the source to a file for debuggers; return it with a #line of that file."""
@@ -64,11 +80,17 @@ cdef class NvrtcCompiler(Compiler):
         # The critical section excludes a compiling thread, which may replace the program.
         from cuda.bindings.nvrtc import nvrtcProgram
 
+        if self.native.raw is NULL and not self.is_closed:
+            program = create_native(self.source, self.fixed_fields["name"])
+            # another thread may have created one, or closed the program
+            if self.native.raw is NULL and not self.is_closed:
+                self.native = program
         return nvrtcProgram(<uintptr_t>self.native.raw)
 
     cdef int close(self) except -1:
         if self.file_removal is not None:
             self.file_removal()
+        self.is_closed = True
         self.native.close()
         return 0
 
@@ -126,8 +148,7 @@ cdef class NvrtcCompiler(Compiler):
 
     cdef nvrtcResult run_once(self, list options, tuple expressions) except *:
         if self.is_used or self.native.raw is NULL:
-            name = self.fixed_fields["name"]
-            program = NvrtcProgram.create(self.source, name.encode())
+            program = create_native(self.source, self.fixed_fields["name"])
             with cython.critical_section(self):
                 self.native = program
         self.is_used = True

@@ -17,7 +17,24 @@ device.set_current()
 program = Program('extern "C" __global__ void k() {}', "c++", ProgramOptions())
 code = program.compile("cubin", cache=FileStreamProgramCache(sys.argv[1]))
 launch(device.create_stream(), LaunchConfig(grid=1, block=1), code.get_kernel("k"))
-print(*set(sys.modules) - before)
+with open("/proc/self/maps") as maps:
+    print(*set(sys.modules) - before, *["NVRTC"] * ("libnvrtc.so" in maps.read()))
+"""
+# Prints the key with which a program is stored, and the key of the opened NVRTC.
+STORED = """
+import sys
+from cuda.bindings import _low
+from cuda.core import Program, ProgramOptions
+from cuda.core.utils import InMemoryProgramCache, make_program_cache_key
+if sys.argv[1]:
+    _low.packaged_library = lambda name: sys.argv[1]
+class Noting(InMemoryProgramCache):
+    def _store_program(self, key, code, names, declarations):
+        print(key.hex())
+source, options = 'extern "C" __global__ void k() {}', ProgramOptions(arch="sm_80")
+Program(source, "c++", options).compile("ptx", cache=Noting())
+key = make_program_cache_key(code=source, code_type="c++", options=options, target_type="ptx")
+print(key.hex())
 """
 SLOW = {"dataclasses", "enum", "hashlib", "inspect", "re", "tempfile", "threading", "typing"}
 
@@ -38,3 +55,16 @@ def test_a_start_with_a_cached_kernel_imports_no_slow_module(tmp_path):
     if "cuda.pathfinder" in imported:
         pytest.skip("the pathfinder finds NVRTC here, and imports slow modules")
     assert not imported & SLOW
+    assert "NVRTC" not in imported  # only a compilation opens it
+
+
+@pytest.mark.parametrize("names", [[], ["13.99"], ["13.98", "13.99"], ["13"], ["13.99.1"]])
+def test_an_entry_has_the_key_of_the_compiler_that_made_it(tmp_path, names):
+    for name in names:
+        (tmp_path / f"libnvrtc-builtins.so.{name}").touch()
+    expected = str(tmp_path / "libnvrtc.so.13") if names else ""
+    command = [sys.executable, "-c", STORED, expected]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    stored, key = done.stdout.split()
+    assert stored == key
