@@ -52,6 +52,7 @@ SIGNATURES = {
     ),
     "k4_structs": ", ".join(f"double3 a{i}" for i in range(4)),
     "k64": ", ".join(f"long long a{i}" for i in range(64)),
+    "k64_buffers": ", ".join(f"float* a{i}" for i in range(64)),
 }
 
 

@@ -61,6 +61,11 @@ def sixteen_buffers(world):
     return launching(world, "k16_buffers", *[world.buffer, world.other] * 8)
 
 
+@row("launch, 64 Buffers", target=800, twin="launch_64")
+def sixty_four_buffers(world):
+    return launching(world, "k64_buffers", *[world.buffer, world.other] * 32)
+
+
 @row("launch, 64 addresses", target=600, twin="launch_64")
 def sixty_four_addresses(world):
     return launching(world, "k64", *addresses(64))
