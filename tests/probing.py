@@ -25,7 +25,7 @@ def run_in_child(module, question):
     """Return the answer of a child process, or how that process ended."""
     command = [sys.executable, "-m", module, question]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     except subprocess.TimeoutExpired:
         return "no answer within a minute"
     output = done.stdout.strip()

@@ -2,6 +2,7 @@
 """Calls on new threads, and behavior that differs on a free-threaded build."""
 
 import ctypes
+import gc
 import sys
 import sysconfig
 import threading
@@ -40,6 +41,17 @@ def comes_true(condition, seconds=30):
             return False
         time.sleep(0.001)  # the interpreter runs its pending calls here
     return True
+
+
+def all_collected(references):
+    """Return whether garbage collections destroy the objects of weak references in time."""
+
+    def is_done():
+        if any(reference() is not None for reference in references):
+            gc.collect()
+        return not any(reference() is not None for reference in references)
+
+    return comes_true(is_done)
 
 
 def known_threads():

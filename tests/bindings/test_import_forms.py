@@ -15,7 +15,7 @@ def run(code, *options):
     """Return the lines that an interpreter with these options prints; it must print nothing
     else."""
     command = [sys.executable, *options, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
 

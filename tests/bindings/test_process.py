@@ -16,7 +16,7 @@ MODES = {"emulator": {}, "null": {"HALFWARP_EMULATOR_MODE": "null"}}
 NOTICES = ("halfwarp: ", "emulator: ")
 
 
-def run(code, mode="emulator", timeout=60, **environment):
+def run(code, mode="emulator", timeout=300, **environment):
     """Return the lines that a fresh interpreter prints; it must succeed, in time, without stderr
     output."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
@@ -110,7 +110,7 @@ for wait in waits:
     keep, function = host_function(ran.set)
     checked(driver.cuLaunchHostFunc(own, function, None))
     checked(wait(own, memory))
-    print(int(ran.wait(20)), end="")
+    print(int(ran.wait(60)), end="")
 """
         )
         assert run(code) == ["1" * 10]
@@ -329,7 +329,7 @@ in_child(lambda: driver.cuInit(0))
 """
         )
         settings = {"HALFWARP_BACKEND": "auto", "LD_LIBRARY_PATH": str(folder)}
-        assert run(code, timeout=20, **settings) == ["True"]
+        assert run(code, timeout=300, **settings) == ["True"]
 
 
 class TestLibraries:

@@ -54,7 +54,7 @@ def download(address, folder, *options):
     pip = [sys.executable, "-m", "pip", "--isolated", "--disable-pip-version-check"]
     command = [*pip, "download", "--no-deps", "--no-cache-dir", "--index-url", address, *options]
     done = subprocess.run(
-        [*command, "-d", folder, "halfwarp"], capture_output=True, text=True, timeout=60
+        [*command, "-d", folder, "halfwarp"], capture_output=True, text=True, timeout=300
     )
     return done, sorted(path.name for path in folder.glob("*"))
 

@@ -167,7 +167,7 @@ def run_emulated():
             env=environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
         )
         assert done.returncode == status, done.stderr
         return done

@@ -23,7 +23,7 @@ def command(tmp_path):
             env=environment | {"XDG_CACHE_HOME": str(tmp_path / "cache")},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
         )
 
     return run
@@ -120,7 +120,7 @@ print(ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version)), ver
         env=os.environ | {"LD_LIBRARY_PATH": str(folder)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.stdout.split()[0] == "0", done.stderr
     assert int(done.stdout.split()[1]) >= 13000

@@ -146,7 +146,7 @@ def run_python():
             env=os.environ | environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.split("\n")[:-1]

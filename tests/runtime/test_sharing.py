@@ -41,7 +41,7 @@ def in_another_process(code, *, pass_fds=(), **names):
         pass_fds=pass_fds,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

@@ -66,7 +66,7 @@ def on_null_driver():
             env={**os.environ, **settings, **environment},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
         )
         assert done.returncode == 0, done.stderr
         assert "Exception ignored" not in done.stderr

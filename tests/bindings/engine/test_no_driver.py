@@ -44,7 +44,7 @@ def run_without_driver(code):
         env={**settings, "HALFWARP_BACKEND": "driver"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -42,7 +42,7 @@ def run():
             env={**os.environ, "PYTHONWARNINGS": "error"},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()

@@ -87,11 +87,11 @@ def test_each_thread_has_its_own_blocks(device):
     def enter():
         with Device(0):
             inside.set()
-            assert proceed.wait(10)
+            assert proceed.wait(60)
         return current()
 
     def observe():
-        assert inside.wait(10)
+        assert inside.wait(60)
         seen = current()
         with device:  # the object of another thread
             proceed.set()

@@ -49,7 +49,7 @@ assert Stream().device is second
 first.set_current(); second.set_current()
 order, gate = [], threading.Event()
 producer, consumer = first.create_stream(), second.create_stream()
-producer.launch_host(lambda: (gate.wait(10), order.append(1)))
+producer.launch_host(lambda: (gate.wait(60), order.append(1)))
 consumer.wait(producer)
 consumer.launch_host(lambda: order.append(2))
 gate.set()
@@ -62,7 +62,7 @@ assert current() == int(second.context.handle)
 first.set_current(); second.set_current()
 gate, done = threading.Event(), []
 stream = first.create_stream()
-stream.launch_host(lambda: (gate.wait(10), done.append(1)))
+stream.launch_host(lambda: (gate.wait(60), done.append(1)))
 second.sync()
 assert done == []
 gate.set()

@@ -11,6 +11,8 @@ from cuda.bindings import driver
 from cuda.core import CUDAError, LaunchConfig, LegacyPinnedMemoryResource, launch
 from cuda.core.graph import GraphDefinition
 
+from ...threads import all_collected
+
 ADD = """
     .reg .u64 %rd<2>;
     .reg .u32 %r<3>;
@@ -87,30 +89,7 @@ def captured(device, add, numbers):
 @pytest.fixture
 def is_collected():
     """Return a check whether an object is destroyed once the driver's threads have released it."""
-
-    def is_destroyed(reference):
-        for _ in range(200):
-            gc.collect()
-            if reference() is None:
-                return True
-            ctypes.pythonapi.Py_MakePendingCalls()
-            WAIT.wait(0.01)
-        return False
-
-    return is_destroyed
-
-
-class _Wait:
-    """Lets other threads run: a driver thread runs the destructors of user objects."""
-
-    @staticmethod
-    def wait(seconds):
-        import threading
-
-        threading.Event().wait(seconds)
-
-
-WAIT = _Wait()
+    return lambda reference: all_collected([reference])
 
 
 class _Cycle:

@@ -37,7 +37,7 @@ print("end")
 def run_program(text):
     text = textwrap.dedent(PRELUDE) + textwrap.dedent(text)
     done = subprocess.run(
-        [sys.executable, "-c", text], capture_output=True, text=True, timeout=60, env=os.environ
+        [sys.executable, "-c", text], capture_output=True, text=True, timeout=300, env=os.environ
     )
     stderr = [line for line in done.stderr.splitlines() if "CUDA is emulated" not in line]
     return done.returncode, done.stdout, stderr

@@ -8,7 +8,6 @@ graphs, HALFWARP_RANDOM_SEED their seed.
 """
 
 import contextlib
-import gc
 import os
 import weakref
 
@@ -19,6 +18,7 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
+from ...threads import all_collected
 from .conftest import ADD, ONE, Numbers
 
 PTX = f"""
@@ -144,23 +144,9 @@ class RandomGraphs(RuleBasedStateMachine):
         self.nodes = self.definition = None
         while self.executables:
             self.executables.pop()[0].close()
-        assert all_destroyed(self.owners)
+        assert all_collected(self.owners)
         self.numbers.buffer.close()
         self.stream.close()
-
-
-def all_destroyed(references):
-    """Wait for the driver thread that runs the destructors of user objects."""
-    import ctypes
-    import threading
-
-    for _ in range(30):
-        ctypes.pythonapi.Py_MakePendingCalls()
-        if not any(reference() is not None for reference in references):
-            return True
-        gc.collect()
-        threading.Event().wait(0.01)
-    return False
 
 
 RandomGraphs.TestCase.settings = settings(

@@ -27,7 +27,8 @@ from live_objects import PTX, REGISTERED, World
 
 MOST_ALLOCATIONS = 2000
 SUCCESSES = 20  # in a row: a failure may also be handled, for instance that of a cache
-TIME_LIMIT = 60  # seconds for one constructor
+TIME_LIMIT = 300  # seconds for one constructor
+RELEASE_SECONDS = 30
 # Exceptions of a failed allocation: CPython's own code replaces some MemoryErrors.
 EXPECTED = (MemoryError, RuntimeError, ImportError, TypeError)
 
@@ -137,11 +138,12 @@ class Sweep:
             self.journal.report(f"{self.name}: no success")
         self.journal.note(f"{self.name}: after all failures")
         close(self.call(world))
-        for _ in range(200):  # driver threads release the objects of graphs
-            if (excess := self.count_objects(world) - before) <= 0:
+        end = time.monotonic() + RELEASE_SECONDS
+        while (excess := self.count_objects(world) - before) > 0:
+            if time.monotonic() > end:
+                self.journal.report(f"{self.name}: {excess} objects remain on the emulator")
                 return
-            time.sleep(0.01)
-        self.journal.report(f"{self.name}: {excess} objects remain on the emulator")
+            time.sleep(0.01)  # driver threads release the objects of graphs
 
     def fail_at(self, number, world):
         """Fail one allocation, and return whether the call did not need it."""

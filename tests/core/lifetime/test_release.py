@@ -23,7 +23,7 @@ class Order:
 
     def __init__(self, blocked):
         self.go, self.passed = threading.Event(), threading.Event()
-        blocked.launch_host(lambda: self.go.wait(20) and self.passed.set())
+        blocked.launch_host(lambda: self.go.wait(60) and self.passed.set())
 
     def is_behind(self, stream):
         """Return whether new work of `stream` runs after the work of the blocked stream.
@@ -36,7 +36,7 @@ class Order:
             time.sleep(0.01)
         self.go.set()
         stream.sync()
-        return self.passed.wait(20) and not is_done
+        return self.passed.wait(60) and not is_done
 
 
 class WrappingResource(LegacyPinnedMemoryResource):

@@ -195,6 +195,6 @@ def test_peer_access(case):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr

@@ -21,7 +21,7 @@ from tests.search import Marker, Search, add_options
 from .operations import FOR_USERS, OPERATIONS, RARE, NoSuchObject, ObjectPool
 
 STEPS = 50
-PATIENCE = 5  # seconds for the last releases
+PATIENCE = 30  # seconds for the last releases
 TOGETHER = 100  # sequences between two checks for leaks
 WEIGHTS = [1 if each in RARE else 20 for each in OPERATIONS]
 

@@ -232,7 +232,7 @@ print("whole")
 def test_a_fork_during_sharing_does_not_affect_the_parent():
     program = FORK + FORKED
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300
     )
     assert done.stdout == "whole\n", done.stderr
     assert done.returncode == 0

@@ -50,7 +50,7 @@ def test_another_user_can_open_neither_event_nor_memory(device, stream, emulatio
             env=os.environ | {"HALFWARP_BACKEND": "emulator"},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
         )
     assert done.returncode == 0, done.stderr
     output = done.stdout.splitlines()

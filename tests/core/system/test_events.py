@@ -45,7 +45,7 @@ def test_nothing_happens_until_the_timeout(nvml_device):
     start = time.monotonic()
     with pytest.raises(system.TimeoutError):
         events.wait(timeout_ms=30)
-    assert 0.02 < time.monotonic() - start < 10
+    assert 0.02 < time.monotonic() - start < 60
     with pytest.raises(TimeoutError):  # the built-in exception
         events.wait(timeout_ms=1)
 
@@ -97,7 +97,7 @@ def test_waiting_lets_other_threads_run(nvml_device, post_event):
     waiting.start()
     while not post_event("pstate"):
         pass
-    waiting.join(10)
+    waiting.join(60)
     assert received == ["pstate"]
 
 
@@ -114,7 +114,7 @@ def test_an_event_can_be_awaited(nvml_device, post_event):
         with pytest.raises(OverflowError, match="timeout_ms must be"):
             await events.wait_async(-1)
 
-    asyncio.run(asyncio.wait_for(main(), 20))
+    asyncio.run(asyncio.wait_for(main(), 60))
 
 
 def test_a_canceled_wait_ends_its_thread(nvml_device, post_event):
@@ -122,11 +122,12 @@ def test_a_canceled_wait_ends_its_thread(nvml_device, post_event):
         events = nvml_device.register_events("pstate")
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(events.wait_async(), 0.01)
-        await asyncio.sleep(0.5)
+        with pytest.raises(system.TimeoutError):  # begins when the thread is free again
+            await events.wait_async(1)
         post_event("pstate")
         assert (await events.wait_async(1000)).event_type == "pstate"
 
-    asyncio.run(asyncio.wait_for(main(), 20))
+    asyncio.run(asyncio.wait_for(main(), 60))
 
 
 def test_a_registration_is_freed_with_its_object(nvml_device, post_event):

@@ -222,7 +222,7 @@ def run_silently(run_python):
 
     def run(code):
         done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=300
         )
         assert done.returncode == 0, done.stderr
         lines = done.stderr.splitlines()

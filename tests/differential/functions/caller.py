@@ -17,7 +17,7 @@ from pathlib import Path
 
 from encoding import outcome_of
 
-SECONDS = 8  # time limit of one call
+SECONDS = 30  # time limit of one call
 STICKY_EXIT = 75  # the context is unusable: continue in another process
 STICKY = {
     "CUDA_ERROR_" + name

@@ -62,7 +62,7 @@ def run(code, **environment):
         env={**os.environ, "HALFWARP_BACKEND": "emulator", **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

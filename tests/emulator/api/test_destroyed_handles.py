@@ -168,7 +168,7 @@ def run(code, **environment):
         env={**os.environ, "HALFWARP_BACKEND": "emulator", **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
 
 

@@ -68,7 +68,7 @@ def test_the_recipe_writes_a_file_without_a_report(tmp_path):
     command = step.strip().removeprefix("run: ")
     assert command.count("halfwarp ") == 1
     command = command.replace("halfwarp ", f"{sys.executable} -m halfwarp ")
-    subprocess.run(command, shell=True, cwd=tmp_path, check=True, timeout=60)
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True, timeout=300)
     log = json.loads((tmp_path / "reports.sarif").read_text())
     assert log["runs"][0]["results"] == []
 

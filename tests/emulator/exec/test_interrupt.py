@@ -60,7 +60,7 @@ def interrupt(code, mode):
                 break
             except subprocess.TimeoutExpired:
                 program.send_signal(signal.SIGINT)
-        out, errors = program.communicate(timeout=20)
+        out, errors = program.communicate(timeout=60)
     finally:
         program.kill()
     return program.returncode, out, errors

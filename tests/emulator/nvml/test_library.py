@@ -238,7 +238,7 @@ def run_plainly():
     def run(code):
         plain = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
         done = subprocess.run(
-            [sys.executable, "-c", code], env=plain, capture_output=True, text=True, timeout=60
+            [sys.executable, "-c", code], env=plain, capture_output=True, text=True, timeout=300
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -41,7 +41,7 @@ def command(tmp_path):
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
         )
 
     return run

@@ -18,7 +18,7 @@ cache = FileStreamProgramCache(root, max_size_bytes=int(limit) or None)
 end = time.monotonic() + float(seconds)
 done = 0
 print("ready", flush=True)
-while time.monotonic() < end:
+while done == 0 or time.monotonic() < end:
     for name in range(6):
         if mode in ("write", "both"):
             cache[f"key {name}"] = bytes([65 + int(number)]) * (20000 + 1000 * int(number))
@@ -43,7 +43,7 @@ def start(root, number, seconds, mode, limit=0):
 
 def finish(processes):
     for process in processes:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
         assert process.returncode == 0, err
         assert int(out.split()[-1]) > 0
 
@@ -79,7 +79,7 @@ def test_a_killed_writer_leaves_whole_entries(tmp_path):
         assert [writer.stdout.readline() for _ in range(2)] == ["ready\n", "first round\n"]
         time.sleep(0.05 + 0.05 * number)
         writer.send_signal(signal.SIGKILL)
-        writer.communicate(timeout=60)
+        writer.communicate(timeout=300)
     finish([reader])
     cache = FileStreamProgramCache(tmp_path)
     for name in range(6):

@@ -39,7 +39,7 @@ def bytes_of(format, *values):
 def runs_on(stream):
     """Check that launches in the block run on the stream: none completes before a gate opens."""
     gate = threading.Event()
-    stream.launch_host(lambda: gate.wait(10))
+    stream.launch_host(lambda: gate.wait(60))
     before = recent_launches()[:1]
     yield
     (launched,) = recent_launches()[:1]

@@ -79,7 +79,7 @@ def test_work_submitted_later_is_not_awaited(run, stream, gate):
         task = asyncio.create_task(await_stream())
         await asyncio.sleep(0)
         close_after(gate, stream)
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, 60)
 
     async def await_stream():
         await stream
@@ -96,7 +96,7 @@ def test_the_stream_that_completes_first_is_noticed_first(run, device, gate, pin
         first.wait_value(pinned_block, 1, "&")  # host functions of two streams share a thread
         close_after(gate, second)
         waits = {
-            asyncio.ensure_future(asyncio.wait_for(each, 20)): each for each in (first, second)
+            asyncio.ensure_future(asyncio.wait_for(each, 60)): each for each in (first, second)
         }
         await asyncio.sleep(0.05)
         gate.set()
@@ -135,7 +135,7 @@ def test_idle_threads_end(run, device, gate):
     async def main():
         for each in streams:
             close_after(gate, each)
-        tasks = [asyncio.ensure_future(asyncio.wait_for(each, 20)) for each in streams]
+        tasks = [asyncio.ensure_future(asyncio.wait_for(each, 60)) for each in streams]
         await asyncio.sleep(0.05)
         gate.set()
         await asyncio.gather(*tasks)
@@ -155,7 +155,7 @@ def test_a_canceled_wait_leaves_the_others(run, stream, gate):
         close_after(gate, stream)
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(stream, 0.02)
-        task = asyncio.ensure_future(asyncio.wait_for(stream, 20))
+        task = asyncio.ensure_future(asyncio.wait_for(stream, 60))
         await asyncio.sleep(0.02)
         gate.set()
         await task
@@ -169,7 +169,7 @@ def test_a_closed_loop_is_ignored(stream, gate, capfd):
 
     async def begin():
         close_after(gate, stream)
-        task = asyncio.ensure_future(asyncio.wait_for(stream, 20))
+        task = asyncio.ensure_future(asyncio.wait_for(stream, 60))
         await asyncio.sleep(0.02)
         task.cancel()
 
@@ -191,7 +191,7 @@ def test_closing_the_object_meanwhile_has_no_effect(run, device, gate):
         close_after(gate, stream)
         close_after(gate, other)
         event = other.record()
-        tasks = [asyncio.ensure_future(asyncio.wait_for(each, 20)) for each in (stream, event)]
+        tasks = [asyncio.ensure_future(asyncio.wait_for(each, 60)) for each in (stream, event)]
         await asyncio.sleep(0.02)
         event.close()
         stream.close()
@@ -234,7 +234,7 @@ def test_an_error_of_the_work_is_raised_in_the_task(run, device, stream, load_ke
             started, gate = threading.Event(), threading.Event()
             stream.launch_host(lambda: (started.set(), gate.wait(30)))
             launch(stream, LaunchConfig(1, None, 1), kernel)
-            task = asyncio.ensure_future(asyncio.wait_for(stream, 20))
+            task = asyncio.ensure_future(asyncio.wait_for(stream, 60))
             await asyncio.sleep(0.02)
             gate.set()
             with pytest.raises(CUDAError, match="CUDA_ERROR_LAUNCH_FAILED"):
@@ -342,12 +342,12 @@ device = Device(0)
 device.set_current()
 stream = device.create_stream()
 gate = threading.Event()
-stream.launch_host(lambda: gate.wait(5))
+stream.launch_host(lambda: gate.wait(60))
 """
 PROGRAMS = {
     "a process exits while a task waits": """
 async def main():
-    task = asyncio.ensure_future(asyncio.wait_for(stream, 20))
+    task = asyncio.ensure_future(asyncio.wait_for(stream, 60))
     await asyncio.sleep(0.02)
     os.environ["done"] = "1"
     task.cancel()
@@ -379,7 +379,7 @@ async def main():
         code = 1
         try:
             loop = asyncio.new_event_loop()
-            code = 0 if loop.run_until_complete(asyncio.wait_for(child(), 10)) == 7 else 2
+            code = 0 if loop.run_until_complete(asyncio.wait_for(child(), 60)) == 7 else 2
         finally:
             os._exit(code)
     assert os.waitpid(pid, 0)[1] == 0

@@ -33,7 +33,7 @@ def test_an_event_that_was_never_recorded_is_done(device):
 
 def test_is_done_follows_the_work(stream):
     gate = threading.Event()
-    stream.launch_host(lambda: gate.wait(10))
+    stream.launch_host(lambda: gate.wait(60))
     event = stream.record()
     assert event.is_done is False
     gate.set()
@@ -67,11 +67,12 @@ def test_it_is_destroyed_with_its_wrapper(device, emulation):
 
 class TestElapsed:
     def test_the_difference_is_in_milliseconds(self, stream):
+        begun = time.monotonic()
         start = stream.record(options=TIMED)
         stream.launch_host(lambda: time.sleep(0.02))
         end = stream.record(options=TIMED)
         end.sync()
-        assert 15 < end - start < 5000
+        assert 15 < end - start < 1000 * (time.monotonic() - begun) + 1
         assert start - end == -(end - start)
         assert isinstance(end - start, float)
 
@@ -93,7 +94,7 @@ class TestElapsed:
     def test_both_must_be_finished(self, stream):
         gate = threading.Event()
         start = stream.record(options=TIMED)
-        stream.launch_host(lambda: gate.wait(10))
+        stream.launch_host(lambda: gate.wait(60))
         end = stream.record(options=TIMED)
         with pytest.raises(RuntimeError, match=r"^One or both events have not completed\."):
             end - start

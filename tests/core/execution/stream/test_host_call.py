@@ -97,7 +97,7 @@ def test_bytes_are_copied_and_the_c_function_is_retained(stream):
     values = []
     data = bytearray(b"before")
     gate = threading.Event()
-    stream.launch_host(lambda: gate.wait(10))
+    stream.launch_host(lambda: gate.wait(60))
     stream.launch_host(
         HOST_FUNCTION(lambda pointer: values.append(ctypes.string_at(pointer, 6))), user_data=data
     )

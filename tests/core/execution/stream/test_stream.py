@@ -208,7 +208,7 @@ class TestWait:
     def test_for_a_default_stream(self, device, stream):
         assert stream.is_nonblocking, "another would wait unasked"
         order, gate = [], threading_event()
-        device.default_stream.launch_host(lambda: (gate.wait(10), order.append("first")))
+        device.default_stream.launch_host(lambda: (gate.wait(60), order.append("first")))
         stream.wait(device.default_stream)
         stream.launch_host(lambda: order.append("second"))
         assert not stream.is_done
@@ -236,7 +236,7 @@ class TestWait:
     def test_later_work_waits_for_the_argument(self, device, stream, kind):
         order, gate = [], threading_event()
         with device.create_stream() as other:
-            stream.launch_host(lambda: (gate.wait(10), order.append("first")))
+            stream.launch_host(lambda: (gate.wait(60), order.append("first")))
             sources = {"event": stream.record, "stream": lambda: stream}
             other.wait(sources.get(kind, lambda: Owner(stream))())
             other.launch_host(lambda: order.append("second"))
@@ -249,7 +249,7 @@ class TestWait:
         order = []
         gate = threading_event()
         with device.create_stream() as other:
-            stream.launch_host(lambda: (gate.wait(10), order.append("first")))
+            stream.launch_host(lambda: (gate.wait(60), order.append("first")))
             other.wait(stream)
             other.launch_host(lambda: order.append("second"))
             assert not other.is_done
@@ -282,7 +282,7 @@ class TestDescription:
     def test_is_done_follows_the_work(self, stream):
         gate = threading_event()
         assert stream.is_done is True
-        stream.launch_host(lambda: gate.wait(10))
+        stream.launch_host(lambda: gate.wait(60))
         assert stream.is_done is False
         gate.set()
         stream.sync()

@@ -168,7 +168,7 @@ print(allocations)
 def test_a_log_on_a_temporarily_full_disk_is_complete_in_the_end(tmp_path):
     path = tmp_path / "log.csv"
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM + FULL, path], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", PROGRAM + FULL, path], capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
     live = 0
@@ -238,7 +238,7 @@ ALL = ["allocate", "allocate", "free"]
 def test_lines_are_written_at_exit(tmp_path, ending, actions):
     path = tmp_path / "log.csv"
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM + ending, path], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", PROGRAM + ending, path], capture_output=True, text=True, timeout=300
     )
     assert done.returncode in (0, -9), done.stderr
     assert [row[2] for row in rows(path)] == actions
