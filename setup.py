@@ -42,6 +42,9 @@ COPIES = ROOT / "build" / "cuda"  # of headers and static libraries
 OFF = ("auto_pickle", "allow_none_for_extension_args", "binding")
 # `nonecheck`: an object that is not initialized has None where a class declares another one, and
 # Cython would read through it.
+# `unraisable_tracebacks` also prints the exception of a destructor, by a function that ends the
+# process for SystemExit.
+OFF += ("unraisable_tracebacks",)
 DIRECTIVES = {"freethreading_compatible": True, "nonecheck": True, **dict.fromkeys(OFF, False)}
 DIRECTIVES |= {"embedsignature": True, "embedsignature.format": "clinic"}
 

@@ -560,6 +560,7 @@ class TestExports:
         [
             ({"max_version": 1}, TypeError),
             ({"max_version": (1,)}, BufferError),
+            ({"max_version": ("1", 0)}, TypeError),
             ({"dl_device": (2, 5)}, BufferError),
             ({"copy": True}, BufferError),
         ],

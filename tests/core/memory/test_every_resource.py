@@ -2,6 +2,7 @@
 """Properties of memory that hold for every resource."""
 
 import gc
+import sys
 
 import pytest
 from cuda.core import (
@@ -17,6 +18,7 @@ from cuda.core import (
     VirtualMemoryResource,
 )
 from cuda.core._memory import _SynchronousMemoryResource
+from cuda.core.utils import StridedMemoryView
 
 # name -> factory, and the driver call that allocates its memory
 RESOURCES = {
@@ -136,6 +138,33 @@ def test_exceptions_at_collection_are_reported_and_not_raised(capfd, device):
     gc.collect()
     text = "Warning: mr.deallocate() failed during Buffer destruction: 'mine'"
     assert text in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("ordinal", ["gpu", None, 2**40, -(2**40)], ids=repr)
+def test_a_wrong_ordinal_of_a_user_resource_is_named(device, ordinal):
+    failing = Failing(KeyError())
+    failing.is_device_accessible, failing.device_id = True, ordinal
+    buffer = failing.allocate(16)
+    error = OverflowError if isinstance(ordinal, int) else TypeError
+    for call in (
+        buffer.__dlpack_device__,
+        lambda: buffer.__dlpack__(stream=-1),
+        lambda: StridedMemoryView.from_buffer(buffer, (16,), itemsize=1).device_id,
+    ):
+        with pytest.raises(error, match=f"^device_id of the memory resource .* got {ordinal!r}"):
+            call()
+    with pytest.raises(KeyError):
+        buffer.close()
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_exceptions_that_end_programs_end_none_at_collection(device, monkeypatch, capfd, kind):
+    reported = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda report: reported.append(report.exc_type))
+    buffer = Failing(kind(3)).allocate(16)
+    del buffer
+    gc.collect()
+    assert reported == [kind] and capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize("error", ["CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_UNKNOWN"])

@@ -22,7 +22,7 @@ cdef dlpack_device dlpack_device_of(Buffer self) except *:
         device.type = device_type.cuda_managed if is_managed(self) else device_type.cuda_host
     elif on_device:
         device.type = device_type.cuda
-        device.id = self.device_id
+        device.id = int_option("device_id of the memory resource", self.device_id)
     elif on_host:
         device.type = device_type.cpu
     else:
@@ -38,7 +38,8 @@ cdef bint accepts_versioned(object max_version) except -1:
         raise TypeError(f"Expected max_version tuple[int, int], got {max_version!r}")
     if len(max_version) != 2:
         raise BufferError(f"Expected max_version tuple[int, int], got {max_version!r}")
-    return max_version >= (1, 0)
+    major, _ = max_version
+    return as_int("the major number of max_version", major) >= 1
 
 
 cdef int check_dlpack_request(object stream, object dl_device, object copy,
