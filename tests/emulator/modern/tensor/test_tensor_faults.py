@@ -37,6 +37,16 @@ A_PRODUCT = f"mov.b64 c0, 0x400000000000; mov.b64 c1, c0; mov.b32 r1, {1 << 4 | 
             f"{A_PRODUCT} setp.ne.u32 adds, 0, 0; @first {PRODUCT}; bar.sync 0; {LOAD}",
             "no thread has waited for an mbarrier",
         ),
+        (  # also by the warp of the thread that started the product
+            f"{A_PRODUCT} setp.ne.u32 adds, 0, 0; @first {PRODUCT}; setp.ne.u32 q, warp, 0; "
+            f"@q bra others; {LOAD} others:",
+            "no thread has waited for an mbarrier",
+        ),
+        (
+            f"{A_PRODUCT} setp.ne.u32 adds, 0, 0; @first {PRODUCT}; setp.ne.u32 q, warp, 0; "
+            f"@q bra others; {STORE} others:",
+            "no thread has waited for an mbarrier",
+        ),
         (
             f"{A_PRODUCT} setp.ne.u32 adds, 0, 0; @first {PRODUCT}; setp.eq.u32 q, i, 1; "
             f"@q {COMMIT} {WAIT} {LOAD}",
