@@ -131,6 +131,17 @@ class TestSweep:
     def test_counts_the_calls_of_a_function_that_cleans_up(self, driver, emulated):
         assert emulated.sweep(lambda: self.clean(driver)) == 2
 
+    def test_the_first_use_of_the_device_can_be_swept(self, run_python):
+        code = """
+from cuda.core import Device, emulation
+def work():
+    device = Device()
+    device.set_current()
+    device.create_event().close()
+print(emulation.stats(), emulation.sweep(work) > 0)
+"""
+        assert run_python(code).split() == ["None", "True"]
+
     def test_finds_a_function_that_leaks(self, driver, emulated):
         refs = []
 

@@ -218,6 +218,7 @@ class _Footprint:
 
         gc.collect()
         settle()  # memory freed in a stream is live until the stream reaches the free
+        library.start()
         counts = stats()
         self.live = counts["live"]
         self.reports = counts["reports"]

@@ -189,6 +189,14 @@ def is_running():
     return is_loaded() and bool(load().halfwarp_emulator_is_active())
 
 
+def start():
+    """Call cuInit if the emulator is chosen and this is the first use of the driver."""
+    if is_chosen() and not is_running():
+        from cuda.bindings import driver
+
+        driver.cuInit(0)
+
+
 def has_announced():
     """Return whether the options are final: the notice that shows them was printed."""
     return bool(load().halfwarp_emulator_is_announced())
@@ -266,6 +274,7 @@ def device_table():
 
 def arm(rules):
     """Add fault rules and return the last rule's id; raise ValueError for invalid syntax."""
+    start()
     text = _buffer(4096)
     rule = load().halfwarp_emulator_arm(_c_text(rules, "a fault rule"), text, len(text))
     if not rule:
