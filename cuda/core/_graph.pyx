@@ -4,6 +4,7 @@
 cimport cython
 from cpython.buffer cimport PyObject_CheckBuffer
 from cpython.number cimport PyIndex_Check
+from cpython.weakref cimport PyWeakref_NewRef
 from libc.limits cimport UINT_MAX
 from libc.stdint cimport SIZE_MAX, uintptr_t
 from libc.string cimport memcmp, memset

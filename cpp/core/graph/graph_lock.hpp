@@ -98,6 +98,16 @@ class graph_hold {
   shared_graph_lock second_;
 };
 
+// Detects that a graph and all its parts were destroyed, without retaining them.
+class graph_watch {
+ public:
+  void follow(const shared_graph_lock& lock) noexcept { lock_ = lock; }
+  bool is_gone() const noexcept { return lock_.expired(); }
+
+ private:
+  std::weak_ptr<graph_lock> lock_;
+};
+
 // Throws the refusal of a call, if any.
 inline void require_usable(const graph_lock& lock, const void* function) {
   if (const CUresult code = lock.refusal()) driver::fail(code, function);

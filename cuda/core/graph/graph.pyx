@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Graph: an executable graph.
 
-from cpython.weakref cimport PyWeakref_NewRef
-
 from cuda.bindings.cydriver cimport (
     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH,
     CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH,

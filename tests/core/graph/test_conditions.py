@@ -55,6 +55,30 @@ def test_a_condition_is_not_recognized_by_the_name_of_its_class(graph, base):
         graph.if_then(liar())
 
 
+def test_a_condition_of_a_destroyed_graph_is_refused(graph, device):
+    builder = device.create_graph_builder().begin_building()
+    unfinished = builder.create_condition()
+    builder.close()
+    for condition in (GraphDefinition().create_condition(), unfinished):
+        assert condition.handle
+        for add in (graph.if_then, graph.while_loop, lambda it: graph.switch(it, 2)):
+            with pytest.raises(RuntimeError, match="^the graph of this GraphCondition was destr"):
+                add(condition)
+        with device.create_graph_builder().begin_building() as other:
+            with pytest.raises(RuntimeError, match="^the graph of this GraphCondition was destr"):
+                other.if_then(condition)
+            other.end_building()
+
+
+def test_a_body_alone_retains_the_conditions_of_its_graph(device):
+    graph = GraphDefinition()
+    condition = graph.create_condition()
+    body = graph.if_then(graph.create_condition()).then
+    del graph
+    gc.collect()
+    assert body.if_then(condition).condition == condition
+
+
 def test_a_handle_of_the_driver_is_a_condition(graph):
     handle = driver.CUgraphConditionalHandle(graph.create_condition(1).handle)
     assert int(graph.if_then(handle).condition) == int(handle)

@@ -28,6 +28,9 @@ cdef extern from "core/graph/graph_lock.hpp" namespace "halfwarp::core" nogil:
         shared_graph_lock() noexcept
         graph_lock* get() noexcept
     shared_graph_lock make_graph_lock() except +
+    cppclass graph_watch:
+        void follow(const shared_graph_lock&) noexcept
+        bint is_gone() noexcept
     cppclass graph_hold:
         graph_hold() noexcept
         void acquire(const shared_graph_lock&) noexcept

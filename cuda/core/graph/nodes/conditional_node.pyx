@@ -86,7 +86,7 @@ cdef dict KIND_OF = {IfNode: "if", IfElseNode: "if", WhileNode: "while", SwitchN
 cdef CUgraphNodeParams conditional_parameters(object cls, GraphCondition condition,
                                               unsigned count) except *:
     cdef CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_CONDITIONAL)
-    params.conditional.handle = condition.native.get(condition)
+    params.conditional.handle = usable_handle(condition)
     params.conditional.size = count
     params.conditional.ctx = raw_current_context()
     kind = KIND_OF[cls]

@@ -11,6 +11,8 @@ cdef class GraphCondition:
     """
 
     cdef initialized[CUgraphConditionalHandle] native
+    cdef object graph      # weak reference to the _GraphState of its graph; None if unknown
+    cdef graph_watch rest  # of that graph
     cdef object __weakref__
 
     def __init__(self, *args, **kwargs):
@@ -57,7 +59,25 @@ cdef GraphCondition create_condition_in(_GraphState graph, CUgraph raw, object d
     check_valid(graph)  # converting the value may run user code
     call_alone(graph.lock, driver.cuGraphConditionalHandleCreate, &handle, raw,
                raw_current_context(), value, flags)
-    return wrap_condition(handle)
+    cdef GraphCondition condition = wrap_condition(handle)
+    condition.graph = PyWeakref_NewRef(graph, None)
+    condition.rest.follow(graph.lock)
+    return condition
+
+
+cdef CUgraphConditionalHandle usable_handle(GraphCondition condition) except? 0:
+    """Return the handle, unless the graph was destroyed, which destroys its conditions."""
+    handle = condition.native.get(condition)
+    if condition.graph is None:
+        return handle
+    graph = condition.graph()  # None: only bodies of the graph may be left
+    is_destroyed = condition.rest.is_gone()
+    if graph is not None:
+        is_destroyed = not (<_GraphState>graph).is_valid
+    if is_destroyed:
+        raise RuntimeError("the graph of this GraphCondition was destroyed, and the condition "
+                           "with it: create the condition in the graph that tests it")
+    return handle
 
 
 cdef GraphCondition condition_from(object value):
