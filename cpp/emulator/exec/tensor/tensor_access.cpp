@@ -85,10 +85,9 @@ tensor_address checked_address(warp& w, const instruction& instr, tensor_use use
   }
   tensor_range range{at.lane, lanes_of(site), at.column, columns_of(site)};
   for (int half = 0; half < (site.shape == tensor_shape::x16x32bx2 ? 2 : 1); ++half) {
-    const auto rule = use == tensor_use::load
-                          ? std::initializer_list<tensor_use>{tensor_use::store, tensor_use::work}
-                          : std::initializer_list<tensor_use>{tensor_use::load, tensor_use::work};
-    require_range(w, instr, std::countr_zero(w.active), *w.block, range, rule, w.index);
+    const tensor_use other = use == tensor_use::load ? tensor_use::store : tensor_use::load;
+    require_range(w, instr, std::countr_zero(w.active), *w.block, range, {other, tensor_use::work},
+                  w.index);
     w.block->tensors->start(range, use, w.index);
     range.column += site.distance;
   }
