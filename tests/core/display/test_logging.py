@@ -13,6 +13,7 @@ SOURCE = 'extern "C" __global__ void k(float* x) { x[threadIdx.x] = 1; }'
 @pytest.fixture
 def program(device):
     with Program(SOURCE, "c++", ProgramOptions(arch=f"sm_{device.arch}")) as program:
+        assert program.handle  # opens NVRTC, which is logged too
         yield program
 
 
