@@ -18,6 +18,7 @@ from tests.emulator.checks.seeds.launches import ATTRIBUTE, WORD, Allocation, La
 
 PIECE = 16384  # bytes whose writers `emulation.origin` tells at once
 LARGEST = 8 << 20  # bytes of memory for a launch
+MOST = 32  # launches of one kernel with one grid and block
 NUMBER = re.compile(rb"\b5[2-4]\d{12}\b")  # the decimal digits of such an address, and more
 DEVICE_MEMORY = range(0x300000000000, 0x310000000000)
 # Attributes of a launch without handles: cooperative, cluster, policies, priority, carveout.
@@ -90,6 +91,7 @@ class Recorder:
         self.images = {}  # handle of a module or library -> image, function that finds variables
         self.kernels = {}  # handle -> (handle of the module or library, name, sizes of parameters)
         self.texts = {}  # cubin -> PTX text
+        self.launched = collections.Counter()
         self.callbacks = []
 
     def install(self):
@@ -188,6 +190,9 @@ class Recorder:
             raise LeftOut("left out: textures or surfaces")
         if any(int(each) in DEVICE_MEMORY for each in NUMBER.findall(image)):
             raise LeftOut("left out: address in the code")
+        self.launched[image, name, *extents] += 1
+        if self.launched[image, name, *extents] > MOST:
+            raise LeftOut(f"left out: more than {MOST} launches of a kernel")
         emulation.settle()
         parameters = self.parameters(function, sizes, values, extra)
         memory = Memory(self.driver)
