@@ -102,12 +102,15 @@ class Player:
         driver.cuInit(0)
         self.context = driver.output("cuDevicePrimaryCtxRetain", 0)
         driver.cuCtxSetCurrent(self.context)
-        self.modules = {}
+        self.image, self.module = None, None
 
     def module_of(self, image):
-        if image not in self.modules:
-            self.modules[image] = self.driver.output("cuModuleLoadData", image)
-        return self.modules[image]
+        """Return the module of an image. The previous one is unloaded: its variables cost time."""
+        if image != self.image:
+            if self.image is not None:
+                self.driver.cuModuleUnload(self.module)
+            self.module, self.image = self.driver.output("cuModuleLoadData", image), image
+        return self.module
 
     def play(self, launch):
         """Launch, and return the status of the end."""

@@ -61,6 +61,7 @@ class Counts:
             of_group.update(json.loads(task.counts.read_text(encoding="utf-8")))
         else:
             of_group[f"no end of {task.name}: status {status}"] += 1
+            print(task.output.read_text(errors="replace")[-1500:], file=sys.stderr)
         print(f"{task.name}: status {status}", file=sys.stderr)
         for path in (task.report, task.output, task.result, task.counts):
             path.unlink(missing_ok=True)

@@ -26,9 +26,9 @@ from tests.emulator.checks.seeds.launches import Player, Store
 
 
 def chosen_of(launches, start, without, most):
-    """Return launches by name, and at most some with the same code and extents."""
+    """Return launches by name, those of a module together, at most some with equal extents."""
     counts, chosen = collections.Counter(), {}
-    for name, each in launches.items():
+    for name, each in sorted(launches.items(), key=lambda item: item[1].image):
         key = (each.image, each.kernel, each.extents)
         if name.startswith(start) and name not in without and counts[key] < most:
             counts[key] += 1
