@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes loads, stores, atomic operations and fences.
 #include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <string_view>
 
 #include "emulator/exec/decode/opcodes.hpp"
 #include "emulator/exec/scalar/scalar.hpp"
@@ -93,6 +96,37 @@ void decode_wide_atom(function_decoder& d, qualifier operation) {
   instr.target = compares;
 }
 
+// Returns a mask of the bytes of a load that the function uses. libNVVM widens a load over bytes
+// that may be outside the object, and names the others in a pragma.
+std::uint32_t used_bytes(const function_decoder& d) {
+  constexpr std::string_view name = "used_bytes_mask ";
+  constexpr std::uint32_t all = ~std::uint32_t{};
+  const ptx::function& f = d.source();
+  const auto is_mask = [](std::string_view text) { return text.starts_with(name); };
+  if (std::ranges::none_of(f.pragmas, is_mask)) return all;
+  std::uint32_t mask = all;
+  for (const ptx::statement& s : f.statements) {
+    if (s.kind == ptx::statement_kind::pragma && is_mask(f.pragmas[s.index])) {
+      const std::string number{f.pragmas[s.index].substr(name.size())};
+      mask = static_cast<std::uint32_t>(std::strtoul(number.c_str(), nullptr, 0));
+    } else if (s.kind == ptx::statement_kind::instruction) {
+      if (s.index == d.source_index()) return mask;
+      mask = all;
+    }
+  }
+  return all;
+}
+
+// Returns a mask of the registers of a load that get a used byte.
+std::uint32_t used_registers(const function_decoder& d, std::size_t count, std::size_t bytes) {
+  const std::uint32_t mask = used_bytes(d), of_first = (1u << bytes) - 1;
+  std::uint32_t used = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if ((mask >> i * bytes & of_first) != 0) used |= 1u << i;
+  }
+  return used;
+}
+
 }  // namespace
 
 void set_address(function_decoder& d, instruction& instr, const address& at, std::uint32_t count,
@@ -123,14 +157,24 @@ void decode_ld(function_decoder& d) {
   bool is_extended = ptx::is_signed(type) && width > bits;
   std::string name = "ld." + space_name(d, at) + (is_extended ? ".s" : ".u") +
                      std::to_string(bits) + "." + bits_name(width);
-  for (std::size_t first = 0; first < registers.size(); first += max_registers) {
-    auto part = registers.subspan(first, std::min(max_registers, registers.size() - first));
+  const std::size_t bytes = static_cast<std::size_t>(bits) / 8;
+  const std::uint32_t used = used_registers(d, registers.size(), bytes);
+  const auto uses = [&](std::size_t first, std::size_t count) {
+    const std::uint32_t part = ((1u << count) - 1) << first;
+    return (used & part) == part;
+  };
+  const address start = at;
+  for (std::size_t first = 0, count = 0; first < registers.size(); first += count) {
+    count = max_registers;  // less if it needs more alignment than the whole, or not all are used
+    while (count > 1 && (first % count != 0 || !uses(first, count))) count /= 2;
+    if (!uses(first, count)) continue;
+    auto part = registers.subspan(first, count);
     std::array<operand_slot, 5> slots{};
     for (std::size_t i = 0; i < part.size(); ++i) slots[i] = d.result(part[i], width);
     instruction& instr = d.emit(name);
     instr.operand = slots;
+    at.displacement = start.displacement + first * bytes;
     set_address(d, instr, at, static_cast<std::uint32_t>(part.size()), bits);
-    at.displacement += part.size() * static_cast<std::uint64_t>(bits) / 8;
   }
   if (m.has(qualifier::acquire)) d.emit("fence");
 }
