@@ -26,7 +26,7 @@ from tests.emulator.checks.seeds.launches import Player, Store
 
 
 def chosen_of(launches, start, without, most):
-    """Return launches by name, those of a module together, at most some with equal extents."""
+    """Return launches by name in the order of modules, at most some with equal extents."""
     counts, chosen = collections.Counter(), {}
     for name, each in sorted(launches.items(), key=lambda item: item[1].image):
         key = (each.image, each.kernel, each.extents)
