@@ -26,8 +26,10 @@ from cuda.core._core cimport (
     nvrtc_error,
     public_object,
     notify_log,
+    qualified_name,
     require_set,
     shown,
+    utf8,
     vectorcallfunc,
 )
 

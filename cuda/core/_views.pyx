@@ -6,6 +6,8 @@ from cpython.dict cimport PyDict_GetItemWithError
 from cpython.number cimport PyIndex_Check
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
+from libc.limits cimport INT_MAX, INT_MIN
+from libc.stdint cimport UINT32_MAX
 
 from importlib import import_module
 

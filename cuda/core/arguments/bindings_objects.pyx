@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Conversion of handles to objects of cuda.bindings, and of Python objects to addresses.
 
-from cpython.number cimport PyNumber_Index
+from libc.stdint cimport UINTPTR_MAX, uintptr_t
 
 cdef dict handle_classes = {}
 
@@ -31,8 +31,17 @@ cdef object bindings_class_of(object value, tuple class_names):
 
 
 cdef uintptr_t address_from(object value) except? 0:
-    if PyIndex_Check(value):
-        return PyNumber_Index(value)
+    number = integer_or_none(value)
+    if number is None:
+        number = number_of_handle(value)
+    try:
+        return number
+    except OverflowError:
+        raise OverflowError("an address, or a handle as an int, must be from 0 to "
+                            f"{<uintptr_t>UINTPTR_MAX}, got {number}") from None
+
+
+cdef object number_of_handle(object value):
     if isinstance(value, float) or not hasattr(type(value), "__int__"):
         raise TypeError(f"an integer is required (got type {type(value).__name__}): the address, "
                         "or the handle as an int")

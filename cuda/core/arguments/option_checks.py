@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of unusual values of options: their errors name the option."""
 
-import operator
-
 
 def _text(value):
     return f"got {value!r} ({type(value).__name__})"
@@ -32,31 +30,21 @@ def check_bools(options):
             )
 
 
-def encoded(flag, text):
-    """Return the text of a compiler option as UTF-8."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        error.reason += f" in the option {flag.decode()}"
-        raise
-
-
-def address(name, value):
-    """Return an int of 64 bits; 0 for None."""
-    if value is None:
-        return 0
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an int, {_text(value)}") from None
-    if not 0 <= number < 2**64:
-        raise OverflowError(f"{name} must be from 0 to {2**64 - 1}, got {number}")
-    return number
-
-
 def members(name, values):
     """Return the members of an iterable of devices."""
     try:
         return tuple(values)
     except TypeError:
         raise TypeError(f"{name} must be an iterable of Device or int, {_text(values)}") from None
+
+
+def device(name, value):
+    """Return the Device of an option's value; the errors name the option."""
+    from cuda.core import Device
+
+    if not isinstance(value, Device) and not hasattr(type(value), "__index__"):
+        raise TypeError(f"{name} must be a Device or an int, {_text(value)}")
+    try:
+        return Device(value)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name}: {error}") from None

@@ -17,5 +17,8 @@ cdef str qualified_name(object value)
 # Returns the module cuda.core._sharing, imported at the first call.
 cdef object sharing_module()
 
+# Returns a str as UTF-8. UnicodeEncodeError, for surrogates, states what the text is.
+cdef bytes utf8(object text, str description)
+
 # Calls a function of halfwarp.logs if logging is imported. Prints exceptions.
 cdef void notify_log(str function, tuple values) noexcept

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Options arguments: an instance, a dict of its keywords, or None.
 
+from cpython.unicode cimport PyUnicode_AsUTF8String
+
+
 cdef object as_options(object value, object cls, str description):
     if value is None:
         return None
@@ -120,8 +123,16 @@ cdef int add_option(list arguments, object form, object flag, object value) exce
         for each in value if isinstance(value, (list, tuple)) else (value,):
             arguments.append(option_text(flag, each))
     else:
-        arguments += [text.encode() for text in form(flag, value)]
+        arguments += [utf8(text, "the options") for text in form(flag, value)]
     return 0
+
+
+cdef bytes utf8(object text, str description):
+    try:
+        return PyUnicode_AsUTF8String(text)
+    except UnicodeEncodeError as error:
+        error.reason += f" in {description}"
+        raise
 
 
 cdef bytes option_text(bytes flag, object value):
@@ -129,7 +140,7 @@ cdef bytes option_text(bytes flag, object value):
         value = os.fsdecode(value)
     cdef str text = value if type(value) is str else str(value)
     if not text.isascii():
-        return flag + option_checks().encoded(flag, text)
+        return flag + utf8(text, f"the option {flag.decode()}")
     cdef Py_ssize_t size, start = len(flag)
     cdef const char *content = PyUnicode_AsUTF8AndSize(text, &size)
     cdef bytes option = PyBytes_FromStringAndSize(NULL, start + size)

@@ -9,7 +9,7 @@ from cuda.bindings.cynvrtc cimport (
 
 cdef bytes as_expression(object value):
     if isinstance(value, str):
-        return value.encode()
+        return utf8(value, "a name expression")
     if isinstance(value, bytes):
         return value
     raise TypeError(f"a name expression must be str or bytes, got {type(value).__name__}")
@@ -19,11 +19,16 @@ cdef tuple as_expressions(object value):
     if isinstance(value, (str, bytes)):
         raise TypeError(
             f"name_expressions must be a tuple or list of str or bytes: write ({value!r},)")
-    return () if value is None else tuple(value)
+    if value is None:
+        return ()
+    if not hasattr(type(value), "__iter__"):
+        raise TypeError("name_expressions must be a tuple or list of str or bytes, got "
+                        f"{qualified_name(value)}")
+    return tuple(value)
 
 
 cdef NvrtcProgram create_native(bytes source, object name):
-    cdef NvrtcProgram program = NvrtcProgram.create(source, name.encode())
+    cdef NvrtcProgram program = NvrtcProgram.create(source, utf8(name, "the name"))
     note_nvrtc_in_use()
     return program
 
@@ -33,7 +38,7 @@ cdef NvrtcProgram prepare_native(bytes source, object name):
     if not is_nvrtc_expected():
         return create_native(source, name)
     c_text(source, "the source")
-    c_text(name.encode(), "the name of the program")
+    c_text(utf8(name, "the name"), "the name of the program")
     return NvrtcProgram.__new__(NvrtcProgram)
 
 
@@ -58,7 +63,7 @@ cdef class NvrtcCompiler(Compiler):
         self.fixed_fields = copy_fields(options, ("name",))
         if (options.debug or options.lineinfo) and options.name == "default_program":
             source = self.write_debug_source(source)
-        self.source = source.encode()
+        self.source = utf8(source, "the source")
         self.native = prepare_native(self.source, options.name)
 
     cdef str write_debug_source(self, str source):

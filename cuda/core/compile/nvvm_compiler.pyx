@@ -15,7 +15,7 @@ def _get_nvvm_module():
 
 cdef bytes ir_bytes(object source):
     """Return IR in the form that libNVVM accepts: UTF-8 text or bitcode."""
-    return source.encode() if isinstance(source, str) else bytes(source)
+    return utf8(source, "the source") if isinstance(source, str) else bytes(source)
 
 
 @cython.final
@@ -34,9 +34,9 @@ cdef class NvvmCompiler(Compiler):
         self.name = options.name
         self.fixed_fields = copy_fields(options, ("name", "extra_sources"))
         self.native = NvvmProgram.create()
-        self.native.add(ir_bytes(source), self.name.encode())
+        self.native.add(ir_bytes(source), utf8(self.name, "the name"))
         for name, module in options.extra_sources or ():
-            self.native.add(ir_bytes(module), name.encode())
+            self.native.add(ir_bytes(module), utf8(name, "a name of extra_sources"))
 
     cdef object handle(self):
         return <uintptr_t>self.native.raw

@@ -30,7 +30,7 @@ cdef class PtxCompiler(Compiler):
         self.options = options
         self.name = options.name
         self.fixed_fields = copy_fields(options, (*SHARED_WITH_LINKER, "time"))
-        code = make_object_code(source.encode(), "ptx", self.name, None)
+        code = make_object_code(utf8(source, "the source"), "ptx", self.name, None)
         self.linker = Linker(code, options=linker_options_of(options))
 
     @property

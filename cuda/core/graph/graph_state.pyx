@@ -396,6 +396,8 @@ cdef size_t count_from(object value, str name) except? 0:
         raise TypeError(f"{name} must be an int, got {qualified_name(value)}")
     if number < 0:
         raise OverflowError(f"{name} must not be negative, got {number}")
+    if number > <size_t>SIZE_MAX:
+        raise OverflowError(f"{name} must be at most {<size_t>SIZE_MAX}, got {number}")
     return number
 
 

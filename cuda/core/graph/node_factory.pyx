@@ -200,6 +200,8 @@ cdef class _NodeFactory:
         cuGraphAddMemAllocNode : the driver function.
         """
         if options is not None:
+            cls = import_module("cuda.core.graph.options").GraphAllocOptions
+            options = as_options(options, cls, "allocation options")
             warn_deprecated("the options of allocate()", "its keywords")
             device, memory_type = options.device, options.memory_type or "device"
             peer_access = options.peer_access

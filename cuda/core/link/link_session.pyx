@@ -52,7 +52,7 @@ cdef bytes input_bytes(ObjectCode code):
 
 cdef bytes input_name(ObjectCode code):
     """Return the name of an input in the library's messages."""
-    return code.label.encode()
+    return utf8(code.label, "the name of an input")
 
 
 cdef int remove_notes(object error) except -1:

@@ -200,7 +200,7 @@ cdef int begin_link(Linker self, list codes, object options) except -1:
     cdef LinkSession session
     cdef list native
     cdef str name = exact_str(options.name, "LinkerOptions.name")
-    c_text(name.encode(), "the name of the options")
+    c_text(utf8(name, "the name of the options"), "the name of the options")
     if _decide_nvjitlink_or_driver():
         check_formats(codes, DriverSession, "the driver")
         native = link_rows.for_driver(options, current_arch)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, MutableSet
 from importlib import import_module
 
 from cuda.core import Device
+from cuda.core.arguments import option_checks
 from cuda.core.memory.host import Host
 
 
@@ -153,13 +154,10 @@ class PeerAccessibleBySetProxy(_DriverSet):
         return [Device(i) for i in self._extension()._peers_of(self._resource)]
 
     def _accept(self, value):
-        try:
-            device = Device(value)
-        except TypeError:
-            raise TypeError(
-                f"a member of {self._property} must be a Device or an int, got {value!r} "
-                f"({type(value).__name__})"
-            ) from None
+        if value is None:
+            device = Device()
+        else:
+            device = option_checks.device(f"a member of {self._property}", value)
         return None if device.device_id == self._resource.device_id else device
 
     def _find(self, value):

@@ -59,7 +59,7 @@ cdef class ObjectCode:
         ObjectCode
         """
         if isinstance(module, str) and "\n" in module:
-            module = module.encode()
+            module = utf8(module, "the PTX")
         return make_object_code(module, "ptx", name, symbol_mapping)
 
     @staticmethod
@@ -344,7 +344,7 @@ cdef bytes symbol_of(ObjectCode self, object name):
         raise TypeError(f"name must be str or bytes, got {qualified_name(name)}")
     symbol = self.mapping.get(name, name)
     if isinstance(symbol, str):
-        symbol = symbol.encode()
+        symbol = utf8(symbol, "a name in object code")
     if not isinstance(symbol, bytes):
         raise TypeError(f"symbol_mapping[{name!r}] must be str or bytes, got "
                         f"{qualified_name(symbol)}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong values of options: the error names the option, for every class of options."""
 
+import contextlib
 import dataclasses
 
 import cuda.core
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from cuda.core import (
     Device,
+    DeviceMemoryResource,
     EventOptions,
     LaunchConfig,
     LinkerOptions,
@@ -136,7 +138,9 @@ def test_a_large_int_is_shown_as_it_is(device, name, value):
 @pytest.mark.parametrize("name", ["addr_hint", "addr_align"])
 @pytest.mark.parametrize("value", [-1, 2**64])
 def test_addresses_have_64_bits(device, name, value):
-    with pytest.raises(OverflowError, match=rf"Options\.{name} must be from 0 to .*got {value}"):
+    with pytest.raises(
+        OverflowError, match=rf"{name} of \w+Options must be from 0 to .*got {value}"
+    ):
         WHOLE[name](value)
 
 
@@ -144,6 +148,39 @@ def test_addresses_have_64_bits(device, name, value):
 def test_peers_are_iterable(device, peers):
     with pytest.raises(TypeError, match=r"Options\.peers must be an iterable of Device or int"):
         allocate_virtual(peers=peers)
+
+
+def set_peers(value):
+    with contextlib.closing(DeviceMemoryResource(Device(0), {})) as resource:
+        resource.peer_accessible_by = [value]
+
+
+PEERS = {
+    "VirtualMemoryResourceOptions.peers": lambda value: allocate_virtual(peers=[value]),
+    "peer_accessible_by": set_peers,
+    "peer_access": lambda value: graph.GraphDefinition().allocate(64, peer_access=[value]),
+}
+
+
+@pytest.mark.parametrize("value", [-1, 99, 2**40])
+@pytest.mark.parametrize("name", PEERS)
+def test_a_peer_that_does_not_exist_is_refused_by_name(device, name, value):
+    with pytest.raises(
+        ValueError, match=rf"^a member of {name}: device_id must be .* got {value}$"
+    ):
+        PEERS[name](value)
+
+
+def test_peers_of_a_node_are_iterable(device):
+    with pytest.raises(TypeError, match="^peer_access must be an iterable of Device or int, got 3"):
+        graph.GraphDefinition().allocate(64, peer_access=3)
+
+
+@pytest.mark.parametrize("value", ["gpu", 0.5, object])
+@pytest.mark.parametrize("name", PEERS)
+def test_a_peer_is_a_device_or_an_int(device, name, value):
+    with pytest.raises(TypeError, match=f"^a member of {name} must be a Device or an int, got "):
+        PEERS[name](value)
 
 
 @pytest.mark.parametrize("options", [ProgramOptions, LinkerOptions])

@@ -213,6 +213,30 @@ class TestTargets:
         with pytest.raises(ValueError, match=place):
             make(source, **options).compile("ptx", name_expressions=expressions)
 
+    @pytest.mark.parametrize(
+        ("source", "options", "expressions", "place"),
+        [
+            ("int \udc80;", {}, (), "the source"),
+            ("", {"name": "\ud800"}, (), "the name"),
+            ("", {"std": "c++\udc80"}, (), "the option --std="),
+            ("", {"define_macro": "A=\udc80"}, (), "the options"),
+            (TEMPLATE, {}, ("n::add<\udc80>",), "a name expression"),
+        ],
+        ids=["source", "name", "option", "macro", "expression"],
+    )
+    def test_a_text_that_is_no_unicode_is_named(self, source, options, expressions, place):
+        with pytest.raises(UnicodeEncodeError, match=f"not allowed in {place}$"):
+            make(source, **options).compile("ptx", name_expressions=expressions)
+
+    def test_a_subclass_of_str_does_not_encode_itself(self):
+        class Text(str):
+            def encode(self, *arguments):
+                return 5
+
+        name = Text("n::add<int>")
+        code = make(Text(TEMPLATE), name=Text("p")).compile("ptx", name_expressions=(name,))
+        assert code.symbol_mapping and code.get_kernel(name)
+
 
 class TestNameExpressions:
     def test_each_is_mapped_under_its_original_spelling(self):
@@ -234,6 +258,10 @@ class TestNameExpressions:
 
     def test_none_means_no_expression(self):
         assert make(TEMPLATE).compile("ptx", name_expressions=None).symbol_mapping == {}
+
+    def test_a_number_has_no_expressions(self):
+        with pytest.raises(TypeError, match="must be a tuple or list of str or bytes, got int"):
+            make(TEMPLATE).compile("ptx", name_expressions=7)
 
     def test_elements_must_be_text(self):
         with pytest.raises(TypeError, match="must be str or bytes, got int"):

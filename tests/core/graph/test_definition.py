@@ -101,6 +101,24 @@ class TestIdentity:
         assert comes_true(lambda: gc.collect() >= 0 and results)  # a driver thread releases it
         assert results == [{other}]
 
+    def test_numbers_fit_the_types_of_the_driver(self, graph, numbers):
+        calls = {
+            "width": lambda number: graph.memset(numbers.buffer, 1, number),
+            "height": lambda number: graph.memset(numbers.buffer, 1, 4, number, pitch=4),
+            "pitch": lambda number: graph.memset(numbers.buffer, 1, 4, 2, pitch=number),
+            "size": lambda number: graph.memcpy(numbers.buffer, numbers.buffer, number),
+            "dst of a node": lambda number: graph.memset(number, 1, 4),
+            "src of a node": lambda number: graph.memcpy(numbers.buffer, number, 4),
+        }
+        for name, call in calls.items():
+            for number in (-1, 2**64):
+                with pytest.raises(OverflowError, match=f"^{name} must .* got {number}$"):
+                    call(number)
+
+    def test_options_of_another_type_are_refused(self, graph):
+        with pytest.raises(TypeError, match="^allocation options must be provided as .*, got 5$"):
+            graph.allocate(64, 5)
+
     def test_the_entry_is_not_a_node(self, graph):
         assert repr(graph._entry) == "<GraphNode entry>"
         assert graph._entry.type is None and graph._entry.handle is None

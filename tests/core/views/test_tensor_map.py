@@ -114,6 +114,13 @@ class TestTensors:
         with pytest.raises(ValueError, match="does not support negative strides"):
             view[::-1].as_tensor_map((16, 16))
 
+    @pytest.mark.parametrize("number", [-1, 2**32])
+    def test_strides_fit_the_type_of_the_driver(self, view, number):
+        text = f"^element_strides must be from 0 to 4294967295, got {number}$"
+        for strides in ((number, 1), (1, number)):
+            with pytest.raises(OverflowError, match=text):
+                view.as_tensor_map((16, 16), element_strides=strides)
+
     def test_a_type_of_another_size_is_refused(self, view):
         """The reference encodes strides of elements that do not exist."""
         with pytest.raises(ValueError, match="FLOAT16 has 2 bytes"):
@@ -379,6 +386,23 @@ class TestOtherMaps:
             TensorMapDescriptor._from_im2col(images, (0, 0), (0, 0), 260, 4)
         with pytest.raises(CUDAError, match=r"pixels_per_column is 0.* \[1, 1024\]"):
             TensorMapDescriptor._from_im2col(images, (0, 0), (0, 0), 4, 0)
+
+    @pytest.mark.parametrize("number", [-(2**40), 2**40])
+    def test_numbers_fit_the_types_of_the_driver(self, buffer, number):
+        images = StridedMemoryView.from_buffer(buffer, (2, 4, 8, 16), dtype="f4")
+        corner, pixels = ((0, 0), (0, 0)), (4, 4)
+        columns = TensorMapDescriptor._from_im2col
+        wide = TensorMapDescriptor._from_im2col_wide
+        for name, call in {
+            "pixel_box_lower_corner": lambda: columns(images, (0, number), (0, 0), *pixels),
+            "pixel_box_upper_corner": lambda: columns(images, (0, 0), (number, 0), *pixels),
+            "channels_per_pixel": lambda: columns(images, *corner, number, 4),
+            "pixels_per_column": lambda: columns(images, *corner, 4, number),
+            "pixel_box_lower_corner_width": lambda: wide(images, number, 0, *pixels),
+            "pixel_box_upper_corner_width": lambda: wide(images, 0, number, *pixels),
+        }.items():
+            with pytest.raises(OverflowError, match=f"^{name} must be from .* got {number}$"):
+                call()
 
     def test_wide_columns_require_a_newer_device(self, buffer, emulation):
         images = StridedMemoryView.from_buffer(buffer, (4, 8, 16), dtype="f4")

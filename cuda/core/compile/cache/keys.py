@@ -299,6 +299,11 @@ def _names(expressions, code_type):
             f"name_expressions must be a tuple or list of str or bytes: write ({expressions!r},)"
         )
     parts = []
+    if expressions is not None and not hasattr(type(expressions), "__iter__"):
+        raise TypeError(
+            "name_expressions must be a tuple or list of str or bytes, got "
+            f"{type(expressions).__name__}"
+        )
     for each in expressions or ():
         if not isinstance(each, str | bytes):
             raise TypeError(

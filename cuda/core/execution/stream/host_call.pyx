@@ -23,7 +23,7 @@ cdef int set_argument(host_call* host, object user_data) except -1:
     if user_data is None:
         return 0
     if isinstance(user_data, int):
-        host.argument = <void*><uintptr_t>user_data
+        host.argument = <void*><uintptr_t>address_option("user_data", "a host function", user_data)
         return 0
     cdef Py_buffer view
     if not PyObject_CheckBuffer(user_data):

@@ -68,6 +68,12 @@ cdef int ordinal_of(object value) except -2:
     return as_device(value).ordinal
 
 
+cdef int ordinal_of_peer(object value) except -2:
+    if isinstance(value, Device):
+        return (<Device>value).ordinal
+    return (<Device>option_checks().device("a member of peer_access", value)).ordinal
+
+
 cdef AllocNode add_alloc_node(_NodeFactory factory, object size, object device, object memory_type,
                               object peer_access):
     cdef CUDA_MEM_ALLOC_NODE_PARAMS params
@@ -81,7 +87,11 @@ cdef AllocNode add_alloc_node(_NodeFactory factory, object size, object device, 
     node.kind = str(memory_type)
     node.bytes = size_from(size, "allocate(): size")
     node.device = ordinal_of_current() if device is None else ordinal_of(device)
-    node.peers = tuple([ordinal_of(each) for each in peer_access or ()])
+    if peer_access is None:
+        node.peers = ()
+    else:
+        members = option_checks().members("peer_access", peer_access)
+        node.peers = tuple([ordinal_of_peer(each) for each in members])
     memset(&params, 0, sizeof(params))
     params.bytesize = node.bytes
     params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED

@@ -24,7 +24,8 @@ cdef memory_range range_of_operand(object operand, object owner, str name) excep
     if address is None:
         raise TypeError(f"{name} must be a Buffer or an address, an int; got "
                         f"{qualified_name(operand)}")
-    memory.pointer, memory.size, memory.is_buffer = address, SIZE_MAX, False
+    memory.pointer = address_option(name, "a node", address)
+    memory.size, memory.is_buffer = SIZE_MAX, False
     return memory
 
 

@@ -44,9 +44,14 @@ cdef int check_virtual_options(object options) except -1:
 
 cdef tuple requested_range(object options):
     """Return the alignment and the address that the options request, 0 for none."""
-    check = option_checks().address
-    return (check("VirtualMemoryResourceOptions.addr_align", options.addr_align),
-            check("VirtualMemoryResourceOptions.addr_hint", options.addr_hint))
+    return (requested_number("addr_align", options.addr_align),
+            requested_number("addr_hint", options.addr_hint))
+
+
+cdef uint64_t requested_number(str name, object value) except? 1:
+    if value is None:
+        return 0
+    return address_option(name, "VirtualMemoryResourceOptions", value)
 
 
 cdef tuple peers_of(object options):
@@ -231,10 +236,7 @@ def _unmap(CUdeviceptr address, size_t size):
 
 
 cdef int ordinal_of_peer(object value) except -1:
-    if not isinstance(value, Device) and integer_or_none(value) is None:
-        raise TypeError("a member of VirtualMemoryResourceOptions.peers must be a Device or an "
-                        f"int, got {shown(value)} ({type(value).__name__})")
-    return Device(value).device_id
+    return option_checks().device("a member of VirtualMemoryResourceOptions.peers", value).device_id
 
 
 cdef int set_virtual_access(CUdeviceptr address, size_t size, object options,

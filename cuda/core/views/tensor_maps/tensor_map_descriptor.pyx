@@ -114,10 +114,10 @@ cdef class TensorMapDescriptor:
         begin_map(&request, view, map_kind.im2col_wide, call)
         set_map_type(&request, view, data_type)
         set_map_rank(&request, view, 3, "Im2col-wide tensor")
-        request.lower[0] = as_int("pixel_box_lower_corner_width",
-                                  pixel_box_lower_corner_width)
-        request.upper[0] = as_int("pixel_box_upper_corner_width",
-                                  pixel_box_upper_corner_width)
+        request.lower[0] = width_of_corner("pixel_box_lower_corner_width",
+                                           pixel_box_lower_corner_width)
+        request.upper[0] = width_of_corner("pixel_box_upper_corner_width",
+                                           pixel_box_upper_corner_width)
         request.mode = module.member("mode", mode, module.TensorMapIm2ColWideMode)
         set_pixels(&request, channels_per_pixel, pixels_per_column)
         finish_map(&request, view, element_strides, interleave, swizzle, l2_promotion, oob_fill)
@@ -283,13 +283,21 @@ cdef int set_corner(int* corner, str name, object value, int rank) except -1:
         raise ValueError(f"{name} must have {rank - 2} elements (rank - 2), got "
                          f"{len(coordinates)}")
     for axis, number in enumerate(reversed(coordinates)):
-        corner[axis] = number
+        corner[axis] = map_options().in_range(name, number, INT_MIN, INT_MAX)
     return 0
 
 
+cdef uint32_t unsigned_option(str name, object value) except? 1:
+    return map_options().in_range(name, as_int(name, value), 0, UINT32_MAX)
+
+
+cdef int width_of_corner(str name, object value) except? 1:
+    return map_options().in_range(name, as_int(name, value), INT_MIN, INT_MAX)
+
+
 cdef int set_pixels(map_request* request, object channels, object pixels) except -1:
-    request.channels = as_int("channels_per_pixel", channels)
-    request.pixels = as_int("pixels_per_column", pixels)
+    request.channels = unsigned_option("channels_per_pixel", channels)
+    request.pixels = unsigned_option("pixels_per_column", pixels)
     return 0
 
 
@@ -303,7 +311,7 @@ cdef int finish_map(map_request* request, StridedMemoryView view, object element
     if len(strides) != rank:
         raise ValueError(f"element_strides must have {rank} elements, got {len(strides)}")
     for axis, stride in enumerate(reversed(strides)):
-        request.element_strides[axis] = stride
+        request.element_strides[axis] = unsigned_option("element_strides", stride)
     request.interleave = module.member("interleave", interleave, module.TensorMapInterleave)
     request.swizzle = module.member("swizzle", swizzle, module.TensorMapSwizzle)
     request.promotion = module.member("l2_promotion", promotion, module.TensorMapL2Promotion)

@@ -99,6 +99,13 @@ def integers(name: str, value: Any) -> tuple[int, ...]:
     return tuple(index(entry) for entry in entries)
 
 
+def in_range(name: str, number: int, least: int, most: int) -> int:
+    """Return the number if the driver's type for it can hold it."""
+    if not least <= number <= most:
+        raise OverflowError(f"{name} must be from {least} to {most}, got {number}")
+    return number
+
+
 def data_type(value: Any) -> Any:
     """Return a `TensorMapDataType`, a `numpy.dtype`, or None for an argument."""
     if value is None or isinstance(value, TensorMapDataType):

@@ -127,6 +127,12 @@ def test_a_c_function_of_another_type_is_refused(stream):
         stream.launch_host(wrong)
 
 
+@pytest.mark.parametrize("value", [-1, 2**64])
+def test_user_data_has_64_bits(stream, value):
+    with pytest.raises(OverflowError, match=f"^user_data of a host function .*, got {value}$"):
+        stream.launch_host(HOST_FUNCTION(lambda pointer: None), user_data=value)
+
+
 def test_user_data_of_another_type_is_refused(stream):
     with pytest.raises(TypeError, match="user_data must be an int or bytes-like"):
         stream.launch_host(HOST_FUNCTION(lambda pointer: None), user_data=1.5)

@@ -5,7 +5,7 @@ import sys
 import types
 
 import pytest
-from cuda.core import Device, Stream
+from cuda.core import Buffer, Device, Stream
 from cuda.core._core import Stream_accept
 from cuda.core.typing import IsStreamType
 
@@ -44,6 +44,19 @@ def test_a_result_that_is_no_pair_is_refused(device, result):
 def test_another_version_is_refused(device, version):
     with pytest.raises(RuntimeError, match="must return 0 as the first element"):
         device.create_stream(offering((version, 0x10)))
+
+
+@pytest.mark.parametrize("address", [-1, 2**64])
+def test_an_address_has_64_bits(device, address):
+    for call in (
+        lambda: device.create_stream(offering((0, address))),
+        lambda: Stream.from_handle(address),
+        lambda: Buffer.from_handle(address, 4),
+    ):
+        with pytest.raises(
+            OverflowError, match=f"^an address, or .* to {2**64 - 1}, got {address}$"
+        ):
+            call()
 
 
 def test_exceptions_of_the_protocol_propagate(device):
