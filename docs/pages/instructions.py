@@ -21,11 +21,15 @@ A copy with an interleaved tensor map moves one slice of channels, and tensor ma
 NaN write 0x7FF7 in each 16 bits: an H200 does so, and the manual leaves both open.
 """
 SAMPLER = "it reads a sampler of its own, which no texture object of the driver has"
+MULTICAST = "it needs multicast objects of several GPUs"
 # Why the emulator refuses a form.
 REASONS = {
     "cp.im2col::w": "only figures show the pixels of the halo",
     "cp.im2col::w::128": "only figures show the pixels of the halo",
-    "multimem": "it needs multicast objects of several GPUs",
+    "multimem.cp": MULTICAST,
+    "multimem.ld_reduce": MULTICAST,
+    "multimem.red": MULTICAST,
+    "multimem.st": MULTICAST,
     "tcgen05.4x256b": "only figures show the lanes of the rows",
     "tensormap.swizzle_atomicity": "the manual leaves open where the atoms of a swizzle are",
     "txq.addr_mode_0": SAMPLER,

@@ -453,7 +453,7 @@ class TestInstructions:
         [
             ("dp4a", "", 50, 61, "exact"),
             ("mbarrier", "try_wait", 78, 90, "exact"),
-            ("multimem", "", 81, 90, "refused"),
+            ("multimem", "red", 81, 90, "refused"),
             ("mma", "", 64, 70, "documented"),
             ("abs", "", 10, 0, "exact"),
         ],

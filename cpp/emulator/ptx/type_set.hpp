@@ -29,5 +29,7 @@ static_assert(static_cast<int>(scalar_type::count_) <= 64);
 
 constexpr type_set integers{scalar_type::u16, scalar_type::u32, scalar_type::u64,
                             scalar_type::s16, scalar_type::s32, scalar_type::s64};
+constexpr type_set halves{scalar_type::f16, scalar_type::f16x2, scalar_type::bf16,
+                          scalar_type::bf16x2};
 
 }  // namespace halfwarp::emulator::ptx

@@ -50,8 +50,10 @@ TEST(Verifier, FindsSecondDefinitions) {
 
 TEST(Verifier, ChecksPredicates) {
   EXPECT_EQ(findings_in("@%r1 ret;"), "guard '%r1' is not a predicate\n");
-  EXPECT_EQ(findings_in("setp.eq.s32 %r1, %r2, 0;"), "'setp.eq.s32' needs a predicate\n");
-  EXPECT_EQ(findings_in("selp.b32 %r1, %r2, 0, %r3;"), "'selp.b32' needs a predicate\n");
+  EXPECT_EQ(findings_in("setp.eq.s32 %r1, %r2, 0;"),
+            "'setp.eq.s32' needs a predicate as operand 1\n");
+  EXPECT_EQ(findings_in("selp.b32 %r1, %r2, 0, %r3;"),
+            "'selp.b32' needs a predicate as operand 4\n");
   EXPECT_EQ(findings_in("selp.b32 %r1, %r2, 0;"), "'selp.b32' has 3 operands\n");
 }
 
@@ -63,7 +65,7 @@ TEST(Verifier, ChecksWidths) {
   EXPECT_EQ(findings_in("ld.global.u8 %p1, [%rd1];"),
             "register '%p1' of type .pred does not fit 'ld.global.u8'\n");
   EXPECT_EQ(findings_in("ld.global.v4.u32 {%r1, %r2}, [%rd1];"),
-            "'ld.global.v4.u32' has a vector of another length\n");
+            "'ld.global.v4.u32' has a vector of 2 elements, not 4\n");
 }
 
 TEST(Verifier, ChecksBranchesAndCalls) {

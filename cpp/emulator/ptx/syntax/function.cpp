@@ -50,13 +50,16 @@ auto find_directive(const Table& table, std::string_view word) -> decltype(table
   return nullptr;
 }
 
-dimensions3 parse_size(cursor& at) {
+// A cluster of no blocks has no size.
+dimensions3 parse_size(cursor& at, bool may_be_absent) {
   dimensions3 size;
   const token first = at.current();
   size.value = {at.expect_number("a size"), 1, 1};
-  if (!size.is_present()) at.fail(first, "a size is positive");
+  if (!size.is_present() && !may_be_absent) at.fail(first, "a size is positive");
   for (std::size_t i = 1; i < size.value.size() && at.accept(','); ++i) {
+    const token next = at.current();
     size.value[i] = at.expect_number("a size");
+    if (size.value[i] == 0 && !may_be_absent) at.fail(next, "a size is positive");
   }
   return size;
 }
@@ -89,10 +92,13 @@ void parse_directive(cursor& at, function_directives& out) {
   const std::string_view word = at.current().text;
   if (const auto* number = find_directive(number_directives, word)) {
     at.advance();
+    const token written = at.current();
     out.*number->field = at.expect_number("a number");
+    if (out.*number->field == 0 && word != ".maxclusterrank")
+      at.fail(written, "a limit is positive");
   } else if (const auto* size = find_directive(size_directives, word)) {
     at.advance();
-    out.*size->field = parse_size(at);
+    out.*size->field = parse_size(at, word == ".reqnctapercluster");
   } else if (const auto* flag = find_directive(flag_directives, word)) {
     at.advance();
     out.*flag->field = true;

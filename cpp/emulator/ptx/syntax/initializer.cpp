@@ -83,7 +83,8 @@ class initializer_parser {
 
   bool accepts_real() const noexcept {
     return v_.type == scalar_type::f32 || v_.type == scalar_type::f64 ||
-           v_.type == scalar_type::b32 || v_.type == scalar_type::b64;
+           v_.type == scalar_type::b16 || v_.type == scalar_type::b32 ||
+           v_.type == scalar_type::b64;
   }
 
   void address(std::uint64_t mask) {

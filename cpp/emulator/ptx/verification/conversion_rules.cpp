@@ -31,9 +31,9 @@ struct conversion_rule {
 constexpr conversion_rule rules[] = {
     {whole, whole, {}, false, {q::sat}},
     {{f16, f32, f64}, whole, to_float, true, {q::ftz, q::sat}},
-    {{bf16}, integers, to_float, true, {q::sat}},
+    {{bf16}, integers, to_float, true, {}},
     {whole, {f16, f32, f64}, to_integer, true, {q::ftz, q::sat}},
-    {integers, {bf16}, to_integer, true, {q::sat}},
+    {integers, {bf16}, to_integer, true, {}},
     {{f16}, {f16}, to_integer, false, {q::sat}},
     {{f32}, {f32}, to_integer, false, {q::ftz, q::sat}},
     {{f64}, {f64}, to_integer, false, {q::sat}},
@@ -89,6 +89,9 @@ std::string conversion_problem(const mnemonic& word) {
   const bool is_directed = to != ue8m0x2 && (word.has(q::rm) || word.has(q::rp));
   if ((is_directed && has_one_of(word, limits)) || (word.has(q::rna) && word.has(q::relu))) {
     return "has no limits with this rounding " + types;
+  }
+  if (has_one_of(word, limits) && (word.has(q::sat) || word.has(q::ftz))) {
+    return "has .relu or .satfinite with .sat or .ftz " + types;
   }
   if (rule->is_rounded && !has_one_of(word, rule->rounding)) {
     return "needs one of " + names_of(rule->rounding) + " " + types;

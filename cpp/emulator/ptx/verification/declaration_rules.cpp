@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "emulator/ptx/type_set.hpp"
 #include "emulator/ptx/verification/register_rules.hpp"
 
 namespace halfwarp::emulator::ptx {
@@ -21,6 +22,14 @@ unsigned version_of(const module& m) { return 10 * m.version_major + m.version_m
 
 bool is_empty(const variable& v) { return v.is_array && v.size == 0; }
 
+// The types of registers and variables. Other types are those of instructions alone.
+constexpr type_set declared_types =
+    integers | type_set{scalar_type::b8,    scalar_type::b16, scalar_type::b32, scalar_type::b64,
+                        scalar_type::b128,  scalar_type::u8,  scalar_type::s8,  scalar_type::f16,
+                        scalar_type::f16x2, scalar_type::f32, scalar_type::f64, scalar_type::pred};
+
+bool is_opaque(scalar_type type) { return info(type).kind == type_class::opaque; }
+
 // Compilers name the types of one parameter .b32 and .u32, and a link joins their texts.
 bool have_same_size(const variable& a, const variable& b) {
   return a.size == b.size && a.is_array == b.is_array;
@@ -28,7 +37,14 @@ bool have_same_size(const variable& a, const variable& b) {
 
 const char* parameter_problem(const module& m, const function& f) noexcept {
   constexpr std::uint64_t early_limit = 4352;  // bytes
+  if (f.return_parameters.size() > 1 && f.return_parameters[0].space == state_space::param)
+    return "has several results in memory";
   for (const variable& v : f.parameters) {
+    const bool is_texture = is_opaque(v.type) && f.is_entry;
+    if (!declared_types.has(v.type) && !is_texture)
+      return "has a parameter of a type of instructions";
+    if (v.type == scalar_type::f16x2 && v.space == state_space::param)
+      return "has a pair of halves as a parameter in memory";
     if (v.type == scalar_type::pred && v.space == state_space::param)
       return "has a predicate as a parameter in memory";
     if (!f.is_entry) continue;
@@ -54,6 +70,7 @@ const char* target_problem(const module& m) noexcept {
 const char* variable_problem(const variable& v, bool is_in_body) noexcept {
   constexpr unsigned largest_vector = 128;  // bits
   const bool is_global = v.space == state_space::global;
+  if (!declared_types.has(v.type) && !is_opaque(v.type)) return "has a type of instructions";
   if (v.type == scalar_type::pred) return "is a predicate in memory";
   if (v.vector_width > 1 && v.vector_width * info(v.type).bits > largest_vector)
     return "is a vector of more than 128 bits";
@@ -61,9 +78,10 @@ const char* variable_problem(const variable& v, bool is_in_body) noexcept {
   if (v.is_managed && !is_global) return "is managed outside of .global";
   if (v.space == state_space::local && !is_in_body) return "is local to no function";
   if (is_empty(v) && v.linkage != linkage::extern_) return "has no size";
-  return is_in_body && info(v.type).kind == type_class::opaque ? "is a texture of a function"
-                                                               : nullptr;
+  return is_in_body && is_opaque(v.type) ? "is a texture of a function" : nullptr;
 }
+
+bool is_register_type(scalar_type type) noexcept { return declared_types.has(type); }
 
 const char* function_problem(const module& m, const function& f) noexcept {
   const function_directives& d = f.directives;
@@ -71,6 +89,9 @@ const char* function_problem(const module& m, const function& f) noexcept {
   if (f.linkage == linkage::extern_ && f.is_definition) return "is .extern and has a body";
   const bool has_blocks = d.maxntid.is_present() || d.reqntid.is_present() || d.minnctapersm;
   if (has_blocks && !f.is_entry) return "is no kernel and has a size of blocks";
+  if (d.maxnctapersm && version_of(m) >= 21) return "has .maxnctapersm, which ended with PTX 2.0";
+  if (d.blocksareclusters && version_of(m) < 90)
+    return "has .blocksareclusters, which needs .version 9.0";
   if (d.maxntid.is_present() && d.reqntid.is_present()) return "has .maxntid and .reqntid";
   if (d.reqnctapercluster.is_present() && d.maxclusterrank)
     return "has .reqnctapercluster and .maxclusterrank";

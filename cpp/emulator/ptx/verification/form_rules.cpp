@@ -6,10 +6,11 @@
 #include <iterator>
 
 #include "emulator/ptx/instruction_table.hpp"
-#include "emulator/ptx/matrix_forms.hpp"
 #include "emulator/ptx/type_set.hpp"
+#include "emulator/ptx/verification/access_rules.hpp"
 #include "emulator/ptx/verification/conversion_rules.hpp"
 #include "emulator/ptx/verification/needed_words.hpp"
+#include "emulator/ptx/verification/operand_rules.hpp"
 #include "emulator/ptx/word_sets.hpp"
 
 namespace halfwarp::emulator::ptx {
@@ -19,12 +20,11 @@ using q = qualifier;
 using enum scalar_type;
 
 constexpr type_set lanes{u16x2, s16x2, u8x4, s8x4};
-constexpr type_set halves{f16, f16x2, bf16, bf16x2};
 constexpr type_set floats = type_set{f32, f64, f32x2} | halves;
 constexpr type_set signed_numbers = type_set{s16, s32, s64, f32, f64, s8x4} | halves;
 constexpr type_set words32{b32, b64}, words_16{b16, b32, b64}, fields{u32, u64, s32, s64};
 constexpr type_set values = integers | words_16 | type_set{f32, f64};
-constexpr type_set video{u32, s32}, memory = values | type_set{b8, u8, s8, b128};
+constexpr type_set video{u32, s32};
 constexpr type_set any_type{};
 
 constexpr words no_words{};
@@ -76,7 +76,8 @@ constexpr form_rule rules[] = {
     {opcode::lg2, {f32}, words{q::approx}, {f32}},
     {opcode::lop3, {b32}},
     {opcode::mad, integers | type_set{f32, f64}, words{q::lo, q::hi, q::wide}, integers},
-    {opcode::mad24, {u32, s32}},
+    {opcode::mad24, {u32, s32}, words{q::lo, q::hi}, {u32, s32}},
+    {opcode::madc, fields, words{q::lo, q::hi}, fields},
     {opcode::mapa, {u32, u64}},
     {opcode::match, words32, no_words, any_type, 0},
     {opcode::max, integers | lanes | halves | type_set{f32, f64}},
@@ -109,7 +110,7 @@ constexpr form_rule rules[] = {
     {opcode::sqrt, {f32, f64}, roundings | words{q::approx}, {f32, f64}},
     {opcode::st, any_type, no_words, any_type, check::literal},
     {opcode::stacksave, {u32, u64}, no_words, any_type, 0},
-    {opcode::sub, integers | lanes | floats},
+    {opcode::sub, integers | type_set{u8x4, s8x4} | floats},
     {opcode::subc, fields},
     {opcode::szext, {u32, s32}},
     {opcode::tanh, type_set{f32} | halves, words{q::approx}, type_set{f32} | halves},
@@ -149,8 +150,6 @@ const form_rule* rule_of(opcode name) noexcept {
   return rule != std::end(rules) && rule->name == name ? rule : nullptr;
 }
 
-std::string dotted(std::string_view word) { return "'." + std::string{word} + "'"; }
-
 // Returns the first part of the mnemonic that PTX does not define.
 std::string unknown_part(const mnemonic& word) {
   std::string_view text = word.text;
@@ -165,8 +164,6 @@ std::string unknown_part(const mnemonic& word) {
   }
   return {};
 }
-
-std::string no_type(scalar_type type) { return "has no type " + dotted(spelling(type)); }
 
 std::string type_problem(const mnemonic& word, const form_rule& rule) {
   if (rule.types.is_empty()) return {};
@@ -204,6 +201,9 @@ struct modifier_rule {
 constexpr words directed{q::rz, q::rm, q::rp};
 constexpr modifier_rule modifier_rules[] = {
     {{q::ftz}, opcode::unknown, {f16, f16x2, f32, f32x2}},
+    {{q::sat}, opcode::mul, {f16, f16x2, f32}},
+    {{q::sat}, opcode::mad, {f32, s32}},
+    {{q::sat}, opcode::mad24, {s32}},
     {{q::sat}, opcode::unknown, {f16, f16x2, f32, s32, u32}},
     {{q::relu}, opcode::fma, halves},
     {{q::relu}, opcode::unknown, {s16x2, s32}},
@@ -216,8 +216,9 @@ constexpr modifier_rule modifier_rules[] = {
 };
 
 std::string modifier_problem(const mnemonic& word) {
-  constexpr opcode arithmetic[] = {opcode::abs, opcode::add, opcode::div, opcode::fma, opcode::mad,
-                                   opcode::max, opcode::min, opcode::mul, opcode::neg, opcode::sub};
+  constexpr opcode arithmetic[] = {
+      opcode::abs, opcode::add, opcode::div, opcode::fma,  opcode::mad,  opcode::mad24, opcode::max,
+      opcode::min, opcode::mul, opcode::neg, opcode::setp, opcode::sqrt, opcode::sub};
   if (!std::ranges::count(arithmetic, word.opcode)) return {};
   for (qualifier each : word.qualifiers()) {
     const auto* const rule = std::ranges::find_if(modifier_rules, [&](const modifier_rule& r) {
@@ -232,9 +233,10 @@ std::string modifier_problem(const mnemonic& word) {
 
 std::string arithmetic_problem(const module& m, const mnemonic& word) {
   const scalar_type type = word.type();
-  if (word.has(q::oob) && (!halves.has(type) || word.has(q::ftz) || word.has(q::sat))) {
-    return "has .oob for numbers of 16 bits alone, without .ftz and .sat";
+  if (word.has(q::oob) && (!halves.has(type) || word.has(q::ftz))) {
+    return "has .oob for numbers of 16 bits alone, without .ftz";
   }
+  if (word.has(q::relu) && word.has(q::sat)) return "has .relu and .sat";
   if (word.type_count == 2 &&
       (word.opcode == opcode::add || word.opcode == opcode::sub || word.opcode == opcode::fma)) {
     const bool is_mixed = type == f32 && (word.type(1) == f16 || word.type(1) == bf16);
@@ -244,10 +246,15 @@ std::string arithmetic_problem(const module& m, const mnemonic& word) {
   if (word.type_count != 1) return {};
   if (integers.has(type) && has_one_of(word, roundings)) return "does not round integers";
   if (auto problem = modifier_problem(word); !problem.empty()) return problem;
-  if (word.has(q::ftz) && !word.has(q::approx) && type == f64) return "has no .ftz for '.f64'";
+  const bool has_reciprocal = word.opcode == opcode::rcp || word.has(q::approx);
+  if (word.has(q::ftz) && !has_reciprocal && type == f64) return "has no .ftz for '.f64'";
   if (is_floating(type) && (word.has(q::lo) || word.has(q::hi) || word.has(q::wide))) {
     return "has no half of a product of " + dotted(spelling(type));
   }
+  const bool is_low_limit = word.has(q::sat) && word.has(q::hi) == is_floating(type) &&
+                            (word.opcode == opcode::mad || word.opcode == opcode::mad24);
+  if (is_low_limit) return "has .sat of integers with .hi alone";
+  if (word.has(q::cc) && word.has(q::wide)) return "has no .cc for a product of full width";
   const bool is_wide64 = word.has(q::wide) && info(type).bits == 64;
   if (is_wide64) return "has no .wide for " + dotted(spelling(type));
   const bool is_sum = word.opcode == opcode::add || word.opcode == opcode::sub;
@@ -256,99 +263,6 @@ std::string arithmetic_problem(const module& m, const mnemonic& word) {
     return "has no .sat for " + dotted(spelling(type));
   }
   return {};
-}
-
-// Words of accesses, votes and barriers.
-const char* redux_problem(const module& m, const mnemonic& word) {
-  if (word.type() != f32) {
-    return word.has(q::abs) || word.has(q::NaN) ? "has .abs and .NaN for .f32 alone" : "";
-  }
-  if (!word.has(q::min) && !word.has(q::max)) return "has only .min and .max for .f32";
-  const bool is_specific = m.target.ends_with('a') || m.target.ends_with('f');
-  const bool is_known = is_specific && m.target_architecture() >= 100 &&
-                        m.target_architecture() < 110 && m.target_architecture() != 101;
-  return is_known ? "" : "has no type '.f32' on this target";
-}
-
-// The types of the operations on memory. Halves need .noftz.
-struct atomic_rule {
-  words operations;
-  type_set types, halves_of_noftz;
-};
-constexpr atomic_rule atomic_rules[] = {
-    {{q::add}, {u32, s32, u64, f32, f64}, halves},
-    {{q::min, q::max}, {u32, s32, u64, s64}, halves},
-    {{q::and_, q::or_, q::xor_}, {b32, b64}, any_type},
-    {{q::inc, q::dec}, {u32}, any_type},
-    {{q::exch}, {b32, b64, b128}, any_type},
-    {{q::cas}, {b16, b32, b64, b128}, any_type},
-};
-
-std::string atomic_problem(const mnemonic& word) {
-  if (word.opcode == opcode::red && (word.has(q::cas) || word.has(q::exch))) {
-    return "has no such operation";
-  }
-  if (word.type_count != 1) return "needs one type";
-  if (word.vector_width > 1 && word.type() != f32 && !halves.has(word.type()) &&
-      !word.has(q::async)) {
-    return "has no vectors of " + dotted(spelling(word.type()));
-  }
-  for (const atomic_rule& rule : atomic_rules) {
-    if (!has_one_of(word, rule.operations)) continue;
-    const type_set& types = word.has(q::noftz) ? rule.halves_of_noftz : rule.types;
-    if (!types.has(word.type())) return no_type(word.type());
-  }
-  return {};
-}
-
-const char* product_problem(const mnemonic& word) {
-  if (!word.has(q::sync) || !word.has(q::aligned)) return "needs .sync and .aligned";
-  const matrix_shape* const shape = find_shape(word);
-  if (!shape) return "needs a shape";
-  const bool is_quad = word.has(q::m8n8k4) && word.type(1) == f16;
-  const bool has_kind =
-      has_one_of(word, words{q::kind_f8f6f4, q::kind_mxf8f6f4, q::kind_mxf4, q::kind_mxf4nvf4});
-  if (is_quad || has_kind) return "";
-  const auto layouts = word.qualifiers();
-  if (std::ranges::count(layouts, q::row) != 1 || std::ranges::count(layouts, q::col) != 1)
-    return "needs .row and .col";
-  return find_family(word) ? "" : "has no form of this shape and these types";
-}
-
-std::string access_problem(const module& m, const mnemonic& word) {
-  switch (word.opcode) {
-    case opcode::ld:
-    case opcode::ldu:
-    case opcode::st:
-      if (word.has(q::bulk)) return "";
-      if (word.type_count != 1) return "needs one type";
-      if (!memory.has(word.type())) return no_type(word.type());
-      if (word.vector_width * info(word.type()).bits > 128 && m.target_architecture() < 100) {
-        return "has more than 16 bytes, which needs .target sm_100 or later";
-      }
-      if (word.opcode != opcode::st) return {};
-      if (word.has(q::nc)) return "has no modifier '.nc'";
-      return word.space() == state_space::const_ ? "cannot write the space .const" : "";
-    case opcode::atom:
-    case opcode::red:
-      return atomic_problem(word);
-    case opcode::mma:
-      return product_problem(word);
-    case opcode::vote:
-    case opcode::shfl: {
-      const bool needs_sync =
-          m.target_architecture() >= 70 && 10 * m.version_major + m.version_minor >= 64;
-      return needs_sync && !word.has(q::sync) ? "needs .sync from sm_70 on" : "";
-    }
-    case opcode::redux:
-      return redux_problem(m, word);
-    case opcode::mbarrier:
-      return word.type_count && word.type() != b64 ? "needs the type .b64" : "";
-    case opcode::barrier:
-      return word.has(q::cluster) && word.has(q::sync) ? "has no form .cluster.sync" : "";
-    default:
-      return {};
-  }
 }
 
 bool is_register(const operand& o) {
@@ -450,6 +364,8 @@ const char* move_problem(const function& f, const instruction& i, const mnemonic
   if (!is_register(operands[0])) return "needs a register for its result";
   if (word.type_count != 1) return "needs one type";
   for (const operand& o : operands) {
+    if (o.kind == operand_kind::symbol && is_floating(word.type()))
+      return "has an address in place of a float";
     if (o.kind != operand_kind::vector) continue;
     if (info(word.type()).kind != type_class::bits) return "has a vector of another type";
     if (o.count != 2 && o.count != 4) return "has a vector of another length";
@@ -466,56 +382,12 @@ const char* move_problem(const function& f, const instruction& i, const mnemonic
   return "";
 }
 
-bool is_outside(const operand& o, std::int64_t last) {
-  return o.kind == operand_kind::integer && (o.value < 0 || o.value > last);
-}
-
-const char* barrier_problem(const function& f, const instruction& i, const mnemonic& word) {
-  constexpr std::int64_t last_barrier = 15;
-  if (word.has(q::warp) || word.has(q::cluster)) return "";
-  const auto operands = f.operands_of(i);
-  if (operands.empty()) return "needs the number of a barrier";
-  if (word.has(q::red)) {
-    if (operands.size() < 3) return "has too few operands";
-    const scalar_type last = type_of(f, operands.back());
-    return last != none && last != pred ? "needs a predicate as its last operand" : "";
-  }
-  if (is_outside(operands[0], last_barrier)) return "has no barrier of this number";
-  const bool has_part = operands.size() > 1 && operands[1].kind == operand_kind::integer &&
-                        operands[1].value % 32 != 0;
-  return has_part ? "needs a number of threads that is a multiple of 32" : "";
-}
-
-const char* copy_problem(const function& f, std::span<const operand> operands,
-                         const mnemonic& word) {
-  const bool has_size = word.has(q::ca) || word.has(q::cg);
-  if (!has_size || operands.size() < 3) return "";
-  if (operands[2].kind != operand_kind::integer) return "needs its number of bytes as an integer";
-  const bool has_policy = word.has(q::L2_cache_hint);
-  const scalar_type last = type_of(f, operands.back());
-  if (operands.size() > 4u + has_policy) return "has too many operands";
-  if (has_policy && last != none && info(last).bits != 64) return "needs a cache policy";
-  const std::int64_t bytes = operands[2].value;
-  const bool is_size = bytes == 16 || (word.has(q::ca) && (bytes == 4 || bytes == 8));
-  return is_size ? "" : "cannot copy this number of bytes";
-}
-
-const char* arrival_problem(const function& f, std::span<const operand> operands,
-                            const mnemonic& word) {
-  if (word.has(q::noComplete) && operands.size() < 3) return "needs a count";
-  const bool is_wait = word.has(q::test_wait) || word.has(q::try_wait);
-  if (!is_wait || operands.size() < 3) return "";
-  const scalar_type type = type_of(f, operands[2]);
-  const unsigned bits = word.has(q::parity) ? 32 : 64;
-  return type == none || info(type).bits == bits ? "" : "has a register of another width";
-}
-
 bool is_odd_vector(const operand& o) {
   return o.kind == operand_kind::vector && (o.count & (o.count - 1)) != 0;
 }
 
 // Checks the registers of loads and stores, and the last operand of products.
-const char* tensor_problem(const module& m, const function& f, std::span<const operand> operands,
+std::string tensor_problem(const module& m, const function& f, std::span<const operand> operands,
                            const mnemonic& word) {
   const bool has_vector = std::ranges::any_of(
       operands, [](const operand& o) { return o.kind == operand_kind::vector; });
@@ -533,14 +405,7 @@ const char* tensor_problem(const module& m, const function& f, std::span<const o
   if (!has_scale) return "";
   if (!word.has(q::kind_f16) && !word.has(q::kind_tf32)) return "has no scale of D";
   const bool is_known = m.target_architecture() < 110 && m.target_architecture() != 101;
-  return is_known ? "" : "has no scale of D on this target";
-}
-
-const char* count_of_registers_problem(std::span<const operand> operands) {
-  const bool is_count = operands.size() == 1 && operands[0].kind == operand_kind::integer &&
-                        operands[0].value >= 24 && operands[0].value <= 256 &&
-                        operands[0].value % 8 == 0;
-  return is_count ? "" : "needs a multiple of 8 from 24 to 256";
+  return is_known ? "" : "has no scale of D on " + std::string{m.target};
 }
 
 const char* bulk_store_problem(std::span<const operand> operands) {
@@ -549,7 +414,51 @@ const char* bulk_store_problem(std::span<const operand> operands) {
   return is_zero ? "" : "stores nothing but 0";
 }
 
-const char* special_form_problem(const module& m, const function& f, const instruction& i,
+// Checks that an operation has registers and constants, and not addresses, vectors or sinks.
+const char* plain_problem(std::span<const operand> operands, const mnemonic& word) {
+  const bool has_pair = word.opcode == opcode::setp || word.opcode == opcode::lop3;
+  for (const operand& o : operands) {
+    const bool is_result = &o == operands.data();
+    switch (o.kind) {
+      case operand_kind::register_:
+      case operand_kind::special_register:
+      case operand_kind::integer:
+      case operand_kind::float_bits:
+      case operand_kind::double_bits:
+        continue;
+      case operand_kind::sink:
+        if (is_result && word.opcode == opcode::setp) continue;
+        return "has the sink in place of a value";
+      case operand_kind::pair:
+        if (is_result && has_pair) continue;
+        return "has no second result";
+      case operand_kind::vector:
+        if (word.opcode == opcode::cvt) continue;
+        return "has a vector in place of a register";
+      case operand_kind::symbol:
+        if (word.opcode == opcode::mapa) continue;
+        return "has a symbol in place of a register";
+      default:
+        return "has an address in place of a register";
+    }
+  }
+  return "";
+}
+
+bool is_plain(const form_rule* rule, opcode name) {
+  constexpr opcode others[] = {opcode::cvt, opcode::set, opcode::setp};
+  return (rule && rule->operands & check::result) || std::ranges::count(others, name) != 0;
+}
+
+std::string copied_bytes_problem(std::span<const operand> operands, const mnemonic& word) {
+  const bool has_size = word.has(q::ca) || word.has(q::cg);
+  if (!has_size || operands.size() < 3 || operands[2].kind != operand_kind::integer) return {};
+  const std::int64_t bytes = operands[2].value;
+  const bool is_size = bytes == 16 || (word.has(q::ca) && (bytes == 4 || bytes == 8));
+  return is_size ? "" : "cannot copy " + std::to_string(bytes) + " bytes";
+}
+
+std::string special_form_problem(const module& m, const function& f, const instruction& i,
                                  const mnemonic& word) {
   const auto operands = f.operands_of(i);
   switch (word.opcode) {
@@ -561,32 +470,18 @@ const char* special_form_problem(const module& m, const function& f, const instr
     case opcode::atom:
       if (word.has(q::cas) && operands.size() < 4) return "has too few operands";
       return operands.size() > 1 && !is_address(operands[1]) ? "needs an address in brackets" : "";
-    case opcode::setmaxnreg:
-      return count_of_registers_problem(operands);
     case opcode::cp:
-      if (word.has(q::wait_group) && !operands.empty() && operands[0].kind != operand_kind::integer)
-        return "needs a number of groups";
-      return copy_problem(f, operands, word);
-    case opcode::mbarrier:
-      return arrival_problem(f, operands, word);
+      return copied_bytes_problem(operands, word);
     case opcode::mma:
-      return std::ranges::any_of(operands, is_odd_vector) ? "has a vector of another length" : "";
-    case opcode::shfl:
-      return word.has(q::sync) && operands.size() != 5 ? "needs five operands" : "";
-    case opcode::vote:
-      return !word.has(q::ballot) && !operands.empty() && type_of(f, operands[0]) != pred &&
-                     operands[0].kind == operand_kind::register_
-                 ? "needs a predicate as its result"
-                 : "";
+      if (std::ranges::any_of(operands, is_odd_vector)) return "has a vector of another length";
+      return std::ranges::all_of(operands.first(std::min<std::size_t>(operands.size(), 4)),
+                                 [](const operand& o) { return o.kind == operand_kind::vector; })
+                 ? ""
+                 : "needs vectors of registers for its matrices";
     case opcode::red:
       return !operands.empty() && !is_address(operands[0]) ? "needs an address in brackets" : "";
     case opcode::mov:
       return move_problem(f, i, word);
-    case opcode::bar:
-    case opcode::barrier:
-      return barrier_problem(f, i, word);
-    case opcode::pmevent:
-      return !operands.empty() && is_outside(operands[0], 15) ? "has no event of this number" : "";
     case opcode::tcgen05:
       return operands.empty() ? "" : tensor_problem(m, f, operands, word);
     case opcode::elect:
@@ -594,7 +489,7 @@ const char* special_form_problem(const module& m, const function& f, const instr
                  ? "needs a predicate as a result"
                  : "";
     default:
-      return "";
+      return {};
   }
 }
 
@@ -659,6 +554,10 @@ bool is_of_one_family(const mnemonic& word) {
 
 }  // namespace
 
+std::string dotted(std::string_view word) { return "'." + std::string{word} + "'"; }
+
+std::string no_type(scalar_type type) { return "has no type " + dotted(spelling(type)); }
+
 std::string missing_of(const module& m, since first) {
   const std::uint32_t version = 10 * m.version_major + m.version_minor;
   const std::uint32_t target = m.target_architecture();
@@ -670,6 +569,15 @@ std::string missing_of(const module& m, since first) {
   return ".version " + std::to_string(first.version / 10) + "." +
          std::to_string(first.version % 10) + " or later, the module has " +
          std::to_string(m.version_major) + "." + std::to_string(m.version_minor);
+}
+
+since first_on(const module& m, const mnemonic& word) {
+  constexpr std::uint32_t early_target = 89;
+  const since first = first_of(word);
+  const bool has_bytes = word.opcode == opcode::cvt && word.type_count > 1 &&
+                         (bytes.has(word.type(0)) || bytes.has(word.type(1)));
+  const bool is_early = has_bytes && m.target_architecture() == early_target;
+  return is_early && first.version < 81 ? since{81, first.target} : first;
 }
 
 std::string row_problem(const instruction_row& row, const mnemonic& word) {
@@ -705,11 +613,9 @@ std::string word_problem(const module& m, const mnemonic& word) {
   if (lacks_form(m, word)) return "does not exist on " + std::string{m.target};
   const instruction_row* const row = find_row(word);
   if (!row) return "is no form of the instruction";
-  if (row->results != exactness::refused) {
-    if (auto problem = row_problem(*row, word); !problem.empty()) return problem;
-    const std::uint32_t version = 10 * m.version_major + m.version_minor;
-    if (auto problem = needed_problem(word, version); !problem.empty()) return problem;
-  }
+  if (auto problem = row_problem(*row, word); !problem.empty()) return problem;
+  const std::uint32_t version = 10 * m.version_major + m.version_minor;
+  if (auto problem = needed_problem(word, version); !problem.empty()) return problem;
   if (auto problem = access_problem(m, word); !problem.empty()) return problem;
   if (word.opcode == opcode::cvt) return conversion_problem(word);
   const form_rule* const rule = rule_of(word.opcode);
@@ -718,7 +624,9 @@ std::string word_problem(const module& m, const mnemonic& word) {
   if (rule->required_for.has(word.type()) && !has_one_of(word, rule->required)) {
     return "needs one of the modifiers of its rounding, width, comparison or approximation";
   }
-  if (word.opcode == opcode::setp) return comparison_problem(word);
+  if (word.opcode == opcode::setp) {
+    if (auto problem = comparison_problem(word); !problem.empty()) return problem;
+  }
   return arithmetic_problem(m, word);
 }
 
@@ -726,9 +634,9 @@ std::string operand_problem(const module& m, const function& f, const instructio
                             const mnemonic& word) {
   if (auto problem = sign_problem(f, i, word); !problem.empty()) return problem;
   if (auto problem = register_problem(m, f, i); !problem.empty()) return problem;
-  if (const char* const problem = special_form_problem(m, f, i, word); *problem) return problem;
+  if (auto problem = special_form_problem(m, f, i, word); !problem.empty()) return problem;
   const instruction_row* const row = find_row(word);
-  if (!row || row->results == exactness::refused) return {};
+  if (!row) return {};
   const auto operands = f.operands_of(i);
   if (auto problem = count_problem(*row, operands.size()); !problem.empty()) return problem;
   const std::optional<std::size_t> count = count_of_operands(word, m.target_architecture());
@@ -736,7 +644,23 @@ std::string operand_problem(const module& m, const function& f, const instructio
     return "has " + std::to_string(operands.size()) + " operands instead of " +
            std::to_string(*count);
   }
+  const bool may_discard =
+      word.opcode == opcode::setp || word.opcode == opcode::atom || word.opcode == opcode::mbarrier;
+  if (!may_discard && !operands.empty() && operands[0].kind == operand_kind::sink) {
+    return "cannot discard its result";
+  }
   const form_rule* const rule = rule_of(word.opcode);
+  const bool is_lane_wise = rule && rule->operands & check::types;
+  if (auto problem = kind_problem(f, operands, word, is_lane_wise ? "Uuu Uuuu" : "");
+      !problem.empty()) {
+    return problem;
+  }
+  if (is_plain(rule, word.opcode)) {
+    if (const char* const problem = plain_problem(operands, word); *problem) return problem;
+  }
+  if (auto problem = constant_problem(operands, word); !problem.empty()) return problem;
+  const std::string missing = missing_of(m, first_of_operands(f, operands, word));
+  if (!missing.empty()) return "with these operands needs " + missing;
   if (!rule) return {};
   if ((rule->operands & check::result) && !operands.empty() && !is_register(operands[0])) {
     return "needs a register for its result";

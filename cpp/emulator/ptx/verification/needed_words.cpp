@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "emulator/ptx/row_words.hpp"
 #include "emulator/ptx/type_set.hpp"
 #include "emulator/ptx/word_sets.hpp"
 
@@ -23,6 +24,7 @@ constexpr auto every_form = qualifier::unknown;
 constexpr words orders{q::relaxed, q::acquire, q::release};
 constexpr words evictions{q::L1_evict_first, q::L1_evict_last, q::L1_evict_normal,
                           q::L1_evict_unchanged, q::L1_no_allocate};
+constexpr words bitwise_sums{q::add, q::min, q::max, q::and_, q::or_, q::xor_};
 constexpr words groups{q::cta_group_1, q::cta_group_2};
 constexpr needed_words needs[] = {
     {opcode::applypriority, every_form, {q::L2_evict_normal}},
@@ -35,6 +37,14 @@ constexpr needed_words needs[] = {
     {opcode::cp,
      every_form,
      {q::ca, q::cg, q::bulk, q::mbarrier, q::commit_group, q::wait_group, q::wait_all}},
+    {opcode::cp,
+     q::bulk,
+     {q::prefetch, q::bulk_group, q::mbarrier_complete_tx_bytes, q::commit_group, q::wait_group}},
+    {opcode::cp, q::mbarrier, {q::arrive}},
+    {opcode::cp, q::prefetch, {q::L2}},
+    {opcode::cp, q::read, {q::bulk}},
+    {opcode::cp, q::reduce, reductions},
+    {opcode::cp, q::tensor, {q::x1d, q::x2d, q::x3d, q::x4d, q::x5d}},
     {opcode::createpolicy, every_form, {q::fractional, q::range, q::cvt}},
     {opcode::createpolicy,
      q::fractional,
@@ -45,6 +55,13 @@ constexpr needed_words needs[] = {
     {opcode::elect, every_form, {q::sync}},
     {opcode::fence, every_form, scopes | words{q::proxy}},
     {opcode::fence, q::proxy, proxies},
+    {opcode::fence, q::async_generic, {q::acquire, q::release}},
+    {opcode::fence,
+     q::async_generic,
+     {q::sync_restrict_shared_cta, q::sync_restrict_shared_cluster}},
+    {opcode::fence, q::mbarrier_init, {q::release}},
+    {opcode::fence, q::tensormap_generic, {q::acquire, q::release}},
+    {opcode::fence, q::tensormap_generic, scopes},
     {opcode::griddepcontrol, every_form, {q::launch_dependents, q::wait}},
     {opcode::ld, q::acquire, scopes},
     {opcode::ld, q::relaxed, scopes},
@@ -54,18 +71,32 @@ constexpr needed_words needs[] = {
     {opcode::ldmatrix, q::m16n16, {q::trans}},
     {opcode::match, every_form, {q::any, q::all}},
     {opcode::match, every_form, {q::sync}},
+    {opcode::max, q::abs, {q::xorsign}},
     {opcode::max, q::xorsign, {q::abs}},
+    {opcode::mbarrier, q::acquire, scopes},
+    {opcode::mbarrier, q::relaxed, scopes},
+    {opcode::mbarrier, q::release, scopes},
     {opcode::membar, every_form, {q::cta, q::gl, q::sys, q::proxy}},
+    {opcode::min, q::abs, {q::xorsign}},
     {opcode::min, q::xorsign, {q::abs}},
     {opcode::movmatrix, every_form, {q::sync}},
     {opcode::movmatrix, every_form, {q::aligned}},
     {opcode::movmatrix, every_form, {q::m8n8}},
     {opcode::movmatrix, every_form, {q::trans}},
+    {opcode::multimem, q::acquire, scopes},
+    {opcode::multimem, q::cp, {q::bulk_group}},
+    {opcode::multimem, q::ld_reduce, bitwise_sums},
+    {opcode::multimem, q::red, bitwise_sums},
+    {opcode::multimem, q::reduce, reductions},
+    {opcode::multimem, q::relaxed, scopes},
+    {opcode::multimem, q::release, scopes},
     {opcode::prefetch,
      every_form,
      {q::L1, q::L2, q::L2_evict_last, q::L2_evict_normal, q::tensormap}},
     {opcode::prefetchu, every_form, {q::L1}},
     {opcode::red, every_form, reductions},
+    {opcode::red, q::async, {q::relaxed}},
+    {opcode::red, q::async, {q::mbarrier_complete_tx_bytes}},
     {opcode::redux, every_form, {q::add, q::min, q::max, q::and_, q::or_, q::xor_}},
     {opcode::redux, every_form, {q::sync}},
     {opcode::set, every_form, comparisons},
@@ -73,6 +104,7 @@ constexpr needed_words needs[] = {
     {opcode::shf, every_form, {q::wrap, q::clamp}},
     {opcode::shf, every_form, {q::l, q::r}},
     {opcode::shfl, every_form, {q::up, q::down, q::bfly, q::idx}},
+    {opcode::st, q::async, {q::mbarrier_complete_tx_bytes}},
     {opcode::st, q::release, scopes},
     {opcode::st, q::relaxed, scopes},
     {opcode::stmatrix, every_form, {q::sync}},
@@ -109,13 +141,22 @@ constexpr needed_words needs[] = {
     {opcode::tcgen05, q::x32x128b, {q::warpx4}},
     {opcode::tcgen05, q::x64x128b, {q::warpx2_01_23, q::warpx2_02_13}},
     {opcode::vote, every_form, {q::all, q::any, q::uni, q::ballot}},
+    {opcode::vset, every_form, comparisons},
+    {opcode::vset2, every_form, comparisons},
+    {opcode::vset4, every_form, comparisons},
+    {opcode::vshl, every_form, {q::clamp, q::wrap}},
+    {opcode::vshr, every_form, {q::clamp, q::wrap}},
 };
 
 // The words of a row exclude each other.
-constexpr words exclusive[] = {{q::rn, q::rz, q::rm, q::rp, q::rni, q::rzi, q::rmi, q::rpi},
+constexpr words exclusive[] = {{q::rn, q::rz, q::rm, q::rp, q::rni, q::rzi, q::rmi, q::rpi, q::rna},
                                {q::relaxed, q::acquire, q::release, q::acq_rel, q::volatile_},
                                scopes,
                                {q::cta, q::gl, q::sys},
+                               row_words::matrix_shapes,
+                               {q::m16n16k16, q::m16n16k8, q::m32n8k16, q::m8n32k16},
+                               {q::idx, q::up, q::down, q::bfly},
+                               {q::L1, q::L2, q::tensormap},
                                tensor_kinds,
                                a_collectors | b_collectors,
                                comparisons};
@@ -134,6 +175,10 @@ std::optional<std::size_t> count_of_spaces(const mnemonic& word) {
     case opcode::isspacep:
     case opcode::cvta:
       return 1;
+    case opcode::clusterlaunchcontrol:
+    case opcode::multimem:
+      if (word.has(q::cp)) return 2;
+      return std::min<std::size_t>(word.space_count, 1);
     case opcode::fence:
       if (!word.has(q::proxy)) return 0;
       return std::min<std::size_t>(word.space_count, 1);
@@ -172,14 +217,25 @@ bool has_two_of(const mnemonic& word, const words& set) {
   return std::ranges::count_if(word.qualifiers(), [&](qualifier q) { return set.has(q); }) > 1;
 }
 
-// Words that an assembler accepts twice.
+// Words that an assembler accepts twice. A policy has two priorities.
+constexpr words l2_evictions{q::L2_evict_first, q::L2_evict_last, q::L2_evict_normal,
+                             q::L2_evict_unchanged};
 constexpr words repeatable{q::row,  q::col, q::approx,    q::cc,       q::NaN,
                            q::relu, q::sat, q::satfinite, q::shiftamt, q::sync};
 
+std::size_t count_of_vectors(std::string_view text) {
+  std::size_t count = 0;
+  for (const std::string_view width : {".v2", ".v4", ".v8"}) {
+    for (std::size_t at = 0; (at = text.find(width, at)) != text.npos; at += width.size()) ++count;
+  }
+  return count;
+}
+
 std::string repeated_problem(const mnemonic& word) {
   const auto list = word.qualifiers();
+  const words& twice = word.opcode == opcode::createpolicy ? l2_evictions : repeatable;
   for (std::size_t n = 1; n < list.size(); ++n) {
-    if (!repeatable.has(list[n]) && std::ranges::count(list.first(n), list[n])) {
+    if (!twice.has(list[n]) && std::ranges::count(list.first(n), list[n])) {
       return "has the modifier '." + std::string{spelling(list[n])} + "' twice";
     }
   }
@@ -191,6 +247,12 @@ std::string repeated_problem(const mnemonic& word) {
 
 const char* barrier_problem(const mnemonic& word) {
   if (word.opcode == opcode::bar && word.has(q::aligned)) return "has no .aligned";
+  if (word.has(q::sync) + word.has(q::arrive) + word.has(q::red) + word.has(q::wait) > 1)
+    return "has two operations";
+  for (q threads : {q::cta, q::warp, q::cluster}) {
+    if (word.has(threads) && word.qualifiers()[0] != threads)
+      return "names its threads behind another modifier";
+  }
   if (!word.has(q::red)) return word.type_count ? "has no type without .red" : "";
   return word.type() == (word.has(q::popc) ? scalar_type::u32 : scalar_type::pred)
              ? ""
@@ -204,7 +266,42 @@ const char* conversion_problem(const mnemonic& word) {
   if (std::ranges::count(pairs, to) && !word.has(q::satfinite)) return "needs .satfinite";
   if (!word.has(q::pack)) return "";
   const bool is_half = to == u16 || to == s16;
+  if (word.type(1) != s32 || (!is_half && word.type(2) != b32)) return "has no such types";
   return is_half == (word.type_count == 2) ? "" : "has another number of types";
+}
+
+const char* fence_problem(const mnemonic& word) {
+  constexpr words plain{q::alias, q::async, q::async_global, q::async_shared_cta,
+                        q::async_shared_cluster};
+  if (!word.has(q::proxy)) return "";
+  if (has_one_of(word, plain) && has_one_of(word, scopes | orders))
+    return "has an order or a scope";
+  const state_space space = word.space();
+  const bool is_known = space == state_space::global || space == state_space::shared_cta ||
+                        space == state_space::shared_cluster;
+  return !word.space_count || (is_known && word.has(q::async)) ? "" : "has no such state space";
+}
+
+// The types that set compares for each type of its result.
+struct compared_types {
+  type_set results, compared;
+};
+const char* set_problem(const mnemonic& word) {
+  using enum scalar_type;
+  constexpr type_set plain = integers | type_set{b16, b32, b64, f32, f64};
+  constexpr compared_types rows[] = {
+      {{u32, s32}, plain | halves},   {{f32}, plain},
+      {{f16}, plain | type_set{f16}}, {{bf16}, plain | type_set{f16, bf16}},
+      {{u16, s16}, {f16, bf16}},      {{f16x2}, {f16x2}},
+      {{bf16x2}, {bf16x2}},
+  };
+  const auto* const row = std::ranges::find_if(
+      rows, [&](const compared_types& each) { return each.results.has(word.type()); });
+  if (row == std::end(rows) || !row->compared.has(word.type(1))) return "has no such types";
+  constexpr type_set flushed{f16, f16x2, f32};
+  return word.has(q::ftz) && (!flushed.has(word.type(1)) || word.type() == bf16)
+             ? "has no .ftz for these types"
+             : "";
 }
 
 const char* matrix_problem(const mnemonic& word) {
@@ -254,12 +351,26 @@ std::string form_problem(const mnemonic& word, std::uint32_t version) {
       if (to == scalar_type::f32 || is_half != word.has(q::ftz)) return {};
       return is_half ? "has no .ftz for this type" : "needs .ftz";
     }
+    case opcode::createpolicy:
+      return word.has(q::fractional) && word.space_count ? "has no state space" : "";
+    case opcode::fence:
+      return fence_problem(word);
+    case opcode::set:
+      return set_problem(word);
     case opcode::slct:
+      if (word.has(q::ftz) && word.type(1) != scalar_type::f32) return "has .ftz for .f32 alone";
       return word.type(1) == scalar_type::s32 || word.type(1) == scalar_type::f32
                  ? ""
                  : "selects by .s32 or .f32";
     case opcode::cvt:
       return conversion_problem(word);
+    case opcode::vabsdiff2:
+    case opcode::vabsdiff4:
+    case opcode::vadd2:
+    case opcode::vadd4:
+    case opcode::vsub2:
+    case opcode::vsub4:
+      return word.has(q::add) && word.has(q::sat) ? "has .add and .sat" : "";
     case opcode::ldmatrix:
     case opcode::stmatrix:
       return matrix_problem(word);
@@ -277,6 +388,7 @@ std::string form_problem(const mnemonic& word, std::uint32_t version) {
       if (word.has(q::volatile_) && has_one_of(word, evictions))
         return "has .volatile and a priority";
       [[fallthrough]];
+    case opcode::multimem:
     case opcode::mbarrier:
       return has_one_of(word, scopes) && !has_one_of(word, orders) && !word.has(q::async)
                  ? "has a scope, which needs one of " + names_of(orders)
@@ -328,6 +440,7 @@ std::string needed_problem(const mnemonic& word, std::uint32_t version) {
                                opcode::mapa,          opcode::mbarrier, opcode::prefetch,
                                opcode::prefetchu,     opcode::stmatrix, opcode::wmma};
   if (word.vector_width > 1 && std::ranges::count(scalar, word.opcode)) return "has no vectors";
+  if (word.vector_width > 1 && count_of_vectors(word.text) > 1) return "has two sizes of vectors";
   if (auto problem = repeated_problem(word); !problem.empty()) return problem;
   if (auto problem = form_problem(word, version); !problem.empty()) return problem;
   for (const needed_words& each : needs) {

@@ -116,6 +116,11 @@ spaces spaces_of(const mnemonic& word, bool has_volatile_frames) noexcept {
     case opcode::atom:
     case opcode::red:
       return of_global | of_shared;
+    case opcode::getctarank:
+    case opcode::mapa:
+      return word.space_count && word.space() != state_space::shared_cluster ? 0 : of_shared;
+    case opcode::multimem:
+      return word.has(q::cp) ? static_cast<spaces>(~0u) : of_global;
     case opcode::cvta:
     case opcode::isspacep:
       return windows;
@@ -188,6 +193,9 @@ const register_info* misfit(const function& f, const instruction& i,
       word.opcode != opcode::dp4a)
     return nullptr;  // a sum of two types
   const auto operands = f.operands_of(i);
+  const auto is_brain = [](scalar_type each) { return each == scalar_type::bf16; };
+  const bool is_relaxed = rule->is_relaxed && (word.opcode != opcode::cvt ||
+                                               std::ranges::none_of(word.types(), is_brain));
   for (std::size_t n = 0; n < operands.size(); ++n) {
     const scalar_type type = type_at(*rule, word, n);
     const bool is_moved = operands[n].kind == operand_kind::vector && word.opcode == opcode::mov;
@@ -198,7 +206,7 @@ const register_info* misfit(const function& f, const instruction& i,
     for (const operand& o : elements) {
       if (o.kind != operand_kind::register_ || o.component != component::none) continue;
       const register_info& r = f.registers[o.index];
-      if (r.vector_width == 1 && !fits(type, r.type, rule->is_relaxed)) return &r;
+      if (r.vector_width == 1 && !fits(type, r.type, is_relaxed)) return &r;
     }
   }
   return nullptr;

@@ -78,6 +78,9 @@ class function_verifier {
   void check_vector(const register_declaration& r) {
     const unsigned bits = r.vector_width * info(r.type).bits;
     const bool is_wrong = r.vector_width > 1 && (!bits || bits > 128);
+    if (!is_register_type(r.type)) {
+      report(r.line, "register " + quoted(r.name) + " has a type of instructions");
+    }
     if (is_wrong) report(r.line, "register " + quoted(r.name) + " is no vector of 128 bits");
   }
 
@@ -231,17 +234,27 @@ class function_verifier {
     const auto operands = f_.operands_of(i);
     const bool is_fit = position < operands.size() && is_predicate(operands[position]) &&
                         (position || !operands[position].is_negated);
-    if (!is_fit) report_form(i, word, "needs a predicate");
+    if (!is_fit) {
+      report_form(i, word, "needs a predicate as operand " + std::to_string(position + 1));
+    }
   }
 
   void check_registers(const instruction& i, const mnemonic& word) {
-    const bool is_access = word.opcode == opcode::ld || word.opcode == opcode::st;
+    const bool is_access = word.opcode == opcode::ld || word.opcode == opcode::st ||
+                           word.opcode == opcode::atom || word.opcode == opcode::red;
+    const bool is_sum = word.opcode == opcode::atom || word.opcode == opcode::red;
+    const std::size_t value = word.opcode == opcode::red;
+    if (is_sum && word.vector_width > 1 && f_.operands_of(i)[value].kind != operand_kind::vector) {
+      return report_form(i, word, "needs a vector");
+    }
     for (const operand& o : f_.operands_of(i)) {
-      const char* const problem =
-          o.kind == operand_kind::special_register      ? special_problem(word, o)
-          : is_access && o.kind == operand_kind::vector ? vector_problem(o, word)
-                                                        : nullptr;
-      if (problem) return report_form(i, word, problem);
+      if (o.kind == operand_kind::special_register) {
+        const char* const problem = special_problem(word, o);
+        if (problem) return report_form(i, word, problem);
+      } else if (is_access && o.kind == operand_kind::vector) {
+        const std::string problem = vector_problem(o, word);
+        if (!problem.empty()) return report_form(i, word, problem);
+      }
     }
     if (const char* const problem = space_problem(module_, f_, i, word)) {
       return report_form(i, word, problem);
@@ -252,8 +265,11 @@ class function_verifier {
                   " does not fit " + quoted(word.text));
   }
 
-  const char* vector_problem(const operand& o, const mnemonic& word) const {
-    if (o.count != word.vector_width) return "has a vector of another length";
+  std::string vector_problem(const operand& o, const mnemonic& word) const {
+    if (o.count != word.vector_width) {
+      return "has a vector of " + std::to_string(o.count) + " elements, not " +
+             std::to_string(word.vector_width);
+    }
     unsigned bits = 0;
     for (const operand& each : f_.elements_of(o)) {
       if (each.kind != operand_kind::register_ || each.component != component::none) continue;
@@ -261,7 +277,7 @@ class function_verifier {
       if (bits && actual != bits) return "has a vector of several widths";
       bits = actual;
     }
-    return nullptr;
+    return {};
   }
 
   const module& module_;
@@ -275,7 +291,7 @@ class module_verifier {
  public:
   module_verifier(const module& m, std::size_t limit) : module_{m}, limit_{limit} {
     for (const mnemonic& word : m.mnemonics) {
-      missing_.push_back(missing_of(m, first_of(word)));
+      missing_.push_back(missing_of(m, first_on(m, word)));
       problems_.push_back(word_problem(m, word));
     }
   }
@@ -366,6 +382,12 @@ class module_verifier {
       if (r.kind == symbol_kind::unresolved) {
         report(r.line,
                "unknown symbol " + quoted(r.name) + " in the initializer of " + quoted(v.name));
+      }
+      if (r.kind != symbol_kind::module_variable) continue;
+      const state_space space = without_sub_space(module_.variables[r.index].space);
+      if (space == state_space::shared || space == state_space::local) {
+        report(r.line, "the initializer of " + quoted(v.name) + " has the address of " +
+                           quoted(r.name) + ", which is neither in .global nor in .const");
       }
     }
   }

@@ -653,7 +653,8 @@ stream.sync()
 """
 LOADS = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 MISUSES = {
-    "a size that is no multiple of 16": (f"{LOADS} [memory], [g], 8, [bar];", "misaligned"),
+    "a size that is no multiple of 16": (
+        f"mov.u32 c, 8; {LOADS} [memory], [g], c, [bar];", "misaligned"),
     "a source that is not aligned": (f"{LOADS} [memory], [g+4], 16, [bar];", "misaligned"),
     "a source outside of the memory": (f"{LOADS} [memory], [g+48], 32, [bar];", "out-of-bounds"),
     "a target outside of the memory": (f"{LOADS} [memory+64], [g], 32, [bar];", "out-of-bounds"),
