@@ -72,7 +72,8 @@ def test_vectors_of_floats(run_words, kind, width):
     """All threads add to the words of thread 0."""
     names = [f"f{n}" for n in range(width)]
     results = "{" + ", ".join(f"e{n}" for n in range(width)) + "}, " if kind == "atom" else ""
-    body = "".join(f"mov.b32 {name}, 0f3F800000;" for name in names)
+    body = "bar.sync 0;"  # thread 0 reads its words before
+    body += "".join(f"mov.b32 {name}, 0f3F800000;" for name in names)
     body += f"{kind}.global.add.v{width}.f32 {results}[base], {{{', '.join(names)}}}; bar.sync 0;"
     body += "".join(f"ld.global.b32 o{n}, [base+{4 * n}];" for n in range(4))
     rows = np.zeros((64, 4), np.float32)
