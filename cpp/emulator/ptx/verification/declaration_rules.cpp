@@ -22,7 +22,7 @@ unsigned version_of(const module& m) { return 10 * m.version_major + m.version_m
 
 bool is_empty(const variable& v) { return v.is_array && v.size == 0; }
 
-// The types of registers and variables. Other types are those of instructions alone.
+// The types of registers and variables. Only instructions have the remaining types.
 constexpr type_set declared_types =
     integers | type_set{scalar_type::b8,    scalar_type::b16, scalar_type::b32, scalar_type::b64,
                         scalar_type::b128,  scalar_type::u8,  scalar_type::s8,  scalar_type::f16,

@@ -446,8 +446,8 @@ const char* plain_problem(std::span<const operand> operands, const mnemonic& wor
 }
 
 bool is_plain(const form_rule* rule, opcode name) {
-  constexpr opcode others[] = {opcode::cvt, opcode::set, opcode::setp};
-  return (rule && rule->operands & check::result) || std::ranges::count(others, name) != 0;
+  constexpr opcode further_plain[] = {opcode::cvt, opcode::set, opcode::setp};
+  return (rule && rule->operands & check::result) || std::ranges::count(further_plain, name) != 0;
 }
 
 std::string copied_bytes_problem(std::span<const operand> operands, const mnemonic& word) {

@@ -337,12 +337,12 @@ std::string kind_problem(const function& f, std::span<const operand> operands, c
   }
   std::string problem = "has " + std::to_string(operands.size()) + " operands";
   std::size_t furthest = 0;
-  std::string_view rest = rule ? rule->kinds : otherwise;
+  std::string_view alternatives = rule ? rule->kinds : otherwise;
   for (bool is_last = false; !is_last;) {
-    const std::size_t end = rest.find(' ');
-    const std::string_view kinds = rest.substr(0, end);
+    const std::size_t end = alternatives.find(' ');
+    const std::string_view kinds = alternatives.substr(0, end);
     is_last = end == std::string_view::npos;
-    if (!is_last) rest.remove_prefix(end + 1);
+    if (!is_last) alternatives.remove_prefix(end + 1);
     if (kinds.size() - static_cast<std::size_t>(std::ranges::count(kinds, '|')) != operands.size())
       continue;
     char letter = '*';
