@@ -61,7 +61,7 @@ def sixteen_buffers(world):
     return launching(world, "k16_buffers", *[world.buffer, world.other] * 8)
 
 
-@row("launch, 64 Buffers", target=800, twin="launch_64")
+@row("launch, 64 Buffers", target=800, twin="launch_64", backends=PYTHON_SIDE)
 def sixty_four_buffers(world):
     return launching(world, "k64_buffers", *[world.buffer, world.other] * 32)
 

@@ -370,6 +370,7 @@ constexpr instruction_row table[] = {
     {opcode::neg, {2, 2}, {1, 1}, no_space, words{q::ftz}},
     {opcode::not_, {2, 2}, {1, 1}, no_space, words{}},
     {opcode::or_, {3, 3}, {1, 1}, no_space, words{}},
+    {opcode::pmevent, {1, 1}, {0, 0}, no_space, words{}, since{30, 20}, q::mask},
     {opcode::pmevent, {1, 1}, {0, 0}, no_space, words{}, since{14, 0}},
     {opcode::popc, {2, 2}, {1, 1}, no_space, words{}, since{20, 20}},
     {opcode::prefetch,

@@ -45,7 +45,7 @@ class TestDotProducts:
             assert result == (c + sum(products)) & 0xFFFFFFFF
 
 
-@pytest.mark.parametrize("kind", ["u16", "s16", "u8", "s8", "u4", "s4"])
+@pytest.mark.parametrize("kind", ["u16", "s16", "u8", "s8", "u4", "s4", "u2", "s2"])
 def test_pack(run_words, kind):
     rows = words(kind, 3) + [[5, 0xFFFFFFFD, 0x12345678]] * 4
     bits, is_signed = int(kind[1:]), kind[0] == "s"

@@ -340,6 +340,21 @@ const char* wmma_problem(const mnemonic& word) {
 }
 
 // Returns what a form needs that depends on its types and on other words.
+std::string selection_problem(const mnemonic& word) {
+  const scalar_type by = word.type(1);
+  if (word.has(q::ftz) && by != scalar_type::f32) return "has .ftz for .f32 alone";
+  return by == scalar_type::s32 || by == scalar_type::f32 ? "" : "selects by .s32 or .f32";
+}
+
+// Checks a load of tensor memory that also computes a minimum or a maximum.
+std::string extreme_problem(const mnemonic& word) {
+  const scalar_type type = word.type(0);
+  if (type == scalar_type::f32) return {};
+  const bool is_integer = type == scalar_type::u32 || type == scalar_type::s32;
+  if (!is_integer) return "has no type '." + std::string{spelling(type)} + "'";
+  return word.has(q::abs) || word.has(q::NaN) ? "has .abs and .NaN for .f32 alone" : "";
+}
+
 std::string form_problem(const mnemonic& word, std::uint32_t version) {
   const scalar_type to = word.type(0);
   switch (word.opcode) {
@@ -358,10 +373,7 @@ std::string form_problem(const mnemonic& word, std::uint32_t version) {
     case opcode::set:
       return set_problem(word);
     case opcode::slct:
-      if (word.has(q::ftz) && word.type(1) != scalar_type::f32) return "has .ftz for .f32 alone";
-      return word.type(1) == scalar_type::s32 || word.type(1) == scalar_type::f32
-                 ? ""
-                 : "selects by .s32 or .f32";
+      return selection_problem(word);
     case opcode::cvt:
       return conversion_problem(word);
     case opcode::vabsdiff2:
@@ -376,13 +388,8 @@ std::string form_problem(const mnemonic& word, std::uint32_t version) {
       return matrix_problem(word);
     case opcode::wmma:
       return wmma_problem(word);
-    case opcode::tcgen05: {
-      if (!word.has(q::red)) return {};
-      if (to == scalar_type::f32) return {};
-      const bool is_integer = to == scalar_type::u32 || to == scalar_type::s32;
-      if (!is_integer) return "has no type '." + std::string{spelling(to)} + "'";
-      return word.has(q::abs) || word.has(q::NaN) ? "has .abs and .NaN for .f32 alone" : "";
-    }
+    case opcode::tcgen05:
+      return word.has(q::red) ? extreme_problem(word) : "";
     case opcode::ld:
     case opcode::st:
       if (word.has(q::volatile_) && has_one_of(word, evictions))

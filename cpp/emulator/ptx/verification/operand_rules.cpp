@@ -143,7 +143,8 @@ constexpr constant_rule constant_rules[] = {
     {opcode::cp, q::wait_group, every_form, 0, 0, largest},
     {opcode::discard, every_form, every_form, 1, 128, 128},
     {opcode::fence, q::tensormap_generic, every_form, 1, 128, 128},
-    {opcode::pmevent, every_form, every_form, 0, 0, 15},
+    {opcode::pmevent, q::mask, every_form, 0, 0, 65535},
+    {opcode::pmevent, every_form, q::mask, 0, 0, 15},
     {opcode::setmaxnreg, every_form, every_form, 0, 24, 256, 8},
 };
 static_assert(std::is_sorted(std::begin(constant_rules), std::end(constant_rules),

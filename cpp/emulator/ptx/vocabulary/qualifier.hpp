@@ -228,6 +228,7 @@ enum class qualifier : std::uint16_t {
   m8n8k16,
   m8n8k32,
   m8n8k4,
+  mask,
   max,
   mbarrier,
   mbarrier_arrive_one,

@@ -2,6 +2,7 @@
 # The importer of the array interfaces of CUDA and NumPy, for buffers, views and kernel arguments.
 
 from cpython.unicode cimport PyUnicode_GET_LENGTH, PyUnicode_READ_CHAR
+from libc.stdint cimport UINTPTR_MAX
 
 
 cdef object interface_entry(dict interface, str key, str name):

@@ -198,6 +198,7 @@ mapa.u16 %h1, %h2, %r1;
 prefetch.global.L3 [%rd1];
 trap 1;
 pmevent 16;
+pmevent.mask 65536;
 elect.sync %r1, -1;
 griddepcontrol.foo;
 vadd.u64.u32.u32 %rd1, %r1, %r2;

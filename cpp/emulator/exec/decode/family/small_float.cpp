@@ -127,11 +127,12 @@ void decode_to_tf32(function_decoder& d) {
   instr.flags = float_flags(m);
 }
 
-// cvt.pack.sat.{u16,s16}.s32 d, a, b; cvt.pack.sat.{u8,s8,u4,s4}.s32.b32 d, a, b, c
+// cvt.pack.sat.{u16,s16}.s32 d, a, b; cvt.pack.sat.{u8,s8,u4,s4,u2,s2}.s32.b32 d, a, b, c
 void decode_pack(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
-  constexpr scalar_type results[] = {scalar_type::u4, scalar_type::s4,  scalar_type::u8,
-                                     scalar_type::s8, scalar_type::u16, scalar_type::s16};
+  constexpr scalar_type results[] = {scalar_type::u2,  scalar_type::s2, scalar_type::u4,
+                                     scalar_type::s4,  scalar_type::u8, scalar_type::s8,
+                                     scalar_type::u16, scalar_type::s16};
   const int width = bits_of(m.type(0));
   const bool is_known = std::ranges::find(results, m.type(0)) != std::end(results);
   const bool has_upper = width < 16;
