@@ -2,6 +2,7 @@
 #include "emulator/ptx/matrix_forms.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace halfwarp::emulator::ptx {
 namespace {
@@ -12,6 +13,12 @@ constexpr matrix_shape shapes[] = {
     {q::m8n8k4, 8, 4},     {q::m8n8k16, 8, 16},     {q::m8n8k32, 8, 32},     {q::m8n8k128, 8, 128},
     {q::m16n8k4, 16, 4},   {q::m16n8k8, 16, 8},     {q::m16n8k16, 16, 16},   {q::m16n8k32, 16, 32},
     {q::m16n8k64, 16, 64}, {q::m16n8k128, 16, 128}, {q::m16n8k256, 16, 256},
+};
+
+constexpr wmma_shape wmma_shapes[] = {
+    {q::m16n16k16, 16, 16, 16}, {q::m32n8k16, 32, 8, 16}, {q::m8n32k16, 8, 32, 16},
+    {q::m16n16k8, 16, 16, 8},   {q::m8n8k4, 8, 8, 4},     {q::m8n8k32, 8, 8, 32},
+    {q::m8n8k128, 8, 8, 128},
 };
 
 constexpr auto no_kind = q::unknown;
@@ -147,6 +154,12 @@ const matrix_family* find_family(const mnemonic& m) noexcept {
     return fits ? &each : nullptr;
   }
   return nullptr;
+}
+
+const wmma_shape* find_wmma_shape(const mnemonic& m) noexcept {
+  const auto* const shape =
+      std::ranges::find_if(wmma_shapes, [&](const wmma_shape& each) { return m.has(each.word); });
+  return shape == std::end(wmma_shapes) ? nullptr : shape;
 }
 
 }  // namespace halfwarp::emulator::ptx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes and types of mma, which the decoder and the verifier share.
+// The shapes and types of mma and wmma, which the decoder and the verifier share.
 #pragma once
 
 #include <cstdint>
@@ -41,5 +41,12 @@ bool is_sparse(const mnemonic& m) noexcept;
 // have no family.
 const matrix_shape* find_shape(const mnemonic& m) noexcept;
 const matrix_family* find_family(const mnemonic& m) noexcept;
+
+// A shape of wmma: the rows of A, the columns of B, and the columns of A.
+struct wmma_shape {
+  qualifier word;
+  int m, n, k;
+};
+const wmma_shape* find_wmma_shape(const mnemonic& m) noexcept;  // null: none
 
 }  // namespace halfwarp::emulator::ptx

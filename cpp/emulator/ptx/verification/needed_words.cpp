@@ -6,6 +6,7 @@
 
 #include "emulator/ptx/row_words.hpp"
 #include "emulator/ptx/type_set.hpp"
+#include "emulator/ptx/verification/form_rules.hpp"
 #include "emulator/ptx/word_sets.hpp"
 
 namespace halfwarp::emulator::ptx {
@@ -339,7 +340,6 @@ const char* wmma_problem(const mnemonic& word) {
   return (is_factor ? row->factors : row->sums).has(word.type()) ? "" : "has no such type";
 }
 
-// Returns what a form needs that depends on its types and on other words.
 std::string selection_problem(const mnemonic& word) {
   const scalar_type by = word.type(1);
   if (word.has(q::ftz) && by != scalar_type::f32) return "has .ftz for .f32 alone";
@@ -351,10 +351,11 @@ std::string extreme_problem(const mnemonic& word) {
   const scalar_type type = word.type(0);
   if (type == scalar_type::f32) return {};
   const bool is_integer = type == scalar_type::u32 || type == scalar_type::s32;
-  if (!is_integer) return "has no type '." + std::string{spelling(type)} + "'";
+  if (!is_integer) return no_type(type);
   return word.has(q::abs) || word.has(q::NaN) ? "has .abs and .NaN for .f32 alone" : "";
 }
 
+// Returns what a form needs that depends on its types and on other words.
 std::string form_problem(const mnemonic& word, std::uint32_t version) {
   const scalar_type to = word.type(0);
   switch (word.opcode) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <iterator>
 
+#include "emulator/ptx/matrix_forms.hpp"
 #include "emulator/ptx/verification/register_rules.hpp"
 
 namespace halfwarp::emulator::ptx {
@@ -150,29 +151,18 @@ constexpr constant_rule constant_rules[] = {
 static_assert(std::is_sorted(std::begin(constant_rules), std::end(constant_rules),
                              [](const auto& a, const auto& b) { return a.name < b.name; }));
 
-// Returns the rows, columns and depth of a shape of wmma.
-struct wmma_shape {
-  qualifier word;
-  unsigned rows, columns, depth;
-};
-constexpr wmma_shape wmma_shapes[] = {
-    {q::m16n16k16, 16, 16, 16}, {q::m32n8k16, 32, 8, 16}, {q::m8n32k16, 8, 32, 16},
-    {q::m16n16k8, 16, 16, 8},   {q::m8n8k4, 8, 8, 4},     {q::m8n8k32, 8, 8, 32},
-    {q::m8n8k128, 8, 8, 128},
-};
-
 // Returns the registers that a warp needs for each lane of a matrix of wmma.
 unsigned count_of_fragment(const mnemonic& word) noexcept {
-  const auto* const shape = std::ranges::find_if(
-      wmma_shapes, [&](const wmma_shape& each) { return word.has(each.word); });
-  if (shape == std::end(wmma_shapes)) return 0;
+  const wmma_shape* const shape = find_wmma_shape(word);
+  if (!shape) return 0;
   constexpr unsigned lanes = 32, halves_of_each_lane = 8;
   const bool is_a = word.has(q::a), is_b = word.has(q::b);
   if ((is_a || is_b) && word.type() == f16) return halves_of_each_lane;
-  const unsigned elements = is_a   ? shape->rows * shape->depth
-                            : is_b ? shape->columns * shape->depth
-                                   : shape->rows * shape->columns;
-  return elements * info(word.type()).bits / (lanes * (word.type() == f64 ? 64u : 32u));
+  const int elements = is_a   ? shape->m * shape->k
+                       : is_b ? shape->n * shape->k
+                              : shape->m * shape->n;
+  return static_cast<unsigned>(elements) * info(word.type()).bits /
+         (lanes * (word.type() == f64 ? 64u : 32u));
 }
 
 // Returns the elements of a vector that the words of the mnemonic count; 0: any number.

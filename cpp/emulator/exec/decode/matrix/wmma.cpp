@@ -11,6 +11,7 @@
 #include "emulator/exec/decode/matrix/matrix.hpp"
 #include "emulator/exec/matrix/product.hpp"
 #include "emulator/exec/warp.hpp"
+#include "emulator/ptx/matrix_forms.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -19,29 +20,21 @@ using ptx::scalar_type;
 using ptx::state_space;
 using q = ptx::qualifier;
 
-struct wmma_shape {
-  q word;
-  int m, n, k;
-  int tile_rows;  // of a product: 16 or 8
-
+// A shape as products of 16 rows, or of 8 if both matrices are small.
+struct tiled_shape : ptx::wmma_shape {
+  int tile_rows() const { return m == 8 && n == 8 ? 8 : 16; }
   bool is_transposed() const { return n == 32; }
   // Rows and columns of the product, after a transposition.
   int rows() const { return is_transposed() ? n : m; }
   int columns() const { return is_transposed() ? m : n; }
-  int row_tiles() const { return rows() / tile_rows; }
+  int row_tiles() const { return rows() / tile_rows(); }
   int column_tiles() const { return columns() / product_columns; }
 };
-constexpr wmma_shape shapes[] = {
-    {q::m16n16k16, 16, 16, 16, 16}, {q::m32n8k16, 32, 8, 16, 16}, {q::m8n32k16, 8, 32, 16, 16},
-    {q::m16n16k8, 16, 16, 8, 16},   {q::m8n8k4, 8, 8, 4, 8},      {q::m8n8k32, 8, 8, 32, 8},
-    {q::m8n8k128, 8, 8, 128, 8},
-};
 
-const wmma_shape& shape_of(const ptx::mnemonic& m) {
-  for (const wmma_shape& each : shapes) {
-    if (m.has(each.word)) return each;
-  }
-  throw unsupported{"wmma without a shape"};
+tiled_shape shape_of(const ptx::mnemonic& m) {
+  const ptx::wmma_shape* const shape = ptx::find_wmma_shape(m);
+  if (!shape) throw unsupported{"wmma without a shape"};
+  return {*shape};
 }
 
 // The types of A and B that have a shape.
@@ -90,7 +83,7 @@ enum class matrix { a, b, accumulator };
 // The fragment of a matrix: registers, each with one or several elements.
 struct fragment {
   matrix of;
-  const wmma_shape& shape;
+  const tiled_shape& shape;
   int bits;  // of an element
 
   int register_bits() const { return bits == 64 ? 64 : 32; }
@@ -110,13 +103,13 @@ struct element_place {
 
 // Returns the place of an element in the matrix of the product.
 element_place product_place(const fragment& f, int n, int e, int lane) {
-  const wmma_shape& shape = f.shape;
-  const int group = lane >> 2, t = lane & 3, per = f.per_register(), halves = shape.tile_rows / 8;
+  const tiled_shape& shape = f.shape;
+  const int group = lane >> 2, t = lane & 3, per = f.per_register(), halves = shape.tile_rows() / 8;
   if (f.of == matrix::accumulator) {
     const int per_tile = halves * 2 / per, tile = n / per_tile, i = n % per_tile * per + e;
     const int row = group + 8 * (i >> 1), column = 2 * t + (i & 1);
     const bool is_below = shape.row_tiles() > 1;
-    return {row + (is_below ? tile * shape.tile_rows : 0),
+    return {row + (is_below ? tile * shape.tile_rows() : 0),
             column + (is_below ? 0 : tile * product_columns)};
   }
   const int k_blocks = shape.k / (4 * per);
@@ -126,7 +119,8 @@ element_place product_place(const fragment& f, int n, int e, int lane) {
     return {per * t + e + 4 * per * block, group + product_columns * tile};
   }
   const int tile = n / (halves * k_blocks), r = n % (halves * k_blocks);
-  return {group + 8 * (r % halves) + shape.tile_rows * tile, per * t + e + 4 * per * (r / halves)};
+  return {group + 8 * (r % halves) + shape.tile_rows() * tile,
+          per * t + e + 4 * per * (r / halves)};
 }
 
 element_place place_of(const fragment& f, int n, int e, int lane) {
@@ -187,7 +181,7 @@ class fragment_access {
   }
 
   void set_stride(const ptx::operand* stride) {
-    const wmma_shape& s = f_.shape;
+    const tiled_shape& s = f_.shape;
     const int rows = f_.of == matrix::b ? s.k : s.m, columns = f_.of == matrix::a ? s.k : s.n;
     if (!stride) {
       fixed_stride_ = static_cast<std::uint64_t>(is_column_major_ ? rows : columns);
@@ -309,7 +303,7 @@ class fragment_access {
   std::map<lane_values, operand_slot> starts_;
 };
 
-fragment fragment_of(const ptx::mnemonic& m, const wmma_shape& shape, bool is_store) {
+fragment fragment_of(const ptx::mnemonic& m, const tiled_shape& shape, bool is_store) {
   const scalar_type type = m.type(0);
   const bool is_left = m.has(q::a), is_right = m.has(q::b);
   const bool is_accumulator = m.has(is_store ? q::d : q::c);
@@ -328,7 +322,7 @@ fragment fragment_of(const ptx::mnemonic& m, const wmma_shape& shape, bool is_st
 void decode_access(function_decoder& d, bool is_store) {
   const ptx::mnemonic& m = d.spelling();
   require_aligned(m);
-  const wmma_shape& shape = shape_of(m);
+  const tiled_shape shape = shape_of(m);
   const fragment f = fragment_of(m, shape, is_store);
   const ptx::operand* const stride = d.operands().size() == 3 ? &d.operand(2) : nullptr;
   emit_for_warp(d, &run_whole_warp, {});
@@ -411,7 +405,7 @@ void emit_tile(function_decoder& d, const matrix_site& site, const product_slots
 }
 
 // Emits one product for each tile. An early result must not overwrite a source of a later tile.
-void emit_tiles(function_decoder& d, const wmma_shape& shape, const matrix_site& site,
+void emit_tiles(function_decoder& d, const tiled_shape& shape, const matrix_site& site,
                 const product_slots& all) {
   const int row_tiles = shape.row_tiles(), column_tiles = shape.column_tiles();
   const int tiles = row_tiles * column_tiles, bits = product_register_bits(site);
@@ -441,11 +435,11 @@ void emit_tiles(function_decoder& d, const wmma_shape& shape, const matrix_site&
 // wmma.mma{.OP.popc}.sync.aligned.ALAYOUT.BLAYOUT.SHAPE.DTYPE{.ATYPE.BTYPE}.CTYPE d, a, b, c
 void decode_product(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
-  const wmma_shape& shape = shape_of(m);
+  const tiled_shape shape = shape_of(m);
   const product_types types = types_of(m);
   require_words(m, types, shape.word);
   if (d.operands().size() != 4) throw unsupported{"number of operands"};
-  matrix_site site = make_product(types, shape.tile_rows, shape.k);
+  matrix_site site = make_product(types, shape.tile_rows(), shape.k);
   site.is_saturating = m.has(q::satfinite);
   if (types.a == scalar_type::b1) {
     site.bits = m.has(q::and_) ? bit_product::and_popc : bit_product::xor_popc;
