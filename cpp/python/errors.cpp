@@ -37,6 +37,14 @@ bool queue_warning(const std::string& text) noexcept {
 
 }  // namespace
 
+reference shown(PyObject* value) noexcept {
+  PyErr_Clear();  // the caller raises another error
+  reference text{run_python([=] { return show_value(value); })};
+  if (text) return text;
+  PyErr_Clear();
+  return reference::borrow(reinterpret_cast<PyObject*>(Py_TYPE(value)));
+}
+
 int raise_uninitialized(PyObject* object) noexcept {
   try {
     throw uninitialized_object{object};

@@ -6,6 +6,7 @@
 #include <cuda.h>
 
 #include "python/lock/gil.hpp"
+#include "python/reference.hpp"
 
 namespace halfwarp::python {
 
@@ -15,6 +16,12 @@ using raise_function = int (*)(CUresult code, const char* function);
 
 // Set once, when the extension is imported.
 inline raise_function raise_driver_error = nullptr;
+
+// Returns a value for an error message: its repr, in one short line. Set once, as above.
+inline PyObject* (*show_value)(PyObject* value) = nullptr;
+
+// Like `show_value`; without memory for the text, the type of the value. For "%S" of PyErr_Format.
+[[nodiscard]] reference shown(PyObject* value) noexcept;
 
 // Call inside a catch block, with the GIL held: sets the exception for the one being handled.
 void translate_exception() noexcept;

@@ -19,6 +19,7 @@ from cuda.core._core cimport (
     check_open,
     copy_memory,
     current_ordinal,
+    has_dlpack,
     integer_or_none,
     is_capturing_stream,
     is_copied,

@@ -12,6 +12,7 @@ from importlib import import_module
 
 from cuda.core._core import Buffer, Device, MemoryResource, Stream, _allocate_from
 from cuda.core._core import __file__ as _core_path
+from cuda.core.arguments.shown import shown
 from cuda.core.memory.adaptors.adaptor import is_memory_resource
 
 __all__ = ["cupy_allocator", "numba_memory_manager", "torch_allocator"]
@@ -35,7 +36,7 @@ class _Memory:
         buffer = _allocate_from(mr, size, Stream.from_handle(stream), device)
         address = int(buffer.handle)
         if address in self._buffers:
-            raise RuntimeError(f"{mr!r} returned memory at {address:#x} that is in use")
+            raise RuntimeError(f"{shown(mr)} returned memory at {address:#x} that is in use")
         if address:  # an empty buffer has no address and is never released
             self._buffers[address] = buffer, owner
         return address
@@ -51,7 +52,7 @@ def _check(mr, function):
     if not is_memory_resource(mr):
         raise TypeError(f"{function}() requires a MemoryResource, got {type(mr).__name__}")
     if not mr.is_device_accessible:
-        raise ValueError(f"{function}() requires device-accessible memory; {mr!r} has none")
+        raise ValueError(f"{function}() requires device-accessible memory; {shown(mr)} has none")
 
 
 def _make_current(device):
@@ -91,7 +92,7 @@ def cupy_allocator(
     def malloc(size, device_id):
         if mr.device_id not in (device_id, -1):
             raise RuntimeError(
-                f"CuPy requests memory of device {device_id}, but {mr!r} allocates on device "
+                f"CuPy requests memory of device {device_id}, but {shown(mr)} allocates on device "
                 f"{mr.device_id}: set an allocator on each device"
             )
         _make_current(device_id)
@@ -202,7 +203,7 @@ def numba_memory_manager(mr: MemoryResource) -> type:
 
         def get_ipc_handle(self, memory):
             raise NotImplementedError(
-                f"Numba cannot open memory of {mr!r} in another process: share a buffer of an "
+                f"Numba cannot open memory of {shown(mr)} in another process: share a buffer of an "
                 "IPC-enabled resource instead"
             )
 

@@ -22,8 +22,8 @@ constexpr int max_value = std::numeric_limits<int>::max();
 
 int raise_wrong_shape(const char* field, PyObject* value, const char* advice = "") noexcept {
   PyErr_Format(PyExc_ValueError,
-               "LaunchConfig.%s must be an int, or a tuple with up to 3 ints (got %R)%s", field,
-               value, advice);
+               "LaunchConfig.%s must be an int, or a tuple with up to 3 ints (got %S)%s", field,
+               shown(value).get(), advice);
   return -1;
 }
 
@@ -49,13 +49,13 @@ int read_extent(PyObject* value, const char* field, PyObject* whole, unsigned& e
   }
   if (number < 1) {
     const bool is_sequence = PyTuple_Check(whole) || PyList_Check(whole);
-    PyErr_Format(PyExc_ValueError, "LaunchConfig.%s value%s must be >= 1 (got %R)", field,
-                 is_sequence ? "s" : "", whole);
+    PyErr_Format(PyExc_ValueError, "LaunchConfig.%s value%s must be >= 1 (got %S)", field,
+                 is_sequence ? "s" : "", shown(whole).get());
     return -1;
   }
   if (number > max_value) {
-    PyErr_Format(PyExc_ValueError, "LaunchConfig.%s value must be <= %d (got %R)", field, max_value,
-                 whole);
+    PyErr_Format(PyExc_ValueError, "LaunchConfig.%s value must be <= %d (got %S)", field, max_value,
+                 shown(whole).get());
     return -1;
   }
   extent = static_cast<unsigned>(number);
@@ -114,18 +114,20 @@ int set_shared_memory(config_fields& config, PyObject* value) noexcept {
   const reference integer = integer_of(value);
   if (PyErr_Occurred()) return -1;
   if (!integer) {
-    PyErr_Format(PyExc_TypeError, "LaunchConfig.shmem_size must be an int (bytes), got %R", value);
+    PyErr_Format(PyExc_TypeError, "LaunchConfig.shmem_size must be an int (bytes), got %S",
+                 shown(value).get());
     return -1;
   }
   int overflow = 0;
   const long long bytes = PyLong_AsLongLongAndOverflow(integer.get(), &overflow);
   if (overflow > 0 || bytes > max_value) {
-    PyErr_Format(PyExc_OverflowError, "LaunchConfig.shmem_size must be <= %d bytes, got %R",
-                 max_value, value);
+    PyErr_Format(PyExc_OverflowError, "LaunchConfig.shmem_size must be <= %d bytes, got %S",
+                 max_value, shown(value).get());
     return -1;
   }
   if (overflow < 0 || bytes < 0) {
-    PyErr_Format(PyExc_ValueError, "LaunchConfig.shmem_size must be >= 0 bytes, got %R", value);
+    PyErr_Format(PyExc_ValueError, "LaunchConfig.shmem_size must be >= 0 bytes, got %S",
+                 shown(value).get());
     return -1;
   }
   config.native.sharedMemBytes = static_cast<unsigned>(bytes);
@@ -135,7 +137,8 @@ int set_shared_memory(config_fields& config, PyObject* value) noexcept {
 int set_flag(bool& flag, PyObject* value, const char* name) noexcept {
   const int truth = as_truth(value);
   if (truth < 0 && PyErr_ExceptionMatches(PyExc_ValueError) != 0) {  // an array
-    PyErr_Format(PyExc_ValueError, "LaunchConfig.%s must be True or False, got %R", name, value);
+    PyErr_Format(PyExc_ValueError, "LaunchConfig.%s must be True or False, got %S", name,
+                 shown(value).get());
   }
   if (truth >= 0) flag = truth != 0;
   return truth < 0 ? -1 : 0;

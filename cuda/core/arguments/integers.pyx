@@ -12,11 +12,7 @@ cdef extern from "python/arguments/integer_digits.hpp" namespace "halfwarp::pyth
 
 
 cdef str shown(object value):
-    try:
-        text = " ".join(repr(value).split())
-    except Exception:  # the repr of a user's class must not replace the error
-        return f"an object of type {type(value).__name__}"
-    return text if len(text) <= 60 else text[:57] + "..."
+    return import_module("cuda.core.arguments.shown").shown(value)
 
 
 cdef object integer_or_none(object value):
@@ -41,8 +37,8 @@ cdef object as_int(str name, object value):
 cdef object whole_number(object value):
     """Return an int for an integer and, with a warning, for a whole float; else None."""
     if isinstance(value, float) and value.is_integer():
-        PyErr_WarnEx(DeprecationWarning, f"an integer given as a float ({value!r}) is deprecated: "
-                     f"use {int(value)}".encode(), 1)
+        PyErr_WarnEx(DeprecationWarning, f"an integer given as a float ({shown(value)}) is "
+                     f"deprecated: use {int(value)}".encode(), 1)
         return int(value)
     return integer_or_none(value)
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of unusual values of options: their errors name the option."""
 
+from cuda.core.arguments.shown import shown
+
 
 def _text(value):
-    return f"got {value!r} ({type(value).__name__})"
+    return f"got {shown(value)} ({type(value).__name__})"
 
 
 def truth(name, value):

@@ -6,6 +6,7 @@ from collections import namedtuple
 from collections.abc import Sequence
 
 from cuda.core._core import _options_as_bytes
+from cuda.core.arguments.shown import shown
 from cuda.core.compile.cache.folders import user_cache_folder
 
 Text = str | os.PathLike
@@ -175,8 +176,10 @@ def _macro(value):
     if not isinstance(value, tuple):
         raise RuntimeError(
             "Expected define_macro to be a str, a tuple of two str, or a list of these, "
-            f"got {value!r}"
+            f"got {shown(value)}"
         )
     if len(value) != 2 or not all(isinstance(part, str) for part in value):
-        raise RuntimeError(f"Expected define_macro tuple (name, value) of two str, got {value!r}")
+        raise RuntimeError(
+            f"Expected define_macro tuple (name, value) of two str, got {shown(value)}"
+        )
     return "=".join(value)

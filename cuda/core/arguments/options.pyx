@@ -11,7 +11,7 @@ cdef object as_options(object value, object cls, str description):
         value = options_from_dict(value, cls)
     elif not isinstance(value, cls):
         raise TypeError(f"{description} must be provided as an object of type {cls.__name__} or as "
-                        f"a dict of its keywords, got {value!r}")
+                        f"a dict of its keywords, got {shown(value)}")
     check_truths(value, cls)
     return value
 

@@ -3,6 +3,8 @@
 
 import difflib
 
+from cuda.core.arguments.shown import shown
+
 # Spellings of other libraries and of CUDA: our option.
 SYNONYMS = {
     "blocks": "grid",
@@ -29,7 +31,7 @@ SYNONYMS = {
 
 def similar_name(name, names):
     """Return the hint at the most similar name; "" if no name is similar. Host only."""
-    name, names = str(name), list(names)
+    name, names = name if isinstance(name, str) else shown(name), list(names)
     matches = [SYNONYMS.get(name.lower()), *difflib.get_close_matches(name, names, n=1)]
     for match in matches:
         if match in names:

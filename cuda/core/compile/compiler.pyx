@@ -77,5 +77,6 @@ cdef Compiler compiler_of(Program self):
 
 cdef int check_log_file(object logs) except -1:
     if logs is not None and not hasattr(logs, "write"):
-        raise TypeError(f"logs must have a method write(str), such as an open file, got {logs!r}")
+        raise TypeError(f"logs must have a method write(str), such as an open file, got "
+                        f"{shown(logs)}")
     return 0

@@ -61,6 +61,7 @@ cdef extern from "python/errors.hpp" namespace "halfwarp::python":
     int raise_uninitialized(object) except -1
     ctypedef int (*raise_function)(CUresult, const char*) except -1
     raise_function raise_driver_error_in_cpp "halfwarp::python::raise_driver_error"
+    object (*show_value_in_cpp "halfwarp::python::show_value")(object)
 
 
 cdef extern from "driver/call.hpp" namespace "halfwarp::driver" nogil:

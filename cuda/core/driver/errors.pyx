@@ -235,10 +235,15 @@ cdef str capture_error_text():
     return invalidating_call or ""
 
 
+cdef object shown_object(object value):
+    return shown(value)
+
+
 def _set_error_hook():
     """Register the exceptions and the cleanup warning with C++."""
-    global raise_driver_error_in_cpp
+    global raise_driver_error_in_cpp, show_value_in_cpp
     raise_driver_error_in_cpp = raise_driver_error
+    show_value_in_cpp = shown_object
     set_cleanup_warning(CUDAWarning)
 
 

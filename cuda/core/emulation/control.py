@@ -7,6 +7,7 @@ import operator
 import sys
 from typing import TYPE_CHECKING, Any
 
+from cuda.core.arguments.shown import shown
 from cuda.core.emulation import library
 from cuda.core.emulation.records import Allocation, EarlierAccess, Fault, Leak, Origin
 
@@ -54,7 +55,7 @@ def _require_equal(chosen: dict[str, str]) -> None:
         if used[name] != value:
             raise RuntimeError(
                 f"the emulator already runs with {name}={used[name]!r} and cannot change it to "
-                f"{value!r}; call enable() before the first driver call"
+                f"{shown(value)}; call enable() before the first driver call"
             )
 
 
@@ -151,7 +152,7 @@ def _range(buffer: Any, offset: Any, size: Any) -> tuple[int, int]:
             numbers[name] = operator.index(value)
         except TypeError:
             raise TypeError(
-                f"{call}: {name} must be an int, a number of bytes, got {value!r}"
+                f"{call}: {name} must be an int, a number of bytes, got {shown(value)}"
             ) from None
         if not 0 <= numbers[name] < 1 << 63:
             raise ValueError(
@@ -172,7 +173,7 @@ def _range(buffer: Any, offset: Any, size: Any) -> tuple[int, int]:
     if not is_address:
         raise TypeError(
             f"{call}: buffer must be a Buffer or the address of device memory as an int, got "
-            f"{type(buffer).__name__}: {buffer!r}"
+            f"{type(buffer).__name__}: {shown(buffer)}"
         )
     first = operator.index(buffer) + offset
     if not 0 <= first < 1 << 63:

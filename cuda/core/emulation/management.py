@@ -6,6 +6,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
+from cuda.core.arguments.shown import shown
 from cuda.core.emulation import library
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def set_sensors(device: SupportsIndex = 0, **values: SupportsIndex) -> None:
     numbers = {name: operator.index(value) for name, value in values.items()}
     for name in numbers:
         if name not in previous:
-            raise ValueError(f"unknown sensor {name!r}; known sensors: {', '.join(previous)}")
+            raise ValueError(f"unknown sensor {shown(name)}; known sensors: {', '.join(previous)}")
     for name, value in numbers.items():
         try:
             library.set_sensor(index, name, value)

@@ -27,7 +27,7 @@ cdef class DeviceProperties:
     def __getitem__(self, name):
         if name not in attribute_names:
             hint = import_module("cuda.core.arguments.suggestions").similar_name
-            raise KeyError(f"no device property {name!r}{hint(name, attribute_names)}")
+            raise KeyError(f"no device property {shown(name)}{hint(name, attribute_names)}")
         return getattr(self, name)
 
     def __repr__(self):

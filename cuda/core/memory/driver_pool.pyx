@@ -129,7 +129,7 @@ cdef class _MemPoolAttributes:
 
 cdef object only_zero(object value):
     if value != 0:
-        raise ValueError(f"a high-water mark can only be reset to 0, got {value!r}")
+        raise ValueError(f"a high-water mark can only be reset to 0, got {shown(value)}")
     return 0
 
 

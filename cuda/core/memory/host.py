@@ -7,6 +7,8 @@ import threading
 from typing import Self
 from weakref import WeakValueDictionary
 
+from cuda.core.arguments.shown import shown
+
 _instances = WeakValueDictionary()  # one instance for equal arguments
 _lock = threading.Lock()
 
@@ -35,7 +37,7 @@ class Host:
         if numa_id is not None and (
             isinstance(numa_id, bool) or not isinstance(numa_id, int) or numa_id < 0
         ):
-            raise ValueError(f"numa_id must be a non-negative int, got {numa_id!r}")
+            raise ValueError(f"numa_id must be a non-negative int, got {shown(numa_id)}")
         if numa_id is not None and is_numa_current:
             raise ValueError("numa_id and is_numa_current are mutually exclusive")
         key = cls, numa_id, bool(is_numa_current)

@@ -5,6 +5,8 @@ import os
 import sys
 from weakref import WeakSet
 
+from cuda.core.arguments.shown import shown
+
 VARIABLE = "HALFWARP_REPORT_LEAKS"
 _watched = WeakSet()
 
@@ -26,8 +28,8 @@ def lines():
         if records:
             total = sum(record.size for record in records)
             report.append(
-                f"halfwarp: {len(records)} allocations of {resource!r}, {total} bytes, were not "
-                "freed:"
+                f"halfwarp: {len(records)} allocations of {shown(resource)}, {total} bytes, were "
+                "not freed:"
             )
             report += map(str, records)
     return report

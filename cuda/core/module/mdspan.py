@@ -9,6 +9,8 @@ eight bytes. Stateless accessors need no storage.
 import struct
 import sys
 
+from cuda.core.arguments.shown import shown
+
 LAYOUTS = ("right", "left", "stride")
 _FORMATS = dict(
     zip(
@@ -67,7 +69,7 @@ def make_mdspan(view, layout, index_type, extents, address_of):
     `address_of` returns the address of a view, or raises if its memory was freed.
     """
     if layout not in LAYOUTS:
-        raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}, got {layout!r}")
+        raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}, got {shown(layout)}")
     form = _format_of(index_type)
     if not view.is_device_accessible:
         raise ValueError("the memory of the view is not device-accessible")
@@ -86,7 +88,9 @@ def make_mdspan(view, layout, index_type, extents, address_of):
 def _format_of(index_type):
     name = index_type if isinstance(index_type, str) else _dtype_name(index_type)
     if name not in _FORMATS:
-        raise ValueError(f"index_type must be one of {', '.join(_FORMATS)}, got {index_type!r}")
+        raise ValueError(
+            f"index_type must be one of {', '.join(_FORMATS)}, got {shown(index_type)}"
+        )
     return _FORMATS[name]
 
 
@@ -117,7 +121,7 @@ def _dynamic_extents(shape, extents):
     if extents is None:
         return shape
     if len(extents) != len(shape):
-        raise ValueError(f"extents must have {len(shape)} elements, got {extents!r}")
+        raise ValueError(f"extents must have {len(shape)} elements, got {shown(extents)}")
     for axis, (extent, size) in enumerate(zip(extents, shape, strict=True)):
         if extent is not None and extent != size:
             raise ValueError(f"extents[{axis}] is {extent}, but the view has {size}")

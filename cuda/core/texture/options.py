@@ -9,6 +9,7 @@ from enum import StrEnum
 from importlib import import_module
 from typing import Any
 
+from cuda.core.arguments.shown import shown
 from cuda.core.typing import AddressModeType, ArrayFormatType, FilterModeType, ReadModeType
 
 # The driver's number of each format, and the bytes of one component.
@@ -33,7 +34,9 @@ def member(name: str, value: object, cls: type[StrEnum]) -> Any:
     """Return the member of a string enum for an option: a member or its value."""
     if isinstance(value, str) and value in list(cls):
         return cls(value)
-    raise ValueError(f"{name} must be a {cls.__name__} or one of {_listed(cls)}, got {value!r}")
+    raise ValueError(
+        f"{name} must be a {cls.__name__} or one of {_listed(cls)}, got {shown(value)}"
+    )
 
 
 def array_format(value: Any) -> ArrayFormatType:
@@ -42,13 +45,13 @@ def array_format(value: Any) -> ArrayFormatType:
         if value in FORMATS:
             return ArrayFormatType(value)
         raise ValueError(
-            f"format must be an ArrayFormatType or one of {_listed(FORMATS)}, got {value!r}"
+            f"format must be an ArrayFormatType or one of {_listed(FORMATS)}, got {shown(value)}"
         )
     try:
         dtype = import_module("numpy").dtype(value)
     except TypeError:
         raise ValueError(
-            f"format must be an ArrayFormatType, str, or NumPy dtype, got {value!r}"
+            f"format must be an ArrayFormatType, str, or NumPy dtype, got {shown(value)}"
         ) from None
     if dtype.name not in FORMATS or not dtype.isnative:
         raise ValueError(
@@ -63,7 +66,7 @@ def integer(name: str, value: Any) -> int:
     try:
         return int(value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise type(error)(f"{name} must be an int, got {value!r}") from None
+        raise type(error)(f"{name} must be an int, got {shown(value)}") from None
 
 
 def channel_count(value: Any) -> int:
@@ -72,24 +75,26 @@ def channel_count(value: Any) -> int:
     if hasattr(type(value), "__index__"):
         number = integer("num_channels", value)
     if isinstance(value, bool) or number not in (1, 2, 4):
-        raise ValueError(f"num_channels must be 1, 2, or 4, got {value!r}")
+        raise ValueError(f"num_channels must be 1, 2, or 4, got {shown(value)}")
     return int(value)
 
 
 def extent_of(axis: int, value: Any) -> int:
     """Return an extent as an int; a whole float gives a warning at the caller's line."""
     if isinstance(value, float) and value.is_integer():
-        text = f"an integer given as a float ({value!r}) is deprecated: use {int(value)}"
+        text = f"an integer given as a float ({shown(value)}) is deprecated: use {int(value)}"
         warnings.warn(text, DeprecationWarning, stacklevel=5)
     elif not hasattr(type(value), "__index__"):
-        raise TypeError(f"shape[{axis}] must be an int, got {value!r} ({type(value).__name__})")
+        raise TypeError(
+            f"shape[{axis}] must be an int, got {shown(value)} ({type(value).__name__})"
+        )
     return int(value)
 
 
 def array_shape(value: Any) -> tuple[int, ...]:
     """Return one to three extents, the fastest axis first."""
     if isinstance(value, (str, bytes)):
-        raise TypeError(f"shape must be a tuple of ints, got {value!r}")
+        raise TypeError(f"shape must be a tuple of ints, got {shown(value)}")
     try:
         entries = tuple(value)
     except TypeError:
@@ -262,7 +267,7 @@ def border(value: Any) -> list[float]:
     try:
         color = [float(each) for each in value]
     except (TypeError, ValueError):
-        raise TypeError(f"border_color must be four floats or None, got {value!r}") from None
+        raise TypeError(f"border_color must be four floats or None, got {shown(value)}") from None
     if len(color) != 4:
         raise ValueError(f"border_color must have 4 elements, got {len(color)}")
     return color
@@ -273,7 +278,7 @@ def real(name: str, value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a real number, got {value!r}") from None
+        raise TypeError(f"{name} must be a real number, got {shown(value)}") from None
 
 
 def anisotropy(value: Any) -> int:

@@ -22,7 +22,7 @@ cdef class _StridedMemoryViewProxy:
     cdef readonly bint has_dlpack
 
     def __init__(self, obj):
-        self.has_dlpack = hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__")
+        self.has_dlpack = has_dlpack(obj)
         if not self.has_dlpack and not hasattr(obj, "__cuda_array_interface__"):
             raise no_protocol_error(obj)
         self.obj = obj
@@ -99,7 +99,7 @@ cdef int initialize_deprecated(StridedMemoryView view, object obj, object stream
             b"Constructing an empty StridedMemoryView is deprecated; use one of the classmethods "
             b"`from_dlpack`, `from_cuda_array_interface` or `from_any_interface` to construct a "
             b"StridedMemoryView from an object", 1)
-    if hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__"):
+    if has_dlpack(obj):
         warn_direct("DLPack", "`StridedMemoryView.from_dlpack`")
         return import_dlpack(view, obj, stream_ptr)
     if hasattr(obj, "__cuda_array_interface__"):

@@ -16,7 +16,7 @@ cdef object stream_number(object stream_arg):
     if isinstance(stream_arg, Stream):
         return int(accept_stream(stream_arg).handle)  # rejects a closed stream
     if isinstance(stream_arg, str):
-        raise TypeError(f"stream_ptr must be a Stream or an int, got {stream_arg!r}")
+        raise TypeError(f"stream_ptr must be a Stream or an int, got {shown(stream_arg)}")
     if PyIndex_Check(stream_arg):
         return as_int("stream_ptr", stream_arg)
     return <object>address_from(stream_arg)

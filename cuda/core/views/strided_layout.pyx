@@ -164,7 +164,7 @@ cdef axis_list axes_of_order(object order, int ndim) except *:
         fill_numbers(axes, axis_order, "axis_order")
         return distinct_axes(numbers(axes, ndim), ndim, b"Invalid stride order")
     raise ValueError("The stride_order must be 'C', 'F', or a permutation tuple. Got: "
-                     f"{order!r}")
+                     f"{shown(order)}")
 
 
 cdef _StridedLayout wrap_layout(const strided_layout& native):
@@ -223,7 +223,7 @@ cdef strided_layout layout_of_key(const strided_layout& native, object key) exce
             entries[count] = index_entry(PyNumber_AsSsize_t(each, OverflowError))
             axis += 1
         else:
-            raise TypeError(f"Invalid slice: {each!r}. Expected slice instance or integer.")
+            raise TypeError(f"Invalid slice: {shown(each)}. Expected slice instance or integer.")
         count += 1
     return sliced(native, subscripts(entries, count))
 

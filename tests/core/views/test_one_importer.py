@@ -320,13 +320,33 @@ class TestDevices:
         buffer.copy_from(producer, stream=stream)
         assert producer.requests[0]["stream"] == int(stream.handle)
 
-    def test_a_producer_without_an_export_is_refused(self):
-        class Half:
-            def __dlpack_device__(self):
-                return (2, 0)
+    @pytest.mark.parametrize("missing", ["__dlpack__", "__dlpack_device__"])
+    @pytest.mark.parametrize("is_none", [True, False])
+    def test_a_producer_without_an_export_is_refused(self, buffer, stream, missing, is_none):
+        """None as a method is Python's way to say that a class lacks it."""
+        methods = {"__dlpack__": lambda self, **_: None, "__dlpack_device__": lambda self: (2, 0)}
+        del methods[missing]
+        producer = type("Half", (), methods | ({missing: None} if is_none else {}))()
+        for view in (StridedMemoryView.from_dlpack, StridedMemoryView.from_any_interface):
+            with pytest.raises(BufferError, match="Half has neither __dlpack__ and"):
+                view(producer, -1)
+        for copy in (buffer.copy_from, buffer.copy_to):
+            with pytest.raises(TypeError, match="DLPack or .*, got .*Half"):
+                copy(producer, stream=stream)
+        if is_none or missing == "__dlpack__":
+            with pytest.raises(BufferError, match=f"1 of 1: .*Half .* has no {missing}"):
+                ParamHolder([producer])
 
-        with pytest.raises(BufferError, match="argument 1 of 1: .*Half has __dlpack_device__"):
-            ParamHolder([Half()])
+    def test_a_fortran_ordered_array_is_copied_in_the_order_of_memory(self, device, stream):
+        array = np.asfortranarray(np.arange(6, dtype=np.int32).reshape(2, 3))
+        flat, columns = np.zeros(6, np.int32), np.zeros((2, 3), np.int32, order="F")
+        with device.allocate(array.nbytes, stream=stream) as buffer:
+            buffer.copy_from(array, stream=stream)
+            buffer.copy_to(flat, stream=stream)
+            buffer.copy_to(columns, stream=stream)
+            stream.sync()
+        assert flat.tolist() == [0, 3, 1, 4, 2, 5]
+        assert (columns == array).all()
 
     def test_an_empty_tensor_has_no_elements(self):
         producer = Producer(shape=(0, 2**62, 2**62), strides=(1, 1, 1), ndim=3, data=None)

@@ -9,6 +9,7 @@ import os
 from operator import itemgetter
 
 from cuda.bindings import _low
+from cuda.core.arguments.shown import shown
 from cuda.core.compile.cache.fingerprints import driver_version as _driver_version
 from cuda.core.compile.cache.fingerprints import linker_is_driver, nvjitlink_version
 from cuda.core.compile.cache.fingerprints import nvrtc_version as _nvrtc_version
@@ -93,7 +94,7 @@ def make_program_cache_key(
     options = _checked_options(options)
     code_type, target = _checked_types(code_type, target_type)
     if extra_files != () and isinstance(extra_files, str | bytes | os.PathLike):
-        raise TypeError(f"extra_files must be a sequence of paths: write ({extra_files!r},)")
+        raise TypeError(f"extra_files must be a sequence of paths: write ({shown(extra_files)},)")
     _check_cacheable(code_type, options, extra_digest is not None or len(extra_files) > 0)
     texts = (
         f"halfwarp {_KEY_SCHEMA_VERSION}",
@@ -176,17 +177,17 @@ def _checked_types(code_type, target_type):
     name = str(code_type).lower()
     if name not in TARGETS:
         raise ValueError(
-            f"{code_type!r} is not a valid SourceCodeType. Must be 'c++', 'nvvm' or 'ptx'"
+            f"{shown(code_type)} is not a valid SourceCodeType. Must be 'c++', 'nvvm' or 'ptx'"
         )
     target = str(target_type).lower()
     if target not in ALL_TARGETS:
         raise ValueError(
-            f"target_type={target_type!r} is not supported by the program cache "
+            f"target_type={shown(target_type)} is not supported by the program cache "
             "(must be 'cubin', 'ltoir' or 'ptx', or 'tile_ir' for C++)"
         )
     if target not in TARGETS[name]:
         raise ValueError(
-            f"target_type={target!r} is not valid for code_type={name!r} "
+            f"target_type={shown(target)} is not valid for code_type={name!r} "
             f"(supported: {list(TARGETS[name])!r})"
         )
     return name, target

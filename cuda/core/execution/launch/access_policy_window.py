@@ -5,6 +5,8 @@ import operator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from cuda.core.arguments.shown import shown
+
 
 @dataclass(frozen=True)
 class AccessPolicyWindow:
@@ -60,7 +62,7 @@ class AccessPolicyWindow:
             if getattr(self, name) not in words:
                 raise ValueError(
                     f"AccessPolicyWindow.{name} must be one of {', '.join(map(repr, words))}, got "
-                    f"{getattr(self, name)!r}"
+                    f"{shown(getattr(self, name))}"
                 )
         for name, value in (("base", base), ("num_bytes", size), ("hit_ratio", ratio)):
             object.__setattr__(self, name, value)

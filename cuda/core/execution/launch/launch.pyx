@@ -29,22 +29,10 @@ cdef int keep_captured_launch(const stream_ref& stream, object kernel,
 
 cdef str describe_launch(Kernel kernel, tuple arguments):
     """Describe a launch: kernel, arguments, file and line."""
-    shown = ", ".join([shorten(readable(argument)) for argument in arguments])
+    values = ", ".join([shown(argument) for argument in arguments])
     frame = sys._getframe()
-    return (f"launching {kernel_name(kernel)}({shown}) at "
+    return (f"launching {kernel_name(kernel)}({values}) at "
             f"{frame.f_code.co_filename}:{frame.f_lineno}")
-
-
-cdef str readable(object argument):
-    """Return the repr; an error in it must not replace the error being reported."""
-    try:
-        return repr(argument)
-    except Exception as error:
-        return f"<{type(argument).__name__} whose repr raises {type(error).__name__}>"
-
-
-cdef str shorten(str text):
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 cdef object make_launch():

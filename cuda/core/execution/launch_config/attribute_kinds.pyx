@@ -74,7 +74,7 @@ cdef class _Choice(_Kind):
         if isinstance(value, str):
             if value not in self.words:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, self.words))}, got "
-                                 f"{value!r}")
+                                 f"{shown(value)}")
             out.priority = self.words.index(value) + self.first
         else:
             number = as_int(name, value)
@@ -100,7 +100,7 @@ cdef class _Extents(_Kind):
             raise (TypeError if None in extent else ValueError)(
                 f"{name} must be an int, or a tuple with up to 3 ints (got {shown(value)})")
         if any([not 1 <= each <= 0x7FFFFFFF for each in extent]):
-            raise ValueError(f"{name} value must be >= 1 and <= {0x7FFFFFFF} (got {value!r})")
+            raise ValueError(f"{name} value must be >= 1 and <= {0x7FFFFFFF} (got {shown(value)})")
         x, y, z = extent + [1] * (3 - len(extent))
         out.clusterDim.x, out.clusterDim.y, out.clusterDim.z = x, y, z
         return x, y, z
@@ -119,10 +119,10 @@ cdef class _Domains(_Kind):
     cdef object fill(self, str name, object value, CUlaunchAttributeValue* out):
         if not isinstance(value, (tuple, list)) or len(value) != 2:
             raise TypeError(f"{name} must be a pair of ints, the default and the remote domain, "
-                            f"got {value!r}")
+                            f"got {shown(value)}")
         default, remote = [as_int(name, each) for each in value]
         if not (0 <= default <= 255 and 0 <= remote <= 255):
-            raise ValueError(f"{name} has domains from 0 to 255, got {value!r}")
+            raise ValueError(f"{name} has domains from 0 to 255, got {shown(value)}")
         out.memSyncDomainMap.default_, out.memSyncDomainMap.remote = default, remote
         return default, remote
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cuda.core.arguments.shown import shown
 from cuda.core.typing import WorkqueueSharingScopeType
 
 if TYPE_CHECKING:
@@ -89,8 +90,8 @@ def checked_workqueue(options):
     is_known = isinstance(scope, str) and scope in list(WorkqueueSharingScopeType)
     if scope is not None and not is_known:
         raise ValueError(
-            f"sharing_scope: {scope!r} is not a valid WorkqueueSharingScopeType. Must be None, "
-            "'device_ctx' or 'green_ctx_balanced'"
+            f"sharing_scope: {shown(scope)} is not a valid WorkqueueSharingScopeType. Must be "
+            "None, 'device_ctx' or 'green_ctx_balanced'"
         )
     if limit is not None:
         limit = _index(limit, "concurrency_limit must be an int or None")

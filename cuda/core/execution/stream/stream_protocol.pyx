@@ -42,11 +42,11 @@ cdef uintptr_t foreign_stream_address(object foreign) except? 0:
         result = protocol
     if not hasattr(result, "__len__") or len(result) != 2:
         raise RuntimeError(f"__cuda_stream__ of {qualified_name(foreign)} must return a sequence "
-                           f"with 2 elements, got {result!r}")
+                           f"with 2 elements, got {shown(result)}")
     version, address = result
     if version != 0:
         raise RuntimeError(f"__cuda_stream__ of {qualified_name(foreign)} must return 0 as the "
-                           f"first element, got {version!r}")
+                           f"first element, got {shown(version)}")
     return address_from(address)
 
 

@@ -82,7 +82,7 @@ cdef AllocNode add_alloc_node(_NodeFactory factory, object size, object device, 
     cdef AllocNode node = AllocNode.__new__(AllocNode)
     cdef graph_hold hold
     if memory_type not in MEMORY_TYPES:
-        raise ValueError(f"{memory_type!r} is not a valid GraphMemoryType. Must be 'device', "
+        raise ValueError(f"{shown(memory_type)} is not a valid GraphMemoryType. Must be 'device', "
                          "'host' or 'managed'")
     node.kind = str(memory_type)
     node.bytes = size_from(size, "allocate(): size")

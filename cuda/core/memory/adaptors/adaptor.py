@@ -15,6 +15,7 @@ from cuda.core._core import (
     _wrap_memory,
 )
 from cuda.core._located_memory import _Ledger
+from cuda.core.arguments.shown import shown
 from cuda.core.memory.adaptors.figures import combined, figures_of
 from cuda.core.memory.adaptors.uninitialized import UninitializedMember
 
@@ -55,7 +56,7 @@ def size_in_bytes(value, name="size"):
         size = index(value)
     except TypeError:
         raise TypeError(
-            f"{name} must be a whole number of bytes, got {value!r} ({type(value).__name__})"
+            f"{name} must be a whole number of bytes, got {shown(value)} ({type(value).__name__})"
         ) from None
     if size < 0:
         raise OverflowError(f"{name} in bytes must not be negative, got {size}")

@@ -305,7 +305,8 @@ cdef class Buffer:
         ----------
         dst : Buffer or array, optional
             A Buffer of the same size, or a contiguous object with the buffer protocol, DLPack or
-            ``__cuda_array_interface__``. None allocates from the resource of this buffer.
+            ``__cuda_array_interface__``. None allocates from the resource of this buffer. The
+            bytes are in the order of memory, column by column in a Fortran-ordered array.
         stream : Stream
             The stream that orders the copy.
         options : CopyOptions, optional
@@ -356,6 +357,7 @@ cdef class Buffer:
         src : Buffer or array
             A Buffer of the same size, or a contiguous object with the buffer protocol, DLPack or
             ``__cuda_array_interface__``. The bytes of a smaller array are copied to the start.
+            The bytes are in the order of memory, column by column in a Fortran-ordered array.
         stream : Stream
             The stream that orders the copy.
         options : CopyOptions, optional

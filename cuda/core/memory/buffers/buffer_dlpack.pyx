@@ -35,9 +35,9 @@ cdef bint accepts_versioned(object max_version) except -1:
     if max_version is None:
         return False
     if not isinstance(max_version, tuple):
-        raise TypeError(f"Expected max_version tuple[int, int], got {max_version!r}")
+        raise TypeError(f"Expected max_version tuple[int, int], got {shown(max_version)}")
     if len(max_version) != 2:
-        raise BufferError(f"Expected max_version tuple[int, int], got {max_version!r}")
+        raise BufferError(f"Expected max_version tuple[int, int], got {shown(max_version)}")
     major, _ = max_version
     return as_int("the major number of max_version", major) >= 1
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
+from cuda.core.arguments.shown import shown
+
 if TYPE_CHECKING:
     from cuda.core._core import Device
     from cuda.core.memory.host import Host
@@ -36,7 +38,7 @@ def _member(enum, value, name):
         return enum(value)
     except ValueError:
         accepted = ", ".join(repr(str(each)) for each in enum)
-        raise ValueError(f"invalid {name}: {value!r} (accepted: {accepted})") from None
+        raise ValueError(f"invalid {name}: {shown(value)} (accepted: {accepted})") from None
 
 
 @dataclass(frozen=True)

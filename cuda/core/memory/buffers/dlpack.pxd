@@ -59,6 +59,9 @@ cdef object make_dlpack_capsule(object owner, const dlpack_tensor& content, uint
 cdef versioned_tensor* make_managed_tensor(object owner, const dlpack_tensor& content,
                                            uint64_t flags) except NULL
 
+# Returns whether an object exports DLPack.
+cdef bint has_dlpack(object producer) except -1
+
 # Returns the device that a producer states, after a check. `pair` is the result of its method.
 cdef dlpack_device tensor_device(object producer) except *
 cdef dlpack_device stated_device(object pair, object producer) except *

@@ -35,7 +35,7 @@ cdef uintptr_t interface_address(dict interface, str name, bint* is_readonly) ex
     data = interface_entry(interface, "data", name)
     if not isinstance(data, (tuple, list)) or len(data) != 2:
         raise TypeError(f"the data of {name} must be a tuple of address and read-only flag, got "
-                        f"{data!r}")
+                        f"{shown(data)}")
     address, flag = data
     is_readonly[0] = flag if isinstance(flag, int) else option_checks().truth(
         f"the read-only flag of {name}", flag)
@@ -106,7 +106,7 @@ cdef int read_typestr(object typestr, data_type* element) except 0:
     cdef Py_UCS4 order, kind
     cdef int64_t size = 0
     if length < 2:
-        raise TypeError(f"data type {typestr!r} not understood: a typestr is a str like '<f4'")
+        raise TypeError(f"data type {shown(typestr)} not understood: a typestr is a str like '<f4'")
     order, kind = PyUnicode_READ_CHAR(typestr, 0), PyUnicode_READ_CHAR(typestr, 1)
     while (position < length and size < 1 << 28
            and u"0" <= PyUnicode_READ_CHAR(typestr, position) <= u"9"):
@@ -118,7 +118,7 @@ cdef int read_typestr(object typestr, data_type* element) except 0:
         size = sizeof(void*)
     is_known = order in u"<>|=" and kind in u"tbiufcmMOSUV" and size > 0 and size < 1 << 28
     if not is_known or (position < length and kind not in u"mM"):
-        raise TypeError(f"data type {typestr!r} not understood: a typestr is a str like '<f4'")
+        raise TypeError(f"data type {shown(typestr)} not understood: a typestr is a str like '<f4'")
     element.bits = 0
     if order != u">" or size == 1:
         set_element_of_kind(kind, <int>size, element)

@@ -24,7 +24,18 @@ cdef enum:
 
 
 cdef bint has_dlpack(object producer) except -1:
-    return hasattr(producer, "__dlpack__") and hasattr(producer, "__dlpack_device__")
+    """Return whether an object has both methods; None instead of one is Python's way to say no."""
+    return (getattr(producer, "__dlpack__", None) is not None
+            and getattr(producer, "__dlpack_device__", None) is not None)
+
+
+cdef int check_dlpack(object producer) except -1:
+    """Raise BufferError for an object without one of the methods."""
+    for name in ("__dlpack__", "__dlpack_device__"):
+        if getattr(producer, name, None) is None:
+            raise BufferError(f"{qualified_name(producer)} does not export DLPack: it has no "
+                              f"{name}")
+    return 0
 
 
 cdef int check_device_type(int64_t kind) except -1:
@@ -36,7 +47,12 @@ cdef int check_device_type(int64_t kind) except -1:
 
 
 cdef dlpack_device tensor_device(object producer) except *:
-    return stated_device(producer.__dlpack_device__(), producer)
+    try:
+        pair = producer.__dlpack_device__()
+    except TypeError:
+        check_dlpack(producer)
+        raise
+    return stated_device(pair, producer)
 
 
 cdef dlpack_device stated_device(object pair, object producer) except *:
@@ -49,7 +65,7 @@ cdef dlpack_device stated_device(object pair, object producer) except *:
             kind, ordinal = operator.index(kind), operator.index(ordinal)
     except (TypeError, ValueError) as error:
         raise BufferError(f"__dlpack_device__ of {qualified_name(producer)} must return a device "
-                          f"type and an ordinal, got {pair!r}") from error
+                          f"type and an ordinal, got {shown(pair)}") from error
     try:
         kind_number, number = kind, ordinal
     except OverflowError:
@@ -68,18 +84,16 @@ cdef dlpack_device stated_device(object pair, object producer) except *:
 
 cdef int raise_unsupported_device(object pair, object producer) except -1:
     raise BufferError(f"device not supported: __dlpack_device__ of {qualified_name(producer)} "
-                      f"returned {pair!r}")
+                      f"returned {shown(pair)}")
 
 
 cdef object tensor_capsule(object producer, object consumer):
     """Return the capsule of `__dlpack__`; `consumer` is its stream argument."""
     try:
         return exported_capsule(producer, consumer)
-    except AttributeError:
-        if hasattr(producer, "__dlpack__"):
-            raise
-        raise BufferError(f"{qualified_name(producer)} has __dlpack_device__, but no "
-                          "__dlpack__") from None
+    except (AttributeError, TypeError):
+        check_dlpack(producer)
+        raise
 
 
 cdef tuple MAX_VERSION = (supported_version.major, supported_version.minor)

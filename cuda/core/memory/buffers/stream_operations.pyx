@@ -63,7 +63,7 @@ cdef int set_address(CUstreamBatchMemOpParams* params, object target) except -1:
 cdef object value_word(object value, object bits):
     """Convert a number to the driver's unsigned form; negative numbers to two's complement."""
     if bits not in (32, 64):
-        raise ValueError(f"bits must be 32 or 64, got {bits!r}")
+        raise ValueError(f"bits must be 32 or 64, got {shown(bits)}")
     number = as_int("value", value)
     if not -(2**(bits - 1)) <= number < 2**bits:
         raise OverflowError(f"value {number} does not fit {bits} bits")
@@ -72,7 +72,7 @@ cdef object value_word(object value, object bits):
 
 cdef object check_choice(str name, object word, object words):
     if word not in words:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, words))}, got {word!r}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, words))}, got {shown(word)}")
     return word
 
 
@@ -127,7 +127,7 @@ cdef CUstreamBatchMemOpParams build_operation(object row, list targets) except *
     """
     if not isinstance(row, tuple) or not row:
         raise TypeError("an operation is a tuple that begins with 'write', 'wait', 'reduce' or "
-                        f"'barrier', got {row!r}")
+                        f"'barrier', got {shown(row)}")
     name = check_choice("the name of an operation", row[0], OPERATIONS)
     required, defaults = OPERATIONS[name]
     args = row[1:]

@@ -55,8 +55,8 @@ cdef tuple preference_of(object options):
         return "host", None
     if kind == "host_numa":
         return "host_numa", numa_node_of(number)
-    raise ValueError(f"{kind!r} is not a valid ManagedMemoryLocationType. Must be None, 'device', "
-                     "'host' or 'host_numa'")
+    raise ValueError(f"{shown(kind)} is not a valid ManagedMemoryLocationType. Must be None, "
+                     "'device', 'host' or 'host_numa'")
 
 
 cdef int numa_node_of(object number) except -1:

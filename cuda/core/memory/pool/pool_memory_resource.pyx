@@ -77,7 +77,7 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
         if initial > limit:
             raise ValueError(f"initial_size {initial} is above max_size {limit}")
         if capture not in ("refuse", "private"):
-            raise ValueError(f"capture must be 'refuse' or 'private', got {capture!r}")
+            raise ValueError(f"capture must be 'refuse' or 'private', got {shown(capture)}")
         if upstream is None:
             upstream = DeviceMemoryResource(device_object)
         else:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports of a PoolMemoryResource: live allocations, and its OutOfMemoryError."""
 
+from cuda.core.arguments.shown import shown
 from cuda.core.memory.adaptors.out_of_memory import out_of_memory_error
 from cuda.core.memory.leaks import LiveAllocation
 from cuda.core.memory.stacks import format_stack
@@ -41,7 +42,7 @@ def out_of_memory(pool, requested, error, is_tracked):
         advice = "request less"
     elif requested > pool.max_size:
         advice = f"the request exceeds its max_size of {pool.max_size}: raise it, or request less"
-    text = f"{requested} bytes requested from {pool!r} ({listed}, all in bytes); {advice}"
+    text = f"{requested} bytes requested from {shown(pool)} ({listed}, all in bytes); {advice}"
     return out_of_memory_error(
         text,
         where=getattr(error, "where", None),

@@ -25,8 +25,8 @@ cdef object driver_value(dict values, object value, str name):
         return values[value]
     except (KeyError, TypeError):
         accepted = ", ".join(map(repr, values))
-        text = (f"Unknown access spec: {value!r} for {name}" if values is ACCESSES
-                else f"Unsupported {name}: {value!r}")
+        text = (f"Unknown access spec: {shown(value)} for {name}" if values is ACCESSES
+                else f"Unsupported {name}: {shown(value)}")
         raise ValueError(f"{text} (accepted: {accepted})") from None
 
 

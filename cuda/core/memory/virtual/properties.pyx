@@ -44,8 +44,8 @@ cdef CUmemAllocationProp virtual_properties(VirtualMemoryResource self) except *
     check_virtual_options(self.options)  # the options object is mutable
     kind = self.options.location_type
     if (kind == "device") != self.is_on_device:
-        raise ValueError(f"location_type={kind!r}: a resource cannot change between device and "
-                         "host memory; create another resource")
+        raise ValueError(f"location_type={shown(kind)}: a resource cannot change between device "
+                         "and host memory; create another resource")
     cdef int location_id = self.device_ordinal if self.is_on_device else 0
     if kind == "host_numa":
         location_id = Device(self.device_ordinal).properties.host_numa_id

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 
+from cuda.core.arguments.shown import shown
 from cuda.core.typing import (
     VirtualMemoryAccessType,
     VirtualMemoryAllocationType,
@@ -83,7 +84,7 @@ def driver_value(attribute, problem, value):
     try:
         return getattr(VirtualMemoryResourceOptions, attribute)[value]
     except KeyError:
-        raise ValueError(f"{problem}: {value!r}") from None
+        raise ValueError(f"{problem}: {shown(value)}") from None
 
 
 def handle_type_to_driver(value):

@@ -29,7 +29,7 @@ cdef int import_dlpack(StridedMemoryView view, object obj, object stream_ptr) ex
 
 
 cdef int import_any(StridedMemoryView view, object obj, object stream_ptr) except -1:
-    if is_ndarray(obj) or (hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__")):
+    if is_ndarray(obj) or has_dlpack(obj):
         return import_dlpack(view, obj, stream_ptr)
     if hasattr(obj, "__cuda_array_interface__"):
         return import_cuda_array(view, obj, stream_ptr)
@@ -52,8 +52,8 @@ cdef int import_by_protocol(StridedMemoryView view, object obj, object stream_pt
         consumer = stream_number(stream_ptr)
         check_order(kind, consumer)
         capsule = exported_capsule(obj, stream_for_producer(kind, consumer))
-    except AttributeError:
-        if hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__"):
+    except (AttributeError, TypeError):
+        if has_dlpack(obj):
             raise
         raise no_protocol_error(obj) from None
     view.source = obj

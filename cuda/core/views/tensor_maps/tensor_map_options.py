@@ -8,6 +8,8 @@ from math import gcd
 from operator import index
 from typing import Any
 
+from cuda.core.arguments.shown import shown
+
 
 class TensorMapDataType(IntEnum):
     """Element type of a tensor map."""
@@ -83,7 +85,7 @@ def member(name: str, value: object, cls: type[IntEnum]) -> IntEnum:
         return cls[value]
     raise TypeError(
         f"{name} must be a {cls.__name__}, or the name of one ({', '.join(cls.__members__)}), got "
-        f"{value!r} of {type(value)}"
+        f"{shown(value)} of {type(value)}"
     )
 
 
