@@ -10,6 +10,7 @@ import ctypes
 import functools
 import re
 import struct
+import threading
 
 from cuda.bindings import _low
 from cuda.core import emulation
@@ -17,6 +18,7 @@ from cuda.core import emulation
 from tests.emulator.checks.seeds.launches import ATTRIBUTE, WORD, Allocation, Launch
 
 PIECE = 16384  # bytes whose writers `emulation.origin` tells at once
+PATIENCE = 1  # seconds until other work counts as waiting for the program
 LARGEST = 8 << 20  # bytes of memory for a launch
 MOST = 32  # launches of one kernel with one grid and block
 NUMBER = re.compile(rb"\b5[2-4]\d{12}\b")  # the decimal digits of such an address, and more
@@ -93,6 +95,8 @@ class Recorder:
         self.texts = {}  # cubin -> PTX text
         self.launched = collections.Counter()
         self.callbacks = []
+        self.waiter = None
+        self.lock = threading.Lock()
 
     def install(self):
         """Replace the functions that load, find and launch."""
@@ -146,14 +150,14 @@ class Recorder:
 
     def launch(self, original, function, *arguments):
         *extents, shared, stream, values, extra = arguments
-        self.add(function, extents, shared, b"", stream, values, extra)
-        return original(function, *arguments)
+        launch = self.recorded(function, extents, shared, b"", stream, values, extra)
+        return self.add(launch, original(function, *arguments))
 
     def launch_together(self, original, function, *arguments):
         *extents, shared, stream, values = arguments
         attribute = struct.pack("<II64s", 2, 0, (1).to_bytes(64, "little"))
-        self.add(function, extents, shared, attribute, stream, values, None)
-        return original(function, *arguments)
+        launch = self.recorded(function, extents, shared, attribute, stream, values, None)
+        return self.add(launch, original(function, *arguments))
 
     def launch_configured(self, original, config, function, values, extra):
         *extents, shared, stream, first, count = struct.unpack(
@@ -161,19 +165,27 @@ class Recorder:
         )
         attributes = (ctypes.string_at(first + ATTRIBUTE * i, ATTRIBUTE) for i in range(count))
         text = b"".join(each for each in attributes if each[0] in KEPT_ATTRIBUTES)
-        self.add(function, extents, shared, text, stream, values, extra)
-        return original(config, function, values, extra)
+        launch = self.recorded(function, extents, shared, text, stream, values, extra)
+        return self.add(launch, original(config, function, values, extra))
 
-    def add(self, function, extents, shared, attributes, stream, values, extra):
-        """Store a launch that has not begun, or count why it is left out."""
-        try:
-            launch = self.launch_of(function, extents, shared, attributes, stream, values, extra)
-            is_new = self.store.add(launch)
-            self.counts["new" if is_new else "repeated"] += 1
-        except LeftOut as reason:
-            self.counts[str(reason)] += 1
-        except Exception as error:  # the program under test must not notice
-            self.counts[f"{type(error).__name__}: {error}"] += 1
+    def recorded(self, *arguments):
+        """Return a launch that has not begun, or None and count why it is left out."""
+        with self.lock:
+            try:
+                return self.launch_of(*arguments)
+            except LeftOut as reason:
+                self.counts[str(reason)] += 1
+            except Exception as error:  # the program under test must not notice
+                self.counts[f"{type(error).__name__}: {error}"] += 1
+
+    def add(self, launch, status):
+        """Store a launch unless the driver refused it, and return its status."""
+        with self.lock:
+            if launch and status:
+                self.counts["left out: refused"] += 1
+            elif launch:
+                self.counts["new" if self.store.add(launch) else "repeated"] += 1
+        return status
 
     def launch_of(self, function, extents, shared, attributes, stream, values, extra):
         state = ctypes.c_int()
@@ -193,7 +205,7 @@ class Recorder:
         self.launched[image, name, *extents] += 1
         if self.launched[image, name, *extents] > MOST:
             raise LeftOut(f"left out: more than {MOST} launches of a kernel")
-        emulation.settle()
+        self.settle()
         parameters = self.parameters(function, sizes, values, extra)
         memory = Memory(self.driver)
         pointers = [memory.pointers_in(each) for each in parameters]
@@ -203,6 +215,16 @@ class Recorder:
         extents = tuple(extents)
         code = (image, name, extents, shared, attributes)
         return Launch(*code, parameters, pointers, memory.allocations, variables)
+
+    def settle(self):
+        """Wait for other work. Some of it may wait for what the program does after the launch."""
+        if self.waiter is None:
+            self.waiter = threading.Thread(target=emulation.settle, daemon=True)
+            self.waiter.start()
+        self.waiter.join(PATIENCE)
+        if self.waiter.is_alive():
+            raise LeftOut("left out: other work waits for the program")
+        self.waiter = None
 
     def parameters(self, function, sizes, values, extra):
         """Return the bytes of each parameter."""

@@ -14,9 +14,10 @@ SCRIPT = '''
 import ctypes
 import struct
 import sys
+import threading
 
 from cuda.bindings import driver
-from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
+from cuda.core import CUDAError, Device, LaunchConfig, Program, ProgramOptions, launch
 
 device = Device(0)
 device.set_current()
@@ -58,6 +59,15 @@ if "mistakes" in sys.argv:
     launch(stream, one, kernels["reads"], values, 4)
     launch(stream, two, kernels["racy"], values)
     stream.sync()
+try:
+    launch(stream, LaunchConfig(grid=1, block=2048), kernels["sets"])
+except CUDAError:
+    pass
+held = threading.Event()
+device.create_stream().launch_host(held.wait)
+launch(stream, one, kernels["sets"])
+held.set()
+device.sync()
 builder = device.create_graph_builder().begin_building()
 launch(builder, one, kernels["reads"], values, 3)
 builder.end_building().complete().launch(stream)
@@ -99,7 +109,13 @@ def test_variables_of_a_text_are_named():
 @pytest.mark.parametrize("target", ["ptx", "cubin"])
 def test_correct_launches_have_no_report(recorded, target):
     folder, counts = recorded(target)
-    assert counts == {"new": 3, "repeated": 1, "left out: captured": 1}
+    assert counts == {
+        "new": 3,
+        "repeated": 1,
+        "left out: captured": 1,
+        "left out: refused": 1,
+        "left out: other work waits for the program": 1,
+    }
     done = run("replay", folder, 2)
     assert (done.returncode, done.stdout) == (
         0,
