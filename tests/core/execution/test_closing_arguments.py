@@ -157,6 +157,7 @@ class TestConfig:
                 config.block = 2
                 return 7
 
+        memory.fill(0, stream=stream)
         launch(stream, config, store, memory, Changes())
         result = np.zeros(SIZE, np.uint8)
         memory.copy_to(result, stream=stream)

@@ -201,8 +201,9 @@ def test_a_fault_names_the_child(run_emulated, code, kernel, report):
     assert report in run_emulated(text, step_limit=10**5).stdout
 
 
-def test_checks_accept_correct_launches(run_emulated, code):
-    text = f"CODE = {code!r}\nNAME = 'tree'\n" + textwrap.dedent(FAULTS)
+@pytest.mark.parametrize("kernel", ["tree", "memory"])
+def test_checks_accept_correct_launches(run_emulated, code, kernel):
+    text = f"CODE = {code!r}\nNAME = {kernel!r}\n" + textwrap.dedent(FAULTS)
     text = text.replace("launch(stream", "buffer.fill(0, stream=stream); launch(stream")
     done = run_emulated(text, check="all")
     assert done.stdout == "" and "race" not in done.stderr and "uninit" not in done.stderr

@@ -42,7 +42,12 @@ __device__ void lock_with_backoff(int* l) {
     __threadfence();
 }
 // Waits until n threads have arrived.
-__device__ void meet(int* met, int n) { atomicAdd(met, 1); while (*(volatile int*)met < n); }
+__device__ void meet(int* met, int n) {
+    __threadfence();
+    atomicAdd(met, 1);
+    while (*(volatile int*)met < n);
+    __threadfence();
+}
 
 #define CYCLE(name, me, take, give) \\
     extern "C" __global__ void name(int* words) { \\

@@ -21,6 +21,7 @@
 #include "emulator/exec/schedule/order.hpp"
 #include "emulator/exec/schedule/warp/frame.hpp"
 #include "emulator/exec/watch/lock_watch.hpp"
+#include "emulator/memory/written_bytes.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -416,10 +417,13 @@ outcome run_grid(memory::address_space& space, const launch_request& request,
 void run_copy(memory::address_space& space, const device_work& work) {
   if (work.bytes == 0) return;
   std::byte* const to = space.view(work.to);
+  const memory::written_bytes* const states = space.states();
   if (work.from) {
     std::memmove(to, space.view(work.from), work.bytes);
+    if (states) states->copy(work.to, work.from, work.bytes);
   } else {
     std::memset(to, work.fill, work.bytes);
+    if (states) states->mark(work.to, work.bytes, memory::written);
   }
 }
 

@@ -45,13 +45,13 @@ def test_a_buffer_is_a_target(stream):
 def test_device_memory_is_a_target(stream):
     error, address = driver.cuMemAlloc(16)
     assert error == driver.CUresult.CUDA_SUCCESS
-    read = bytearray(16)
+    read = bytearray(4)
     stream.write_value(int(address), 0x01020304)
     stream.wait_value(int(address), 0x01020304, "==")
     stream.sync()
-    assert driver.cuMemcpyDtoH(read, address, 16)[0] == driver.CUresult.CUDA_SUCCESS
+    assert driver.cuMemcpyDtoH(read, address, 4)[0] == driver.CUresult.CUDA_SUCCESS
     assert driver.cuMemFree(address)[0] == driver.CUresult.CUDA_SUCCESS
-    assert read[:4] == b"\x04\x03\x02\x01"
+    assert read == b"\x04\x03\x02\x01"
 
 
 def test_mapped_memory_is_a_target(device, stream):

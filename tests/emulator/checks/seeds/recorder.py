@@ -21,6 +21,7 @@ PIECE = 16384  # bytes whose writers `emulation.origin` tells at once
 PATIENCE = 1  # seconds until other work counts as waiting for the program
 LARGEST = 8 << 20  # bytes of memory for a launch
 MOST = 32  # launches of one kernel with one grid and block
+NO_MORE = 1  # the status of `cuFuncGetParamInfo` behind the last parameter
 NUMBER = re.compile(rb"\b5[2-4]\d{12}\b")  # the decimal digits of such an address, and more
 DEVICE_MEMORY = range(0x300000000000, 0x310000000000)
 # Attributes of a launch without handles: cooperative, cluster, policies, priority, carveout.
@@ -231,8 +232,11 @@ class Recorder:
         if not sizes:
             offset, size = ctypes.c_size_t(), ctypes.c_size_t()
             places = (ctypes.byref(offset), ctypes.byref(size))
-            while self.driver.cuFuncGetParamInfo(function, len(sizes), *places) == 0:
+            while not (end := self.driver.cuFuncGetParamInfo(function, len(sizes), *places)):
                 sizes.append((offset.value, size.value))
+            if end != NO_MORE:
+                sizes.clear()
+                raise LeftOut(f"left out: unknown parameters ({end})")
         if values:
             addresses = (POINTER * len(sizes)).from_address(values)
             return [
