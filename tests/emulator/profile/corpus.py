@@ -237,7 +237,7 @@ CONTROL = [
     Case(
         "local_array",
         kernel(
-            "int s[16]; for (int k = 0; k < 16; ++k) s[k] = c[k]; "
+            "int s[16]; for (int k = 0; k < 16; ++k) s[k] = c[k + 512]; "
             "s[c[i] & 15] = i; c[i] = s[c[i + 256] & 15];"
         ),
         {"local_load_requests": 1, "local_load_sectors": 4},
