@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-from .raw_driver import Driver
+from .checks.seeds.raw_driver import Driver
 
 # A driver that loads a kernel lazily waits for running kernels, and some here wait for the test.
 os.environ.setdefault("CUDA_MODULE_LOADING", "EAGER")

@@ -47,7 +47,7 @@ def play(launches):
     """Repeat launches, and return what is not usual: statuses and new reports, by name."""
     from cuda.core import emulation
 
-    from tests.emulator.raw_driver import Driver
+    from tests.emulator.checks.seeds.raw_driver import Driver
 
     player, report = Player(Driver()), Path(os.environ["HALFWARP_EMULATOR_REPORT"])
     unusual, size = {}, 0

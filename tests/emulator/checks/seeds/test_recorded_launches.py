@@ -11,6 +11,7 @@ from ..run_cases import ROOT
 from .recorder import VARIABLE
 
 SCRIPT = '''
+import contextlib
 import ctypes
 import struct
 import sys
@@ -59,10 +60,8 @@ if "mistakes" in sys.argv:
     launch(stream, one, kernels["reads"], values, 4)
     launch(stream, two, kernels["racy"], values)
     stream.sync()
-try:
+with contextlib.suppress(CUDAError):
     launch(stream, LaunchConfig(grid=1, block=2048), kernels["sets"])
-except CUDAError:
-    pass
 held = threading.Event()
 device.create_stream().launch_host(held.wait)
 launch(stream, one, kernels["sets"])
