@@ -39,8 +39,8 @@ void run_half_extreme(warp& w, const instruction& instr);
 
 // The NaN of elements outside of a tensor, two of which make a word [H200].
 inline constexpr std::uint16_t outside_nan = 0x7ff7;
-// fma.oob: d, a, b, c. Elements of 16 bits of d become zero where one of a, b, c is that NaN. The
-// immediate is the width of d.
+// fma.oob: d, a, b. Elements of 16 bits of d become zero where a or b is that NaN with any sign
+// [H200]. The immediate is the width of d.
 void run_clear_outside(warp& w, const instruction& instr);
 
 // redux of f32: the smallest number, or the largest if the immediate is 1. Operands: d, a, -, -,

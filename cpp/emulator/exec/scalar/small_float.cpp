@@ -242,14 +242,12 @@ void run_stochastic(warp& w, const instruction& instr) {
 
 void run_clear_outside(warp& w, const instruction& instr) {
   const int elements = instr.immediate == 32 ? 2 : 1;
-  const auto element_at = [&](int operand, int n) -> std::uint16_t& {
-    return w.at<std::uint16_t>(instr.operand[static_cast<std::size_t>(operand)])[n];
+  const auto is_outside = [&](operand_slot factor, int n) {
+    return (w.at<std::uint16_t>(factor)[n] & 0x7fff) == outside_nan;
   };
   for_each_lane(w.active, [&](int l) {
     for (int n = l * elements; n < (l + 1) * elements; ++n) {
-      const bool is_outside = element_at(1, n) == outside_nan || element_at(2, n) == outside_nan ||
-                              element_at(3, n) == outside_nan;
-      if (is_outside) element_at(0, n) = 0;
+      if (is_outside(instr.operand[1], n) || is_outside(instr.operand[2], n)) w.at<std::uint16_t>(instr.operand[0])[n] = 0;
     }
   });
 }

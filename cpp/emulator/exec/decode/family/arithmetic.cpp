@@ -136,11 +136,11 @@ void decode_mixed(function_decoder& d) {
   instr.flags = flags;
 }
 
-// fma.oob d, a, b, c. The result may have the register of an operand.
+// fma.oob d, a, b, c. The result may have the register of a factor.
 void decode_fma_oob(function_decoder& d, scalar_type type) {
   const int bits = bits_of(type);
   std::array<operand_slot, 5> slots{};
-  for (std::size_t n = 1; n < 4; ++n) {
+  for (std::size_t n = 1; n < 3; ++n) {
     slots[n] = d.temporary(bits);
     d.emit("mov." + bits_name(bits), {slots[n], d.value(d.operand(n), bits, type)});
   }
