@@ -25,6 +25,7 @@ constexpr instruction_row table[] = {
     {opcode::and_, {3, 3}, {1, 1}, no_space, words{}},
     {opcode::applypriority, {2, 2}, {0, 0}, with_space, words{q::L2_evict_normal}, since{74, 80}},
     {opcode::atom, {3, 5}, {1, 1}, with_space, atomic | words{q::noftz}, since{11, 0}},
+    {opcode::bar, {1, 1}, {0, 0}, no_space, words{q::sync}, since{}, q::warp},
     {opcode::bar, {1, 4}, {0, 1}, no_space, barrier},
     {opcode::barrier,
      {0, 0},

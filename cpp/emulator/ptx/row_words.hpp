@@ -12,17 +12,18 @@ constexpr words atomic =
     scopes | words{q::add,     q::and_,    q::cas,     q::dec,     q::exch,
                    q::inc,     q::max,     q::min,     q::or_,     q::xor_,
                    q::relaxed, q::acquire, q::release, q::acq_rel, q::L2_cache_hint};
-constexpr words priorities{
-    q::L1_evict_first, q::L1_evict_last,  q::L1_evict_normal, q::L1_evict_unchanged,
-    q::L1_no_allocate, q::L2_128B,        q::L2_256B,         q::L2_64B,
-    q::L2_cache_hint,  q::L2_evict_first, q::L2_evict_last,   q::L2_evict_normal};
+constexpr words first_evictions{q::L1_evict_first, q::L1_evict_last, q::L1_evict_normal,
+                                q::L1_evict_unchanged, q::L1_no_allocate};
+constexpr words priorities =
+    first_evictions | words{q::L2_128B,        q::L2_256B,        q::L2_64B,
+                            q::L2_cache_hint,  q::L2_evict_first, q::L2_evict_last,
+                            q::L2_evict_normal};
 constexpr words access_words =
     scopes | priorities | words{q::weak, q::volatile_, q::relaxed, q::acquire, q::release,
                                 q::mmio, q::ca,        q::cg,      q::cs,      q::lu,
-                                q::cv,   q::wb,        q::wt,      q::nc,      q::unified};
-constexpr words barrier =
-    scopes | words{q::warp, q::sync, q::arrive,  q::red,     q::popc,    q::and_,   q::or_,
-                   q::all,  q::wait, q::aligned, q::acquire, q::release, q::relaxed};
+                                q::cv,   q::wb,        q::wt,      q::nc};
+constexpr words barrier{q::cta,  q::sync, q::arrive, q::red,    q::popc,
+                        q::and_, q::or_,  q::all,    q::aligned};
 constexpr words fence_words = scopes | proxies | words{q::proxy} |
                               words{q::acquire,
                                     q::release,
@@ -40,9 +41,9 @@ constexpr words matrix_shapes{q::m8n8k4,   q::m8n8k16,   q::m8n8k32,  q::m8n8k12
 constexpr words product_words =
     matrix_shapes | words{q::sync, q::aligned, q::row,  q::col,        q::satfinite,
                           q::xor_, q::and_,    q::popc, q::kind_f8f6f4};
-constexpr words wmma_words{q::sync,      q::aligned,  q::row,      q::col,
-                           q::m16n16k16, q::m16n16k8, q::m32n8k16, q::m8n8k4,
-                           q::m8n32k16,  q::m8n8k32,  q::m8n8k128};
+constexpr words wmma_shapes{q::m16n16k16, q::m16n16k8, q::m32n8k16, q::m8n8k4,
+                            q::m8n32k16,  q::m8n8k32,  q::m8n8k128};
+constexpr words wmma_words = wmma_shapes | words{q::sync, q::aligned, q::row, q::col};
 constexpr words in_step{q::sync, q::aligned};
 constexpr words tensor_words{q::cta_group_1, q::cta_group_2};
 constexpr words repeats{q::sync, q::aligned, q::x2, q::x4, q::x8, q::x16, q::x32, q::x64, q::x128};

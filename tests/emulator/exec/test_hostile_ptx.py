@@ -28,7 +28,6 @@ REFUSED = {
         ".param .b32 slot; st.param.b32 [slot+9223372036854775804], a;",
         "outside the parameters",
     ),
-    "predicate as address": ("ld.global.u32 a, [p];", "predicate as an address"),
     "component of a scalar": ("mov.u32 a, b.y;", "component of a register"),
     "local memory without end": (".local .b8 big[2000000000]; mov.u64 base, big;", "local memory"),
 }

@@ -180,6 +180,7 @@ operand operand_parser::bracketed() {
     result.index = flush(base);
   }
   at_.expect(']', "after an address");
+  if (at_.at_directive(".unified")) at_.advance();
   --depth_;
   return result;
 }

@@ -133,8 +133,9 @@ std::string product_problem(const mnemonic& word) {
   if (is_rounded && word.type() != f64) return "rounds .f64 alone";
   if (is_bit && (!word.has(q::popc) || word.has(q::xor_) == word.has(q::and_)))
     return "needs .popc and one of .xor and .and";
+  if (word.has(q::popc) && !is_bit) return "has .popc for .b1 alone";
   const bool is_narrow = is_bit || word.type(1) == u4 || word.type(1) == s4;
-  if (!is_narrow && has_one_of(word, words{q::popc, q::xor_, q::and_}))
+  if (!is_narrow && has_one_of(word, words{q::xor_, q::and_}))
     return "has a Boolean operation for types of few bits alone";
   if (word.has(q::m8n8k4) && word.type(1) == f16) return quad_problem(word);
   const auto layouts = word.qualifiers();
@@ -182,6 +183,8 @@ std::string access_problem(const module& m, const mnemonic& word) {
     case opcode::mma:
       return product_problem(word);
     case opcode::vote:
+      if (word.type() != (word.has(q::ballot) ? b32 : pred)) return no_type(word.type());
+      [[fallthrough]];
     case opcode::shfl: {
       const bool needs_sync =
           m.target_architecture() >= 70 && 10 * m.version_major + m.version_minor >= 64;

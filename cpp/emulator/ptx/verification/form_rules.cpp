@@ -3,6 +3,7 @@
 #include "emulator/ptx/verification/form_rules.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 
 #include "emulator/ptx/instruction_table.hpp"
@@ -31,10 +32,8 @@ constexpr words no_words{};
 
 // Each bit selects a check of the operands or types.
 namespace check {
-constexpr std::uint8_t result = 1;   // the first operand is a register
-constexpr std::uint8_t literal = 2;  // the type of literals
-constexpr std::uint8_t all = result | literal;
-constexpr std::uint8_t types = 4;  // not only the first type
+constexpr std::uint8_t result = 1;  // a register, and then registers and constants
+constexpr std::uint8_t types = 2;   // not only the first type
 }  // namespace check
 
 struct form_rule {
@@ -42,7 +41,7 @@ struct form_rule {
   type_set types;             // of the first type; empty: not checked
   words required = no_words;  // one of them, for the types below
   type_set required_for = any_type;
-  std::uint8_t operands = check::all;
+  std::uint8_t operands = check::result;
 };
 
 constexpr form_rule rules[] = {
@@ -63,7 +62,7 @@ constexpr form_rule rules[] = {
     {opcode::copysign, {f32, f64}},
     {opcode::cos, {f32}, words{q::approx}, {f32}},
     {opcode::createpolicy, {b64}, no_words, any_type, 0},
-    {opcode::cvta, {u32, u64}, no_words, any_type, 0},
+    {opcode::cvta, {u64}, no_words, any_type, 0},
     {opcode::div, integers | type_set{f32, f64}, roundings | words{q::approx, q::full}, {f32, f64}},
     {opcode::dp2a, video, no_words, any_type, check::types},
     {opcode::dp4a, video, no_words, any_type, check::types},
@@ -82,7 +81,7 @@ constexpr form_rule rules[] = {
     {opcode::match, words32, no_words, any_type, 0},
     {opcode::max, integers | lanes | halves | type_set{f32, f64}},
     {opcode::min, integers | lanes | halves | type_set{f32, f64}},
-    {opcode::mov, values | type_set{pred, b128}, no_words, any_type, check::literal},
+    {opcode::mov, values | type_set{pred, b128}, no_words, any_type, 0},
     {opcode::movmatrix, {b16}, no_words, any_type, 0},
     {opcode::mul, integers | floats, words{q::lo, q::hi, q::wide}, integers},
     {opcode::mul24, {u32, s32}},
@@ -93,14 +92,13 @@ constexpr form_rule rules[] = {
     {opcode::popc, words32},
     {opcode::prmt, {b32}},
     {opcode::rcp, {f32, f64}, roundings | words{q::approx}, {f32, f64}},
-    {opcode::red, any_type, no_words, any_type, check::literal},
     {opcode::redux, {u32, s32, b32, f32}, no_words, any_type, 0},
     {opcode::rem, integers},
     {opcode::ret, any_type, no_words, any_type, 0},
     {opcode::rsqrt, {f32, f64}, words{q::approx}, {f32, f64}},
     {opcode::sad, integers},
     {opcode::selp, values},
-    {opcode::setp, values | halves, comparisons, values | halves, check::literal},
+    {opcode::setp, values | halves, comparisons, values | halves, 0},
     {opcode::shf, {b32}},
     {opcode::shfl, {b32}, no_words, any_type, 0},
     {opcode::shl, words_16},
@@ -108,7 +106,6 @@ constexpr form_rule rules[] = {
     {opcode::sin, {f32}, words{q::approx}, {f32}},
     {opcode::slct, values},
     {opcode::sqrt, {f32, f64}, roundings | words{q::approx}, {f32, f64}},
-    {opcode::st, any_type, no_words, any_type, check::literal},
     {opcode::stacksave, {u32, u64}, no_words, any_type, 0},
     {opcode::sub, integers | type_set{u8x4, s8x4} | floats},
     {opcode::subc, fields},
@@ -270,10 +267,6 @@ bool is_register(const operand& o) {
          o.kind == operand_kind::vector || o.kind == operand_kind::pair;
 }
 
-bool is_float_literal(const operand& o) {
-  return o.kind == operand_kind::float_bits || o.kind == operand_kind::double_bits;
-}
-
 bool is_address(const operand& o) {
   return o.kind == operand_kind::address || o.kind == operand_kind::address_group;
 }
@@ -284,21 +277,11 @@ scalar_type type_of(const function& f, const operand& o) {
   return is_whole ? f.registers[o.index].type : none;
 }
 
-const char* literal_problem(std::span<const operand> operands, const mnemonic& word) {
-  if (word.type_count != 1) return "";
-  const bool is_float = floats.has(word.type());
-  const bool is_integer =
-      integers.has(word.type()) || word.opcode == opcode::prmt || word.opcode == opcode::shl;
-  for (const operand& o : operands) {
-    if (is_float_literal(o) && is_integer) return "has a float among integers";
-    if (o.kind == operand_kind::integer && is_float) return "has an integer among floats";
-  }
-  return "";
-}
-
 std::string sign_problem(const function& f, const instruction& i, const mnemonic& word) {
   if (word.opcode == opcode::vmad) return {};
-  for (const operand& o : f.operands_of(i)) {
+  const auto operands = f.operands_of(i);
+  if (!operands.empty() && operands[0].is_negated) return "cannot negate its result";
+  for (const operand& o : operands) {
     if (o.is_negated && o.kind == operand_kind::register_ && type_of(f, o) != pred) {
       return "cannot negate an operand that is no predicate";
     }
@@ -344,28 +327,18 @@ std::string register_problem(const module& m, const function& f, const instructi
   return {};
 }
 
-const char* memory_problem(const function& f, const instruction& i, const mnemonic& word) {
-  const auto operands = f.operands_of(i);
-  const bool is_store = word.opcode == opcode::st;
-  if (operands.size() < 2) return "has too few operands";
-  const operand &at = operands[is_store ? 0 : 1], &value = operands[is_store ? 1 : 0];
-  if (!is_address(at)) return "needs an address in brackets";
-  if (is_address(value)) return "has an address in place of a value";
-  if (!is_store && !is_register(value)) return "needs a register for its result";
-  if (word.vector_width > 1 && value.kind != operand_kind::vector) return "needs a vector";
-  if (at.base != address_base::register_) return "";
-  const register_info& base = f.registers[at.index];
-  return is_floating(base.type) ? "has a float register as an address" : "";
-}
-
 const char* move_problem(const function& f, const instruction& i, const mnemonic& word) {
   const auto operands = f.operands_of(i);
   if (operands.size() != 2) return "needs two operands";
   if (!is_register(operands[0])) return "needs a register for its result";
   if (word.type_count != 1) return "needs one type";
+  if (is_address(operands[1]) || operands[1].kind == operand_kind::sink)
+    return "needs a value, a variable or a function";
+  if (operands[0].kind == operand_kind::vector && operands[1].kind == operand_kind::vector)
+    return "has two vectors";
   for (const operand& o : operands) {
-    if (o.kind == operand_kind::symbol && is_floating(word.type()))
-      return "has an address in place of a float";
+    if (o.kind == operand_kind::symbol && (is_floating(word.type()) || word.type() == pred))
+      return "has an address in place of another value";
     if (o.kind != operand_kind::vector) continue;
     if (info(word.type()).kind != type_class::bits) return "has a vector of another type";
     if (o.count != 2 && o.count != 4) return "has a vector of another length";
@@ -380,10 +353,6 @@ const char* move_problem(const function& f, const instruction& i, const mnemonic
     if (bits != info(word.type()).bits) return "has a vector of another width";
   }
   return "";
-}
-
-bool is_odd_vector(const operand& o) {
-  return o.kind == operand_kind::vector && (o.count & (o.count - 1)) != 0;
 }
 
 // Checks the registers of loads and stores, and the last operand of products.
@@ -421,19 +390,21 @@ const char* plain_problem(std::span<const operand> operands, const mnemonic& wor
     const bool is_result = &o == operands.data();
     switch (o.kind) {
       case operand_kind::register_:
+        continue;
       case operand_kind::special_register:
       case operand_kind::integer:
       case operand_kind::float_bits:
       case operand_kind::double_bits:
-        continue;
+        if (!is_result) continue;
+        return "needs a register for its result";
       case operand_kind::sink:
-        if (is_result && word.opcode == opcode::setp) continue;
+        if (is_result && has_pair) continue;
         return "has the sink in place of a value";
       case operand_kind::pair:
         if (is_result && has_pair) continue;
         return "has no second result";
       case operand_kind::vector:
-        if (word.opcode == opcode::cvt) continue;
+        if (word.has(q::rs)) continue;
         return "has a vector in place of a register";
       case operand_kind::symbol:
         if (word.opcode == opcode::mapa) continue;
@@ -443,6 +414,23 @@ const char* plain_problem(std::span<const operand> operands, const mnemonic& wor
     }
   }
   return "";
+}
+
+// Returns whether a video instruction has 2 or 4 lanes, as vadd4 does.
+bool has_lanes(const mnemonic& word) {
+  const char last = word.text[word.text.find('.') - 1];
+  return last == '2' || last == '4';
+}
+
+// The part of the accesses that a policy is for is above 0, and at most 1.
+const char* fraction_problem(std::span<const operand> operands) {
+  if (operands.size() != 2) return "";
+  const operand& o = operands[1];
+  const bool is_double = o.kind == operand_kind::double_bits;
+  if (!is_double && o.kind != operand_kind::float_bits) return "";
+  const double part = is_double ? std::bit_cast<double>(o.value)
+                                : std::bit_cast<float>(static_cast<std::uint32_t>(o.value));
+  return part > 0 && part <= 1 ? "" : "needs a part above 0, at most 1";
 }
 
 bool is_plain(const form_rule* rule, opcode name) {
@@ -465,29 +453,15 @@ std::string special_form_problem(const module& m, const function& f, const instr
     case opcode::ld:
     case opcode::ldu:
     case opcode::st:
-      if (word.has(q::bulk)) return bulk_store_problem(operands);
-      return word.has(q::async) ? "" : memory_problem(f, i, word);
-    case opcode::atom:
-      if (word.has(q::cas) && operands.size() < 4) return "has too few operands";
-      return operands.size() > 1 && !is_address(operands[1]) ? "needs an address in brackets" : "";
+      return word.has(q::bulk) ? bulk_store_problem(operands) : "";
     case opcode::cp:
       return copied_bytes_problem(operands, word);
-    case opcode::mma:
-      if (std::ranges::any_of(operands, is_odd_vector)) return "has a vector of another length";
-      return std::ranges::all_of(operands.first(std::min<std::size_t>(operands.size(), 4)),
-                                 [](const operand& o) { return o.kind == operand_kind::vector; })
-                 ? ""
-                 : "needs vectors of registers for its matrices";
-    case opcode::red:
-      return !operands.empty() && !is_address(operands[0]) ? "needs an address in brackets" : "";
+    case opcode::createpolicy:
+      return word.has(q::fractional) ? fraction_problem(operands) : "";
     case opcode::mov:
       return move_problem(f, i, word);
     case opcode::tcgen05:
       return operands.empty() ? "" : tensor_problem(m, f, operands, word);
-    case opcode::elect:
-      return !operands.empty() && operands[0].kind != operand_kind::pair
-                 ? "needs a predicate as a result"
-                 : "";
     default:
       return {};
   }
@@ -644,28 +618,21 @@ std::string operand_problem(const module& m, const function& f, const instructio
     return "has " + std::to_string(operands.size()) + " operands instead of " +
            std::to_string(*count);
   }
-  const bool may_discard =
-      word.opcode == opcode::setp || word.opcode == opcode::atom || word.opcode == opcode::mbarrier;
+  constexpr opcode discarding[] = {opcode::atom, opcode::lop3, opcode::mbarrier, opcode::setp};
+  const bool may_discard = std::ranges::count(discarding, word.opcode) != 0;
   if (!may_discard && !operands.empty() && operands[0].kind == operand_kind::sink) {
     return "cannot discard its result";
   }
   const form_rule* const rule = rule_of(word.opcode);
   const bool is_lane_wise = rule && rule->operands & check::types;
-  if (auto problem = kind_problem(f, operands, word, is_lane_wise ? "Uuu Uuuu" : "");
-      !problem.empty()) {
-    return problem;
-  }
+  const std::string_view kinds = !is_lane_wise ? "" : has_lanes(word) ? "UUUU" : "Uuu Uuuu";
+  if (auto problem = kind_problem(f, operands, word, kinds); !problem.empty()) return problem;
   if (is_plain(rule, word.opcode)) {
     if (const char* const problem = plain_problem(operands, word); *problem) return problem;
   }
   if (auto problem = constant_problem(operands, word); !problem.empty()) return problem;
   const std::string missing = missing_of(m, first_of_operands(f, operands, word));
   if (!missing.empty()) return "with these operands needs " + missing;
-  if (!rule) return {};
-  if ((rule->operands & check::result) && !operands.empty() && !is_register(operands[0])) {
-    return "needs a register for its result";
-  }
-  if (rule->operands & check::literal) return literal_problem(operands, word);
   return {};
 }
 

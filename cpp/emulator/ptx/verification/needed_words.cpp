@@ -6,6 +6,7 @@
 
 #include "emulator/ptx/row_words.hpp"
 #include "emulator/ptx/type_set.hpp"
+#include "emulator/ptx/verification/conflicting_words.hpp"
 #include "emulator/ptx/verification/form_rules.hpp"
 #include "emulator/ptx/word_sets.hpp"
 
@@ -23,8 +24,6 @@ struct needed_words {
 };
 constexpr auto every_form = qualifier::unknown;
 constexpr words orders{q::relaxed, q::acquire, q::release};
-constexpr words evictions{q::L1_evict_first, q::L1_evict_last, q::L1_evict_normal,
-                          q::L1_evict_unchanged, q::L1_no_allocate};
 constexpr words bitwise_sums{q::add, q::min, q::max, q::and_, q::or_, q::xor_};
 constexpr words groups{q::cta_group_1, q::cta_group_2};
 constexpr needed_words needs[] = {
@@ -41,10 +40,17 @@ constexpr needed_words needs[] = {
     {opcode::cp,
      q::bulk,
      {q::prefetch, q::bulk_group, q::mbarrier_complete_tx_bytes, q::commit_group, q::wait_group}},
+    {opcode::cp, q::L2, {q::prefetch}},
     {opcode::cp, q::mbarrier, {q::arrive}},
     {opcode::cp, q::prefetch, {q::L2}},
     {opcode::cp, q::read, {q::bulk}},
     {opcode::cp, q::reduce, reductions},
+    {opcode::cp, q::tile, {q::tensor}},
+    {opcode::cp, q::x1d, {q::tensor}},
+    {opcode::cp, q::x2d, {q::tensor}},
+    {opcode::cp, q::x3d, {q::tensor}},
+    {opcode::cp, q::x4d, {q::tensor}},
+    {opcode::cp, q::x5d, {q::tensor}},
     {opcode::cp, q::tensor, {q::x1d, q::x2d, q::x3d, q::x4d, q::x5d}},
     {opcode::createpolicy, every_form, {q::fractional, q::range, q::cvt}},
     {opcode::createpolicy,
@@ -56,6 +62,7 @@ constexpr needed_words needs[] = {
     {opcode::elect, every_form, {q::sync}},
     {opcode::fence, every_form, scopes | words{q::proxy}},
     {opcode::fence, q::proxy, proxies},
+    {opcode::fence, q::alias, {q::proxy}},
     {opcode::fence, q::async_generic, {q::acquire, q::release}},
     {opcode::fence,
      q::async_generic,
@@ -63,8 +70,10 @@ constexpr needed_words needs[] = {
     {opcode::fence, q::mbarrier_init, {q::release}},
     {opcode::fence, q::tensormap_generic, {q::acquire, q::release}},
     {opcode::fence, q::tensormap_generic, scopes},
+    {opcode::fence, q::tensormap_generic, {q::proxy}},
     {opcode::griddepcontrol, every_form, {q::launch_dependents, q::wait}},
     {opcode::ld, q::acquire, scopes},
+    {opcode::ld, q::mmio, {q::relaxed}},
     {opcode::ld, q::relaxed, scopes},
     {opcode::ldmatrix, every_form, {q::sync}},
     {opcode::ldmatrix, every_form, {q::aligned}},
@@ -106,6 +115,7 @@ constexpr needed_words needs[] = {
     {opcode::shf, every_form, {q::l, q::r}},
     {opcode::shfl, every_form, {q::up, q::down, q::bfly, q::idx}},
     {opcode::st, q::async, {q::mbarrier_complete_tx_bytes}},
+    {opcode::st, q::mmio, {q::relaxed}},
     {opcode::st, q::release, scopes},
     {opcode::st, q::relaxed, scopes},
     {opcode::stmatrix, every_form, {q::sync}},
@@ -141,6 +151,11 @@ constexpr needed_words needs[] = {
     {opcode::tcgen05, q::x16x256b, {q::x1, q::x2, q::x4, q::x8, q::x16, q::x32}},
     {opcode::tcgen05, q::x32x128b, {q::warpx4}},
     {opcode::tcgen05, q::x64x128b, {q::warpx2_01_23, q::warpx2_02_13}},
+    {opcode::tensormap, q::cp_fenceproxy, {q::aligned}},
+    {opcode::tensormap, q::cp_fenceproxy, {q::release}},
+    {opcode::tensormap, q::cp_fenceproxy, {q::sync}},
+    {opcode::tensormap, q::cp_fenceproxy, {q::tensormap_generic}},
+    {opcode::tensormap, q::cp_fenceproxy, scopes},
     {opcode::vote, every_form, {q::all, q::any, q::uni, q::ballot}},
     {opcode::vset, every_form, comparisons},
     {opcode::vset2, every_form, comparisons},
@@ -148,19 +163,6 @@ constexpr needed_words needs[] = {
     {opcode::vshl, every_form, {q::clamp, q::wrap}},
     {opcode::vshr, every_form, {q::clamp, q::wrap}},
 };
-
-// The words of a row exclude each other.
-constexpr words exclusive[] = {{q::rn, q::rz, q::rm, q::rp, q::rni, q::rzi, q::rmi, q::rpi, q::rna},
-                               {q::relaxed, q::acquire, q::release, q::acq_rel, q::volatile_},
-                               scopes,
-                               {q::cta, q::gl, q::sys},
-                               row_words::matrix_shapes,
-                               {q::m16n16k16, q::m16n16k8, q::m32n8k16, q::m8n32k16},
-                               {q::idx, q::up, q::down, q::bfly},
-                               {q::L1, q::L2, q::tensormap},
-                               tensor_kinds,
-                               a_collectors | b_collectors,
-                               comparisons};
 
 // Returns whether a conversion packs two numbers into its result.
 bool packs_two(const mnemonic& word) {
@@ -201,6 +203,9 @@ std::optional<std::size_t> count_of_spaces(const mnemonic& word) {
     case opcode::stmatrix:
     case opcode::wmma:
       return std::min<std::size_t>(word.space_count, 1);
+    case opcode::tensormap:
+      if (word.has(q::cp_fenceproxy)) return 2;
+      return std::nullopt;
     case opcode::cp:
       if (word.has(q::prefetch)) return 1;
       return word.has(q::ca) || word.has(q::cg) ||
@@ -213,17 +218,6 @@ std::optional<std::size_t> count_of_spaces(const mnemonic& word) {
   }
 }
 
-// Returns a set of words of which the mnemonic has two.
-bool has_two_of(const mnemonic& word, const words& set) {
-  return std::ranges::count_if(word.qualifiers(), [&](qualifier q) { return set.has(q); }) > 1;
-}
-
-// Words that an assembler accepts twice. A policy has two priorities.
-constexpr words l2_evictions{q::L2_evict_first, q::L2_evict_last, q::L2_evict_normal,
-                             q::L2_evict_unchanged};
-constexpr words repeatable{q::row,  q::col, q::approx,    q::cc,       q::NaN,
-                           q::relu, q::sat, q::satfinite, q::shiftamt, q::sync};
-
 std::size_t count_of_vectors(std::string_view text) {
   std::size_t count = 0;
   for (const std::string_view width : {".v2", ".v4", ".v8"}) {
@@ -232,28 +226,10 @@ std::size_t count_of_vectors(std::string_view text) {
   return count;
 }
 
-std::string repeated_problem(const mnemonic& word) {
-  const auto list = word.qualifiers();
-  const words& twice = word.opcode == opcode::createpolicy ? l2_evictions : repeatable;
-  for (std::size_t n = 1; n < list.size(); ++n) {
-    if (!twice.has(list[n]) && std::ranges::count(list.first(n), list[n])) {
-      return "has the modifier '." + std::string{spelling(list[n])} + "' twice";
-    }
-  }
-  for (const words& set : exclusive) {
-    if (has_two_of(word, set)) return "has two of " + names_of(set);
-  }
-  return {};
-}
-
 const char* barrier_problem(const mnemonic& word) {
   if (word.opcode == opcode::bar && word.has(q::aligned)) return "has no .aligned";
   if (word.has(q::sync) + word.has(q::arrive) + word.has(q::red) + word.has(q::wait) > 1)
     return "has two operations";
-  for (q threads : {q::cta, q::warp, q::cluster}) {
-    if (word.has(threads) && word.qualifiers()[0] != threads)
-      return "names its threads behind another modifier";
-  }
   if (!word.has(q::red)) return word.type_count ? "has no type without .red" : "";
   return word.type() == (word.has(q::popc) ? scalar_type::u32 : scalar_type::pred)
              ? ""
@@ -275,7 +251,7 @@ const char* fence_problem(const mnemonic& word) {
   constexpr words plain{q::alias, q::async, q::async_global, q::async_shared_cta,
                         q::async_shared_cluster};
   if (!word.has(q::proxy)) return "";
-  if (has_one_of(word, plain) && has_one_of(word, scopes | orders))
+  if (has_one_of(word, plain) && has_one_of(word, scopes | orders | words{q::acq_rel, q::sc}))
     return "has an order or a scope";
   const state_space space = word.space();
   const bool is_known = space == state_space::global || space == state_space::shared_cta ||
@@ -335,6 +311,10 @@ const char* wmma_problem(const mnemonic& word) {
   const auto list = word.qualifiers();
   if (std::ranges::count(list, q::row) + std::ranges::count(list, q::col) != 1)
     return "needs .row or .col";
+  const bool has_few_bits = word.has(q::m8n8k32) || word.has(q::m8n8k128);
+  if (has_few_bits &&
+      ((word.has(q::a) && word.has(q::col)) || (word.has(q::b) && word.has(q::row))))
+    return "has another layout for few bits";
   const bool is_factor = word.has(q::a) || word.has(q::b);
   if (!is_factor && !word.has(q::c) && !word.has(q::d)) return "needs a matrix";
   return (is_factor ? row->factors : row->sums).has(word.type()) ? "" : "has no such type";
@@ -393,9 +373,6 @@ std::string form_problem(const mnemonic& word, std::uint32_t version) {
       return word.has(q::red) ? extreme_problem(word) : "";
     case opcode::ld:
     case opcode::st:
-      if (word.has(q::volatile_) && has_one_of(word, evictions))
-        return "has .volatile and a priority";
-      [[fallthrough]];
     case opcode::multimem:
     case opcode::mbarrier:
       return has_one_of(word, scopes) && !has_one_of(word, orders) && !word.has(q::async)
@@ -449,7 +426,7 @@ std::string needed_problem(const mnemonic& word, std::uint32_t version) {
                                opcode::prefetchu,     opcode::stmatrix, opcode::wmma};
   if (word.vector_width > 1 && std::ranges::count(scalar, word.opcode)) return "has no vectors";
   if (word.vector_width > 1 && count_of_vectors(word.text) > 1) return "has two sizes of vectors";
-  if (auto problem = repeated_problem(word); !problem.empty()) return problem;
+  if (auto problem = conflict_problem(word); !problem.empty()) return problem;
   if (auto problem = form_problem(word, version); !problem.empty()) return problem;
   for (const needed_words& each : needs) {
     if (each.name != word.opcode || has_one_of(word, each.one_of)) continue;
@@ -488,6 +465,9 @@ std::optional<std::size_t> count_of_operands(const mnemonic& word, std::uint32_t
     case opcode::min:
       if (!target || target >= 100) return std::nullopt;
       return 3;
+    case opcode::mbarrier:
+      if (word.has(q::expect_tx) && (word.has(q::arrive) || word.has(q::arrive_drop))) return 3;
+      return std::nullopt;
     case opcode::red:
     case opcode::st:
       if (word.has(q::async) || word.has(q::bulk)) return std::nullopt;

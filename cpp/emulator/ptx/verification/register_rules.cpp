@@ -32,7 +32,7 @@ constexpr register_rule rules[] = {
     {opcode::cnot, 3},
     {opcode::copysign, 7},
     {opcode::cos, 3},
-    {opcode::cvt, 1, 2, 0, true},
+    {opcode::cvt, 1, 6, 0, true},
     {opcode::cvta, 3},
     {opcode::div, 7},
     {opcode::dp2a, 15},
@@ -88,87 +88,29 @@ scalar_type widened(scalar_type type) noexcept {
   return info(type).bits == 16 ? scalar_type::u32 : scalar_type::u64;
 }
 
+// Returns whether a conversion has a type whose registers have exactly its width.
+bool has_exact_registers(const mnemonic& word) {
+  using enum scalar_type;
+  constexpr type_set wider = integers | type_set{u8, s8, f16, f32, f64, f16x2};
+  return word.opcode == opcode::cvt && !word.has(q::pack) &&
+         !std::ranges::all_of(word.types(), [&](scalar_type each) { return wider.has(each); });
+}
+
+bool is_constant(const operand& o) noexcept {
+  return o.kind == operand_kind::integer || o.kind == operand_kind::float_bits ||
+         o.kind == operand_kind::double_bits;
+}
+
 // Returns the type of an operand, or none.
 scalar_type type_at(const register_rule& rule, const mnemonic& word, std::size_t position) {
+  if (word.has(q::pack)) return position == 3 ? scalar_type::b32 : scalar_type::u32;
+  const bool has_others = word.has(q::rs) || word.has(q::scaled_n2_ue8m0);
+  if (has_others && position > 1) return scalar_type::none;  // random bits, or a scale
   if (rule.of_words >> position & 1) return scalar_type::u32;
   if (rule.of_second_type >> position & 1) return word.type(1);
   const bool is_compared = word.opcode == opcode::atom && word.has(q::cas) && position == 3;
   if (!(rule.of_first_type >> position & 1) && !is_compared) return scalar_type::none;
   return word.has(q::wide) && position % 3 == 0 ? widened(word.type()) : word.type();
-}
-
-using spaces = std::uint16_t;
-constexpr spaces bit(state_space space) {
-  return static_cast<spaces>(1u << static_cast<unsigned>(space));
-}
-constexpr spaces of_global = bit(state_space::global) | bit(state_space::generic),
-                 of_shared = bit(state_space::shared) | bit(state_space::generic),
-                 constants = bit(state_space::const_) | bit(state_space::param),
-                 windows = of_global | of_shared | constants | bit(state_space::local);
-
-// Returns the state spaces that an instruction has.
-spaces spaces_of(const mnemonic& word, bool has_volatile_frames) noexcept {
-  switch (word.opcode) {
-    case opcode::applypriority:
-    case opcode::discard:
-    case opcode::ldu:
-      return of_global;
-    case opcode::atom:
-    case opcode::red:
-      return of_global | of_shared;
-    case opcode::getctarank:
-    case opcode::mapa:
-      return word.space_count && word.space() != state_space::shared_cluster ? 0 : of_shared;
-    case opcode::multimem:
-      return word.has(q::cp) ? static_cast<spaces>(~0u) : of_global;
-    case opcode::cvta:
-    case opcode::isspacep:
-      return windows;
-    case opcode::mbarrier:
-      return of_shared;
-    case opcode::prefetch:
-      return word.has(q::tensormap) ? constants | bit(state_space::generic)
-                                    : of_global | bit(state_space::local);
-    case opcode::ld:
-    case opcode::st:
-      if (word.has(q::nc)) return bit(state_space::global);
-      if (word.has(q::volatile_) && has_volatile_frames)
-        return of_global | of_shared | bit(state_space::local);
-      if (word.has(q::volatile_) || word.has(q::relaxed) || word.has(q::acquire) ||
-          word.has(q::release))
-        return of_global | of_shared;
-      [[fallthrough]];
-    default:
-      return static_cast<spaces>(~0u);
-  }
-}
-
-state_space space_of(const module& m, const function& f, const operand& o) noexcept {
-  switch (o.symbol) {
-    case symbol_kind::module_variable:
-      return m.variables[o.index].space;
-    case symbol_kind::local_variable:
-      return f.variables[o.index].space;
-    case symbol_kind::parameter:
-    case symbol_kind::return_parameter:
-      return state_space::param;
-    default:
-      return state_space::generic;
-  }
-}
-
-const char* address_problem(const module& m, const function& f, const operand& o,
-                            const mnemonic& word) noexcept {
-  const state_space space = without_sub_space(word.space());
-  if (o.base == address_base::none && space != state_space::local)
-    return "has a number as an address, which only .local has";
-  if (o.base != address_base::symbol) return nullptr;
-  const state_space of_symbol = without_sub_space(space_of(m, f, o));
-  if (word.opcode == opcode::st && o.symbol == symbol_kind::parameter)
-    return "writes to a parameter";
-  const bool differs = space != of_symbol && space != state_space::generic;
-  return differs && of_symbol != state_space::generic ? "has an address of another state space"
-                                                      : nullptr;
 }
 
 }  // namespace
@@ -184,46 +126,44 @@ bool fits(scalar_type operand, scalar_type of_register, bool is_relaxed) noexcep
          (type.kind == type_class::unsigned_ || type.kind == type_class::signed_);
 }
 
-const register_info* misfit(const function& f, const instruction& i,
-                            const mnemonic& word) noexcept {
+bool takes_constant(scalar_type operand, operand_kind constant) noexcept {
+  using enum scalar_type;
+  constexpr type_set whole = integers | type_set{u8, s8, b8, b16, b32, b64, b128, pred};
+  const bool is_float = operand == f32 || operand == f64;
+  switch (constant) {
+    case operand_kind::integer:
+      return whole.has(operand);
+    case operand_kind::float_bits:
+      return is_float || operand == b32;
+    case operand_kind::double_bits:
+      return is_float || operand == b64;
+    default:
+      return false;
+  }
+}
+
+const operand* misfit(const function& f, const instruction& i, const mnemonic& word) noexcept {
   const auto* const rule = std::ranges::lower_bound(rules, word.opcode, {}, &register_rule::name);
-  if (rule == std::end(rules) || rule->name != word.opcode || word.has(q::pack) || word.has(q::mma))
-    return nullptr;
+  if (rule == std::end(rules) || rule->name != word.opcode || word.has(q::mma)) return nullptr;
   if (word.type_count > 1 && !rule->of_second_type && word.opcode != opcode::dp2a &&
       word.opcode != opcode::dp4a)
     return nullptr;  // a sum of two types
   const auto operands = f.operands_of(i);
-  const auto is_brain = [](scalar_type each) { return each == scalar_type::bf16; };
-  const bool is_relaxed = rule->is_relaxed && (word.opcode != opcode::cvt ||
-                                               std::ranges::none_of(word.types(), is_brain));
+  const bool has_exact = has_exact_registers(word);
   for (std::size_t n = 0; n < operands.size(); ++n) {
     const scalar_type type = type_at(*rule, word, n);
     const bool is_moved = operands[n].kind == operand_kind::vector && word.opcode == opcode::mov;
     if (type == scalar_type::none || is_moved) continue;
+    const bool is_relaxed = rule->is_relaxed && (n > 1 || !has_exact);
     const std::span<const operand> elements = operands[n].kind == operand_kind::vector
                                                   ? f.elements_of(operands[n])
                                                   : operands.subspan(n, 1);
     for (const operand& o : elements) {
+      if (is_constant(o) && !takes_constant(type, o.kind)) return &o;
       if (o.kind != operand_kind::register_ || o.component != component::none) continue;
       const register_info& r = f.registers[o.index];
-      if (r.vector_width == 1 && !fits(type, r.type, is_relaxed)) return &r;
+      if (r.vector_width == 1 && !fits(type, r.type, is_relaxed)) return &o;
     }
-  }
-  return nullptr;
-}
-
-const char* space_problem(const module& m, const function& f, const instruction& i,
-                          const mnemonic& word) noexcept {
-  const bool has_volatile_frames = 10 * m.version_major + m.version_minor >= 91;
-  if (!(spaces_of(word, has_volatile_frames) & bit(without_sub_space(word.space()))))
-    return "has no such state space";
-  const bool is_access = word.opcode == opcode::ld || word.opcode == opcode::st ||
-                         word.opcode == opcode::atom || word.opcode == opcode::red;
-  if (!is_access || word.has(q::async)) return nullptr;
-  for (const operand& o : f.operands_of(i)) {
-    const char* const problem =
-        o.kind == operand_kind::address ? address_problem(m, f, o, word) : nullptr;
-    if (problem) return problem;
   }
   return nullptr;
 }
@@ -242,12 +182,17 @@ const char* special_problem(const mnemonic& word, const operand& o) noexcept {
   if (word.vector_width == 1 && has_axes != is_axis) return "has a wrong part of a register";
   const std::int64_t last = o.special == envreg ? 31 : o.special == reserved_smem_offset ? 1 : 7;
   if (o.value > last) return "has no special register of this number";
-  if (word.opcode == opcode::cvt) return nullptr;
-  const unsigned bits = info(word.type()).bits;
-  const bool is_any = o.special == gridid && bits >= 16;
   const unsigned natural = is_one_of({clock64, globaltimer, pm_64, current_graph_exec}) ? 64
                            : o.special == is_explicit_cluster                           ? 0
                                                                                         : 32;
+  if (word.opcode == opcode::cvt) {
+    const bool is_whole = !is_floating(word.type()) && !is_floating(word.type(1));
+    return is_whole && !word.has(q::pack) && info(word.type(1)).bits <= natural
+               ? nullptr
+               : "has other types than the special register";
+  }
+  const unsigned bits = info(word.type()).bits;
+  const bool is_any = o.special == gridid && bits >= 16;
   const bool has_width = is_any || bits == natural || (is_index && bits == 16);
   return has_width && !is_floating(word.type()) ? nullptr : "has another type than the register";
 }

@@ -13,6 +13,7 @@
 #include "emulator/ptx/verification/declaration_rules.hpp"
 #include "emulator/ptx/verification/form_rules.hpp"
 #include "emulator/ptx/verification/register_rules.hpp"
+#include "emulator/ptx/verification/space_rules.hpp"
 
 namespace halfwarp::emulator::ptx {
 namespace {
@@ -118,10 +119,7 @@ class function_verifier {
         check_list_of(i);
         break;
       case opcode::setp:
-        check_predicate(i, word, 0);
-        break;
-      case opcode::selp:
-        check_predicate(i, word, 3);
+        check_predicate(i, word);
         break;
       default:
         break;
@@ -230,21 +228,19 @@ class function_verifier {
     }
   }
 
-  void check_predicate(const instruction& i, const mnemonic& word, std::size_t position) {
+  void check_predicate(const instruction& i, const mnemonic& word) {
     const auto operands = f_.operands_of(i);
-    const bool is_fit = position < operands.size() && is_predicate(operands[position]) &&
-                        (position || !operands[position].is_negated);
-    if (!is_fit) {
-      report_form(i, word, "needs a predicate as operand " + std::to_string(position + 1));
+    if (operands.empty() || !is_predicate(operands[0])) {
+      report_form(i, word, "needs a predicate as operand 1");
     }
   }
 
   void check_registers(const instruction& i, const mnemonic& word) {
-    const bool is_access = word.opcode == opcode::ld || word.opcode == opcode::st ||
-                           word.opcode == opcode::atom || word.opcode == opcode::red;
-    const bool is_sum = word.opcode == opcode::atom || word.opcode == opcode::red;
-    const std::size_t value = word.opcode == opcode::red;
-    if (is_sum && word.vector_width > 1 && f_.operands_of(i)[value].kind != operand_kind::vector) {
+    constexpr opcode accesses[] = {opcode::atom, opcode::ld, opcode::ldu, opcode::red, opcode::st};
+    const bool is_access = std::ranges::count(accesses, word.opcode) != 0;
+    const std::size_t value = word.opcode == opcode::red || word.opcode == opcode::st;
+    if (is_access && word.vector_width > 1 && !word.has(qualifier::async) &&
+        f_.operands_of(i)[value].kind != operand_kind::vector) {
       return report_form(i, word, "needs a vector");
     }
     for (const operand& o : f_.operands_of(i)) {
@@ -259,9 +255,13 @@ class function_verifier {
     if (const char* const problem = space_problem(module_, f_, i, word)) {
       return report_form(i, word, problem);
     }
-    const register_info* const r = misfit(f_, i, word);
-    if (!r) return;
-    report(i, "register " + quoted(r->name) + " of type ." + std::string{spelling(r->type)} +
+    const operand* const wrong = misfit(f_, i, word);
+    if (!wrong) return;
+    if (wrong->kind != operand_kind::register_) {
+      return report_form(i, word, "has a constant of another kind of number");
+    }
+    const register_info& r = f_.registers[wrong->index];
+    report(i, "register " + quoted(r.name) + " of type ." + std::string{spelling(r.type)} +
                   " does not fit " + quoted(word.text));
   }
 

@@ -9,6 +9,59 @@ __all__ = ["ptxas"]  # a fixture
 
 HEAD_LINE = 4  # of the text
 BODIES = """
+ld.global.u32 %r1, [%p2];
+ld.global.u32 %r1, [%r2];
+ld.global.mmio.u32 %r1, [%rd1];
+ld.mmio.relaxed.gpu.global.u32 %r1, [%rd1];
+ld.shared.L2::cache_hint.u32 %r1, [%rd1], %rd2;
+ld.global.L2::cache_hint.u32 %r1, [%rd1], %r2;
+ld.relaxed.gpu.cg.global.u32 %r1, [%rd1];
+st.weak.relaxed.sys.global.u32 [%rd1], %r1;
+st.global.b32 [%rd1], 1.5;
+st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 %rd3, %r1, [%rd2];
+red.async.relaxed.cluster.global.mbarrier::complete_tx::bytes.add.u32 [%rd1], %r1, [%rd2];
+atom.global.add.f64 %fd1, [%rd1], 5;
+atom.global.add.exch.u32 %r1, [%rd1], %r2;
+prefetch.global.L2 [s];
+prefetch.L2::evict_last.L2 [%rd1];
+applypriority.global.L2::evict_normal [s], 128;
+cp.async.ca.global.global [s], [%rd1], 16;
+cp.async.ca.shared.global [s], [s], 16;
+cp.async.bulk.tile.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd1], 16, [s];
+cp.async.shared::cta.mbarrier.arrive.b64 [s];
+barrier.cluster.wait.release;
+barrier.cluster.relaxed.arrive;
+barrier.acquire.sync 0;
+bar.warp.sync.popc %r1;
+fence.acq_rel.gpu.sc;
+fence.proxy.async.acq_rel;
+mbarrier.shared.init.b64 [s], 1;
+mbarrier.test_wait.parity.shared.b64 %p1, [s], 2;
+createpolicy.fractional.L2::evict_first.b64 %rd1, 1.5;
+cvt.rn.f16.f32 %h1, 5;
+cvt.f64.f32 5, %f1;
+cvt.rn.satfinite.e4m3x2.f32 %r3, %f1, %f2;
+cvt.rn.f32.u32 %f1, %tid.x;
+cvt.sat.pack.u16.s32 %r1, %r2, %r3;
+cvta.param.u64 %rd1, s;
+add.f16 %h1, 1.5, %h3;
+add.cc.sat.s32 %r1, %r2, %r3;
+mul.lo.wide.u32 %rd1, %r2, %r3;
+xor.b32 %r1, 1.5, %r2;
+bfe.u32 %r1, %r2, 256, 2;
+lop3.or.b32 %r1, %r2, %r3, %r4, 0x96, %p2;
+lop3.b32 %r1, %r2, %r3, %r4, %r5;
+mov.u32 %r1, [s];
+mov.b64 {%r1, %r2}, {%r2, %r3};
+selp.b32 %r1, %r2, 1.5, %p1;
+testp.normal.f32 !%p2, %f1;
+vadd4.u32.u32.u32 %r1, %r2, 5, %r4;
+mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%f1,%f2,%f3,%f4}, {%r3,%r4}, {%r5}, {%f1,%f2};
+mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%fd1,%fd2}, {%r3}, {%fd4}, {%fd1,%fd2};
+wmma.load.b.sync.aligned.row.m8n8k128.global.b1 {%r1}, [%rd1];
+wmma.load.a.sync.aligned.m8n8k4.row.m16n16k8.global.tf32 {%r1,%r2,%r3,%r4}, [%rd1];
+vote.sync.all.any.pred %p1, %p3, -1;
+alloca.u64 %rd1, 16, 24;
 mov.f64 %rd1, s;
 set.eq.u64.u32 %rd1, %r1, %r2;
 set.lt.f16.bf16 %h1, %h2, %h3;
@@ -120,6 +173,19 @@ HEADS = """
 """.strip().splitlines()
 # Neighbors of refused texts. Each is in a kernel.
 ACCEPTED = """
+ld.global.u32 %r1, [%rd1].unified;
+ld.shared.u32 %r1, [%r2];
+ld.relaxed.gpu.L1::evict_last.L2::cache_hint.global.u32 %r1, [%rd1], %rd2;
+selp.b32 %r1, 0f3F800000, %r3, 5;
+lop3.b32 _, %r2, %r3, %r4, 0x96;
+lop3.or.b32 _|%p1, %r2, %r3, %r4, 0x96, 1;
+prmt.b32 %r1, 0f3F800000, %r2, %r3;
+cvt.pack.sat.u8.s32.b32 %rd1, %rd2, 5, %fd1;
+cvt.u32.u64 %r1, %clock64;
+cp.async.bulk.wait_group -1;
+cp.async.shared.global.L2::128B.ca [s], [%rd1], 16;
+atom.global.cas.b64 %rd1, [%rd1], 1.5, %rd2;
+cvta.shared.u64 %rd1, s;
 setp.eq.u32 _|%p1, %r1, %r2;
 shfl.sync.idx.b32 %r1|_, %r2, 0, 31, -1;
 atom.global.add.u32 _, [%rd1], 1;
