@@ -17,6 +17,9 @@ or its ``.target``.
   some of their sums differently. No instruction of sm_100 and later was compared with a GPU.
 - *refused*: the emulator does not support the form, for the reason below the table.
 
+The compiler of a driver may fuse ``mul`` with ``add`` or ``sub`` if neither has a rounding
+modifier. An H200's driver does so, while the emulator rounds both. A last bit can differ then.
+
 A copy with an interleaved tensor map moves one slice of channels, and tensor maps with a fill of
 NaN write 0x7FF7 in each 16 bits: an H200 does so, and the manual leaves both open.
 """
