@@ -7,9 +7,10 @@ import pickle
 import re
 
 import pytest
+from cuda.bindings import nvml
 from cuda.core import Device as CudaDevice
 from cuda.core import emulation, system
-from cuda.core.system import typing
+from cuda.core.system import _nvml_context, typing
 
 NUMBER = (int, lambda value: value >= 0)
 TEXT = (str, lambda value: value == value.strip() and value)
@@ -346,6 +347,16 @@ def test_parts_of_dynamic_states(nvml_device):
     for index in (-1, 8):
         with pytest.raises(IndexError):
             info[index]
+
+
+def test_a_damaged_inforom_is_reported(nvml_device, monkeypatch):
+    def find_damage(handle):
+        assert int(handle) == int(nvml_device._handle)
+        raise nvml.CorruptedInforomError(nvml.Return.ERROR_CORRUPTED_INFOROM)
+
+    monkeypatch.setattr(_nvml_context.nvml, "device_validate_inforom", find_damage)
+    with pytest.raises(system.CorruptedInforomError):
+        nvml_device.inforom.validate()
 
 
 def test_inforom_is_whole(nvml_device):

@@ -2,6 +2,7 @@
 """Descriptors, textures and surfaces: sources, kernel arguments and lifetimes."""
 
 import gc
+import warnings
 
 import numpy as np
 import pytest
@@ -149,8 +150,13 @@ class TestTextureObject:
             texture = device.create_texture_object(resource=resource, options=options)
         assert warned[0].filename == __file__
         assert read(texture, [(-0.5, 0.5), (4.5, 3.5)]).tolist() == [0, 11]
+        texture.close()
         linear = ResourceDescriptor.from_linear(buffer, format="float32", num_channels=1)
-        device.create_texture_object(resource=linear, options=options).close()
+        normalized = TextureObjectOptions(address_mode=mode, normalized_coords=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            device.create_texture_object(resource=linear, options=options).close()
+            device.create_texture_object(resource=resource, options=normalized).close()
 
     def test_it_retains_the_array(self, device, resource, array, read):
         texture = device.create_texture_object(resource=resource, options=None)

@@ -167,7 +167,7 @@ def objects(driver, stream):
     o.managed = driver.output("cuMemAllocManaged", 64 * KIB, 1)
     o.pinned = driver.output("cuMemAllocHost", 64)
     assert driver.cuMemsetD8(o.memory, 5, 64 * KIB) == 0
-    # what the memory meets at once: at least, equal, a common bit, a bit that neither has
+    # The memory meets each condition: at least, equal, a common bit, a bit that neither has.
     o.awaited = {0: 0x05050505, 1: 0x05050505, 2: 1, 3: 0, 4: 0}
     o.function, o.mixed = driver.kernel("with_shared"), driver.kernel("mixed")
     driver.modules.append(driver.output("cuModuleLoadData", CLUSTERED))

@@ -39,15 +39,15 @@ class TestDevice:
         for room in (1, 2, len(name), len(name) + 1, len(name) + 2):
             text.raw = b"?" * 100
             assert driver.cuDeviceGetName(text, room, 0) == 0
-            kept = name[: room - 1]
-            assert text.raw == (kept + b"\0").ljust(100, b"?")
+            prefix = name[: room - 1]
+            assert text.raw == (prefix + b"\0").ljust(100, b"?")
 
     def test_the_bus_id_finds_the_device(self, driver):
         text = ctypes.create_string_buffer(20)
         assert driver.cuDeviceGetPCIBusId(text, 20, 0) == 0
         assert driver.output("cuDeviceGetByPCIBusId", text.value, kind=ctypes.c_int) == 0
         domain, bus, rest = text.value.split(b":")
-        others = [
+        wrong_ids = [
             b":".join([b"%04x" % (int(domain, 16) + 1), bus, rest]),
             b":".join([domain, b"%02x" % (int(bus, 16) + 99), rest]),
             b":".join([domain, bus, b"01.0"]),
@@ -55,7 +55,7 @@ class TestDevice:
             b"",
         ]
         out = ctypes.c_int()
-        for other in others:
+        for other in wrong_ids:
             code = driver.cuDeviceGetByPCIBusId(ctypes.byref(out), other)
             assert code == INVALID_DEVICE, other
 
@@ -88,13 +88,13 @@ class TestPriorities:
         least, greatest = ctypes.c_int(), ctypes.c_int()
         range_of = driver.cuCtxGetStreamPriorityRange
         assert range_of(ctypes.byref(least), ctypes.byref(greatest)) == 0
-        wanted = (least.value + 1, least.value, greatest.value, greatest.value - 1)
-        found = []
-        for priority in wanted:
+        requests = (least.value + 1, least.value, greatest.value, greatest.value - 1)
+        priorities = []
+        for priority in requests:
             stream = driver.output("cuStreamCreateWithPriority", 1, priority)
-            found.append(last_output(driver, "cuStreamGetPriority", stream))
+            priorities.append(last_output(driver, "cuStreamGetPriority", stream))
             driver.cuStreamDestroy(stream)
-        assert found == [least.value, least.value, greatest.value, greatest.value]
+        assert priorities == [least.value, least.value, greatest.value, greatest.value]
 
 
 class TestCode:

@@ -71,7 +71,9 @@ def test_a_null_pointer_is_refused_where_it_is_not_optional():
     assert len(codes) > 350
     unusual = {}
     for name, row in codes.items():
-        others = {k: code for k, code in row.items() if code not in (INVALID_VALUE, NOT_SUPPORTED)}
-        if others:
-            unusual[name] = " ".join(f"{parameter}={code}" for parameter, code in others.items())
+        differing = {
+            k: code for k, code in row.items() if code not in (INVALID_VALUE, NOT_SUPPORTED)
+        }
+        if differing:
+            unusual[name] = " ".join(f"{parameter}={code}" for parameter, code in differing.items())
     assert unusual == OTHER_CODES

@@ -185,12 +185,12 @@ def create_texture(driver, description, texture):
     out = ctypes.c_uint64()
     code = driver.cuTexObjectCreate(ctypes.byref(out), description, texture, None)
     if code == 0:
-        found = ctypes.create_string_buffer(144)
-        assert driver.cuTexObjectGetResourceDesc(found, out) == 0
-        assert found.raw[:24] == description[:24]
-        assert driver.cuTexObjectGetResourceViewDesc(found, out) == INVALID_VALUE
-        assert driver.cuTexObjectGetTextureDesc(found, out) == 0
-        assert found.raw[:28] == texture[:28]
+        description_out = ctypes.create_string_buffer(144)
+        assert driver.cuTexObjectGetResourceDesc(description_out, out) == 0
+        assert description_out.raw[:24] == description[:24]
+        assert driver.cuTexObjectGetResourceViewDesc(description_out, out) == INVALID_VALUE
+        assert driver.cuTexObjectGetTextureDesc(description_out, out) == 0
+        assert description_out.raw[:28] == texture[:28]
         assert driver.cuTexObjectDestroy(out) == 0
     return code
 
@@ -238,9 +238,9 @@ def test_linear_textures_have_the_limits_of_the_device(driver, objects):
 
 def test_a_surface_needs_an_array(driver, objects):
     surface = driver.output("cuSurfObjectCreate", resource(ARRAY, objects.array))
-    found = ctypes.create_string_buffer(144)
-    assert driver.cuSurfObjectGetResourceDesc(found, surface) == 0
-    assert found.raw == resource(ARRAY, objects.array)
+    description_out = ctypes.create_string_buffer(144)
+    assert driver.cuSurfObjectGetResourceDesc(description_out, surface) == 0
+    assert description_out.raw == resource(ARRAY, objects.array)
     out = ctypes.c_uint64()
     for other in (linear(objects), pitched(objects)):
         assert driver.cuSurfObjectCreate(ctypes.byref(out), other) == INVALID_VALUE

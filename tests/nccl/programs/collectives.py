@@ -10,6 +10,7 @@ from ranks import destroy, dtype_of, join, random_values, reduced
 ODD = 1027
 COUNTS = (0, 1, ODD, 20_001)
 LARGE = 70_001  # several chunks
+BEHIND = np.full(64, 0xA5, np.uint8)  # behind a receive buffer, where nothing may be written
 REDUCTIONS = ("AllReduce", "Reduce", "ReduceScatter")
 KINDS = (*REDUCTIONS, "Broadcast", "AllGather", "AlltoAll", "Gather", "Scatter")
 ROOTED = ("Reduce", "Broadcast", "Gather", "Scatter")
@@ -47,7 +48,7 @@ def place(kind, each, values, count, name, ranks, root, in_place):
     size, parts = api.SIZES[name], kind in BY_PARTS
     if not in_place:
         output = np.zeros(count * (ranks if kind in GATHERED else 1), dtype_of(name))
-        return each.upload(values), each.upload(output)
+        return each.upload(values), each.upload(np.concatenate([output.view(np.uint8), BEHIND]))
     if kind in GATHERED:
         whole = np.zeros(count * ranks, dtype_of(name))
         index = root if kind == "Gather" and each.number != root else each.number
@@ -78,6 +79,8 @@ def check(kind, name, count, operation, ranks, total, in_place=False):
             same = actual.view(f"V{actual.itemsize}") == result.view(f"V{result.itemsize}")
             equal = same | ((actual != actual) & (result != result)) if len(same) else same
             case = kind, name, count, operation, each.number, in_place
+            if not in_place:
+                assert (each.download(receive + result.nbytes, BEHIND) == BEHIND).all(), case
             assert np.all(equal), (case, actual[~equal][:4], result[~equal][:4])
         base = {min(send, receive)} if in_place else {send, receive}
         each.free(*base)

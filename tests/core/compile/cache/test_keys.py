@@ -93,6 +93,14 @@ class TestForm:
 
 
 class TestRelevantInputs:
+    @pytest.mark.parametrize("target", ["ptx", "ltoir", "cubin"])
+    def test_only_a_cubin_of_the_emulator_differs(self, monkeypatch, target):
+        digests = []
+        for is_emulated in (False, True):
+            monkeypatch.setattr(keys._low, "is_emulated", lambda value=is_emulated: value)
+            digests.append(key(target_type=target))
+        assert (digests[0] == digests[1]) == (target != "cubin")
+
     @pytest.mark.parametrize(
         "fields",
         [
