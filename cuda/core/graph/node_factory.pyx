@@ -200,11 +200,8 @@ cdef class _NodeFactory:
         cuGraphAddMemAllocNode : the driver function.
         """
         if options is not None:
-            cls = import_module("cuda.core.graph.options").GraphAllocOptions
-            options = as_options(options, cls, "allocation options")
+            device, memory_type, peer_access = allocation_fields(options)
             warn_deprecated("the options of allocate()", "its keywords")
-            device, memory_type = options.device, options.memory_type or "device"
-            peer_access = options.peer_access
         return add_alloc_node(self, size, device, memory_type, peer_access)
 
     def deallocate(self, dptr):
@@ -394,10 +391,8 @@ cdef class _NodeFactory:
     def alloc(self, size, options=None):
         """Deprecated spelling of `allocate`."""
         warn_deprecated("alloc()", "allocate()")
-        if options is None:
-            return add_alloc_node(self, size, None, "device", None)
-        return add_alloc_node(self, size, options.device, options.memory_type or "device",
-                              options.peer_access)
+        device, memory_type, peer_access = allocation_fields(options)
+        return add_alloc_node(self, size, device, memory_type, peer_access)
 
     def free(self, dptr):
         """Deprecated spelling of `deallocate`."""
@@ -418,3 +413,12 @@ cdef class _NodeFactory:
         """Deprecated spelling of `if_then`."""
         warn_deprecated("if_cond()", "if_then()")
         return self.if_then(condition)
+
+
+cdef tuple allocation_fields(object options):
+    """Return the device, the type of the memory and the peers of GraphAllocOptions or a dict."""
+    if options is None:
+        return None, "device", None
+    cls = import_module("cuda.core.graph.options").GraphAllocOptions
+    options = as_options(options, cls, "allocation options")
+    return options.device, options.memory_type or "device", options.peer_access

@@ -247,7 +247,8 @@ void run_clear_outside(warp& w, const instruction& instr) {
   };
   for_each_lane(w.active, [&](int l) {
     for (int n = l * elements; n < (l + 1) * elements; ++n) {
-      if (is_outside(instr.operand[1], n) || is_outside(instr.operand[2], n)) w.at<std::uint16_t>(instr.operand[0])[n] = 0;
+      if (!is_outside(instr.operand[1], n) && !is_outside(instr.operand[2], n)) continue;
+      w.at<std::uint16_t>(instr.operand[0])[n] = 0;
     }
   });
 }

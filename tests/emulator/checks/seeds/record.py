@@ -38,8 +38,8 @@ class Recording(seeds.Task):
 
     def run_script(self):
         from tests.emulator.checks.seeds.launches import Store
-        from tests.emulator.checks.seeds.recorder import Recorder
         from tests.emulator.checks.seeds.raw_driver import Driver
+        from tests.emulator.checks.seeds.recorder import Recorder
 
         recorder = Recorder(Store(self.store), Driver())
         recorder.install()
