@@ -259,3 +259,111 @@ for n in (c.c_int(-1), c.c_int(-2**31), c.c_int(1000)):
           ask("nvmlDeviceSetFanControlPolicy", d, u(0), n))
 """)
     assert results == ["2"] * 18
+
+
+def test_earlier_names_return_what_the_later_ones_do(talk):
+    results = talk(
+        """
+ask("nvmlInit")
+d, first, second = device(), u(), u()
+assert ask("nvmlDeviceGetCount", c.byref(first)) == ask("nvmlDeviceGetCount_v2", c.byref(second))
+print(first.value == second.value == 2)
+other = handle()
+print(ask("nvmlDeviceGetHandleByIndex", u(1), c.byref(other)), other.value == device(1).value)
+print(ask("nvmlDeviceGetHandleByIndex", u(2), c.byref(other)))
+text = (c.c_char * 128)()
+ask("nvmlDeviceGetPciInfo_v3", other, text)
+bus_id = bytes(text)[36:].partition(b"\\0")[0]
+print(ask("nvmlDeviceGetHandleByPciBusId", bus_id, c.byref(other)), other.value == device(1).value)
+for sensor, code in ((0, 0), (1, 2)):
+    print(ask("nvmlDeviceGetTemperature", d, u(sensor), c.byref(first)) == code)
+reading = (c.c_uint * 3)(1 << 24 | 12, 0, 0)
+print(ask("nvmlDeviceGetTemperatureV", d, reading), reading[2] == first.value > 0)
+old, new = (c.c_uint64 * 3)(), (c.c_uint64 * 5)(2 << 24 | 40)
+print(ask("nvmlDeviceGetMemoryInfo", d, old), ask("nvmlDeviceGetMemoryInfo_v2", d, new))
+print(old[0] == new[1] == old[1] + old[2], old[2] >= new[4])
+mode, reasons = u(9), (c.c_uint64 * 2)(7, 8)
+print(ask("nvmlDeviceGetPowerManagementMode", d, c.byref(mode)), mode.value)
+for kind in ("Current", "Supported"):
+    values = []
+    for name in ("Throttle", "Event"):
+        value = c.c_uint64(99)
+        assert ask(f"nvmlDeviceGet{kind}Clocks{name}Reasons", d, c.byref(value)) == 0
+        values.append(value.value)
+    print(values[0] == values[1] != 99)
+""",
+        devices="2",
+    )
+    expected = "True 0 True 2 0 True True True 0 True 0 0 True True 0 1 True True"
+    assert " ".join(results) == expected
+
+
+def test_fields_have_the_values_of_their_queries(talk):
+    """Each field: an id, a result and a value, as the query of the same fact returns it."""
+    results = talk("""
+from cuda.bindings import nvml as n
+from cuda.core import emulation
+emulation.set_sensors(memory_temperature=71, power=250_000, power_limit=300_000, pcie_replays=5)
+n.init_v2()
+d = n.device_get_handle_by_index_v2(0)
+F = n.FieldId
+limits = n.device_get_power_management_limit_constraints(d)
+expected = {
+    F.DEV_MEMORY_TEMP: 71, F.DEV_POWER_INSTANT: 250_000, F.DEV_POWER_AVERAGE: 250_000,
+    F.DEV_POWER_CURRENT_LIMIT: 300_000, F.DEV_POWER_REQUESTED_LIMIT: 300_000,
+    F.DEV_POWER_MIN_LIMIT: limits[0], F.DEV_POWER_MAX_LIMIT: limits[1],
+    F.DEV_POWER_DEFAULT_LIMIT: n.device_get_power_management_default_limit(d),
+    F.DEV_PCIE_REPLAY_COUNTER: 5, F.DEV_TEMPERATURE_GPU_MAX_TLIMIT: 0,
+}
+for field, value in expected.items():
+    entry = n.device_get_field_values(d, [int(field)])[0]
+    number = int(entry.value.ui_val[0])
+    print(entry.nvml_return == 0 and number == value or f"{field.name}={number}")
+""")
+    assert results == ["True"] * 10
+
+
+def test_a_board_is_found_by_its_uuid_as_text_and_as_bytes(talk):
+    results = talk(
+        """
+ask("nvmlInit_v2")
+text = c.create_string_buffer(96)
+assert ask("nvmlDeviceGetUUID", device(1), text, u(96)) == 0
+number = bytes.fromhex(text.value.decode().removeprefix("GPU-").replace("-", ""))
+def find(kind, value):
+    request = c.create_string_buffer(c.string_at(c.byref((u * 2)(1 << 24 | 52, kind)), 8)
+                                     + value, 56)
+    match = handle()
+    return ask("nvmlDeviceGetHandleByUUIDV", request, c.byref(match)), match.value
+for kind, value in ((1, text.value), (2, number), (2, bytes(16)), (1, b"GPU-none"), (0, number)):
+    code, match = find(kind, value)
+    print(code, match == device(1).value)
+""",
+        devices="2",
+    )
+    assert results == ["0", "True", "0", "True", "6", "False", "6", "False", "2", "False"]
+
+
+def test_clocks_and_neighbors(talk):
+    results = talk(
+        """
+ask("nvmlInit_v2")
+d, other, value, most = device(), device(1), u(), u()
+current, boost, unsupported, unknown = 0, 3, 1, 9
+assert ask("nvmlDeviceGetMaxClockInfo", d, 0, c.byref(most)) == 0
+print(ask("nvmlDeviceGetClock", d, 0, boost, c.byref(value)), value.value == most.value)
+assert ask("nvmlDeviceGetClockInfo", d, 0, c.byref(most)) == 0
+print(ask("nvmlDeviceGetClock", d, 0, current, c.byref(value)), value.value == most.value)
+print(ask("nvmlDeviceGetClock", d, 0, unsupported, c.byref(value)),
+      ask("nvmlDeviceGetClock", d, 0, unknown, c.byref(value)))
+for pair in ((d, d), (d, other)):
+    assert ask("nvmlDeviceOnSameBoard", *pair, c.byref(value)) == 0
+    print(value.value)
+for pair, index in (((d, other), 0), ((d, d), 0), ((d, other), 2)):
+    assert ask("nvmlDeviceGetP2PStatus", *pair, index, c.byref(value)) == 0
+    print(value.value)
+""",
+        devices="2",
+    )
+    assert results[:8] == ["0", "True", "0", "True", "3", "2", "1", "0"]
+    assert results[8] == "0" and results[9] == results[10] != "0"

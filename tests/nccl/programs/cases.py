@@ -453,6 +453,96 @@ def case_refused(ranks):
     assert "ncclDevCommCreate" in text
 
 
+def case_calls_with_a_configuration(ranks):
+    """Each collective has a form with a configuration, which does the same."""
+    c, size = api.c, api.c.c_size_t
+    valid, small = ((size * 2)(16 - less, 23203 << 32 | 0xCAFEBEEF) for less in (0, 1))
+    forged = (size * 2)(16, 23203 << 32 | 0xCAFEBEE0)
+    count = size(N)
+    kinds = {
+        "AllReduce": ((count, FLOAT, api.SUM), 10), "Reduce": ((count, FLOAT, api.SUM, 0), 10),
+        "Broadcast": ((count, FLOAT, 2), 3), "Scatter": ((count, FLOAT, 2), 3),
+        "ReduceScatter": ((count, FLOAT, api.SUM), 10), "Gather": ((count, FLOAT, 0), 1),
+        "AllGather": ((count, FLOAT), 1), "AlltoAll": ((count, FLOAT), 1),
+    }  # fmt: skip
+    for name, (arguments, expected) in kinds.items():
+        sources, targets = filled(ranks, 4 * N), filled(ranks, 4 * N)
+        function = f"nccl{name}Config"
+
+        def submit(each, options, name=function, arguments=arguments, buffers=(sources, targets)):
+            source, target = (c.c_void_p(buffer[each.number]) for buffer in buffers)
+            api.call(name, source, target, *arguments, each.comm, each.stream, options)
+
+        for options in (small, forged):
+            assert "NCCL_COLLCONFIG_INITIALIZER" in fails(4, submit, ranks[0], options)
+        for options in (valid, None):
+            with api.group():
+                for each in ranks:
+                    submit(each, options)
+            actual = ranks[0].download(targets[0], np.zeros(N, np.float32))
+            assert (actual == expected).all(), (name, actual)
+
+
+def case_broadcast_in_place(ranks):
+    data = filled(ranks)
+    with api.group():
+        for each, address in zip(ranks, data, strict=True):
+            api.call("ncclBcast", address, N, FLOAT, 2, each.comm, each.stream)
+    check_sum(ranks, data, 3)
+
+
+def case_parameters_and_statistics(ranks):
+    c, comm = api.c, ranks[0].comm
+    value = c.c_uint64(9)
+    for statistic, code in ((0, 0), (3, 0), (4, 4), (-1, 4)):
+        assert api.nccl.ncclCommMemStats(comm, statistic, c.byref(value)) == code, statistic
+    assert value.value == 0
+    assert api.nccl.ncclCommMemStats(comm, 0, None) == api.INVALID_ARGUMENT
+    assert api.nccl.ncclCommMemStats(None, 0, c.byref(value)) == api.INVALID_ARGUMENT
+    out, text, length = c.c_void_p(7), c.c_char_p(b"x"), c.c_int(7)
+    assert "no parameter MODE" in fails(4, api.call, "ncclParamBind", c.byref(out), b"MODE")
+    get = "ncclParamGetParameter", b"MODE", c.byref(text), c.byref(length)
+    assert "no parameter MODE" in fails(4, api.call, *get)
+    assert (out.value, text.value, length.value) == (None, None, 0)
+    table, length = c.POINTER(c.c_char_p)(), c.c_int(7)
+    api.call("ncclParamGetAllParameterKeys", c.byref(table), c.byref(length))
+    assert (table[0], length.value) == (None, 0)
+    api.call("ncclSetEncryption", c.byref(api.config(0)))
+    for wrong in (c.byref(api.config(1)), None):
+        fails(api.INVALID_USAGE, api.call, "ncclSetEncryption", wrong)
+    window = c.c_void_p()
+    fails(4, api.call, "ncclWinGetUserPtr", comm, c.c_void_p(0x10), c.byref(window))
+    address = c.c_void_p(filled(ranks)[0])
+    for memory, size in ((None, 64), (address, 0)):
+        register = "ncclCommRegister", comm, memory, c.c_size_t(size), c.byref(window)
+        assert "the buffer is empty" in fails(4, api.call, *register)
+
+
+def case_refused_communicators(ranks):
+    """Arguments of split, shrink and grow beyond their limits."""
+    c, comm, child = api.c, ranks[0].comm, api.c.c_void_p()
+
+    def shrink(*excluded, count=None, flags=0):
+        count = len(excluded) if count is None else count
+        fails(4, api.call, "ncclCommShrink", comm, (c.c_int * 4)(*excluded), count,
+              c.byref(child), None, flags)  # fmt: skip
+
+    shrink(4)
+    shrink(-1)
+    shrink(0)  # the calling rank
+    shrink(1, count=0)
+    shrink(1, flags=2)
+    shrink(1, flags=-1)
+    fails(4, api.call, "ncclCommSplit", comm, -2, 0, c.byref(child), None)
+    fails(4, api.call, "ncclCommGrow", comm, 4, None, -1, c.byref(child), None)
+    fails(4, api.call, "ncclCommGrow", None, 4, None, 0, c.byref(child), None)
+    value = api.unique_id()
+    for options in (api.config(2), api.Config(8, 0xCAFEBEEF, 23203, 0), api.Config(64, 1, 2, 0)):
+        init = "ncclCommInitRankConfig", c.byref(child), 1, value, 0, c.byref(options)
+        fails(4, api.call, *init)
+    fails(4, api.call, "ncclCommRevoke", comm, 1)
+
+
 def case_arguments(ranks):
     comm, stream, address = ranks[0].comm, ranks[0].stream, filled(ranks)[0]
     bad = [
