@@ -21,7 +21,8 @@ cdef extern from "bindings/module/low.hpp":
     object low_fast_enum_metaclass()
     object low_struct_from_bytes(object type, object contents)
     object low_native_handle(object)
-    object low_property_getter(object parts)
+    object low_new_query(object parts)
+    object low_query_property(object query, object cls, object name)
     const void* low_exit_gate()
     const char* low_exit_gate_capsule()
     void low_close_exit_gate()
@@ -47,9 +48,14 @@ def native_handle(obj):
     return low_native_handle(obj)
 
 
-def property_getter(tuple parts not None):
-    """Create the getter of a property that asks NVML. Host only. Used by `cuda.core.system`."""
-    return low_property_getter(parts)
+def new_query(tuple parts not None):
+    """Create a member that asks NVML. Host only. Used by `cuda.core.system`."""
+    return low_new_query(parts)
+
+
+def query_property(query, cls, str name not None):
+    """Create the property of a class that makes a query; None without one. Host only."""
+    return low_query_property(query, cls, name)
 
 
 def fast_enum():

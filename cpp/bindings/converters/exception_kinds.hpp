@@ -16,12 +16,16 @@ namespace halfwarp::bindings {
 inline bool is_ascii(const char* text, std::size_t size) {
   constexpr std::uint64_t high_bits = 0x8080808080808080;
   std::uint64_t bytes = 0;
-  for (; size >= sizeof bytes; text += sizeof bytes, size -= sizeof bytes) {
+  if (size < sizeof bytes) {
+    for (std::size_t i = 0; i < size; ++i) bytes |= std::uint8_t(text[i]);
+    return !(bytes & high_bits);
+  }
+  const char* last = text + size - sizeof bytes;  // the last bytes may be read twice
+  for (; text < last; text += sizeof bytes) {
     std::memcpy(&bytes, text, sizeof bytes);
     if (bytes & high_bits) return false;
   }
-  bytes = 0;
-  std::memcpy(&bytes, text, size);
+  std::memcpy(&bytes, last, sizeof bytes);
   return !(bytes & high_bits);
 }
 

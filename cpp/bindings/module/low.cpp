@@ -68,7 +68,10 @@ PyObject* low_native_handle(PyObject* object) {
   return is_opaque ? PyLong_FromUnsignedLongLong(load_handle(object, 8)) : Py_NewRef(Py_None);
 }
 
-PyObject* low_property_getter(PyObject* parts) { return property_getter(parts); }
+PyObject* low_new_query(PyObject* parts) { return new_query(parts); }
+PyObject* low_query_property(PyObject* query, PyObject* cls, PyObject* name) {
+  return query_property(query, cls, name);
+}
 
 const void* low_exit_gate(void) { return &halfwarp::interpreter::process_exit_gate; }
 const char* low_exit_gate_capsule(void) { return halfwarp::interpreter::exit_gate::capsule; }

@@ -28,8 +28,9 @@ PyObject* low_struct_from_bytes(PyObject* type, PyObject* contents);
 /* Returns the value of an opaque handle object as an int; None for any other object. */
 PyObject* low_native_handle(PyObject* object);
 
-/* Creates the getter of a property (objects/queries.hpp) from a tuple; or returns NULL. */
-PyObject* low_property_getter(PyObject* parts);
+/* Create a query (objects/queries.hpp) from a tuple, and the property that makes it; or NULL. */
+PyObject* low_new_query(PyObject* parts);
+PyObject* low_query_property(PyObject* query, PyObject* cls, PyObject* name);
 
 /* Return the exit gate (interpreter/exit_gate.hpp) and the name of its capsule; close the gate at
    interpreter exit. */

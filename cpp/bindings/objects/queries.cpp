@@ -3,15 +3,17 @@
 
 #include <structmember.h>
 
+#include <cstddef>
+
 #include "bindings/records/reference.hpp"
 #include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 namespace {
 
-enum index { source, name, functions, module, type, target };
+constexpr int most_arguments = 3;
 
-PyObject* part(PyObject* self, index at) { return PyTuple_GET_ITEM(self, at); }
+enum part_index { declaration, arguments, name, functions, module, type, target };
 
 // The place of an attribute in objects of a class with `__slots__`.
 struct slot {
@@ -24,20 +26,21 @@ struct slot {
   }
 };
 
-// The definition of a getter, and the slots that it reads and writes. A slot of a class never
-// moves, and the getter keeps the class.
-struct definition {
-  PyMethodDef method;
-  slot read, written;
+struct query {
+  PyObject ob_base;
+  vectorcallfunc call;
+  PyObject* (*answer)(query&, PyObject*);
+  PyObject* parts;
+  PyObject* known;      // the function, or the descriptor of the member; null: not known
+  PyTypeObject* owner;  // the class of the objects with the member; null: not known
+  slot read[most_arguments], written;
+  PyGetSetDef property;  // of the class, if the query is a property
 };
 
-definition& definition_of(PyObject* self) {
-  PyObject* bytes = PyTuple_GET_ITEM(self, PyTuple_GET_SIZE(self) - 1);
-  return *reinterpret_cast<definition*>(PyBytes_AS_STRING(bytes));
-}
+PyObject* part(const query& self, part_index at) { return PyTuple_GET_ITEM(self.parts, at); }
 
-// Finds the slot of an attribute, if the class declares one. An attribute of another kind is no
-// error.
+// Finds the slot of an attribute, if the class declares one, which keeps the class. A slot of a
+// class never moves. An attribute of another kind is no error.
 void find_slot(PyTypeObject* cls, PyObject* attribute, slot& result) {
   const reference member(PyObject_GetAttr(reinterpret_cast<PyObject*>(cls), attribute));
   if (!member) return PyErr_Clear();
@@ -73,55 +76,181 @@ bool write_slot(slot& known, PyObject* object, PyObject* attribute, PyObject* va
 }
 #endif
 
-PyObject* get_attribute(PyObject* self, PyObject* object) {
-  const reference owner(read_slot(definition_of(self).read, object, part(self, source)));
-  return owner ? PyObject_GetAttr(owner, part(self, name)) : nullptr;
+// Calls the getter of a member of an immutable class without a lookup of its name.
+#ifdef Py_GIL_DISABLED
+PyObject* known_member(query&, PyObject*) { return nullptr; }
+void find_member(query&, PyObject*) {}
+#else
+PyObject* known_member(query& self, PyObject* owner) {
+  if (Py_TYPE(owner) != self.owner) return nullptr;
+  const PyGetSetDef& member = *reinterpret_cast<PyGetSetDescrObject*>(self.known)->d_getset;
+  return member.get(owner, member.closure);
+}
+
+// Finds the descriptor of the member in the class of its owner, if there is one.
+void find_member(query& self, PyObject* owner) {
+  PyTypeObject* cls = Py_TYPE(owner);
+  const bool is_fixed = cls->tp_flags & Py_TPFLAGS_IMMUTABLETYPE;
+  if (!is_fixed || self.owner || cls->tp_getattro != PyObject_GenericGetAttr) return;
+  reference member(PyObject_GetAttr(reinterpret_cast<PyObject*>(cls), part(self, name)));
+  if (!member) return PyErr_Clear();
+  if (!Py_IS_TYPE(member.get(), &PyGetSetDescr_Type)) return;
+  self.known = member.release();
+  self.owner = cls;
+}
+#endif
+
+PyObject* read_member(query& self, PyObject* object) {
+  PyObject* attribute = PyTuple_GET_ITEM(part(self, arguments), 0);
+  const reference owner(read_slot(self.read[0], object, attribute));
+  if (!owner) return nullptr;
+  if (self.owner == Py_TYPE(owner.get())) return known_member(self, owner);
+  find_member(self, owner);
+  return PyObject_GetAttr(owner, part(self, name));
+}
+
+// Returns the function of the module, borrowed; nullptr with an error set.
+PyObject* function_of(query& self) {
+  if (PyObject* known = published(&self.known)) return known;
+  PyObject* function = item_of(part(self, functions), part(self, name));
+  if (!function && !PyErr_Occurred())
+    function = PyObject_GetAttr(part(self, module), part(self, name));
+  return function ? publish(&self.known, function) : nullptr;
 }
 
 // Calls a function of a module. A function of cuda.bindings needs no check of its result.
-PyObject* call_with(PyObject* function, PyObject* argument) {
+PyObject* call_with(PyObject* function, PyObject* const* values, Py_ssize_t n) {
   using entry = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
   constexpr int convention = METH_FASTCALL | METH_KEYWORDS;
   if (!PyCFunction_CheckExact(function) || PyCFunction_GET_FLAGS(function) != convention)
-    return PyObject_CallOneArg(function, argument);
+    return PyObject_Vectorcall(function, values, std::size_t(n), nullptr);
   void* address = reinterpret_cast<void*>(PyCFunction_GET_FUNCTION(function));
-  return reinterpret_cast<entry>(address)(PyCFunction_GET_SELF(function), &argument, 1, nullptr);
+  return reinterpret_cast<entry>(address)(PyCFunction_GET_SELF(function), values, n, nullptr);
 }
 
-PyObject* value_of(PyObject* self, PyObject* handle) {
-  if (part(self, name) == Py_None) return Py_NewRef(handle);
-  const reference function(item_of(part(self, functions), part(self, name)));
-  if (function) return call_with(function, handle);
-  if (PyErr_Occurred()) return nullptr;
-  const reference first(PyObject_GetAttr(part(self, module), part(self, name)));
-  return first ? PyObject_CallOneArg(first, handle) : nullptr;
+// Returns the result of the function, or the first argument of a query without a function.
+PyObject* value_of(query& self, PyObject* const* values, Py_ssize_t n) {
+  if (part(self, name) == Py_None) return Py_NewRef(values[0]);
+  PyObject* function = function_of(self);
+  return function ? call_with(function, values, n) : nullptr;
 }
 
-PyObject* query(PyObject* self, PyObject* object) {
-  definition& own = definition_of(self);
-  const reference handle(read_slot(own.read, object, part(self, source)));
-  if (!handle) return nullptr;
-  reference value(value_of(self, handle));
-  if (!value || part(self, type) == Py_None) return value.release();
+PyObject* call_with_attributes(query& self, PyObject* object) {
+  PyObject *values[most_arguments], *sources = part(self, arguments), *result = nullptr;
+  Py_ssize_t n = 0;
+  for (; n < PyTuple_GET_SIZE(sources); ++n) {
+    PyObject* source = PyTuple_GET_ITEM(sources, n);
+    values[n] =
+        PyUnicode_CheckExact(source) ? read_slot(self.read[n], object, source) : Py_NewRef(source);
+    if (!values[n]) break;
+  }
+  if (n == PyTuple_GET_SIZE(sources)) result = value_of(self, values, n);
+  while (n--) Py_DECREF(values[n]);
+  return result;
+}
+
+// A query of a function with one attribute needs no list of values.
+PyObject* call_with_attribute(query& self, PyObject* object) {
+  PyObject* source = PyTuple_GET_ITEM(part(self, arguments), 0);
+  const reference value(read_slot(self.read[0], object, source));
+  PyObject* only = value.get();
+  return only ? value_of(self, &only, 1) : nullptr;
+}
+
+PyObject* make_record(query& self, PyObject* object) {
+  const reference value(call_with_attribute(self, object));
+  if (!value) return nullptr;
   auto* record_type = reinterpret_cast<PyTypeObject*>(part(self, type));
   reference record(record_type->tp_alloc(record_type, 0));
-  if (!record || !write_slot(own.written, record, part(self, target), value)) return nullptr;
+  if (!record || !write_slot(self.written, record, part(self, target), value)) return nullptr;
   return record.release();
+}
+
+// --- the type --------------------------------------------------------------------------------
+
+query& query_of(PyObject* object) { return *reinterpret_cast<query*>(object); }
+
+PyObject* call(PyObject* object, PyObject* const* args, std::size_t flagged, PyObject* names) {
+  query& self = query_of(object);
+  if (PyVectorcall_NARGS(flagged) == 1 && !names) return self.answer(self, args[0]);
+  return PyObject_Vectorcall(part(self, declaration), args, flagged, names);
+}
+
+PyObject* bind(PyObject* self, PyObject* object, PyObject*) {
+  return object ? PyMethod_New(self, object) : Py_NewRef(self);
+}
+
+// The query has the attributes of its declaration.
+PyObject* attribute_of(PyObject* self, PyObject* attribute) {
+  PyObject* function = part(query_of(self), declaration);
+  if (PyUnicode_CompareWithASCIIString(attribute, "__wrapped__") == 0) return Py_NewRef(function);
+  PyObject* own = PyUnicode_CompareWithASCIIString(attribute, "__doc__") == 0
+                      ? nullptr
+                      : PyObject_GenericGetAttr(self, attribute);
+  if (own || (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_AttributeError))) return own;
+  PyErr_Clear();
+  return PyObject_GetAttr(function, attribute);
+}
+
+void destroy(PyObject* object) {
+  query& self = query_of(object);
+  Py_XDECREF(self.known);
+  for (const slot& each : self.read) Py_XDECREF(each.owner);
+  Py_XDECREF(self.written.owner);
+  Py_DECREF(self.parts);
+  PyObject_Free(object);
+}
+
+PyTypeObject query_type = {
+    .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
+    .tp_name = "cuda.bindings._low.query",
+    .tp_basicsize = sizeof(query),
+    .tp_dealloc = destroy,
+    .tp_vectorcall_offset = offsetof(query, call),
+    .tp_call = PyVectorcall_Call,
+    .tp_getattro = attribute_of,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_doc = "A member that asks a library.",
+    .tp_descr_get = bind,
+};
+
+bool ready_query_type() {
+  engine_lock lock;
+  return (query_type.tp_flags & Py_TPFLAGS_READY) || PyType_Ready(&query_type) == 0;
+}
+
+PyObject* get_property(PyObject* object, void* closure) {
+  query& self = *static_cast<query*>(closure);
+  return self.answer(self, object);
 }
 
 }  // namespace
 
-PyObject* property_getter(PyObject* parts) {
-  const Py_ssize_t last = PyTuple_GET_SIZE(parts) - 1;
-  const char* documentation = PyUnicode_AsUTF8(PyTuple_GET_ITEM(parts, last));
-  if (!documentation) return nullptr;
-  // The function holds its definition, as an object of the tuple.
-  const definition own{
-      {"get", last > 2 ? query : get_attribute, METH_O, documentation}, {nullptr, 0}, {nullptr, 0}};
-  reference bytes(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(&own), sizeof own));
-  reference held(bytes ? PyTuple_Pack(1, bytes.get()) : nullptr);
-  reference self(held ? PySequence_Concat(parts, held) : nullptr);
-  return self ? PyCFunction_New(&definition_of(self).method, self) : nullptr;
+PyObject* new_query(PyObject* parts) {
+  const bool is_member = PyTuple_GET_SIZE(parts) <= functions;
+  if (!ready_query_type()) return nullptr;
+  auto* self = static_cast<query*>(PyObject_Calloc(1, sizeof(query)));
+  if (!self) return PyErr_NoMemory();
+  self->call = call;
+  self->parts = Py_NewRef(parts);
+  self->answer = is_member                                       ? read_member
+                 : part(*self, type) != Py_None                  ? make_record
+                 : PyTuple_GET_SIZE(part(*self, arguments)) == 1 ? call_with_attribute
+                                                                 : call_with_attributes;
+  return PyObject_Init(reinterpret_cast<PyObject*>(self), &query_type);
+}
+
+PyObject* query_property(PyObject* object, PyObject* cls, PyObject* attribute) {
+  if (!Py_IS_TYPE(object, &query_type) || !PyType_Check(cls)) return Py_NewRef(Py_None);
+  query& self = query_of(object);
+  reference documentation(PyObject_GetAttrString(object, "__doc__"));
+  const char* text = documentation ? PyUnicode_AsUTF8(documentation) : nullptr;
+  if (!text) return nullptr;
+  (void)documentation.release();
+  self.property = {PyUnicode_AsUTF8(Py_NewRef(attribute)), get_property, nullptr, text, &self};
+  Py_INCREF(object);
+  return PyDescr_NewGetSet(reinterpret_cast<PyTypeObject*>(cls), &self.property);
 }
 
 }  // namespace halfwarp::bindings

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Getters of properties in C: a Python function as getter costs as much as the query itself.
+// Queries: callables in C for members that ask a library. A Python function costs as much as the
+// question itself.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -7,13 +8,19 @@
 
 namespace halfwarp::bindings {
 
-// Returns a function of one object, or nullptr with an error set. `parts` is one of these tuples:
-// - (source, name, docstring): the function gets the attribute `source`, and then its attribute
-// `name`.
-// - (source, name, functions, module, type, target, docstring): the function calls the function
-//   `name` of a module with the attribute `source`. `functions` is the dictionary of `module`,
-//   which may get the function later. With a class as `type`, the result is an object of it that
-//   has the value in the attribute `target`. Without a name, the value is the attribute.
-PyObject* property_getter(PyObject* parts);
+// Returns a callable of one object, or nullptr with an error set. A call with other arguments goes
+// to `declaration`, a Python function, which also has the documentation and the signature.
+// `parts` is one of these tuples:
+// - (declaration, arguments, name): the attribute `name` of the only argument.
+// - (declaration, arguments, name, functions, module, type, target): the result of the function
+//   `name` of a module. `functions` is the dictionary of `module`, which may get the function
+//   later. With a class as `type`, the result is an object of it that has the value in the
+//   attribute `target`, and there is one argument. Without a name, the value is the first argument.
+// A str in the tuple `arguments` is an attribute of the object, anything else a constant.
+PyObject* new_query(PyObject* parts);
+
+// Returns the property `name` of a class that makes the query, nullptr with an error set. The
+// property may live as long as the process, so the query does.
+PyObject* query_property(PyObject* query, PyObject* cls, PyObject* name);
 
 }  // namespace halfwarp::bindings

@@ -6,10 +6,9 @@ import sys
 from _thread import allocate_lock  # faster to import than `threading`
 from importlib import import_module
 
-from cuda.bindings._low import property_getter
+from cuda.bindings._low import new_query
 
 __all__ = [
-    "global_function",
     "initialize",
     "is_initialized",
     "member",
@@ -45,7 +44,10 @@ if TYPE_CHECKING:
         return declaration
 
     def query(
-        name: str | None, cls: type | None = None, target: str = "_data"
+        name: str | None,
+        cls: type | None = None,
+        target: str = "_data",
+        arguments: tuple[str | int, ...] = ("_handle",),
     ) -> Callable[[_F], _F]:
         return member
 
@@ -56,33 +58,21 @@ else:
 
         The getter is C code: a Python function takes 40 to 90 ns.
         """
-        return property_getter(("_data", declaration.__name__, declaration.__doc__))
+        return new_query((declaration, ("_data",), declaration.__name__))
 
-    def query(name, cls=None, target="_data"):
-        """Return a decorator whose getter calls the NVML function with the handle.
+    def query(name, cls=None, target="_data", arguments=("_handle",)):
+        """Return a decorator whose method or getter calls an NVML function.
 
-        With a class, the getter returns an object of it with the result as `target`. Without a
-        name, the result is the handle. The getter is C code: `object.__new__` takes 60 to 120 ns.
+        The arguments are attributes of the object and constants. With a class, the method returns
+        an object of it with the result as `target`. Without a name, the result is the first
+        argument. The method is C code: `object.__new__` takes 60 to 120 ns. A call with arguments
+        reaches the decorated function.
         """
 
         def declared(declaration):
-            parts = ("_handle", name, vars(nvml), nvml, cls, target)
-            return property_getter((*parts, declaration.__doc__))
+            return new_query((declaration, arguments, name, vars(nvml), nvml, cls, target))
 
         return declared
-
-
-def global_function(namespace, name):
-    """Return a function that replaces the global variable `name` by NVML's function when called.
-
-    For functions that monitors call in each round: a lookup in the proxy takes 30 ns.
-    """
-
-    def call_first(*args):
-        namespace[name] = function = getattr(nvml, name)
-        return function(*args)
-
-    return call_first
 
 
 _lock = allocate_lock()

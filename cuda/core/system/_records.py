@@ -3,6 +3,9 @@
 
 import operator
 import warnings
+from types import GetSetDescriptorType
+
+from cuda.bindings._low import query_property
 
 
 class Old:
@@ -35,9 +38,18 @@ class Hiding(type):
 
 
 class Listed(metaclass=Hiding):
-    """A base class that hides deprecated members from `dir` of its objects."""
+    """A base class that hides deprecated members from `dir` of its objects.
+
+    A property of a subclass whose getter is a query becomes a getter of C, as in an extension type.
+    """
 
     __slots__ = ()
+
+    def __init_subclass__(cls):
+        for name, value in list(vars(cls).items()):
+            if isinstance(value, property):
+                if (own := query_property(value.fget, cls, name)) is not None:
+                    setattr(cls, name, own)
 
     def __dir__(self):
         own = vars(type(self))
@@ -77,7 +89,8 @@ class Record(Listed):
 
     def __repr__(self):
         cls = type(self)
-        names = (name for name in vars(cls) if isinstance(vars(cls)[name], property))
+        kinds = property, GetSetDescriptorType
+        names = (name for name in vars(cls) if isinstance(vars(cls)[name], kinds))
         return f"<{cls.__name__} {' '.join(f'{name}={getattr(self, name)}' for name in names)}>"
 
 

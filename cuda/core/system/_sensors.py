@@ -15,7 +15,7 @@ from cuda.core.system._numbers import (
     integer,
     performance_state,
 )
-from cuda.core.system._nvml_context import global_function, member, nvml
+from cuda.core.system._nvml_context import member, nvml, query
 from cuda.core.system._records import OfDevice, Record, Records, with_old_members
 
 TYPE_CHECKING = False
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
         ThermalTarget,
     )
 
-device_get_temperature_v = global_function(globals(), "device_get_temperature_v")
 # The first architecture that reports these thresholds as field values instead.
 _ADA = 8
-_NOW = "current"  # a ClockId
 _HIGHEST = ("shutdown", "slowdown", "mem_max", "gpu_max")
 
 
@@ -153,6 +151,7 @@ class Temperature(OfDevice):
 
     __slots__ = ()
 
+    @query("device_get_temperature_v", arguments=("_handle", 0))
     def get_sensor(self) -> int:
         """Return the temperature of the chip in degrees Celsius. Host only.
 
@@ -160,7 +159,7 @@ class Temperature(OfDevice):
         --------
         nvmlDeviceGetTemperatureV : the NVML function.
         """
-        return device_get_temperature_v(self._handle, 0)
+        return nvml.device_get_temperature_v(self._handle, 0)
 
     def get_threshold(self, threshold_type: "TemperatureThresholds | str") -> int:
         """Return a temperature threshold in degrees Celsius. Host only.
@@ -252,7 +251,8 @@ class ClockInfo(OfDevice):
     def __repr__(self):
         return f"<ClockInfo {str(CLOCK_TYPE.member(self._type))!r}>"
 
-    def get_current_mhz(self, clock_id: "ClockId | str" = _NOW) -> int:
+    @query("device_get_clock", arguments=("_handle", "_type", 0))
+    def get_current_mhz(self, clock_id: "ClockId | str" = "current") -> int:
         """Return the frequency in MHz. Host only.
 
         Parameters
@@ -269,8 +269,7 @@ class ClockInfo(OfDevice):
         --------
         nvmlDeviceGetClock : the NVML function.
         """
-        number = 0 if clock_id is _NOW else CLOCK_ID.number(clock_id)
-        return nvml.device_get_clock(self._handle, self._type, number)
+        return nvml.device_get_clock(self._handle, self._type, CLOCK_ID.number(clock_id))
 
     def get_max_mhz(self) -> int:
         """Return the maximum frequency in MHz. Host only."""

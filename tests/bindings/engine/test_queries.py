@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Getters of properties in C: they read the slots of a class, and other attributes by name."""
+"""Queries: members in C that read the slots of a class, and other attributes by name."""
+
+import inspect
 
 import pytest
-from cuda.bindings._low import property_getter
+from cuda.bindings import driver
+from cuda.bindings._low import new_query, query_property
 
 
 class Slotted:
@@ -31,9 +34,18 @@ def twice(value):
     return 2 * value
 
 
+def power(value, exponent):
+    return value**exponent
+
+
+def declared(self, factor: int = 2):
+    """The documentation."""
+    return factor * self.handle
+
+
 def getter(cls=None):
     """Return a getter of twice the handle, as an object of `cls` if there is one."""
-    return property_getter(("handle", "twice", globals(), None, cls, "data", "documentation"))
+    return new_query((declared, ("handle",), "twice", globals(), None, cls, "data"))
 
 
 def with_handle(cls, value):
@@ -65,9 +77,65 @@ class TestSource:
             get(one)
 
     def test_an_attribute_of_the_handle_is_read(self):
-        get = property_getter(("handle", "real", "documentation"))
+        get = new_query((declared, ("handle",), "real"))
         assert get(with_handle(Slotted, 3)) == 3
         assert get(with_handle(Plain, 4)) == 4
+
+    def test_members_of_several_classes_are_read_by_one_getter(self):
+        records = ["text", driver.CUuuid(), driver.CUuuid(), Record()]
+        get = new_query((declared, ("handle",), "bytes"))
+        for record in records[1:3]:  # the second one uses what the first one found
+            assert get(with_handle(Slotted, record)) == record.bytes
+        for record in (records[0], records[3]):
+            with pytest.raises(AttributeError, match="bytes"):
+                get(with_handle(Slotted, record))
+
+    def test_arguments_are_attributes_and_constants(self):
+        get = new_query((declared, ("handle", 3), "power", globals(), None, None, ""))
+        assert get(with_handle(Slotted, 2)) == 8
+        with pytest.raises(AttributeError, match="handle"):
+            get(Slotted())
+
+
+class TestDeclaration:
+    def test_a_call_with_arguments_reaches_the_declaration(self):
+        get = getter()
+        assert get(with_handle(Slotted, 5), 3) == get(with_handle(Slotted, 5), factor=3) == 15
+        with pytest.raises(TypeError, match="missing 1 required positional argument: 'self'"):
+            get()
+        with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
+            get(with_handle(Slotted, 5), other=3)
+
+    def test_a_query_has_the_attributes_of_its_declaration(self):
+        get = getter()
+        assert (get.__name__, get.__doc__) == ("declared", "The documentation.")
+        assert inspect.signature(get) == inspect.signature(declared)
+        with pytest.raises(AttributeError, match="nothing"):
+            print(get.nothing)
+
+    def test_a_query_is_a_method_of_its_class(self):
+        cls = type("Owner", (Slotted,), {"method": getter()})
+        bound = with_handle(cls, 4).method
+        assert (bound(), bound(3)) == (8, 12)
+        assert inspect.ismethod(bound)
+        assert inspect.isroutine(cls.method)
+
+
+class TestProperty:
+    def test_a_property_refuses_other_objects_and_values(self):
+        cls = type("Owner", (Slotted,), {})
+        cls.value = query_property(getter(), cls, "value")
+        assert with_handle(cls, 4).value == 8
+        assert inspect.isgetsetdescriptor(cls.value)
+        assert cls.value.__doc__ == "The documentation."
+        with pytest.raises(AttributeError):
+            with_handle(cls, 4).value = 3
+        with pytest.raises(TypeError):
+            cls.value.__get__(with_handle(Slotted, 4))
+
+    @pytest.mark.parametrize("wrong", [(declared, Slotted), (None, Slotted), (getter(), 5)])
+    def test_other_objects_make_no_property(self, wrong):
+        assert query_property(*wrong, "value") is None
 
 
 class TestRecord:

@@ -2,6 +2,7 @@
 """Every member of `cuda.core.system.Device`: a value of its type, or not supported by the board."""
 
 import copy
+import inspect
 import os
 import pickle
 import re
@@ -109,7 +110,7 @@ def test_a_member_has_a_value_of_its_type_or_is_not_supported(nvml_device, path)
 
 def test_every_member_is_tested(nvml_device):
     names = {name for name in dir(nvml_device) if not name.startswith("_")}
-    properties = {name for name in names if isinstance(getattr(system.Device, name), property)}
+    properties = {name for name in names if inspect.isdatadescriptor(getattr(system.Device, name))}
     assert properties == {path.partition(".")[0] for path in MEMBERS}
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values that the classes derive from NVML's numbers, which tests set on an emulated device."""
 
+import inspect
+
 import pytest
 from cuda.core import system
 from cuda.core.system import typing
@@ -144,11 +146,23 @@ def test_persistence_mode_is_set(nvml_device):
 @pytest.mark.parametrize("name", ["name", "memory_info", "utilization", "temperature"])
 def test_getters_in_c_have_docstrings_and_cannot_be_set(nvml_device, name):
     declared = vars(system.Device)[name]
-    assert isinstance(declared, property) and "Host only." in declared.__doc__
+    assert inspect.isgetsetdescriptor(declared)
+    assert "Host only." in declared.__doc__
     with pytest.raises(AttributeError):
         setattr(nvml_device, name, None)
-    with pytest.raises(AttributeError):
-        declared.fget(object())
+    with pytest.raises(TypeError):
+        declared.__get__(object())
+
+
+def test_methods_in_c_accept_the_arguments_of_their_signature(nvml_device):
+    clock = nvml_device.get_clock("sm")
+    assert str(inspect.signature(clock.get_current_mhz)).startswith("(clock_id: ")
+    current = clock.get_current_mhz()
+    assert clock.get_current_mhz("current") == clock.get_current_mhz(clock_id="current") == current
+    with pytest.raises(ValueError, match="Invalid clock ID"):
+        clock.get_current_mhz("other")
+    with pytest.raises(TypeError, match="positional argument"):
+        nvml_device.temperature.get_sensor(0)
 
 
 def test_only_a_query_creates_a_record(nvml_device):
