@@ -47,9 +47,9 @@ class Listed(metaclass=Hiding):
 
     def __init_subclass__(cls):
         for name, value in list(vars(cls).items()):
-            if isinstance(value, property):
-                if (own := query_property(value.fget, cls, name)) is not None:
-                    setattr(cls, name, own)
+            getter = value.fget if isinstance(value, property) else None
+            if (own := query_property(getter, cls, name)) is not None:
+                setattr(cls, name, own)
 
     def __dir__(self):
         own = vars(type(self))
