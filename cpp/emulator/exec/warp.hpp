@@ -31,6 +31,7 @@ struct lane_shape {
   enum class form : std::uint8_t { unknown, consecutive, equal };
   // Host addresses of the first lane of each half, for the smallest displacement.
   std::uint64_t low = 0, high = 0;
+  std::uint64_t ahead = 0;     // from `low` to the addresses of a later iteration, if it is a loop
   form lanes = form::unknown;  // of each half; unknown: each instruction checks its addresses
 };
 inline constexpr std::size_t shape_count = 8;

@@ -123,7 +123,8 @@ class tuner {
                              distance % access.bytes == 0 && distance < most && distance > -most;
       if (is_member) return group.members.push_back(at);
     }
-    groups_.push_back({instr.operand[4], is_global, instr.flags, access.bytes, shape_++, {at}});
+    const auto shape = static_cast<std::uint8_t>((first_shape_ + shape_++) % shape_count);
+    groups_.push_back({instr.operand[4], is_global, instr.flags, access.bytes, shape, {at}});
   }
 
   void end_groups_at(std::uint32_t written) {
@@ -140,6 +141,8 @@ class tuner {
   void end_groups() {
     for (const address_group& group : groups_) end(group);
     groups_.clear();
+    // Another block uses other shapes, so that each has the addresses of its last iteration.
+    first_shape_ = (first_shape_ + shape_) % shape_count;
     shape_ = 0;
   }
 
@@ -231,6 +234,7 @@ class tuner {
                 nothing_ = find_handler("nothing");
   std::vector<address_group> groups_;
   std::uint8_t shape_ = 0;  // shapes in use in this basic block
+  std::size_t first_shape_ = 0;
 };
 
 }  // namespace

@@ -129,6 +129,7 @@ void load_shaped(warp& w, const instruction& instr) {
   const uint64_t low = shape.low + instr.target, high = shape.high + instr.target;
   M* d = w.at<M>(instr.operand[0]);
   if (shape.lanes == form::consecutive) {
+    Location::prefetch(shape, low, high);
     __builtin_memcpy(d, reinterpret_cast<const void*>(low), half_warp * sizeof(M));
     __builtin_memcpy(d + half_warp, reinterpret_cast<const void*>(high), half_warp * sizeof(M));
   } else if (shape.lanes == form::equal) {

@@ -130,6 +130,14 @@ template <class A>
 }
 
 struct global_location {
+  // A warp executes a loop alone, and each iteration may read other lines. They are requested some
+  // iterations before, since a line from memory takes longer than an iteration.
+  static constexpr uint64_t iterations_ahead = 4;
+  [[gnu::always_inline]] static void prefetch(const lane_shape& shape, uint64_t low,
+                                              uint64_t high) {
+    __builtin_prefetch(reinterpret_cast<const void*>(low + shape.ahead));
+    __builtin_prefetch(reinterpret_cast<const void*>(high + shape.ahead));
+  }
   // Checks half a warp's bytes of a store against the range that a store found: an instruction that
   // loads may have found the shape.
   [[gnu::always_inline]] static bool may_store(warp& w, const instruction& instr, uint64_t host,
@@ -147,9 +155,11 @@ struct global_location {
     const uint64_t first = static_cast<uint64_t>(instr.immediate) - instr.target;
     const uint64_t host =
         cached.is_shared ? reinterpret_cast<uint64_t>(w.shared) : cached.first + cached.view_offset;
+    const uint64_t before = shape.low;
     record_shape(shape, w.at<uint64_t>(instr.operand[4]), first - cached.first,
                  cached.last - cached.first - bytes - static_cast<uint64_t>(instr.operand[3]),
                  bytes, host);
+    shape.ahead = iterations_ahead * (shape.low - before);
   }
   [[gnu::noinline]] static located<uint64_t> find(warp& w, const instruction& instr,
                                                   access requested) {
@@ -173,6 +183,7 @@ struct global_location {
 
 template <class A>
 struct shared_location {
+  static void prefetch(const lane_shape&, uint64_t, uint64_t) {}
   static bool may_store(warp&, const instruction&, uint64_t, uint64_t) { return true; }
   [[gnu::always_inline]] static void find_shape(warp& w, const instruction& instr,
                                                 lane_shape& shape, A bytes) {
