@@ -8,8 +8,8 @@
 
 namespace halfwarp::bindings {
 
-// Returns a callable of one object, or nullptr with an error set. A call with other arguments goes
-// to `declaration`, a Python function, which also has the documentation and the signature.
+// Returns a callable of one object, or nullptr with an error set. A call with other arguments
+// reaches the Python function `declaration`, whose documentation and signature the query shows.
 // `parts` is one of these tuples:
 // - (declaration, arguments, name): the attribute `name` of the only argument.
 // - (declaration, arguments, name, functions, module, type, target): the result of the function

@@ -27,7 +27,7 @@ EXCEPTIONS = {
     ("cuda/bindings/_internal/_mixed_installation.py", "f_globals.get"): MODULES,
     ("cuda/core/_forwarding.py", "module.__name__"): MODULES,
     ("cuda/core/graph/__init__.py", "f_globals.get"): MODULES,
-    ("cuda/core/system/_nvml_context.py", '"_data", declaration'): "the name of a property",
+    ("cuda/core/system/_nvml_context.py", '("_data",), declaration'): "the name of a property",
     ("cuda/core/compile/cache/resource.py", "name = type(max_size_bytes)"): TEXT,
     ("cuda/core/arguments/options.pyx", "return cls.__qualname__ if"): TEXT,
     ("cuda/core/graph/nodes/host_callback_node.pyx", "function"): TEXT,
