@@ -19,6 +19,7 @@ from cuda.core import (
 )
 from cuda.core._device import DeviceProperties
 from cuda.core._module import KernelAttributes, KernelOccupancy
+from cuda.core._utils.version import driver_version
 
 # Class -> start of the text of cuda-core 1.2.2; programs compare only that part.
 FACTORIES = {
@@ -83,3 +84,24 @@ def test_ordinals_of_any_size_are_refused_with_their_value():
         Device(-(2**40))
     with pytest.raises(ValueError, match=r"device_id must be within \[0, \d+\), got"):
         Device(2**40)
+
+
+def test_resources_of_a_device(device):
+    resources = device.resources
+    sm = resources.sm
+    counts = f"sm_count={sm.sm_count} min_partition_size={sm.min_partition_size}"
+    text = f"<SMResource {counts} coscheduled_alignment={sm.coscheduled_alignment}>"
+    assert repr(resources) == "<DeviceResources of device 0>"
+    assert repr(device.context.resources) == f"<DeviceResources of {device.context!r}>"
+    assert repr(sm) == text
+    if driver_version() < (13, 1):
+        return
+    (part,), _ = sm.split({"count": sm.min_partition_size}, dry_run=True)
+    assert repr(part).endswith(" dry_run>")
+    with pytest.raises(ValueError, match="has counts only: split without dry_run first"):
+        part.split({"count": sm.min_partition_size})
+    queues = resources.workqueue
+    assert repr(queues) == (
+        f"<WorkqueueResource sharing_scope={str(queues.sharing_scope)!r} "
+        f"concurrency_limit={queues.concurrency_limit}>"
+    )

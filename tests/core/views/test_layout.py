@@ -109,7 +109,7 @@ def test_none_and_ellipsis_behave_as_in_numpy():
     assert C[None, ..., 0].shape == (1, 2, 3)
     assert C[..., None].shape == (2, 3, 4, 1)
     assert C[0, ...] == C[0]
-    assert C[1, ..., 2].slice_offset == 14
+    assert (C[1, ..., 2].slice_offset, C[1, ..., 2].slice_offset_in_bytes) == (14, 56)
     assert Layout((), (), 4)[...].shape == ()
 
 
@@ -172,3 +172,9 @@ def test_many_dimensions_are_stored_separately_from_their_source():
     gc.collect()
     assert [other.slice_offset for other in layouts] == [2 ** (19 - i) for i in range(20)]
     assert {other.shape for other in layouts} == {(2,) * 19}
+
+
+def test_a_layout_equals_layouts_alone():
+    assert C != 3 and (C == "x") is False
+    assert repr(Layout.__new__(Layout)) == "<_StridedLayout>"
+    assert repr(C[1, ..., 2]).endswith(", itemsize=4, _slice_offset=14)")
