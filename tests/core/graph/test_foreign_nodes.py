@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts of nodes, and the classes and attributes of nodes that another library added."""
+"""Attributes of nodes, also of those that another library added, and sets of adjacent nodes."""
 
 import ctypes
 
@@ -34,15 +34,6 @@ def native(graph):
     return driver.CUgraph(int(graph.handle))
 
 
-def test_memory_nodes(graph):
-    node = graph.allocate(48)
-    freed = node.deallocate(node.dptr)
-    assert repr(node) == f"<AllocNode handle=0x{int(node.handle):x} dptr=0x{node.dptr:x} size=48>"
-    assert repr(freed) == f"<FreeNode handle=0x{int(freed.handle):x} dptr=0x{node.dptr:x}>"
-    tree = graph.tree().split("\n")
-    assert tree == ["0: allocate 48 B", f"1: free 0x{node.dptr:x}  after 0"]
-
-
 def test_copies(graph, device, stream):
     memory = device.allocate(8, stream=stream)
     host = (ctypes.c_char * 8)()
@@ -50,19 +41,6 @@ def test_copies(graph, device, stream):
     graph.memcpy(ctypes.addressof(host), memory, 4)
     assert graph.tree().split("\n") == ["0: memcpy H to D 8 B", "1: memcpy D to H 4 B"]
     memory.close()
-
-
-def test_events_and_children(graph, device):
-    event = device.create_event()
-    record, wait, child = graph.record(event), graph.wait(event), graph.embed(GraphDefinition())
-    address = f"0x{int(event.handle):x}"
-    assert repr(record).endswith(f" event={address}>")
-    assert repr(wait).startswith("<EventWaitNode ")
-    assert repr(child).endswith(f" child=0x{int(child.child_graph.handle):x}>")
-    assert graph.tree().split("\n")[:2] == [
-        f"0: record event {address}",
-        f"1: wait for event {address}",
-    ]
 
 
 def test_callbacks(graph):
@@ -84,10 +62,6 @@ def test_conditions(graph):
     assert [type(node) for node in nodes] == [IfNode, IfElseNode, WhileNode, SwitchNode]
     assert [str(node.cond_type) for node in nodes] == ["if", "if", "while", "switch"]
     assert [len(node.branches) for node in nodes] == [1, 2, 1, 3]
-    for node in nodes:
-        assert repr(node).endswith(f" condition=0x{int(node.condition):x}>")
-    lines = [line for line in graph.tree().split("\n") if not line.startswith(" ")]
-    assert lines == ["0: if", "1: if", "2: while", "3: switch"]
 
 
 def test_peers_of_an_allocation(graph, device):
