@@ -10,7 +10,6 @@ from cuda.core.graph import (
     AllocNode,
     EventRecordNode,
     FreeNode,
-    GraphDefinition,
     IfElseNode,
     IfNode,
     SwitchNode,
