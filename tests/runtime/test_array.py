@@ -150,3 +150,26 @@ def test_a_surface_can_be_created_from_any_array(array):
     ok(runtime.cudaDestroySurfaceObject(ok(runtime.cudaCreateSurfaceObject(descriptor))))
     descriptor.resType = runtime.cudaResourceType.cudaResourceTypeMipmappedArray
     assert runtime.cudaCreateSurfaceObject(descriptor)[0] != Error.cudaSuccess
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "count"), [(0, 0, 3 * ROW), (8, 1, ROW), (8, 0, 20), (60, 2, 4), (0, 7, ROW)]
+)
+def test_contiguous_bytes_continue_in_the_next_row(array, x, y, count):
+    sent, handle = floats(8, 16), array()
+    fill(handle, np.zeros((8, 16), np.float32))
+    ok(runtime.cudaMemcpyToArray(handle, x, y, sent.ctypes.data, count, UP))
+    expected = np.zeros(8 * 16, np.float32)
+    start = (y * ROW + x) // 4
+    expected[start : start + count // 4] = sent.ravel()[: count // 4]
+    assert np.array_equal(contents(handle).ravel(), expected)
+    received = np.zeros(count // 4, np.float32)
+    ok(runtime.cudaMemcpyFromArray(received.ctypes.data, handle, x, y, count, DOWN))
+    assert np.array_equal(received, sent.ravel()[: count // 4])
+
+
+def test_a_copy_beyond_the_row_or_the_array_is_refused(array):
+    handle, sent = array(), floats(8, 16)
+    for x, y, count in ((ROW, 0, 4), (0, 7, ROW + 4), (0, 8, 4)):
+        code = runtime.cudaMemcpyToArray(handle, x, y, sent.ctypes.data, count, UP)[0]
+        assert code == Error.cudaErrorInvalidValue

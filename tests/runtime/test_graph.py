@@ -11,6 +11,8 @@ from .conftest import ok
 
 Error = runtime.cudaError_t
 Type = runtime.cudaGraphNodeType
+KERNEL = runtime.cudaKernelFunctionType.cudaKernelFunctionTypeKernel
+int32 = ctypes.c_int32
 
 
 @pytest.fixture
@@ -241,3 +243,47 @@ def test_kernel_arguments_are_set_in_the_graph_and_the_executable(graph, stream,
     run(executable, stream)
     assert ctypes.c_float.from_buffer_copy(read(target, 4)).value == 26.0
     ok(runtime.cudaGraphExecDestroy(executable))
+
+
+def test_parameters_of_any_node_type_are_returned(graph, memory, library):
+    source, target = memory(64), memory(64)
+    down = runtime.cudaMemcpyKind.cudaMemcpyDeviceToDevice
+    filled = fill(graph, target, 7, size=24)
+    copied = ok(runtime.cudaGraphAddMemcpyNode1D(graph, [filled], 1, target, source, 48, down))
+    kernel = ok(runtime.cudaLibraryGetKernel(library, b"saxpy"))
+    arguments = (1.5, source, target, 4), (ctypes.c_float, ctypes.c_void_p, ctypes.c_void_p, int32)
+    params = runtime.cudaGraphNodeParams()
+    params.type = Type.cudaGraphNodeTypeKernel
+    params.kernel.kern, params.kernel.functionType = kernel, KERNEL
+    params.kernel.gridDim.x, params.kernel.gridDim.y, params.kernel.gridDim.z = 3, 2, 1
+    params.kernel.blockDim.x, params.kernel.blockDim.y, params.kernel.blockDim.z = 32, 1, 1
+    params.kernel.kernelParams = arguments
+    launched = ok(runtime.cudaGraphAddNode(graph, [copied], None, 1, params))
+
+    found = ok(runtime.cudaGraphNodeGetParams(filled))
+    assert found.type == Type.cudaGraphNodeTypeMemset
+    assert (int(found.memset.dst), found.memset.value, found.memset.width) == (target, 7, 24)
+    found = ok(runtime.cudaGraphNodeGetParams(copied))
+    assert found.type == Type.cudaGraphNodeTypeMemcpy
+    copy = found.memcpy.copyParams
+    assert (int(copy.srcPtr.ptr), int(copy.dstPtr.ptr)) == (source, target)
+    assert (copy.extent.width, copy.extent.height, copy.extent.depth) == (48, 1, 1)
+    found = ok(runtime.cudaGraphNodeGetParams(launched))
+    assert found.type == Type.cudaGraphNodeTypeKernel
+    assert (int(found.kernel.kern), found.kernel.functionType) == (int(kernel), KERNEL)
+    assert (found.kernel.gridDim.x, found.kernel.gridDim.y) == (3, 2)
+    assert found.kernel.blockDim.x == 32
+    found.kernel.gridDim.x = 5
+    ok(runtime.cudaGraphNodeSetParams(launched, found))
+    assert ok(runtime.cudaGraphNodeGetParams(launched)).kernel.gridDim.x == 5
+
+
+def test_the_address_of_a_free_node_is_returned(graph):
+    params = runtime.cudaMemAllocNodeParams()
+    params.poolProps.allocType = runtime.cudaMemAllocationType.cudaMemAllocationTypePinned
+    params.poolProps.location.type = runtime.cudaMemLocationType.cudaMemLocationTypeDevice
+    params.bytesize = 100
+    allocated = ok(runtime.cudaGraphAddMemAllocNode(graph, [], 0, params))
+    address = int(params.dptr)
+    freed = ok(runtime.cudaGraphAddMemFreeNode(graph, [allocated], 1, address))
+    assert int(ok(runtime.cudaGraphMemFreeNodeGetParams(freed))) == address != 0

@@ -277,3 +277,30 @@ def test_driver_memory_is_runtime_memory():
     address = int(ok(driver.cuMemAlloc(64)))
     assert ok(runtime.cudaPointerGetAttributes(address)).type == Type.cudaMemoryTypeDevice
     ok(runtime.cudaFree(address))
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_rows_are_copied_between_the_contexts_of_devices(memory, stream, is_async):
+    sent = bytes_of(8, 16)
+    source, target = upload(memory, sent), upload(memory, np.zeros((8, 16), np.uint8))
+    params = runtime.cudaMemcpy3DPeerParms()
+    params.srcPtr = runtime.make_cudaPitchedPtr(source, 16, 16, 8)
+    params.dstPtr = runtime.make_cudaPitchedPtr(target, 16, 16, 8)
+    params.srcPos, params.dstPos = runtime.make_cudaPos(2, 1, 0), runtime.make_cudaPos(5, 3, 0)
+    params.extent = runtime.make_cudaExtent(7, 4, 1)
+    if is_async:
+        ok(runtime.cudaMemcpy3DPeerAsync(params, stream))
+        ok(runtime.cudaStreamSynchronize(stream))
+    else:
+        ok(runtime.cudaMemcpy3DPeer(params))
+        ok(runtime.cudaDeviceSynchronize())
+    expected = np.zeros((8, 16), np.uint8)
+    expected[3:7, 5:12] = sent[1:5, 2:9]
+    assert np.array_equal(download(target, 8, 16), expected)
+    params.dstDevice = 99
+    assert runtime.cudaMemcpy3DPeer(params)[0] == Error.cudaErrorInvalidDevice
+
+
+@pytest.mark.parametrize(("width", "height"), [(0, 4), (4, 0)])
+def test_an_allocation_without_rows_is_null(width, height):
+    assert ok(runtime.cudaMallocPitch(width, height)) == (0, 0)

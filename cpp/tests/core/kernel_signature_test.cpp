@@ -87,9 +87,11 @@ TEST(symbol_signature, reads_types_of_parameters) {
 }
 
 TEST(symbol_signature, knows_the_size_of_every_number) {
-  const auto signatures = signature_of_symbol("_Z1fbcahDustDsijwDilmxyfd6__half13__nv_bfloat16");
-  const std::vector<std::uint32_t> sizes = {1, 1, 1, 1, 1, 2, 2, 2, 4, 4,
-                                            4, 4, 8, 8, 8, 8, 4, 8, 2, 2};
+  const auto signatures = signature_of_symbol(
+      "_Z1fbcahDustDsijwDilmxyfd6__half13__nv_bfloat16noDn13__nv_fp8_e4m313__nv_fp8_e5m2"
+      "13__nv_fp8_e8m013__nv_fp6_e2m313__nv_fp6_e3m213__nv_fp4_e2m1");
+  const std::vector<std::uint32_t> sizes = {1, 1, 1, 1, 1, 2,  2,  2, 4, 4, 4, 4, 8, 8, 8,
+                                            8, 4, 8, 2, 2, 16, 16, 8, 1, 1, 1, 1, 1, 1};
   ASSERT_EQ(signatures.size(), sizes.size());
   for (std::size_t i = 0; i < sizes.size(); ++i)
     EXPECT_EQ(signatures[i].size, sizes[i]) << signatures[i].type;
