@@ -260,21 +260,21 @@ def test_parameters_of_any_node_type_are_returned(graph, memory, library):
     params.kernel.kernelParams = arguments
     launched = ok(runtime.cudaGraphAddNode(graph, [copied], None, 1, params))
 
-    found = ok(runtime.cudaGraphNodeGetParams(filled))
-    assert found.type == Type.cudaGraphNodeTypeMemset
-    assert (int(found.memset.dst), found.memset.value, found.memset.width) == (target, 7, 24)
-    found = ok(runtime.cudaGraphNodeGetParams(copied))
-    assert found.type == Type.cudaGraphNodeTypeMemcpy
-    copy = found.memcpy.copyParams
+    answer = ok(runtime.cudaGraphNodeGetParams(filled))
+    assert answer.type == Type.cudaGraphNodeTypeMemset
+    assert (int(answer.memset.dst), answer.memset.value, answer.memset.width) == (target, 7, 24)
+    answer = ok(runtime.cudaGraphNodeGetParams(copied))
+    assert answer.type == Type.cudaGraphNodeTypeMemcpy
+    copy = answer.memcpy.copyParams
     assert (int(copy.srcPtr.ptr), int(copy.dstPtr.ptr)) == (source, target)
     assert (copy.extent.width, copy.extent.height, copy.extent.depth) == (48, 1, 1)
-    found = ok(runtime.cudaGraphNodeGetParams(launched))
-    assert found.type == Type.cudaGraphNodeTypeKernel
-    assert (int(found.kernel.kern), found.kernel.functionType) == (int(kernel), KERNEL)
-    assert (found.kernel.gridDim.x, found.kernel.gridDim.y) == (3, 2)
-    assert found.kernel.blockDim.x == 32
-    found.kernel.gridDim.x = 5
-    ok(runtime.cudaGraphNodeSetParams(launched, found))
+    answer = ok(runtime.cudaGraphNodeGetParams(launched))
+    assert answer.type == Type.cudaGraphNodeTypeKernel
+    assert (int(answer.kernel.kern), answer.kernel.functionType) == (int(kernel), KERNEL)
+    assert (answer.kernel.gridDim.x, answer.kernel.gridDim.y) == (3, 2)
+    assert answer.kernel.blockDim.x == 32
+    answer.kernel.gridDim.x = 5
+    ok(runtime.cudaGraphNodeSetParams(launched, answer))
     assert ok(runtime.cudaGraphNodeGetParams(launched)).kernel.gridDim.x == 5
 
 

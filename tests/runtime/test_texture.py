@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texture objects: their resource and their sampling are returned as they were given."""
+"""Texture objects: their resource and their sampling are returned as they were expected."""
 
 import pytest
 from cuda.bindings import runtime
@@ -66,9 +66,9 @@ def texture(resource, **fields):
 @pytest.mark.parametrize("channels", [FLOATS, PAIRS])
 def test_a_linear_resource_is_returned(memory, channels):
     created = texture(linear(memory, channels))
-    found = ok(runtime.cudaGetTextureObjectResourceDesc(created))
-    assert found.resType == Resource.cudaResourceTypeLinear
-    fields = found.res.linear
+    answer = ok(runtime.cudaGetTextureObjectResourceDesc(created))
+    assert answer.resType == Resource.cudaResourceTypeLinear
+    fields = answer.res.linear
     assert (int(fields.devPtr), fields.sizeInBytes) == (memory + 512, 1024)
     assert channels_of(fields.desc) == channels
     ok(runtime.cudaDestroyTextureObject(created))
@@ -77,9 +77,9 @@ def test_a_linear_resource_is_returned(memory, channels):
 @pytest.mark.parametrize("channels", [FLOATS, PAIRS])
 def test_a_pitched_resource_is_returned(memory, channels):
     created = texture(pitched(memory, channels))
-    found = ok(runtime.cudaGetTextureObjectResourceDesc(created))
-    assert found.resType == Resource.cudaResourceTypePitch2D
-    fields = found.res.pitch2D
+    answer = ok(runtime.cudaGetTextureObjectResourceDesc(created))
+    assert answer.resType == Resource.cudaResourceTypePitch2D
+    fields = answer.res.pitch2D
     assert int(fields.devPtr) == memory
     assert (fields.width, fields.height, fields.pitchInBytes) == (8, 4, 64)
     assert channels_of(fields.desc) == channels
@@ -94,9 +94,9 @@ def test_a_mipmapped_resource_is_returned():
     resource.resType = Resource.cudaResourceTypeMipmappedArray
     resource.res.mipmap.mipmap = levels
     created = texture(resource, maxMipmapLevelClamp=1.0)
-    found = ok(runtime.cudaGetTextureObjectResourceDesc(created))
-    assert found.resType == Resource.cudaResourceTypeMipmappedArray
-    assert int(found.res.mipmap.mipmap) == int(levels)
+    answer = ok(runtime.cudaGetTextureObjectResourceDesc(created))
+    assert answer.resType == Resource.cudaResourceTypeMipmappedArray
+    assert int(answer.res.mipmap.mipmap) == int(levels)
     ok(runtime.cudaDestroyTextureObject(created))
     ok(runtime.cudaFreeMipmappedArray(levels))
 
@@ -127,11 +127,11 @@ def test_each_field_of_the_sampling_is_returned(array, name):
     usual = {"readMode": Read.cudaReadModeElementType}
     for fields in (usual, usual | {name: FIELDS[name]}):
         created = texture(of_array(array), **fields)
-        found = ok(runtime.cudaGetTextureObjectTextureDesc(created))
+        answer = ok(runtime.cudaGetTextureObjectTextureDesc(created))
         for each in FIELDS:
-            given = fields.get(each, getattr(runtime.cudaTextureDesc(), each))
-            assert getattr(found, each) == given, each
-        assert found.seamlessCubemap == 0
+            expected = fields.get(each, getattr(runtime.cudaTextureDesc(), each))
+            assert getattr(answer, each) == expected, each
+        assert answer.seamlessCubemap == 0
         ok(runtime.cudaDestroyTextureObject(created))
 
 

@@ -279,9 +279,12 @@ for sensor, code in ((0, 0), (1, 2)):
     print(ask("nvmlDeviceGetTemperature", d, u(sensor), c.byref(first)) == code)
 reading = (c.c_uint * 3)(1 << 24 | 12, 0, 0)
 print(ask("nvmlDeviceGetTemperatureV", d, reading), reading[2] == first.value > 0)
+from cuda.bindings import driver
+driver.cuInit(0), driver.cuCtxSetCurrent(driver.cuDevicePrimaryCtxRetain(0)[1])
+memory = driver.cuMemAlloc(1 << 20)[1]
 old, new = (c.c_uint64 * 3)(), (c.c_uint64 * 5)(2 << 24 | 40)
 print(ask("nvmlDeviceGetMemoryInfo", d, old), ask("nvmlDeviceGetMemoryInfo_v2", d, new))
-print(old[0] == new[1] == old[1] + old[2], old[2] >= new[4])
+print(old[0] == new[1] == old[1] + old[2], old[2] >= 1 << 20)
 mode, reasons = u(9), (c.c_uint64 * 2)(7, 8)
 print(ask("nvmlDeviceGetPowerManagementMode", d, c.byref(mode)), mode.value)
 for kind in ("Current", "Supported"):
