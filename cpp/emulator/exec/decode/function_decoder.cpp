@@ -3,6 +3,10 @@
 #include "emulator/exec/decode/function_decoder.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "emulator/exec/decode/opcodes.hpp"
 #include "emulator/exec/decode/tuning.hpp"
@@ -64,6 +68,32 @@ function_decoder::function_decoder(const program& owner, const ptx::function& so
       register_slots_(source.registers.size(), -1) {
   out_.source = &source;
   parameters_in_frame_ = !source.is_entry || uses_parameter_address(*owner.source, source);
+  find_byte_masks();
+}
+
+// libNVVM widens a load over bytes that may be outside the object, and names the others in a pragma
+// before the load.
+void function_decoder::find_byte_masks() {
+  constexpr std::string_view name = "used_bytes_mask ";
+  const auto is_mask = [](std::string_view text) { return text.starts_with(name); };
+  if (std::ranges::none_of(source_.pragmas, is_mask)) return;
+  std::optional<std::uint32_t> mask;
+  for (const ptx::statement& s : source_.statements) {
+    if (s.kind == ptx::statement_kind::pragma && is_mask(source_.pragmas[s.index])) {
+      const std::string number{source_.pragmas[s.index].substr(name.size())};
+      mask = static_cast<std::uint32_t>(std::strtoul(number.c_str(), nullptr, 0));
+    } else if (s.kind == ptx::statement_kind::instruction) {
+      if (mask) byte_masks_.push_back({s.index, *mask});
+      mask.reset();
+    }
+  }
+}
+
+std::uint32_t function_decoder::used_bytes() const noexcept {
+  const auto mask =
+      std::ranges::lower_bound(byte_masks_, current_index_, {}, &byte_mask::instruction);
+  const bool has_mask = mask != byte_masks_.end() && mask->instruction == current_index_;
+  return has_mask ? mask->bytes : ~std::uint32_t{};
 }
 
 void function_decoder::compute_frame_layout() {

@@ -48,6 +48,8 @@ class function_decoder {
   }
   const ptx::function& source() const { return source_; }
   std::uint32_t source_index() const { return current_index_; }  // in function::instructions
+  // Returns a mask of the bytes of a load that the function uses.
+  std::uint32_t used_bytes() const noexcept;
   const program& owner() const { return owner_; }
   const kernel_layout& layout() const { return layout_; }
   bool is_entry() const { return source_.is_entry; }
@@ -126,6 +128,7 @@ class function_decoder {
   std::uint32_t call_count() const { return static_cast<std::uint32_t>(out_.calls.size()); }
 
  private:
+  void find_byte_masks();
   void compute_frame_layout();
   template <class Layout>
   std::uint32_t place_parameter(Layout& frame, const ptx::variable& v);
@@ -147,6 +150,10 @@ class function_decoder {
   std::uint32_t& range_caches_;
   function_code out_;
   std::vector<refused> refused_;
+  struct byte_mask {
+    std::uint32_t instruction, bytes;
+  };
+  std::vector<byte_mask> byte_masks_;  // in the order of the instructions
 
   const ptx::instruction* current_ = nullptr;
   const ptx::mnemonic* mnemonic_ = nullptr;

@@ -86,7 +86,8 @@ void lexer::skip_blanks() {
       skip_line();
     } else if (c == '/' && text_.substr(position_, 2) == "/*") {
       skip_comment();
-    } else if (c == '#' || text_.substr(position_, 2) == "@@") {  // preprocessor, old DWARF lines
+    } else if (c == '#' ||
+               (c == '@' && text_.substr(position_, 2) == "@@")) {  // preprocessor, old DWARF lines
       skip_line();
     } else {
       return;

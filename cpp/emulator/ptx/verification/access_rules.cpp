@@ -20,10 +20,19 @@ constexpr auto any_form = q::unknown;
 constexpr type_set small_floats{e4m3, e5m2, e4m3x2, e5m2x2, e4m3x4, e5m2x4};
 constexpr type_set memory = integers | type_set{b8, u8, s8, b16, b32, b64, b128, f32, f64};
 
+const char* integer_problem(const mnemonic& word) {
+  return word.has(q::abs) || word.has(q::NaN) ? "has .abs and .NaN for .f32 alone" : "";
+}
+
+// Checks a load of tensor memory that also computes a minimum or a maximum.
+std::string extreme_problem(const mnemonic& word) {
+  constexpr type_set whole{u32, s32};
+  if (word.type() == f32) return {};
+  return whole.has(word.type()) ? integer_problem(word) : no_type(word.type());
+}
+
 std::string redux_problem(const module& m, const mnemonic& word) {
-  if (word.type() != f32) {
-    return word.has(q::abs) || word.has(q::NaN) ? "has .abs and .NaN for .f32 alone" : "";
-  }
+  if (word.type() != f32) return integer_problem(word);
   if (!word.has(q::min) && !word.has(q::max)) return "has only .min and .max for .f32";
   const bool is_specific = m.target.ends_with('a') || m.target.ends_with('f');
   const bool is_known = is_specific && m.target_architecture() >= 100 &&
@@ -133,6 +142,7 @@ std::string product_problem(const mnemonic& word) {
   if (is_rounded && word.type() != f64) return "rounds .f64 alone";
   if (is_bit && (!word.has(q::popc) || word.has(q::xor_) == word.has(q::and_)))
     return "needs .popc and one of .xor and .and";
+  if (word.has(q::satfinite) && word.type() != s32) return "saturates .s32 alone";
   if (word.has(q::popc) && !is_bit) return "has .popc for .b1 alone";
   const bool is_narrow = is_bit || word.type(1) == u4 || word.type(1) == s4;
   if (!is_narrow && has_one_of(word, words{q::xor_, q::and_}))
@@ -192,6 +202,8 @@ std::string access_problem(const module& m, const mnemonic& word) {
     }
     case opcode::redux:
       return redux_problem(m, word);
+    case opcode::tcgen05:
+      return word.has(q::red) ? extreme_problem(word) : "";
     case opcode::mbarrier:
       return word.type_count && word.type() != b64 ? "needs the type .b64" : "";
     case opcode::barrier:

@@ -92,6 +92,7 @@ constexpr words exclusive[] = {
     {q::all, q::any, q::uni, q::ballot},
     {q::idx, q::up, q::down, q::bfly},
     {q::L1, q::L2, q::tensormap},
+    row_words::ranks,
     tensor_kinds,
     a_collectors | b_collectors,
     comparisons};
@@ -110,7 +111,10 @@ constexpr words memory_mapped = row_words::first_evictions | caching |
                                       q::acquire, q::release, q::L2_evict_last, q::L2_evict_first};
 constexpr excluded_words excluded[] = {
     {opcode::add, q::cc, {q::sat}},
-    {opcode::barrier, q::arrive, {q::acquire}},
+    {opcode::bar, q::arrive, {q::popc, q::and_, q::or_}},
+    {opcode::bar, q::sync, {q::popc, q::and_, q::or_}},
+    {opcode::barrier, q::arrive, {q::acquire, q::popc, q::and_, q::or_}},
+    {opcode::barrier, q::sync, {q::popc, q::and_, q::or_}},
     {opcode::barrier, q::wait, {q::relaxed, q::release}},
     {opcode::cp, q::prefetch, {q::bulk_group, q::mbarrier_complete_tx_bytes}},
     {opcode::ld, q::mmio, memory_mapped},

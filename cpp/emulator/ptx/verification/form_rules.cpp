@@ -605,15 +605,13 @@ std::string word_problem(const module& m, const mnemonic& word) {
 }
 
 std::string operand_problem(const module& m, const function& f, const instruction& i,
-                            const mnemonic& word) {
+                            const mnemonic& word, const instruction_row& row) {
   if (auto problem = sign_problem(f, i, word); !problem.empty()) return problem;
   if (auto problem = register_problem(m, f, i); !problem.empty()) return problem;
   if (auto problem = special_form_problem(m, f, i, word); !problem.empty()) return problem;
-  const instruction_row* const row = find_row(word);
-  if (!row) return {};
   const auto operands = f.operands_of(i);
-  if (auto problem = count_problem(*row, operands.size()); !problem.empty()) return problem;
-  const std::optional<std::size_t> count = count_of_operands(word, m.target_architecture());
+  if (auto problem = count_problem(row, operands.size()); !problem.empty()) return problem;
+  const std::optional<std::size_t> count = count_of_operands(m, word);
   if (count && *count != operands.size()) {
     return "has " + std::to_string(operands.size()) + " operands instead of " +
            std::to_string(*count);

@@ -32,6 +32,6 @@ std::string count_problem(const instruction_row& row, std::size_t operands);
 // have no rule are accepted.
 std::string word_problem(const module& m, const mnemonic& word);
 std::string operand_problem(const module& m, const function& f, const instruction& i,
-                            const mnemonic& word);
+                            const mnemonic& word, const instruction_row& row);
 
 }  // namespace halfwarp::emulator::ptx

@@ -326,15 +326,6 @@ std::string selection_problem(const mnemonic& word) {
   return by == scalar_type::s32 || by == scalar_type::f32 ? "" : "selects by .s32 or .f32";
 }
 
-// Checks a load of tensor memory that also computes a minimum or a maximum.
-std::string extreme_problem(const mnemonic& word) {
-  const scalar_type type = word.type(0);
-  if (type == scalar_type::f32) return {};
-  const bool is_integer = type == scalar_type::u32 || type == scalar_type::s32;
-  if (!is_integer) return no_type(type);
-  return word.has(q::abs) || word.has(q::NaN) ? "has .abs and .NaN for .f32 alone" : "";
-}
-
 // Returns what a form needs that depends on its types and on other words.
 std::string form_problem(const mnemonic& word, std::uint32_t version) {
   const scalar_type to = word.type(0);
@@ -369,8 +360,6 @@ std::string form_problem(const mnemonic& word, std::uint32_t version) {
       return matrix_problem(word);
     case opcode::wmma:
       return wmma_problem(word);
-    case opcode::tcgen05:
-      return word.has(q::red) ? extreme_problem(word) : "";
     case opcode::ld:
     case opcode::st:
     case opcode::multimem:
@@ -436,7 +425,7 @@ std::string needed_problem(const mnemonic& word, std::uint32_t version) {
   return {};
 }
 
-std::optional<std::size_t> count_of_operands(const mnemonic& word, std::uint32_t target) {
+std::optional<std::size_t> count_of_operands(const module& m, const mnemonic& word) {
   const std::size_t hints = word.has(q::L2_cache_hint);
   const bool is_combined = word.has(q::and_) || word.has(q::or_) || word.has(q::xor_);
   switch (word.opcode) {
@@ -463,7 +452,7 @@ std::optional<std::size_t> count_of_operands(const mnemonic& word, std::uint32_t
       return 2 + hints;
     case opcode::max:
     case opcode::min:
-      if (!target || target >= 100) return std::nullopt;
+      if (!m.target_architecture() || m.target_architecture() >= 100) return std::nullopt;
       return 3;
     case opcode::mbarrier:
       if (word.has(q::expect_tx) && (word.has(q::arrive) || word.has(q::arrive_drop))) return 3;

@@ -430,8 +430,8 @@ std::string kind_problem(const function& f, std::span<const operand> operands, c
     if (!is_value(f, operands.back(), 'l', word)) return "needs a cache policy";
     operands = operands.first(operands.size() - 1);
   }
-  std::string problem = "has " + std::to_string(operands.size()) + " operands";
-  std::size_t furthest = 0;
+  std::size_t furthest = std::string_view::npos;
+  char needed = '*';
   std::string_view alternatives = rule ? rule->kinds : otherwise;
   for (bool is_last = false; !is_last;) {
     const std::size_t end = alternatives.find(' ');
@@ -443,11 +443,13 @@ std::string kind_problem(const function& f, std::span<const operand> operands, c
     char letter = '*';
     const std::size_t wrong = misplaced(f, operands, kinds, word, letter);
     if (wrong == std::string_view::npos) return {};
-    if (wrong < furthest) continue;
+    if (furthest != std::string_view::npos && wrong < furthest) continue;
     furthest = wrong;
-    problem = "needs " + std::string{name_of(letter)} + " as operand " + std::to_string(wrong + 1);
+    needed = letter;
   }
-  return problem;
+  if (furthest == std::string_view::npos)
+    return "has " + std::to_string(operands.size()) + " operands";
+  return "needs " + std::string{name_of(needed)} + " as operand " + std::to_string(furthest + 1);
 }
 
 std::string constant_problem(std::span<const operand> operands, const mnemonic& word) {

@@ -25,11 +25,14 @@ std::string quoted(std::string_view name) { return "'" + std::string{name} + "'"
 
 class function_verifier {
  public:
-  function_verifier(const module& m, const function& f, const std::vector<std::string>& missing,
+  function_verifier(const module& m, const function& f,
+                    const std::vector<const instruction_row*>& rows,
+                    const std::vector<std::string>& missing,
                     const std::vector<std::string>& problems, std::vector<parse_error>& findings,
                     std::size_t limit)
       : module_{m},
         f_{f},
+        rows_{rows},
         missing_{missing},
         problems_{problems},
         findings_{findings},
@@ -107,9 +110,9 @@ class function_verifier {
     if (const std::string& missing = missing_[i.mnemonic]; !missing.empty()) {
       return report_form(i, word, "needs " + missing);
     }
-    if (const std::string problem = operand_problem(module_, f_, i, word); !problem.empty()) {
-      return report_form(i, word, problem);
-    }
+    const instruction_row* const row = rows_[i.mnemonic];
+    const std::string problem = row ? operand_problem(module_, f_, i, word, *row) : "";
+    if (!problem.empty()) return report_form(i, word, problem);
     switch (word.opcode) {
       case opcode::bra:
         return check_branch(i);
@@ -282,6 +285,7 @@ class function_verifier {
 
   const module& module_;
   const function& f_;
+  const std::vector<const instruction_row*>& rows_;     // by mnemonic; null: no form
   const std::vector<std::string>&missing_, &problems_;  // by mnemonic
   std::vector<parse_error>& findings_;
   std::size_t limit_;
@@ -291,6 +295,7 @@ class module_verifier {
  public:
   module_verifier(const module& m, std::size_t limit) : module_{m}, limit_{limit} {
     for (const mnemonic& word : m.mnemonics) {
+      rows_.push_back(find_row(word));
       missing_.push_back(missing_of(m, first_on(m, word)));
       problems_.push_back(word_problem(m, word));
     }
@@ -374,7 +379,7 @@ class module_verifier {
     if (known && known != &f) {
       report_if(redeclaration_problem(*known, f), f.line, "function ", f.name);
     }
-    function_verifier{module_, f, missing_, problems_, findings_, limit_}.run();
+    function_verifier{module_, f, rows_, missing_, problems_, findings_, limit_}.run();
   }
 
   void check_relocations(const variable& v) {
@@ -394,6 +399,7 @@ class module_verifier {
 
   const module& module_;
   std::size_t limit_;
+  std::vector<const instruction_row*> rows_;     // by mnemonic
   std::vector<std::string> missing_, problems_;  // by mnemonic
   std::vector<parse_error> findings_;
   std::unordered_set<std::string_view> defined_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes loads, stores, atomic operations and fences.
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -96,30 +95,9 @@ void decode_wide_atom(function_decoder& d, qualifier operation) {
   instr.target = compares;
 }
 
-// Returns a mask of the bytes of a load that the function uses. libNVVM widens a load over bytes
-// that may be outside the object, and names the others in a pragma.
-std::uint32_t used_bytes(const function_decoder& d) {
-  constexpr std::string_view name = "used_bytes_mask ";
-  constexpr std::uint32_t all = ~std::uint32_t{};
-  const ptx::function& f = d.source();
-  const auto is_mask = [](std::string_view text) { return text.starts_with(name); };
-  if (std::ranges::none_of(f.pragmas, is_mask)) return all;
-  std::uint32_t mask = all;
-  for (const ptx::statement& s : f.statements) {
-    if (s.kind == ptx::statement_kind::pragma && is_mask(f.pragmas[s.index])) {
-      const std::string number{f.pragmas[s.index].substr(name.size())};
-      mask = static_cast<std::uint32_t>(std::strtoul(number.c_str(), nullptr, 0));
-    } else if (s.kind == ptx::statement_kind::instruction) {
-      if (s.index == d.source_index()) return mask;
-      mask = all;
-    }
-  }
-  return all;
-}
-
 // Returns a mask of the registers of a load that get a used byte.
 std::uint32_t used_registers(const function_decoder& d, std::size_t count, std::size_t bytes) {
-  const std::uint32_t mask = used_bytes(d), of_first = (1u << bytes) - 1;
+  const std::uint32_t mask = d.used_bytes(), of_first = (1u << bytes) - 1;
   std::uint32_t used = 0;
   for (std::size_t i = 0; i < count; ++i) {
     if ((mask >> i * bytes & of_first) != 0) used |= 1u << i;
