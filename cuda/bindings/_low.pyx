@@ -50,7 +50,23 @@ def native_handle(obj):
 
 def new_query(tuple parts not None):
     """Create a member that asks NVML. Host only. Used by `cuda.core.system`."""
+    if not is_query(parts):
+        raise TypeError(f"{parts!r} are not the parts of a query")
     return low_new_query(parts)
+
+
+cdef bint is_query(tuple parts) except -1:
+    """Return whether a tuple has the parts that objects/queries.hpp describes."""
+    if len(parts) != 3 and len(parts) != 7:
+        return False
+    sources, name = parts[1], parts[2]
+    if not isinstance(sources, tuple) or not 1 <= len(sources) <= 3:
+        return False
+    if len(parts) == 3:
+        return isinstance(sources[0], str) and isinstance(name, str)
+    _, _, _, functions, _, cls, target = parts
+    return ((name is None or isinstance(name, str)) and isinstance(functions, dict)
+            and (cls is None or isinstance(cls, type) and isinstance(target, str)))
 
 
 def query_property(query, cls, str name not None):

@@ -146,3 +146,26 @@ class TestRecord:
             record = get(with_handle(Slotted, value))
             assert type(record) is cls
             assert record.data == 2 * value
+
+
+FUNCTIONS = vars(driver)
+WRONG_PARTS = [
+    (),
+    (print, ("handle",)),
+    (print, "handle", "name"),
+    (print, (), "name"),
+    (print, ("a", "b", "c", "d"), "name"),
+    (print, (3,), "name"),
+    (print, ("handle",), None),
+    (print, ("handle",), "name", [], driver, None, "data"),
+    (print, ("handle",), 3, FUNCTIONS, driver, None, "data"),
+    (print, ("handle",), "name", FUNCTIONS, driver, Slotted(), "data"),
+    (print, ("handle",), "name", FUNCTIONS, driver, Slotted, None),
+    (print, ("handle",), "name", FUNCTIONS, driver, None, "data", None),
+]
+
+
+@pytest.mark.parametrize("parts", WRONG_PARTS)
+def test_wrong_parts_are_refused(parts):
+    with pytest.raises(TypeError, match="are not the parts of a query"):
+        new_query(parts)
