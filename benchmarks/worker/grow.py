@@ -19,7 +19,7 @@ from timing import least
 ARGUMENTS = (0, 1, 2, 4, 8, 16, 32, 64)
 THREADS = (1, 2, 4, 8, 16)
 POWERS = (10, 100, 1_000, 10_000)
-LAUNCHES = 40_000  # of all threads together
+LAUNCHES = 400_000  # of all threads together; fewer would measure the start of the threads
 
 
 @dataclass(frozen=True)

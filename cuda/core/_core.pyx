@@ -10,7 +10,7 @@ from cpython.buffer cimport (
     PyObject_GetBuffer,
 )
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.dict cimport PyDict_Next
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.exc cimport PyErr_CheckSignals, PyErr_Occurred, PyErr_WarnEx
 from cpython.number cimport PyIndex_Check
 from cpython.object cimport PyObject, PyObject_GenericGetDict

@@ -67,6 +67,9 @@ def _options_as_bytes(options, dict rows not None):
     """
     cdef dict fields = PyObject_GenericGetDict(options, NULL)
     cdef list arguments = []
+    if add_plain_options(arguments, fields, rows):
+        return arguments
+    arguments = []
     cdef list set_rows = rows_of_set_fields(fields, rows)
     cdef tuple row
     cdef Py_ssize_t i, last_position = -1, position
@@ -85,6 +88,35 @@ def _options_as_bytes(options, dict rows not None):
         if value is not None:
             add_option(arguments, row[1], row[2], value)
     return arguments
+
+
+cdef bint add_plain_options(list arguments, dict fields, dict rows) except -1:
+    """Add all options if no conversion runs Python code and the fields have the order of the rows.
+
+    Most options convert this way without a list of rows.
+    """
+    cdef PyObject *field
+    cdef PyObject *value
+    cdef PyObject *row
+    cdef Py_ssize_t at = 0, last_position = -1, position
+    with cython.critical_section(fields):
+        while PyDict_Next(fields, &at, &field, &value):
+            if value is <PyObject *>None:
+                continue
+            row = PyDict_GetItemWithError(rows, <object>field)
+            if row is NULL:
+                continue
+            position = (<tuple>row)[0]
+            form = (<tuple>row)[1]
+            if position < last_position or type(form) is not str or not is_plain_option(<object>value):
+                return False
+            last_position = position
+            add_option(arguments, form, (<tuple>row)[2], <object>value)
+    return True
+
+
+cdef inline bint is_plain_option(object value) noexcept:
+    return type(value) is str or type(value) is bool or type(value) is int
 
 
 cdef list rows_of_set_fields(dict fields, dict rows):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options of `Linker`, and their conversion to options of the linker libraries."""
 
-import functools
 import os
 import warnings
 
+from cuda.core._core import _options_as_bytes
 from cuda.core.arguments.option_rows import Texts
-from cuda.core.link import link_rows
+from cuda.core.link.link_rows import NVJITLINK_TABLE, for_nvjitlink
 
 TYPE_CHECKING = False  # the import of `typing` takes 3 ms
 if TYPE_CHECKING:
@@ -118,18 +118,24 @@ class LinkerOptions:
         RuntimeError
             If nvJitLink is missing or too old.
         """
-        if backend != "nvjitlink" and str(backend).lower() != "nvjitlink":
-            raise ValueError(f"as_bytes() only supports 'nvjitlink' backend, got {str(backend)!r}")
-        if not has_nvjitlink():
-            raise RuntimeError("nvJitLink backend is not available")
-        if self.numba_debug is not None:
-            self._warn_of_ignored(stacklevel=3)
-        return link_rows.for_nvjitlink(self, current_arch)
+        if backend != "nvjitlink" or not _has_nvjitlink or self.numba_debug is not None:
+            self._check_backend(backend)
+        if self.arch is None:
+            return for_nvjitlink(self, current_arch)
+        return _options_as_bytes(self, NVJITLINK_TABLE)
 
     def _prepare_nvjitlink_options(self, as_bytes: bool = False) -> list[bytes] | list[str]:
         """Return `as_bytes`, or the same options as str. Host only."""
         options = self.as_bytes()
         return options if as_bytes else [os.fsdecode(option) for option in options]
+
+    def _check_backend(self, backend):
+        """Check what `as_bytes` needs, and warn of what it ignores."""
+        if str(backend).lower() != "nvjitlink":
+            raise ValueError(f"as_bytes() only supports 'nvjitlink' backend, got {str(backend)!r}")
+        if not has_nvjitlink():
+            raise RuntimeError("nvJitLink backend is not available")
+        self._warn_of_ignored(stacklevel=4)
 
     def _warn_of_ignored(self, stacklevel):
         if self.numba_debug is not None:
@@ -141,12 +147,17 @@ class LinkerOptions:
             )
 
 
-@functools.cache
+_has_nvjitlink = None  # not decided yet
+
+
 def has_nvjitlink():
     """Return whether nvJitLink links, which is decided once."""
-    from cuda.core._compile import _decide_nvjitlink_or_driver
+    global _has_nvjitlink
+    if _has_nvjitlink is None:
+        from cuda.core._compile import _decide_nvjitlink_or_driver
 
-    return not _decide_nvjitlink_or_driver()
+        _has_nvjitlink = not _decide_nvjitlink_or_driver()
+    return _has_nvjitlink
 
 
 def current_arch():
