@@ -136,7 +136,7 @@ PyObject* value_of(query& self, PyObject* const* values, Py_ssize_t n) {
 }
 
 PyObject* call_with_attributes(query& self, PyObject* object) {
-  PyObject *values[most_arguments], *sources = part(self, arguments), *result = nullptr;
+  PyObject *values[most_arguments]{}, *sources = part(self, arguments), *result = nullptr;
   Py_ssize_t n = 0;
   for (; n < PyTuple_GET_SIZE(sources); ++n) {
     PyObject* source = PyTuple_GET_ITEM(sources, n);
